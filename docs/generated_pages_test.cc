@@ -11,7 +11,7 @@
 
 #include "collector/charts/charts_page.h"
 #include "collector/insight/verdicts_page.h"
-#include "collector/metrics/catalog/metrics_page.h"
+#include "collector/measurement/metrics_page.h"
 
 namespace crema {
 namespace {

@@ -205,13 +205,13 @@ Seen Parse(const std::vector<std::string>& paths) {
 Seen MeasureAll(const std::vector<std::string>& paths) {
   crema::MeasureOptions options;
   options.sources = {std::filesystem::path(paths.front()).parent_path().string()};
-  const absl::StatusOr<crema::Measurement> measurement = crema::Measure(options);
+  const absl::StatusOr<crema::MeasuredRun> measured = crema::Measure(options);
   Seen seen;
-  if (!measurement.ok()) return seen;
+  if (!measured.ok()) return seen;
   for (const std::string& path : paths) seen.bytes += static_cast<int64_t>(std::filesystem::file_size(path));
-  const auto& metrics = measurement->document["metrics"];
-  seen.chunks = metrics["num_chunks"].get<int64_t>();
-  seen.events = metrics["total_events"].get<int64_t>();
+  const crema::Measurement& measurement = measured->measurement;
+  seen.chunks = static_cast<int64_t>(measurement.Metric("num_chunks").value_or(0));
+  seen.events = static_cast<int64_t>(measurement.Metric("total_events").value_or(0));
   return seen;
 }
 

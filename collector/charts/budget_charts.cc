@@ -7,15 +7,13 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/budget_colours.h"
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
-#include "collector/document/budget_parts.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/budget_rows.h"
 #include "collector/insight/key_figure_bands.h"
 #include "collector/insight/key_figures.h"
 #include "collector/insight/run_evidence.h"
+#include "collector/measurement/budget_parts.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -24,6 +22,18 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double kGibibyte = 1024.0 * 1024 * 1024;
+
+/// The colours of those groups that are in `groups`.
+Json BudgetColours(std::string_view field, const std::vector<std::string>& groups) {
+  std::vector<std::string> names;
+  std::vector<std::string_view> colours;
+  for (const BudgetGroupKind& known : kBudgetGroups) {
+    if (std::find(groups.begin(), groups.end(), known.group) == groups.end()) continue;
+    names.emplace_back(known.group);
+    colours.push_back(known.colour);
+  }
+  return NamedColours(field, names, colours);
+}
 
 /// As the budget names it elsewhere.
 std::string SpokenPart(std::string part) {
@@ -35,9 +45,9 @@ std::string SpokenPart(std::string part) {
 }  // namespace
 
 Drawing DrawActivityBreakdown(const ChartInput& input) {
-  const std::optional<BudgetRows> budget = ReadBudget(*input.document);
+  const std::optional<BudgetRows> budget = ReadBudget(*input.measurement);
   if (!budget.has_value())
-    return NotDrawn("no core-seconds were measured: " + WhyNotMeasured(*input.document, "core_seconds"));
+    return NotDrawn("no core-seconds were measured: " + input.measurement->WhyNotMeasured("core_seconds"));
   const std::optional<BudgetRows> other = input.baseline == nullptr ? std::nullopt : ReadBudget(*input.baseline);
   Json values = Json::array();
   for (const BudgetPart& part : budget->parts) {
@@ -95,33 +105,33 @@ struct Bullet {
   std::optional<KeyFigureBand> judged_as;
 };
 
-std::optional<double> FailedShare(const Json& document) {
-  const auto failed = Metric(document, "num_failed_attempts"), attempts = Metric(document, "num_attempts");
+std::optional<double> FailedShare(const Measurement& measurement) {
+  const auto failed = measurement.Metric("num_failed_attempts"), attempts = measurement.Metric("num_attempts");
   if (!failed.has_value() || !attempts.has_value() || !(*attempts > 0)) return std::nullopt;
-  return (*failed + Metric(document, "num_lost_attempts").value_or(0)) / *attempts;
+  return (*failed + measurement.Metric("num_lost_attempts").value_or(0)) / *attempts;
 }
 
-std::optional<double> WaitingShare(const Json& document) {
-  const auto percent = Metric(document, "io_overhead_pct");
+std::optional<double> WaitingShare(const Measurement& measurement) {
+  const auto percent = measurement.Metric("io_overhead_pct");
   return percent.has_value() ? std::optional<double>(*percent / 100) : std::nullopt;
 }
 
-std::optional<double> MetricOrNull(const Json* document, std::string_view key) {
-  return document == nullptr ? std::nullopt : Metric(*document, key);
+std::optional<double> MetricOrNull(const Measurement* measurement, std::string_view key) {
+  return measurement == nullptr ? std::nullopt : measurement->Metric(key);
 }
 
-std::vector<Bullet> ReadBullets(const Json& document, const Json* baseline) {
+std::vector<Bullet> ReadBullets(const Measurement& measurement, const Measurement* baseline) {
   std::vector<Bullet> bullets = {
-      {"CPU efficiency", Metric(document, "cpu_efficiency"), MetricOrNull(baseline, "cpu_efficiency"),
+      {"CPU efficiency", measurement.Metric("cpu_efficiency"), MetricOrNull(baseline, "cpu_efficiency"),
        BandOf(KeyFigure::kCpuEfficiency)},
-      {"cores busy", Metric(document, "core_efficiency"), MetricOrNull(baseline, "core_efficiency"), std::nullopt},
-      {"balance before the tail", Metric(document, "balance"), MetricOrNull(baseline, "balance"),
+      {"cores busy", measurement.Metric("core_efficiency"), MetricOrNull(baseline, "core_efficiency"), std::nullopt},
+      {"balance before the tail", measurement.Metric("balance"), MetricOrNull(baseline, "balance"),
        BandOf(KeyFigure::kBalance)},
-      {"blocked, of chunk time", WaitingShare(document), baseline == nullptr ? std::nullopt : WaitingShare(*baseline),
-       BandOf(KeyFigure::kWaiting)},
-      {"fullest memory, of its limit", Metric(document, "memory_utilization_max"),
-       MetricOrNull(baseline, "memory_utilization_max"), MemoryBand(TextField(Field(document, "run"), "engine"))},
-      {"failed or lost, of attempts", FailedShare(document),
+      {"blocked, of chunk time", WaitingShare(measurement),
+       baseline == nullptr ? std::nullopt : WaitingShare(*baseline), BandOf(KeyFigure::kWaiting)},
+      {"fullest memory, of its limit", measurement.Metric("memory_utilization_max"),
+       MetricOrNull(baseline, "memory_utilization_max"), MemoryBand(measurement.run.engine)},
+      {"failed or lost, of attempts", FailedShare(measurement),
        baseline == nullptr ? std::nullopt : FailedShare(*baseline), BandOf(KeyFigure::kFailedAttempts)}};
   bullets.erase(std::remove_if(bullets.begin(), bullets.end(), [](const Bullet& b) { return !b.share.has_value(); }),
                 bullets.end());
@@ -148,9 +158,9 @@ void AddZones(const Bullet& bullet, double top, Json* zones) {
 }  // namespace
 
 Drawing DrawEfficiencySummary(const ChartInput& input) {
-  const std::vector<Bullet> bullets = ReadBullets(*input.document, input.baseline);
+  const std::vector<Bullet> bullets = ReadBullets(*input.measurement, input.baseline);
   if (bullets.empty())
-    return NotDrawn("no key figure was measured: " + WhyNotMeasured(*input.document, "cpu_efficiency"));
+    return NotDrawn("no key figure was measured: " + input.measurement->WhyNotMeasured("cpu_efficiency"));
   double top = 100;
   for (const Bullet& bullet : bullets) top = std::max({top, 100 * *bullet.share, 100 * bullet.baseline.value_or(0)});
   Json values = Json::array(), zones = Json::array(), baselines = Json::array();
@@ -215,30 +225,30 @@ struct Resource {
   std::vector<std::pair<std::string, std::optional<double>>> figures;
 };
 
-std::optional<double> Gibibytes(const Json& document, std::string_view key) {
-  const auto bytes = Metric(document, key);
+std::optional<double> Gibibytes(const Measurement& measurement, std::string_view key) {
+  const auto bytes = measurement.Metric(key);
   return bytes.has_value() ? std::optional<double>(*bytes / kGibibyte) : std::nullopt;
 }
 
-std::vector<Resource> ReadResources(const Json& document) {
-  return {{"workers", {{"average", Metric(document, "avg_workers")}, {"most", Metric(document, "peak_workers")}}},
+std::vector<Resource> ReadResources(const Measurement& measurement) {
+  return {{"workers", {{"average", measurement.Metric("avg_workers")}, {"most", measurement.Metric("peak_workers")}}},
           {"cores",
-           {{"busy, average", Metric(document, "speedup_factor")},
-            {"there, average", Metric(document, "total_cores")},
-            {"there, most", Metric(document, "peak_cores")},
-            {"granted", Metric(document, "allocated_cores")}}},
+           {{"busy, average", measurement.Metric("speedup_factor")},
+            {"there, average", measurement.Metric("total_cores")},
+            {"there, most", measurement.Metric("peak_cores")},
+            {"granted", measurement.Metric("allocated_cores")}}},
           {"memory [GiB]",
-           {{"one worker, average", Gibibytes(document, "avg_memory_per_worker_bytes")},
-            {"one worker, most", Gibibytes(document, "peak_memory_bytes")},
-            {"all workers, most", Gibibytes(document, "peak_total_memory_bytes")},
-            {"process tree, most", Gibibytes(document, "tree_peak_rss_bytes")}}}};
+           {{"one worker, average", Gibibytes(measurement, "avg_memory_per_worker_bytes")},
+            {"one worker, most", Gibibytes(measurement, "peak_memory_bytes")},
+            {"all workers, most", Gibibytes(measurement, "peak_total_memory_bytes")},
+            {"process tree, most", Gibibytes(measurement, "tree_peak_rss_bytes")}}}};
 }
 
 }  // namespace
 
 Drawing DrawResourceUtilization(const ChartInput& input) {
   Json panels = Json::array();
-  for (const Resource& resource : ReadResources(*input.document)) {
+  for (const Resource& resource : ReadResources(*input.measurement)) {
     Json values = Json::array();
     for (const auto& [name, value] : resource.figures) {
       if (value.has_value())
@@ -258,7 +268,7 @@ Drawing DrawResourceUtilization(const ChartInput& input) {
                       {"layer", std::move(layers)}});
   }
   if (panels.empty()) return NotDrawn("no worker and no process tree was seen");
-  const auto cores = Metric(*input.document, "total_cores"), workers = Metric(*input.document, "avg_workers");
+  const auto cores = input.measurement->Metric("total_cores"), workers = input.measurement->Metric("avg_workers");
   std::string finding = "each panel has its own unit";
   if (cores.has_value() && workers.has_value()) {
     finding = fmt::format("{} workers with {} cores on average", HumanCount(*workers), HumanCount(*cores));

@@ -10,40 +10,36 @@
 #include "collector/charts/families.h"
 #include "collector/charts/shown_names.h"
 #include "collector/charts/specification.h"
-#include "collector/document/document_fields.h"
+#include "collector/measurement/catalog.h"
 #include "fmt/format.h"
 
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::string_view kCustom = "custom_", kCompare = "compare_";
 
 bool StartsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
-std::string RunName(const Json& document) {
-  const std::string name = TextField(Field(document, "run"), "name");
-  return name.empty() ? "run" : ShownName(name);
+std::string RunName(const Measurement& measurement) {
+  return measurement.run.name.empty() ? "run" : ShownName(measurement.run.name);
 }
 
 /// Where a figure that somebody finds in a talk comes from.
-std::string SourceLine(const Json& document) {
-  std::string line = "crema " + TextField(Field(document, "provenance"), "crema");
-  const std::string start = TextField(Field(document, "run"), "start");
+std::string SourceLine(const Measurement& measurement) {
+  std::string line = "crema " + measurement.provenance.crema.str();
+  const std::string& start = measurement.run.start;
   if (start.size() >= 16) line += " · run of " + start.substr(0, 10) + " " + start.substr(11, 5) + " UTC";
-  const std::string id = TextField(Field(document, "run"), "id");
-  if (!id.empty()) line += " · " + ShownName(id);
+  if (!measurement.run.id.empty()) line += " · " + ShownName(measurement.run.id);
   return line;
 }
 
-std::string LabelOf(const Json& document, std::string_view metric) {
-  const std::string label = TextField(Field(Field(document, "definitions"), metric), "label");
-  return label.empty() ? std::string(metric) : label;
+std::string LabelOf(std::string_view metric) {
+  const MetricDefinition* definition = FindMetric(metric);
+  return definition == nullptr ? std::string(metric) : definition->label;
 }
 
 /// A chart before it has figures: what it is called and what it asks.
-absl::StatusOr<Chart> NamedChart(std::string_view name, const ChartInput& input) {
+absl::StatusOr<Chart> NamedChart(std::string_view name) {
   Chart chart;
   chart.name = name;
   if (const ChartRow* row = FindChartRow(name)) {
@@ -51,7 +47,7 @@ absl::StatusOr<Chart> NamedChart(std::string_view name, const ChartInput& input)
   } else if (StartsWith(name, kCustom)) {
     chart.title = fmt::format("What values did {} have?", ShownName(name.substr(kCustom.size())));
   } else if (StartsWith(name, kCompare)) {
-    chart.title = fmt::format("{}: do the runs differ?", LabelOf(*input.document, name.substr(kCompare.size())));
+    chart.title = fmt::format("{}: do the runs differ?", LabelOf(name.substr(kCompare.size())));
   } else {
     return absl::NotFoundError(fmt::format("no chart is called `{}`; `crema plot --list` names them", ShownName(name)));
   }
@@ -59,14 +55,14 @@ absl::StatusOr<Chart> NamedChart(std::string_view name, const ChartInput& input)
 }
 
 bool KnowsMetric(const ChartInput& input, std::string_view metric) {
-  return Field(*input.document, "metrics").contains(std::string(metric));
+  return input.measurement->metrics.Find(metric) != nullptr;
 }
 
 absl::StatusOr<Drawing> Draw(std::string_view name, const ChartInput& input) {
   if (const ChartRow* row = FindChartRow(name)) return row->draw(input);
   if (StartsWith(name, kCustom)) {
-    for (const Json& metric : ListField(*input.document, "custom_metrics")) {
-      if (TextField(metric, "name") == name.substr(kCustom.size())) {
+    for (const CustomMetricRow& metric : input.measurement->custom_metrics) {
+      if (metric.name == name.substr(kCustom.size())) {
         return DrawCustomMetric(input, name.substr(kCustom.size()));
       }
     }
@@ -100,8 +96,8 @@ std::vector<std::string> ChartNames(const ChartInput& input) {
   for (const ChartRow& row : ChartTable()) {
     if (row.draw != nullptr) add(std::string(row.kind.name));
   }
-  for (const Json& metric : ListField(*input.document, "custom_metrics")) {
-    add(std::string(kCustom) + TextField(metric, "name"));
+  for (const CustomMetricRow& metric : input.measurement->custom_metrics) {
+    add(std::string(kCustom) + metric.name.str());
   }
   if (input.baseline == nullptr) return names;
   for (std::string_view metric : kComparedMetrics) {
@@ -111,17 +107,17 @@ std::vector<std::string> ChartNames(const ChartInput& input) {
 }
 
 absl::StatusOr<Chart> MakeChart(std::string_view name, const ChartInput& input) {
-  absl::StatusOr<Chart> chart = NamedChart(name, input);
+  absl::StatusOr<Chart> chart = NamedChart(name);
   if (!chart.ok()) return chart;
   absl::StatusOr<Drawing> drawing = Draw(name, input);
   if (!drawing.ok()) return drawing.status();
   if (drawing->body.is_null()) {
     chart->reason = drawing->reason;
-    chart->subtitle = RunName(*input.document);
+    chart->subtitle = RunName(*input.measurement);
     return chart;
   }
-  chart->subtitle = fmt::format("{} · {}", RunName(*input.document), drawing->finding);
-  chart->spec = SpecificationOf(*chart, drawing->finding, SourceLine(*input.document), drawing->body);
+  chart->subtitle = fmt::format("{} · {}", RunName(*input.measurement), drawing->finding);
+  chart->spec = SpecificationOf(*chart, drawing->finding, SourceLine(*input.measurement), drawing->body);
   return chart;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "collector/measurement/measurement.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -16,11 +17,11 @@ struct RunDetail;
 /// What a chart is made from. A chart takes its figures from here and nowhere else.
 struct ChartInput {
   /// The measurement, never null.
-  const nlohmann::ordered_json* document = nullptr;
+  const Measurement* measurement = nullptr;
   /// The single chunks and the series in fine steps; null where the records are not there.
   const RunDetail* detail = nullptr;
   /// Another measurement, drawn behind where a chart can, and what `compare_<metric>` compares with; may be null.
-  const nlohmann::ordered_json* baseline = nullptr;
+  const Measurement* baseline = nullptr;
   /// Of that other measurement; may be null.
   const RunDetail* baseline_detail = nullptr;
 };

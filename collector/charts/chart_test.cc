@@ -18,14 +18,15 @@ namespace {
 class AllCharts : public testing::Test {
  protected:
   AllCharts() {
-    input_.document = &document_;
+    input_.measurement = &measurement_;
     input_.detail = &detail_;
-    input_.baseline = &document_;
+    input_.baseline = &measurement_;
     input_.baseline_detail = &detail_;
   }
 
   /// Every chart of the input, drawn or not.
-  std::vector<Chart> Made() const {
+  std::vector<Chart> Made() {
+    measurement_ = MeasurementOf(document_);
     std::vector<Chart> charts;
     for (const std::string& name : ChartNames(input_)) {
       absl::StatusOr<Chart> chart = MakeChart(name, input_);
@@ -36,6 +37,7 @@ class AllCharts : public testing::Test {
   }
 
   Json document_ = MadeDocument();
+  Measurement measurement_;
   RunDetail detail_ = MadeDetail();
   ChartInput input_;
 };
@@ -178,9 +180,9 @@ TEST_F(AllCharts, MarksStayBoundedHoweverLargeTheRun) {
 }
 
 TEST(ChartNames, AnUnknownNameIsNotFoundInOneLine) {
-  const Json document = MadeDocument();
+  const Measurement measurement = MeasurementOf(MadeDocument());
   ChartInput input;
-  input.document = &document;
+  input.measurement = &measurement;
   for (const char* name : {"pie", "custom_pie", "compare_pie", "custom_", ""}) {
     const absl::StatusOr<Chart> chart = MakeChart(name, input);
     EXPECT_EQ(chart.status().code(), absl::StatusCode::kNotFound) << name;
@@ -219,8 +221,9 @@ TEST(ChartNames, ThoseOfRoastcoffeaAreAllThere) {
 TEST(ChartNames, ANameThatUsersGaveIsText) {
   Json document = MadeDocument();
   document["custom_metrics"][0]["name"] = "\u202E</script>";
+  const Measurement measurement = MeasurementOf(document);
   ChartInput input;
-  input.document = &document;
+  input.measurement = &measurement;
   const absl::StatusOr<Chart> chart = MakeChart("custom_\u202E</script>", input);
   ASSERT_TRUE(chart.ok()) << chart.status();
   EXPECT_EQ(chart->title, "What values did  </script> have?");

@@ -13,9 +13,9 @@ namespace crema {
 namespace {
 
 Chart Drawn(const std::string& name, const RunDetail& detail) {
-  const Json document = MadeDocument();
+  const Measurement measurement = MeasurementOf(MadeDocument());
   ChartInput input;
-  input.document = &document;
+  input.measurement = &measurement;
   input.detail = &detail;
   const absl::StatusOr<Chart> chart = MakeChart(name, input);
   EXPECT_TRUE(chart.ok()) << chart.status();
@@ -151,9 +151,9 @@ TEST(AttemptCharts, FailuresSayWhatBecameOfThem) {
 TEST(AttemptCharts, WithoutAFailureThereIsNothingToDraw) {
   RunDetail detail = MadeDetail();
   detail.attempts.resize(1);
-  const Json document = MadeDocument();
+  const Measurement measurement = MeasurementOf(MadeDocument());
   ChartInput input;
-  input.document = &document;
+  input.measurement = &measurement;
   input.detail = &detail;
   EXPECT_EQ(MakeChart("failures_timeline", input)->reason, "no attempt failed, was lost or repeated");
 }

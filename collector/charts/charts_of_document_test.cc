@@ -11,9 +11,11 @@ namespace crema {
 namespace {
 
 Chart Drawn(const std::string& name, const Json& document, const Json* baseline = nullptr) {
+  const Measurement measurement = MeasurementOf(document);
+  const Measurement other = baseline == nullptr ? Measurement() : MeasurementOf(*baseline);
   ChartInput input;
-  input.document = &document;
-  input.baseline = baseline;
+  input.measurement = &measurement;
+  if (baseline != nullptr) input.baseline = &other;
   const absl::StatusOr<Chart> chart = MakeChart(name, input);
   EXPECT_TRUE(chart.ok()) << chart.status();
   EXPECT_FALSE(chart->spec.is_null()) << chart->reason;
@@ -192,8 +194,9 @@ TEST(WorkerCharts, BalanceAddsUpToTheCoresOfEachWorker) {
 TEST(WorkerCharts, TasksNeedAScheduler) {
   Json document = MadeDocument();
   document["timelines"]["worker_active_tasks"] = nullptr;
+  const Measurement measurement = MeasurementOf(document);
   ChartInput input;
-  input.document = &document;
+  input.measurement = &measurement;
   EXPECT_NE(MakeChart("total_active_tasks_timeline", input)->reason.find("no scheduler"), std::string::npos);
 }
 

@@ -13,7 +13,6 @@
 #include "collector/charts/log_histogram.h"
 #include "collector/charts/shown_names.h"
 #include "collector/detail/run_detail.h"
-#include "collector/document/document_fields.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -33,13 +32,13 @@ const ValueShape* FindShape(const RunDetail* detail, std::string_view quantity) 
 double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 /// Those that the document has of the distribution of durations.
-std::vector<HistogramMark> DurationMarks(const Json& document) {
+std::vector<HistogramMark> DurationMarks(const Measurement& measurement) {
   std::vector<HistogramMark> marks;
   for (const auto& [key, label] : {std::pair<std::string_view, std::string_view>{"chunk_duration_p50", "median"},
                                    {"chunk_duration_p95", "p95"},
                                    {"chunk_duration_p99", "p99"},
                                    {"chunk_duration_max", "longest"}}) {
-    if (const auto value = Metric(document, key); value.has_value() && *value > 0) {
+    if (const auto value = measurement.Metric(key); value.has_value() && *value > 0) {
       marks.push_back({*value, fmt::format("{} {}", label, HumanDuration(*value))});
     }
   }
@@ -56,7 +55,7 @@ std::string WhyNoDurations(const ChartInput& input) {
 Drawing DrawRuntimeDistribution(const ChartInput& input) {
   const ValueShape* shape = FindShape(input.detail, "duration_seconds");
   if (shape == nullptr || shape->bins() == 0) return NotDrawn(WhyNoDurations(input));
-  const std::vector<HistogramMark> marks = DurationMarks(*input.document);
+  const std::vector<HistogramMark> marks = DurationMarks(*input.measurement);
   std::string finding = Counted(static_cast<double>(shape->count), "chunk", "chunks");
   for (const HistogramMark& mark : marks) finding += ", " + mark.words;
   return {LogHistogram(*input.detail, *shape, 1, "duration of a chunk (logarithmic) [s]", marks,
@@ -229,7 +228,7 @@ Drawing DrawMemoryVsEvents(const ChartInput& input) {
   Json layers = Json::array();
   layers.push_back(
       GridLayer(*grid, 1, 1 / kMebibyte, "events in the chunk", "memory of the process at the chunk's end [MiB]"));
-  const auto slope = Metric(*input.document, "rss_slope");
+  const auto slope = input.measurement->Metric("rss_slope");
   std::string finding = fmt::format("{} at most", HumanMemory(grid->y_max));
   if (slope.has_value()) finding += fmt::format("; grows by {} per 1 000 events", HumanMemory(*slope));
   return {{{"width", 640}, {"height", 280}, {"layer", std::move(layers)}}, finding, ""};

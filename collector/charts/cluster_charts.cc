@@ -8,27 +8,24 @@
 #include "collector/charts/families.h"
 #include "collector/charts/time_lines.h"
 #include "collector/charts/worker_series.h"
-#include "collector/document/document_fields.h"
 #include "fmt/format.h"
 
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr char kNoScheduler[] =
     "no scheduler told how many tasks each worker had; measure the run through its engine to see it";
 
-double WallSeconds(const Json& document) { return Metric(document, "wall_time").value_or(0); }
+double WallSeconds(const Measurement& measurement) { return measurement.Metric("wall_time").value_or(0); }
 
-double Largest(const std::vector<Step>& steps) {
+double Largest(const Timeline& steps) {
   double largest = 0;
-  for (const Step& step : steps) largest = std::max(largest, step.value);
+  for (const TimelinePoint& step : steps) largest = std::max(largest, step.value);
   return largest;
 }
 
 /// Integral over the run, by its seconds.
-double MeanOf(const std::vector<Step>& steps, double wall_seconds) {
+double MeanOf(const Timeline& steps, double wall_seconds) {
   double integral = 0;
   for (size_t i = 0; i < steps.size(); ++i) {
     const double until = i + 1 < steps.size() ? std::min(steps[i + 1].seconds, wall_seconds) : wall_seconds;
@@ -37,30 +34,30 @@ double MeanOf(const std::vector<Step>& steps, double wall_seconds) {
   return integral / wall_seconds;
 }
 
-void AddBaseline(const ChartInput& input, std::vector<Step> steps, TimePanel* panel) {
+void AddBaseline(const ChartInput& input, Timeline steps, TimePanel* panel) {
   if (input.baseline == nullptr || steps.empty()) return;
   steps.push_back({WallSeconds(*input.baseline), 0});
   panel->AddLine(steps, "baseline");
   panel->AddMeaning("baseline", "baseline");
 }
 
-std::vector<Step> BaselineSum(const ChartInput& input, std::string_view key) {
-  return input.baseline == nullptr ? std::vector<Step>() : SumOfSteps(*input.baseline, key);
+Timeline BaselineSum(const ChartInput& input, std::string_view key) {
+  return input.baseline == nullptr ? Timeline() : SumOfSteps(*input.baseline, key);
 }
 
 }  // namespace
 
 Drawing DrawWorkerCount(const ChartInput& input) {
-  const Json& document = *input.document;
-  const std::vector<Step> counts = ReadSteps(document, "worker_counts");
-  const double wall_seconds = WallSeconds(document);
+  const Measurement& measurement = *input.measurement;
+  const Timeline counts = WorkerCounts(measurement);
+  const double wall_seconds = WallSeconds(measurement);
   if (counts.empty() || !(wall_seconds > 0)) return NotDrawn("no worker was seen in this run");
   TimePanel panel(wall_seconds, "workers");
-  if (input.baseline != nullptr) AddBaseline(input, ReadSteps(*input.baseline, "worker_counts"), &panel);
+  if (input.baseline != nullptr) AddBaseline(input, WorkerCounts(*input.baseline), &panel);
   panel.SetTop(1.15 * Largest(counts));
   panel.AddArea(counts, "cpu");
   panel.AddLine(counts, "cpu");
-  const double mean = Metric(document, "avg_workers").value_or(MeanOf(counts, wall_seconds));
+  const double mean = measurement.Metric("avg_workers").value_or(MeanOf(counts, wall_seconds));
   panel.AddLevel(mean, "mean", fmt::format("mean {} (dashed)", HumanCount(mean)));
   panel.AddMeaning("cpu", "workers");
   return {panel.Take(), fmt::format("{} workers on average, {} at most", HumanCount(mean), HumanCount(Largest(counts))),
@@ -68,12 +65,12 @@ Drawing DrawWorkerCount(const ChartInput& input) {
 }
 
 Drawing DrawConcurrency(const ChartInput& input) {
-  const Json& document = *input.document;
-  const std::vector<Step> open = SumOfSteps(document, "worker_open_chunks");
-  const double wall_seconds = WallSeconds(document);
+  const Measurement& measurement = *input.measurement;
+  const Timeline open = SumOfSteps(measurement, "worker_open_chunks");
+  const double wall_seconds = WallSeconds(measurement);
   if (open.empty() || !(wall_seconds > 0))
     return NotDrawn("no chunk records: it is not known when which chunk was open");
-  const std::vector<Step> cores = SumOfSteps(document, "worker_cores");
+  const Timeline cores = SumOfSteps(measurement, "worker_cores");
   TimePanel panel(wall_seconds, "chunks open at once");
   AddBaseline(input, BaselineSum(input, "worker_open_chunks"), &panel);
   panel.AddArea(open, "cpu");
@@ -90,11 +87,11 @@ Drawing DrawConcurrency(const ChartInput& input) {
 }
 
 Drawing DrawTotalActiveTasks(const ChartInput& input) {
-  const Json& document = *input.document;
-  const std::vector<Step> active = SumOfSteps(document, "worker_active_tasks");
-  const double wall_seconds = WallSeconds(document);
+  const Measurement& measurement = *input.measurement;
+  const Timeline active = SumOfSteps(measurement, "worker_active_tasks");
+  const double wall_seconds = WallSeconds(measurement);
   if (active.empty() || !(wall_seconds > 0)) return NotDrawn(kNoScheduler);
-  const std::vector<Step> executing = SumOfSteps(document, "worker_executing");
+  const Timeline executing = SumOfSteps(measurement, "worker_executing");
   TimePanel panel(wall_seconds, "tasks on workers");
   AddBaseline(input, BaselineSum(input, "worker_active_tasks"), &panel);
   panel.AddArea(active, "wait");
@@ -112,11 +109,11 @@ Drawing DrawTotalActiveTasks(const ChartInput& input) {
 }
 
 Drawing DrawExecutingTasks(const ChartInput& input) {
-  const Json& document = *input.document;
-  const std::vector<Step> executing = SumOfSteps(document, "worker_executing");
-  const double wall_seconds = WallSeconds(document);
+  const Measurement& measurement = *input.measurement;
+  const Timeline executing = SumOfSteps(measurement, "worker_executing");
+  const double wall_seconds = WallSeconds(measurement);
   if (executing.empty() || !(wall_seconds > 0)) return NotDrawn(kNoScheduler);
-  const std::vector<Step> cores = SumOfSteps(document, "worker_cores");
+  const Timeline cores = SumOfSteps(measurement, "worker_cores");
   TimePanel panel(wall_seconds, "tasks executing");
   AddBaseline(input, BaselineSum(input, "worker_executing"), &panel);
   panel.AddArea(executing, "cpu");
@@ -132,9 +129,9 @@ Drawing DrawExecutingTasks(const ChartInput& input) {
 }
 
 Drawing DrawOccupancy(const ChartInput& input) {
-  const Json& document = *input.document;
-  const std::vector<Step> occupancy = SumOfSteps(document, "worker_occupancy");
-  const double wall_seconds = WallSeconds(document);
+  const Measurement& measurement = *input.measurement;
+  const Timeline occupancy = SumOfSteps(measurement, "worker_occupancy");
+  const double wall_seconds = WallSeconds(measurement);
   if (occupancy.empty() || !(wall_seconds > 0)) {
     return NotDrawn("no scheduler told how much work was queued; measure the run through its engine");
   }

@@ -11,8 +11,8 @@
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
 #include "collector/charts/shown_names.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/figure_change.h"
+#include "collector/measurement/catalog.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -20,17 +20,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string RunName(const Json& document, std::string_view role) {
-  const std::string name = TextField(Field(document, "run"), "name");
-  return fmt::format("{} ({})", ShownName(name.empty() ? "run" : name), role);
+std::string RunName(const Measurement& measurement, std::string_view role) {
+  const Text& name = measurement.run.name;
+  return fmt::format("{} ({})", ShownName(name.empty() ? "run" : name.str()), role);
 }
 
-void AddRun(const Json& document, std::string_view role, std::string_view metric, std::string_view unit, Json* values) {
-  const double value = Metric(document, metric).value_or(0);
+void AddRun(const Measurement& measurement, std::string_view role, std::string_view metric, std::string_view unit,
+            Json* values) {
+  const double value = measurement.Metric(metric).value_or(0);
   Json row = {
-      {"run", RunName(document, role)}, {"role", role}, {"v", value}, {"words", HumanQuantity(metric, value, unit)}};
+      {"run", RunName(measurement, role)}, {"role", role}, {"v", value}, {"words", HumanQuantity(metric, value, unit)}};
   row["end"] = value;
-  if (const auto half = HalfIntervalOfMean(document, metric)) {
+  if (const auto half = HalfIntervalOfMean(measurement, metric)) {
     row["low"] = value - *half;
     row["high"] = value + *half;
     row["end"] = value + *half;
@@ -43,13 +44,14 @@ void AddRun(const Json& document, std::string_view role, std::string_view metric
 
 Drawing DrawComparedMetric(const ChartInput& input, std::string_view metric) {
   if (input.baseline == nullptr) return NotDrawn("there is no second run; give one with --baseline");
-  const auto value = Metric(*input.document, metric), other = Metric(*input.baseline, metric);
-  if (!value.has_value()) return NotDrawn("this run: " + WhyNotMeasured(*input.document, metric));
-  if (!other.has_value()) return NotDrawn("baseline: " + WhyNotMeasured(*input.baseline, metric));
+  const auto value = input.measurement->Metric(metric), other = input.baseline->Metric(metric);
+  if (!value.has_value()) return NotDrawn("this run: " + input.measurement->WhyNotMeasured(metric));
+  if (!other.has_value()) return NotDrawn("baseline: " + input.baseline->WhyNotMeasured(metric));
   Json values = Json::array();
-  const std::string unit = TextField(Field(Field(*input.document, "definitions"), metric), "unit");
+  const MetricDefinition* definition = FindMetric(metric);
+  const std::string unit = definition == nullptr ? "" : definition->unit;
   AddRun(*input.baseline, "baseline", metric, unit, &values);
-  AddRun(*input.document, "this run", metric, unit, &values);
+  AddRun(*input.measurement, "this run", metric, unit, &values);
   const std::string title = unit.empty() ? std::string(metric) : fmt::format("{} [{}]", metric, unit);
   const Json y = Names("run", "");
   Json colour = NamedColours("role", {"baseline", "this run"}, {"baseline", "cpu"});
@@ -68,7 +70,7 @@ Drawing DrawComparedMetric(const ChartInput& input, std::string_view metric) {
   layers.push_back(
       {{"mark", {{"type", "text"}, {"style", "label"}, {"align", "left"}, {"dx", 6}}},
        {"encoding", {{"y", y}, {"x", Quantity("end", title)}, {"text", {{"field", "words"}, {"type", "nominal"}}}}}});
-  const bool has_interval = HalfIntervalOfMean(*input.document, metric).has_value();
+  const bool has_interval = HalfIntervalOfMean(*input.measurement, metric).has_value();
   Json body = {{"width", 520},
                {"height", {{"step", 44}}},
                {"data", InlineData(std::move(values))},

@@ -6,7 +6,6 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
-#include "collector/document/document_fields.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -15,10 +14,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double kMilliseconds = 1e3;
-
-double At(const Json& pair, size_t index) {
-  return pair.is_array() && pair.size() == 2 && pair[index].is_number() ? pair[index].get<double>() : 0;
-}
 
 /// A line of this slope through the middle of the points.
 Json Line(const Json& rows, double slope) {
@@ -36,22 +31,19 @@ Json Line(const Json& rows, double slope) {
 }  // namespace
 
 Drawing DrawContention(const ChartInput& input) {
-  const Json& table = ListField(*input.document, "contention");
-  if (table.empty()) return NotDrawn("no chunk ended");
-  const Json& found = table.front();
+  if (input.measurement->contention.empty()) return NotDrawn("no chunk ended");
+  const ContentionRow& found = input.measurement->contention.front();
   Json rows = Json::array();
-  for (const Json& pair : ListField(found, "points")) {
-    rows.push_back({{"lanes", Rounded(At(pair, 0))}, {"blocked", Rounded(kMilliseconds * At(pair, 1))}});
+  for (const LanePoint& point : found.points) {
+    rows.push_back({{"lanes", Rounded(point.lanes)}, {"blocked", Rounded(kMilliseconds * point.seconds)}});
   }
-  const auto slope = NumberField(found, "slope");
-  if (rows.empty() || !slope.has_value()) {
-    const std::string reason = TextField(found, "reason");
-    return NotDrawn(reason.empty() ? "not measured" : reason);
+  if (rows.empty() || !found.slope.has_value()) {
+    return NotDrawn(found.reason.empty() ? "not measured" : found.reason.str());
   }
   const Json x = Quantity("lanes", "mean of the chunks that were open"),
              y = Quantity("blocked", "blocked time an event [ms]");
   Json layers = Json::array();
-  layers.push_back({{"data", InlineData(Line(rows, *slope))},
+  layers.push_back({{"data", InlineData(Line(rows, *found.slope))},
                     {"mark", {{"type", "line"}, {"style", "ink"}, {"strokeWidth", 1.2}}},
                     {"encoding", {{"x", x}, {"y", y}}}});
   layers.push_back({{"data", InlineData(std::move(rows))},
@@ -60,11 +52,11 @@ Drawing DrawContention(const ChartInput& input) {
                      {{"x", x},
                       {"y", y},
                       {"tooltip", Tooltip({{"lanes", "open chunks"}, {"blocked", "blocked time an event [ms]"}})}}}});
-  const double low = NumberField(found, "slope_low").value_or(0), high = NumberField(found, "slope_high").value_or(0);
+  const double low = found.slope_low.value_or(0), high = found.slope_high.value_or(0);
   std::string finding;
   if (low > 0) {
     finding = fmt::format("yes: something that all chunks share serves about {} events a second ({} to {})",
-                          HumanCount(1 / *slope), HumanCount(1 / high), HumanCount(1 / low));
+                          HumanCount(1 / *found.slope), HumanCount(1 / high), HumanCount(1 / low));
   } else if (high <= 0) {
     finding = "no";
   } else {

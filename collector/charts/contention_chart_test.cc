@@ -8,8 +8,9 @@ namespace crema {
 namespace {
 
 Chart DrawnFrom(const Json& document) {
+  const Measurement measurement = MeasurementOf(document);
   ChartInput input;
-  input.document = &document;
+  input.measurement = &measurement;
   return *MakeChart("contention", input);
 }
 

@@ -8,7 +8,6 @@
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
 #include "collector/charts/shown_names.h"
-#include "collector/document/document_fields.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -18,35 +17,27 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostRows = 40;
 
-const Json* FindMetric(const Json& document, std::string_view name) {
-  for (const Json& row : ListField(document, "custom_metrics")) {
-    if (TextField(row, "name") == name) return &row;
-  }
-  return nullptr;
-}
-
-void AddRow(const std::string& name, const Json& figures, Json* values) {
-  const auto minimum = NumberField(figures, "min"), maximum = NumberField(figures, "max");
-  if (!minimum.has_value() || !maximum.has_value()) return;
-  Json row = {{"name", name}, {"min", *minimum}, {"max", *maximum}};
-  for (const char* key : {"p50", "p95", "mean", "sum", "count"}) {
-    const auto value = NumberField(figures, key);
-    row[key] = value.has_value() ? Json(*value) : Json();
-  }
-  values->push_back(std::move(row));
+void AddRow(const std::string& name, const CustomMetricFigures& figures, Json* values) {
+  if (!figures.min.has_value() || !figures.max.has_value()) return;
+  values->push_back({{"name", name},
+                     {"min", *figures.min},
+                     {"max", *figures.max},
+                     {"p50", RealOf(figures.p50)},
+                     {"p95", RealOf(figures.p95)},
+                     {"mean", RealOf(figures.mean)},
+                     {"sum", RealOf(figures.sum)},
+                     {"count", RealOf(figures.count)}});
 }
 
 // How often values of about one size came; null where the records do not tell.
-Json HistogramPanel(const Json& metric, const std::string& title) {
-  const Json& histogram = Field(metric, "histogram");
-  const Json &edges = ListField(histogram, "edges"), &counts = ListField(histogram, "counts");
-  if (counts.size() < 2 || edges.size() != counts.size() + 1) return {};
+Json HistogramPanel(const CustomMetricRow& metric, const std::string& title) {
+  if (!metric.histogram.has_value() || metric.histogram->counts.size() < 2) return {};
+  const auto& [edges, counts] = *metric.histogram;
   Json values = Json::array();
   for (size_t i = 0; i < counts.size(); ++i) {
     values.push_back({{"from", edges[i]}, {"to", edges[i + 1]}, {"count", counts[i]}});
   }
-  const double first = edges[0].get<double>(), second = edges[1].get<double>(), last = edges.back().get<double>();
-  const bool logarithmic = first > 0 && last - edges[edges.size() - 2].get<double>() > 2 * (second - first);
+  const bool logarithmic = edges[0] > 0 && edges.back() - edges[edges.size() - 2] > 2 * (edges[1] - edges[0]);
   Json x = Quantity("from", title);
   x["scale"] = {{"type", logarithmic ? "log" : "linear"}, {"zero", false}, {"nice", false}};
   x["axis"] = {{"grid", false}, {"tickCount", 8}};
@@ -58,8 +49,7 @@ Json HistogramPanel(const Json& metric, const std::string& title) {
                       {"x2", {{"field", "to"}}},
                       {"y", Quantity("count", "values")},
                       {"tooltip", Tooltip({{"from", "from"}, {"to", "to"}, {"count", "values"}})}}}});
-  for (const char* quantile : {"p50", "p95"}) {
-    const auto value = NumberField(metric, quantile);
+  for (const Number& value : {metric.p50, metric.p95}) {
     if (!value.has_value()) continue;
     Json at = Quantity("at", title);
     at["scale"] = x["scale"];
@@ -74,21 +64,21 @@ Json HistogramPanel(const Json& metric, const std::string& title) {
 }  // namespace
 
 Drawing DrawCustomMetric(const ChartInput& input, std::string_view metric) {
-  const Json* row = FindMetric(*input.document, metric);
-  if (row == nullptr) return NotDrawn(fmt::format("no metric `{}` was recorded", ShownName(metric)));
+  const auto& metrics = input.measurement->custom_metrics;
+  const auto row = std::find_if(metrics.begin(), metrics.end(),
+                                [&](const CustomMetricRow& candidate) { return candidate.name == metric; });
+  if (row == metrics.end()) return NotDrawn(fmt::format("no metric `{}` was recorded", ShownName(metric)));
   Json values = Json::array();
   AddRow("all datasets", *row, &values);
-  const Json& by_dataset = Field(*row, "by_dataset");
   ShownNames names;
   names.Of("all datasets");
-  if (by_dataset.is_object() && by_dataset.size() > 1) {
-    for (const auto& [dataset, figures] : by_dataset.items()) {
+  if (row->by_dataset.size() > 1) {
+    for (const auto& [dataset, figures] : row->by_dataset) {
       if (values.size() < kMostRows) AddRow(names.Of(dataset), figures, &values);
     }
   }
   if (values.empty()) return NotDrawn("every value of the metric was without a number");
-  const std::string unit = ShownName(TextField(*row, "unit"));
-  const std::string title = TextField(*row, "unit").empty() ? "value" : fmt::format("value [{}]", unit);
+  const std::string title = row->unit.empty() ? "value" : fmt::format("value [{}]", ShownName(row->unit));
   const Json y = Names("name", "");
   const auto x = [&](std::string_view field) {
     Json encoding = Quantity(field, title);
@@ -120,7 +110,7 @@ Drawing DrawCustomMetric(const ChartInput& input, std::string_view metric) {
                {"data", InlineData(std::move(values))},
                {"layer", std::move(layers)}};
   std::string how = "; line: least to most, bar: median to p95, dot: mean";
-  if (TextField(*row, "quantiles_of") == "chunk means") how += "; median and p95 are of chunk means";
+  if (row->quantiles_of == "chunk means") how += "; median and p95 are of chunk means";
   Json histogram = HistogramPanel(*row, title);
   if (!histogram.is_null()) {
     how = "; lines: median and p95";
@@ -131,8 +121,8 @@ Drawing DrawCustomMetric(const ChartInput& input, std::string_view metric) {
       body = std::move(histogram);
     }
   }
-  std::string finding = Counted(NumberField(*row, "count").value_or(0), "value", "values");
-  if (const auto sum = NumberField(*row, "sum")) finding += ", sum " + HumanCount(*sum);
+  std::string finding = Counted(row->count.value_or(0), "value", "values");
+  if (row->sum.has_value()) finding += ", sum " + HumanCount(*row->sum);
   return {std::move(body), finding + how, ""};
 }
 
@@ -153,20 +143,19 @@ Drawing DrawCutFlow(const ChartInput& input) {
   Json values = Json::array();
   ShownNames names;
   double first = 0, last = 0, least = 0;
-  for (const Json& row : ListField(*input.document, "cuts")) {
-    const auto events = NumberField(row, "events");
-    if (!events.has_value()) continue;
-    const auto step = NumberField(row, "step_efficiency"), total = NumberField(row, "total_efficiency");
-    std::string words = HumanCount(*events);
+  for (const CutRow& row : input.measurement->cuts) {
+    if (!row.events.has_value()) continue;
+    const Number& step = row.step_efficiency;
+    last = *row.events;
+    std::string words = HumanCount(last);
     if (!values.empty() && step.has_value()) words += fmt::format(" · {} of the step before", HumanPercent(*step));
-    if (values.empty()) first = *events;
-    last = *events;
-    if (*events > 0) least = least > 0 ? std::min(least, *events) : *events;
-    values.push_back({{"cut", names.Of(TextField(row, "name"))},
-                      {"events", *events},
-                      {"drawn", *events},
-                      {"step", step.has_value() ? Json(*step) : Json()},
-                      {"total", total.has_value() ? Json(*total) : Json()},
+    if (values.empty()) first = last;
+    if (last > 0) least = least > 0 ? std::min(least, last) : last;
+    values.push_back({{"cut", names.Of(row.name)},
+                      {"events", last},
+                      {"drawn", last},
+                      {"step", RealOf(step)},
+                      {"total", RealOf(row.total_efficiency)},
                       {"words", words}});
   }
   if (values.empty()) return NotDrawn("no cut was recorded; call RecordCut where events are selected");

@@ -10,7 +10,6 @@
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
 #include "collector/charts/shown_names.h"
-#include "collector/document/document_fields.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -61,15 +60,6 @@ Json Bars(const std::vector<NamedValue>& rows, std::string_view title, std::stri
           {"layer", std::move(layers)}};
 }
 
-std::map<std::string, double> FieldByName(const Json* document, std::string_view table, std::string_view field) {
-  std::map<std::string, double> values;
-  if (document == nullptr) return values;
-  for (const Json& row : ListField(*document, table)) {
-    if (const auto value = NumberField(row, field)) values[TextField(row, "name")] = *value;
-  }
-  return values;
-}
-
 }  // namespace
 
 Drawing DrawDurationByDataset(const ChartInput& input) {
@@ -77,17 +67,16 @@ Drawing DrawDurationByDataset(const ChartInput& input) {
   std::string slowest;
   double largest = 0;
   ShownNames names;
-  for (const Json& row : ListField(*input.document, "datasets")) {
-    const auto median = NumberField(row, "duration_p50"), p95 = NumberField(row, "duration_p95");
-    const auto maximum = NumberField(row, "duration_max"), mean = NumberField(row, "duration_mean");
+  for (const BreakdownRow& row : input.measurement->datasets) {
+    const Number &median = row.duration_p50, &p95 = row.duration_p95, &maximum = row.duration_max;
     if (!median.has_value() || !p95.has_value() || !maximum.has_value() || values.size() == kMostDatasets) continue;
-    const std::string name = names.Of(TextField(row, "name"));
+    const std::string name = names.Of(row.name);
     values.push_back({{"name", name},
                       {"p50", *median},
                       {"p95", *p95},
                       {"max", *maximum},
-                      {"mean", mean.has_value() ? Json(*mean) : Json()},
-                      {"chunks", NumberField(row, "chunks").value_or(0)}});
+                      {"mean", RealOf(row.duration_mean)},
+                      {"chunks", row.chunks.value_or(0)}});
     if (*median > largest) {
       largest = *median;
       slowest = name;
@@ -122,15 +111,18 @@ Drawing DrawDurationByDataset(const ChartInput& input) {
 }
 
 Drawing DrawDatasetRates(const ChartInput& input) {
-  const std::map<std::string, double> baseline = FieldByName(input.baseline, "datasets", "event_rate");
+  std::map<std::string, Number> baseline;
+  if (input.baseline != nullptr) {
+    for (const BreakdownRow& row : input.baseline->datasets) {
+      if (row.event_rate.has_value()) baseline[row.name] = row.event_rate;
+    }
+  }
   std::vector<NamedValue> rows;
-  for (const Json& row : ListField(*input.document, "datasets")) {
-    const auto rate = NumberField(row, "event_rate");
-    if (!rate.has_value()) continue;
-    const std::string name = TextField(row, "name");
-    const auto other = baseline.find(name);
+  for (const BreakdownRow& row : input.measurement->datasets) {
+    if (!row.event_rate.has_value()) continue;
+    const auto other = baseline.find(row.name);
     rows.push_back(
-        {name, *rate, other == baseline.end() ? std::nullopt : std::optional<double>(other->second), HumanRate(*rate)});
+        {row.name, *row.event_rate, other == baseline.end() ? Number() : other->second, HumanRate(*row.event_rate)});
   }
   if (rows.empty()) return NotDrawn("no chunk told its number of events");
   std::stable_sort(rows.begin(), rows.end(),
@@ -144,11 +136,11 @@ Drawing DrawDatasetRates(const ChartInput& input) {
 
 Drawing DrawFileReadRates(const ChartInput& input) {
   std::vector<NamedValue> rows;
-  for (const Json& row : ListField(*input.document, "files")) {
-    const auto bytes = NumberField(row, "bytes_read"), seconds = NumberField(row, "duration_sum");
+  for (const BreakdownRow& row : input.measurement->files) {
+    const Number &bytes = row.bytes_read, &seconds = row.duration_sum;
     if (!bytes.has_value() || !seconds.has_value() || !(*seconds > 0)) continue;
     const double rate = *bytes / *seconds / 1e6;
-    const std::string path = TextField(row, "name");
+    const std::string& path = row.name;
     rows.push_back({path.substr(path.find_last_of('/', path.size() < 2 ? 0 : path.size() - 2) + 1), rate, std::nullopt,
                     fmt::format("{}/s · {}", HumanData(rate * 1e6), HumanData(*bytes))});
   }

@@ -7,6 +7,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "fmt/format.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -89,6 +90,8 @@ Json Tooltip(const std::vector<Told>& lines) {
   }
   return tooltip;
 }
+
+Json RealOf(const Number& number) { return number.has_value() ? Json(*number) : Json(); }
 
 double Rounded(double value) { return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr); }
 

@@ -6,7 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "nlohmann/json.hpp"
+#include "collector/measurement/value.h"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 
@@ -39,6 +40,9 @@ struct Told {
   std::string_view type = "";  ///< empty: a number; else `nominal`
 };
 nlohmann::ordered_json Tooltip(const std::vector<Told>& lines);
+
+/// With a decimal point, also a count; null where it is not measured.
+nlohmann::ordered_json RealOf(const Number& number);
 
 /// Six significant digits: what a picture can show, in a third of the bytes.
 double Rounded(double value);

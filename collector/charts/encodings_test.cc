@@ -3,6 +3,7 @@
 #include "collector/appearance/colours.h"
 #include "collector/detail/run_detail.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {

@@ -13,7 +13,6 @@
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
 #include "collector/charts/shown_names.h"
-#include "collector/document/document_fields.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -42,24 +41,16 @@ struct FineFilter {
   std::set<std::string> activities;  ///< empty: all
 };
 
-/// A plain text as it is, anything else as JSON (docs/metrics.md, "Fine metrics").
-std::string LabelField(const Json& row, std::string_view key, std::string_view nothing) {
-  const Json& field = Field(row, key);
-  if (field.is_string()) return field.get<std::string>();
-  return field.is_null() ? std::string(nothing) : field.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-std::vector<FineSum> ReadFine(const Json& document, const FineFilter& filter) {
+std::vector<FineSum> ReadFine(const Measurement& measurement, const FineFilter& filter) {
   std::map<std::pair<std::string, std::string>, FineSum> sums;
   std::vector<std::pair<std::string, std::string>> order;
-  for (const Json& row : ListField(document, "fine")) {
-    const std::string context = TextField(row, "context");
+  for (const FineRow& row : measurement.fine) {
+    const std::string& context = row.context;
     const bool is_transfer = context == "get-data" || context == "gather-dep" || context == "p2p";
-    const auto value = NumberField(row, "value");
-    if (!value.has_value() || TextField(row, "unit") != filter.unit || (is_transfer && !filter.transfers_too)) continue;
-    const std::string activity = LabelField(row, "activity", "(no name)");
+    if (!row.value.has_value() || row.unit != filter.unit || (is_transfer && !filter.transfers_too)) continue;
+    const std::string activity = row.activity.has_value() ? row.activity.str() : "(no name)";
     if (!filter.activities.empty() && filter.activities.count(activity) == 0) continue;
-    const std::string function = LabelField(row, "function", context);
+    const std::string function = row.function.has_value() ? row.function.str() : context;
     // what Dask counts beside all spans is no task's
     if (function == "N/A") continue;
     const auto [found, is_new] = sums.try_emplace({function, activity});
@@ -67,7 +58,7 @@ std::vector<FineSum> ReadFine(const Json& document, const FineFilter& filter) {
       found->second = {is_transfer ? kTransfers : kInTasks, function, activity, 0};
       order.push_back(found->first);
     }
-    found->second.value += *value;
+    found->second.value += *row.value;
   }
   std::vector<FineSum> read;
   for (const auto& key : order) {
@@ -137,9 +128,9 @@ size_t StackOrder(std::string_view activity, size_t rank) {
 }
 
 struct FineBars {
-  std::string_view unit;   ///< in the document
+  std::string_view unit;   ///< in the measurement
   std::string_view title;  ///< of the axis, with its unit
-  double factor = 1;       ///< from the document's unit to the axis's
+  double factor = 1;       ///< from that unit to the axis's
   std::string (*words)(double value) = HumanDuration;
 };
 
@@ -179,16 +170,16 @@ Drawing BarsByFunction(const std::vector<FineSum>& sums, const FineBars& bars) {
           fmt::format("{} in all; most in {}", bars.words(functions.total), ShownName(functions.names.front())), ""};
 }
 
-std::string WithCoverage(const Json& document, const std::string& finding) {
-  const auto coverage = NumberField(Field(document, "quality"), "fine_metrics_coverage");
+std::string WithCoverage(const Measurement& measurement, const std::string& finding) {
+  const auto coverage = measurement.quality.fine_metrics_coverage;
   return coverage.has_value() ? finding + fmt::format("; covers {} of task time", HumanPercent(*coverage)) : finding;
 }
 
 Drawing TimeByFunction(const ChartInput& input, const std::set<std::string>& activities, const std::string& reason) {
-  const std::vector<FineSum> sums = ReadFine(*input.document, {"seconds", false, activities});
+  const std::vector<FineSum> sums = ReadFine(*input.measurement, {"seconds", false, activities});
   if (sums.empty()) return NotDrawn(reason);
   Drawing drawing = BarsByFunction(sums, {"seconds", "time, all workers together [s]"});
-  drawing.finding = WithCoverage(*input.document, drawing.finding);
+  drawing.finding = WithCoverage(*input.measurement, drawing.finding);
   return drawing;
 }
 
@@ -201,15 +192,15 @@ Drawing DrawPerTaskCpuIo(const ChartInput& input) {
 }
 
 Drawing DrawPerTaskOverhead(const ChartInput& input) {
-  const bool has_fine = !ReadFine(*input.document, {"seconds", false, {}}).empty();
+  const bool has_fine = !ReadFine(*input.measurement, {"seconds", false, {}}).empty();
   return TimeByFunction(input, {"compress", "decompress", "serialize", "deserialize"},
                         has_fine ? "no task compressed or serialized anything" : kNoFine);
 }
 
 Drawing DrawPerTaskBytesRead(const ChartInput& input) {
-  const std::vector<FineSum> sums = ReadFine(*input.document, {"bytes", false, {"disk-read", "memory-read"}});
+  const std::vector<FineSum> sums = ReadFine(*input.measurement, {"bytes", false, {"disk-read", "memory-read"}});
   if (sums.empty()) {
-    const bool has_fine = !ReadFine(*input.document, {"seconds", false, {}}).empty();
+    const bool has_fine = !ReadFine(*input.measurement, {"seconds", false, {}}).empty();
     return NotDrawn(has_fine ? "no task read what another had made, from memory or from disk" : kNoFine);
   }
   double most = 0;
@@ -224,7 +215,7 @@ Drawing DrawPerTaskBytesRead(const ChartInput& input) {
 }
 
 Drawing DrawFineByActivity(const ChartInput& input) {
-  const std::vector<FineSum> sums = ReadFine(*input.document, {"seconds", true, {}});
+  const std::vector<FineSum> sums = ReadFine(*input.measurement, {"seconds", true, {}});
   if (sums.empty()) return NotDrawn(kNoFine);
   const Ranking activities(sums, &FineSum::activity, 2 * kMostActivities);
   ShownNames names;
@@ -249,8 +240,8 @@ Drawing DrawFineByActivity(const ChartInput& input) {
                  {"tooltip",
                   Tooltip({{"activity", "activity", "nominal"}, {"place", "where", "nominal"}, {"v", "time [s]"}})}}}};
   return {std::move(body),
-          WithCoverage(*input.document, fmt::format("{} in all; most in {}", HumanDuration(activities.total),
-                                                    ShownName(activities.names.front()))),
+          WithCoverage(*input.measurement, fmt::format("{} in all; most in {}", HumanDuration(activities.total),
+                                                       ShownName(activities.names.front()))),
           ""};
 }
 

@@ -3,7 +3,7 @@
 #define CREMA_COLLECTOR_CHARTS_HISTORY_CHART_H_
 
 #include "collector/charts/chart.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 

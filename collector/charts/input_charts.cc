@@ -9,7 +9,6 @@
 #include "collector/charts/families.h"
 #include "collector/charts/log_histogram.h"
 #include "collector/detail/run_detail.h"
-#include "collector/document/document_fields.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -95,7 +94,7 @@ Drawing DrawCompressionRatio(const ChartInput& input) {
     return NotDrawn(Why(input, "no chunk told both how many bytes it read and what they were uncompressed"));
   }
   std::vector<HistogramMark> marks;
-  const auto whole = Metric(*input.document, "compression_ratio");
+  const auto whole = input.measurement->Metric("compression_ratio");
   if (whole.has_value()) marks.push_back({*whole, "all together " + HumanCount(*whole)});
   return {
       LogHistogram(*input.detail, *ratio, 1, "uncompressed by stored bytes (logarithmic)", marks, nullptr),
@@ -109,7 +108,7 @@ Drawing DrawDataAccess(const ChartInput& input) {
   std::string finding;
   for (const auto& [key, label] : {std::pair<std::string_view, std::string_view>{"branches_read_share", "branches"},
                                    {"bytes_read_share", "bytes"}}) {
-    const auto share = Metric(*input.document, key);
+    const auto share = input.measurement->Metric(key);
     if (!share.has_value()) continue;
     values.push_back(
         {{"what", label}, {"share", Rounded(100 * *share)}, {"words", HumanPercent(*share, 1)}, {"all", 100}});
@@ -117,7 +116,7 @@ Drawing DrawDataAccess(const ChartInput& input) {
   }
   if (values.empty())
     return NotDrawn("how much of the files was read is not known: " +
-                    WhyNotMeasured(*input.document, "bytes_read_share"));
+                    input.measurement->WhyNotMeasured("bytes_read_share"));
   const Json y = Names("what", "");
   Json x = Quantity("share", "of what the files hold [%]");
   x["scale"] = {{"domain", {0, 100}}};

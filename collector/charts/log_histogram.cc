@@ -6,6 +6,7 @@
 
 #include "collector/charts/encodings.h"
 #include "collector/charts/shown_names.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {

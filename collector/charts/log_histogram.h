@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "collector/detail/run_detail.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 

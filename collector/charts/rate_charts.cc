@@ -42,9 +42,9 @@ struct CoarseBins {
 };
 
 /// Quantity per second as steps; 0 after its last bin.
-std::vector<Step> RateSteps(const TimeBins& bins, const std::vector<double>& values) {
+Timeline RateSteps(const TimeBins& bins, const std::vector<double>& values) {
   const CoarseBins coarse(bins);
-  std::vector<Step> steps;
+  Timeline steps;
   double seconds = bins.start_seconds;
   for (const double sum : coarse.Sums(values)) {
     steps.push_back({std::max(0.0, seconds), sum / coarse.bin_seconds});
@@ -98,7 +98,7 @@ Json RatePanel(const ChartInput& input, const Rate& rate) {
     panel.AddMeaning("baseline", "baseline");
   }
   const std::vector<double>& values = detail.over_time.*rate.quantity;
-  const std::vector<Step> steps = RateSteps(detail.over_time, values);
+  const Timeline steps = RateSteps(detail.over_time, values);
   panel.AddArea(steps, rate.style, rate.factor);
   panel.AddLine(steps, rate.style, rate.factor);
   if (detail.seconds > 0) {
@@ -109,8 +109,8 @@ Json RatePanel(const ChartInput& input, const Rate& rate) {
 }
 
 /// What the budget knows of the time in which no chunk was open, that nobody takes it for idle.
-std::string UsedWithoutChunk(const Json& document) {
-  const std::optional<BudgetRows> budget = ReadBudget(document);
+std::string UsedWithoutChunk(const Measurement& measurement) {
+  const std::optional<BudgetRows> budget = ReadBudget(measurement);
   if (!budget.has_value()) return "";
   const double used = budget->Share("outside_chunk") + budget->Share("process_cpu") + budget->Share("framework");
   if (used < kLeastNamed) return "";
@@ -144,7 +144,7 @@ Drawing DrawProgressTail(const ChartInput& input) {
   const TimeBins& bins = input.detail->over_time;
   const double all = SumOf(bins.finished_chunks);
   if (!(all > 0)) return NotDrawn("no chunk came to a result");
-  std::vector<Step> done;
+  Timeline done;
   double sum = 0;
   for (size_t i = 0; i < bins.finished_chunks.size(); ++i) {
     done.push_back({bins.start_seconds + static_cast<double>(i + 1) * bins.bin_seconds, 0});
@@ -217,7 +217,7 @@ Drawing DrawActivityTimeline(const ChartInput& input) {
                                 ? fmt::format("CPU {}, waiting {} of the cores' time",
                                               HumanPercent(computed / available), HumanPercent(waited / available))
                                 : HumanDuration(computed) + " of CPU";
-  return {std::move(body), whole + UsedWithoutChunk(*input.document), ""};
+  return {std::move(body), whole + UsedWithoutChunk(*input.measurement), ""};
 }
 
 }  // namespace crema

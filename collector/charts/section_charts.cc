@@ -12,7 +12,6 @@
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
 #include "collector/charts/shown_names.h"
-#include "collector/document/document_fields.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -34,14 +33,11 @@ struct Section {
   bool is_other() const { return path == kOther; }
 };
 
-std::vector<Section> ReadSections(const Json& document) {
+std::vector<Section> ReadSections(const Measurement& measurement) {
   std::vector<Section> sections;
-  for (const Json& row : ListField(document, "sections")) {
-    const auto total = NumberField(row, "total"), self = NumberField(row, "self");
-    if (!total.has_value() || !self.has_value()) continue;
-    const Json& helper = Field(row, "helper");
-    sections.push_back({TextField(row, "path"), helper.is_boolean() && helper.get<bool>(), *total, *self,
-                        NumberField(row, "cpu"), NumberField(row, "count").value_or(0)});
+  for (const SectionRow& row : measurement.sections) {
+    if (!row.total.has_value() || !row.self.has_value()) continue;
+    sections.push_back({row.path, row.helper.value_or(false), *row.total, *row.self, row.cpu, row.count.value_or(0)});
   }
   return sections;
 }
@@ -151,7 +147,7 @@ double WholeOf(const std::vector<Section>& sections) {
 }  // namespace
 
 Drawing DrawSectionIcicle(const ChartInput& input) {
-  const std::vector<Section> sections = ReadSections(*input.document);
+  const std::vector<Section> sections = ReadSections(*input.measurement);
   const double whole = WholeOf(sections);
   if (!HasNamed(sections) || !(whole > 0)) return NotDrawn(kNoSections);
   IcicleLayout layout(sections, whole);
@@ -197,10 +193,10 @@ std::vector<Section> Largest(std::vector<Section> sections, size_t* left_out) {
   return sections;
 }
 
-std::map<std::string, double> SelfTimes(const Json* document) {
+std::map<std::string, double> SelfTimes(const Measurement* measurement) {
   std::map<std::string, double> times;
-  if (document == nullptr) return times;
-  for (const Section& section : ReadSections(*document)) times[LabelOf(section)] = section.self;
+  if (measurement == nullptr) return times;
+  for (const Section& section : ReadSections(*measurement)) times[LabelOf(section)] = section.self;
   return times;
 }
 
@@ -212,9 +208,9 @@ std::string MoreSections(size_t left_out) {
 
 Drawing DrawSectionSelfTime(const ChartInput& input) {
   size_t left_out = 0;
-  const std::vector<Section> sections = Largest(ReadSections(*input.document), &left_out);
+  const std::vector<Section> sections = Largest(ReadSections(*input.measurement), &left_out);
   if (!HasNamed(sections)) return NotDrawn(kNoSections);
-  const double busy = Metric(*input.document, "busy_time").value_or(0);
+  const double busy = input.measurement->Metric("busy_time").value_or(0);
   const std::map<std::string, double> baseline = SelfTimes(input.baseline);
   Json values = Json::array();
   ShownNames names;
@@ -263,7 +259,7 @@ Drawing DrawSectionSelfTime(const ChartInput& input) {
 }
 
 Drawing DrawSectionCpuVsWait(const ChartInput& input) {
-  std::vector<Section> all = ReadSections(*input.document);
+  std::vector<Section> all = ReadSections(*input.measurement);
   if (!HasNamed(all)) return NotDrawn(kNoSections);
   all.erase(std::remove_if(all.begin(), all.end(), [](const Section& section) { return !section.cpu.has_value(); }),
             all.end());

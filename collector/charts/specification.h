@@ -5,7 +5,7 @@
 #include <string>
 
 #include "collector/charts/chart.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 

@@ -17,9 +17,9 @@ Json Mark(std::string_view type, std::string_view style) {
   return mark;
 }
 
-Json Points(const std::vector<Step>& steps, double wall_seconds, double factor) {
+Json Points(const Timeline& steps, double wall_seconds, double factor) {
   Json values = Json::array();
-  for (const Step& step : steps) {
+  for (const TimelinePoint& step : steps) {
     if (step.seconds > wall_seconds) break;
     values.push_back({{"t", Rounded(step.seconds)}, {"v", Rounded(step.value * factor)}});
   }
@@ -50,13 +50,13 @@ void TimePanel::AddMark(Json mark, Json values, const Json& more) {
       {{"data", InlineData(std::move(values))}, {"mark", std::move(mark)}, {"encoding", std::move(encoding)}});
 }
 
-void TimePanel::AddLine(const std::vector<Step>& steps, std::string_view style, double factor) {
+void TimePanel::AddLine(const Timeline& steps, std::string_view style, double factor) {
   Json mark = Mark("line", style);
   mark["interpolate"] = "step-after";
   AddMark(std::move(mark), Points(Reduced(steps, wall_seconds_, kMostSteps), wall_seconds_, factor), Json::object());
 }
 
-void TimePanel::AddArea(const std::vector<Step>& steps, std::string_view style, double factor) {
+void TimePanel::AddArea(const Timeline& steps, std::string_view style, double factor) {
   Json mark = Mark("area", style);
   mark["interpolate"] = "step-after";
   AddMark(std::move(mark), Points(Reduced(steps, wall_seconds_, kMostSteps), wall_seconds_, factor), Json::object());

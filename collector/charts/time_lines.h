@@ -22,8 +22,8 @@ class TimePanel {
   TimePanel(double wall_seconds, std::string y_title) : wall_seconds_(wall_seconds), y_title_(std::move(y_title)) {}
 
   /// A value that holds until the next one. `style` names a colour; `factor` converts to the axis's unit.
-  void AddLine(const std::vector<Step>& steps, std::string_view style, double factor = 1);
-  void AddArea(const std::vector<Step>& steps, std::string_view style, double factor = 1);
+  void AddLine(const Timeline& steps, std::string_view style, double factor = 1);
+  void AddArea(const Timeline& steps, std::string_view style, double factor = 1);
   /// One value for each equal part of the run; parts without one are gaps.
   void AddLine(const std::vector<std::optional<double>>& bins, std::string_view style, double factor = 1);
   void AddArea(const std::vector<std::optional<double>>& bins, std::string_view style, double factor = 1);

@@ -12,7 +12,6 @@
 #include "collector/charts/shown_names.h"
 #include "collector/charts/time_lines.h"
 #include "collector/charts/worker_series.h"
-#include "collector/document/document_fields.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -41,9 +40,9 @@ std::vector<const WorkerSeries*> Largest(const SeriesOfWorkers& series) {
 
 /// The processes with a colour of their own, the same in every panel: those with most CPU time and with most memory, in
 /// turns.
-std::vector<std::string> NamedProcesses(const Json& document) {
-  const SeriesOfWorkers cpu = ReadWorkerSeries(document, "process_cpu", kBins);
-  const SeriesOfWorkers memory = ReadWorkerSeries(document, "process_memory", kBins);
+std::vector<std::string> NamedProcesses(const Measurement& measurement) {
+  const SeriesOfWorkers cpu = ReadWorkerSeries(measurement, "process_cpu", kBins);
+  const SeriesOfWorkers memory = ReadWorkerSeries(measurement, "process_memory", kBins);
   const std::vector<const WorkerSeries*> by_cpu = Largest(cpu), by_memory = Largest(memory);
   std::vector<std::string> names;
   for (size_t i = 0; i < std::max(by_cpu.size(), by_memory.size()); ++i) {
@@ -56,9 +55,9 @@ std::vector<std::string> NamedProcesses(const Json& document) {
   return names;
 }
 
-double LargestOf(const std::vector<Step>& steps) {
+double LargestOf(const Timeline& steps) {
   double largest = 0;
-  for (const Step& step : steps) largest = std::max(largest, step.value);
+  for (const TimelinePoint& step : steps) largest = std::max(largest, step.value);
   return largest;
 }
 
@@ -68,9 +67,9 @@ struct OverProcesses {
   bool is_line = true;  ///< else points: a value that is read now and then says nothing of the time between
 };
 
-Json OverLayer(const std::vector<Step>& steps, bool is_line, const std::string& title, double factor, double seconds) {
+Json OverLayer(const Timeline& steps, bool is_line, const std::string& title, double factor, double seconds) {
   Json values = Json::array();
-  for (const Step& step : Reduced(steps, seconds, kMostSteps)) {
+  for (const TimelinePoint& step : Reduced(steps, seconds, kMostSteps)) {
     if (is_line || step.value > 0) {
       values.push_back({{"t", Rounded(step.seconds)}, {"v", Rounded(factor * step.value)}});
     }
@@ -83,12 +82,12 @@ Json OverLayer(const std::vector<Step>& steps, bool is_line, const std::string& 
 }
 
 /// Processes on top of one another; on top of those the rest of the tree, so that the height is that of the whole.
-Json StackedPanel(const Json& document, std::string_view of_tree, std::string_view of_process, const std::string& title,
-                  double factor, double seconds, const std::vector<std::string>& of_colour, bool with_legend,
-                  const OverProcesses& over) {
-  const SeriesOfWorkers tree = ReadWorkerSeries(document, of_tree, kBins);
+Json StackedPanel(const Measurement& measurement, std::string_view of_tree, std::string_view of_process,
+                  const std::string& title, double factor, double seconds, const std::vector<std::string>& of_colour,
+                  bool with_legend, const OverProcesses& over) {
+  const SeriesOfWorkers tree = ReadWorkerSeries(measurement, of_tree, kBins);
   if (tree.empty()) return {};
-  const SeriesOfWorkers processes = ReadWorkerSeries(document, of_process, kBins);
+  const SeriesOfWorkers processes = ReadWorkerSeries(measurement, of_process, kBins);
   std::vector<const WorkerSeries*> named;  // null: this process has no such series
   ShownNames shown;
   std::vector<std::string> names;
@@ -139,15 +138,15 @@ Json StackedPanel(const Json& document, std::string_view of_tree, std::string_vi
                         {"scale", {{"domain", names}}},
                         {"legend", legend}}},
                       {"tooltip", Tooltip({{"process", "process", "nominal"}, {"v", title}, {"t", "from [s]"}})}}}});
-  const std::vector<Step> steps = SumOfSteps(document, over.series);
+  const Timeline steps = SumOfSteps(measurement, over.series);
   if (LargestOf(steps) > 0) layers.push_back(OverLayer(steps, over.is_line, title, factor, seconds));
   return {{"width", 640}, {"height", 110}, {"layer", std::move(layers)}};
 }
 
 /// Bytes that came and went, if any did.
-Json BytesPanel(const Json& document, double seconds, const std::string& title, std::string_view in,
+Json BytesPanel(const Measurement& measurement, double seconds, const std::string& title, std::string_view in,
                 std::string_view out, const std::string& in_words, const std::string& out_words) {
-  const std::vector<Step> came = SumOfSteps(document, in), went = SumOfSteps(document, out);
+  const Timeline came = SumOfSteps(measurement, in), went = SumOfSteps(measurement, out);
   if (LargestOf(came) <= 0 && LargestOf(went) <= 0) return {};
   TimePanel panel(seconds, title);
   panel.AddLine(came, "cpu", kMillion);
@@ -160,38 +159,38 @@ Json BytesPanel(const Json& document, double seconds, const std::string& title, 
 }  // namespace
 
 Drawing DrawProcessTimeline(const ChartInput& input) {
-  const Json& document = *input.document;
-  const double seconds = Metric(document, "wall_time").value_or(0);
+  const Measurement& measurement = *input.measurement;
+  const double seconds = measurement.Metric("wall_time").value_or(0);
   Json panels = Json::array();
   const auto add = [&panels](Json panel) {
     if (!panel.is_null()) panels.push_back(std::move(panel));
   };
   if (seconds > 0) {
-    const std::vector<std::string> names = NamedProcesses(document);
-    add(StackedPanel(document, "tree_cpu", "process_cpu", "CPU [cores]", 1, seconds, names, true,
+    const std::vector<std::string> names = NamedProcesses(measurement);
+    add(StackedPanel(measurement, "tree_cpu", "process_cpu", "CPU [cores]", 1, seconds, names, true,
                      {"tree_cpu_system", true}));
     const bool is_first = panels.empty();
-    add(StackedPanel(document, "tree_memory", "process_memory", "resident memory [MiB]", kMebi, seconds, names,
+    add(StackedPanel(measurement, "tree_memory", "process_memory", "resident memory [MiB]", kMebi, seconds, names,
                      is_first, {"tree_pss", false}));
   }
   if (panels.empty()) return NotDrawn("no process tree was sampled; `crema run` samples that of its command");
-  add(BytesPanel(document, seconds, "devices [MB/s]", "tree_read_bps", "tree_write_bps", "read from devices",
+  add(BytesPanel(measurement, seconds, "devices [MB/s]", "tree_read_bps", "tree_write_bps", "read from devices",
                  "written to devices"));
-  add(BytesPanel(document, seconds, "calls [MB/s]", "tree_rchar_bps", "tree_wchar_bps", "returned by read calls",
+  add(BytesPanel(measurement, seconds, "calls [MB/s]", "tree_rchar_bps", "tree_wchar_bps", "returned by read calls",
                  "taken by write calls"));
-  const bool is_of_host = Field(Field(document, "run"), "net_host_wide") == true;
+  const bool is_of_host = measurement.run.net_host_wide == true;
   const std::string where = is_of_host ? " by the whole host" : "";
-  add(BytesPanel(document, seconds, "network [MB/s]", "tree_net_rx_bps", "tree_net_tx_bps", "received" + where,
+  add(BytesPanel(measurement, seconds, "network [MB/s]", "tree_net_rx_bps", "tree_net_tx_bps", "received" + where,
                  "sent" + where));
-  if (const std::vector<Step> used = SumOfSteps(document, "gpu_utilization_percent"); LargestOf(used) > 0) {
+  if (const auto used = SumOfSteps(measurement, "gpu_utilization_percent"); LargestOf(used) > 0) {
     TimePanel gpus(seconds, "GPUs [% of one]");
     gpus.AddLine(used, "cpu");
     gpus.AddMeaning("cpu", "time in which some kernel ran, of GPUs that the command used");
     add(gpus.Take(70));
   }
   TimePanel counts(seconds, "processes, threads");
-  counts.AddLine(SumOfSteps(document, "tree_threads"), "wait");
-  counts.AddLine(SumOfSteps(document, "tree_processes"), "cpu");
+  counts.AddLine(SumOfSteps(measurement, "tree_threads"), "wait");
+  counts.AddLine(SumOfSteps(measurement, "tree_processes"), "cpu");
   counts.AddMeaning("wait", "threads");
   counts.AddMeaning("cpu", "processes");
   add(counts.Take(70));
@@ -202,9 +201,9 @@ Drawing DrawProcessTimeline(const ChartInput& input) {
     }
   }
   std::string finding = "as sampled; what began and ended between two samples is in the totals only";
-  if (LargestOf(SumOfSteps(document, "tree_cpu_system")) > 0) finding += "; line: CPU in the kernel";
-  if (LargestOf(SumOfSteps(document, "tree_pss")) > 0) finding += "; diamonds: proportional memory (PSS)";
-  if (const auto most = Metric(document, "max_processes")) {
+  if (LargestOf(SumOfSteps(measurement, "tree_cpu_system")) > 0) finding += "; line: CPU in the kernel";
+  if (LargestOf(SumOfSteps(measurement, "tree_pss")) > 0) finding += "; diamonds: proportional memory (PSS)";
+  if (const auto most = measurement.Metric("max_processes")) {
     finding = fmt::format("{} at most; {}", Counted(*most, "process", "processes"), finding);
   }
   return {{{"vconcat", std::move(panels)}, {"spacing", 14}, {"resolve", {{"scale", {{"color", "independent"}}}}}},

@@ -12,7 +12,6 @@
 #include "collector/charts/shown_names.h"
 #include "collector/charts/time_lines.h"
 #include "collector/charts/worker_series.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/key_figure_bands.h"
 #include "collector/insight/key_figures.h"
 #include "collector/insight/run_evidence.h"
@@ -21,7 +20,6 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Bins = std::vector<std::optional<double>>;
 
 constexpr size_t kBins = 300;
@@ -79,10 +77,10 @@ WorkerRatio RatioOf(const WorkerSeries& above, const WorkerSeries& below) {
   return ratio;
 }
 
-std::optional<Ratios> ReadRatios(const Json& document, const Utilization& utilization) {
-  const SeriesOfWorkers above = ReadWorkerSeries(document, utilization.above, kBins);
-  const SeriesOfWorkers below = ReadWorkerSeries(document, utilization.below, kBins);
-  Ratios ratios{Metric(document, "wall_time").value_or(0), RatioOfSums(above, below), Bins(kBins), Bins(kBins), {}};
+std::optional<Ratios> ReadRatios(const Measurement& measurement, const Utilization& utilization) {
+  const SeriesOfWorkers above = ReadWorkerSeries(measurement, utilization.above, kBins);
+  const SeriesOfWorkers below = ReadWorkerSeries(measurement, utilization.below, kBins);
+  Ratios ratios{measurement.Metric("wall_time").value_or(0), RatioOfSums(above, below), Bins(kBins), Bins(kBins), {}};
   for (const WorkerSeries& series : above.workers) {
     const WorkerSeries* limit = below.Find(series.worker);
     if (limit == nullptr) continue;
@@ -112,7 +110,7 @@ void AddBaseline(const ChartInput& input, const Utilization& utilization, double
   if (input.baseline == nullptr) return;
   const std::optional<Ratios> ratios = ReadRatios(*input.baseline, utilization);
   if (!ratios.has_value()) return;
-  std::vector<Step> steps;
+  Timeline steps;
   for (size_t bin = 0; bin < kBins; ++bin) {
     const double seconds = static_cast<double>(bin) * ratios->wall_seconds / kBins;
     if (ratios->mean[bin].has_value() && seconds <= wall_seconds) steps.push_back({seconds, *ratios->mean[bin]});
@@ -131,19 +129,19 @@ TimePanel PanelOf(const ChartInput& input, const Utilization& utilization, const
 }
 
 Drawing DrawMean(const ChartInput& input, const Utilization& utilization) {
-  const Json& document = *input.document;
-  const std::optional<Ratios> ratios = ReadRatios(document, utilization);
+  const Measurement& measurement = *input.measurement;
+  const std::optional<Ratios> ratios = ReadRatios(measurement, utilization);
   if (!ratios.has_value()) return NotDrawn(std::string(utilization.reason));
   TimePanel panel = PanelOf(input, utilization, *ratios);
   panel.AddBand(ratios->low, ratios->high, "cpu", 100);
   panel.AddLine(ratios->mean, "cpu", 100);
   panel.AddMeaning("cpu", "all workers together; pale: least to most of one worker");
   if (utilization.has_danger) {
-    const double bad = MemoryBand(TextField(Field(document, "run"), "engine")).bad;
+    const double bad = MemoryBand(measurement.run.engine).bad;
     panel.AddLevel(100 * bad, "limit", fmt::format("from {} on a worker is in danger", HumanPercent(bad, 0)));
   }
   std::string finding;
-  const std::optional<double> average = Metric(document, utilization.average);
+  const std::optional<double> average = measurement.Metric(utilization.average);
   if (average.has_value()) finding = HumanPercent(*average) + " on average, ";
   return {panel.Take(), finding + HumanPercent(ratios->workers.front().peak) + " at most in one worker", ""};
 }
@@ -155,7 +153,7 @@ void AddWorkerLines(const Ratios& ratios, size_t count, TimePanel* panel) {
 }
 
 Drawing DrawPerWorker(const ChartInput& input, const Utilization& utilization) {
-  const std::optional<Ratios> ratios = ReadRatios(*input.document, utilization);
+  const std::optional<Ratios> ratios = ReadRatios(*input.measurement, utilization);
   if (!ratios.has_value()) return NotDrawn(std::string(utilization.reason));
   TimePanel panel = PanelOf(input, utilization, *ratios);
   const size_t workers = ratios->workers.size();

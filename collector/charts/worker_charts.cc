@@ -13,7 +13,6 @@
 #include "collector/charts/worker_series.h"
 #include "collector/charts/workers_of_document.h"
 #include "collector/detail/run_detail.h"
-#include "collector/document/document_fields.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -42,25 +41,25 @@ std::vector<std::optional<double>> PercentOf(const WorkerSeries& above, const Wo
   return percent;
 }
 
-size_t WorkersWith(const Json& document, std::string_view key) {
-  const Json& timelines = Field(Field(document, "timelines"), key);
-  return timelines.is_object() ? timelines.size() : 0;
+size_t WorkersWith(const Measurement& measurement, std::string_view key) {
+  const auto* timelines = measurement.timelines.Find(key);
+  return timelines == nullptr ? 0 : timelines->size();
 }
 
 }  // namespace
 
 Drawing DrawWorkerActivity(const ChartInput& input) {
-  const Json& document = *input.document;
-  const size_t bins = HeatMap::BinsFor(WorkersWith(document, "worker_active_tasks"));
-  const SeriesOfWorkers active = ReadWorkerSeries(document, "worker_active_tasks", bins);
+  const Measurement& measurement = *input.measurement;
+  const size_t bins = HeatMap::BinsFor(WorkersWith(measurement, "worker_active_tasks"));
+  const SeriesOfWorkers active = ReadWorkerSeries(measurement, "worker_active_tasks", bins);
   if (active.empty()) {
     return NotDrawn("no scheduler told how many tasks each worker had; measure the run through its engine");
   }
-  HeatMap map(Metric(document, "wall_time").value_or(0), "tasks queued or executing");
+  HeatMap map(measurement.Metric("wall_time").value_or(0), "tasks queued or executing");
   double peak = 0;
   std::string busiest;
   ShownNames names;
-  const WorkerNames workers = NamesOfWorkers(document);
+  const WorkerNames workers = NamesOfWorkers(measurement);
   for (const WorkerSeries& series : active.workers) {
     map.AddRow(names.Of(workers.Of(series.worker)), MeansOf(series));
     if (series.peak > peak || busiest.empty()) busiest = names.Of(workers.Of(series.worker));
@@ -71,20 +70,20 @@ Drawing DrawWorkerActivity(const ChartInput& input) {
 }
 
 Drawing DrawCpuHeatmap(const ChartInput& input) {
-  const Json& document = *input.document;
-  const size_t bins = HeatMap::BinsFor(WorkersWith(document, "worker_cpu"));
-  const SeriesOfWorkers cpu = ReadWorkerSeries(document, "worker_cpu", bins);
-  const SeriesOfWorkers cores = ReadWorkerSeries(document, "worker_cores", bins);
-  HeatMap map(Metric(document, "wall_time").value_or(0), "CPU, of the worker's cores [%]");
+  const Measurement& measurement = *input.measurement;
+  const size_t bins = HeatMap::BinsFor(WorkersWith(measurement, "worker_cpu"));
+  const SeriesOfWorkers cpu = ReadWorkerSeries(measurement, "worker_cpu", bins);
+  const SeriesOfWorkers cores = ReadWorkerSeries(measurement, "worker_cores", bins);
+  HeatMap map(measurement.Metric("wall_time").value_or(0), "CPU, of the worker's cores [%]");
   map.SetTop(100);
   ShownNames names;
-  const WorkerNames workers = NamesOfWorkers(document);
+  const WorkerNames workers = NamesOfWorkers(measurement);
   for (const WorkerSeries& series : cpu.workers) {
     if (const WorkerSeries* of = cores.Find(series.worker))
       map.AddRow(names.Of(workers.Of(series.worker)), PercentOf(series, *of));
   }
   if (map.empty()) return NotDrawn("no worker told its CPU time while it ran");
-  const std::optional<double> average = Metric(document, "worker_cpu_utilization_avg");
+  const std::optional<double> average = measurement.Metric("worker_cpu_utilization_avg");
   return {map.Take(),
           (average.has_value() ? HumanPercent(*average) + " on average" : "grey: not there") + map.LeftOut(), ""};
 }
@@ -101,7 +100,7 @@ Drawing DrawReadRateHeatmap(const ChartInput& input) {
   const double bin_seconds = grid.bin_seconds * static_cast<double>(together);
   HeatMap map(input.detail->seconds, "data read [MB/s]");
   ShownNames names;
-  const WorkerNames workers = NamesOfWorkers(*input.document);
+  const WorkerNames workers = NamesOfWorkers(*input.measurement);
   for (size_t row = 0; row < grid.rows.size(); ++row) {
     std::vector<std::optional<double>> rates((bins + together - 1) / together);
     for (size_t bin = 0; bin < bins; ++bin) {
@@ -116,10 +115,10 @@ Drawing DrawReadRateHeatmap(const ChartInput& input) {
 }
 
 Drawing DrawMemorySmallMultiples(const ChartInput& input) {
-  const Json& document = *input.document;
-  SeriesOfWorkers memory = ReadWorkerSeries(document, "worker_memory", 120);
+  const Measurement& measurement = *input.measurement;
+  SeriesOfWorkers memory = ReadWorkerSeries(measurement, "worker_memory", 120);
   if (memory.empty()) return NotDrawn("no worker told its memory while it ran");
-  const SeriesOfWorkers limits = ReadWorkerSeries(document, "worker_memory_limit", 120);
+  const SeriesOfWorkers limits = ReadWorkerSeries(measurement, "worker_memory_limit", 120);
   const size_t all = memory.workers.size();
   std::stable_sort(memory.workers.begin(), memory.workers.end(),
                    [](const WorkerSeries& a, const WorkerSeries& b) { return a.peak > b.peak; });
@@ -128,7 +127,7 @@ Drawing DrawMemorySmallMultiples(const ChartInput& input) {
   if (all > kMostPanels) memory.workers.resize(kMostPanels);
   std::sort(memory.workers.begin(), memory.workers.end(),
             [](const WorkerSeries& a, const WorkerSeries& b) { return IsBefore(a.worker, b.worker); });
-  const WorkerNames workers = NamesOfWorkers(document);
+  const WorkerNames workers = NamesOfWorkers(measurement);
   Json values = Json::array();
   ShownNames names;
   for (const WorkerSeries& series : memory.workers) {
@@ -144,7 +143,7 @@ Drawing DrawMemorySmallMultiples(const ChartInput& input) {
       values.push_back(std::move(value));
     }
   }
-  const double wall_seconds = Metric(document, "wall_time").value_or(0);
+  const double wall_seconds = measurement.Metric("wall_time").value_or(0);
   Json x = TimeAxis("t", wall_seconds, 3);
   const Json y = Quantity("v", "GiB");
   const std::string time_title = x["title"].get<std::string>();
@@ -178,19 +177,18 @@ struct BalanceRow {
   double busy_share = 0;                            ///< of its cores' time
 };
 
-std::vector<BalanceRow> ReadBalance(const Json& document) {
+std::vector<BalanceRow> ReadBalance(const Measurement& measurement) {
   std::vector<BalanceRow> rows;
-  for (const Json& worker : ListField(document, "workers")) {
-    const auto start = NumberField(worker, "start"), stop = NumberField(worker, "stop");
-    const auto cores = NumberField(worker, "cores");
+  for (const WorkerRow& worker : measurement.workers) {
+    const Number &start = worker.start, &stop = worker.stop, &cores = worker.cores;
     if (!start.has_value() || !stop.has_value() || !cores.has_value()) continue;
     const double available = (*stop - *start) * *cores;
     if (!(available > 0)) continue;
-    const double busy = NumberField(worker, "duration_sum").value_or(0);
-    const double cpu = NumberField(worker, "cpu_sum").value_or(0);
+    const double busy = worker.duration_sum.value_or(0);
+    const double cpu = worker.cpu_sum.value_or(0);
     const double occupied = std::max(busy, cpu);
-    rows.push_back({TextField(worker, "name"), cpu, occupied - cpu, std::max(0.0, available - occupied),
-                    std::min(1.0, occupied / available)});
+    rows.push_back(
+        {worker.name, cpu, occupied - cpu, std::max(0.0, available - occupied), std::min(1.0, occupied / available)});
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const BalanceRow& a, const BalanceRow& b) { return a.busy_share > b.busy_share; });
@@ -200,14 +198,14 @@ std::vector<BalanceRow> ReadBalance(const Json& document) {
 }  // namespace
 
 Drawing DrawWorkerBalance(const ChartInput& input) {
-  std::vector<BalanceRow> rows = ReadBalance(*input.document);
+  std::vector<BalanceRow> rows = ReadBalance(*input.measurement);
   if (rows.empty()) return NotDrawn("it is not known when workers were there and how many cores they had");
   const size_t all = rows.size();
   const double most = rows.front().busy_share, least = rows.back().busy_share;
   if (all > kMostBars) rows.erase(rows.begin() + kMostBars / 2, rows.end() - kMostBars / 2);
   std::sort(rows.begin(), rows.end(),
             [](const BalanceRow& a, const BalanceRow& b) { return IsBefore(a.worker, b.worker); });
-  const WorkerNames workers = NamesOfWorkers(*input.document);
+  const WorkerNames workers = NamesOfWorkers(*input.measurement);
   static const std::vector<std::string> kParts = {"CPU", "chunk open, no CPU", "no chunk open"};
   Json values = Json::array();
   ShownNames names;

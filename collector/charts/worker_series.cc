@@ -5,29 +5,23 @@
 #include <map>
 #include <utility>
 
-#include "collector/document/document_fields.h"
-
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-/// Points of one timeline; what is no point is left out.
-std::vector<Step> StepsOf(const Json& points) {
-  std::vector<Step> steps;
-  for (size_t i = 0; points.is_array() && i < points.size(); ++i) {
-    const Json& point = points[i];
-    if (!point.is_array() || point.size() != 2 || !point[0].is_number() || !point[1].is_number()) continue;
-    steps.push_back({std::max(0.0, point[0].get<double>()), point[1].get<double>()});
+/// Points of one timeline whose value is known.
+Timeline StepsOf(const Timeline& points) {
+  Timeline steps;
+  for (const auto& [seconds, value] : points) {
+    if (std::isfinite(value)) steps.push_back({std::max(0.0, seconds), value});
   }
   return steps;
 }
 
 /// Seconds since the run's start at which each worker stopped.
-std::map<std::string, double> WorkerStops(const Json& document) {
+std::map<std::string, double> WorkerStops(const Measurement& measurement) {
   std::map<std::string, double> stops;
-  for (const Json& worker : ListField(document, "workers")) {
-    if (const auto stop = NumberField(worker, "stop")) stops[TextField(worker, "name")] = *stop;
+  for (const WorkerRow& worker : measurement.workers) {
+    if (worker.stop.has_value()) stops[worker.name] = *worker.stop;
   }
   return stops;
 }
@@ -47,7 +41,7 @@ void AddTo(std::vector<SeriesBin>* bins, double bin_seconds, double from, double
   }
 }
 
-void AddSteps(const std::vector<Step>& steps, double stop, double bin_seconds, std::vector<SeriesBin>* bins) {
+void AddSteps(const Timeline& steps, double stop, double bin_seconds, std::vector<SeriesBin>* bins) {
   for (size_t i = 0; i < steps.size(); ++i) {
     const double until = i + 1 < steps.size() ? std::min(stop, steps[i + 1].seconds) : stop;
     AddTo(bins, bin_seconds, steps[i].seconds, until, steps[i].value);
@@ -77,44 +71,42 @@ const WorkerSeries* SeriesOfWorkers::Find(std::string_view worker) const {
   return nullptr;
 }
 
-SeriesOfWorkers ReadWorkerSeries(const Json& document, std::string_view key, size_t bins) {
+SeriesOfWorkers ReadWorkerSeries(const Measurement& measurement, std::string_view key, size_t bins) {
   SeriesOfWorkers read;
-  const Json& timelines = Field(Field(document, "timelines"), key);
-  const double wall_seconds = Metric(document, "wall_time").value_or(0);
-  if (!timelines.is_object() || !(wall_seconds > 0) || bins == 0) return read;
+  const auto* timelines = measurement.timelines.Find(key);
+  const double wall_seconds = measurement.Metric("wall_time").value_or(0);
+  if (timelines == nullptr || !(wall_seconds > 0) || bins == 0) return read;
   read.bin_seconds = wall_seconds / static_cast<double>(bins);
-  const std::map<std::string, double> stops = WorkerStops(document);
-  for (const auto& [worker, points] : timelines.items()) {
-    const std::vector<Step> steps = StepsOf(points);
+  const std::map<std::string, double> stops = WorkerStops(measurement);
+  for (const auto& [worker, points] : *timelines) {
+    const Timeline steps = StepsOf(points);
     if (steps.empty()) continue;
     WorkerSeries series{worker, std::vector<SeriesBin>(bins), steps.front().value};
-    for (const Step& step : steps) series.peak = std::max(series.peak, step.value);
+    for (const TimelinePoint& step : steps) series.peak = std::max(series.peak, step.value);
     AddSteps(steps, StopOf(stops, worker, wall_seconds), read.bin_seconds, &series.bins);
     read.workers.push_back(std::move(series));
   }
   return read;
 }
 
-std::vector<Step> ReadSteps(const Json& document, std::string_view key) {
-  return StepsOf(Field(Field(document, "timelines"), key));
-}
+Timeline WorkerCounts(const Measurement& measurement) { return StepsOf(measurement.timelines.worker_counts); }
 
-std::vector<Step> SumOfSteps(const Json& document, std::string_view key) {
-  const Json& timelines = Field(Field(document, "timelines"), key);
-  if (!timelines.is_object()) return {};
-  const double wall_seconds = Metric(document, "wall_time").value_or(0);
-  const std::map<std::string, double> stops = WorkerStops(document);
+Timeline SumOfSteps(const Measurement& measurement, std::string_view key) {
+  const auto* timelines = measurement.timelines.Find(key);
+  if (timelines == nullptr) return {};
+  const double wall_seconds = measurement.Metric("wall_time").value_or(0);
+  const std::map<std::string, double> stops = WorkerStops(measurement);
   std::map<double, double> changes;
-  for (const auto& [worker, points] : timelines.items()) {
+  for (const auto& [worker, points] : *timelines) {
     double value = 0;
-    for (const Step& step : StepsOf(points)) {
+    for (const TimelinePoint& step : StepsOf(points)) {
       changes[step.seconds] += step.value - value;
       value = step.value;
     }
     const double stop = StopOf(stops, worker, wall_seconds);
     if (value != 0 && stop < wall_seconds) changes[stop] -= value;
   }
-  std::vector<Step> steps;
+  Timeline steps;
   double sum = 0;
   for (const auto& [seconds, change] : changes) {
     sum += change;
@@ -125,12 +117,12 @@ std::vector<Step> SumOfSteps(const Json& document, std::string_view key) {
   return steps;
 }
 
-std::vector<Step> Reduced(std::vector<Step> steps, double wall_seconds, size_t most) {
+Timeline Reduced(Timeline steps, double wall_seconds, size_t most) {
   if (steps.size() <= most || !(wall_seconds > 0)) return steps;
   std::vector<SeriesBin> bins(most);
   const double bin_seconds = wall_seconds / static_cast<double>(most);
   AddSteps(steps, wall_seconds, bin_seconds, &bins);
-  std::vector<Step> reduced;
+  Timeline reduced;
   for (size_t i = 0; i < most; ++i) {
     if (const auto mean = bins[i].mean()) reduced.push_back({static_cast<double>(i) * bin_seconds, *mean});
   }

@@ -1,4 +1,4 @@
-// The document's timelines (`worker -> [[seconds, value], ...]`, on change), averaged over equal parts of the run.
+// The measurement's timelines (`worker -> [[seconds, value], ...]`, on change), averaged over equal parts of the run.
 #ifndef CREMA_COLLECTOR_CHARTS_WORKER_SERIES_H_
 #define CREMA_COLLECTOR_CHARTS_WORKER_SERIES_H_
 
@@ -8,15 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
-
-/// A value that holds until the next point.
-struct Step {
-  double seconds = 0;  ///< since the run's start
-  double value = 0;
-};
 
 /// Part of a timeline: the integral of the value and the seconds over which there was one.
 struct SeriesBin {
@@ -37,7 +31,7 @@ struct WorkerSeries {
 /// One quantity of all workers that have it.
 struct SeriesOfWorkers {
   double bin_seconds = 0;
-  std::vector<WorkerSeries> workers;  ///< in the document's order
+  std::vector<WorkerSeries> workers;  ///< in the measurement's order
 
   bool empty() const { return workers.empty(); }
   size_t bins() const { return workers.empty() ? 0 : workers.front().bins.size(); }
@@ -49,16 +43,16 @@ struct SeriesOfWorkers {
 
 /// `timelines[key]` in `bins` equal parts of the wall time; a value holds until the next one, or until its worker
 /// stopped. Empty where the series or the wall time was not measured.
-SeriesOfWorkers ReadWorkerSeries(const nlohmann::ordered_json& document, std::string_view key, size_t bins);
+SeriesOfWorkers ReadWorkerSeries(const Measurement& measurement, std::string_view key, size_t bins);
 
-/// The steps of `timelines[key]` where it is one timeline for all workers (`worker_counts`).
-std::vector<Step> ReadSteps(const nlohmann::ordered_json& document, std::string_view key);
+/// The steps of `worker_counts`; of these, and of those below, each value holds until the next one.
+Timeline WorkerCounts(const Measurement& measurement);
 
 /// Sum over workers of `timelines[key]` as a step function, exact; empty where there is none.
-std::vector<Step> SumOfSteps(const nlohmann::ordered_json& document, std::string_view key);
+Timeline SumOfSteps(const Measurement& measurement, std::string_view key);
 
 /// The same where there are more than `most` steps: means over equal parts of the run, which keep the integral.
-std::vector<Step> Reduced(std::vector<Step> steps, double wall_seconds, size_t most);
+Timeline Reduced(Timeline steps, double wall_seconds, size_t most);
 
 /// Ratio of two sums over workers, over those that have both, in each bin.
 std::vector<std::optional<double>> RatioOfSums(const SeriesOfWorkers& above, const SeriesOfWorkers& below);

@@ -10,7 +10,7 @@ namespace {
 TEST(WorkerSeries, AValueHoldsUntilTheNextOrTheWorkersStop) {
   Json document = MadeDocument();
   document["workers"][1]["stop"] = 6;
-  const SeriesOfWorkers memory = ReadWorkerSeries(document, "worker_memory", 10);
+  const SeriesOfWorkers memory = ReadWorkerSeries(MeasurementOf(document), "worker_memory", 10);
   ASSERT_EQ(memory.workers.size(), 2u);
   EXPECT_EQ(memory.workers[0].bins[9].mean(), 2147483648.0);
   EXPECT_EQ(memory.workers[1].bins[1].mean(), std::nullopt);
@@ -21,7 +21,7 @@ TEST(WorkerSeries, AValueHoldsUntilTheNextOrTheWorkersStop) {
 
 TEST(WorkerSeries, BinsKeepTheIntegral) {
   for (const size_t bins : {1, 3, 7, 1000}) {
-    const SeriesOfWorkers open = ReadWorkerSeries(MadeDocument(), "worker_open_chunks", bins);
+    const SeriesOfWorkers open = ReadWorkerSeries(MeasurementOf(MadeDocument()), "worker_open_chunks", bins);
     double integral = 0;
     for (const WorkerSeries& series : open.workers) {
       for (const SeriesBin& bin : series.bins) integral += bin.integral;
@@ -31,7 +31,7 @@ TEST(WorkerSeries, BinsKeepTheIntegral) {
 }
 
 TEST(WorkerSeries, TheSumOfStepsIsExact) {
-  const std::vector<Step> sum = SumOfSteps(MadeDocument(), "worker_open_chunks");
+  const Timeline sum = SumOfSteps(MeasurementOf(MadeDocument()), "worker_open_chunks");
   ASSERT_EQ(sum.size(), 3u);
   EXPECT_EQ(sum[0].value, 2);
   EXPECT_EQ(sum[1].value, 3);
@@ -40,25 +40,25 @@ TEST(WorkerSeries, TheSumOfStepsIsExact) {
 }
 
 TEST(WorkerSeries, ReducedStepsKeepTheIntegral) {
-  std::vector<Step> steps;
+  Timeline steps;
   double integral = 0;
   for (int i = 0; i < 10'000; ++i) {
     steps.push_back({i * 0.001, static_cast<double>(i % 13)});
     integral += i % 13 * 0.001;
   }
-  const std::vector<Step> reduced = Reduced(steps, 10, 100);
+  const Timeline reduced = Reduced(steps, 10, 100);
   ASSERT_EQ(reduced.size(), 100u);
   double kept = 0;
-  for (const Step& step : reduced) kept += step.value * 0.1;
+  for (const TimelinePoint& step : reduced) kept += step.value * 0.1;
   EXPECT_NEAR(kept, integral, 1e-6);
 }
 
 TEST(WorkerSeries, WhatIsNotThereIsEmpty) {
-  EXPECT_TRUE(ReadWorkerSeries(MadeDocument(), "worker_fds", 10).empty());
-  EXPECT_TRUE(SumOfSteps(MadeDocument(), "worker_fds").empty());
+  EXPECT_TRUE(ReadWorkerSeries(MeasurementOf(MadeDocument()), "worker_fds", 10).empty());
+  EXPECT_TRUE(SumOfSteps(MeasurementOf(MadeDocument()), "worker_fds").empty());
   Json document = MadeDocument();
   document["metrics"]["wall_time"] = nullptr;
-  EXPECT_TRUE(ReadWorkerSeries(document, "worker_memory", 10).empty());
+  EXPECT_TRUE(ReadWorkerSeries(MeasurementOf(document), "worker_memory", 10).empty());
 }
 
 }  // namespace

@@ -52,13 +52,13 @@ int Collect(CollectOptions options) {
   RequireSource(options.measure);
   options.save.records = !options.no_records;
   options.measure.takes_streams = true;
-  absl::StatusOr<Measurement> measurement = MeasureAndJudge(options.measure, options.output.quiet);
-  if (!measurement.ok()) return ReportFailure(measurement.status());
+  const absl::StatusOr<MeasuredRun> measured = MeasureAndJudge(options.measure, options.output.quiet);
+  if (!measured.ok()) return ReportFailure(measured.status());
   for (const std::string& source : options.measure.sources) {
     if (!IsStream(source) || options.no_records || options.output.quiet) continue;
     PrintError(source + ": crema does not keep the records of a stream (--no-records hides this message)");
   }
-  return SaveAndShow(*measurement, options.directory, options.save, options.output, options.json);
+  return SaveAndShow(*measured, options.directory, options.save, options.output, options.json);
 }
 
 }  // namespace

@@ -17,7 +17,6 @@
 #include "collector/cli/output_options.h"
 #include "collector/cli/plot_output.h"
 #include "collector/cli/subcommand.h"
-#include "collector/document/document_fields.h"
 #include "collector/exports/text_sink.h"
 #include "collector/insight/comparison.h"
 #include "collector/insight/comparison_gate.h"
@@ -123,17 +122,15 @@ absl::StatusOr<std::vector<MeasuredSource>> OpenAll(const std::vector<std::strin
   return sources;
 }
 
-std::vector<const Json*> DocumentsOf(const std::vector<MeasuredSource>& sources) {
-  std::vector<const Json*> documents;
-  for (const MeasuredSource& source : sources) documents.push_back(&source.document());
-  return documents;
+std::vector<const Measurement*> MeasurementsOf(const std::vector<MeasuredSource>& sources) {
+  std::vector<const Measurement*> measurements;
+  for (const MeasuredSource& source : sources) measurements.push_back(&source.measurement());
+  return measurements;
 }
 
 /// Runs of a side are taken in the order in which they ran, whatever the order in which they are named.
 void SortByStart(std::vector<MeasuredSource>* sources) {
-  const auto start_of = [](const MeasuredSource& source) {
-    return NumberField(Field(source.document(), "run"), "start_ns").value_or(0);
-  };
+  const auto start_of = [](const MeasuredSource& source) { return source.measurement().run.start_ns.value_or(0); };
   std::stable_sort(sources->begin(), sources->end(),
                    [&](const MeasuredSource& a, const MeasuredSource& b) { return start_of(a) < start_of(b); });
 }
@@ -142,7 +139,7 @@ absl::StatusOr<Comparison> CompareSources(const CompareOptions& options) {
   if (!options.sources.empty()) {
     const absl::StatusOr<std::vector<MeasuredSource>> sources = OpenAll(options.sources, options);
     if (!sources.ok()) return sources.status();
-    return Compare(DocumentsOf(*sources), CompareAllPieces(*sources), options.sources);
+    return Compare(MeasurementsOf(*sources), CompareAllPieces(*sources), options.sources);
   }
   absl::StatusOr<std::vector<MeasuredSource>> before = OpenAll(options.before, options);
   if (!before.ok()) return before.status();
@@ -150,7 +147,7 @@ absl::StatusOr<Comparison> CompareSources(const CompareOptions& options) {
   if (!after.ok()) return after.status();
   SortByStart(&*before);
   SortByStart(&*after);
-  return CompareSides(DocumentsOf(*before), DocumentsOf(*after), {CompareSidesPieces(*before, *after)});
+  return CompareSides(MeasurementsOf(*before), MeasurementsOf(*after), {CompareSidesPieces(*before, *after)});
 }
 
 /// Two sources or more, or both sides. Throws a usage error.

@@ -9,7 +9,8 @@ namespace crema {
 
 /// `measured` outlives it.
 inline ExportSource ExportSourceOf(const MeasuredSource& measured) {
-  return {measured.document(), [&measured](const OnAttempt& on_attempt) { return measured.ForEachAttempt(on_attempt); },
+  return {measured.measurement(),
+          [&measured](const OnAttempt& on_attempt) { return measured.ForEachAttempt(on_attempt); },
           [&measured](const OnTask& on_task) { return measured.ForEachTask(on_task); },
           [&measured] { return measured.FindLogs(); }};
 }

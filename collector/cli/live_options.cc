@@ -12,7 +12,7 @@
 namespace crema {
 namespace {
 
-std::optional<int64_t> Number(const std::string& text) {
+std::optional<int64_t> EventsOf(const std::string& text) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number <= 0) return std::nullopt;
@@ -52,7 +52,7 @@ LiveOptions ReadLiveOptions(const LiveCommandOptions& options) {
   live.run = options.run;
   for (const std::string& total : options.total_events) {
     const size_t equals = total.rfind('=');
-    const std::optional<int64_t> events = Number(equals == std::string::npos ? total : total.substr(equals + 1));
+    const std::optional<int64_t> events = EventsOf(equals == std::string::npos ? total : total.substr(equals + 1));
     if (!events.has_value()) {
       throw CLI::ValidationError("--total-events", "`" + total + "` is neither a number of events nor DATASET=NUMBER");
     }

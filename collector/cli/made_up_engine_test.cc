@@ -141,7 +141,7 @@ TEST(MadeUpEngine, IsInTheBudgetTheVerdictsTheReportAndTheLivePage) {
   options.sources = {(directory / "run").string(), (directory / "logs").string()};
   const absl::StatusOr<MeasuredSource> opened = MeasuredSource::Open(options, /*quiet=*/true);
   ASSERT_TRUE(opened.ok()) << opened.status();
-  const Line& document = opened->document();
+  const Line document = opened->Document();
   EXPECT_EQ(document["metrics"]["core_seconds"], 10 + 8);
   std::map<std::string, double> parts;
   for (const Line& row : document["budget"]) parts[row["part"]] = row["core_seconds"];
@@ -150,8 +150,8 @@ TEST(MadeUpEngine, IsInTheBudgetTheVerdictsTheReportAndTheLivePage) {
   EXPECT_THAT(document["verdicts"].dump(), HasSubstr("worker-loss"));
   EXPECT_THAT(document["quality"]["warnings"].dump(), HasSubstr("1 of the foreman's workers sent no records"));
 
-  const ExportSource source = {document, [&](const OnAttempt& on) { return opened->ForEachAttempt(on); }, nullptr,
-                               [&] { return opened->FindLogs(); }};
+  const ExportSource source = {opened->measurement(), [&](const OnAttempt& on) { return opened->ForEachAttempt(on); },
+                               nullptr, [&] { return opened->FindLogs(); }};
   std::string page;
   TextSink sink(&page);
   ASSERT_TRUE(ReportFormat().write_file(source, "", &sink).ok());

@@ -10,15 +10,16 @@
 
 #include "collector/cli/engine_sources.h"
 #include "collector/cli/progress_note.h"
-#include "collector/document/document_fields.h"
 #include "collector/engines/engines.h"
 #include "collector/insight/verdicts.h"
+#include "collector/measurement/measurement_json.h"
 #include "collector/metrics/engine/task_processes.h"
 #include "collector/metrics/measurement_directory.h"
 #include "collector/sources/roastcoffea/roastcoffea_directory.h"
 #include "collector/sources/roastcoffea/roastcoffea_figures.h"
 #include "collector/sources/roastcoffea/roastcoffea_records.h"
 #include "fmt/format.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -37,17 +38,17 @@ absl::StatusOr<Converted> Convert(const std::string& source, const std::string& 
   return Converted{*std::move(measurement), *records};
 }
 
-absl::StatusOr<Measurement> MeasureRoastcoffea(const std::string& source, const std::string& directory,
+absl::StatusOr<MeasuredRun> MeasureRoastcoffea(const std::string& source, const std::string& directory,
                                                MeasureOptions options) {
   const absl::StatusOr<Converted> converted = Convert(source, directory);
   if (!converted.ok()) return converted.status();
   options.sources = {directory};
-  absl::StatusOr<Measurement> measurement = Measure(options);
-  if (!measurement.ok()) return measurement.status();
-  measurement->document["provenance"]["sources"] = {source};
-  AddRoastcoffeaFigures(converted->measurement, converted->records, &measurement->document);
-  if (!options.name.empty()) measurement->document["run"]["name"] = options.name;
-  return measurement;
+  absl::StatusOr<MeasuredRun> measured = Measure(options);
+  if (!measured.ok()) return measured;
+  measured->measurement.provenance.sources = {source};
+  AddRoastcoffeaFigures(converted->measurement, converted->records, &measured->measurement);
+  if (!options.name.empty()) measured->measurement.run.name = options.name;
+  return measured;
 }
 
 /// Makes the sources readable by `Measure`: those of roastcoffea are converted into folders of `directory`.
@@ -66,18 +67,19 @@ absl::Status ConvertAll(const std::string& directory, MeasureOptions* options, s
   return absl::OkStatus();
 }
 
-absl::StatusOr<Measurement> MeasureAny(MeasureOptions options, const std::string& directory) {
+absl::StatusOr<MeasuredRun> MeasureAny(MeasureOptions options, const std::string& directory) {
   if (options.sources.size() == 1 && IsRoastcoffea(options.sources.front())) {
     return MeasureRoastcoffea(options.sources.front(), directory, options);
   }
   const std::vector<std::string> given = options.sources;
   std::vector<std::string> warnings;
   if (absl::Status status = ConvertAll(directory, &options, &warnings); !status.ok()) return status;
-  absl::StatusOr<Measurement> measurement = Measure(options);
-  if (!measurement.ok()) return measurement.status();
-  for (const std::string& warning : warnings) measurement->document["quality"]["warnings"].push_back(warning);
-  if (!warnings.empty()) measurement->document["provenance"]["sources"] = given;
-  return measurement;
+  absl::StatusOr<MeasuredRun> measured = Measure(options);
+  if (!measured.ok()) return measured;
+  Measurement& measurement = measured->measurement;
+  measurement.quality.warnings.insert(measurement.quality.warnings.end(), warnings.begin(), warnings.end());
+  if (!warnings.empty()) measurement.provenance.sources = given;
+  return measured;
 }
 
 bool AnyIsRoastcoffea(const std::vector<std::string>& sources) {
@@ -87,12 +89,11 @@ bool AnyIsRoastcoffea(const std::vector<std::string>& sources) {
   return false;
 }
 
-/// An engine's workers have names of their own in the document. By process, `<host>:<pid>`.
-std::map<std::string, std::string> EngineNames(const nlohmann::ordered_json& document) {
+/// An engine's workers have names of their own in the measurement. By process, `<host>:<pid>`.
+std::map<std::string, std::string> EngineNames(const Measurement& measurement) {
   std::map<std::string, std::string> names;
-  for (const auto& worker : ListField(document, "workers")) {
-    const std::string process = TextField(worker, "process"), name = TextField(worker, "name");
-    if (!process.empty() && name != process) names.emplace(process, name);
+  for (const WorkerRow& worker : measurement.workers) {
+    if (!worker.process.empty() && worker.name != worker.process.str()) names.emplace(worker.process, worker.name);
   }
   return names;
 }
@@ -100,8 +101,8 @@ std::map<std::string, std::string> EngineNames(const nlohmann::ordered_json& doc
 /// What an engine calls the worker of a process: of those that it starts for one task, its log says which.
 class EngineWorkers {
  public:
-  EngineWorkers(const nlohmann::ordered_json& document, const RecordLogs& logs)
-      : names_(EngineNames(document)), clusters_(ReadClusters(logs)), tasks_(clusters_) {}
+  EngineWorkers(const Measurement& measurement, const RecordLogs& logs)
+      : names_(EngineNames(measurement)), clusters_(ReadClusters(logs)), tasks_(clusters_) {}
 
   /// Empty: it is no engine's.
   std::string_view Find(const AttemptProcess& process) const {
@@ -133,30 +134,30 @@ class EngineWorkers {
 
 }  // namespace
 
-absl::StatusOr<Measurement> MeasureAndJudge(const MeasureOptions& given, bool quiet) {
+absl::StatusOr<MeasuredRun> MeasureAndJudge(const MeasureOptions& given, bool quiet) {
   const ProgressNote note("reading the records", quiet);
   MeasureOptions options = given;
   const absl::StatusOr<std::shared_ptr<TemporaryDirectory>> unpacked = UnpackEngineSources(&options.sources);
   if (!unpacked.ok()) return unpacked.status();
-  absl::StatusOr<Measurement> measurement;
+  absl::StatusOr<MeasuredRun> measured;
   if (AnyIsRoastcoffea(options.sources)) {
     const absl::StatusOr<std::unique_ptr<TemporaryDirectory>> directory = TemporaryDirectory::Make();
     if (!directory.ok()) return directory.status();
-    measurement = MeasureAny(options, (*directory)->path());
-    if (measurement.ok()) measurement->log_paths.clear();  // they go with the directory
+    measured = MeasureAny(options, (*directory)->path());
+    if (measured.ok()) measured->log_paths.clear();  // they go with the directory
   } else {
-    measurement = Measure(options);
+    measured = Measure(options);
   }
-  if (!measurement.ok()) return measurement;
+  if (!measured.ok()) return measured;
   if (*unpacked != nullptr) {
-    measurement->document["provenance"]["sources"] = given.sources;
-    measurement->holder = *unpacked;
+    measured->measurement.provenance.sources = given.sources;
+    measured->holder = *unpacked;
   }
-  AddInsight(&measurement->document);
-  return measurement;
+  AddInsight(&measured->measurement);
+  return measured;
 }
 
-absl::StatusOr<Measurement> LoadOrMeasure(const MeasureOptions& options, bool quiet) {
+absl::StatusOr<MeasuredRun> LoadOrMeasure(const MeasureOptions& options, bool quiet) {
   // one run of several, or Coffea's files beside it: the records have to be read again
   const bool adds_nothing = options.coffea_reports.empty() && options.metrics_by_dataset.empty() &&
                             (options.run.empty() || options.run == "all");
@@ -174,9 +175,10 @@ absl::StatusOr<MeasuredSource> MeasuredSource::Open(const MeasureOptions& given,
   opened.unpacked_ = *std::move(unpacked);
   opened.sources_ = options.sources;
   opened.run_ = options.run;
-  absl::StatusOr<Measurement> measurement = LoadOrMeasure(options, quiet);
-  if (!measurement.ok()) return measurement.status();
-  opened.document_ = std::move(measurement->document);
+  absl::StatusOr<MeasuredRun> measured = LoadOrMeasure(options, quiet);
+  if (!measured.ok()) return measured.status();
+  opened.measurement_ = std::move(measured->measurement);
+  opened.text_ = std::move(measured->text);
   if (options.sources.size() != 1) return opened;
   const std::string& source = options.sources.front();
   if (options.run.empty() && IsMeasurement(source)) opened.run_ = "all";  // whatever is in a measurement is of it
@@ -199,11 +201,16 @@ absl::StatusOr<MeasuredSource> MeasuredSource::Open(const std::string& source, c
 
 absl::StatusOr<MeasuredSource> MeasuredSource::OpenStandardInput() {
   const std::string text((std::istreambuf_iterator<char>(std::cin)), std::istreambuf_iterator<char>());
-  absl::StatusOr<Measurement> measurement = ParseMeasurement(text, "standard input");
-  if (!measurement.ok()) return measurement.status();
+  absl::StatusOr<MeasuredRun> measured = ParseMeasurement(text, "standard input");
+  if (!measured.ok()) return measured.status();
   MeasuredSource opened;
-  opened.document_ = std::move(measurement->document);
+  opened.measurement_ = std::move(measured->measurement);
+  opened.text_ = std::move(measured->text);
   return opened;
+}
+
+nlohmann::ordered_json MeasuredSource::Document() const {
+  return text_.empty() ? JsonOf(measurement_) : nlohmann::ordered_json::parse(text_);
 }
 
 absl::StatusOr<RecordLogs> MeasuredSource::FindLogs() const {
@@ -215,7 +222,7 @@ absl::StatusOr<RecordLogs> MeasuredSource::FindLogs() const {
 absl::Status MeasuredSource::ForEachAttempt(const OnAttempt& on_attempt) const {
   const absl::StatusOr<RecordLogs> logs = FindLogs();
   if (!logs.ok()) return logs.status();
-  const EngineWorkers workers(document(), *logs);
+  const EngineWorkers workers(measurement_, *logs);
   crema::ForEachAttempt(*logs, [&](const Attempt& attempt) {
     const std::string_view name = workers.Find(attempt.process);
     if (name.empty()) return on_attempt(attempt);
@@ -229,7 +236,7 @@ absl::Status MeasuredSource::ForEachAttempt(const OnAttempt& on_attempt) const {
 absl::Status MeasuredSource::ForEachTask(const OnTask& on_task) const {
   const absl::StatusOr<RecordLogs> logs = FindLogs();
   if (!logs.ok()) return logs.status();
-  const EngineWorkers workers(document(), *logs);
+  const EngineWorkers workers(measurement_, *logs);
   crema::ForEachTask(*logs, [&](const TaskOfRun& task) {
     const std::string_view name = workers.Find(task.process);
     if (name.empty()) return on_task(task);

@@ -4,21 +4,24 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "collector/cli/temporary_directory.h"
+#include "collector/measurement/measurement.h"
 #include "collector/metrics/measure.h"
 #include "collector/sources/attempt_stream.h"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 
 /// `Measure`, then headline and verdicts; with a note on a terminal where it takes over a second, unless `quiet`.
 /// Measurements of roastcoffea among the sources are read by their chunk records; one alone with its other figures too.
-absl::StatusOr<Measurement> MeasureAndJudge(const MeasureOptions& options, bool quiet);
+absl::StatusOr<MeasuredRun> MeasureAndJudge(const MeasureOptions& options, bool quiet);
 
 /// A measurement as it stands on disk, where that is all that was asked for; of anything else one that is made now.
-absl::StatusOr<Measurement> LoadOrMeasure(const MeasureOptions& options, bool quiet);
+absl::StatusOr<MeasuredRun> LoadOrMeasure(const MeasureOptions& options, bool quiet);
 
 /// A source that was opened: its measurement, and the way back to the records behind it.
 class MeasuredSource {
@@ -31,7 +34,9 @@ class MeasuredSource {
   /// A measurement's document on standard input, as another program hands it over; it has no records.
   static absl::StatusOr<MeasuredSource> OpenStandardInput();
 
-  const nlohmann::ordered_json& document() const { return document_; }
+  const Measurement& measurement() const { return measurement_; }
+  /// As JSON: what the file holds, where it was read from one.
+  nlohmann::ordered_json Document() const;
   /// Errors: a measurement without its records.
   absl::StatusOr<RecordLogs> FindLogs() const;
   /// Reads every attempt again, in bounded memory. Errors: as `FindLogs`.
@@ -42,7 +47,8 @@ class MeasuredSource {
  private:
   std::vector<std::string> sources_;
   std::string run_;
-  nlohmann::ordered_json document_;
+  Measurement measurement_;
+  std::string text_;                               ///< of its file; empty: made now
   std::shared_ptr<TemporaryDirectory> unpacked_;   ///< engines' logs as record logs
   std::shared_ptr<TemporaryDirectory> converted_;  ///< another tool's measurement as record logs
 };

@@ -31,12 +31,12 @@ int Merge(MergeOptions options) {
   for (const std::string& source : options.measure.sources) {
     if (!IsMeasurement(source)) continue;
     // another major schema is refused before its records are taken for granted
-    if (const absl::StatusOr<Measurement> loaded = LoadMeasurement(source); !loaded.ok()) {
+    if (const absl::StatusOr<MeasuredRun> loaded = LoadMeasurement(source); !loaded.ok()) {
       return ReportFailure(loaded.status());
     }
   }
   options.measure.run = "all";
-  const absl::StatusOr<Measurement> merged = MeasureAndJudge(options.measure, options.output.quiet);
+  const absl::StatusOr<MeasuredRun> merged = MeasureAndJudge(options.measure, options.output.quiet);
   if (!merged.ok()) return ReportFailure(merged.status());
   return SaveAndShow(*merged, options.directory, options.save, options.output, options.json);
 }

@@ -48,7 +48,7 @@ absl::StatusOr<std::unique_ptr<PlottedRun>> OpenRun(const std::string& source, c
   auto plotted = std::make_unique<PlottedRun>(PlottedRun{*std::move(opened), RunDetail()});
   const MeasuredSource& measured = plotted->source;
   plotted->detail = ReadRunDetail(
-      measured.document(), [&measured](const OnAttempt& on_attempt) { return measured.ForEachAttempt(on_attempt); });
+      measured.measurement(), [&measured](const OnAttempt& on_attempt) { return measured.ForEachAttempt(on_attempt); });
   return plotted;
 }
 
@@ -106,14 +106,14 @@ int Plot(const PlotOptions& options) {
   const absl::StatusOr<std::unique_ptr<PlottedRun>> run = OpenRun(options.source, options.run, quiet);
   if (!run.ok()) return ReportFailure(run.status());
   ChartInput input;
-  input.document = &(*run)->source.document();
+  input.measurement = &(*run)->source.measurement();
   input.detail = &(*run)->detail;
   std::unique_ptr<PlottedRun> baseline;
   if (!options.baseline.empty()) {
     absl::StatusOr<std::unique_ptr<PlottedRun>> opened = OpenRun(options.baseline, "", quiet);
     if (!opened.ok()) return ReportFailure(opened.status());
     baseline = *std::move(opened);
-    input.baseline = &baseline->source.document();
+    input.baseline = &baseline->source.measurement();
     input.baseline_detail = &baseline->detail;
   }
   const std::vector<std::string> names = options.names.empty() ? ChartNames(input) : options.names;

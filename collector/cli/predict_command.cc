@@ -19,6 +19,7 @@
 #include "collector/prediction/prediction.h"
 #include "collector/prediction/usual_changes.h"
 #include "collector/writers/prediction_table.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -71,13 +72,13 @@ int PrintPrediction(const PredictOptions& options) {
   const absl::StatusOr<MeasuredSource> source = MeasuredSource::Open(options.source, options.run, options.output.quiet);
   if (!source.ok()) return ReportFailure(source.status());
   const bool asked = !changes.empty();
-  const std::string section = !asked                   ? LargestSection(source->document())
+  const std::string section = !asked                   ? LargestSection(source->measurement())
                               : options.faster.empty() ? ""
                                                        : FasterChange(options.faster).name;
   RunObserver observer(section);
   const absl::Status read = source->ForEachAttempt([&observer](const Attempt& attempt) { observer.Add(attempt); });
   if (!read.ok()) return ReportFailure(read);
-  const ObservedRun run = observer.Finish(source->document());
+  const ObservedRun run = observer.Finish(source->measurement());
   if (!options.faster.empty() && std::all_of(run.chunks.begin(), run.chunks.end(),
                                              [](const ObservedChunk& chunk) { return chunk.section == 0; })) {
     return ReportFailure(absl::NotFoundError("no chunk was in a section `" + section +

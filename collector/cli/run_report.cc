@@ -12,10 +12,12 @@
 #include "absl/status/statusor.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/subcommand.h"
+#include "collector/measurement/measurement_json.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/measurement_directory.h"
 #include "collector/writers/terminal.h"
 #include "fmt/format.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -27,14 +29,14 @@ absl::Status Collect(const RunPlan& plan, RunDirectory* directory) {
   options.sources = {directory->records()};
   options.run = "all";  // whatever is in the run's own directory is of this run, whichever id a program gave itself
   options.name = plan.name;
-  absl::StatusOr<Measurement> measurement = MeasureAndJudge(options, plan.output.quiet);
-  if (!measurement.ok()) return measurement.status();
+  const absl::StatusOr<MeasuredRun> measured = MeasureAndJudge(options, plan.output.quiet);
+  if (!measured.ok()) return measured.status();
   SaveOptions save;
   save.claimed = directory->output();
-  if (absl::Status saved = SaveMeasurement(*measurement, directory->path(), save); !saved.ok()) return saved;
+  if (absl::Status saved = SaveMeasurement(*measured, directory->path(), save); !saved.ok()) return saved;
   if (plan.output.quiet) return absl::OkStatus();
-  const std::string text = plan.json ? measurement->document.dump(1) + "\n"
-                                     : RenderSummary(measurement->document, StyleFor(STDERR_FILENO, plan.output));
+  const std::string text = plan.json ? JsonOf(measured->measurement).dump(1) + "\n"
+                                     : RenderSummary(measured->measurement, StyleFor(STDERR_FILENO, plan.output));
   std::fputs(text.c_str(), stderr);
   if (plan.json) return absl::OkStatus();
   std::fputs(fmt::format("measurement: {}  (crema show {})\n", directory->path(), directory->path()).c_str(), stderr);

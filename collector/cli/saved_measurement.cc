@@ -4,24 +4,26 @@
 
 #include "absl/status/status.h"
 #include "collector/cli/subcommand.h"
+#include "collector/measurement/measurement_json.h"
 #include "collector/output/held_signals.h"
 #include "collector/writers/terminal.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 
-int SaveAndShow(const Measurement& measurement, const std::string& directory, SaveOptions save,
+int SaveAndShow(const MeasuredRun& measured, const std::string& directory, SaveOptions save,
                 const OutputOptions& output, bool json) {
   std::string kept_as;
   save.kept_as = &kept_as;
   {
     const HeldSignals held;
     save.is_cancelled = [&held] { return held.pending(); };
-    if (absl::Status saved = SaveMeasurement(measurement, directory, save); !saved.ok()) return ReportFailure(saved);
+    if (absl::Status saved = SaveMeasurement(measured, directory, save); !saved.ok()) return ReportFailure(saved);
   }
   if (!kept_as.empty() && !output.quiet) PrintError("the older measurement is kept as " + kept_as);
-  if (json) return PrintOut(measurement.document.dump(1) + "\n");
+  if (json) return PrintOut(JsonOf(measured.measurement).dump(1) + "\n");
   if (output.quiet) return kDone;
-  return PrintOut(RenderSummary(measurement.document, StyleFor(STDOUT_FILENO, output)));
+  return PrintOut(RenderSummary(measured.measurement, StyleFor(STDOUT_FILENO, output)));
 }
 
 }  // namespace crema

@@ -11,7 +11,7 @@ namespace crema {
 
 /// Writes it into `directory`, and prints its summary, or its document as JSON. Ctrl-C ends the writing between two
 /// logs: the older measurement is still there then, and no temporary file is. Returns the status of the command.
-int SaveAndShow(const Measurement& measurement, const std::string& directory, SaveOptions save,
+int SaveAndShow(const MeasuredRun& measured, const std::string& directory, SaveOptions save,
                 const OutputOptions& output, bool json);
 
 }  // namespace crema

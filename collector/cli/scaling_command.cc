@@ -38,11 +38,11 @@ absl::StatusOr<ScalingStudy> Study(const std::vector<MeasuredSource>& sources) {
     const absl::Status read =
         sources.front().ForEachAttempt([&observer](const Attempt& attempt) { observer.Add(attempt); });
     if (!read.ok()) return read;
-    return PredictScaling(sources.front().document(), observer.Finish(sources.front().document()));
+    return PredictScaling(sources.front().measurement(), observer.Finish(sources.front().measurement()));
   }
-  std::vector<const Json*> documents;
-  for (const MeasuredSource& source : sources) documents.push_back(&source.document());
-  return StudyScaling(documents);
+  std::vector<const Measurement*> measurements;
+  for (const MeasuredSource& source : sources) measurements.push_back(&source.measurement());
+  return StudyScaling(measurements);
 }
 
 int PrintScaling(const ScalingOptions& options) {

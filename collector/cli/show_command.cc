@@ -67,9 +67,9 @@ absl::StatusOr<ChunkListing> ListChunks(const MeasuredSource& source, const Show
   listing.matched = chunks.matched();
   listing.seen = chunks.seen();
   listing.rows = chunks.Take();
-  listing.summed = static_cast<int64_t>(NumberField(Field(source.document(), "quality"), "summed_chunks").value_or(0));
-  const Json& start_ns = Field(Field(source.document(), "run"), "start_ns");
-  if (start_ns.is_number_integer()) listing.run_start_ns = start_ns.get<int64_t>();
+  listing.summed = static_cast<int64_t>(source.measurement().quality.summed_chunks.value_or(0));
+  const Number& start_ns = source.measurement().run.start_ns;
+  if (start_ns.is_integer()) listing.run_start_ns = start_ns.integer();
   return listing;
 }
 
@@ -104,7 +104,7 @@ absl::StatusOr<Json> MetricAsJson(const Json& document, const std::string& key) 
 }
 
 absl::StatusOr<std::string> AsJson(const MeasuredSource& source, const ShowOptions& options) {
-  const Json& document = source.document();
+  const Json document = source.Document();
   if (options.metrics.empty() && options.tables.empty()) return document.dump(1) + "\n";
   Json chosen = Json::object();
   for (const std::string& key : options.metrics) {
@@ -128,13 +128,13 @@ absl::StatusOr<std::string> AsJson(const MeasuredSource& source, const ShowOptio
 }
 
 absl::StatusOr<std::string> AsText(const MeasuredSource& source, const ShowOptions& options) {
-  const Json& document = source.document();
+  const Measurement& measurement = source.measurement();
   TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
   if (options.width > 0) style.width = options.width;
-  if (options.metrics.empty() && options.tables.empty()) return RenderSummary(document, style);
+  if (options.metrics.empty() && options.tables.empty()) return RenderSummary(measurement, style);
   std::string text;
   for (const std::string& key : options.metrics) {
-    absl::StatusOr<std::string> metric = RenderMetric(document, key, style);
+    absl::StatusOr<std::string> metric = RenderMetric(measurement, key, style);
     if (!metric.ok()) return metric.status();
     text += *metric;
   }
@@ -145,7 +145,7 @@ absl::StatusOr<std::string> AsText(const MeasuredSource& source, const ShowOptio
       text += RenderChunkList(*listing, style);
       continue;
     }
-    absl::StatusOr<std::string> table = RenderTable(document, name, style);
+    absl::StatusOr<std::string> table = RenderTable(measurement, name, style);
     if (!table.ok()) return table.status();
     text += *table;
   }
@@ -182,7 +182,7 @@ int Show(ShowOptions options) {
   }
   const absl::StatusOr<MeasuredSource> source = Open(options);
   if (!source.ok()) return ReportFailure(source.status());
-  if (options.html) return PrintOut(SummaryFragment(source->document()));
+  if (options.html) return PrintOut(SummaryFragment(source->measurement()));
   const absl::StatusOr<std::string> text = options.json ? AsJson(*source, options) : AsText(*source, options);
   if (!text.ok()) return ReportFailure(text.status());
   return PrintOut(*text);

@@ -49,25 +49,26 @@ int PrintVerdicts(VerdictOptions options) {
   }
   if (!options.source.empty()) options.measure.sources = {options.source};
   RequireSource(options.measure);
-  const absl::StatusOr<Measurement> measurement = LoadOrMeasure(options.measure, options.output.quiet);
-  if (!measurement.ok()) return ReportFailure(measurement.status());
+  const absl::StatusOr<MeasuredRun> measured = LoadOrMeasure(options.measure, options.output.quiet);
+  if (!measured.ok()) return ReportFailure(measured.status());
 
   // Judged anew: an older crema may have judged by other rules.
-  const std::vector<Verdict> verdicts = Judge(measurement->document);
+  const std::vector<Verdict> verdicts = Judge(measured->measurement);
   std::vector<std::string> fallen;
   for (const Verdict& verdict : verdicts) {
     const bool gate = std::find(options.fail_on.begin(), options.fail_on.end(), verdict.id) != options.fail_on.end();
     if (gate) fallen.push_back(verdict.id);
   }
-  const std::string headline = Headline(measurement->document);
+  const std::string headline = Headline(measured->measurement);
+  const std::vector<VerdictRow> rows = VerdictRows(verdicts);
   int printed = kDone;
   if (options.json) {
-    const nlohmann::ordered_json document = {
-        {"headline", headline}, {"verdicts", VerdictRows(verdicts)}, {"failed_on", fallen}};
+    nlohmann::ordered_json document = {{"headline", headline}, {"verdicts", nullptr}, {"failed_on", fallen}};
+    WriteValue(rows, &document["verdicts"]);
     printed = PrintOut(document.dump(1) + "\n");
   } else if (!options.output.quiet) {
     const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
-    printed = PrintOut(RenderVerdicts(headline, VerdictRows(verdicts), style));
+    printed = PrintOut(RenderVerdicts(headline, rows, style));
   }
   if (fallen.empty()) return printed;
   PrintError(fmt::format("{} fired", fmt::join(fallen, ", ")));

@@ -14,14 +14,11 @@
 #include "collector/detail/time_tracks.h"
 #include "collector/detail/timeline_rows.h"
 #include "collector/detail/value_shapes.h"
-#include "collector/document/document_fields.h"
 #include "collector/metrics/attempts/attempt_interval.h"
 #include "collector/metrics/side_by_side.h"
 
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Window {
   int64_t first_ns = std::numeric_limits<int64_t>::max();
@@ -42,22 +39,22 @@ Window WindowOf(const AttemptList& list) {
 double SecondsBetween(int64_t from_ns, int64_t to_ns) { return static_cast<double>(to_ns - from_ns) / 1e9; }
 
 /// The run as the document bounds it; the timeline reaches as far as its attempts do.
-void SetBounds(const Json& document, const AttemptList& list, RunDetail* detail) {
-  const Json& start_ns = Field(Field(document, "run"), "start_ns");
+void SetBounds(const Measurement& measurement, const AttemptList& list, RunDetail* detail) {
+  const Number& start_ns = measurement.run.start_ns;
   const Window window = WindowOf(list);
   const bool has_attempts = !list.rows.empty();
-  detail->start_ns = start_ns.is_number_integer() ? start_ns.get<int64_t>() : has_attempts ? window.first_ns : 0;
+  detail->start_ns = start_ns.is_integer() ? start_ns.integer() : has_attempts ? window.first_ns : 0;
   const double until = has_attempts ? SecondsBetween(detail->start_ns, window.last_ns) : 0;
-  detail->seconds = Metric(document, "wall_time").value_or(std::max(0.0, until));
+  detail->seconds = measurement.Metric("wall_time").value_or(std::max(0.0, until));
   if (has_attempts) {
     detail->timeline_start_seconds = std::min(0.0, SecondsBetween(detail->start_ns, window.first_ns));
   }
   const double end = std::max(detail->seconds, until);
   detail->bins = 1;
   detail->bin_seconds = std::max(1e-9, end - detail->timeline_start_seconds);
-  const std::optional<double> tail = Metric(document, "tail_time");
+  const std::optional<double> tail = measurement.Metric("tail_time");
   // The last stop may be that of a chunk that was summed.
-  const bool is_whole = NumberField(Field(document, "quality"), "summed_chunks").value_or(0) == 0;
+  const bool is_whole = measurement.quality.summed_chunks.value_or(0) == 0;
   if (tail.has_value() && is_whole && window.last_stop_ns > window.first_ns) {
     detail->tail_start_seconds = SecondsBetween(detail->start_ns, window.last_stop_ns) - *tail;
   }
@@ -87,16 +84,16 @@ std::vector<uint32_t> OrderDatasets(const AttemptList& list, RunDetail* detail) 
 }
 
 /// When each worker was there.
-void SetLives(const Json& document, RunDetail* detail) {
+void SetLives(const Measurement& measurement, RunDetail* detail) {
   std::map<std::string, DetailWorker*> workers;
   for (DetailWorker& worker : detail->workers) workers[worker.name] = &worker;
-  for (const Json& row : ListField(document, "workers")) {
-    const auto found = workers.find(TextField(row, "name"));
+  for (const WorkerRow& row : measurement.workers) {
+    const auto found = workers.find(row.name);
     if (found == workers.end()) continue;
-    found->second->start_seconds = NumberField(row, "start");
-    found->second->stop_seconds = NumberField(row, "stop");
-    found->second->is_lost = TextField(row, "state") == "lost";
-    found->second->left_reason = TextField(row, "left_reason");
+    found->second->start_seconds = row.start;
+    found->second->stop_seconds = row.stop;
+    found->second->is_lost = row.state == "lost";
+    found->second->left_reason = row.left_reason;
   }
 }
 
@@ -136,19 +133,19 @@ std::string SlotName(const RunDetail& detail, uint32_t slot) {
   return slot < detail.datasets.size() ? detail.datasets[slot].name : "";
 }
 
-RunDetail ReadRunDetail(const Json& document, const AttemptReader& for_each_attempt, const DetailOptions& options,
-                        const TaskReader& for_each_task) {
+RunDetail ReadRunDetail(const Measurement& measurement, const AttemptReader& for_each_attempt,
+                        const DetailOptions& options, const TaskReader& for_each_task) {
   RunDetail detail;
   AttemptList list;
   if (const absl::Status read = ListAttempts(for_each_attempt, &list); !read.ok()) {
     list = AttemptList();
     detail.why_no_attempts = std::string(read.message());
   } else if (list.rows.empty()) {
-    const bool is_summed = NumberField(Field(document, "quality"), "summed_chunks").value_or(0) > 0;
+    const bool is_summed = measurement.quality.summed_chunks.value_or(0) > 0;
     detail.why_no_attempts = is_summed ? "all chunks were summed" : "no chunk was recorded";
   }
-  SetBounds(document, list, &detail);
-  detail.samples = ReadSamples(document, detail.seconds, options);
+  SetBounds(measurement, list, &detail);
+  detail.samples = ReadSamples(measurement, detail.seconds, options);
   detail.errors = {""};
   if (list.rows.empty()) return detail;
 
@@ -158,7 +155,7 @@ RunDetail ReadRunDetail(const Json& document, const AttemptReader& for_each_atte
   const TimelinePlaces places = PlaceRows(list, options, &detail);
   detail.is_exact = list.rows.size() <= options.exact_attempts;
   detail.timeline_is_exact = detail.is_exact && detail.row_kind == "thread";
-  SetLives(document, &detail);
+  SetLives(measurement, &detail);
   std::vector<uint32_t> slots;
   for (const AttemptRow& row : list.rows) slots.push_back(SlotOf(detail, dataset_of[list.DatasetOf(row)]));
   // Each fills fields of its own, and reads only what is there by now.
@@ -167,10 +164,10 @@ RunDetail ReadRunDetail(const Json& document, const AttemptReader& for_each_atte
                                {0, [&] { detail.grids = ShapeGrids(list); }},
                                {0, [&] { SumByWorker(list, places, options.grid_bins, options.rows, &detail); }},
                                {0, [&] {
-                                  SumOverTime(list, document, options.time_bins, &detail);
-                                  detail.tracks = TracksOf(document, detail.over_time);
+                                  SumOverTime(list, measurement, options.time_bins, &detail);
+                                  detail.tracks = TracksOf(measurement, detail.over_time);
                                 }}};
-  if (for_each_task != nullptr && NumberField(Field(document, "quality"), "tasks_read").value_or(0) > 0) {
+  if (for_each_task != nullptr && measurement.quality.tasks_read.value_or(0) > 0) {
     pieces.push_back({0, [&] { PlaceTasks(for_each_task, list, places, options.tasks, &detail); }});
   }
   RunSideBySide(pieces, {ThreadsFor(0)});

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "collector/measurement/measurement.h"
 #include "collector/sources/attempt_stream.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 
@@ -220,7 +220,7 @@ struct SampleSeries {
   double peak = 0;                     ///< the largest sample, exact
 };
 
-/// One timeline of the document, reduced.
+/// One timeline of the measurement, reduced.
 struct SampledQuantity {
   std::string_view key;               ///< `worker_memory`, `worker_cpu`, `worker_memory_limit`, ...
   std::vector<SampleSeries> workers;  ///< largest peak first
@@ -286,10 +286,10 @@ using AttemptReader = std::function<absl::Status(const OnAttempt&)>;
 using TaskReader = std::function<absl::Status(const OnTask&)>;
 
 /// Reads the records twice: once for all sums, once for the details of what is listed. It keeps some 65 bytes a chunk
-/// in between. Samples, the run's bounds and its tail come from the document. A measurement without its records gives
-/// what the document has, and says in `why_no_attempts` why that is all. Tasks are read where the document counted
-/// some.
-RunDetail ReadRunDetail(const nlohmann::ordered_json& document, const AttemptReader& for_each_attempt,
+/// in between. Samples, the run's bounds and its tail come from the measurement. A measurement without its records
+/// gives what the document has, and says in `why_no_attempts` why that is all. Tasks are read where the document
+/// counted some.
+RunDetail ReadRunDetail(const Measurement& measurement, const AttemptReader& for_each_attempt,
                         const DetailOptions& options = {}, const TaskReader& for_each_task = nullptr);
 
 }  // namespace crema

@@ -55,11 +55,11 @@ class MadeRun {
     };
   }
 
-  nlohmann::ordered_json Document(double seconds) const {
-    nlohmann::ordered_json document;
-    document["run"]["start_ns"] = kStart;
-    document["metrics"]["wall_time"] = seconds;
-    return document;
+  Measurement Measured(double seconds) const {
+    Measurement measurement;
+    measurement.run.start_ns = kStart;
+    measurement.metrics.Set("wall_time", seconds);
+    return measurement;
   }
 
   struct Made {
@@ -142,7 +142,7 @@ TEST(ReadRunDetail, SumsOverTimeAreThoseOfTheAttempts) {
   for (uint32_t seed = 1; seed <= 5; ++seed) {
     MadeRun run = RandomRun(seed);
     const Totals totals = TotalsOf(run);
-    const RunDetail detail = ReadRunDetail(run.Document(90), run.Reader());
+    const RunDetail detail = ReadRunDetail(run.Measured(90), run.Reader());
     EXPECT_NEAR(Sum(detail.over_time.busy_seconds), totals.busy, 1e-6 * totals.busy);
     EXPECT_NEAR(Sum(detail.over_time.cpu_seconds), totals.cpu, 1e-6 * totals.cpu);
     EXPECT_NEAR(Sum(detail.over_time.bytes_read), totals.bytes, 1e-6 * totals.bytes);
@@ -160,7 +160,7 @@ TEST(ReadRunDetail, RowsHoldTheSumsOfTheirAttemptsWhateverSharesThem) {
     const Totals totals = TotalsOf(run);
     DetailOptions options;
     options.rows = most_rows;
-    const RunDetail detail = ReadRunDetail(run.Document(104), run.Reader(), options);
+    const RunDetail detail = ReadRunDetail(run.Measured(104), run.Reader(), options);
     EXPECT_LE(detail.rows.size(), most_rows);
     double busy = 0;
     int64_t attempts = 0;
@@ -197,7 +197,7 @@ MadeRun ThreadsThatTakeTurns() {
 
 TEST(ReadRunDetail, ARowIsAThreadAsItWasRecorded) {
   MadeRun run = ThreadsThatTakeTurns();
-  const RunDetail detail = ReadRunDetail(run.Document(10), run.Reader());
+  const RunDetail detail = ReadRunDetail(run.Measured(10), run.Reader());
   EXPECT_TRUE(detail.rows_are_threads);
   std::vector<int64_t> attempts;
   for (const DetailRow& row : detail.rows) attempts.push_back(row.attempts);
@@ -209,7 +209,7 @@ TEST(ReadRunDetail, TooManyThreadsShareTheRowsOfThoseThatNeverOverlap) {
   MadeRun run = ThreadsThatTakeTurns();
   DetailOptions options;
   options.threads = 2;
-  const RunDetail detail = ReadRunDetail(run.Document(10), run.Reader(), options);
+  const RunDetail detail = ReadRunDetail(run.Measured(10), run.Reader(), options);
   EXPECT_FALSE(detail.rows_are_threads);
   EXPECT_EQ(detail.row_kind, "thread");
   ASSERT_EQ(detail.rows.size(), 2U);
@@ -221,7 +221,7 @@ TEST(ReadRunDetail, AThreadWhoseAttemptsOverlapIsNoRow) {
   const uint32_t process = run.AddProcess("node", 1);
   run.Add(process, 0, 2);
   run.Add(process, 1, 3);
-  const RunDetail detail = ReadRunDetail(run.Document(10), run.Reader());
+  const RunDetail detail = ReadRunDetail(run.Measured(10), run.Reader());
   EXPECT_FALSE(detail.rows_are_threads);
   EXPECT_EQ(detail.rows.size(), 2U);
 }
@@ -231,7 +231,7 @@ TEST(ReadRunDetail, RunsAreWithinAStepOfTheBusyTime) {
   DetailOptions options;
   options.exact_attempts = 100;
   options.timeline_bins = 500;
-  const RunDetail detail = ReadRunDetail(run.Document(104), run.Reader(), options);
+  const RunDetail detail = ReadRunDetail(run.Measured(104), run.Reader(), options);
   ASSERT_FALSE(detail.timeline_is_exact);
   ASSERT_FALSE(detail.runs.empty());
   std::vector<double> drawn(detail.rows.size());
@@ -252,7 +252,7 @@ TEST(ReadRunDetail, RunsAreWithinAStepOfTheBusyTime) {
 TEST(ReadRunDetail, CountsEveryAttemptInItsShapes) {
   MadeRun run = RandomRun(4);
   const Totals totals = TotalsOf(run);
-  const RunDetail detail = ReadRunDetail(run.Document(104), run.Reader());
+  const RunDetail detail = ReadRunDetail(run.Measured(104), run.Reader());
   const ValueShape* duration = detail.FindDistribution("duration_seconds");
   ASSERT_NE(duration, nullptr);
   EXPECT_EQ(duration->count, totals.ok);
@@ -277,9 +277,9 @@ TEST(ReadRunDetail, KeepsFailedSlowAndLateAttemptsOfALargeRun) {
   options.slowest = 10;
   options.unexpected = 10;
   options.tail = 20;
-  nlohmann::ordered_json document = run.Document(104);
-  document["metrics"]["tail_time"] = 2.0;
-  const RunDetail detail = ReadRunDetail(document, run.Reader(), options);
+  Measurement measurement = run.Measured(104);
+  measurement.metrics.Set("tail_time", 2.0);
+  const RunDetail detail = ReadRunDetail(measurement, run.Reader(), options);
   EXPECT_FALSE(detail.is_exact);
   EXPECT_EQ(detail.attempts_seen, 3000);
 
@@ -324,7 +324,7 @@ TEST(ReadRunDetail, KeepsTheErrorsOfTheListedAttemptsOnly) {
   options.exact_attempts = 100;
   options.failed = 50;
   options.slowest = options.unexpected = options.tail = 10;
-  const RunDetail detail = ReadRunDetail(run.Document(kAll), run.Reader(), options);
+  const RunDetail detail = ReadRunDetail(run.Measured(kAll), run.Reader(), options);
   EXPECT_LE(detail.attempts.size(), 80u);
   EXPECT_LE(detail.errors.size(), detail.attempts.size() + 1) << "one is empty";
   EXPECT_EQ(detail.failed_left_out, static_cast<int64_t>(kAll - options.failed));
@@ -345,7 +345,7 @@ TEST(ReadRunDetail, ListsEveryAttemptOfASmallRunWithItsSections) {
   first.input.entry_stop = 100;
   ChunkFact& second = run.Add(0, 2, 5, AttemptState::kFailed);
   second.error = "basket checksum mismatch";
-  const RunDetail detail = ReadRunDetail(run.Document(10), run.Reader());
+  const RunDetail detail = ReadRunDetail(run.Measured(10), run.Reader());
   ASSERT_TRUE(detail.timeline_is_exact);
   EXPECT_TRUE(detail.runs.empty());
   ASSERT_EQ(detail.attempts.size(), 2u);
@@ -372,7 +372,7 @@ TEST(ReadRunDetail, NumbersTheAttemptsAtAChunk) {
     chunk.input.entry_start = 0;
     chunk.input.entry_stop = 100;
   }
-  const RunDetail detail = ReadRunDetail(run.Document(10), run.Reader());
+  const RunDetail detail = ReadRunDetail(run.Measured(10), run.Reader());
   ASSERT_EQ(detail.attempts.size(), 3u);
   for (int32_t at = 0; at < 3; ++at) {
     EXPECT_EQ(detail.attempts[static_cast<size_t>(at)].attempt, at + 1);
@@ -386,10 +386,13 @@ TEST(ReadRunDetail, ReducesSamplesAndKeepsTheirPeak) {
   MadeRun run;
   run.AddProcess("node", 1);
   run.Add(0, 0, 1);
-  nlohmann::ordered_json document = run.Document(1000);
-  auto& points = document["timelines"]["worker_memory"]["node:1"];
-  for (int second = 0; second < 1000; ++second) points.push_back({second, second == 501 ? 9e9 : 1e9 + second});
-  const RunDetail detail = ReadRunDetail(document, run.Reader());
+  Measurement measurement = run.Measured(1000);
+  Timeline points;
+  for (int second = 0; second < 1000; ++second) {
+    points.push_back({static_cast<double>(second), second == 501 ? 9e9 : 1e9 + second});
+  }
+  measurement.timelines.series = {{"worker_memory", {{{"node:1", points}}}}};
+  const RunDetail detail = ReadRunDetail(measurement, run.Reader());
   const SampledQuantity* memory = detail.FindSamples("worker_memory");
   ASSERT_NE(memory, nullptr);
   ASSERT_EQ(memory->workers.size(), 1u);
@@ -403,9 +406,9 @@ TEST(ReadRunDetail, ReducesSamplesAndKeepsTheirPeak) {
 
 TEST(ReadRunDetail, SaysWhyThereAreNoAttempts) {
   MadeRun run;
-  EXPECT_EQ(ReadRunDetail(run.Document(10), run.Reader()).why_no_attempts, "no chunk was recorded");
+  EXPECT_EQ(ReadRunDetail(run.Measured(10), run.Reader()).why_no_attempts, "no chunk was recorded");
   const RunDetail detail =
-      ReadRunDetail(run.Document(10), [](const OnAttempt&) { return absl::NotFoundError("m: has no records/"); });
+      ReadRunDetail(run.Measured(10), [](const OnAttempt&) { return absl::NotFoundError("m: has no records/"); });
   EXPECT_EQ(detail.why_no_attempts, "m: has no records/");
   EXPECT_EQ(detail.seconds, 10);
 }

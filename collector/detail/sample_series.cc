@@ -5,12 +5,9 @@
 #include <cmath>
 
 #include "collector/detail/bin_axis.h"
-#include "collector/document/document_fields.h"
 
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Of the timelines of docs/metrics.md those by worker.
 constexpr std::array<std::string_view, 19> kKeys = {
@@ -24,7 +21,7 @@ constexpr std::array<std::string_view, 19> kKeys = {
 
 /// Values hold until the next one, so the mean is over time; a bin without a change of its own is left out, as the
 /// value before still holds.
-SampleSeries Reduce(const std::string& worker, const std::vector<SamplePoint>& points, const BinAxis& axis) {
+SampleSeries Reduce(const std::string& worker, const Timeline& points, const BinAxis& axis) {
   SampleSeries series;
   series.worker = worker;
   series.bin_seconds = axis.width;
@@ -53,29 +50,26 @@ SampleSeries Reduce(const std::string& worker, const std::vector<SamplePoint>& p
 
 }  // namespace
 
-std::vector<SamplePoint> PointsOf(const Json& points) {
-  std::vector<SamplePoint> steps;
-  if (!points.is_array()) return steps;
-  for (const Json& point : points) {
-    if (!point.is_array() || point.size() != 2 || !point[0].is_number() || !point[1].is_number()) continue;
-    const SamplePoint step = {point[0].get<double>(), point[1].get<double>()};
+Timeline PointsOf(const Timeline& points) {
+  Timeline steps;
+  for (const TimelinePoint& step : points) {
     if (std::isfinite(step.seconds) && std::isfinite(step.value)) steps.push_back(step);
   }
-  const auto earlier = [](const SamplePoint& a, const SamplePoint& b) { return a.seconds < b.seconds; };
+  const auto earlier = [](const TimelinePoint& a, const TimelinePoint& b) { return a.seconds < b.seconds; };
   if (!std::is_sorted(steps.begin(), steps.end(), earlier)) std::stable_sort(steps.begin(), steps.end(), earlier);
   return steps;
 }
 
-std::vector<SampledQuantity> ReadSamples(const Json& document, double seconds, const DetailOptions& options) {
+std::vector<SampledQuantity> ReadSamples(const Measurement& measurement, double seconds, const DetailOptions& options) {
   std::vector<SampledQuantity> quantities;
   const BinAxis axis = {0, std::max(seconds, 1e-9) / options.series_bins, options.series_bins};
   for (const std::string_view key : kKeys) {
-    const Json& workers = Field(Field(document, "timelines"), key);
-    if (!workers.is_object() || workers.empty()) continue;
+    const auto* workers = measurement.timelines.Find(key);
+    if (workers == nullptr) continue;
     SampledQuantity quantity;
     quantity.key = key;
-    for (const auto& [name, points] : workers.items()) {
-      const std::vector<SamplePoint> steps = PointsOf(points);
+    for (const auto& [name, points] : *workers) {
+      const Timeline steps = PointsOf(points);
       if (!steps.empty()) quantity.workers.push_back(Reduce(name, steps, axis));
     }
     std::stable_sort(quantity.workers.begin(), quantity.workers.end(),

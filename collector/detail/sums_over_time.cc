@@ -15,7 +15,7 @@ double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 }  // namespace
 
-void SumOverTime(const AttemptList& list, const nlohmann::ordered_json& document, int bins, RunDetail* detail) {
+void SumOverTime(const AttemptList& list, const Measurement& measurement, int bins, RunDetail* detail) {
   const double length = detail->bin_seconds * detail->bins;
   const BinAxis axis = {detail->timeline_start_seconds, length / bins, bins};
   TimeBins& sums = detail->over_time;
@@ -26,7 +26,7 @@ void SumOverTime(const AttemptList& list, const nlohmann::ordered_json& document
         &sums.events, &sums.bytes_read, &sums.finished_chunks, &sums.failed_attempts}) {
     values->resize(static_cast<size_t>(bins));
   }
-  sums.lanes_available = MeanSteps(document, "worker_cores", axis);
+  sums.lanes_available = MeanSteps(measurement, "worker_cores", axis);
   for (size_t i = 0; i < list.rows.size(); ++i) {
     const AttemptRow& attempt = list.rows[i];
     const double from = Seconds(attempt.start_ns - detail->start_ns);

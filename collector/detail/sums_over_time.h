@@ -5,11 +5,12 @@
 #include "collector/detail/attempt_list.h"
 #include "collector/detail/run_detail.h"
 #include "collector/detail/timeline_rows.h"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 
-/// Fills `over_time`; the lanes that were available come from the document.
-void SumOverTime(const AttemptList& list, const nlohmann::ordered_json& document, int bins, RunDetail* detail);
+/// Fills `over_time`; the lanes that were available come from the measurement.
+void SumOverTime(const AttemptList& list, const Measurement& measurement, int bins, RunDetail* detail);
 
 /// Fills `by_worker`.
 void SumByWorker(const AttemptList& list, const TimelinePlaces& places, int bins, size_t most_rows, RunDetail* detail);

@@ -44,11 +44,11 @@ RunDetail DetailOf(const std::vector<int64_t>& chunks, const std::vector<MadeTas
     }
     return absl::OkStatus();
   };
-  nlohmann::ordered_json document;
-  document["run"]["start_ns"] = kStart;
-  document["metrics"]["wall_time"] = 20;
-  document["quality"]["tasks_read"] = tasks.size();
-  return ReadRunDetail(document, attempts, options, read_tasks);
+  Measurement measurement;
+  measurement.run.start_ns = kStart;
+  measurement.metrics.Set("wall_time", 20.0);
+  measurement.quality.tasks_read = tasks.size();
+  return ReadRunDetail(measurement, attempts, options, read_tasks);
 }
 
 TEST(TaskBars, StandOnTheRowsOfTheirThreads) {

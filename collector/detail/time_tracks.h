@@ -7,16 +7,17 @@
 
 #include "collector/detail/bin_axis.h"
 #include "collector/detail/run_detail.h"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 
 /// The mean of a sum of step functions in each bin: `timelines[key]` has one function a worker, on change, which holds
 /// until its worker stops. Empty: there is none.
-std::vector<double> MeanSteps(const nlohmann::ordered_json& document, std::string_view key, const BinAxis& axis);
+std::vector<double> MeanSteps(const Measurement& measurement, std::string_view key, const BinAxis& axis);
 
-/// Each quantity once, by the best source that the run has: samples of the workers, else those of the process tree,
-/// else what chunks told.
-std::vector<TimeTrack> TracksOf(const nlohmann::ordered_json& document, const TimeBins& over_time);
+/// Each quantity once, by the best source that the run has: samples of the workers, else what
+/// chunks told.
+std::vector<TimeTrack> TracksOf(const Measurement& measurement, const TimeBins& over_time);
 
 }  // namespace crema
 

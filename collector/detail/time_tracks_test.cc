@@ -1,7 +1,9 @@
 #include "collector/detail/time_tracks.h"
 
+#include "collector/measurement/measurement_json.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -18,6 +20,10 @@ TimeBins FourSeconds() {
   bins.bytes_read = {100, 0, 0, 100};
   bins.lanes_available = {2, 2, 1, 1};
   return bins;
+}
+
+std::vector<TimeTrack> TracksOf(const Json& document, const TimeBins& bins) {
+  return TracksOf(MeasurementOf(document), bins);
 }
 
 Json TwoWorkers() {
@@ -40,17 +46,14 @@ TEST(TimeTracks, LimitsAreDrawnWhereAllWorkersHaveOne) {
   EXPECT_THAT(TracksOf(document, FourSeconds())[0].limit, ElementsAre(40, 40, 20, 20));
 }
 
-TEST(TimeTracks, WithoutSamplesTheProcessTreeTellsAndElseTheChunks) {
-  Json document = {{"timelines", {{"tree_memory", Json::array({{0, 8}, {2, 4}})}}}};
-  const std::vector<TimeTrack> tracks = TracksOf(document, FourSeconds());
-  ASSERT_EQ(tracks.size(), 3u);
-  EXPECT_THAT(tracks[0].values, ElementsAre(8, 8, 4, 4));
-  EXPECT_EQ(tracks[0].source, "samples of the process tree");
-  EXPECT_EQ(tracks[1].name, "CPU of chunks");
-  EXPECT_THAT(tracks[1].values, ElementsAre(0.5, 0.5, 0, 0));
-  EXPECT_THAT(tracks[1].limit, ElementsAre(2, 2, 1, 1));
-  EXPECT_EQ(tracks[2].name, "Read");
-  EXPECT_THAT(tracks[2].values, ElementsAre(100, 0, 0, 100));
+TEST(TimeTracks, WithoutSamplesTheChunksTell) {
+  const std::vector<TimeTrack> tracks = TracksOf(Json::object(), FourSeconds());
+  ASSERT_EQ(tracks.size(), 2u);
+  EXPECT_EQ(tracks[0].name, "CPU of chunks");
+  EXPECT_THAT(tracks[0].values, ElementsAre(0.5, 0.5, 0, 0));
+  EXPECT_THAT(tracks[0].limit, ElementsAre(2, 2, 1, 1));
+  EXPECT_EQ(tracks[1].name, "Read");
+  EXPECT_THAT(tracks[1].values, ElementsAre(100, 0, 0, 100));
 }
 
 TEST(TimeTracks, WhatNobodyMeasuredIsLeftOut) {

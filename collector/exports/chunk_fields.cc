@@ -11,6 +11,7 @@
 #include "collector/metrics/attempts/owner_time.h"
 #include "collector/metrics/attempts/row_of_chunk.h"
 #include "fmt/format.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {

@@ -9,6 +9,7 @@
 #include "collector/exports/delimited_text.h"
 #include "collector/exports/formats.h"
 #include "collector/exports/missing_ranges.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {

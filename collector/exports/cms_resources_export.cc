@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/document/document_fields.h"
 #include "collector/exports/formats.h"
 #include "crema/version.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -24,10 +24,7 @@ struct Module {
   std::optional<double> thread_ms;  ///< CPU in it and not in a section inside it; empty: not asked for
 };
 
-bool IsHelper(const Json& row) {
-  const Json& helper = Field(row, "helper");
-  return helper.is_boolean() && helper.get<bool>();
-}
+bool IsHelper(const SectionRow& row) { return row.helper.value_or(false); }
 
 /// The nearest section around this one that has CPU time of its own, in the same kind of rows; empty: none.
 std::string TimedParent(const std::map<std::string, size_t>& timed, const std::string& key) {
@@ -40,28 +37,28 @@ std::string TimedParent(const std::map<std::string, size_t>& timed, const std::s
 }
 
 /// Whether an owner's section has neither CPU time of its own nor lies in one that has.
-bool HasSectionsWithoutCpu(const Json& document) {
+bool HasSectionsWithoutCpu(const Measurement& measurement) {
   std::map<std::string, size_t> timed;
-  for (const Json& row : ListField(document, "sections")) {
-    if (!IsHelper(row) && NumberField(row, "cpu").has_value()) timed[TextField(row, "path")] = 0;
+  for (const SectionRow& row : measurement.sections) {
+    if (!IsHelper(row) && row.cpu.has_value()) timed[row.path.str()] = 0;
   }
-  for (const Json& row : ListField(document, "sections")) {
-    const std::string path = TextField(row, "path");
+  for (const SectionRow& row : measurement.sections) {
+    const std::string& path = row.path;
     if (IsHelper(row) || path == "(other)" || timed.count(path) > 0) continue;
     if (TimedParent(timed, path).empty()) return true;
   }
   return false;
 }
 
-std::vector<Module> ModulesOf(const Json& document) {
+std::vector<Module> ModulesOf(const Measurement& measurement) {
   std::vector<Module> modules;
   std::map<std::string, size_t> timed;
-  const auto key_of = [](const Json& row) { return (IsHelper(row) ? "helper:" : "owner:") + TextField(row, "path"); };
-  for (const Json& row : ListField(document, "sections")) {
-    Module module{IsHelper(row) ? "helper section" : "section", TextField(row, "path"),
-                  NumberField(row, "self").value_or(0) * kMilliseconds, std::nullopt};
-    if (const std::optional<double> cpu = NumberField(row, "cpu")) {
-      module.thread_ms = *cpu * kMilliseconds;
+  const auto key_of = [](const SectionRow& row) { return (IsHelper(row) ? "helper:" : "owner:") + row.path.str(); };
+  for (const SectionRow& row : measurement.sections) {
+    Module module{IsHelper(row) ? "helper section" : "section", row.path.str(), row.self.value_or(0) * kMilliseconds,
+                  std::nullopt};
+    if (row.cpu.has_value()) {
+      module.thread_ms = *row.cpu * kMilliseconds;
       timed[key_of(row)] = modules.size();
     }
     modules.push_back(std::move(module));
@@ -69,8 +66,7 @@ std::vector<Module> ModulesOf(const Json& document) {
   // a section's CPU time includes that of the sections inside it
   for (const auto& [key, index] : timed) {
     const std::string parent = TimedParent(timed, key);
-    const std::optional<double> inclusive = NumberField(ListField(document, "sections")[index], "cpu");
-    if (!parent.empty()) *modules[timed[parent]].thread_ms -= *inclusive * kMilliseconds;
+    if (!parent.empty()) *modules[timed[parent]].thread_ms -= *measurement.sections[index].cpu * kMilliseconds;
   }
   return modules;
 }
@@ -78,13 +74,13 @@ std::vector<Module> ModulesOf(const Json& document) {
 }  // namespace
 
 absl::Status WriteCmsResources(const ExportSource& source, const std::string&, TextSink* sink) {
-  const Json& document = source.document;
-  const std::optional<double> events = Metric(document, "total_events");
-  std::vector<Module> modules = ModulesOf(document);
+  const Measurement& measurement = source.measurement;
+  const std::optional<double> events = measurement.Metric("total_events");
+  std::vector<Module> modules = ModulesOf(measurement);
   // CPU time that no section measured would all be `(other)`'s: then it is left out
   const bool any_timed =
       std::any_of(modules.begin(), modules.end(), [](const Module& m) { return m.thread_ms.has_value(); });
-  const std::optional<double> cpu = any_timed ? Metric(document, "chunk_cpu_time") : std::nullopt;
+  const std::optional<double> cpu = any_timed ? measurement.Metric("chunk_cpu_time") : std::nullopt;
   double attributed_ms = 0;
   Module* other = nullptr;
   for (Module& module : modules) {
@@ -95,7 +91,7 @@ absl::Status WriteCmsResources(const ExportSource& source, const std::string&, T
   // all sections have a CPU clock, else to nobody in particular
   if (cpu.has_value()) {
     const double rest_ms = *cpu * kMilliseconds - attributed_ms;
-    if (other != nullptr && !HasSectionsWithoutCpu(document)) {
+    if (other != nullptr && !HasSectionsWithoutCpu(measurement)) {
       other->thread_ms = rest_ms;
     } else {
       modules.push_back({"section", "(CPU in sections without a CPU clock and in none)", 0, rest_ms});
@@ -118,7 +114,7 @@ absl::Status WriteCmsResources(const ExportSource& source, const std::string&, T
   }
   Json resources = Json::array({Json{{"time_real", "real time"}}});
   if (cpu.has_value()) resources.push_back(Json{{"time_thread", "cpu time"}});
-  const std::string name = TextField(Field(document, "run"), "name");
+  const std::string& name = measurement.run.name;
   const Json result = {{"written_by", "crema " CREMA_VERSION_STRING},
                        {"resources", resources},
                        {"total", entry("Job", name.empty() ? "crema" : name, real_ms, thread_ms)},

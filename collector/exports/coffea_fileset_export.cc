@@ -4,6 +4,7 @@
 
 #include "collector/exports/formats.h"
 #include "collector/exports/missing_ranges.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 

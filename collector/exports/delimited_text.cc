@@ -1,6 +1,8 @@
 #include "collector/exports/delimited_text.h"
 
 #include "absl/strings/numbers.h"
+#include "collector/measurement/cells.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 
@@ -26,12 +28,17 @@ std::string CsvField(std::string_view text) {
   return field + '"';
 }
 
+std::string CsvField(const Cell& value) {
+  if (const Number* number = std::get_if<Number>(&value)) return DigitsOf(*number);
+  if (const bool* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  const std::string* text = std::get_if<std::string>(&value);
+  if (text == nullptr) return "";
+  return CsvField(std::string_view(IsFormula(*text) ? "'" + *text : *text));
+}
+
 std::string CsvField(const Json& value) {
   if (value.is_null()) return "";
-  if (value.is_string()) {
-    const std::string& text = value.get_ref<const std::string&>();
-    return CsvField(std::string_view(IsFormula(text) ? "'" + text : text));
-  }
+  if (value.is_string()) return CsvField(Cell(value.get<std::string>()));
   return CsvField(std::string_view(value.dump(-1, ' ', false, Json::error_handler_t::replace)));
 }
 

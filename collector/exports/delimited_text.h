@@ -6,7 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "nlohmann/json.hpp"
+#include "collector/measurement/column.h"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 
@@ -16,6 +17,7 @@ std::string CsvField(std::string_view text);
 /// A value as a field: null is empty, lists and objects are compact JSON. A text that a spreadsheet would take for a
 /// formula (it begins with `=`, `+`, `-`, `@`, a tab or a carriage return) has an apostrophe before it, unless it is a
 /// number.
+std::string CsvField(const Cell& value);
 std::string CsvField(const nlohmann::ordered_json& value);
 
 /// The fields with commas between, ended by CR LF.

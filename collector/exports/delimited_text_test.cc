@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "nlohmann/json.hpp"
+
 namespace crema {
 namespace {
 

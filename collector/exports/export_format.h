@@ -12,20 +12,23 @@
 #include "absl/types/span.h"
 #include "collector/exports/expected_fileset.h"
 #include "collector/exports/text_sink.h"
+#include "collector/measurement/catalog.h"
+#include "collector/measurement/measurement.h"
 #include "collector/sources/attempt_stream.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 
-/// What a format may read. The document holds all that was computed; single attempts come from the records again.
+/// What a format may read. The measurement holds all that was computed; single attempts come from the records again.
 struct ExportSource {
-  const nlohmann::ordered_json& document;
+  const Measurement& measurement;
   std::function<absl::Status(const OnAttempt&)> for_each_attempt;
   std::function<absl::Status(const OnTask&)> for_each_task;
   std::function<absl::StatusOr<RecordLogs>()> find_logs;
   const ExportSource* baseline = nullptr;   ///< another run, for formats that compare
   bool without_result = false;              ///< of chunks, those that have no result yet
   std::vector<ExpectedFile> expected = {};  ///< what should have been processed; empty: not given
+  /// Definitions of the measurement's metrics, in the order in which they are written.
+  absl::Span<const MetricDefinition> metrics = MetricCatalog();
 };
 
 struct ExportFormat {

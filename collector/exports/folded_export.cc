@@ -3,18 +3,14 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "collector/document/document_fields.h"
 #include "collector/exports/folded_line.h"
 #include "collector/exports/formats.h"
 
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct FunctionSamples {
   std::string frame;
@@ -22,13 +18,13 @@ struct FunctionSamples {
 };
 
 /// Of each section that was looked into, the functions that it is made of. Empty where some have no share.
-std::map<std::string, std::vector<FunctionSamples>> FunctionsBySection(const Json& document) {
+std::map<std::string, std::vector<FunctionSamples>> FunctionsBySection(const Measurement& measurement) {
   std::map<std::string, std::vector<FunctionSamples>> by_section;
-  for (const Json& row : ListField(document, "functions")) {
-    if (!NumberField(row, "share").has_value()) return {};
-    std::vector<FunctionSamples>& functions = by_section[TextField(row, "section")];
-    const std::string frame = FoldedFrame(TextField(row, "function"));
-    const double samples = NumberField(row, "samples").value_or(0);
+  for (const FunctionRow& row : measurement.functions) {
+    if (!row.share.has_value()) return {};
+    std::vector<FunctionSamples>& functions = by_section[row.section.str()];
+    const std::string frame = FoldedFrame(row.function.str());
+    const double samples = row.samples.value_or(0);
     const auto same = std::find_if(functions.begin(), functions.end(),
                                    [&frame](const FunctionSamples& other) { return other.frame == frame; });
     if (same == functions.end()) {
@@ -55,19 +51,16 @@ void AddFunctions(const std::string& stack, int64_t microseconds, const std::vec
   }
 }
 
-void AddRows(const Json& rows, const std::string& root, FoldedLines* lines,
+void AddRows(const std::vector<SectionRow>& rows, const std::string& root, FoldedLines* lines,
              const std::map<std::string, std::vector<FunctionSamples>>& functions = {}) {
-  for (const Json& row : rows) {
-    const std::optional<double> self = NumberField(row, "self");
-    if (!self.has_value()) continue;
-    const Json& helper = Field(row, "helper");
-    const bool is_helper = helper.is_boolean() && helper.get<bool>();
-    const auto microseconds = std::llround(*self * 1e6);
+  for (const SectionRow& row : rows) {
+    if (!row.self.has_value()) continue;
+    const bool is_helper = row.helper.value_or(false);
+    const auto microseconds = std::llround(*row.self * 1e6);
     if (microseconds <= 0) continue;
     // helpers run beside the owner: below its root they would make chunks longer than they were
-    const std::string path = TextField(row, "path");
-    const std::string stack = FoldedStack(is_helper ? "helpers of " + root : root, path);
-    const auto looked_into = is_helper ? functions.end() : functions.find(path);
+    const std::string stack = FoldedStack(is_helper ? "helpers of " + root : root, row.path.str());
+    const auto looked_into = is_helper ? functions.end() : functions.find(row.path.str());
     if (looked_into != functions.end()) {
       AddFunctions(stack, microseconds, looked_into->second, lines);
     } else {
@@ -78,8 +71,8 @@ void AddRows(const Json& rows, const std::string& root, FoldedLines* lines,
 
 absl::StatusOr<FoldedLines> LinesOf(const ExportSource& source) {
   FoldedLines lines;
-  AddRows(ListField(source.document, "sections"), "chunks", &lines, FunctionsBySection(source.document));
-  AddRows(ListField(source.document, "process_sections"), "outside chunks", &lines);
+  AddRows(source.measurement.sections, "chunks", &lines, FunctionsBySection(source.measurement));
+  AddRows(source.measurement.process_sections, "outside chunks", &lines);
   return lines;
 }
 

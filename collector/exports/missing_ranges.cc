@@ -59,7 +59,8 @@ std::vector<MissingRange> MissingOf(const Tried& tried) {
 }  // namespace
 
 absl::StatusOr<std::vector<MissingFile>> FindMissing(const ExportSource& source) {
-  if (const int64_t summed = source.document.value("/quality/summed_chunks"_json_pointer, int64_t{0}); summed > 0) {
+  const auto summed = static_cast<int64_t>(source.measurement.quality.summed_chunks.value_or(0));
+  if (summed > 0) {
     return absl::FailedPreconditionError(
         fmt::format("{} chunks were summed where they ran: which of them have a result is not known", summed));
   }

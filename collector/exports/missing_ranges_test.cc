@@ -20,10 +20,10 @@ struct Try {
   AttemptState state = AttemptState::kOk;
 };
 
-const nlohmann::ordered_json kDocument = {{"quality", {{"summed_chunks", 0}}}};
+const Measurement kMeasurement;
 
-ExportSource Source(const std::vector<Try>& tries, const nlohmann::ordered_json& document = kDocument) {
-  return {document,
+ExportSource Source(const std::vector<Try>& tries, const Measurement& measurement = kMeasurement) {
+  return {measurement,
           [tries](const OnAttempt& on_attempt) {
             for (const Try& one : tries) {
               ChunkFact chunk;
@@ -73,8 +73,9 @@ TEST(FindMissing, AFileWithoutEntriesIsMeantAsAWhole) {
 }
 
 TEST(FindMissing, SummedChunksCannotBeTold) {
-  const nlohmann::ordered_json document = {{"quality", {{"summed_chunks", 3}}}};
-  EXPECT_THAT(std::string(FindMissing(Source({}, document)).status().message()), HasSubstr("3 chunks were summed"));
+  Measurement measurement;
+  measurement.quality.summed_chunks = 3;
+  EXPECT_THAT(std::string(FindMissing(Source({}, measurement)).status().message()), HasSubstr("3 chunks were summed"));
 }
 
 std::vector<std::string> MissingOf(const std::vector<Try>& tries, std::vector<ExpectedFile> expected) {

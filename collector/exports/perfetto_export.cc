@@ -4,12 +4,12 @@
 #include <limits>
 #include <string>
 
-#include "collector/document/document_fields.h"
 #include "collector/exports/formats.h"
 #include "collector/exports/trace_events.h"
 #include "collector/sources/log_life.h"
 #include "collector/sources/process_tree/tree_log_reader.h"
 #include "crema/version.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -17,10 +17,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// The trace's zero: the run's start, or that of a process which began before it.
-int64_t ZeroOf(const Json& document, const RecordLogs& logs) {
+int64_t ZeroOf(const Measurement& measurement, const RecordLogs& logs) {
   int64_t zero_ns = std::numeric_limits<int64_t>::max();
-  const Json& start_ns = Field(Field(document, "run"), "start_ns");
-  if (start_ns.is_number_integer()) zero_ns = start_ns.get<int64_t>();
+  if (const Number& start_ns = measurement.run.start_ns; start_ns.is_integer()) zero_ns = start_ns.integer();
   for (const RecordLog& log : logs.logs) {
     if (log.start_ns > 0) zero_ns = std::min(zero_ns, log.start_ns);
   }
@@ -79,10 +78,11 @@ absl::Status WritePerfetto(const ExportSource& source, const std::string&, TextS
     if (!found.ok()) return found.status();
     logs = *std::move(found);
   }
-  const int64_t zero_ns = ZeroOf(source.document, logs);
-  const Json about = {{"written_by", "crema " CREMA_VERSION_STRING},
-                      {"run", Field(Field(source.document, "run"), "name")},
-                      {"zero_unix_ns", std::to_string(zero_ns)}};
+  const int64_t zero_ns = ZeroOf(source.measurement, logs);
+  Json name;
+  WriteValue(source.measurement.run.name, &name);
+  const Json about = {
+      {"written_by", "crema " CREMA_VERSION_STRING}, {"run", name}, {"zero_unix_ns", std::to_string(zero_ns)}};
   sink->Write(R"({"otherData":)" + about.dump(-1, ' ', false, Json::error_handler_t::replace) + R"(,"traceEvents":[)");
   TraceEvents events(sink, zero_ns);
   if (source.find_logs) {

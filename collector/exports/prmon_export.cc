@@ -14,9 +14,9 @@ namespace crema {
 namespace {
 
 // The run of the measurement, where the logs hold trees of others too.
-bool IsOf(const TreeRunFact& run, const nlohmann::ordered_json& document) {
-  const auto& id = document.at("run").at("id");
-  return run.run_id.empty() || !id.is_string() || id.get_ref<const std::string&>() == run.run_id;
+bool IsOf(const TreeRunFact& run, const Measurement& measurement) {
+  const Text& id = measurement.run.id;
+  return run.run_id.empty() || !id.has_value() || id == run.run_id;
 }
 
 absl::StatusOr<PrmonSeries> ReadSeries(const ExportSource& source) {
@@ -33,7 +33,7 @@ absl::StatusOr<PrmonSeries> ReadSeries(const ExportSource& source) {
       return;
     }
     const TreeRun& run = reading->run;
-    if (!IsOf(run.run, source.document)) return;
+    if (!IsOf(run.run, source.measurement)) return;
     series.start_ns = run.run.start_ns;
     series.stop_ns = run.end.has_value() ? run.end->time_ns : run.last_ns;
     series.totals = run.totals;

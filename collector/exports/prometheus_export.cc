@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "collector/document/document_fields.h"
 #include "collector/exports/formats.h"
 #include "fmt/format.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -118,49 +118,50 @@ class Exposition {
   std::set<std::string> names_;
 };
 
-void AddInfo(const Json& document, Exposition* exposition) {
+void AddInfo(const Measurement& measurement, Exposition* exposition) {
   exposition->Begin("crema_run_info", "The measurement these figures are from.");
-  Labels labels;
-  for (std::string_view key : {"id", "name", "state", "boundary", "cores_source"}) {
-    labels.emplace_back(key, TextField(Field(document, "run"), key));
-  }
-  exposition->Add(labels, 1);
-  const Json& start_ns = Field(Field(document, "run"), "start_ns");
-  if (!start_ns.is_number()) return;
+  const RunFacts& run = measurement.run;
+  exposition->Add({{"id", run.id.str()},
+                   {"name", run.name.str()},
+                   {"state", run.state.str()},
+                   {"boundary", run.boundary.str()},
+                   {"cores_source", run.cores_source.str()}},
+                  1);
+  if (!run.start_ns.has_value()) return;
   exposition->Begin("crema_run_start_timestamp_seconds", "When the run began, Unix time.");
-  exposition->Add({}, start_ns.get<double>() / 1e9);
+  exposition->Add({}, *run.start_ns / 1e9);
 }
 
-void AddMetrics(const Json& document, Exposition* exposition) {
-  for (const auto& [key, value] : Field(document, "metrics").items()) {
-    const Json& definition = Field(Field(document, "definitions"), key);
-    if (!value.is_number() || !Field(definition, "alias_of").is_null()) continue;
-    const std::optional<BaseMetric> base = InBaseUnit(key, TextField(definition, "unit"));
-    const double number = value.get<double>();
-    if (!base.has_value() || !std::isfinite(number)) continue;
-    std::string help = fmt::format("{}: {}", TextField(definition, "label"), TextField(definition, "text"));
+void AddMetrics(const ExportSource& source, Exposition* exposition) {
+  for (const MetricDefinition& definition : source.metrics) {
+    const std::optional<double> value = source.measurement.Metric(definition.key);
+    const std::optional<BaseMetric> base = InBaseUnit(definition.key, definition.unit);
+    if (!base.has_value() || !value.has_value()) continue;
+    std::string help = fmt::format("{}: {}", definition.label, definition.text);
     if (base->factor != 1) help += fmt::format(" Here {}.", base->stated);
     // one quantity under two scales (Gbit/s and MB/s) is one metric in base units
-    if (exposition->Begin(base->name, help)) exposition->Add({}, number * base->factor);
+    if (exposition->Begin(base->name, help)) exposition->Add({}, *value * base->factor);
   }
 }
 
+template <class Row>
 struct RowMetric {
-  std::string_view field;
+  Number Row::*value;
   std::string_view name;
   std::string_view help;
   bool adds_up = true;  ///< over rows; else those beyond the limit are left out
 };
 
 /// One time series a row; those of rows beyond the limit are added up as `(more)` where that means something.
-void AddRows(const Json& rows, const std::vector<std::pair<std::string_view, std::string_view>>& labels,
-             const std::vector<RowMetric>& metrics, Exposition* exposition) {
-  for (const RowMetric& metric : metrics) {
+template <class Row>
+void AddRows(const std::vector<Row>& rows, Labels (*labels_of)(const Row& row),
+             const std::vector<RowMetric<Row>>& metrics, Exposition* exposition) {
+  for (const RowMetric<Row>& metric : metrics) {
     bool has_begun = false;
     double more = 0;
     bool has_more = false;
     for (size_t at = 0; at < rows.size(); ++at) {
-      const std::optional<double> value = NumberField(rows[at], metric.field);
+      const std::optional<double> value = rows[at].*metric.value;
       if (!value.has_value()) continue;
       if (!has_begun) exposition->Begin(std::string(metric.name), metric.help);
       has_begun = true;
@@ -169,61 +170,80 @@ void AddRows(const Json& rows, const std::vector<std::pair<std::string_view, std
         has_more = metric.adds_up;
         continue;
       }
-      Labels values;
-      for (const auto& [label, field] : labels) {
-        const Json& text = Field(rows[at], field);
-        values.emplace_back(label, text.is_string()    ? text.get<std::string>()
-                                   : text.is_boolean() ? (text.get<bool>() ? "true" : "false")
-                                                       : "");
-      }
-      exposition->Add(values, *value);
+      exposition->Add(labels_of(rows[at]), *value);
     }
     if (!has_more) continue;
-    Labels values;
-    for (const auto& [label, field] : labels) values.emplace_back(label, "(more)");
-    exposition->Add(values, more);
+    Labels labels = labels_of(rows.front());
+    for (auto& [label, text] : labels) text = "(more)";
+    exposition->Add(labels, more);
   }
 }
 
 }  // namespace
 
 absl::Status WritePrometheus(const ExportSource& source, const std::string&, TextSink* sink) {
-  const Json& document = source.document;
+  const Measurement& measurement = source.measurement;
   Exposition exposition(sink);
-  AddInfo(document, &exposition);
-  AddMetrics(document, &exposition);
-  AddRows(ListField(document, "datasets"), {{"dataset", "name"}},
-          {{"chunks", "crema_dataset_chunks", "Chunks of the dataset that have a result."},
-           {"attempts", "crema_dataset_attempts", "Attempts at chunks of the dataset."},
-           {"failed", "crema_dataset_failed_attempts", "Attempts that failed."},
-           {"events", "crema_dataset_events", "Events of the dataset's results."},
-           {"bytes_read", "crema_dataset_read_bytes", "Bytes read, as stored."},
-           {"duration_sum", "crema_dataset_busy_seconds", "Wall time of ended attempts."},
-           {"cpu_sum", "crema_dataset_cpu_seconds", "CPU time of ended attempts."}},
-          &exposition);
-  AddRows(ListField(document, "workers"), {{"worker", "name"}},
-          {{"chunks", "crema_worker_chunks", "Chunks whose result the worker gave."},
-           {"events", "crema_worker_events", "Events of these chunks."},
-           {"duration_sum", "crema_worker_busy_seconds", "Wall time of ended attempts."},
-           {"cpu_sum", "crema_worker_cpu_seconds", "CPU time of ended attempts."},
-           {"cores", "crema_worker_cores", "Cores of the worker."},
-           {"peak_memory_bytes", "crema_worker_peak_memory_bytes", "Largest sample of its resident memory.", false}},
-          &exposition);
-  AddRows(ListField(document, "sections"), {{"section", "path"}, {"helper", "helper"}},
-          {{"count", "crema_section_calls", "How often the section ended."},
-           {"self", "crema_section_self_seconds", "Time in the section and in none inside it."},
-           {"total", "crema_section_inclusive_seconds", "Time in the section."},
-           {"cpu", "crema_section_cpu_seconds", "CPU time in the section, where asked for."}},
-          &exposition);
-  AddRows(ListField(document, "cuts"), {{"cut", "name"}},
-          {{"events", "crema_cut_events", "Events left after the cut.", false}}, &exposition);
-  AddRows(ListField(document, "budget"), {{"part", "part"}, {"group", "group"}},
-          {{"core_seconds", "crema_budget_core_seconds", "Where the core-seconds went."}}, &exposition);
-  AddRows(ListField(document, "custom_metrics"), {{"name", "name"}, {"unit", "unit"}},
-          {{"count", "crema_user_metric_values", "How many values of the user's metric were recorded."},
-           {"sum", "crema_user_metric_value", "Sum of the values.", false},
-           {"mean", "crema_user_metric_mean_value", "Mean of the values.", false}},
-          &exposition);
+  AddInfo(measurement, &exposition);
+  AddMetrics(source, &exposition);
+  AddRows<BreakdownRow>(
+      measurement.datasets,
+      [](const auto& row) {
+        return Labels{{"dataset", row.name.str()}};
+      },
+      {{&BreakdownRow::chunks, "crema_dataset_chunks", "Chunks of the dataset that have a result."},
+       {&BreakdownRow::attempts, "crema_dataset_attempts", "Attempts at chunks of the dataset."},
+       {&BreakdownRow::failed, "crema_dataset_failed_attempts", "Attempts that failed."},
+       {&BreakdownRow::events, "crema_dataset_events", "Events of the dataset's results."},
+       {&BreakdownRow::bytes_read, "crema_dataset_read_bytes", "Bytes read, as stored."},
+       {&BreakdownRow::duration_sum, "crema_dataset_busy_seconds", "Wall time of ended attempts."},
+       {&BreakdownRow::cpu_sum, "crema_dataset_cpu_seconds", "CPU time of ended attempts."}},
+      &exposition);
+  AddRows<WorkerRow>(
+      measurement.workers,
+      [](const auto& row) {
+        return Labels{{"worker", row.name.str()}};
+      },
+      {{&WorkerRow::chunks, "crema_worker_chunks", "Chunks whose result the worker gave."},
+       {&WorkerRow::events, "crema_worker_events", "Events of these chunks."},
+       {&WorkerRow::duration_sum, "crema_worker_busy_seconds", "Wall time of ended attempts."},
+       {&WorkerRow::cpu_sum, "crema_worker_cpu_seconds", "CPU time of ended attempts."},
+       {&WorkerRow::cores, "crema_worker_cores", "Cores of the worker."},
+       {&WorkerRow::peak_memory_bytes, "crema_worker_peak_memory_bytes", "Largest sample of its resident memory.",
+        false}},
+      &exposition);
+  AddRows<SectionRow>(
+      measurement.sections,
+      [](const auto& row) {
+        const std::string helper = !row.helper.has_value() ? "" : *row.helper ? "true" : "false";
+        return Labels{{"section", row.path.str()}, {"helper", helper}};
+      },
+      {{&SectionRow::count, "crema_section_calls", "How often the section ended."},
+       {&SectionRow::self, "crema_section_self_seconds", "Time in the section and in none inside it."},
+       {&SectionRow::total, "crema_section_inclusive_seconds", "Time in the section."},
+       {&SectionRow::cpu, "crema_section_cpu_seconds", "CPU time in the section, where asked for."}},
+      &exposition);
+  AddRows<CutRow>(
+      measurement.cuts,
+      [](const auto& row) {
+        return Labels{{"cut", row.name.str()}};
+      },
+      {{&CutRow::events, "crema_cut_events", "Events left after the cut.", false}}, &exposition);
+  AddRows<BudgetRow>(
+      measurement.budget,
+      [](const auto& row) {
+        return Labels{{"part", row.part.str()}, {"group", row.group.str()}};
+      },
+      {{&BudgetRow::core_seconds, "crema_budget_core_seconds", "Where the core-seconds went."}}, &exposition);
+  AddRows<CustomMetricRow>(
+      measurement.custom_metrics,
+      [](const auto& row) {
+        return Labels{{"name", row.name.str()}, {"unit", row.unit.str()}};
+      },
+      {{&CustomMetricRow::count, "crema_user_metric_values", "How many values of the user's metric were recorded."},
+       {&CustomMetricRow::sum, "crema_user_metric_value", "Sum of the values.", false},
+       {&CustomMetricRow::mean, "crema_user_metric_mean_value", "Mean of the values.", false}},
+      &exposition);
   return absl::OkStatus();
 }
 

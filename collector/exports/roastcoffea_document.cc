@@ -1,13 +1,16 @@
 #include "collector/exports/roastcoffea_document.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
-#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "absl/time/time.h"
-#include "collector/document/document_fields.h"
+#include "collector/measurement/measurement_json.h"
 #include "fmt/format.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -16,14 +19,18 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kMebibyte = 1024.0 * 1024.0;
 
-Json OrZero(const Json& document, std::string_view key) {
-  const Json& value = Field(Field(document, "metrics"), key);
-  return value.is_number() ? value : Json(0);
+Json OrNull(const Measurement& measurement, std::string_view key) {
+  return measurement.Metric(key).has_value() ? JsonOf(*measurement.metrics.Find(key)) : Json();
 }
 
-Json OrNull(const Json& document, std::string_view key) {
-  const Json& value = Field(Field(document, "metrics"), key);
-  return value.is_number() ? value : Json();
+Json OrZero(const Measurement& measurement, std::string_view key) {
+  return measurement.Metric(key).has_value() ? OrNull(measurement, key) : Json(0);
+}
+
+Json OfNumber(const Number& number) {
+  Json value;
+  WriteValue(number, &value);
+  return value;
 }
 
 /// roastcoffea's name, ours.
@@ -57,145 +64,137 @@ constexpr std::pair<const char*, const char*> kFine[] = {
 };
 
 /// All of them, 0 where unseen, or none: the package's table tells a run without Dask's spans by their absence.
-void AddFine(const Json& document, Json* metrics) {
+void AddFine(const Measurement& measurement, Json* metrics) {
   bool any = false;
-  for (const auto& [theirs, ours] : kFine) any = any || !OrNull(document, ours).is_null();
+  for (const auto& [theirs, ours] : kFine) any = any || !OrNull(measurement, ours).is_null();
   if (!any) return;
-  for (const auto& [theirs, ours] : kFine) (*metrics)[theirs] = OrZero(document, ours);
+  for (const auto& [theirs, ours] : kFine) (*metrics)[theirs] = OrZero(measurement, ours);
 }
 
-void AddChunks(const Json& document, const RoastcoffeaChunkCounts& chunks, Json* metrics) {
+void AddChunks(const Measurement& measurement, const RoastcoffeaChunkCounts& chunks, Json* metrics) {
   (*metrics)["num_successful_chunks"] = chunks.ok;
   (*metrics)["num_failed_chunks"] = chunks.ended - chunks.ok;
   if (chunks.ok == 0) return;
   for (const char* statistic : {"mean", "min", "max", "std"}) {
     (*metrics)[fmt::format("chunk_duration_{}", statistic)] =
-        OrZero(document, fmt::format("chunk_duration_{}", statistic));
+        OrZero(measurement, fmt::format("chunk_duration_{}", statistic));
   }
-  if (!OrNull(document, "chunk_rss_delta_mean").is_null()) {
+  if (!OrNull(measurement, "chunk_rss_delta_mean").is_null()) {
     for (const char* statistic : {"mean", "min", "max", "std"}) {
-      const Json delta = OrZero(document, fmt::format("chunk_rss_delta_{}", statistic));
+      const Json delta = OrZero(measurement, fmt::format("chunk_rss_delta_{}", statistic));
       (*metrics)[fmt::format("chunk_mem_delta_{}_mb", statistic)] = delta.get<double>() / kMebibyte;
     }
   }
-  if (OrNull(document, "chunk_events_mean").is_null()) return;
+  if (OrNull(measurement, "chunk_events_mean").is_null()) return;
   (*metrics)["total_events_from_chunks"] = chunks.events;
   for (const char* statistic : {"mean", "min", "max"}) {
-    (*metrics)[fmt::format("chunk_events_{}", statistic)] = OrZero(document, fmt::format("chunk_events_{}", statistic));
+    (*metrics)[fmt::format("chunk_events_{}", statistic)] =
+        OrZero(measurement, fmt::format("chunk_events_{}", statistic));
   }
 }
 
 /// Seconds since the run's start as a naive local time, which the package reads with `datetime.fromisoformat`.
-std::string NaiveLocal(const Json& seconds, int64_t start_ns) {
-  const absl::Time time = absl::FromUnixNanos(start_ns) + absl::Seconds(seconds.get<double>());
+std::string NaiveLocal(double seconds, int64_t start_ns) {
+  const absl::Time time = absl::FromUnixNanos(start_ns) + absl::Seconds(seconds);
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E6S", time, absl::LocalTimeZone());
 }
 
-bool IsPoint(const Json& point) { return point.is_array() && point.size() == 2 && point[0].is_number(); }
+Json JsonOfValue(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
-Json PointsOf(const Json& points, int64_t start_ns) {
+Json PointsOf(const Timeline& points, int64_t start_ns) {
   Json result = Json::array();
-  if (!points.is_array()) return result;
-  for (const Json& point : points) {
-    if (IsPoint(point)) result.push_back({NaiveLocal(point[0], start_ns), point[1]});
-  }
+  for (const auto& [seconds, value] : points) result.push_back({NaiveLocal(seconds, start_ns), JsonOfValue(value)});
   return result;
 }
 
 /// The package joins points by lines: the value before each change is repeated just before it.
-Json AsCorners(const Json& steps) {
+Timeline AsCorners(const Timeline& steps) {
   constexpr double kJustBefore = 1e-6;
-  Json corners = Json::array();
-  if (!steps.is_array()) return corners;
-  for (const Json& point : steps) {
-    if (!IsPoint(point)) continue;
-    const double before = point[0].get<double>() - kJustBefore;
-    if (!corners.empty() && corners.back()[0].get<double>() < before) corners.push_back({before, corners.back()[1]});
+  Timeline corners;
+  for (const TimelinePoint& point : steps) {
+    const double before = point.seconds - kJustBefore;
+    if (!corners.empty() && corners.back().seconds < before) corners.push_back({before, corners.back().value});
     corners.push_back(point);
   }
   return corners;
 }
 
 /// A step function read at the times of another: the package looks memory and limit up at equal times.
-Json AtTimesOf(const Json& times, const Json& steps) {
-  Json result = Json::array();
-  if (!times.is_array() || !steps.is_array()) return result;
+Timeline AtTimesOf(const Timeline& times, const Timeline& steps) {
+  Timeline result;
   size_t next = 0;
-  Json value;
-  for (const Json& point : times) {
-    if (!IsPoint(point)) continue;
-    while (next < steps.size() && IsPoint(steps[next]) && steps[next][0].get<double>() <= point[0].get<double>()) {
-      value = steps[next++][1];
-    }
-    if (!value.is_null()) result.push_back({point[0], value});
+  double value = std::numeric_limits<double>::quiet_NaN();
+  for (const TimelinePoint& point : times) {
+    while (next < steps.size() && steps[next].seconds <= point.seconds) value = steps[next++].value;
+    if (!std::isnan(value)) result.push_back({point.seconds, value});
   }
   return result;
 }
 
 }  // namespace
 
-Json RoastcoffeaFigures(const Json& document, const RoastcoffeaChunkCounts& chunks) {
+Json RoastcoffeaFigures(const Measurement& measurement, const RoastcoffeaChunkCounts& chunks) {
   Json metrics = Json::object();
-  for (const auto& [theirs, ours] : kWorkflow) metrics[theirs] = OrZero(document, ours);
+  for (const auto& [theirs, ours] : kWorkflow) metrics[theirs] = OrZero(measurement, ours);
   metrics["num_chunks"] = chunks.ended;
-  metrics["avg_cpu_time_per_chunk"] = OrZero(document, "busy_time_per_attempt");
-  for (const char* key : kWorkers) metrics[key] = OrNull(document, key);
-  metrics["core_efficiency"] = OrNull(document, "core_efficiency");
-  metrics["speedup_factor"] = OrZero(document, "speedup_factor");
-  metrics["event_rate_core_khz"] = OrNull(document, "event_rate_core_khz");
-  AddFine(document, &metrics);
-  AddChunks(document, chunks, &metrics);
+  metrics["avg_cpu_time_per_chunk"] = OrZero(measurement, "busy_time_per_attempt");
+  for (const char* key : kWorkers) metrics[key] = OrNull(measurement, key);
+  metrics["core_efficiency"] = OrNull(measurement, "core_efficiency");
+  metrics["speedup_factor"] = OrZero(measurement, "speedup_factor");
+  metrics["event_rate_core_khz"] = OrNull(measurement, "event_rate_core_khz");
+  AddFine(measurement, &metrics);
+  AddChunks(measurement, chunks, &metrics);
   return metrics;
 }
 
-Json RoastcoffeaSections(const Json& document) {
+Json RoastcoffeaSections(const Measurement& measurement) {
   Json sections = Json::object();
-  for (const Json& row : ListField(document, "sections")) {
-    const Json& helper = Field(row, "helper");
-    std::string name = TextField(row, "path");
-    if (helper.is_boolean() && helper.get<bool>()) name += " (helper)";
-    sections[name] = {{"count", Field(row, "count")},
-                      {"total_duration", NumberField(row, "total").value_or(0)},
+  for (const SectionRow& row : measurement.sections) {
+    const std::string name = row.path.str() + (row.helper.value_or(false) ? " (helper)" : "");
+    sections[name] = {{"count", OfNumber(row.count)},
+                      {"total_duration", row.total.value_or(0)},
                       {"type", "time"},
-                      {"mean_duration", NumberField(row, "mean").value_or(0)}};
+                      {"mean_duration", row.mean.value_or(0)}};
   }
-  for (const Json& row : ListField(document, "memory_sections")) {
-    const double count = NumberField(row, "count").value_or(0);
-    const auto mebibytes = [&row](const char* field) { return NumberField(row, field).value_or(0) / kMebibyte; };
-    sections[TextField(row, "path") + " (memory)"] = {
-        {"count", Field(row, "count")},
-        {"total_duration", 0.0},
-        {"type", "memory"},
-        {"mean_duration", 0.0},
-        {"mean_mem_delta_mb", count > 0 ? mebibytes("delta_bytes") / count : 0},
-        {"max_mem_delta_mb", mebibytes("max_bytes")},
-        {"min_mem_delta_mb", mebibytes("min_bytes")}};
+  for (const MemorySectionRow& row : measurement.memory_sections) {
+    const double count = row.count.value_or(0);
+    const auto mebibytes = [](const Number& bytes) { return bytes.value_or(0) / kMebibyte; };
+    sections[row.path.str() + " (memory)"] = {{"count", OfNumber(row.count)},
+                                              {"total_duration", 0.0},
+                                              {"type", "memory"},
+                                              {"mean_duration", 0.0},
+                                              {"mean_mem_delta_mb", count > 0 ? mebibytes(row.delta_bytes) / count : 0},
+                                              {"max_mem_delta_mb", mebibytes(row.max_bytes)},
+                                              {"min_mem_delta_mb", mebibytes(row.min_bytes)}};
   }
   return sections;
 }
 
-Json RoastcoffeaTrackingData(const Json& document) {
-  const Json& timelines = Field(document, "timelines");
-  const Json& memory = Field(timelines, "worker_memory");
-  const Json& start = Field(Field(document, "run"), "start_ns");
-  if (!memory.is_object() || memory.empty() || !start.is_number_integer()) return {};
-  const auto start_ns = start.get<int64_t>();
+Json RoastcoffeaTrackingData(const Measurement& measurement) {
+  const Timelines& timelines = measurement.timelines;
+  const auto* memory = timelines.Find("worker_memory");
+  if (memory == nullptr || memory->empty() || !measurement.run.start_ns.is_integer()) return {};
+  const int64_t start_ns = measurement.run.start_ns.integer();
+  const auto memory_of = [memory](const std::string& worker) {
+    const auto found =
+        std::find_if(memory->begin(), memory->end(), [&](const auto& one) { return one.first == worker; });
+    return found == memory->end() ? Timeline() : found->second;
+  };
   Json tracking = {{"worker_counts", Json::object()}};
-  for (const Json& point : AsCorners(ListField(timelines, "worker_counts"))) {
-    tracking["worker_counts"][NaiveLocal(point[0], start_ns)] = point[1];
+  for (const auto& [seconds, value] : AsCorners(timelines.worker_counts)) {
+    tracking["worker_counts"][NaiveLocal(seconds, start_ns)] = JsonOfValue(value);
   }
-  for (const char* series :
+  for (const std::string_view series :
        {"worker_memory", "worker_memory_limit", "worker_active_tasks", "worker_cores", "worker_nbytes",
         "worker_occupancy", "worker_executing", "worker_last_seen", "worker_cpu"}) {
-    tracking[series] = Json::object();
-    const Json& by_worker = Field(timelines, series);
-    if (!by_worker.is_object()) continue;
-    for (const auto& [worker, points] : by_worker.items()) {
-      const std::string_view name = series;
-      tracking[series][worker] = PointsOf(name == "worker_memory_limit" ? AtTimesOf(Field(memory, worker), points)
-                                          : name == "worker_cores"      ? AsCorners(points)
-                                                                        : points,
-                                          start_ns);
+    Json& lines = tracking[std::string(series)] = Json::object();
+    const auto* by_worker = timelines.Find(series);
+    if (by_worker == nullptr) continue;
+    for (const auto& [worker, points] : *by_worker) {
+      lines[worker] = PointsOf(series == "worker_memory_limit" ? AtTimesOf(memory_of(worker), points)
+                               : series == "worker_cores"      ? AsCorners(points)
+                                                               : points,
+                               start_ns);
     }
   }
   return tracking;
@@ -217,13 +216,12 @@ std::string PythonRepr(const std::string& text) {
   return repr + quote;
 }
 
-Json RoastcoffeaSpanMetrics(const Json& document) {
+Json RoastcoffeaSpanMetrics(const Measurement& measurement) {
   std::map<std::string, double> sums;  // of spans and workers
-  for (const Json& row : ListField(document, "fine")) {
-    const std::optional<double> value = NumberField(row, "value");
-    if (!value.has_value() || TextField(row, "context") == "native") continue;
-    sums[fmt::format("({}, {}, {}, {})", PythonRepr(TextField(row, "context")), PythonRepr(TextField(row, "function")),
-                     PythonRepr(TextField(row, "activity")), PythonRepr(TextField(row, "unit")))] += *value;
+  for (const FineRow& row : measurement.fine) {
+    if (!row.value.has_value() || row.context == "native") continue;
+    sums[fmt::format("({}, {}, {}, {})", PythonRepr(row.context), PythonRepr(row.function), PythonRepr(row.activity),
+                     PythonRepr(row.unit))] += *row.value;
   }
   Json metrics = Json::object();
   for (const auto& [key, value] : sums) metrics[key] = value;

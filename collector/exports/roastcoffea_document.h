@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 
@@ -18,16 +19,16 @@ struct RoastcoffeaChunkCounts {
 
 /// Throughput, workers, efficiency, fine metrics and statistics of chunks. What was not measured is 0 where the package
 /// expects a number, null where it knows "not available", and left out where it does.
-nlohmann::ordered_json RoastcoffeaFigures(const nlohmann::ordered_json& document, const RoastcoffeaChunkCounts& chunks);
+nlohmann::ordered_json RoastcoffeaFigures(const Measurement& measurement, const RoastcoffeaChunkCounts& chunks);
 
 /// `sections`: name, calls, seconds. Those of memory guards carry their mean difference in MiB.
-nlohmann::ordered_json RoastcoffeaSections(const nlohmann::ordered_json& document);
+nlohmann::ordered_json RoastcoffeaSections(const Measurement& measurement);
 
 /// `tracking_data`: null unless the memory of a worker was sampled. Times are naive local ones, as the package's own.
-nlohmann::ordered_json RoastcoffeaTrackingData(const nlohmann::ordered_json& document);
+nlohmann::ordered_json RoastcoffeaTrackingData(const Measurement& measurement);
 
 /// `raw_span_metrics`: keys are the text of Python tuples.
-nlohmann::ordered_json RoastcoffeaSpanMetrics(const nlohmann::ordered_json& document);
+nlohmann::ordered_json RoastcoffeaSpanMetrics(const Measurement& measurement);
 
 /// A text as Python's `repr` writes it.
 std::string PythonRepr(const std::string& text);

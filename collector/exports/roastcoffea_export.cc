@@ -8,12 +8,12 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "collector/document/document_fields.h"
 #include "collector/exports/formats.h"
 #include "collector/exports/roastcoffea_document.h"
 #include "collector/records/sums_so_far.h"
 #include "crema/version.h"
 #include "fmt/format.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -227,15 +227,16 @@ absl::Status WriteMetrics(const ExportSource& source, TextSink* sink) {
   });
   if (!read.ok()) return read;
   sink->Write("\n}");
-  Json rest = RoastcoffeaFigures(source.document, sums.counts);
+  Json rest = RoastcoffeaFigures(source.measurement, sums.counts);
   if (sums.counts.ended > 0) {
     rest["per_dataset"] = PerDataset(sums);
-    if (Json sections = RoastcoffeaSections(source.document); !sections.empty()) rest["sections"] = std::move(sections);
+    if (Json sections = RoastcoffeaSections(source.measurement); !sections.empty())
+      rest["sections"] = std::move(sections);
     AddDataAccess(sums, &rest);
   }
-  rest["tracking_data"] = RoastcoffeaTrackingData(source.document);
+  rest["tracking_data"] = RoastcoffeaTrackingData(source.measurement);
   rest["raw_section_metrics"] = Json::array();
-  rest["raw_span_metrics"] = RoastcoffeaSpanMetrics(source.document);
+  rest["raw_span_metrics"] = RoastcoffeaSpanMetrics(source.measurement);
   for (const auto& [key, value] : rest.items()) sink->Write(",\n" + Dump(Json(key)) + ": " + Dump(value));
   sink->Write("\n}\n");
   return absl::OkStatus();
@@ -247,7 +248,7 @@ absl::Status WriteRoastcoffea(const ExportSource& source, const std::string& dir
   absl::Status status =
       WriteTextFile(directory + "/metrics.json", [&source](TextSink* sink) { return WriteMetrics(source, sink); });
   if (!status.ok()) return status;
-  const double wall_time = Metric(source.document, "wall_time").value_or(0);
+  const double wall_time = source.measurement.Metric("wall_time").value_or(0);
   // the package's own are readings of a clock without a zero: only their difference means something
   status = WriteTextFile(directory + "/start_end_time.txt", [wall_time](TextSink* sink) {
     sink->Write(fmt::format("0.0,{}\n", wall_time));

@@ -8,6 +8,7 @@
 #include "collector/exports/sampled_stacks.h"
 #include "collector/records/section_path.h"
 #include "crema/version.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {

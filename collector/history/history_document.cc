@@ -10,6 +10,7 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/history/run_history.h"
 #include "fmt/format.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {

@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "absl/status/status.h"
-#include "collector/document/measurement_schema.h"
+#include "collector/measurement/measurement_schema.h"
 #include "fmt/format.h"
 #include "simdjson.h"
 

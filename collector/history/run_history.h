@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "collector/history/change_points.h"
 #include "collector/history/history_runs.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "collector/document/document_fields.h"
-
 namespace crema {
 
 double BudgetRows::Share(std::string_view part) const {
@@ -13,12 +11,12 @@ double BudgetRows::Share(std::string_view part) const {
   return 0;
 }
 
-std::vector<OutsideSection> LongestOutsideChunks(const nlohmann::ordered_json& document) {
+std::vector<OutsideSection> LongestOutsideChunks(const Measurement& measurement) {
   constexpr size_t kMost = 3;
   std::vector<OutsideSection> sections;
-  for (const auto& row : ListField(document, "process_sections")) {
-    const double self = NumberField(row, "self_in_workers").value_or(0);
-    if (self > 0) sections.push_back({TextField(row, "path"), self});
+  for (const auto& row : measurement.process_sections) {
+    const double self = row.self_in_workers.value_or(0);
+    if (self > 0) sections.push_back({row.path.str(), self});
   }
   std::stable_sort(sections.begin(), sections.end(),
                    [](const OutsideSection& a, const OutsideSection& b) { return a.self > b.self; });
@@ -26,18 +24,18 @@ std::vector<OutsideSection> LongestOutsideChunks(const nlohmann::ordered_json& d
   return sections;
 }
 
-std::optional<BudgetRows> ReadBudget(const nlohmann::ordered_json& document) {
+std::optional<BudgetRows> ReadBudget(const Measurement& measurement) {
   BudgetRows budget;
-  for (const auto& row : ListField(document, "budget")) {
-    const std::string group = TextField(row, "group");
+  for (const auto& row : measurement.budget) {
+    const std::string group = row.group.str();
     auto same = [&group](const BudgetGroup& other) { return other.group == group; };
     auto found = std::find_if(budget.groups.begin(), budget.groups.end(), same);
     if (found == budget.groups.end()) found = budget.groups.insert(found, BudgetGroup{group, std::nullopt, 0});
-    const std::optional<double> core_seconds = NumberField(row, "core_seconds");
+    const std::optional<double> core_seconds = row.core_seconds;
     if (!core_seconds.has_value()) continue;
     found->core_seconds = found->core_seconds.value_or(0) + *core_seconds;
     budget.core_seconds += *core_seconds;
-    budget.parts.push_back({TextField(row, "part"), group, *core_seconds, 0});
+    budget.parts.push_back({row.part.str(), group, *core_seconds, 0});
   }
   if (!(budget.core_seconds > 0)) return std::nullopt;
   for (BudgetPart& part : budget.parts) part.share = part.core_seconds / budget.core_seconds;

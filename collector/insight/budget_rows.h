@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 
@@ -40,10 +40,10 @@ struct OutsideSection {
 };
 
 /// What is known of the part `process_cpu`: the workers' sections outside chunks, longest first, at most three.
-std::vector<OutsideSection> LongestOutsideChunks(const nlohmann::ordered_json& document);
+std::vector<OutsideSection> LongestOutsideChunks(const Measurement& measurement);
 
 /// Reads the rows; nullopt where there are none or where they hold no core-seconds at all.
-std::optional<BudgetRows> ReadBudget(const nlohmann::ordered_json& document);
+std::optional<BudgetRows> ReadBudget(const Measurement& measurement);
 
 }  // namespace crema
 

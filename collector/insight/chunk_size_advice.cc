@@ -4,15 +4,12 @@
 #include <cmath>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/budget_rows.h"
 #include "collector/insight/verdict_table.h"
 #include "fmt/format.h"
 
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// What memory leaves for the events of one chunk.
 struct MemoryRoom {
@@ -21,21 +18,21 @@ struct MemoryRoom {
 };
 
 /// The least limit of a worker; nullopt where none is known.
-std::optional<double> LeastLimit(const Json& document) {
+std::optional<double> LeastLimit(const Measurement& measurement) {
   std::optional<double> least;
-  for (const Json& worker : ListField(document, "workers")) {
-    const std::optional<double> limit = NumberField(worker, "memory_limit_bytes");
+  for (const WorkerRow& worker : measurement.workers) {
+    const std::optional<double> limit = worker.memory_limit_bytes;
     if (limit.has_value() && *limit > 0) least = std::min(least.value_or(*limit), *limit);
   }
   return least;
 }
 
-MemoryRoom RoomInMemory(const Json& document) {
-  const std::optional<double> limit = LeastLimit(document);
-  const std::optional<double> usual = Metric(document, "avg_memory_per_worker_bytes");
-  const std::optional<double> per_event = Metric(document, "chunk_rss_delta_per_event_p95");
+MemoryRoom RoomInMemory(const Measurement& measurement) {
+  const std::optional<double> limit = LeastLimit(measurement);
+  const std::optional<double> usual = measurement.Metric("avg_memory_per_worker_bytes");
+  const std::optional<double> per_event = measurement.Metric("chunk_rss_delta_per_event_p95");
   if (!limit.has_value()) return {std::nullopt, "memory is not considered: no worker's limit is known"};
-  if (Metric(document, "max_open_chunks").value_or(0) > 1) {
+  if (measurement.Metric("max_open_chunks").value_or(0) > 1) {
     return {std::nullopt, "memory is not considered: chunks open at once share their process's memory"};
   }
   if (!usual.has_value() || !per_event.has_value()) {
@@ -47,9 +44,9 @@ MemoryRoom RoomInMemory(const Json& document) {
 }
 
 /// The duration of chunks whose tail is expected to cost kMostTail; nullopt: there is no tail on one core.
-std::optional<double> LongestChunk(const Json& document) {
-  const std::optional<double> busy = Metric(document, "busy_time");
-  const std::optional<double> cores = Metric(document, "total_cores");
+std::optional<double> LongestChunk(const Measurement& measurement) {
+  const std::optional<double> busy = measurement.Metric("busy_time");
+  const std::optional<double> cores = measurement.Metric("total_cores");
   if (!busy.has_value() || !cores.has_value() || !kSeveralCores.Holds(*cores)) return std::nullopt;
   return 2 * kMostTail * *busy / *cores;
 }
@@ -63,16 +60,16 @@ struct Fit {
   double slope_high = 0;
 };
 
-std::optional<Fit> FitOf(const Json& row) {
-  const std::optional<double> fixed = NumberField(row, "fixed_seconds");
-  const std::optional<double> slope = NumberField(row, "seconds_per_event");
+std::optional<Fit> FitOf(const ChunkFitRow& row) {
+  const std::optional<double> fixed = row.fixed_seconds;
+  const std::optional<double> slope = row.seconds_per_event;
   if (!fixed.has_value() || !slope.has_value()) return std::nullopt;
   Fit fit;
   fit.fixed = std::max(0.0, *fixed);
-  fit.fixed_low = std::max(0.0, NumberField(row, "fixed_seconds_low").value_or(*fixed));
-  fit.fixed_high = std::max(0.0, NumberField(row, "fixed_seconds_high").value_or(*fixed));
+  fit.fixed_low = std::max(0.0, row.fixed_seconds_low.value_or(*fixed));
+  fit.fixed_high = std::max(0.0, row.fixed_seconds_high.value_or(*fixed));
   fit.slope = *slope;
-  fit.slope_high = NumberField(row, "seconds_per_event_high").value_or(*slope);
+  fit.slope_high = row.seconds_per_event_high.value_or(*slope);
   return fit;
 }
 
@@ -88,9 +85,9 @@ bool TakeAsFixed(const Fit& fit, double events, double seconds, ChunkSizeAdvice&
 }
 
 /// Why the fit tells nothing of how to cut; else its figures are taken over.
-std::string TakeFit(const Json& row, ChunkSizeAdvice& advice) {
-  const double least = NumberField(row, "events_min").value_or(0);
-  const double most = NumberField(row, "events_max").value_or(0);
+std::string TakeFit(const ChunkFitRow& row, ChunkSizeAdvice& advice) {
+  const double least = row.events_min.value_or(0);
+  const double most = row.events_max.value_or(0);
   if (!kChunksOfFit.Holds(advice.attempts)) return fmt::format("a fit needs at least {} chunks", kChunksOfFit.value);
   if (!advice.events_p50.has_value()) return "no chunk said how many events it had (SetEvents)";
   constexpr std::string_view kOneSize =
@@ -115,23 +112,24 @@ std::string TakeFit(const Json& row, ChunkSizeAdvice& advice) {
 }
 
 /// What the run itself has shown: an upper bound that did harm in it is none.
-std::string HeedTheRun(const Json& row, double tail, ChunkSizeAdvice& advice) {
+std::string HeedTheRun(const ChunkFitRow& row, double tail, ChunkSizeAdvice& advice) {
   if (!advice.events_most_for_tail.has_value()) return "";
-  if (NumberField(row, "oversized").value_or(0) > 0) {
+  if (row.oversized.value_or(0) > 0) {
     advice.events_most_for_tail = std::min(*advice.events_most_for_tail, kOversizedMedians * *advice.events_p50);
   }
-  const double largest = NumberField(row, "events_max").value_or(0);
+  const double largest = row.events_max.value_or(0);
   if (!RuleOf("long-tail").threshold.Holds(tail) || largest > *advice.events_most_for_tail) return "";
   advice.events_most_for_tail.reset();
   return fmt::format("no upper bound: chunks of at most {} events left a tail of {}", HumanCount(largest),
                      HumanPercent(tail));
 }
 
-ChunkSizeAdvice AdviceOf(const Json& row, const std::optional<double>& longest, double tail, const MemoryRoom& memory) {
+ChunkSizeAdvice AdviceOf(const ChunkFitRow& row, const std::optional<double>& longest, double tail,
+                         const MemoryRoom& memory) {
   ChunkSizeAdvice advice;
-  advice.dataset = TextField(row, "dataset");
-  advice.attempts = NumberField(row, "attempts").value_or(0);
-  advice.events_p50 = NumberField(row, "events_p50");
+  advice.dataset = row.dataset.str();
+  advice.attempts = row.attempts.value_or(0);
+  advice.events_p50 = row.events_p50;
   advice.reason = TakeFit(row, advice);
   if (!advice.reason.empty()) return advice;
   const double slope = *advice.seconds_per_event;
@@ -145,10 +143,8 @@ ChunkSizeAdvice AdviceOf(const Json& row, const std::optional<double>& longest, 
   return advice;
 }
 
-Json OrNull(const std::optional<double>& number) { return number.has_value() ? Json(*number) : Json(); }
-
-Json WholeOrNull(const std::optional<double>& number) {
-  return number.has_value() ? Json(std::llround(std::min(*number, 9e15))) : Json();
+Number Whole(const std::optional<double>& number) {
+  return number.has_value() ? Number(std::llround(std::min(*number, 9e15))) : Number();
 }
 
 /// Two significant digits: nobody sets a chunk size to the event.
@@ -171,30 +167,29 @@ std::optional<double> ChunkSizeAdvice::SecondsOf(const std::optional<double>& ev
   return *fixed_seconds + *seconds_per_event * *events;
 }
 
-std::vector<ChunkSizeAdvice> AdviseChunkSizes(const Json& document) {
-  const std::optional<double> longest = LongestChunk(document);
-  const MemoryRoom memory = RoomInMemory(document);
+std::vector<ChunkSizeAdvice> AdviseChunkSizes(const Measurement& measurement) {
+  const std::optional<double> longest = LongestChunk(measurement);
+  const MemoryRoom memory = RoomInMemory(measurement);
   std::vector<ChunkSizeAdvice> advice;
-  const std::optional<BudgetRows> budget = ReadBudget(document);
+  const std::optional<BudgetRows> budget = ReadBudget(measurement);
   const double tail = budget.has_value() ? budget->Share("tail") : 0;
-  for (const Json& fit : ListField(document, "chunk_fits")) advice.push_back(AdviceOf(fit, longest, tail, memory));
+  for (const ChunkFitRow& fit : measurement.chunk_fits) advice.push_back(AdviceOf(fit, longest, tail, memory));
   return advice;
 }
 
-Json ChunkSizeAdviceRows(const std::vector<ChunkSizeAdvice>& advice) {
-  Json rows = Json::array();
+std::vector<ChunkSizeAdviceRow> ChunkSizeAdviceRows(const std::vector<ChunkSizeAdvice>& advice) {
+  std::vector<ChunkSizeAdviceRow> rows;
   for (const ChunkSizeAdvice& each : advice) {
     const std::optional<double> most = each.EventsMost();
-    Json row;
-    row["dataset"] = each.dataset.empty() ? Json() : Json(each.dataset);
-    row["events_p50"] = WholeOrNull(each.events_p50);
-    row["events_least"] = WholeOrNull(each.events_least);
-    row["events_most"] = WholeOrNull(most);
-    row["seconds_least"] = OrNull(each.SecondsOf(each.events_least));
-    row["seconds_most"] = OrNull(each.SecondsOf(most));
-    row["limited_by"] = !most.has_value() ? Json() : Json(most == each.events_most_for_tail ? "tail" : "memory");
-    row["reason"] = each.reason.empty() ? Json() : Json(each.reason);
-    rows.push_back(std::move(row));
+    ChunkSizeAdviceRow& row = rows.emplace_back();
+    row.dataset = Text::OrNull(each.dataset);
+    row.events_p50 = Whole(each.events_p50);
+    row.events_least = Whole(each.events_least);
+    row.events_most = Whole(most);
+    row.seconds_least = each.SecondsOf(each.events_least);
+    row.seconds_most = each.SecondsOf(most);
+    if (most.has_value()) row.limited_by = most == each.events_most_for_tail ? "tail" : "memory";
+    row.reason = Text::OrNull(each.reason);
   }
   return rows;
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "collector/insight/thresholds.h"
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 
@@ -37,10 +37,10 @@ struct ChunkSizeAdvice {
 };
 
 /// One for each row of the document's `chunk_fits`.
-std::vector<ChunkSizeAdvice> AdviseChunkSizes(const nlohmann::ordered_json& document);
+std::vector<ChunkSizeAdvice> AdviseChunkSizes(const Measurement& measurement);
 
 /// The rows of the document's `chunk_size_advice`.
-nlohmann::ordered_json ChunkSizeAdviceRows(const std::vector<ChunkSizeAdvice>& advice);
+std::vector<ChunkSizeAdviceRow> ChunkSizeAdviceRows(const std::vector<ChunkSizeAdvice>& advice);
 
 /// "use 20 000 to 110 000 events a chunk", "use at least 20 000 …"; empty where there is no advice.
 std::string AdviceInWords(const ChunkSizeAdvice& advice);

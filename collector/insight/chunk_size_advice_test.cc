@@ -2,8 +2,10 @@
 
 #include <string>
 
+#include "collector/measurement/measurement_json.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -25,8 +27,12 @@ nlohmann::ordered_json ThousandCoreSeconds() {
   return document;
 }
 
+ChunkSizeAdvice Advise(const nlohmann::ordered_json& document) {
+  return AdviseChunkSizes(MeasurementOf(document)).at(0);
+}
+
 TEST(ChunkSizeAdvice, KeepsFixedCostAndTailBelowFivePercent) {
-  const ChunkSizeAdvice advice = AdviseChunkSizes(ThousandCoreSeconds()).at(0);
+  const ChunkSizeAdvice advice = Advise(ThousandCoreSeconds());
   // 0.2 s / 0.05 = 4 s, of which 3.8 s are 3,800 events
   EXPECT_NEAR(advice.events_least.value_or(0), 3800, 1);
   EXPECT_NEAR(advice.SecondsOf(advice.events_least).value_or(0), 4, 1e-3);
@@ -41,29 +47,29 @@ TEST(ChunkSizeAdvice, KeepsTheWorkerBelowItsMemoryLimit) {
   document["metrics"]["avg_memory_per_worker_bytes"] = 1e9;
   document["metrics"]["chunk_rss_delta_per_event_p95"] = 1e5;
   document["workers"] = {{{"memory_limit_bytes", 3e9}}, {{"memory_limit_bytes", 2e9}}};
-  const ChunkSizeAdvice advice = AdviseChunkSizes(document).at(0);
+  const ChunkSizeAdvice advice = Advise(document);
   EXPECT_NEAR(advice.EventsMost().value_or(0), 6000, 1);  // (0.8 x 2 GB - 1 GB) / 0.1 MB
-  EXPECT_EQ(ChunkSizeAdviceRows({advice})[0]["limited_by"], "memory");
+  EXPECT_EQ(ChunkSizeAdviceRows({advice})[0].limited_by, "memory");
   document["metrics"]["max_open_chunks"] = 2;
-  EXPECT_NEAR(AdviseChunkSizes(document).at(0).EventsMost().value_or(0), 9800, 1);
-  EXPECT_THAT(AdviseChunkSizes(document).at(0).reason, HasSubstr("share their process's memory"));
+  EXPECT_NEAR(Advise(document).EventsMost().value_or(0), 9800, 1);
+  EXPECT_THAT(Advise(document).reason, HasSubstr("share their process's memory"));
 }
 
 TEST(ChunkSizeAdvice, HasNoUpperBoundOnOneCore) {
   nlohmann::ordered_json document = ThousandCoreSeconds();
   document["metrics"]["total_cores"] = 1;
-  EXPECT_EQ(AdviceInWords(AdviseChunkSizes(document).at(0)), "");  // they are large enough as they are
+  EXPECT_EQ(AdviceInWords(Advise(document)), "");  // they are large enough as they are
   document["chunk_fits"][0]["events_p50"] = 3000;
-  const ChunkSizeAdvice advice = AdviseChunkSizes(document).at(0);
+  const ChunkSizeAdvice advice = Advise(document);
   EXPECT_EQ(advice.EventsMost(), std::nullopt);
   EXPECT_EQ(AdviceInWords(advice), "use at least 3 800 events a chunk");
-  EXPECT_TRUE(ChunkSizeAdviceRows({advice})[0]["events_most"].is_null());
+  EXPECT_FALSE(ChunkSizeAdviceRows({advice})[0].events_most.has_value());
 }
 
 TEST(ChunkSizeAdvice, SaysWhereBothCannotBeHad) {
   nlohmann::ordered_json document = ThousandCoreSeconds();
   document["metrics"]["busy_time"] = 100;
-  EXPECT_THAT(AdviceInWords(AdviseChunkSizes(document).at(0)), HasSubstr("cannot have both"));
+  EXPECT_THAT(AdviceInWords(Advise(document)), HasSubstr("cannot have both"));
 }
 
 TEST(ChunkSizeAdvice, IsNotGivenWhereTheFitTellsNothing) {
@@ -75,7 +81,7 @@ TEST(ChunkSizeAdvice, IsNotGivenWhereTheFitTellsNothing) {
         {"seconds_per_event", -1e-6, "does not grow"}}) {
     nlohmann::ordered_json document = ThousandCoreSeconds();
     document["chunk_fits"][0][field] = value;
-    const ChunkSizeAdvice advice = AdviseChunkSizes(document).at(0);
+    const ChunkSizeAdvice advice = Advise(document);
     EXPECT_EQ(advice.events_least, std::nullopt) << field;
     EXPECT_THAT(advice.reason, HasSubstr(reason));
     EXPECT_EQ(AdviceInWords(advice), "");
@@ -86,7 +92,7 @@ TEST(ChunkSizeAdvice, IsWithheldWhereTheFitIsVague) {
   nlohmann::ordered_json document = ThousandCoreSeconds();
   document["chunk_fits"][0]["fixed_seconds_low"] = -0.5;
   document["chunk_fits"][0]["fixed_seconds_high"] = 1.5;
-  const ChunkSizeAdvice advice = AdviseChunkSizes(document).at(0);
+  const ChunkSizeAdvice advice = Advise(document);
   EXPECT_EQ(AdviceInWords(advice), "");
   EXPECT_EQ(advice.reason, "the fit is too vague: a chunk's fixed cost is between 0 s and 1.50 s");
 }
@@ -99,24 +105,24 @@ TEST(ChunkSizeAdvice, TakesTheTimeOfChunksForFixedWhereTheirEventsTakeLittleOfIt
   fit["fixed_seconds"] = 0.03;
   fit["seconds_per_event"] = -1e-8;
   fit["seconds_per_event_high"] = 1e-6;
-  const ChunkSizeAdvice advice = AdviseChunkSizes(document).at(0);
+  const ChunkSizeAdvice advice = Advise(document);
   EXPECT_NEAR(advice.fixed_seconds.value_or(0), 0.03 - 5000e-6, 1e-12);
   EXPECT_NEAR(advice.events_least.value_or(0), 19 * 0.025 / 1e-6, 1);
   fit["seconds_per_event_high"] = 3e-6;  // half of the time may be of events
-  EXPECT_EQ(AdviseChunkSizes(document).at(0).events_least, std::nullopt);
+  EXPECT_EQ(Advise(document).events_least, std::nullopt);
 }
 
 TEST(ChunkSizeAdvice, DoesNotAdviseWhatDidHarmInTheRun) {
   nlohmann::ordered_json document = ThousandCoreSeconds();
   document["budget"] = {{{"part", "compute"}, {"core_seconds", 85}}, {{"part", "tail"}, {"core_seconds", 15}}};
-  const ChunkSizeAdvice advice = AdviseChunkSizes(document).at(0);  // 9 800 by the fit, and 6 000 left that tail
+  const ChunkSizeAdvice advice = Advise(document);  // 9 800 by the fit, and 6 000 left that tail
   EXPECT_EQ(advice.EventsMost(), std::nullopt);
   EXPECT_EQ(advice.reason, "no upper bound: chunks of at most 6 000 events left a tail of 15 %");
   document["chunk_fits"][0]["events_p50"] = 1000;
   document["chunk_fits"][0]["events_max"] = 5000;
   document["chunk_fits"][0]["oversized"] = 2;
   document.erase("budget");
-  EXPECT_EQ(AdviseChunkSizes(document).at(0).EventsMost(), 3000);
+  EXPECT_EQ(Advise(document).EventsMost(), 3000);
 }
 
 }  // namespace

@@ -9,29 +9,27 @@
 #include <unordered_map>
 #include <utility>
 
-#include "collector/document/document_fields.h"
 #include "collector/insight/comparison_sentence.h"
+#include "collector/insight/member_column.h"
+#include "collector/measurement/catalog.h"
 #include "fmt/format.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Documents = std::vector<const Json*>;
+using Documents = std::vector<const Measurement*>;
 
-struct ComparedField {
-  const char* field;
-  const char* unit;
-};
-
-constexpr ComparedField kDatasetFields[] = {
-    {"events", "count"},   {"chunks", "count"},   {"attempts", "count"},
-    {"failed", "count"},   {"lost", "count"},     {"bytes_read", "B"},
-    {"duration_sum", "s"}, {"duration_p50", "s"}, {"duration_p95", "s"},
-    {"duration_max", "s"}, {"cpu_sum", "s"},      {"cpu_wait_sum", "s"},
-    {"blocked_sum", "s"},  {"event_rate", "Hz"},  {"events_per_cpu_second", "Hz"}};
-constexpr ComparedField kSectionFields[] = {{"self", "s"}, {"total", "s"}, {"count", "count"}, {"mean", "s"},
-                                            {"cpu", "s"},  {"p95", "s"},   {"share", "ratio"}};
+constexpr Number BreakdownRow::*kDatasetFields[] = {
+    &BreakdownRow::events,       &BreakdownRow::chunks,       &BreakdownRow::attempts,
+    &BreakdownRow::failed,       &BreakdownRow::lost,         &BreakdownRow::bytes_read,
+    &BreakdownRow::duration_sum, &BreakdownRow::duration_p50, &BreakdownRow::duration_p95,
+    &BreakdownRow::duration_max, &BreakdownRow::cpu_sum,      &BreakdownRow::cpu_wait_sum,
+    &BreakdownRow::blocked_sum,  &BreakdownRow::event_rate,   &BreakdownRow::events_per_cpu_second};
+constexpr Number SectionRow::*kSectionFields[] = {&SectionRow::self, &SectionRow::total, &SectionRow::count,
+                                                  &SectionRow::mean, &SectionRow::cpu,   &SectionRow::p95,
+                                                  &SectionRow::share};
 
 ComparedValue ValueOf(std::string key, std::string label, std::string unit, std::vector<std::optional<double>> values) {
   ComparedValue compared{std::move(key), std::move(label), std::move(unit), std::move(values), {}};
@@ -50,9 +48,9 @@ ComparedValue ValueOf(std::string key, std::string label, std::string unit, std:
 }
 
 std::vector<std::optional<double>> Collect(const Documents& documents,
-                                           const std::function<std::optional<double>(const Json&)>& value_of) {
+                                           const std::function<std::optional<double>(const Measurement&)>& value_of) {
   std::vector<std::optional<double>> values;
-  for (const Json* document : documents) values.push_back(value_of(*document));
+  for (const Measurement* measurement : documents) values.push_back(value_of(*measurement));
   return values;
 }
 
@@ -60,53 +58,53 @@ bool AnyKnown(const ComparedValue& value) {
   return std::any_of(value.values.begin(), value.values.end(), [](const auto& one) { return one.has_value(); });
 }
 
-std::string SectionName(const Json& row) {
-  const Json& helper = Field(row, "helper");
-  return TextField(row, "path") + (helper.is_boolean() && helper.get<bool>() ? " (helper)" : "");
+template <class Row>
+std::string NameOf(const Row& row) {
+  return row.name;
 }
-std::string RowName(const Json& row) { return TextField(row, "name"); }
-
-using NameOf = std::string (*)(const Json&);
+std::string NameOf(const SectionRow& row) { return row.path.str() + (row.helper.value_or(false) ? " (helper)" : ""); }
 
 /// The rows of one table of all measurements, by name; of several with one name the first.
+template <class Row>
 class NamedRows {
  public:
-  NamedRows(const Documents& documents, const char* table, NameOf name_of) {
+  NamedRows(const Documents& documents, std::vector<Row> Measurement::*table) {
     std::set<std::string> seen;
-    for (const Json* document : documents) {
-      for (const Json& row : ListField(*document, table)) {
-        std::string name = name_of(row);
+    for (const Measurement* measurement : documents) {
+      for (const Row& row : measurement->*table) {
+        std::string name = NameOf(row);
         if (seen.insert(name).second) names_.push_back(name);
-        rows_[document].try_emplace(std::move(name), &row);
+        rows_[measurement].try_emplace(std::move(name), &row);
       }
     }
   }
 
   /// In the order of the first measurement, then those that only later ones have.
   const std::vector<std::string>& names() const { return names_; }
-  std::optional<double> Value(const Json& document, const std::string& name, std::string_view field) const {
-    const auto rows = rows_.find(&document);
+  std::optional<double> Value(const Measurement& measurement, const std::string& name, Number Row::*field) const {
+    const auto rows = rows_.find(&measurement);
     if (rows == rows_.end()) return std::nullopt;
     const auto row = rows->second.find(name);
-    return row == rows->second.end() ? std::nullopt : NumberField(*row->second, field);
+    return row == rows->second.end() ? std::nullopt : std::optional<double>(row->second->*field);
   }
 
  private:
   std::vector<std::string> names_;
-  std::map<const Json*, std::unordered_map<std::string, const Json*>> rows_;
+  std::map<const Measurement*, std::unordered_map<std::string, const Row*>> rows_;
 };
 
-template <size_t kFields>
-std::vector<ComparedRow> CompareRows(const Documents& documents, const char* table, NameOf name_of,
-                                     const ComparedField (&fields)[kFields]) {
+template <class Row, size_t kFields>
+std::vector<ComparedRow> CompareRows(const Documents& documents, std::vector<Row> Measurement::*table,
+                                     Number Row::*const (&fields)[kFields]) {
   std::vector<ComparedRow> rows;
-  const NamedRows named(documents, table, name_of);
+  const NamedRows<Row> named(documents, table);
   for (const std::string& name : named.names()) {
     ComparedRow row{name, {}};
-    for (const ComparedField& field : fields) {
-      ComparedValue value =
-          ValueOf(field.field, "", field.unit,
-                  Collect(documents, [&](const Json& document) { return named.Value(document, name, field.field); }));
+    for (Number Row::*field : fields) {
+      const Column& column = ColumnOfMember(field);
+      ComparedValue value = ValueOf(
+          std::string(column.key), "", std::string(column.unit),
+          Collect(documents, [&](const Measurement& measurement) { return named.Value(measurement, name, field); }));
       if (AnyKnown(value)) row.fields.push_back(std::move(value));
     }
     rows.push_back(std::move(row));
@@ -117,14 +115,13 @@ std::vector<ComparedRow> CompareRows(const Documents& documents, const char* tab
 std::vector<ComparedValue> CompareMetrics(const Documents& documents) {
   std::vector<ComparedValue> metrics;
   std::set<std::string> seen;
-  for (const Json* with_key : documents) {
-    for (const auto& [key, ignored] : Field(*with_key, "metrics").items()) {
-      const Json& definition = Field(Field(*with_key, "definitions"), key);
-      if (Field(definition, "alias_of").is_string() || !seen.insert(key).second) continue;
-      const std::string& name = key;
+  for (const Measurement* with_key : documents) {
+    for (const MetricDefinition& definition : MetricCatalog()) {
+      const std::string& key = definition.key;
+      if (with_key->metrics.Find(key) == nullptr || !seen.insert(key).second) continue;
       ComparedValue value =
-          ValueOf(name, TextField(definition, "label"), TextField(definition, "unit"),
-                  Collect(documents, [&name](const Json& document) { return Metric(document, name); }));
+          ValueOf(key, definition.label, definition.unit,
+                  Collect(documents, [&key](const Measurement& measurement) { return measurement.Metric(key); }));
       if (AnyKnown(value)) metrics.push_back(std::move(value));
     }
   }
@@ -133,22 +130,22 @@ std::vector<ComparedValue> CompareMetrics(const Documents& documents) {
 
 std::vector<ComparedValue> CompareContents(const Documents& documents) {
   std::vector<ComparedValue> contents;
-  const auto add = [&](ComparedValue value) {
+  const auto add = [&](std::string key, std::string label, const auto& value_of) {
+    ComparedValue value = ValueOf(std::move(key), std::move(label), "count", Collect(documents, value_of));
     if (AnyKnown(value)) contents.push_back(std::move(value));
   };
-  add(ValueOf("total_events", "events", "count",
-              Collect(documents, [](const Json& document) { return Metric(document, "total_events"); })));
-  const NamedRows datasets(documents, "datasets", RowName);
+  add("total_events", "events", [](const Measurement& measurement) { return measurement.Metric("total_events"); });
+  const NamedRows datasets(documents, &Measurement::datasets);
   for (const std::string& name : datasets.names()) {
-    add(ValueOf("dataset:" + name + ":events", "events of " + name, "count",
-                Collect(documents, [&](const Json& document) { return datasets.Value(document, name, "events"); })));
+    add("dataset:" + name + ":events", "events of " + name,
+        [&](const Measurement& measurement) { return datasets.Value(measurement, name, &BreakdownRow::events); });
   }
-  const NamedRows cuts(documents, "cuts", RowName);
+  const NamedRows cuts(documents, &Measurement::cuts);
   for (const std::string& name : cuts.names()) {
-    for (const auto& [field, what] : {std::pair("events", "events after "), std::pair("weights", "weights after ")}) {
-      add(ValueOf(
-          fmt::format("cut:{}:{}", name, field), what + name, "count",
-          Collect(documents, [&, field = field](const Json& document) { return cuts.Value(document, name, field); })));
+    for (Number CutRow::*field : {&CutRow::events, &CutRow::weights}) {
+      const std::string key(ColumnOfMember(field).key);
+      add(fmt::format("cut:{}:{}", name, key), key + " after " + name,
+          [&](const Measurement& measurement) { return cuts.Value(measurement, name, field); });
     }
   }
   return contents;
@@ -185,8 +182,8 @@ std::vector<std::string> DifferingParts(const std::vector<std::string>& sources)
 std::vector<std::string> NamesOfRuns(const Documents& documents, const std::vector<std::string>& sources) {
   std::map<std::string, std::vector<size_t>> runs_of_name;
   std::vector<std::string> names;
-  for (const Json* document : documents) {
-    const std::string name = TextField(Field(*document, "run"), "name");
+  for (const Measurement* measurement : documents) {
+    const std::string name = measurement->run.name.str();
     names.push_back(name.empty() ? "run" : name);
     runs_of_name[names.back()].push_back(names.size() - 1);
   }
@@ -204,12 +201,11 @@ std::vector<ComparedRun> RunsOf(const Documents& documents, const std::vector<st
   std::vector<ComparedRun> runs;
   std::set<std::string> taken;
   const std::vector<std::string> names = NamesOfRuns(documents, sources);
-  for (const Json* document : documents) {
-    const Json& run = Field(*document, "run");
+  for (const Measurement* measurement : documents) {
     const std::string& name = names[runs.size()];
     std::string unique = name;
     for (int number = 2; !taken.insert(unique).second; ++number) unique = fmt::format("{} ({})", name, number);
-    runs.push_back({unique, TextField(run, "id"), TextField(run, "state")});
+    runs.push_back({unique, measurement->run.id, measurement->run.state});
   }
   return runs;
 }
@@ -247,11 +243,11 @@ void ReduceToSides(size_t before, bool is_equal, ComparedValue* value) {
 void CompareFigures(const Documents& documents, Comparison* comparison) {
   comparison->should_be_equal = CompareContents(documents);
   comparison->metrics = CompareMetrics(documents);
-  for (const Json* document : documents) {
-    for (const auto& [key, ignored] : Field(*document, "metrics").items()) comparison->keys.insert(key);
+  for (const Measurement* measurement : documents) {
+    for (const auto& [key, ignored] : measurement->metrics.values()) comparison->keys.insert(key);
   }
-  comparison->datasets = CompareRows(documents, "datasets", RowName, kDatasetFields);
-  comparison->sections = CompareRows(documents, "sections", SectionName, kSectionFields);
+  comparison->datasets = CompareRows(documents, &Measurement::datasets, kDatasetFields);
+  comparison->sections = CompareRows(documents, &Measurement::sections, kSectionFields);
 }
 
 Json ToJson(const std::vector<ComparedRun>& runs) {
@@ -300,7 +296,7 @@ std::vector<ComparedValue> Comparison::Unequal() const {
   return unequal;
 }
 
-Comparison Compare(const std::vector<const Json*>& documents, std::vector<PairedChange> paired,
+Comparison Compare(const std::vector<const Measurement*>& documents, std::vector<PairedChange> paired,
                    const std::vector<std::string>& sources) {
   Comparison comparison;
   comparison.paired = std::move(paired);

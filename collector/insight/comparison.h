@@ -11,7 +11,8 @@
 #include "collector/insight/elapsed_change.h"
 #include "collector/insight/paired_change.h"
 #include "collector/insight/section_differences.h"
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 
@@ -63,12 +64,12 @@ struct Comparison {
 /// Pure; documents with missing fields are compared in what they have. The first is what the others are compared with.
 /// `paired`: of each other run, how it compares with the first piece by piece; empty: that is not known. `sources`: the
 /// path that each was read from; empty: they are not known.
-Comparison Compare(const std::vector<const nlohmann::ordered_json*>& documents, std::vector<PairedChange> paired = {},
+Comparison Compare(const std::vector<const Measurement*>& documents, std::vector<PairedChange> paired = {},
                    const std::vector<std::string>& sources = {});
 
 /// The same of two sides of several runs: what should be equal is so where it is in all of them.
-Comparison CompareSides(const std::vector<const nlohmann::ordered_json*>& before,
-                        const std::vector<const nlohmann::ordered_json*>& after, std::vector<PairedChange> paired = {});
+Comparison CompareSides(const std::vector<const Measurement*>& before, const std::vector<const Measurement*>& after,
+                        std::vector<PairedChange> paired = {});
 
 /// The schema `crema.comparison/1`.
 nlohmann::ordered_json ComparisonAsJson(const Comparison& comparison);

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/between_runs.h"
 #include "collector/insight/elapsed_change.h"
 #include "collector/insight/figure_change.h"
@@ -21,28 +20,25 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr size_t kNamedSections = 3;
 
 constexpr ChangedFigure kWallTime = {"wall_time", ChangeOf::kRate, false};
 constexpr ChangedFigure kEventRate = {"event_rate_wall_khz", ChangeOf::kRate, true};
 
-std::map<std::string, double> OwnersSelfTimes(const Json& document) {
+std::map<std::string, double> OwnersSelfTimes(const Measurement& measurement) {
   std::map<std::string, double> times;
-  for (const Json& row : ListField(document, "sections")) {
-    const Json& helper = Field(row, "helper");
-    if (helper.is_boolean() && helper.get<bool>()) continue;
-    times[TextField(row, "path")] += NumberField(row, "self").value_or(0);
+  for (const SectionRow& row : measurement.sections) {
+    if (row.helper.value_or(false)) continue;
+    times[row.path.str()] += row.self.value_or(0);
   }
   return times;
 }
 
 // Sections' self times, `(other)` among them, add up to the time in chunks; so do their differences.
-std::string SectionWords(const Json& baseline, const Json& document) {
-  const auto before = Metric(baseline, "busy_time"), now = Metric(document, "busy_time");
+std::string SectionWords(const Measurement& baseline, const Measurement& measurement) {
+  const auto before = baseline.Metric("busy_time"), now = measurement.Metric("busy_time");
   if (!before.has_value() || !now.has_value() || *before <= 0) return "";
-  std::map<std::string, double> differences = OwnersSelfTimes(document);
+  std::map<std::string, double> differences = OwnersSelfTimes(measurement);
   for (const auto& [path, seconds] : OwnersSelfTimes(baseline)) differences[path] -= seconds;
   std::vector<std::pair<double, std::string>> shares;
   for (const auto& [path, seconds] : differences) shares.emplace_back(seconds / *before, path);
@@ -61,15 +57,15 @@ std::string SectionWords(const Json& baseline, const Json& document) {
 }
 
 /// Slower, faster, about as long, or that nobody can tell, by what two documents say of one figure.
-std::string FigureWords(const Json& baseline, const std::string& baseline_name, const Json& document,
+std::string FigureWords(const Measurement& baseline, const std::string& baseline_name, const Measurement& measurement,
                         const std::string& name, bool same_events) {
   const ChangedFigure& figure = same_events ? kWallTime : kEventRate;
-  const std::optional<FigureChange> change = ChangeSince(baseline, document, figure);
+  const std::optional<FigureChange> change = ChangeSince(baseline, measurement, figure);
   if (!change.has_value() || !change->change.has_value()) {
     return fmt::format("Whether {} is slower or faster than {} is not known: {}.", name, baseline_name,
                        same_events ? "a wall time is missing" : "an event rate is missing");
   }
-  const double now = Metric(document, figure.key).value_or(0);
+  const double now = measurement.Metric(figure.key).value_or(0);
   const auto value = [&](double of) { return same_events ? HumanDuration(of) : HumanRate(1000 * of); };
   const std::string figures = fmt::format("{}, was {}", value(now), value(change->before));
   const std::string per_event = same_events ? "" : " per event";
@@ -112,9 +108,9 @@ std::string MeanWords(const std::optional<ElapsedChange>& elapsed, const std::st
 
 std::string TroubleWords(const ComparedSide& side) {
   std::string words;
-  for (const Json* document : side.documents) {
-    const RunTrouble trouble = FindRunTrouble(*document);
-    const std::string state = TextField(Field(*document, "run"), "state");
+  for (const Measurement* measurement : side.documents) {
+    const RunTrouble trouble = FindRunTrouble(*measurement);
+    const std::string state = measurement->run.state.str();
     std::string clauses = state == "running" || state == "killed" ? "it is " + state : "";
     if (clauses == "it is killed") clauses = "it was killed";
     for (const std::string& clause : trouble.clauses) clauses += (clauses.empty() ? "" : "; ") + clause;
@@ -132,8 +128,8 @@ std::string TroubleWords(const ComparedSide& side) {
 std::string ComparisonSentence(const ComparedSide& before, const ComparedSide& after, const PairedChange* paired) {
   bool same_events = true;
   for (const ComparedSide* side : {&before, &after}) {
-    for (const Json* document : side->documents) {
-      same_events = same_events && HaveSameEvents(*before.documents.front(), *document);
+    for (const Measurement* measurement : side->documents) {
+      same_events = same_events && HaveSameEvents(*before.documents.front(), *measurement);
     }
   }
   const std::optional<ElapsedChange> elapsed = CompareElapsed(before.documents, after.documents);

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "collector/insight/paired_change.h"
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 
 /// Runs of one side and what people call it.
 struct ComparedSide {
-  std::vector<const nlohmann::ordered_json*> documents;
+  std::vector<const Measurement*> documents;
   std::string name;
 };
 

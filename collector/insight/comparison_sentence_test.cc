@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "collector/measurement/measurement_json.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -32,7 +33,10 @@ Json Measured(double wall_time, double select, double fill, double events = 1000
             {{"path", "(other)"}, {"helper", false}, {"self", 1}}}}};
 }
 
-std::string Say(const Json& before, const Json& after) { return ComparisonSentence({{&before}, "a"}, {{&after}, "b"}); }
+std::string Say(const Json& before, const Json& after, const PairedChange* paired = nullptr) {
+  const Measurement a = MeasurementOf(before), b = MeasurementOf(after);
+  return ComparisonSentence({{&a}, "a"}, {{&b}, "b"}, paired);
+}
 
 TEST(ComparisonSentence, NamesTheSectionThatMadeTheDifference) {
   EXPECT_EQ(Say(Measured(10, 5, 4), Measured(11, 6, 4)),
@@ -85,7 +89,7 @@ PairedChange SlowerByPieces() {
 TEST(ComparisonSentence, BeginsWithTheOneNumberThatPairsGive) {
   const PairedChange paired = SlowerByPieces();
   const Json before = Measured(10, 5, 4), after = Measured(8, 6, 4);  // sooner done, all the same
-  EXPECT_EQ(ComparisonSentence({{&before}, "a"}, {{&after}, "b"}, &paired),
+  EXPECT_EQ(Say(before, after, &paired),
             "b is 6.1 % slower than a in its chunks (4.8 % to 7.3 %): select +5.2 %; all else within ±0.6 %. Paired by "
             "chunk (2 252 pairs). Equal runs are taken to differ by ±2.0 %: one run a side does not tell it. Elapsed "
             "8.00 s, was 10.0 s.");
@@ -99,12 +103,12 @@ TEST(ComparisonSentence, SaysWhatIsMissing) {
   after["run"] = {{"state", "killed"}};
   after["metrics"]["num_chunks"] = 39;
   after["metrics"]["num_unfinished_chunks"] = 1;
-  const std::string words = ComparisonSentence({{&before}, "a"}, {{&after}, "b"}, &paired);
+  const std::string words = Say(before, after, &paired);
   EXPECT_THAT(words, HasSubstr("50 % of the first and 100 % of the second one's time"));
   EXPECT_THAT(words, HasSubstr("b is not complete (it was killed; 1 of 40 chunks has no result)"));
   paired = PairedChange();
   paired.why_not = "the two have only 1 chunk in common";
-  EXPECT_THAT(ComparisonSentence({{&before}, "a"}, {{&after}, "b"}, &paired),
+  EXPECT_THAT(Say(before, after, &paired),
               HasSubstr("Piece by piece nothing can be told: the two have only 1 chunk in common."));
 }
 
@@ -112,7 +116,7 @@ TEST(ComparisonSentence, OfSeveralRunsASideSaysHowManyAreNeeded) {
   PairedChange paired = SlowerByPieces();
   paired.runs_before = paired.runs_after = 4;
   paired.between_runs = 0.01;
-  const Json a = Measured(10, 5, 4), b = Measured(11, 6, 4);
+  const Measurement a = MeasurementOf(Measured(10, 5, 4)), b = MeasurementOf(Measured(11, 6, 4));
   const std::string words = ComparisonSentence({{&a, &a, &a, &a}, "before"}, {{&b, &b, &b, &b}, "after"}, &paired);
   EXPECT_THAT(words, HasSubstr("4 and 4 runs; equal ones differ by 1.0 % (standard deviation)."));
   EXPECT_THAT(words, HasSubstr("Elapsed 11.0 s, was 10.0 s (+1.00 s, +1.00 s to +1.00 s)"));

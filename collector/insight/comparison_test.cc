@@ -4,8 +4,10 @@
 #include <vector>
 
 #include "collector/insight/comparison_gate.h"
+#include "collector/measurement/measurement_json.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -18,14 +20,13 @@ using Json = nlohmann::ordered_json;
 Json Document(const Json& wall_time, int64_t events, double weights = 10) {
   return {{"run", {{"name", "ttbar"}, {"id", "1"}, {"state", "finished"}}},
           {"metrics", {{"wall_time", wall_time}, {"elapsed_time_seconds", wall_time}, {"total_events", events}}},
-          {"definitions",
-           {{"wall_time", {{"unit", "s"}, {"label", "Elapsed"}}},
-            {"elapsed_time_seconds", {{"unit", "s"}, {"alias_of", "wall_time"}}},
-            {"total_events", {{"unit", "count"}, {"label", "Events"}}}}},
           {"cuts", Json::array({{{"name", "all"}, {"events", events}, {"weights", weights}}})}};
 }
 
-Comparison CompareTwo(const Json& first, const Json& second) { return Compare({&first, &second}); }
+Comparison CompareTwo(const Json& first, const Json& second) {
+  const Measurement one = MeasurementOf(first), other = MeasurementOf(second);
+  return Compare({&one, &other});
+}
 
 bool Falls(const std::string& gate, const Json& first, const Json& second) {
   return Judge(ParseGate(gate).value(), CompareTwo(first, second)).value().fell;
@@ -44,16 +45,16 @@ TEST(Compare, TellsRunsOfOneNameApart) {
 
 TEST(Compare, NamesRunsOfOneNameByWhatTheirSourcesDifferIn) {
   const auto names = [](const std::string& first, const std::string& second) {
-    const Json one = Document(2, 100), other = Document(3, 100);
+    const Measurement one = MeasurementOf(Document(2, 100)), other = MeasurementOf(Document(3, 100));
     const Comparison comparison = Compare({&one, &other}, {}, {first, second});
     return comparison.runs[0].name + ", " + comparison.runs[1].name + ": " + comparison.sentences[0];
   };
   EXPECT_THAT(names("before", "./after/"), testing::StartsWith("before, after: Whether after is slower than before"));
   EXPECT_THAT(names("/data/v1/measured/records", "/data/v2/measured/records"), testing::StartsWith("v1, v2:"));
   EXPECT_THAT(names("same", "same"), testing::StartsWith("ttbar, ttbar (2):"));
-  Json other = Document(3, 100);
-  other["run"]["name"] = "zjets";
-  const Json one = Document(2, 100);
+  const Measurement one = MeasurementOf(Document(2, 100));
+  Measurement other = MeasurementOf(Document(3, 100));
+  other.run.name = "zjets";
   EXPECT_EQ(Compare({&one, &other}, {}, {"before", "after"}).runs[1].name, "zjets")
       << "names that tell them apart stay";
 }
@@ -109,7 +110,8 @@ TEST(ComparisonGate, OnEqualityFallsWhereNothingWasCompared) {
 }
 
 TEST(ComparisonGate, ChecksEveryRunAgainstTheFirst) {
-  const Json first = Document(100, 1), second = Document(101, 1), third = Document(120, 1);
+  const Measurement first = MeasurementOf(Document(100, 1)), second = MeasurementOf(Document(101, 1)),
+                    third = MeasurementOf(Document(120, 1));
   const GateResult result = Judge(ParseGate("wall_time>5%").value(), Compare({&first, &second, &third})).value();
   EXPECT_TRUE(result.fell);
   EXPECT_THAT(result.sentence, HasSubstr("by +20.0 % in ttbar (3)"));

@@ -1,17 +1,14 @@
-// The document's rows hold the fields that the row tables (and so docs/metrics.md) name, in their order.
+// The document's rows hold the columns that are declared (and so those of docs/metrics.md), in their order.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
-#include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "collector/document/budget_parts.h"
-#include "collector/insight/resource_advice.h"
-#include "collector/insight/verdicts.h"
-#include "collector/metrics/catalog/quality_fields.h"
-#include "collector/metrics/catalog/row_tables.h"
+#include "collector/insight/judged_document.h"
+#include "collector/measurement/budget_parts.h"
+#include "collector/measurement/measurement_json.h"
 #include "collector/metrics/measure_fixture.h"
 #include "collector/metrics/record_lines.h"
 
@@ -56,7 +53,7 @@ class DocumentRowsTest : public MeasureTest {
              {"process_peak_rss_bytes", 1000}}};
   }
 
-  /// A run that has a row in every table.
+  /// A run that has a row in every table, but for what is found in it.
   Document TakeFull() {
     std::vector<Line> lines = {ProcessLine(1, 0)};
     const auto seconds = [](int i) { return i == 5 ? 9.5 : i >= 20 && i < 26 ? 3 : 1 + 0.001 * i; };
@@ -77,17 +74,9 @@ class DocumentRowsTest : public MeasureTest {
     lines.push_back(end);
     Write("a.jsonl", lines);
     Write("node-1-1.tree.ndjson", TreeLines());
-    Document document = Take();
-    AddInsight(&document);
-    return document;
+    return Take();
   }
 };
-
-std::vector<std::string> Names(absl::Span<const RowField> fields) {
-  std::vector<std::string> names;
-  for (const RowField& field : fields) names.emplace_back(field.name);
-  return names;
-}
 
 std::vector<std::string> KeysOf(const Document& object) {
   std::vector<std::string> keys;
@@ -95,34 +84,21 @@ std::vector<std::string> KeysOf(const Document& object) {
   return keys;
 }
 
-/// The fields that the row tables give a table of the document, in order.
-std::vector<std::string> FieldsOf(const std::string& name) {
-  std::vector<std::string> fields;
-  for (const RowTable& table : RowTables()) {
-    std::istringstream names{std::string(table.names)};
-    for (std::string each; names >> each;) {
-      if (each != name) continue;
-      for (std::string& field : Names(table.fields)) {
-        if (fields.empty() || field != "name") fields.push_back(std::move(field));  // `workers` says its name again
-      }
-    }
-  }
-  return fields;
+std::vector<std::string_view> KeysOf(absl::Span<const Column> columns) {
+  std::vector<std::string_view> keys;
+  for (const Column& column : columns) keys.push_back(column.key);
+  return keys;
 }
 
-TEST_F(DocumentRowsTest, HoldTheFieldsOfTheRowTablesInTheirOrder) {
+TEST_F(DocumentRowsTest, HoldTheDeclaredColumnsInTheirOrder) {
   Document document = TakeFull();
-  const Document job = {{"workers", {{{"name", "7"}, {"time_limit", 60}}}}};  // of a batch system, which has requests
-  document["resource_advice"] = ResourceAdviceRows(AdviseResources(job));
-  std::set<std::string> tables;
-  for (const RowTable& table : RowTables()) {
-    std::istringstream names{std::string(table.names)};
-    for (std::string name; names >> name;) tables.insert(name);
-  }
-  for (const std::string& name : tables) {
-    ASSERT_TRUE(document.contains(name)) << name;
-    ASSERT_FALSE(document[name].empty()) << name;
-    EXPECT_THAT(KeysOf(document[name][0]), ElementsAreArray(FieldsOf(name))) << name;
+  document["workers"][0]["time_limit"] = 60;  // of a batch system, which has requests
+  AddInsight(&document);
+  for (const Table& table : Tables()) {
+    const std::string key(table.key);
+    ASSERT_TRUE(document.contains(key)) << key;
+    ASSERT_FALSE(document[key].empty()) << key;
+    EXPECT_THAT(KeysOf(document[key][0]), ElementsAreArray(KeysOf(table.columns()))) << key;
   }
 }
 
@@ -130,8 +106,15 @@ TEST_F(DocumentRowsTest, LeaveNoTableOfTheDocumentOut) {
   const Document document = TakeFull();
   for (const auto& [key, value] : document.items()) {
     if (!value.is_array()) continue;
-    EXPECT_FALSE(FieldsOf(key).empty()) << key;
+    EXPECT_NE(FindTable(key), nullptr) << key;
   }
+}
+
+TEST_F(DocumentRowsTest, AreTheSameAfterTheyWereRead) {
+  Document document = TakeFull();
+  EXPECT_EQ(JsonOf(MeasurementOf(document)).dump(1), document.dump(1));
+  AddInsight(&document);
+  EXPECT_EQ(JsonOf(MeasurementOf(document)).dump(1), document.dump(1));
 }
 
 TEST_F(DocumentRowsTest, KnowEachPartOfTheBudgetAndItsGroup) {
@@ -144,8 +127,10 @@ TEST_F(DocumentRowsTest, KnowEachPartOfTheBudgetAndItsGroup) {
 
 TEST_F(DocumentRowsTest, HoldEveryKeyOfQualityAndEveryTimeline) {
   const Document document = TakeFull();
-  EXPECT_THAT(KeysOf(document["quality"]), ElementsAreArray(Names(QualityFields())));
-  EXPECT_THAT(KeysOf(document["timelines"]), ElementsAreArray(Names(TimelineSeries())));
+  EXPECT_THAT(KeysOf(document["quality"]), ElementsAreArray(KeysOf(Quality::Columns())));
+  std::vector<std::string_view> timelines;
+  for (const TimelineKind& kind : TimelineKinds()) timelines.push_back(kind.key);
+  EXPECT_THAT(KeysOf(document["timelines"]), ElementsAreArray(timelines));
 }
 
 }  // namespace

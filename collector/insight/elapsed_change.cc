@@ -6,18 +6,18 @@
 #include <numeric>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/budget_parts.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/between_sides.h"
 #include "collector/insight/budget_rows.h"
 #include "collector/insight/thresholds.h"
+#include "collector/measurement/budget_parts.h"
 #include "fmt/format.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Documents = std::vector<const Json*>;
+using Documents = std::vector<const Measurement*>;
 
 constexpr size_t kNamedParts = 3;
 
@@ -38,9 +38,9 @@ ElapsedDifference DifferenceOf(const std::vector<double>& before, const std::vec
 
 /// Parts of each run's elapsed time, by their names; false where a run has no budget.
 bool SplitElapsed(const Documents& documents, std::vector<std::map<std::string, double>>* runs) {
-  for (const Json* document : documents) {
-    const std::optional<BudgetRows> budget = ReadBudget(*document);
-    const double wall_time = Metric(*document, "wall_time").value_or(0);
+  for (const Measurement* measurement : documents) {
+    const std::optional<BudgetRows> budget = ReadBudget(*measurement);
+    const double wall_time = measurement->Metric("wall_time").value_or(0);
     if (!budget.has_value() || budget->core_seconds <= 0) return false;
     std::map<std::string, double>& parts = runs->emplace_back();
     for (const BudgetPart& part : budget->parts)
@@ -54,8 +54,8 @@ bool SplitElapsed(const Documents& documents, std::vector<std::map<std::string, 
 std::optional<ElapsedChange> CompareElapsed(const Documents& before, const Documents& after) {
   const auto times_of = [](const Documents& documents) {
     std::vector<double> times;
-    for (const Json* document : documents) {
-      const std::optional<double> wall_time = Metric(*document, "wall_time");
+    for (const Measurement* measurement : documents) {
+      const std::optional<double> wall_time = measurement->Metric("wall_time");
       if (wall_time.has_value()) times.push_back(*wall_time);
     }
     return times;

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 
@@ -32,8 +33,8 @@ struct ElapsedChange {
 };
 
 /// nullopt: the wall time of a run is missing, or a side has no run.
-std::optional<ElapsedChange> CompareElapsed(const std::vector<const nlohmann::ordered_json*>& before,
-                                            const std::vector<const nlohmann::ordered_json*>& after);
+std::optional<ElapsedChange> CompareElapsed(const std::vector<const Measurement*>& before,
+                                            const std::vector<const Measurement*>& after);
 
 /// "Elapsed 11.0 s, was 10.0 s: computing +0.61 s, tail +0.32 s." Empty for nullopt.
 std::string ElapsedWords(const std::optional<ElapsedChange>& change);

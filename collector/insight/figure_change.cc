@@ -3,45 +3,44 @@
 #include <cmath>
 #include <string>
 
-#include "collector/document/document_fields.h"
-
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr double kNormal95 = 1.96;  // standard deviations to either side that hold 95 % of a normal distribution
 
 /// By how much the mean duration of a chunk, and so what is made from it, varies from run to run: a share of itself.
-std::optional<double> RelativeNoise(const Json& document) {
-  const std::optional<double> half = HalfIntervalOfMean(document, "chunk_duration_mean");
-  const std::optional<double> mean = Metric(document, "chunk_duration_mean");
+std::optional<double> RelativeNoise(const Measurement& measurement) {
+  const std::optional<double> half = HalfIntervalOfMean(measurement, "chunk_duration_mean");
+  const std::optional<double> mean = measurement.Metric("chunk_duration_mean");
   if (!half.has_value() || !mean.has_value() || !(*mean > 0)) return std::nullopt;
   return *half / *mean;
 }
 
-std::optional<double> RelativeNoise(const Json& baseline, const Json& document) {
-  const std::optional<double> before = RelativeNoise(baseline), now = RelativeNoise(document);
+std::optional<double> RelativeNoise(const Measurement& baseline, const Measurement& measurement) {
+  const std::optional<double> before = RelativeNoise(baseline), now = RelativeNoise(measurement);
   if (!before.has_value() || !now.has_value()) return std::nullopt;
   return std::sqrt(*before * *before + *now * *now);  // std::hypot would ask for glibc 2.35
 }
 
 }  // namespace
 
-std::optional<double> HalfIntervalOfMean(const Json& document, std::string_view metric) {
+std::optional<double> HalfIntervalOfMean(const Measurement& measurement, std::string_view metric) {
   constexpr std::string_view kMean = "_mean";
   if (metric.size() <= kMean.size() || metric.substr(metric.size() - kMean.size()) != kMean) return std::nullopt;
   const std::string quantity(metric.substr(0, metric.size() - kMean.size()));
-  const auto deviation = Metric(document, quantity + "_std"), attempts = Metric(document, "num_attempts");
+  const auto deviation = measurement.Metric(quantity + "_std"), attempts = measurement.Metric("num_attempts");
   if (!deviation.has_value() || !attempts.has_value()) return std::nullopt;
-  const double missing = NumberField(Field(Field(document, "quality"), "missing_values"), quantity).value_or(0);
-  const double ok = *attempts - Metric(document, "num_failed_attempts").value_or(0) -
-                    Metric(document, "num_lost_attempts").value_or(0) - missing;
+  double ok = *attempts - measurement.Metric("num_failed_attempts").value_or(0) -
+              measurement.Metric("num_lost_attempts").value_or(0);
+  for (const NamedCount& missing : measurement.quality.missing_values) {
+    if (missing.name == quantity) ok -= static_cast<double>(missing.count);
+  }
   return ok > 1 ? std::optional<double>(kNormal95 * *deviation / std::sqrt(ok)) : std::nullopt;
 }
 
-std::optional<FigureChange> ChangeSince(const Json& baseline, const Json& document, const ChangedFigure& figure) {
-  const std::optional<double> before = Metric(baseline, figure.key), now = Metric(document, figure.key);
+std::optional<FigureChange> ChangeSince(const Measurement& baseline, const Measurement& measurement,
+                                        const ChangedFigure& figure) {
+  const std::optional<double> before = baseline.Metric(figure.key), now = measurement.Metric(figure.key);
   if (!before.has_value() || !now.has_value()) return std::nullopt;
   FigureChange changed;
   changed.before = *before * figure.scale;
@@ -50,7 +49,7 @@ std::optional<FigureChange> ChangeSince(const Json& baseline, const Json& docume
   switch (figure.kind) {
     case ChangeOf::kShare:
       changed.change = value - changed.before;
-      changed.noise = RelativeNoise(baseline, document);
+      changed.noise = RelativeNoise(baseline, measurement);
       if (changed.noise.has_value()) *changed.noise *= changed.before;
       break;
     case ChangeOf::kFailures:
@@ -61,7 +60,7 @@ std::optional<FigureChange> ChangeSince(const Json& baseline, const Json& docume
     case ChangeOf::kRate:
     case ChangeOf::kMemory:
       if (changed.before != 0) changed.change = (value - changed.before) / std::fabs(changed.before);
-      if (figure.kind == ChangeOf::kRate) changed.noise = RelativeNoise(baseline, document);
+      if (figure.kind == ChangeOf::kRate) changed.noise = RelativeNoise(baseline, measurement);
       break;
   }
   if (!changed.change.has_value()) return changed;
@@ -72,8 +71,8 @@ std::optional<FigureChange> ChangeSince(const Json& baseline, const Json& docume
   return changed;
 }
 
-bool HaveSameEvents(const Json& baseline, const Json& document) {
-  const std::optional<double> before = Metric(baseline, "total_events"), now = Metric(document, "total_events");
+bool HaveSameEvents(const Measurement& baseline, const Measurement& measurement) {
+  const std::optional<double> before = baseline.Metric("total_events"), now = measurement.Metric("total_events");
   return before.has_value() && before == now;
 }
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 
@@ -14,7 +14,7 @@ inline constexpr double kNotableChange = 0.05;
 
 /// Of a mean over chunks (`chunk_duration_mean`): half the width of its 95 % interval, from the chunks' own spread.
 /// nullopt: `metric` is no mean, or there are fewer than two chunks.
-std::optional<double> HalfIntervalOfMean(const nlohmann::ordered_json& document, std::string_view metric);
+std::optional<double> HalfIntervalOfMean(const Measurement& measurement, std::string_view metric);
 
 /// How a figure is compared.
 enum class ChangeOf {
@@ -42,11 +42,11 @@ struct FigureChange {
 };
 
 /// nullopt where the figure was not measured in one of them.
-std::optional<FigureChange> ChangeSince(const nlohmann::ordered_json& baseline, const nlohmann::ordered_json& document,
+std::optional<FigureChange> ChangeSince(const Measurement& baseline, const Measurement& measurement,
                                         const ChangedFigure& figure);
 
 /// Whether both processed the same number of events: else their times are those of different work.
-bool HaveSameEvents(const nlohmann::ordered_json& baseline, const nlohmann::ordered_json& document);
+bool HaveSameEvents(const Measurement& baseline, const Measurement& measurement);
 
 }  // namespace crema
 

@@ -2,20 +2,21 @@
 
 #include <gtest/gtest.h>
 
+#include "collector/measurement/measurement_json.h"
+#include "nlohmann/json.hpp"
+
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr ChangedFigure kElapsed = {"wall_time", ChangeOf::kRate, false};
 constexpr ChangedFigure kEfficiency = {"cpu_efficiency", ChangeOf::kShare, true};
 constexpr ChangedFigure kFailed = {"num_failed_attempts", ChangeOf::kFailures, false};
 constexpr ChangedFigure kMemory = {"peak_memory_bytes", ChangeOf::kMemory, false};
 
-Json With(const Json& metrics) { return {{"metrics", metrics}}; }
+Measurement With(const nlohmann::ordered_json& metrics) { return MeasurementOf({{"metrics", metrics}}); }
 
 /// 100 chunks of a second, whose mean is known to ± `percent` %.
-Json RunOf(double wall_time, double percent) {
+Measurement RunOf(double wall_time, double percent) {
   return With({{"wall_time", wall_time},
                {"num_attempts", 100},
                {"chunk_duration_mean", 1.0},
@@ -24,8 +25,8 @@ Json RunOf(double wall_time, double percent) {
 
 TEST(HalfIntervalOfMean, NarrowsWithTheRootOfTheChunks) {
   EXPECT_NEAR(*HalfIntervalOfMean(RunOf(10, 2), "chunk_duration_mean"), 0.02, 1e-12);
-  Json failing = RunOf(10, 2);
-  failing["metrics"]["num_failed_attempts"] = 75;
+  Measurement failing = RunOf(10, 2);
+  failing.metrics.Set("num_failed_attempts", 75.0);
   EXPECT_NEAR(*HalfIntervalOfMean(failing, "chunk_duration_mean"), 0.04, 1e-12);
   EXPECT_FALSE(HalfIntervalOfMean(RunOf(10, 2), "chunk_duration_p50").has_value());
 }
@@ -84,7 +85,7 @@ TEST(ChangeSince, ThereIsNoRelativeChangeSinceZero) {
 TEST(HaveSameEvents, OnlyWhereBothKnow) {
   EXPECT_TRUE(HaveSameEvents(With({{"total_events", 5}}), With({{"total_events", 5}})));
   EXPECT_FALSE(HaveSameEvents(With({{"total_events", 5}}), With({{"total_events", 6}})));
-  EXPECT_FALSE(HaveSameEvents(With(Json::object()), With(Json::object())));
+  EXPECT_FALSE(HaveSameEvents(Measurement(), Measurement()));
 }
 
 }  // namespace

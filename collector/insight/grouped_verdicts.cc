@@ -5,13 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "collector/document/document_fields.h"
 #include "collector/insight/thresholds.h"
 
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// `symptom` comes of `cause` where both are found and it applies, unless one further up explains it. What causes
 /// another has no cause itself that does not stand further up.
@@ -47,69 +44,72 @@ constexpr Explanation kExplanations[] = {
 
 /// Of the stragglers' excess, what `explains` holds of. One that has no name or time is of no one.
 template <class Explains>
-bool IsMostOfStragglers(const Json& document, Explains explains) {
+bool IsMostOfStragglers(const Measurement& measurement, Explains explains) {
   double explained = 0;
   double all = 0;
-  for (const Json& straggler : ListField(document, "stragglers")) {
-    const double excess =
-        NumberField(straggler, "duration").value_or(0) - NumberField(straggler, "predicted").value_or(0);
+  for (const StragglerRow& straggler : measurement.stragglers) {
+    const double excess = straggler.duration.value_or(0) - straggler.predicted.value_or(0);
     all += excess;
     if (explains(straggler)) explained += excess;
   }
   return all > 0 && kMostOfIt.Holds(explained / all);
 }
 
-/// Whether a straggler is of a worker (file) that took `slow` times what chunks of their size take, or more.
-auto IsOfSlow(const Json& document, std::string_view by, const Bound& slow) {
-  std::set<std::string> names;
-  for (const Json& row : ListField(document, "expected_time")) {
-    const double predicted = NumberField(row, "predicted").value_or(0);
-    const bool is_slow = predicted > 0 && slow.Holds(NumberField(row, "duration").value_or(0) / predicted);
-    if (TextField(row, "by") == by && is_slow) names.insert(TextField(row, "name"));
-  }
-  return
-      [names, field = std::string(by)](const Json& straggler) { return names.count(TextField(straggler, field)) > 0; };
+/// The worker, file or dataset of a straggler; nullptr: it does not name its host.
+const Text* NameOf(const StragglerRow& straggler, std::string_view by) {
+  if (by == "worker") return &straggler.worker;
+  if (by == "file") return &straggler.file;
+  return by == "dataset" ? &straggler.dataset : nullptr;
 }
 
-bool IsInSpell(const Json& document, const Json& straggler) {
-  const Json& spells = ListField(document, "slow_spells");
-  return std::any_of(spells.begin(), spells.end(), [&](const Json& spell) {
-    const double at = NumberField(straggler, "start").value_or(-1);
-    const std::string by = TextField(spell, "by");
-    const bool is_in_time =
-        at >= NumberField(spell, "start").value_or(0) && at <= NumberField(spell, "stop").value_or(0);
-    // A straggler does not name its host: its time must do.
-    const bool is_named = by == "worker" || by == "file" || by == "dataset";
-    return is_in_time && (!is_named || TextField(straggler, by) == TextField(spell, "name"));
+/// Whether a straggler is of a worker (file) that took `slow` times what chunks of their size take, or more.
+auto IsOfSlow(const Measurement& measurement, std::string_view by, const Bound& slow) {
+  std::set<std::string> names;
+  for (const ExpectedTimeRow& row : measurement.expected_time) {
+    const double predicted = row.predicted.value_or(0);
+    const bool is_slow = predicted > 0 && slow.Holds(row.duration.value_or(0) / predicted);
+    if (row.by.str() == by && is_slow) names.insert(row.name.str());
+  }
+  return [names, by](const StragglerRow& straggler) { return names.count(NameOf(straggler, by)->str()) > 0; };
+}
+
+bool IsInSpell(const Measurement& measurement, const StragglerRow& straggler) {
+  const std::vector<SlowSpellRow>& spells = measurement.slow_spells;
+  return std::any_of(spells.begin(), spells.end(), [&](const SlowSpellRow& spell) {
+    const double at = straggler.start.value_or(-1);
+    const Text* name = NameOf(straggler, spell.by);  // without one its time must do
+    return at >= spell.start.value_or(0) && at <= spell.stop.value_or(0) &&
+           (name == nullptr || *name == spell.name.str());
   });
 }
 
 /// Whether most of what the budget says was blocked is what the slope of contention gives.
-bool IsMostOfWaiting(const Json& document) {
+bool IsMostOfWaiting(const Measurement& measurement) {
   double blocked = 0, excess = 0;
-  for (const Json& row : ListField(document, "budget")) {
-    if (TextField(row, "part") == "blocked") blocked += NumberField(row, "core_seconds").value_or(0);
+  for (const BudgetRow& row : measurement.budget) {
+    if (row.part.str() == "blocked") blocked += row.core_seconds.value_or(0);
   }
-  for (const Json& row : ListField(document, "contention")) excess += NumberField(row, "excess").value_or(0);
+  for (const ContentionRow& row : measurement.contention) excess += row.excess.value_or(0);
   return blocked > 0 && kMostOfIt.Holds(excess / blocked);
 }
 
 /// Whether the records bear it out: attempts that failed by themselves are not the work of a worker that vanished, and
 /// stragglers are elsewhere as often as not.
-bool Applies(const Explanation& explanation, const Verdict& symptom, const Json& document) {
+bool Applies(const Explanation& explanation, const Verdict& symptom, const Measurement& measurement) {
   if (explanation.symptom == "incomplete-measurement") {  // and nothing else lacks
     return symptom.evidence.size() == 1 && symptom.evidence.front().first == "quality.processes_lost";
   }
-  if (explanation.cause == "worker-loss") return Metric(document, "num_failed_attempts").value_or(0) == 0;
-  if (explanation.cause == "shared-bottleneck") return IsMostOfWaiting(document);
+  if (explanation.cause == "worker-loss") return measurement.Metric("num_failed_attempts").value_or(0) == 0;
+  if (explanation.cause == "shared-bottleneck") return IsMostOfWaiting(measurement);
   if (explanation.symptom != "stragglers") return true;
   if (explanation.cause == "slow-worker") {
-    return IsMostOfStragglers(document, IsOfSlow(document, "worker", RuleOf("slow-worker").threshold));
+    return IsMostOfStragglers(measurement, IsOfSlow(measurement, "worker", RuleOf("slow-worker").threshold));
   }
   if (explanation.cause == "slow-file") {
-    return IsMostOfStragglers(document, IsOfSlow(document, "file", RuleOf("slow-file").threshold));
+    return IsMostOfStragglers(measurement, IsOfSlow(measurement, "file", RuleOf("slow-file").threshold));
   }
-  return IsMostOfStragglers(document, [&](const Json& straggler) { return IsInSpell(document, straggler); });
+  return IsMostOfStragglers(measurement,
+                            [&](const StragglerRow& straggler) { return IsInSpell(measurement, straggler); });
 }
 
 /// What must be known before the others are believed comes first among those of its severity.
@@ -126,13 +126,13 @@ Verdict* Find(std::vector<Verdict>& verdicts, std::string_view id) {
 
 }  // namespace
 
-std::vector<VerdictGroup> GroupVerdicts(const Json& document) {
+std::vector<VerdictGroup> GroupVerdicts(const Measurement& measurement) {
   constexpr size_t kMostSymptoms = 8;  // no cause has more: what is more was made by hand
   std::vector<VerdictGroup> groups;
-  for (const Json& verdict : ListField(document, "verdicts")) {
-    const std::string cause = TextField(verdict, "cause");
+  for (const VerdictRow& verdict : measurement.verdicts) {
+    const std::string cause = verdict.cause.str();
     const auto of_cause = std::find_if(groups.begin(), groups.end(), [&](const VerdictGroup& group) {
-      return !cause.empty() && TextField(*group.cause, "id") == cause;
+      return !cause.empty() && group.cause->id.str() == cause;
     });
     if (of_cause == groups.end()) {
       groups.push_back({&verdict, {}});
@@ -143,11 +143,12 @@ std::vector<VerdictGroup> GroupVerdicts(const Json& document) {
   return groups;
 }
 
-void FindCauses(const Json& document, std::vector<Verdict>* verdicts) {
+void FindCauses(const Measurement& measurement, std::vector<Verdict>* verdicts) {
   for (const Explanation& explanation : kExplanations) {
     Verdict* symptom = Find(*verdicts, explanation.symptom);
     const Verdict* cause = Find(*verdicts, explanation.cause);
-    if (symptom == nullptr || cause == nullptr || !symptom->cause.empty() || !Applies(explanation, *symptom, document))
+    if (symptom == nullptr || cause == nullptr || !symptom->cause.empty() ||
+        !Applies(explanation, *symptom, measurement))
       continue;
     symptom->cause = cause->id;
   }

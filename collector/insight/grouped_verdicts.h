@@ -5,20 +5,20 @@
 #include <vector>
 
 #include "collector/insight/verdict.h"
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 
 struct VerdictGroup {
-  const nlohmann::ordered_json* cause = nullptr;
-  std::vector<const nlohmann::ordered_json*> symptoms;
+  const VerdictRow* cause = nullptr;
+  std::vector<const VerdictRow*> symptoms;
 };
 
 /// The document's verdicts, in its order. A symptom whose cause the document does not hold stands alone.
-std::vector<VerdictGroup> GroupVerdicts(const nlohmann::ordered_json& document);
+std::vector<VerdictGroup> GroupVerdicts(const Measurement& measurement);
 
 /// Sets `cause` where one verdict explains another.
-void FindCauses(const nlohmann::ordered_json& document, std::vector<Verdict>* verdicts);
+void FindCauses(const Measurement& measurement, std::vector<Verdict>* verdicts);
 
 /// Worst first; a cause is as bad as what it brings, and its symptoms stand behind it.
 void OrderByCause(std::vector<Verdict>* verdicts);

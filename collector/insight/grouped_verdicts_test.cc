@@ -1,8 +1,10 @@
 #include "collector/insight/grouped_verdicts.h"
 
 #include "collector/insight/verdicts.h"
+#include "collector/measurement/measurement_json.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -28,7 +30,7 @@ nlohmann::ordered_json Straggler(const char* worker, const char* file, double st
 /// `id<cause`, in order.
 std::vector<std::string> Told(std::vector<Verdict> verdicts,
                               const nlohmann::ordered_json& document = WithFailedAttempts(0)) {
-  FindCauses(document, &verdicts);
+  FindCauses(MeasurementOf(document), &verdicts);
   OrderByCause(&verdicts);
   std::vector<std::string> told;
   for (const Verdict& verdict : verdicts) {
@@ -93,17 +95,18 @@ TEST(GroupedVerdicts, HaveOneLevel) {
 }
 
 TEST(GroupedVerdicts, AreReadFromTheDocument) {
-  const nlohmann::ordered_json document = {
-      {"verdicts",
-       {{{"id", "slow-worker"}}, {{"id", "stragglers"}, {"cause", "slow-worker"}}, {{"id", "x"}, {"cause", "gone"}}}}};
-  const std::vector<VerdictGroup> groups = GroupVerdicts(document);
+  const Measurement measurement = MeasurementOf({{"verdicts",
+                                                  {{{"id", "slow-worker"}},
+                                                   {{"id", "stragglers"}, {"cause", "slow-worker"}},
+                                                   {{"id", "x"}, {"cause", "gone"}}}}});
+  const std::vector<VerdictGroup> groups = GroupVerdicts(measurement);
   ASSERT_EQ(groups.size(), 2u);
-  EXPECT_EQ((*groups[0].cause)["id"], "slow-worker");
+  EXPECT_EQ(groups[0].cause->id, "slow-worker");
   ASSERT_EQ(groups[0].symptoms.size(), 1u);
-  EXPECT_EQ((*groups[0].symptoms[0])["id"], "stragglers");
-  EXPECT_EQ((*groups[1].cause)["id"], "x");
+  EXPECT_EQ(groups[0].symptoms[0]->id, "stragglers");
+  EXPECT_EQ(groups[1].cause->id, "x");
   EXPECT_THAT(groups[1].symptoms, IsEmpty());
-  EXPECT_THAT(GroupVerdicts("text"), IsEmpty());
+  EXPECT_THAT(GroupVerdicts(MeasurementOf("text")), IsEmpty());
 }
 
 }  // namespace

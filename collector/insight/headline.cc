@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/budget_parts.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/budget_rows.h"
 #include "collector/insight/lost_workers.h"
 #include "collector/insight/run_evidence.h"
@@ -19,12 +17,11 @@
 #include "collector/insight/verdict_families.h"
 #include "collector/insight/verdict_table.h"
 #include "collector/insight/where_most.h"
+#include "collector/measurement/budget_parts.h"
 #include "fmt/format.h"
 
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// What the core-seconds were used for, and how a person says it.
 struct Use {
@@ -50,7 +47,7 @@ struct Loss {
 };
 
 /// "waiting-bound: your code waited for 44 % of 12 057 core-seconds and computed for 33 %".
-Class WhereTheTimeWent(const Json& document, const BudgetRows& budget) {
+Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget) {
   const double compute = budget.Share("compute");
   const double cpu_wait = budget.Share("cpu_wait");
   const double blocked = budget.Share("blocked") + budget.Share("waiting");
@@ -67,11 +64,11 @@ Class WhereTheTimeWent(const Json& document, const BudgetRows& budget) {
     return {fmt::format("not judged: for {} of {} the CPU time of chunks is not known", HumanPercent(unmeasured), all)};
   }
   const std::string of_all = " of " + all;
-  const bool is_uncounted = UsesUncountedGpu(document);
+  const bool is_uncounted = UsesUncountedGpu(measurement);
   const Class with_gpu = {fmt::format(
       "uses a GPU: some kernel ran for {} of the time; your code computed, or waited for the GPU, for {}{} "
       "(`crema run --gpu` shows which)",
-      HumanPercent(Metric(document, "gpu_utilization").value_or(0)), HumanPercent(compute + blocked), of_all)};
+      HumanPercent(measurement.Metric("gpu_utilization").value_or(0)), HumanPercent(compute + blocked), of_all)};
   if (RuleOf("compute-bound").threshold.Holds(compute)) {
     if (is_uncounted) return with_gpu;
     return {fmt::format("compute-bound: your code computed for {}{}", HumanPercent(compute), of_all)};
@@ -126,25 +123,25 @@ Class WhereTheTimeWent(const Json& document, const BudgetRows& budget) {
   const bool is_waiting = most == &uses[0];
   return {fmt::format("{}: {}{}{}{}computed for {}", most->name,
                       fmt::format(fmt::runtime(most->clause), HumanPercent(most->share)), of_all,
-                      is_waiting ? WhereMostWaiting(document) : "", is_waiting ? " and " : ", and your code ",
+                      is_waiting ? WhereMostWaiting(measurement) : "", is_waiting ? " and " : ", and your code ",
                       HumanPercent(compute)),
           most->said_by, most->parts};
 }
 
 /// The judged cause with the largest saving, in the sentence of its verdict; empty where none is worth a sentence.
-Loss LargestCause(const Json& document, const std::array<std::string_view, 2>& said) {
-  const Json* largest = nullptr;
+Loss LargestCause(const Measurement& measurement, const std::array<std::string_view, 2>& said) {
+  const VerdictRow* largest = nullptr;
   double saving = 0;
-  for (const Json& verdict : ListField(document, "verdicts")) {
-    const double of_verdict = NumberField(verdict, "saving").value_or(0);
-    const std::string id = TextField(verdict, "id");
-    if (!kWorthASentence.Holds(of_verdict) || of_verdict <= saving || !TextField(verdict, "cause").empty()) continue;
+  for (const VerdictRow& verdict : measurement.verdicts) {
+    const double of_verdict = verdict.saving.value_or(0);
+    const std::string id = verdict.id.str();
+    if (!kWorthASentence.Holds(of_verdict) || of_verdict <= saving || !verdict.cause.str().empty()) continue;
     if (std::find(said.begin(), said.end(), id) != said.end()) continue;
     largest = &verdict;
     saving = of_verdict;
   }
   if (largest == nullptr) return {};
-  std::string sentence = TextField(*largest, "sentence");
+  std::string sentence = largest->sentence.str();
   const std::string share = HumanPercent(saving);
   if (sentence.find(share) != std::string::npos) return {sentence, saving};
   if (!sentence.empty() && sentence.back() == '.') sentence.pop_back();
@@ -153,7 +150,7 @@ Loss LargestCause(const Json& document, const std::array<std::string_view, 2>& s
 
 /// The largest part of the budget that is a loss and that the class has not named; empty where none is worth a
 /// sentence.
-Loss LargestPart(const Json& document, const BudgetRows& budget, const Class& found) {
+Loss LargestPart(const Measurement& measurement, const BudgetRows& budget, const Class& found) {
   const BudgetPartKind* largest = nullptr;
   double share = 0;
   for (const BudgetPartKind& part : kBudgetParts) {
@@ -165,7 +162,7 @@ Loss LargestPart(const Json& document, const BudgetRows& budget, const Class& fo
   if (largest == nullptr || !kWorthASentence.Holds(share)) return {};
   std::string size = HumanPercent(share);
   if (largest->part == "blocked" || largest->part == "waiting") {
-    const std::string where = MostWaiting(document);
+    const std::string where = MostWaiting(measurement);
     if (!where.empty()) size += ", " + where;
   }
   return {fmt::format("The largest {} loss is {} ({}).", found.parts[0].empty() ? "avoidable" : "other", largest->loss,
@@ -174,29 +171,29 @@ Loss LargestPart(const Json& document, const BudgetRows& budget, const Class& fo
 }
 
 /// What workers that came late would have given, in the sentence of their verdict.
-Loss LateWorkers(const Json& document) {
-  for (const Json& verdict : ListField(document, "verdicts")) {
-    if (TextField(verdict, "id") != "scaling-lag") continue;
-    for (const Json& evidence : ListField(verdict, "evidence")) {
-      if (TextField(evidence, "key") != kMissingShare) continue;
-      return {TextField(verdict, "sentence"), NumberField(evidence, "value").value_or(0)};
+Loss LateWorkers(const Measurement& measurement) {
+  for (const VerdictRow& verdict : measurement.verdicts) {
+    if (verdict.id.str() != "scaling-lag") continue;
+    for (const EvidenceRow& evidence : verdict.evidence) {
+      if (evidence.key.str() != kMissingShare) continue;
+      return {verdict.sentence.str(), evidence.value.value_or(0)};
     }
   }
   return {};
 }
 
 /// What workers that vanished would have given.
-Loss VanishedWorkers(const Json& document) {
-  const LostWorkers lost = FindLostWorkers(document);
+Loss VanishedWorkers(const Measurement& measurement) {
+  const LostWorkers lost = FindLostWorkers(measurement);
   if (lost.whole_seconds <= 0) return {};
   const double share = lost.absent_seconds / lost.whole_seconds;
   return {fmt::format("The vanished workers would have given {} of the worker-seconds.", HumanPercent(share)), share};
 }
 
-Loss LargestLoss(const Json& document, const RunEvidence& evidence, const Class& said) {
-  std::vector<Loss> losses = {LargestCause(document, said.said_by), LargestPart(document, *evidence.budget, said),
-                              LateWorkers(document)};
-  if (evidence.state != RunState::kRunning) losses.push_back(VanishedWorkers(document));
+Loss LargestLoss(const Measurement& measurement, const RunEvidence& evidence, const Class& said) {
+  std::vector<Loss> losses = {LargestCause(measurement, said.said_by), LargestPart(measurement, *evidence.budget, said),
+                              LateWorkers(measurement)};
+  if (evidence.state != RunState::kRunning) losses.push_back(VanishedWorkers(measurement));
   Loss largest;
   for (Loss& loss : losses) {
     if (kWorthASentence.Holds(loss.share) && loss.share > largest.share) largest = std::move(loss);
@@ -213,30 +210,30 @@ std::string AndList(const std::vector<std::string>& clauses) {
 }
 
 /// How the run ended where it did not end well, and what is wrong with its results and records.
-std::string Trouble(const Json& document, const RunEvidence& evidence) {
+std::string Trouble(const Measurement& measurement, const RunEvidence& evidence) {
   constexpr size_t kMostClauses = 3;
   std::vector<std::string> clauses;
-  const double exit_status = NumberField(Field(document, "run"), "exit_status").value_or(0);
+  const double exit_status = measurement.run.exit_status.value_or(0);
   if (evidence.state == RunState::kKilled) {
     clauses.emplace_back("the run was killed");
   } else if (exit_status != 0 && evidence.state != RunState::kRunning) {
     clauses.push_back(fmt::format("the command failed with exit status {:.0f}", exit_status));
   }
-  for (const std::string& clause : FindRunTrouble(document).clauses) clauses.push_back(clause);
+  for (const std::string& clause : FindRunTrouble(measurement).clauses) clauses.push_back(clause);
   if (clauses.size() > kMostClauses) clauses.resize(kMostClauses);
   return AndList(clauses);
 }
 
 /// What is known of a command that recorded no chunk: only what its process tree used.
-std::string NoChunk(const Json& document) {
-  const std::optional<double> reported = Metric(document, "num_chunks");
+std::string NoChunk(const Measurement& measurement) {
+  const std::optional<double> reported = measurement.Metric("num_chunks");
   if (reported.value_or(0) > 0) {
     return fmt::format("no chunk was recorded; Coffea reports {}, but not where their time went",
                        Counted(*reported, "chunk", "chunks"));
   }
-  const std::optional<double> user = Metric(document, "tree_cpu_user");
-  const std::optional<double> system = Metric(document, "tree_cpu_system");
-  const std::optional<double> efficiency = Metric(document, "job_cpu_efficiency");
+  const std::optional<double> user = measurement.Metric("tree_cpu_user");
+  const std::optional<double> system = measurement.Metric("tree_cpu_system");
+  const std::optional<double> efficiency = measurement.Metric("job_cpu_efficiency");
   if (!user.has_value() || !system.has_value()) return "no chunk was recorded, so nothing is known about the work";
   std::string text = fmt::format("no chunk was recorded; the command used {} of CPU", HumanDuration(*user + *system));
   if (efficiency.has_value()) text += fmt::format(", {} of its allocated cores", HumanPercent(*efficiency));
@@ -249,9 +246,9 @@ std::string NoChunkEnded(const RunEvidence& evidence) {
   return text;
 }
 
-std::string TooLittle(const Json& document, const RunEvidence& evidence) {
+std::string TooLittle(const Measurement& measurement, const RunEvidence& evidence) {
   if (!evidence.budget.has_value()) {
-    return fmt::format("too little was measured to judge ({})", WhyNotMeasured(document, "core_seconds"));
+    return fmt::format("too little was measured to judge ({})", measurement.WhyNotMeasured("core_seconds"));
   }
   return fmt::format("too little was measured to judge: {} ended in {} core-seconds, {} of them CPU in your code",
                      Counted(evidence.ended, "chunk", "chunks"), HumanCount(evidence.budget->core_seconds),
@@ -259,12 +256,12 @@ std::string TooLittle(const Json& document, const RunEvidence& evidence) {
 }
 
 /// What of the results is fine: that none is missing. Empty where that is not known, or one may be.
-std::string ResultsAreThere(const Json& document, const RunEvidence& evidence) {
-  const double exit_status = NumberField(Field(document, "run"), "exit_status").value_or(0);
+std::string ResultsAreThere(const Measurement& measurement, const RunEvidence& evidence) {
+  const double exit_status = measurement.run.exit_status.value_or(0);
   if (evidence.state != RunState::kFinished || exit_status != 0) return "";
-  const RunTrouble trouble = FindRunTrouble(document);
-  const double chunks = Metric(document, "num_chunks").value_or(0);
-  if (trouble.results_may_lack || chunks <= 0 || Metric(document, "num_unfinished_chunks") != 0) return "";
+  const RunTrouble trouble = FindRunTrouble(measurement);
+  const double chunks = measurement.Metric("num_chunks").value_or(0);
+  if (trouble.results_may_lack || chunks <= 0 || measurement.Metric("num_unfinished_chunks") != 0) return "";
   return chunks == 1 ? "the chunk has its result" : fmt::format("all {} chunks have results", HumanCount(chunks));
 }
 
@@ -281,32 +278,32 @@ std::string AsSentence(std::string text) {
 }
 
 /// One sentence on a run of which little is known; empty where enough is.
-std::string LittleIsKnown(const Json& document, const RunEvidence& evidence) {
-  if (evidence.attempts == 0 && evidence.ended == 0) return NoChunk(document);
+std::string LittleIsKnown(const Measurement& measurement, const RunEvidence& evidence) {
+  if (evidence.attempts == 0 && evidence.ended == 0) return NoChunk(measurement);
   if (evidence.ended == 0) return NoChunkEnded(evidence);
-  return evidence.IsEnough() ? "" : TooLittle(document, evidence);
+  return evidence.IsEnough() ? "" : TooLittle(measurement, evidence);
 }
 
 }  // namespace
 
-std::string Headline(const Json& document) {
-  const RunEvidence evidence = ReadRunEvidence(document);
+std::string Headline(const Measurement& measurement) {
+  const RunEvidence evidence = ReadRunEvidence(measurement);
   const std::string so_far = evidence.state == RunState::kRunning ? "still running; so far " : "";
-  const std::string trouble = Trouble(document, evidence);
+  const std::string trouble = Trouble(measurement, evidence);
   const std::string before = trouble.empty() ? "" : AsSentence(so_far + trouble) + " ";
-  const std::string little = LittleIsKnown(document, evidence);
+  const std::string little = LittleIsKnown(measurement, evidence);
   if (!little.empty()) return before + AsSentence(trouble.empty() ? so_far + little : little);
-  const Class found = WhereTheTimeWent(document, *evidence.budget);
+  const Class found = WhereTheTimeWent(measurement, *evidence.budget);
   const bool names_a_loss = !found.parts[0].empty();
   const std::string no_loss =
       names_a_loss ? "" : fmt::format("o avoidable loss reaches {}", HumanPercent(kWorthASentence.value, 0));
-  const std::string fine = ResultsAreThere(document, evidence);
+  const std::string fine = ResultsAreThere(measurement, evidence);
   if (!trouble.empty()) {
-    const Loss loss = LargestLoss(document, evidence, {});
+    const Loss loss = LargestLoss(measurement, evidence, {});
     if (loss.share > 0) return before + WithWhatIsFine(loss.sentence, fine);
     return before + WithWhatIsFine(AsSentence(found.sentence + (names_a_loss ? "" : "; n" + no_loss)), fine);
   }
-  const Loss loss = LargestLoss(document, evidence, found);
+  const Loss loss = LargestLoss(measurement, evidence, found);
   const std::string first = AsSentence(so_far + found.sentence);
   if (loss.share > 0) return first + " " + WithWhatIsFine(loss.sentence, fine);
   return names_a_loss ? WithWhatIsFine(first, fine) : first + " " + WithWhatIsFine("N" + no_loss + ".", fine);

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 
@@ -13,7 +13,7 @@ namespace crema {
 /// judged cause with the largest saving; where none is worth a sentence, the largest loss or that there is none. It
 /// ends with what is fine: that all chunks have results, where the records say so. It judges only what was measured: a
 /// run without chunks, without a budget or with too little work gets a sentence that says so.
-std::string Headline(const nlohmann::ordered_json& document);
+std::string Headline(const Measurement& measurement);
 
 }  // namespace crema
 

@@ -13,6 +13,8 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
+std::string Headline(const nlohmann::ordered_json& document) { return crema::Headline(MeasurementOf(document)); }
+
 TEST(Headline, SaysWhereTheCoreSecondsWentAndWhatTheLargestLossIs) {
   EXPECT_EQ(
       Headline(QuietRun()),

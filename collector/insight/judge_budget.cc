@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/verdict_families.h"
 #include "collector/insight/where_most.h"
 #include "fmt/format.h"
@@ -39,8 +38,8 @@ void JudgePart(const PartVerdict& words, const JudgedRun& run) {
 
 /// A chunk that is computed again is no failure: maybe a pass of its own that was given no name.
 void JudgeRepeats(const JudgedRun& run) {
-  const double without_result = Metric(run.document, "num_failed_attempts").value_or(0) + run.evidence.lost;
-  const double again = Metric(run.document, "num_recomputed_chunks").value_or(0);
+  const double without_result = run.measurement.Metric("num_failed_attempts").value_or(0) + run.evidence.lost;
+  const double again = run.measurement.Metric("num_recomputed_chunks").value_or(0);
   if (without_result > 0 || again <= 0) {
     JudgePart({"retry-waste", "failed", "Attempts that gave no result cost {} of the core-seconds."}, run);
     return;
@@ -51,7 +50,7 @@ void JudgeRepeats(const JudgedRun& run) {
 }
 
 void JudgeWaiting(const JudgedRun& run) {
-  if (UsesUncountedGpu(run.document)) return;
+  if (UsesUncountedGpu(run.measurement)) return;
   const VerdictRule& rule = RuleOf("waiting-bound");
   const BudgetRows& budget = run.budget();
   // The budget has one row `waiting` where the kernel does not tell the run delay, else `blocked`.
@@ -64,14 +63,14 @@ void JudgeWaiting(const JudgedRun& run) {
           fmt::format("Your code {} for {} of the core-seconds{} and computed for {}.",
                       is_blocked ? "was blocked on I/O, locks or a device"
                                  : "waited (the kernel did not tell for what; maybe for a CPU)",
-                      HumanPercent(waiting), WhereMostWaiting(run.document), HumanPercent(compute)),
+                      HumanPercent(waiting), WhereMostWaiting(run.measurement), HumanPercent(compute)),
           {{fmt::format("budget.{}.share", part), waiting}, {"budget.compute.share", compute}}, waiting);
 }
 
 /// Nobody tells how long a thread waited for this lock: at most while it was blocked and the lock was not to be had.
 void JudgePythonsLock(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("gil-contention");
-  const std::optional<double> taken = Metric(run.document, "gil_contention");
+  const std::optional<double> taken = run.measurement.Metric("gil_contention");
   if (!taken.has_value() || !kLockIsTaken.Holds(*taken)) return;
   const double share = *taken * run.budget().Share("blocked");
   if (!rule.threshold.Holds(share)) return;
@@ -83,7 +82,7 @@ void JudgePythonsLock(const JudgedRun& run) {
 }
 
 void JudgeCompute(const JudgedRun& run) {
-  if (UsesUncountedGpu(run.document)) return;
+  if (UsesUncountedGpu(run.measurement)) return;
   const VerdictRule& rule = RuleOf("compute-bound");
   const double compute = run.budget().Share("compute");
   if (!rule.threshold.Holds(compute)) return;
@@ -102,7 +101,7 @@ std::string_view CureOfOversubscription(std::string_view cores_source) {
 }
 
 void JudgeOversubscription(const JudgedRun& run) {
-  const std::optional<double> core_seconds = Metric(run.document, "core_seconds");
+  const std::optional<double> core_seconds = run.measurement.Metric("core_seconds");
   if (!core_seconds.has_value() || *core_seconds <= 0) return;
   // docs/metrics.md, "The core-second budget": the parts add up to core_seconds + oversubscribed_core_seconds
   const double excess = (run.budget().core_seconds - *core_seconds) / *core_seconds;
@@ -112,7 +111,7 @@ void JudgeOversubscription(const JudgedRun& run) {
           fmt::format("More chunks and helpers were open than there were cores: {} beyond the core-seconds.",
                       HumanPercent(excess)),
           {{"oversubscribed_core_seconds", run.budget().core_seconds - *core_seconds}}, std::nullopt);
-  run.verdicts->back().suggestion = CureOfOversubscription(TextField(Field(run.document, "run"), "cores_source"));
+  run.verdicts->back().suggestion = CureOfOversubscription(run.measurement.run.cores_source.str());
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/chunk_size_advice.h"
 #include "collector/insight/short_name.h"
 #include "collector/insight/thresholds.h"
@@ -27,8 +26,8 @@ std::string Of(const ChunkSizeAdvice& advice) {
 
 void JudgeFewChunks(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("too-few-chunks");
-  const std::optional<double> chunks = Metric(run.document, "num_chunks");
-  const std::optional<double> cores = Metric(run.document, "total_cores");
+  const std::optional<double> chunks = run.measurement.Metric("num_chunks");
+  const std::optional<double> cores = run.measurement.Metric("total_cores");
   if (!chunks.has_value() || !cores.has_value() || !kSeveralCores.Holds(*cores) || run.is_running()) return;
   const double idle = run.budget().Share("idle") + run.budget().Share("tail");
   if (!rule.threshold.Holds(*chunks / *cores) || !kIdleOfFewChunks.Holds(idle)) return;
@@ -43,17 +42,17 @@ void JudgeFewChunks(const JudgedRun& run) {
           idle);
 }
 
-std::optional<double> NumClusters(const nlohmann::ordered_json& document) {
-  for (const auto& row : ListField(document, "custom_metrics")) {
-    if (TextField(row, "name") == "tree_clusters") return NumberField(row, "sum");
+std::optional<double> NumClusters(const Measurement& measurement) {
+  for (const auto& row : measurement.custom_metrics) {
+    if (row.name.str() == "tree_clusters") return row.sum;
   }
   return std::nullopt;
 }
 
 void JudgeFewClusters(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("too-few-clusters");
-  const std::optional<double> clusters = NumClusters(run.document);
-  const std::optional<double> cores = Metric(run.document, "total_cores");
+  const std::optional<double> clusters = NumClusters(run.measurement);
+  const std::optional<double> cores = run.measurement.Metric("total_cores");
   if (!clusters.has_value() || !cores.has_value() || !kSeveralCores.Holds(*cores) || run.is_running()) return;
   const double idle = run.budget().Share("idle") + run.budget().Share("tail");
   if (!rule.threshold.Holds(*clusters / *cores) || !kIdleOfFewChunks.Holds(idle)) return;
@@ -80,10 +79,10 @@ void JudgeSlowBatch(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("slow-batch");
   double waited = 0;
   double times = 0;
-  for (const auto& row : ListField(run.document, "process_sections")) {
-    if (!WaitsForFiles(TextField(row, "path"))) continue;
-    waited += NumberField(row, "total").value_or(0);
-    times += NumberField(row, "count").value_or(0);
+  for (const auto& row : run.measurement.process_sections) {
+    if (!WaitsForFiles(row.path.str())) continue;
+    waited += row.total.value_or(0);
+    times += row.count.value_or(0);
   }
   const double share = waited / run.budget().core_seconds;
   if (!rule.threshold.Holds(share)) return;
@@ -138,9 +137,9 @@ void JudgeSmallChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& 
 void JudgeLargeChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& advice) {
   const VerdictRule& rule = RuleOf("chunks-too-large");
   const double tail = run.budget().Share("tail");
-  const double memory = Metric(run.document, "memory_utilization_max").value_or(0);
-  const double chunks = Metric(run.document, "num_chunks").value_or(0);
-  const double cores = Metric(run.document, "total_cores").value_or(0);
+  const double memory = run.measurement.Metric("memory_utilization_max").value_or(0);
+  const double chunks = run.measurement.Metric("num_chunks").value_or(0);
+  const double cores = run.measurement.Metric("total_cores").value_or(0);
   const bool are_few = cores > 0 && RuleOf("too-few-chunks").threshold.Holds(chunks / cores);
   const bool tail_hurts = rule.threshold.Holds(tail) && !are_few;
   const bool memory_hurts = kMemoryOfLargeChunks.Holds(memory);
@@ -184,11 +183,10 @@ struct Oversize {
 
 Oversize LargestOversize(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& advice) {
   Oversize largest;
-  const auto& fits = ListField(run.document, "chunk_fits");
+  const auto& fits = run.measurement.chunk_fits;
   for (size_t i = 0; i < advice.size() && i < fits.size(); ++i) {
-    if (!kAnyOversized.Holds(NumberField(fits[i], "oversized").value_or(0)) || !advice[i].seconds_per_event.has_value())
-      continue;
-    const double events_max = NumberField(fits[i], "events_max").value_or(0);
+    if (!kAnyOversized.Holds(fits[i].oversized.value_or(0)) || !advice[i].seconds_per_event.has_value()) continue;
+    const double events_max = fits[i].events_max.value_or(0);
     const double excess = (events_max - *advice[i].events_p50) * *advice[i].seconds_per_event;
     if (excess > largest.excess_seconds) largest = {excess, events_max, &advice[i]};
   }
@@ -197,14 +195,14 @@ Oversize LargestOversize(const JudgedRun& run, const std::vector<ChunkSizeAdvice
 
 void JudgeOversizedChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& advice) {
   const VerdictRule& rule = RuleOf("oversized-chunks");
-  const double count = Metric(run.document, "oversized_chunks").value_or(0);
+  const double count = run.measurement.Metric("oversized_chunks").value_or(0);
   const double tail = run.budget().Share("tail");
   if (!kAnyOversized.Holds(count) || !rule.threshold.Holds(tail) || run.is_running()) return;
   const Oversize largest = LargestOversize(run, advice);
   std::optional<double> saving;
   std::string most;
   if (largest.advice != nullptr) {
-    const double cores = Metric(run.document, "total_cores").value_or(0);
+    const double cores = run.measurement.Metric("total_cores").value_or(0);
     saving = std::min(tail, largest.excess_seconds * cores / run.budget().core_seconds);
     most = fmt::format(" (up to {} events{})", HumanCount(largest.events_max), Of(*largest.advice));
   }
@@ -218,7 +216,7 @@ void JudgeOversizedChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvic
 }  // namespace
 
 void JudgeChunkSizes(const JudgedRun& run) {
-  const std::vector<ChunkSizeAdvice> advice = AdviseChunkSizes(run.document);
+  const std::vector<ChunkSizeAdvice> advice = AdviseChunkSizes(run.measurement);
   JudgeFewChunks(run);
   JudgeFewClusters(run);
   JudgeSlowBatch(run);

@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"
 
@@ -25,7 +24,7 @@ constexpr EngineCost kEngineCosts[] = {
 
 void JudgeEngineCost(const JudgedRun& run, const EngineCost& cost) {
   const VerdictRule& rule = RuleOf(cost.id);
-  const std::optional<double> seconds = Metric(run.document, cost.key);
+  const std::optional<double> seconds = run.measurement.Metric(cost.key);
   if (!seconds.has_value()) return;
   const double share = *seconds / run.budget().core_seconds;
   if (!rule.threshold.Holds(share)) return;
@@ -35,12 +34,12 @@ void JudgeEngineCost(const JudgedRun& run, const EngineCost& cost) {
 
 void JudgeSpilling(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("spilling");
-  const std::optional<double> reading = Metric(run.document, "disk_read_time_seconds");
-  const std::optional<double> writing = Metric(run.document, "disk_write_time_seconds");
+  const std::optional<double> reading = run.measurement.Metric("disk_read_time_seconds");
+  const std::optional<double> writing = run.measurement.Metric("disk_write_time_seconds");
   if (!reading.has_value() && !writing.has_value()) return;
   const double share = (reading.value_or(0) + writing.value_or(0)) / run.budget().core_seconds;
   if (!rule.threshold.Holds(share)) return;
-  const double bytes = Metric(run.document, "disk_write_bytes").value_or(0);
+  const double bytes = run.measurement.Metric("disk_write_bytes").value_or(0);
   run.Add(rule, share,
           fmt::format("Workers spilled {} to disk, which took {} of the core-seconds.", HumanData(bytes),
                       HumanPercent(share)),
@@ -50,18 +49,18 @@ void JudgeSpilling(const JudgedRun& run) {
           share);
 }
 
-std::optional<double> SumOf(const nlohmann::ordered_json& document, std::string_view name) {
-  for (const auto& row : ListField(document, "custom_metrics")) {
-    if (TextField(row, "name") == name && TextField(row, "unit") == "s") {
-      return NumberField(row, "sum").value_or(0) + NumberField(row, "failed_sum").value_or(0);
+std::optional<double> SumOf(const Measurement& measurement, std::string_view name) {
+  for (const auto& row : measurement.custom_metrics) {
+    if (row.name.str() == name && row.unit.str() == "s") {
+      return row.sum.value_or(0) + row.failed_sum.value_or(0);
     }
   }
   return std::nullopt;
 }
 
 void JudgeInputDecompression(const JudgedRun& run) {
-  const std::optional<double> unzip = SumOf(run.document, "unzip_wall");
-  const std::optional<double> read = SumOf(run.document, "read_wall");
+  const std::optional<double> unzip = SumOf(run.measurement, "unzip_wall");
+  const std::optional<double> read = SumOf(run.measurement, "read_wall");
   if (!unzip.has_value() || *unzip <= read.value_or(0)) return;
   const double share = *unzip / run.budget().core_seconds;
   if (!kMuchDecompression.Holds(share)) return;
@@ -74,8 +73,8 @@ void JudgeInputDecompression(const JudgedRun& run) {
 
 void JudgeLowCompression(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("low-compression");
-  const std::optional<double> ratio = Metric(run.document, "compression_ratio");
-  const double bytes = Metric(run.document, "bytes_read_compressed").value_or(0);
+  const std::optional<double> ratio = run.measurement.Metric("compression_ratio");
+  const double bytes = run.measurement.Metric("bytes_read_compressed").value_or(0);
   const BudgetRows& budget = run.budget();
   const double waiting = budget.Share("blocked") + budget.Share("waiting") + budget.Share("outside_chunk");
   if (!ratio.has_value() || !rule.threshold.Holds(*ratio)) return;

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/lost_workers.h"
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"
@@ -13,8 +12,8 @@ namespace {
 void JudgeAttempts(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("failing-chunks");
   const RunEvidence& evidence = run.evidence;
-  const double failed = Metric(run.document, "num_failed_attempts").value_or(0);
-  const double without_result = Metric(run.document, "num_unfinished_chunks").value_or(0);
+  const double failed = run.measurement.Metric("num_failed_attempts").value_or(0);
+  const double without_result = run.measurement.Metric("num_unfinished_chunks").value_or(0);
   if (evidence.attempts <= 0) return;
   const double share = (failed + evidence.lost) / evidence.attempts;
   // while a run goes on, chunks without a result are the open ones and those about to be tried again
@@ -47,13 +46,13 @@ void JudgeAttempts(const JudgedRun& run) {
 
 void JudgeTasks(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("failing-tasks");
-  const double failed = Metric(run.document, "num_failed_tasks").value_or(0);
+  const double failed = run.measurement.Metric("num_failed_tasks").value_or(0);
   if (run.is_running() || !rule.threshold.Holds(failed)) return;
-  const double tasks = Metric(run.document, "num_tasks").value_or(failed);
-  const double without_chunk = Metric(run.document, "num_failed_tasks_without_chunk").value_or(0);
-  std::string sentence = fmt::format("{} says that {} of {} failed and {} not tried again.",
-                                     TextField(Field(run.document, "run"), "engine"), HumanCount(failed),
-                                     Counted(tasks, "task", "tasks"), failed == 1 ? "was" : "were");
+  const double tasks = run.measurement.Metric("num_tasks").value_or(failed);
+  const double without_chunk = run.measurement.Metric("num_failed_tasks_without_chunk").value_or(0);
+  std::string sentence =
+      fmt::format("{} says that {} of {} failed and {} not tried again.", run.measurement.run.engine.str(),
+                  HumanCount(failed), Counted(tasks, "task", "tasks"), failed == 1 ? "was" : "were");
   if (without_chunk > 0) {
     sentence += fmt::format(" No record tells of a chunk in {}, so nobody knows what {} would have added.",
                             without_chunk < failed ? HumanCount(without_chunk) + " of them"
@@ -72,7 +71,7 @@ void JudgeTasks(const JudgedRun& run) {
 
 void JudgeLostWorkers(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("worker-loss");
-  const LostWorkers lost = FindLostWorkers(run.document);
+  const LostWorkers lost = FindLostWorkers(run.measurement);
   const auto count = static_cast<double>(lost.names.size());
   if (!rule.threshold.Holds(count)) return;
   std::string sentence = fmt::format("{} of {} vanished without an end ({}): {}", HumanCount(count),
@@ -82,7 +81,7 @@ void JudgeLostWorkers(const JudgedRun& run) {
                             HumanPercent(lost.absent_seconds / lost.whole_seconds));
   }
   if (lost.uncertain_chunks > 0) {
-    const double events = Metric(run.document, "total_events").value_or(0);
+    const double events = run.measurement.Metric("total_events").value_or(0);
     sentence += fmt::format("; {} had ended there, and whether their results were used is not known",
                             Counted(lost.uncertain_chunks, "chunk", "chunks"));
     if (const std::string range = RangeOfResults(lost, events); !range.empty()) {

@@ -2,9 +2,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/short_name.h"
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"
@@ -12,14 +12,12 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // " (most of it the kernel X in section Y)": by the time on the devices.
 std::string LongestKernel(const JudgedRun& run, double all_seconds) {
-  const auto& rows = ListField(run.document, "gpu_kernels");
-  if (rows.empty() || !kMostOfIt.Holds(NumberField(rows.front(), "seconds").value_or(0) / all_seconds)) return "";
-  const std::string section = TextField(rows.front(), "section");
-  return fmt::format(" (most of it in the kernel {}{})", ShortName(TextField(rows.front(), "kernel")),
+  const std::vector<GpuKernelRow>& rows = run.measurement.gpu_kernels;
+  if (rows.empty() || !kMostOfIt.Holds(rows.front().seconds.value_or(0) / all_seconds)) return "";
+  const std::string section = rows.front().section.str();
+  return fmt::format(" (most of it in the kernel {}{})", ShortName(rows.front().kernel.str()),
                      section.empty() ? "" : " of section " + ShortName(section));
 }
 
@@ -47,8 +45,8 @@ void JudgeCopies(const JudgedRun& run, double kernels, double copies) {
 
 void JudgeStarved(const JudgedRun& run, double kernels) {
   const VerdictRule& rule = RuleOf("gpu-starved");
-  const std::optional<double> busy = Metric(run.document, "gpu_busy_seconds");
-  const std::optional<double> wall = Metric(run.document, "wall_time");
+  const std::optional<double> busy = run.measurement.Metric("gpu_busy_seconds");
+  const std::optional<double> wall = run.measurement.Metric("wall_time");
   const double of_host = kernels / run.budget().core_seconds;
   if (!busy.has_value() || wall.value_or(0) <= 0 || !kGpuMatters.Holds(of_host)) return;
   const double share = *busy / *wall;
@@ -61,20 +59,20 @@ void JudgeStarved(const JudgedRun& run, double kernels) {
 
 }  // namespace
 
-bool UsesUncountedGpu(const Json& document) {
-  return Metric(document, "gpu_utilization").has_value() && !Metric(document, "gpu_wait_cpu_seconds").has_value();
+bool UsesUncountedGpu(const Measurement& measurement) {
+  return measurement.Metric("gpu_utilization").has_value() && !measurement.Metric("gpu_wait_cpu_seconds").has_value();
 }
 
 void JudgeGpu(const JudgedRun& run) {
-  const double kernels = Metric(run.document, "gpu_seconds").value_or(0);
-  const double copies = Metric(run.document, "gpu_copy_seconds").value_or(0);
+  const double kernels = run.measurement.Metric("gpu_seconds").value_or(0);
+  const double copies = run.measurement.Metric("gpu_copy_seconds").value_or(0);
   if (kernels + copies > 0) {
     JudgeBound(run, kernels, copies);
     JudgeCopies(run, kernels, copies);
     JudgeStarved(run, kernels);
   }
   const VerdictRule& shared = RuleOf("gpu-shared");
-  const std::optional<double> others = Metric(run.document, "gpu_utilization_of_others");
+  const std::optional<double> others = run.measurement.Metric("gpu_utilization_of_others");
   if (!others.has_value() || !shared.threshold.Holds(*others)) return;
   run.Add(shared, *others,
           fmt::format("Other processes used {} of the GPU's processors on average.", HumanPercent(*others)),

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
+#include "collector/insight/member_column.h"
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"
 
@@ -14,21 +14,24 @@ namespace {
 /// What is missing from the records, as (key, count); coverages as (key, share).
 std::vector<std::pair<std::string, double>> Gaps(const JudgedRun& run) {
   std::vector<std::pair<std::string, double>> gaps;
-  const auto& quality = Field(run.document, "quality");
+  const Quality& quality = run.measurement.quality;
+  const auto add = [&](Number Quality::*member, double value) {
+    gaps.emplace_back("quality." + std::string(ColumnOfMember(member).key), value);
+  };
   const Bound& threshold = RuleOf("incomplete-measurement").threshold;
-  for (std::string_view key : {"records_malformed", "records_torn", "records_dropped", "records_lost",
-                               "sections_dropped", "processes_lost", "workers_unseen", "chunks_unjoined"}) {
+  for (Number Quality::*member :
+       {&Quality::records_malformed, &Quality::records_torn, &Quality::records_dropped, &Quality::records_lost,
+        &Quality::sections_dropped, &Quality::processes_lost, &Quality::workers_unseen, &Quality::chunks_unjoined}) {
     // a running job's last line is read while it is being written
-    if (key == "records_torn" && run.is_running()) continue;
-    const double count = NumberField(quality, key).value_or(0);
-    if (threshold.Holds(count)) gaps.emplace_back("quality." + std::string(key), count);
+    if (member == &Quality::records_torn && run.is_running()) continue;
+    const double count = (quality.*member).value_or(0);
+    if (threshold.Holds(count)) add(member, count);
   }
-  for (std::string_view key : {"event_coverage", "fine_metrics_coverage"}) {
+  for (Number Quality::*member : {&Quality::event_coverage, &Quality::fine_metrics_coverage}) {
     // what a running job has not done yet is no gap
-    if (key == "event_coverage" && run.is_running()) continue;
-    const std::optional<double> share = NumberField(quality, key);
-    if (share.has_value() && kIncompleteCoverage.Holds(*share))
-      gaps.emplace_back("quality." + std::string(key), *share);
+    if (member == &Quality::event_coverage && run.is_running()) continue;
+    const Number& share = quality.*member;
+    if (share.has_value() && kIncompleteCoverage.Holds(*share)) add(member, *share);
   }
   if (run.evidence.budget.has_value() && !run.is_running()) {
     const double unmeasured = run.budget().Share("unmeasured");
@@ -68,8 +71,8 @@ void JudgeGaps(const JudgedRun& run) {
 
 void JudgeOverhead(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("instrumentation-heavy");
-  const std::optional<double> overhead = Metric(run.document, "instrumentation_overhead");
-  const std::optional<double> busy = Metric(run.document, "busy_time");
+  const std::optional<double> overhead = run.measurement.Metric("instrumentation_overhead");
+  const std::optional<double> busy = run.measurement.Metric("busy_time");
   if (!overhead.has_value() || !rule.threshold.Holds(*overhead) || !run.evidence.IsEnough()) return;
   std::optional<double> saving;
   if (busy.has_value()) saving = *overhead * *busy / run.budget().core_seconds;
@@ -86,9 +89,9 @@ void JudgeMeasurement(const JudgedRun& run) {
 
 void JudgeHealth(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("healthy");
-  const std::optional<double> efficiency = Metric(run.document, "cpu_efficiency");
+  const std::optional<double> efficiency = run.measurement.Metric("cpu_efficiency");
   if (!efficiency.has_value() || !rule.threshold.Holds(*efficiency)) return;
-  if (UsesUncountedGpu(run.document)) return;  // the CPU may have spun
+  if (UsesUncountedGpu(run.measurement)) return;  // the CPU may have spun
   auto troubles = [](const Verdict& verdict) { return verdict.severity >= Severity::kWarning; };
   if (std::any_of(run.verdicts->begin(), run.verdicts->end(), troubles)) return;
   run.Add(rule, *efficiency, fmt::format("Nothing stands out: CPU efficiency is {}.", HumanPercent(*efficiency)),

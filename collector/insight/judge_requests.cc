@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/short_name.h"
 #include "collector/insight/verdict_families.h"
 #include "collector/metrics/statistics/bounded_names.h"
@@ -14,16 +13,13 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct Asked {
   double calls = 0;
   double bytes = 0;
   double seconds = 0;
 
-  static Asked Of(const Json& row) {
-    return {NumberField(row, "calls").value_or(0), NumberField(row, "bytes").value_or(0),
-            NumberField(row, "seconds").value_or(0)};
+  static Asked Of(const RequestSumRow& row) {
+    return {row.calls.value_or(0), row.bytes.value_or(0), row.seconds.value_or(0)};
   }
 };
 
@@ -37,29 +33,29 @@ double ExpectedSeconds(const Asked& one, const Asked& others) {
 
 /// What can be compared: an operation, at servers of one scheme or at mounts. A mount answers from memory in
 /// microseconds, so beside one every server would be slow.
-std::pair<std::string, std::string> ComparableTo(const Json& row) {
-  const std::string server = TextField(row, "server");
+std::pair<std::string, std::string> ComparableTo(const RequestSumRow& row) {
+  const std::string server = row.server.str();
   const std::size_t scheme = server.find("://");
   const char* const place = !server.empty() && server.front() == '/' ? "/" : "";
-  return {TextField(row, "operation"), scheme == std::string::npos ? place : server.substr(0, scheme)};
+  return {row.operation.str(), scheme == std::string::npos ? place : server.substr(0, scheme)};
 }
 
 void JudgeSlowServer(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("slow-server");
   std::map<std::pair<std::string, std::string>, Asked> all;
-  for (const Json& row : ListField(run.document, "requests")) {
-    if (TextField(row, "server") == kOtherName) continue;
+  for (const RequestSumRow& row : run.measurement.requests) {
+    if (row.server.str() == kOtherName) continue;
     const Asked asked = Asked::Of(row);
     Asked& sum = all[ComparableTo(row)];
     sum.calls += asked.calls;
     sum.bytes += asked.bytes;
     sum.seconds += asked.seconds;
   }
-  const Json* worst = nullptr;
+  const RequestSumRow* worst = nullptr;
   double worst_excess = 0;
   double worst_factor = 0;
-  for (const Json& row : ListField(run.document, "requests")) {
-    if (TextField(row, "server") == kOtherName) continue;
+  for (const RequestSumRow& row : run.measurement.requests) {
+    if (row.server.str() == kOtherName) continue;
     const Asked asked = Asked::Of(row);
     const Asked& sum = all[ComparableTo(row)];
     const Asked others = {sum.calls - asked.calls, sum.bytes - asked.bytes, sum.seconds - asked.seconds};
@@ -76,22 +72,22 @@ void JudgeSlowServer(const JudgedRun& run) {
   // Requests may overlap, so it is not known what of this the run waited for.
   run.Add(rule, worst_factor,
           fmt::format("Server {} took {} times as long for {} as the others of its kind, {} longer in all.",
-                      ShortName(TextField(*worst, "server")), HumanNumber(worst_factor),
-                      ShortName(TextField(*worst, "operation")), HumanDuration(worst_excess)),
-          {{"requests.calls", NumberField(*worst, "calls").value_or(0)},
-           {"requests.seconds", NumberField(*worst, "seconds").value_or(0)},
-           {"requests.max_seconds", NumberField(*worst, "max_seconds").value_or(0)},
+                      ShortName(worst->server.str()), HumanNumber(worst_factor), ShortName(worst->operation.str()),
+                      HumanDuration(worst_excess)),
+          {{"requests.calls", worst->calls.value_or(0)},
+           {"requests.seconds", worst->seconds.value_or(0)},
+           {"requests.max_seconds", worst->max_seconds.value_or(0)},
            {"requests.excess_seconds", worst_excess}},
           std::nullopt);
 }
 
 void JudgeSmallReads(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("many-small-reads");
-  const Json* worst = nullptr;
+  const RequestSumRow* worst = nullptr;
   double longest = 0;
-  for (const Json& row : ListField(run.document, "requests")) {
+  for (const RequestSumRow& row : run.measurement.requests) {
     const Asked asked = Asked::Of(row);
-    if (TextField(row, "server") == kOtherName || asked.bytes <= 0 || !kManyReads.Holds(asked.calls)) continue;
+    if (row.server.str() == kOtherName || asked.bytes <= 0 || !kManyReads.Holds(asked.calls)) continue;
     if (!rule.threshold.Holds(asked.bytes / asked.calls)) continue;
     if (!kMuchRequestTime.Holds(asked.seconds / run.budget().core_seconds) || asked.seconds <= longest) continue;
     worst = &row;
@@ -101,8 +97,8 @@ void JudgeSmallReads(const JudgedRun& run) {
   const Asked asked = Asked::Of(*worst);
   run.Add(rule, 0,
           fmt::format("{} requests ({}) moved {} each from {}, and took {}.", HumanCount(asked.calls),
-                      ShortName(TextField(*worst, "operation")), HumanData(asked.bytes / asked.calls),
-                      ShortName(TextField(*worst, "server")), HumanDuration(asked.seconds)),
+                      ShortName(worst->operation.str()), HumanData(asked.bytes / asked.calls),
+                      ShortName(worst->server.str()), HumanDuration(asked.seconds)),
           {{"requests.calls", asked.calls}, {"requests.bytes", asked.bytes}, {"requests.seconds", asked.seconds}},
           std::nullopt);
 }

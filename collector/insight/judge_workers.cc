@@ -1,8 +1,8 @@
 // Verdicts on the workers' memory and on when they came.
 #include <algorithm>
+#include <cmath>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/key_figure_bands.h"
 #include "collector/insight/memory_growth.h"
 #include "collector/insight/short_name.h"
@@ -13,15 +13,13 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr double kMinute = 60;
 
 /// `; at its end it gained 270 MB a minute, and was 90.0 s from its limit`; empty where its memory did not grow at
 /// last.
-std::string HowSoonAtLimit(const JudgedRun& run, const Json& worker) {
-  const auto limit = static_cast<int64_t>(NumberField(worker, "memory_limit_bytes").value_or(0));
-  const std::vector<MemoryPoint> memory = LastMemoryOf(run.document, TextField(worker, "name"));
+std::string HowSoonAtLimit(const JudgedRun& run, const WorkerRow& worker) {
+  const auto limit = static_cast<int64_t>(worker.memory_limit_bytes.value_or(0));
+  const std::vector<MemoryPoint> memory = LastMemoryOf(run.measurement, worker.name.str());
   const std::optional<double> growth = GrowthOf(memory, limit);
   if (!growth.has_value()) return "";
   return fmt::format("; {} {} a minute, and {} {} from it", run.is_running() ? "it gains" : "at its end it gained",
@@ -31,19 +29,19 @@ std::string HowSoonAtLimit(const JudgedRun& run, const Json& worker) {
 
 void JudgePressure(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("memory-pressure");
-  const std::optional<double> used = Metric(run.document, "memory_utilization_max");
+  const std::optional<double> used = run.measurement.Metric("memory_utilization_max");
   if (!used.has_value()) return;
-  const KeyFigureBand band = MemoryBand(TextField(Field(run.document, "run"), "engine"));
+  const KeyFigureBand band = MemoryBand(run.measurement.run.engine.str());
   const Bound bad = From(band.bad);
   if (!From(band.good).Holds(*used)) return;
   std::string name, how_soon;
   double largest = 0;
-  for (const Json& worker : ListField(run.document, "workers")) {
-    const double limit = NumberField(worker, "memory_limit_bytes").value_or(0);
-    const double peak = NumberField(worker, "peak_memory_bytes").value_or(0);
+  for (const WorkerRow& worker : run.measurement.workers) {
+    const double limit = worker.memory_limit_bytes.value_or(0);
+    const double peak = worker.peak_memory_bytes.value_or(0);
     if (limit <= 0 || peak / limit <= largest) continue;
     largest = peak / limit;
-    name = TextField(worker, "name");
+    name = worker.name.str();
     how_soon = HowSoonAtLimit(run, worker);
   }
   run.Add(rule, 0,
@@ -62,15 +60,15 @@ struct GrowingWorker {
   double events_per_second = 0;
 };
 
-GrowingWorker FindFullest(const Json& document) {
+GrowingWorker FindFullest(const Measurement& measurement) {
   GrowingWorker fullest;
-  for (const Json& worker : ListField(document, "workers")) {
-    const double limit = NumberField(worker, "memory_limit_bytes").value_or(0);
-    const double peak = NumberField(worker, "peak_memory_bytes").value_or(0);
-    const double seconds = NumberField(worker, "stop").value_or(0) - NumberField(worker, "start").value_or(0);
+  for (const WorkerRow& worker : measurement.workers) {
+    const double limit = worker.memory_limit_bytes.value_or(0);
+    const double peak = worker.peak_memory_bytes.value_or(0);
+    const double seconds = worker.stop.value_or(0) - worker.start.value_or(0);
     if (limit <= 0 || seconds <= 0 || peak / limit <= fullest.share) continue;
-    fullest = {TextField(worker, "name"), peak / limit, limit, std::max(0.0, limit - peak),
-               NumberField(worker, "events").value_or(0) / seconds};
+    fullest = {worker.name.str(), peak / limit, limit, std::max(0.0, limit - peak),
+               worker.events.value_or(0) / seconds};
   }
   return fullest;
 }
@@ -78,7 +76,7 @@ GrowingWorker FindFullest(const Json& document) {
 /// As memory grows with events: `; at that rate w3, the fullest worker, gains 270 MB a minute and was 90.0 s from its
 /// limit of 4.00 GB`; empty where no limit is known.
 std::string HowSoonFull(const JudgedRun& run, double bytes_per_event) {
-  const GrowingWorker worker = FindFullest(run.document);
+  const GrowingWorker worker = FindFullest(run.measurement);
   const double bytes_per_second = bytes_per_event * worker.events_per_second;
   if (bytes_per_second <= 0) return "";
   const std::string limit = " its limit of " + HumanMemory(worker.limit_bytes);
@@ -91,15 +89,15 @@ std::string HowSoonFull(const JudgedRun& run, double bytes_per_event) {
 
 void JudgeGrowth(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("memory-growth");
-  const std::optional<double> low = Metric(run.document, "rss_slope_low");
-  const std::optional<double> slope = Metric(run.document, "rss_slope");
+  const std::optional<double> low = run.measurement.Metric("rss_slope_low");
+  const std::optional<double> slope = run.measurement.Metric("rss_slope");
   if (!low.has_value() || !slope.has_value() || *low <= 0) return;
   double events = 0;
   double memory = 0;
-  for (const Json& worker : ListField(run.document, "workers")) {
-    events = std::max(events, NumberField(worker, "events").value_or(0));
-    const double peak = NumberField(worker, "peak_memory_bytes").value_or(0);
-    memory = std::max(memory, NumberField(worker, "memory_limit_bytes").value_or(peak));
+  for (const WorkerRow& worker : run.measurement.workers) {
+    events = std::max(events, worker.events.value_or(0));
+    const double peak = worker.peak_memory_bytes.value_or(0);
+    memory = std::max(memory, worker.memory_limit_bytes.value_or(peak));
   }
   // what the lower end of the interval adds over the events of the busiest worker
   constexpr double kEventsOfSlope = 1000;
@@ -113,25 +111,25 @@ void JudgeGrowth(const JudgedRun& run) {
 
 void JudgeLeaks(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("leaking-section");
-  const double most_live = Metric(run.document, "peak_live_bytes").value_or(0);
-  const Json* worst = nullptr;
+  const double most_live = run.measurement.Metric("peak_live_bytes").value_or(0);
+  const SectionRow* worst = nullptr;
   double worst_growth = 0;
-  for (const Json& row : ListField(run.document, "sections")) {
-    const double growth = NumberField(row, "live_growth_bytes").value_or(0);
-    const double chunks = NumberField(row, "chunks").value_or(NumberField(row, "count").value_or(0));
+  for (const SectionRow& row : run.measurement.sections) {
+    const double growth = row.live_growth_bytes.value_or(0);
+    const double chunks = row.chunks.value_or(row.count.value_or(0));
     if (most_live <= 0 || !kMuchKept.Holds(growth) || !rule.threshold.Holds(growth / most_live)) continue;
     if (!kChunksOfLeak.Holds(chunks) || growth <= worst_growth) continue;
     worst = &row;
     worst_growth = growth;
   }
   if (worst == nullptr) return;
-  const std::string path = TextField(*worst, "path");
+  const std::string path = worst->path.str();
   run.Add(rule, worst_growth / most_live,
           fmt::format("{} keeps memory from chunk to chunk: {} more is live at the end than half-way.",
                       path == kOtherName ? "Code of chunks outside every section" : "Section " + ShortName(path),
                       HumanMemory(worst_growth)),
           {{"sections.live_growth_bytes", worst_growth},
-           {"sections.live_bytes", NumberField(*worst, "live_bytes").value_or(0)},
+           {"sections.live_bytes", worst->live_bytes.value_or(0)},
            {"peak_live_bytes", most_live}},
           std::nullopt);
 }
@@ -144,23 +142,20 @@ struct Lag {
   double most = 0;
 };
 
-Lag FindLag(const Json& document) {
+Lag FindLag(const Measurement& measurement) {
   Lag lag;
-  const double wall = Metric(document, "wall_time").value_or(0);
-  const Json& points = ListField(Field(document, "timelines"), "worker_counts");
-  const auto number = [](const Json& point, size_t i) {
-    return point.is_array() && point.size() == 2 && point[i].is_number() ? point[i].get<double>() : 0;
-  };
-  for (const Json& point : points) lag.most = std::max(lag.most, number(point, 1));
+  const double wall = measurement.Metric("wall_time").value_or(0);
+  const auto count = [](const TimelinePoint& point) { return std::isnan(point.value) ? 0 : point.value; };
+  for (const TimelinePoint& point : measurement.timelines.worker_counts) lag.most = std::max(lag.most, count(point));
   if (wall <= 0 || lag.most <= 0) return lag;
   double before = 0;
   double workers = 0;
   double missing = 0;
-  for (const Json& point : points) {
-    const double seconds = std::clamp(number(point, 0), 0.0, wall);
+  for (const TimelinePoint& point : measurement.timelines.worker_counts) {
+    const double seconds = std::clamp(point.seconds, 0.0, wall);
     missing += (lag.most - workers) * (seconds - before);
     before = seconds;
-    workers = number(point, 1);
+    workers = count(point);
     if (!kNearlyAllWorkers.Holds(workers / lag.most)) continue;
     lag.seconds = seconds;
     lag.missing_seconds = missing;
@@ -172,7 +167,7 @@ Lag FindLag(const Json& document) {
 
 void JudgeScaling(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("scaling-lag");
-  const Lag lag = FindLag(run.document);
+  const Lag lag = FindLag(run.measurement);
   if (!kSeveral.Holds(lag.most) || !kLongLag.Holds(lag.seconds) || !rule.threshold.Holds(lag.missing)) return;
   run.Add(rule, lag.missing,
           fmt::format("It took {} until nearly all of the {} workers were there; {} of what they could have done is "

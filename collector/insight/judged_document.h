@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "collector/insight/verdicts.h"
+#include "collector/measurement/measurement_json.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -42,6 +44,14 @@ inline nlohmann::ordered_json QuietRun() {
   document["stragglers"] = nlohmann::ordered_json::array();
   SetBudget(&document, {{"compute", 90}, {"blocked", 4}, {"idle", 4}, {"tail", 2}});
   return document;
+}
+
+/// The same of a document as of its measurement.
+inline std::vector<Verdict> Judge(const nlohmann::ordered_json& document) { return Judge(MeasurementOf(document)); }
+inline void AddInsight(nlohmann::ordered_json* document) {
+  Measurement measurement = MeasurementOf(*document);
+  AddInsight(&measurement);
+  *document = JsonOf(measurement);
 }
 
 }  // namespace crema

@@ -1,9 +1,9 @@
 #include "collector/insight/key_figure_bands.h"
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/quality_limits.h"
 #include "collector/engines/engines.h"
 #include "collector/insight/thresholds.h"
+#include "collector/measurement/quality_limits.h"
 
 namespace crema {
 namespace {

@@ -1,7 +1,6 @@
 #include "collector/insight/key_figure_rows.h"
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/key_figures.h"
 #include "collector/insight/lost_workers.h"
 #include "collector/insight/run_evidence.h"
@@ -10,8 +9,6 @@
 
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string RoundShare(double share) { return HumanPercent(share); }
 
@@ -22,59 +19,61 @@ ToldFigure Told(std::string before, std::string_view metric, double value, std::
 }
 
 /// Adds a note of a metric that was measured.
-void AddNote(const Json& document, std::string_view metric, std::string before, std::string (*words)(double),
+void AddNote(const Measurement& measurement, std::string_view metric, std::string before, std::string (*words)(double),
              std::string after, KeyFigureRow* row) {
-  const std::optional<double> value = Metric(document, metric);
+  const std::optional<double> value = measurement.Metric(metric);
   if (!value.has_value()) return;
   row->notes.push_back(Told(std::move(before), metric, *value, words(*value), std::move(after)));
 }
 
 /// The value of the metric, or why there is none.
-KeyFigureRow RowOf(const Json& document, KeyFigureRow row) {
-  row.value = Metric(document, row.figure.key);
+KeyFigureRow RowOf(const Measurement& measurement, KeyFigureRow row) {
+  row.value = measurement.Metric(row.figure.key);
   if (row.value.has_value()) row.text = row.words(*row.value * row.figure.scale);
-  if (!row.value.has_value()) row.why_not = WhyNotMeasured(document, row.figure.key);
+  if (!row.value.has_value()) row.why_not = measurement.WhyNotMeasured(row.figure.key);
   return row;
 }
 
-KeyFigureRow Elapsed(const Json& document) {
-  KeyFigureRow row = RowOf(document, {"Elapsed", {"wall_time", ChangeOf::kRate, false}, HumanDuration});
-  if (!Metric(document, "ideal_wall_time").has_value()) return row;
-  AddNote(document, "ideal_wall_time", "ideal ", HumanDuration, "", &row);
+KeyFigureRow Elapsed(const Measurement& measurement) {
+  KeyFigureRow row = RowOf(measurement, {"Elapsed", {"wall_time", ChangeOf::kRate, false}, HumanDuration});
+  if (!measurement.Metric("ideal_wall_time").has_value()) return row;
+  AddNote(measurement, "ideal_wall_time", "ideal ", HumanDuration, "", &row);
   row.notes.push_back(Words("all cores busy"));
   return row;
 }
 
-KeyFigureRow EventRate(const Json& document) {
-  KeyFigureRow row = RowOf(document, {"Event rate", {"event_rate_wall_khz", ChangeOf::kRate, true, 1000}, HumanRate});
+KeyFigureRow EventRate(const Measurement& measurement) {
+  KeyFigureRow row =
+      RowOf(measurement, {"Event rate", {"event_rate_wall_khz", ChangeOf::kRate, true, 1000}, HumanRate});
   // what ended in a process that died may not be among the results
-  const std::string range = RangeOfResults(FindLostWorkers(document), Metric(document, "total_events").value_or(0));
+  const std::string range =
+      RangeOfResults(FindLostWorkers(measurement), measurement.Metric("total_events").value_or(0));
   if (range.empty()) {
-    AddNote(document, "total_events", "", HumanCount, " events", &row);
+    AddNote(measurement, "total_events", "", HumanCount, " events", &row);
   } else {
     row.notes.push_back(Words("results of " + range));
   }
-  AddNote(document, "event_rate_core_hz", "", HumanRate, " per core", &row);
+  AddNote(measurement, "event_rate_core_hz", "", HumanRate, " per core", &row);
   return row;
 }
 
-KeyFigureRow DataRate(const Json& document) {
-  KeyFigureRow row = RowOf(document, {"Data rate", {"overall_rate_gbps", ChangeOf::kRate, true}, HumanBitRate});
-  AddNote(document, "bytes_read_compressed", "", HumanData, " read", &row);
-  const std::string compression = CompressionNote(document);
+KeyFigureRow DataRate(const Measurement& measurement) {
+  KeyFigureRow row = RowOf(measurement, {"Data rate", {"overall_rate_gbps", ChangeOf::kRate, true}, HumanBitRate});
+  AddNote(measurement, "bytes_read_compressed", "", HumanData, " read", &row);
+  const std::string compression = CompressionNote(measurement);
   if (!compression.empty()) row.notes.push_back(Words(compression));
   return row;
 }
 
-KeyFigureRow ShareRow(const Json& document, std::string_view label, const ShareFigure& figure,
+KeyFigureRow ShareRow(const Measurement& measurement, std::string_view label, const ShareFigure& figure,
                       std::string_view meaning) {
   const bool more_is_better = BandOf(figure.band).more_is_better;
   KeyFigureRow row =
-      RowOf(document, {label, {figure.key, ChangeOf::kShare, more_is_better, figure.scale}, RoundShare, meaning});
-  row.share = ShareOf(document, figure);
+      RowOf(measurement, {label, {figure.key, ChangeOf::kShare, more_is_better, figure.scale}, RoundShare, meaning});
+  row.share = ShareOf(measurement, figure);
   if (!row.share.has_value()) return row;
   row.text = HumanPercent(*row.share);
-  if (!ReadRunEvidence(document).IsEnough()) {  // as the headline says then
+  if (!ReadRunEvidence(measurement).IsEnough()) {  // as the headline says then
     row.notes.push_back(Words("too little to judge"));
     return row;
   }
@@ -84,52 +83,53 @@ KeyFigureRow ShareRow(const Json& document, std::string_view label, const ShareF
   return row;
 }
 
-KeyFigureRow CpuEfficiency(const Json& document) {
-  KeyFigureRow row = ShareRow(document, "CPU efficiency", kCpuEfficiencyShare, "CPU time ÷ (cores × elapsed)");
-  const std::optional<double> job = Metric(document, "job_cpu_efficiency");
+KeyFigureRow CpuEfficiency(const Measurement& measurement) {
+  KeyFigureRow row = ShareRow(measurement, "CPU efficiency", kCpuEfficiencyShare, "CPU time ÷ (cores × elapsed)");
+  const std::optional<double> job = measurement.Metric("job_cpu_efficiency");
   if (job.has_value()) {
     row.notes.push_back(Told("of the whole job ", "job_cpu_efficiency", *job, HumanPercent(*job), ""));
   }
-  if (UsesUncountedGpu(document)) {
+  if (UsesUncountedGpu(measurement)) {
     row.mark = std::nullopt;
     row.notes.insert(row.notes.begin(), Words("threads may spin for the GPU"));
-  } else if (Metric(document, "gpu_wait_cpu_seconds").value_or(0) > 0) {
-    AddNote(document, "gpu_wait_cpu_seconds", "", HumanDuration, " of it spinning for the GPU", &row);
+  } else if (measurement.Metric("gpu_wait_cpu_seconds").value_or(0) > 0) {
+    AddNote(measurement, "gpu_wait_cpu_seconds", "", HumanDuration, " of it spinning for the GPU", &row);
   }
   return row;
 }
 
-KeyFigureRow Gpu(const Json& document) {
-  KeyFigureRow row = RowOf(document, {"GPU", {"gpu_utilization", ChangeOf::kShare, true}, RoundShare, "a kernel ran"});
-  AddNote(document, "gpu_seconds", "", HumanDuration, " of kernels", &row);
-  AddNote(document, "gpu_peak_memory_bytes", "", HumanMemory, " of its memory", &row);
+KeyFigureRow Gpu(const Measurement& measurement) {
+  KeyFigureRow row =
+      RowOf(measurement, {"GPU", {"gpu_utilization", ChangeOf::kShare, true}, RoundShare, "a kernel ran"});
+  AddNote(measurement, "gpu_seconds", "", HumanDuration, " of kernels", &row);
+  AddNote(measurement, "gpu_peak_memory_bytes", "", HumanMemory, " of its memory", &row);
   AddNote(
-      document, "gpu_energy", "", [](double joules) { return HumanCount(joules) + " J"; }, "", &row);
+      measurement, "gpu_energy", "", [](double joules) { return HumanCount(joules) + " J"; }, "", &row);
   return row;
 }
 
 /// What vanished has no tail: the others may well have been busy until theirs.
-KeyFigureRow Balance(const Json& document) {
-  KeyFigureRow row = ShareRow(document, "Balance", kBalanceShare, "cores busy until the tail");
-  const auto lost = static_cast<double>(FindLostWorkers(document).names.size());
+KeyFigureRow Balance(const Measurement& measurement) {
+  KeyFigureRow row = ShareRow(measurement, "Balance", kBalanceShare, "cores busy until the tail");
+  const auto lost = static_cast<double>(FindLostWorkers(measurement).names.size());
   if (lost == 0 || !row.mark.has_value()) return row;
   if (row.mark == Mark::kGood) row.mark = Mark::kWatch;
   row.notes.insert(row.notes.begin(), Words("without " + Counted(lost, "lost worker", "lost workers")));
   return row;
 }
 
-KeyFigureRow Blocked(const Json& document) {
-  KeyFigureRow row = ShareRow(document, "Blocked in code", kBlockedShare, "of chunk time: reads, locks");
-  const std::optional<double> cpu_wait = CpuWaitShare(document);
+KeyFigureRow Blocked(const Measurement& measurement) {
+  KeyFigureRow row = ShareRow(measurement, "Blocked in code", kBlockedShare, "of chunk time: reads, locks");
+  const std::optional<double> cpu_wait = CpuWaitShare(measurement);
   if (row.share.has_value() && cpu_wait.has_value()) row.notes.push_back({"CPU wait ", HumanPercent(*cpu_wait), ""});
   return row;
 }
 
-KeyFigureRow PeakMemoryRow(const Json& document) {
+KeyFigureRow PeakMemoryRow(const Measurement& measurement) {
   KeyFigureRow row = {"Peak memory", {"peak_memory_bytes", ChangeOf::kMemory, false}, HumanMemory};
-  const std::optional<PeakMemory> memory = FindPeakMemory(document);
+  const std::optional<PeakMemory> memory = FindPeakMemory(measurement);
   if (memory.has_value()) row.figure.key = memory->key;
-  row = RowOf(document, std::move(row));
+  row = RowOf(measurement, std::move(row));
   if (!memory.has_value()) return row;
   if (memory->tightest.has_value()) {
     const TightestWorker& tightest = *memory->tightest;
@@ -142,19 +142,19 @@ KeyFigureRow PeakMemoryRow(const Json& document) {
     return row;
   }
   if (!memory->is_of_worker) row.notes.push_back(Words("largest process"));
-  AddNote(document, "tree_peak_rss_bytes", "", HumanMemory, " in all processes", &row);
+  AddNote(measurement, "tree_peak_rss_bytes", "", HumanMemory, " in all processes", &row);
   row.notes.push_back(Words("no limit known"));
   return row;
 }
 
-KeyFigureRow FailedAttemptsRow(const Json& document) {
+KeyFigureRow FailedAttemptsRow(const Measurement& measurement) {
   KeyFigureRow row =
-      RowOf(document, {"Failed attempts", {"num_failed_attempts", ChangeOf::kFailures, false}, HumanCount});
-  const std::optional<FailedAttempts> figure = FindFailedAttempts(document);
+      RowOf(measurement, {"Failed attempts", {"num_failed_attempts", ChangeOf::kFailures, false}, HumanCount});
+  const std::optional<FailedAttempts> figure = FindFailedAttempts(measurement);
   if (!figure.has_value()) {
     row.value = std::nullopt;
     row.text = "–";
-    row.why_not = WhyNotMeasured(document, row.figure.key);
+    row.why_not = measurement.WhyNotMeasured(row.figure.key);
     return row;
   }
   row.value = figure->gone();
@@ -169,19 +169,19 @@ KeyFigureRow FailedAttemptsRow(const Json& document) {
   if (figure->lost_workers > 0)
     row.notes.push_back(Words(Counted(figure->lost_workers, "worker", "workers") + " lost"));
   row.notes.push_back(Words(GoodHint(KeyFigure::kFailedAttempts)));
-  if (figure->lost > 0) AddNote(document, "num_lost_attempts", "", HumanCount, " lost", &row);
+  if (figure->lost > 0) AddNote(measurement, "num_lost_attempts", "", HumanCount, " lost", &row);
   if (figure->is_all_recovered) row.notes.push_back(Words("all ok on retry"));
   return row;
 }
 
 }  // namespace
 
-std::vector<KeyFigureRow> KeyFigureRows(const Json& document) {
-  if (IsProcessTreeOnly(document)) return TreeFigureRows(document);
-  std::vector<KeyFigureRow> rows = {Elapsed(document),       EventRate(document),        DataRate(document),
-                                    CpuEfficiency(document), Blocked(document),          PeakMemoryRow(document),
-                                    Balance(document),       FailedAttemptsRow(document)};
-  if (Metric(document, "gpu_utilization").has_value()) rows.push_back(Gpu(document));
+std::vector<KeyFigureRow> KeyFigureRows(const Measurement& measurement) {
+  if (IsProcessTreeOnly(measurement)) return TreeFigureRows(measurement);
+  std::vector<KeyFigureRow> rows = {
+      Elapsed(measurement), EventRate(measurement),     DataRate(measurement), CpuEfficiency(measurement),
+      Blocked(measurement), PeakMemoryRow(measurement), Balance(measurement),  FailedAttemptsRow(measurement)};
+  if (measurement.Metric("gpu_utilization").has_value()) rows.push_back(Gpu(measurement));
   return rows;
 }
 

@@ -10,7 +10,7 @@
 #include "collector/insight/figure_change.h"
 #include "collector/insight/key_figure_bands.h"
 #include "collector/insight/told_figure.h"
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 
@@ -32,7 +32,7 @@ struct KeyFigureRow {
 
 /// Of every document with chunks the same eight, in this order: elapsed time, event rate, data rate, CPU efficiency,
 /// blocked, peak memory, balance, failed attempts. Of a command without chunks those of its processes.
-std::vector<KeyFigureRow> KeyFigureRows(const nlohmann::ordered_json& document);
+std::vector<KeyFigureRow> KeyFigureRows(const Measurement& measurement);
 
 }  // namespace crema
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "collector/insight/key_figure_bands.h"
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 
@@ -24,14 +24,14 @@ inline constexpr ShareFigure kBlockedShare = {"io_overhead_pct", KeyFigure::kWai
 inline constexpr ShareFigure kBalanceShare = {"balance", KeyFigure::kBalance};
 
 /// nullopt where it was not measured.
-std::optional<double> ShareOf(const nlohmann::ordered_json& document, const ShareFigure& figure);
+std::optional<double> ShareOf(const Measurement& measurement, const ShareFigure& figure);
 
 /// Of the chunks' time, what they waited for a CPU. The budget's group "Waiting in your code" holds it too, so it
 /// stands beside `kBlockedShare`, that they agree.
-std::optional<double> CpuWaitShare(const nlohmann::ordered_json& document);
+std::optional<double> CpuWaitShare(const Measurement& measurement);
 
 /// `compressed 3.05×`; empty where it is not known.
-std::string CompressionNote(const nlohmann::ordered_json& document);
+std::string CompressionNote(const Measurement& measurement);
 
 /// The worker that came closest to its limit.
 struct TightestWorker {
@@ -50,7 +50,7 @@ struct PeakMemory {
   std::optional<double> all_processes_bytes;
 };
 
-std::optional<PeakMemory> FindPeakMemory(const nlohmann::ordered_json& document);
+std::optional<PeakMemory> FindPeakMemory(const Measurement& measurement);
 
 struct FailedAttempts {
   double attempts = 0;
@@ -63,7 +63,7 @@ struct FailedAttempts {
   double gone() const { return failed + lost; }
 };
 
-std::optional<FailedAttempts> FindFailedAttempts(const nlohmann::ordered_json& document);
+std::optional<FailedAttempts> FindFailedAttempts(const Measurement& measurement);
 
 }  // namespace crema
 

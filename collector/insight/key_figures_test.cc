@@ -2,12 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "collector/measurement/measurement_json.h"
+#include "nlohmann/json.hpp"
+
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json With(const Json& metrics) { return {{"metrics", metrics}}; }
+Measurement With(const nlohmann::ordered_json& metrics) { return MeasurementOf({{"metrics", metrics}}); }
 
 TEST(ShareOf, APercentageBecomesAShare) {
   EXPECT_DOUBLE_EQ(*ShareOf(With({{"io_overhead_pct", 25}}), kBlockedShare), 0.25);
@@ -21,11 +22,13 @@ TEST(CpuWaitShare, IsOfTheChunksTime) {
 }
 
 TEST(FindPeakMemory, TheTightestWorkerIsClosestToItsOwnLimit) {
-  Json document = With({{"peak_memory_bytes", 900}});
-  document["workers"] = {{{"name", "large"}, {"peak_memory_bytes", 900}, {"memory_limit_bytes", 2000}},
-                         {{"name", "tight"}, {"peak_memory_bytes", 90}, {"memory_limit_bytes", 100}},
-                         {{"name", "free"}, {"peak_memory_bytes", 800}, {"memory_limit_bytes", nullptr}}};
-  const std::optional<PeakMemory> memory = FindPeakMemory(document);
+  const Measurement measurement =
+      MeasurementOf({{"metrics", {{"peak_memory_bytes", 900}}},
+                     {"workers",
+                      {{{"name", "large"}, {"peak_memory_bytes", 900}, {"memory_limit_bytes", 2000}},
+                       {{"name", "tight"}, {"peak_memory_bytes", 90}, {"memory_limit_bytes", 100}},
+                       {{"name", "free"}, {"peak_memory_bytes", 800}, {"memory_limit_bytes", nullptr}}}}});
+  const std::optional<PeakMemory> memory = FindPeakMemory(measurement);
   ASSERT_TRUE(memory.has_value());
   EXPECT_EQ(memory->bytes, 900);
   EXPECT_EQ(memory->tightest->name, "tight");
@@ -33,10 +36,10 @@ TEST(FindPeakMemory, TheTightestWorkerIsClosestToItsOwnLimit) {
 }
 
 TEST(FindPeakMemory, WhereAWorkerWasLostItIsThatOfTheLargestProcess) {
-  Json document = With({{"peak_memory_bytes", 2}, {"process_peak_rss_bytes", 60}});
-  EXPECT_TRUE(FindPeakMemory(document)->is_of_worker);
-  document["quality"]["processes_lost"] = 1;
-  const std::optional<PeakMemory> memory = FindPeakMemory(document);
+  Measurement measurement = With({{"peak_memory_bytes", 2}, {"process_peak_rss_bytes", 60}});
+  EXPECT_TRUE(FindPeakMemory(measurement)->is_of_worker);
+  measurement.quality.processes_lost = 1;
+  const std::optional<PeakMemory> memory = FindPeakMemory(measurement);
   EXPECT_EQ(memory->bytes, 60);
   EXPECT_FALSE(memory->is_of_worker);
   EXPECT_FALSE(memory->tightest.has_value());
@@ -47,7 +50,7 @@ TEST(FindPeakMemory, WithoutSamplesItIsThatOfTheLargestProcess) {
   ASSERT_TRUE(memory.has_value());
   EXPECT_EQ(memory->key, "process_peak_rss_bytes");
   EXPECT_FALSE(memory->is_of_worker);
-  EXPECT_FALSE(FindPeakMemory(With(Json::object())).has_value());
+  EXPECT_FALSE(FindPeakMemory(Measurement()).has_value());
 }
 
 TEST(FindFailedAttempts, LostOnesAreJudgedToo) {
@@ -60,12 +63,12 @@ TEST(FindFailedAttempts, LostOnesAreJudgedToo) {
 }
 
 TEST(FindFailedAttempts, AChunkWithoutResultIsBadUnlessTheRunGoesOn) {
-  Json document = With({{"num_attempts", 1000}, {"num_failed_attempts", 1}, {"num_unfinished_chunks", 1}});
-  EXPECT_EQ(FindFailedAttempts(document)->mark, Mark::kBad);
-  EXPECT_FALSE(FindFailedAttempts(document)->is_all_recovered);
-  document["run"] = {{"state", "running"}};
-  EXPECT_EQ(FindFailedAttempts(document)->mark, Mark::kGood);
-  EXPECT_EQ(FindFailedAttempts(document)->without_result, 0);
+  Measurement measurement = With({{"num_attempts", 1000}, {"num_failed_attempts", 1}, {"num_unfinished_chunks", 1}});
+  EXPECT_EQ(FindFailedAttempts(measurement)->mark, Mark::kBad);
+  EXPECT_FALSE(FindFailedAttempts(measurement)->is_all_recovered);
+  measurement.run.state = "running";
+  EXPECT_EQ(FindFailedAttempts(measurement)->mark, Mark::kGood);
+  EXPECT_EQ(FindFailedAttempts(measurement)->without_result, 0);
 }
 
 TEST(FindFailedAttempts, WhatIsNotKnownIsNotCalledRecovered) {

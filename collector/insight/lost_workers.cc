@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/run_evidence.h"
 #include "collector/insight/short_name.h"
 #include "collector/insight/thresholds.h"
@@ -12,8 +11,6 @@
 
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct AliveStep {
   double time = 0;
@@ -70,33 +67,33 @@ std::string RangeOfResults(const LostWorkers& lost, double events) {
   return fmt::format("{} to {} events", HumanCount(events - lost.uncertain_events), HumanCount(events));
 }
 
-LostWorkers FindLostWorkers(const Json& document) {
+LostWorkers FindLostWorkers(const Measurement& measurement) {
   LostWorkers lost;
-  if (ReadRunEvidence(document).state == RunState::kKilled) return lost;
-  const bool has_engine = !TextField(Field(document, "run"), "engine").empty();
+  if (ReadRunEvidence(measurement).state == RunState::kKilled) return lost;
+  const bool has_engine = !measurement.run.engine.str().empty();
   lost.has_engine = has_engine;
   std::vector<std::pair<double, std::string>> vanished;
   std::vector<AliveStep> steps;
   double end = 0;
-  for (const Json& worker : ListField(document, "workers")) {
-    end = std::max(end, NumberField(worker, "stop").value_or(0));
+  for (const WorkerRow& worker : measurement.workers) {
+    end = std::max(end, worker.stop.value_or(0));
   }
-  for (const Json& worker : ListField(document, "workers")) {
+  for (const WorkerRow& worker : measurement.workers) {
     ++lost.workers;
-    const double start = NumberField(worker, "start").value_or(0);
-    const double stop = std::max(start, NumberField(worker, "stop").value_or(start));
-    const bool was_at_work = NumberField(worker, "lost").value_or(0) > 0;
-    const std::string reason = TextField(worker, "left_reason");
+    const double start = worker.start.value_or(0);
+    const double stop = std::max(start, worker.stop.value_or(start));
+    const bool was_at_work = worker.lost.value_or(0) > 0;
+    const std::string reason = worker.left_reason.str();
     const bool is_lost =
-        TextField(worker, "state") == "lost" && (was_at_work || !reason.empty() || kBeforeTheEnd.Holds(end - stop));
+        worker.state.str() == "lost" && (was_at_work || !reason.empty() || kBeforeTheEnd.Holds(end - stop));
     steps.push_back({start, 1, 0});
     steps.push_back({stop, -1, is_lost ? 1 : 0});
     if (!is_lost) continue;
-    vanished.emplace_back(stop, TextField(worker, "name"));
+    vanished.emplace_back(stop, worker.name.str());
     if (!reason.empty()) ++lost.reasons[reason];
     if (has_engine) continue;
-    lost.uncertain_chunks += NumberField(worker, "chunks").value_or(0);
-    lost.uncertain_events += NumberField(worker, "events").value_or(0);
+    lost.uncertain_chunks += worker.chunks.value_or(0);
+    lost.uncertain_events += worker.events.value_or(0);
   }
   if (vanished.empty()) return lost;
   std::stable_sort(vanished.begin(), vanished.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

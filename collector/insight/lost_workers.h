@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 
@@ -36,7 +36,7 @@ std::string RangeOfResults(const LostWorkers& lost, double events);
 
 /// None of a run that was killed as a whole: then all of its workers ended with it. A worker that vanished with no
 /// chunk open when the run was over (not `kBeforeTheEnd`) is not lost, unless the engine says why it left.
-LostWorkers FindLostWorkers(const nlohmann::ordered_json& document);
+LostWorkers FindLostWorkers(const Measurement& measurement);
 
 }  // namespace crema
 

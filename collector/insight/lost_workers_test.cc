@@ -1,12 +1,18 @@
 #include "collector/insight/lost_workers.h"
 
+#include "collector/measurement/measurement_json.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
 
 using testing::ElementsAre;
+
+LostWorkers FindLostWorkers(const nlohmann::ordered_json& document) {
+  return crema::FindLostWorkers(MeasurementOf(document));
+}
 
 nlohmann::ordered_json Worker(const char* name, double start, double stop, const char* state, double chunks = 0) {
   return {{"name", name},   {"start", start},   {"stop", stop},

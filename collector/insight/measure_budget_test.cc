@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "collector/insight/verdicts.h"
+#include "collector/insight/judged_document.h"
 #include "collector/metrics/measure_fixture.h"
-#include "collector/metrics/measurement.h"
+#include "collector/metrics/measured_run.h"
 #include "collector/metrics/record_lines.h"
 
 namespace crema {

@@ -4,12 +4,9 @@
 #include <cmath>
 
 #include "absl/time/time.h"
-#include "collector/document/document_fields.h"
 
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Bytes a second by least squares over the samples from `from` on; nullopt where they are all of one moment.
 std::optional<double> GrowthSince(const std::vector<MemoryPoint>& memory, size_t from) {
@@ -30,12 +27,6 @@ std::optional<double> GrowthSince(const std::vector<MemoryPoint>& memory, size_t
 }
 
 int64_t Nanoseconds(double seconds) { return absl::ToInt64Nanoseconds(absl::Seconds(seconds)); }
-
-std::optional<MemoryPoint> PointOf(const Json& point) {
-  const bool is_point = point.is_array() && point.size() == 2 && point[0].is_number() && point[1].is_number();
-  if (!is_point) return std::nullopt;
-  return MemoryPoint{Nanoseconds(point[0].get<double>()), std::llround(point[1].get<double>())};
-}
 
 }  // namespace
 
@@ -58,17 +49,22 @@ std::optional<double> SecondsToLimit(const std::vector<MemoryPoint>& memory, int
   return static_cast<double>(limit_bytes - memory.back().rss_bytes) / *growth;
 }
 
-std::vector<MemoryPoint> LastMemoryOf(const Json& document, std::string_view worker) {
+std::vector<MemoryPoint> LastMemoryOf(const Measurement& measurement, std::string_view worker) {
   std::vector<MemoryPoint> changes;
-  for (const Json& point : Field(Field(Field(document, "timelines"), "worker_memory"), worker)) {
-    if (const std::optional<MemoryPoint> change = PointOf(point)) changes.push_back(*change);
+  if (const auto* by_worker = measurement.timelines.Find("worker_memory"); by_worker != nullptr) {
+    for (const auto& [name, timeline] : *by_worker) {
+      if (name != worker) continue;
+      for (const TimelinePoint& point : timeline) {
+        if (!std::isnan(point.value)) changes.push_back({Nanoseconds(point.seconds), std::llround(point.value)});
+      }
+    }
   }
   std::vector<MemoryPoint> memory;
   if (changes.empty()) return memory;
   int64_t end_ns = changes.back().time_ns;
-  for (const Json& row : ListField(document, "workers")) {
-    if (TextField(row, "name") != worker) continue;
-    end_ns = std::max(end_ns, Nanoseconds(NumberField(row, "stop").value_or(0)));
+  for (const WorkerRow& row : measurement.workers) {
+    if (row.name.str() != worker) continue;
+    end_ns = std::max(end_ns, Nanoseconds(row.stop.value_or(0)));
   }
   size_t next = 0;
   for (int64_t time_ns = std::max(changes.front().time_ns, end_ns - kMemorySpanNs); time_ns <= end_ns;

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 
@@ -35,7 +35,7 @@ std::optional<double> SecondsToLimit(const std::vector<MemoryPoint>& memory, int
 
 /// A worker's memory in the last `kMemorySpanNs` of its life, read off at equal steps: timelines have
 /// changes only.
-std::vector<MemoryPoint> LastMemoryOf(const nlohmann::ordered_json& document, std::string_view worker);
+std::vector<MemoryPoint> LastMemoryOf(const Measurement& measurement, std::string_view worker);
 
 }  // namespace crema
 

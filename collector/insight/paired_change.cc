@@ -12,6 +12,7 @@
 #include "collector/insight/piece_match.h"
 #include "collector/insight/student_distribution.h"
 #include "collector/insight/thresholds.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "collector/insight/run_pieces.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 

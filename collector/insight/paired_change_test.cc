@@ -11,6 +11,7 @@
 #include "collector/insight/between_sides.h"
 #include "collector/insight/change_judgement.h"
 #include "collector/insight/paired_sentence.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {

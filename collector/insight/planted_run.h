@@ -3,7 +3,6 @@
 #define CREMA_COLLECTOR_INSIGHT_PLANTED_RUN_H_
 
 #include "collector/insight/judged_document.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 

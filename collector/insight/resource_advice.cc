@@ -4,14 +4,11 @@
 #include <cmath>
 #include <utility>
 
-#include "collector/document/document_fields.h"
 #include "collector/insight/thresholds.h"
 #include "fmt/format.h"
 
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Ranks, from 1 on, of the values that bound the quantile.
 struct Ranks {
@@ -71,42 +68,35 @@ UsedResource Describe(std::string resource, std::vector<double> used, const std:
   return row;
 }
 
-Json OrNull(const std::optional<double>& number) { return number.has_value() ? Json(*number) : Json(); }
-
 }  // namespace
 
-std::vector<UsedResource> AdviseResources(const Json& document) {
+std::vector<UsedResource> AdviseResources(const Measurement& measurement) {
   std::vector<double> peaks, memory, used_cores, cores;
   bool has_jobs = false;
-  for (const Json& worker : ListField(document, "workers")) {
-    const std::optional<double> cpu = NumberField(worker, "engine_cpu");
-    const std::optional<double> engine_peak = NumberField(worker, "engine_peak_memory_bytes");
-    const std::optional<double> time_limit = NumberField(worker, "time_limit");
+  for (const WorkerRow& worker : measurement.workers) {
+    const std::optional<double> cpu = worker.engine_cpu;
+    const std::optional<double> engine_peak = worker.engine_peak_memory_bytes;
+    const std::optional<double> time_limit = worker.time_limit;
     if (!cpu.has_value() && !engine_peak.has_value() && !time_limit.has_value()) continue;
     has_jobs = true;
     // One that was ended early would have used more.
-    const bool is_over = TextField(worker, "state") == "ended";
-    const std::optional<double> peak = std::max(engine_peak, NumberField(worker, "peak_memory_bytes"));
+    const bool is_over = worker.state.str() == "ended";
+    const std::optional<double> peak = std::max<std::optional<double>>(engine_peak, worker.peak_memory_bytes);
     if (peak.has_value() && is_over) peaks.push_back(*peak);
-    if (const auto limit = NumberField(worker, "memory_limit_bytes")) memory.push_back(*limit);
-    const double seconds = NumberField(worker, "stop").value_or(0) - NumberField(worker, "start").value_or(0);
+    if (worker.memory_limit_bytes.has_value()) memory.push_back(*worker.memory_limit_bytes);
+    const double seconds = worker.stop.value_or(0) - worker.start.value_or(0);
     if (cpu.has_value() && is_over && kSecondsOfJob.Holds(seconds)) used_cores.push_back(*cpu / seconds);
-    if (const auto count = NumberField(worker, "cores")) cores.push_back(*count);
+    if (worker.cores.has_value()) cores.push_back(*worker.cores);
   }
   if (!has_jobs) return {};
   return {Describe("memory", std::move(peaks), memory), Describe("cores", std::move(used_cores), cores)};
 }
 
-Json ResourceAdviceRows(const std::vector<UsedResource>& advice) {
-  Json rows = Json::array();
+std::vector<ResourceAdviceRow> ResourceAdviceRows(const std::vector<UsedResource>& advice) {
+  std::vector<ResourceAdviceRow> rows;
   for (const UsedResource& each : advice) {
-    rows.push_back({{"resource", each.resource},
-                    {"jobs", static_cast<int64_t>(each.jobs)},
-                    {"requested", OrNull(each.requested)},
-                    {"used", OrNull(each.used)},
-                    {"used_low", OrNull(each.used_low)},
-                    {"used_high", OrNull(each.used_high)},
-                    {"reason", each.reason.empty() ? Json() : Json(each.reason)}});
+    rows.push_back({each.resource, static_cast<int64_t>(each.jobs), each.requested, each.used, each.used_low,
+                    each.used_high, Text::OrNull(each.reason)});
   }
   return rows;
 }

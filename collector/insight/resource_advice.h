@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 
@@ -24,10 +24,10 @@ struct UsedResource {
 
 /// Of a document with jobs of a batch system: what an engine's workers tell of memory limits and CPU time. Empty: it
 /// has none.
-std::vector<UsedResource> AdviseResources(const nlohmann::ordered_json& document);
+std::vector<UsedResource> AdviseResources(const Measurement& measurement);
 
 /// The rows of the document's `resource_advice`.
-nlohmann::ordered_json ResourceAdviceRows(const std::vector<UsedResource>& advice);
+std::vector<ResourceAdviceRow> ResourceAdviceRows(const std::vector<UsedResource>& advice);
 
 }  // namespace crema
 

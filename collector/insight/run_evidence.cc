@@ -3,22 +3,20 @@
 #include <algorithm>
 #include <string>
 
-#include "collector/document/document_fields.h"
-
 namespace crema {
 
-RunEvidence ReadRunEvidence(const nlohmann::ordered_json& document) {
+RunEvidence ReadRunEvidence(const Measurement& measurement) {
   RunEvidence evidence;
-  const std::string state = TextField(Field(document, "run"), "state");
+  const std::string state = measurement.run.state.str();
   if (state == "running") evidence.state = RunState::kRunning;
   if (state == "killed") evidence.state = RunState::kKilled;
-  evidence.attempts = Metric(document, "num_attempts").value_or(0);
-  evidence.lost = Metric(document, "num_lost_attempts").value_or(0);
-  const double failed = Metric(document, "num_failed_attempts").value_or(0);
+  evidence.attempts = measurement.Metric("num_attempts").value_or(0);
+  evidence.lost = measurement.Metric("num_lost_attempts").value_or(0);
+  const double failed = measurement.Metric("num_failed_attempts").value_or(0);
   // A chunk has one result but may have several ok attempts: only whether any ended matters here. Without attempts the
   // number of chunks is what an engine reports of itself.
-  if (evidence.attempts > 0) evidence.ended = std::max(Metric(document, "num_chunks").value_or(0) + failed, 0.0);
-  evidence.budget = ReadBudget(document);
+  if (evidence.attempts > 0) evidence.ended = std::max(measurement.Metric("num_chunks").value_or(0) + failed, 0.0);
+  evidence.budget = ReadBudget(measurement);
   return evidence;
 }
 

@@ -6,7 +6,7 @@
 
 #include "collector/insight/budget_rows.h"
 #include "collector/insight/thresholds.h"
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 
@@ -23,7 +23,7 @@ struct RunEvidence {
   bool IsEnough() const { return ended > 0 && budget.has_value() && kEnoughCoreSeconds.Holds(budget->core_seconds); }
 };
 
-RunEvidence ReadRunEvidence(const nlohmann::ordered_json& document);
+RunEvidence ReadRunEvidence(const Measurement& measurement);
 
 }  // namespace crema
 

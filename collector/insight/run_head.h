@@ -6,15 +6,15 @@
 #include <string>
 
 #include "collector/insight/key_figure_bands.h"
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 
 /// Its name, else its id, else "unnamed run".
-std::string RunName(const nlohmann::ordered_json& document);
+std::string RunName(const Measurement& measurement);
 
 /// `8 workers × 4 cores on 2 hosts`; empty where workers were not counted.
-std::string OnWhat(const nlohmann::ordered_json& document);
+std::string OnWhat(const Measurement& measurement);
 
 /// How days are written: a format of absl::FormatTime, and what stands between day and time.
 struct DayStyle {
@@ -30,7 +30,7 @@ struct RunTimes {
 };
 
 /// nullopt where the start is not known.
-std::optional<RunTimes> TimesOf(const nlohmann::ordered_json& run, const DayStyle& style);
+std::optional<RunTimes> TimesOf(const RunFacts& run, const DayStyle& style);
 
 enum class RunEnding { kUnknown, kRunning, kFinished, kFailed, kKilled };
 
@@ -40,7 +40,7 @@ struct StateInWords {
   std::optional<Mark> mark;            ///< none where nothing is to be judged: still running, or not known
 };
 
-StateInWords StateOf(const nlohmann::ordered_json& document);
+StateInWords StateOf(const Measurement& measurement);
 
 }  // namespace crema
 

@@ -4,6 +4,9 @@
 
 #include <utility>
 
+#include "collector/measurement/measurement_json.h"
+#include "nlohmann/json.hpp"
+
 namespace crema {
 namespace {
 
@@ -12,10 +15,17 @@ using Json = nlohmann::ordered_json;
 constexpr DayStyle kStyle = {"%Y-%m-%d", " "};
 
 // 2026-11-21 23:59:50 UTC
-Json RunOf(int64_t seconds) {
-  const int64_t start = 1'795'305'590'000'000'000;
-  return {{"state", "finished"}, {"start_ns", start}, {"stop_ns", start + seconds * 1'000'000'000}};
+RunFacts RunOf(int64_t seconds) {
+  RunFacts run;
+  run.state = "finished";
+  run.start_ns = 1'795'305'590'000'000'000;
+  run.stop_ns = run.start_ns.integer() + seconds * 1'000'000'000;
+  return run;
 }
+
+std::string RunName(const Json& document) { return crema::RunName(MeasurementOf(document)); }
+std::string OnWhat(const Json& document) { return crema::OnWhat(MeasurementOf(document)); }
+StateInWords StateOf(const Json& document) { return crema::StateOf(MeasurementOf(document)); }
 
 TEST(RunName, IsTheNameElseTheIdElseSaidToBeMissing) {
   EXPECT_EQ(RunName({{"run", {{"name", "ttbar"}, {"id", "r1"}}}}), "ttbar");
@@ -40,10 +50,10 @@ TEST(TimesOf, TheEndHasItsDayOnlyWhereThatIsAnother) {
 }
 
 TEST(TimesOf, ARunningJobHasNoEnd) {
-  Json run = RunOf(5);
-  run["state"] = "running";
+  RunFacts run = RunOf(5);
+  run.state = "running";
   EXPECT_EQ(TimesOf(run, kStyle)->stop, "");
-  EXPECT_FALSE(TimesOf(Json::object(), kStyle).has_value());
+  EXPECT_FALSE(TimesOf(RunFacts(), kStyle).has_value());
 }
 
 Json WithRun(Json run) { return {{"run", std::move(run)}}; }

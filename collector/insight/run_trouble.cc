@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/lost_workers.h"
 #include "collector/insight/run_evidence.h"
 #include "fmt/format.h"
@@ -13,18 +12,16 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 void Add(RunTrouble& trouble, Mark mark, std::string clause, std::string brief) {
   if (trouble.brief.empty()) trouble.brief = std::move(brief);
   trouble.clauses.push_back(std::move(clause));
   if (mark == Mark::kBad || trouble.mark == Mark::kGood) trouble.mark = mark;
 }
 
-void AddMissingResults(const Json& document, RunTrouble& trouble) {
-  const double unfinished = Metric(document, "num_unfinished_chunks").value_or(0);
+void AddMissingResults(const Measurement& measurement, RunTrouble& trouble) {
+  const double unfinished = measurement.Metric("num_unfinished_chunks").value_or(0);
   if (unfinished <= 0) return;
-  const double all = Metric(document, "num_chunks").value_or(0) + unfinished;
+  const double all = measurement.Metric("num_chunks").value_or(0) + unfinished;
   trouble.results_may_lack = true;
   Add(trouble, Mark::kBad,
       fmt::format("{} of {} {} no result", HumanCount(unfinished), Counted(all, "chunk", "chunks"),
@@ -33,17 +30,17 @@ void AddMissingResults(const Json& document, RunTrouble& trouble) {
 }
 
 /// By the engine's own log. Those of lost chunks and of chunks without a result are told as these.
-void AddFailedTasks(const Json& document, RunTrouble& trouble) {
-  const double failed = Metric(document, "num_failed_tasks").value_or(0);
+void AddFailedTasks(const Measurement& measurement, RunTrouble& trouble) {
+  const double failed = measurement.Metric("num_failed_tasks").value_or(0);
   if (failed <= 0) return;
-  const double without_chunk = Metric(document, "num_failed_tasks_without_chunk").value_or(0);
-  const double told = std::max(Metric(document, "num_unfinished_chunks").value_or(0),
-                               Metric(document, "num_lost_attempts").value_or(0));
+  const double without_chunk = measurement.Metric("num_failed_tasks_without_chunk").value_or(0);
+  const double told = std::max(measurement.Metric("num_unfinished_chunks").value_or(0),
+                               measurement.Metric("num_lost_attempts").value_or(0));
   const double shown = failed - without_chunk > told ? failed : without_chunk;
   trouble.results_may_lack = true;
   if (shown <= 0) return;
   std::string clause = fmt::format("{} of {} failed", HumanCount(shown),
-                                   Counted(Metric(document, "num_tasks").value_or(failed), "task", "tasks"));
+                                   Counted(measurement.Metric("num_tasks").value_or(failed), "task", "tasks"));
   if (shown == without_chunk) {
     clause += " without a recorded chunk";
   } else if (without_chunk > 0) {
@@ -53,8 +50,8 @@ void AddFailedTasks(const Json& document, RunTrouble& trouble) {
       Counted(shown, "task", "tasks") + " failed");
 }
 
-void AddLostWorkers(const Json& document, RunTrouble& trouble) {
-  const LostWorkers lost = FindLostWorkers(document);
+void AddLostWorkers(const Measurement& measurement, RunTrouble& trouble) {
+  const LostWorkers lost = FindLostWorkers(measurement);
   if (!lost.any()) return;
   const auto count = static_cast<double>(lost.names.size());
   trouble.results_may_lack |= lost.uncertain_chunks > 0;
@@ -68,19 +65,19 @@ void AddLostWorkers(const Json& document, RunTrouble& trouble) {
       Counted(count, "worker", "workers") + " lost");
 }
 
-void AddIncompleteRecords(const Json& document, RunTrouble& trouble) {
-  const Json& quality = Field(document, "quality");
-  const std::optional<double> coverage = NumberField(quality, "event_coverage");
-  const double dropped = NumberField(quality, "records_dropped").value_or(0);
+void AddIncompleteRecords(const Measurement& measurement, RunTrouble& trouble) {
+  const Quality& quality = measurement.quality;
+  const std::optional<double> coverage = quality.event_coverage;
+  const double dropped = quality.records_dropped.value_or(0);
   trouble.results_may_lack |= coverage.value_or(1) < 1 || dropped > 0;
-  const double read = NumberField(quality, "records_read").value_or(0);
+  const double read = quality.records_read.value_or(0);
   if (coverage.has_value() && MarkOf(KeyFigure::kEventCoverage, *coverage) != Mark::kGood) {
     Add(trouble, MarkOf(KeyFigure::kEventCoverage, *coverage),
         fmt::format("the records hold only {} of the events", HumanPercent(*coverage)), "records incomplete");
   } else if (dropped > 0 && MarkOf(KeyFigure::kDroppedRecords, dropped / (dropped + read)) == Mark::kBad) {
     Add(trouble, Mark::kWatch, Counted(dropped, "record was", "records were") + " lost", "records incomplete");
   }
-  const double lost = NumberField(quality, "records_lost").value_or(0);
+  const double lost = quality.records_lost.value_or(0);
   trouble.results_may_lack |= lost > 0;
   if (lost > 0) {
     Add(trouble, Mark::kWatch,
@@ -92,13 +89,13 @@ void AddIncompleteRecords(const Json& document, RunTrouble& trouble) {
 
 }  // namespace
 
-RunTrouble FindRunTrouble(const Json& document) {
+RunTrouble FindRunTrouble(const Measurement& measurement) {
   RunTrouble trouble;
-  const bool is_running = ReadRunEvidence(document).state == RunState::kRunning;
-  if (!is_running) AddMissingResults(document, trouble);
-  if (!is_running) AddFailedTasks(document, trouble);
-  AddLostWorkers(document, trouble);
-  if (!is_running) AddIncompleteRecords(document, trouble);
+  const bool is_running = ReadRunEvidence(measurement).state == RunState::kRunning;
+  if (!is_running) AddMissingResults(measurement, trouble);
+  if (!is_running) AddFailedTasks(measurement, trouble);
+  AddLostWorkers(measurement, trouble);
+  if (!is_running) AddIncompleteRecords(measurement, trouble);
   return trouble;
 }
 

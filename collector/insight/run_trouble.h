@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "collector/insight/key_figure_bands.h"
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 
@@ -20,7 +20,7 @@ struct RunTrouble {
 };
 
 /// How the run ended is not part of it. While it goes on, chunks without a result are about to come.
-RunTrouble FindRunTrouble(const nlohmann::ordered_json& document);
+RunTrouble FindRunTrouble(const Measurement& measurement);
 
 }  // namespace crema
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "collector/document/document_fields.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -28,13 +28,11 @@ Node* FindNode(const std::string& path, Node* root) {
   return node;
 }
 
-void AddSelfTimes(const std::vector<const Json*>& documents, double Node::*self, Node* root) {
-  for (const Json* document : documents) {
-    for (const Json& row : ListField(*document, "sections")) {
-      const Json& helper = Field(row, "helper");
-      if (helper.is_boolean() && helper.get<bool>()) continue;
-      FindNode(TextField(row, "path"), root)->*self +=
-          NumberField(row, "self").value_or(0) / static_cast<double>(documents.size());
+void AddSelfTimes(const std::vector<const Measurement*>& documents, double Node::*self, Node* root) {
+  for (const Measurement* measurement : documents) {
+    for (const SectionRow& row : measurement->sections) {
+      if (row.helper.value_or(false)) continue;
+      FindNode(row.path.str(), root)->*self += row.self.value_or(0) / static_cast<double>(documents.size());
     }
   }
 }
@@ -65,8 +63,8 @@ void AddRows(const Node& node, const std::string& path, int depth, std::vector<S
 
 }  // namespace
 
-std::vector<SectionDifference> CompareSectionTrees(const std::vector<const Json*>& before,
-                                                   const std::vector<const Json*>& after) {
+std::vector<SectionDifference> CompareSectionTrees(const std::vector<const Measurement*>& before,
+                                                   const std::vector<const Measurement*>& after) {
   Node root;
   AddSelfTimes(before, &Node::self_before, &root);
   AddSelfTimes(after, &Node::self_after, &root);

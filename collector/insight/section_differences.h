@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 
@@ -22,8 +23,8 @@ struct SectionDifference {
 };
 
 /// Depth first, siblings by the size of their difference.
-std::vector<SectionDifference> CompareSectionTrees(const std::vector<const nlohmann::ordered_json*>& before,
-                                                   const std::vector<const nlohmann::ordered_json*>& after);
+std::vector<SectionDifference> CompareSectionTrees(const std::vector<const Measurement*>& before,
+                                                   const std::vector<const Measurement*>& after);
 
 /// `path`, `depth`, `before`, `after`, `difference`, `self_difference`.
 nlohmann::ordered_json SectionDifferencesAsJson(const std::vector<SectionDifference>& tree);

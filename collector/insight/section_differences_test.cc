@@ -3,21 +3,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "collector/measurement/measurement_json.h"
+#include "nlohmann/json.hpp"
+
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json Document(double select, double jets, double other) {
-  return {{"sections",
-           {{{"path", "select"}, {"helper", false}, {"self", select}},
-            {{"path", "select/jets/pairs"}, {"helper", false}, {"self", jets}},
-            {{"path", "select/jets/pairs"}, {"helper", true}, {"self", 50}},
-            {{"path", "(other)"}, {"helper", false}, {"self", other}}}}};
+Measurement Document(double select, double jets, double other) {
+  return MeasurementOf({{"sections",
+                         {{{"path", "select"}, {"helper", false}, {"self", select}},
+                          {{"path", "select/jets/pairs"}, {"helper", false}, {"self", jets}},
+                          {{"path", "select/jets/pairs"}, {"helper", true}, {"self", 50}},
+                          {{"path", "(other)"}, {"helper", false}, {"self", other}}}}});
 }
 
 TEST(SectionDifferences, OfATreeAddUp) {
-  const Json before = Document(2, 3, 1), after = Document(2.5, 5, 0.5);
+  const Measurement before = Document(2, 3, 1), after = Document(2.5, 5, 0.5);
   const std::vector<SectionDifference> tree = CompareSectionTrees({&before}, {&after});
   std::vector<std::string> paths;
   for (const SectionDifference& section : tree) paths.push_back(section.path);
@@ -30,7 +31,7 @@ TEST(SectionDifferences, OfATreeAddUp) {
 }
 
 TEST(SectionDifferences, OfSeveralRunsAreOfTheirMeans) {
-  const Json one = Document(2, 3, 1), two = Document(4, 3, 1), after = Document(4, 3, 1);
+  const Measurement one = Document(2, 3, 1), two = Document(4, 3, 1), after = Document(4, 3, 1);
   EXPECT_EQ(CompareSectionTrees({&one, &two}, {&after})[0].difference(), 1);
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "collector/document/quality_limits.h"
+#include "collector/measurement/quality_limits.h"
 #include "collector/metrics/attempts/stragglers.h"
 
 namespace crema {

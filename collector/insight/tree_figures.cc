@@ -5,12 +5,10 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
+#include "collector/measurement/catalog.h"
 
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string Share(double share) { return HumanPercent(share); }
 
@@ -44,25 +42,24 @@ constexpr TreeFigure kTreeFigures[] = {
 
 }  // namespace
 
-bool IsProcessTreeOnly(const Json& document) {
-  return Metric(document, "max_processes").has_value() && Metric(document, "num_attempts").value_or(0) == 0 &&
-         Metric(document, "num_chunks").value_or(0) == 0 && ListField(document, "workers").empty() &&
-         ListField(document, "fine").empty();
+bool IsProcessTreeOnly(const Measurement& measurement) {
+  return measurement.Metric("max_processes").has_value() && measurement.Metric("num_attempts").value_or(0) == 0 &&
+         measurement.Metric("num_chunks").value_or(0) == 0 && measurement.workers.empty() && measurement.fine.empty();
 }
 
-std::vector<KeyFigureRow> TreeFigureRows(const Json& document) {
+std::vector<KeyFigureRow> TreeFigureRows(const Measurement& measurement) {
   std::vector<KeyFigureRow> rows;
   for (const TreeFigure& figure : kTreeFigures) {
     KeyFigureRow row = {figure.label, {figure.key, figure.kind, figure.more_is_better}, figure.words, figure.meaning};
-    row.value = Metric(document, figure.key);
+    row.value = measurement.Metric(figure.key);
     if (row.value.has_value()) {
       row.text = figure.words(*row.value);
       if (figure.kind == ChangeOf::kShare) row.share = std::clamp(*row.value, 0.0, 1.0);
     } else {
-      row.why_not = WhyNotMeasured(document, figure.key);
+      row.why_not = measurement.WhyNotMeasured(figure.key);
     }
-    if (const std::optional<double> beside = Metric(document, figure.beside_key); beside.has_value()) {
-      const std::string unit = TextField(Field(Field(document, "definitions"), figure.beside_key), "unit");
+    if (const std::optional<double> beside = measurement.Metric(figure.beside_key); beside.has_value()) {
+      const std::string& unit = FindMetric(figure.beside_key)->unit;
       row.notes.push_back({"", unit == "cores" ? HumanNumber(*beside) : HumanQuantity(figure.beside_key, *beside, unit),
                            " " + std::string(figure.beside_words), "metrics." + std::string(figure.beside_key),
                            *beside});
@@ -72,9 +69,10 @@ std::vector<KeyFigureRow> TreeFigureRows(const Json& document) {
   return rows;
 }
 
-std::optional<TreeBudget> ReadTreeBudget(const Json& document) {
-  const std::optional<double> user = Metric(document, "tree_cpu_user"), system = Metric(document, "tree_cpu_system");
-  const std::optional<double> cores = Metric(document, "allocated_cores"), wall = Metric(document, "wall_time");
+std::optional<TreeBudget> ReadTreeBudget(const Measurement& measurement) {
+  const std::optional<double> user = measurement.Metric("tree_cpu_user"),
+                              system = measurement.Metric("tree_cpu_system");
+  const std::optional<double> cores = measurement.Metric("allocated_cores"), wall = measurement.Metric("wall_time");
   if (!user.has_value() || !system.has_value() || !cores.has_value() || !wall.has_value()) return std::nullopt;
   TreeBudget budget;
   budget.cores = *cores;

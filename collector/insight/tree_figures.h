@@ -7,16 +7,16 @@
 #include <vector>
 
 #include "collector/insight/key_figure_rows.h"
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 
 /// Whether all that is known is a process tree: no chunk, no worker, no engine.
-bool IsProcessTreeOnly(const nlohmann::ordered_json& document);
+bool IsProcessTreeOnly(const Measurement& measurement);
 
 /// Of such a document: elapsed time, CPU efficiency of the job, CPU time, memory, bytes read and written, processes,
 /// page faults.
-std::vector<KeyFigureRow> TreeFigureRows(const nlohmann::ordered_json& document);
+std::vector<KeyFigureRow> TreeFigureRows(const Measurement& measurement);
 
 /// A use of the cores that a command was given.
 struct TreeBudgetPart {
@@ -33,7 +33,7 @@ struct TreeBudget {
 };
 
 /// nullopt where CPU time, cores or wall time are not known.
-std::optional<TreeBudget> ReadTreeBudget(const nlohmann::ordered_json& document);
+std::optional<TreeBudget> ReadTreeBudget(const Measurement& measurement);
 
 /// What a command without chunks does not tell; it follows the name of the guard.
 inline constexpr std::string_view kWhatGuardsAdd =

@@ -7,7 +7,7 @@
 
 #include "collector/insight/key_figure_bands.h"
 #include "collector/insight/told_figure.h"
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 
@@ -25,10 +25,10 @@ struct UnmeasuredFigures {
 };
 
 /// By the reasons in `quality.not_measured`, in the order in which they come first.
-std::vector<UnmeasuredFigures> FindUnmeasured(const nlohmann::ordered_json& document);
+std::vector<UnmeasuredFigures> FindUnmeasured(const Measurement& measurement);
 
 /// Worst first, in the order of the table among equals.
-std::vector<TrustItem> TrustItems(const nlohmann::ordered_json& document);
+std::vector<TrustItem> TrustItems(const Measurement& measurement);
 
 }  // namespace crema
 

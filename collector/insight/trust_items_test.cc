@@ -1,7 +1,9 @@
 #include "collector/insight/trust_items.h"
 
+#include "collector/measurement/measurement_json.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -9,6 +11,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+
+std::vector<TrustItem> TrustItems(const Json& document) { return crema::TrustItems(MeasurementOf(document)); }
 
 std::vector<std::string> Texts(const std::vector<TrustItem>& items) {
   std::vector<std::string> texts;
@@ -19,14 +23,16 @@ std::vector<std::string> Texts(const std::vector<TrustItem>& items) {
 TEST(TrustItems, SayNothingWhereNothingIsKnown) { EXPECT_THAT(TrustItems(Json::object()), IsEmpty()); }
 
 TEST(FindUnmeasured, PutsTogetherWhatHasOneReason) {
-  const Json document = {
-      {"quality", {{"not_measured", {{"a", "no scheduler"}, {"b", "no chunk"}, {"c", "no scheduler"}}}}}};
-  const std::vector<UnmeasuredFigures> found = FindUnmeasured(document);
+  const Measurement measurement = MeasurementOf(
+      {{"quality",
+        {{"not_measured",
+          {{"wall_time", "no scheduler"}, {"num_chunks", "no chunk"}, {"total_events", "no scheduler"}}}}}});
+  const std::vector<UnmeasuredFigures> found = FindUnmeasured(measurement);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].reason, "no scheduler");
-  EXPECT_THAT(found[0].keys, ElementsAre("a", "c"));
-  EXPECT_THAT(found[1].keys, ElementsAre("b"));
-  EXPECT_THAT(FindUnmeasured(Json::object()), IsEmpty());
+  EXPECT_THAT(found[0].keys, ElementsAre("wall_time", "total_events"));
+  EXPECT_THAT(found[1].keys, ElementsAre("num_chunks"));
+  EXPECT_THAT(FindUnmeasured(Measurement()), IsEmpty());
 }
 
 TEST(TrustItems, WorstComesFirst) {

@@ -9,7 +9,7 @@
 
 #include "collector/insight/run_evidence.h"
 #include "collector/insight/verdict_table.h"
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 
@@ -26,7 +26,7 @@ struct Verdict {
 
 /// What a family of verdicts judges, and where it puts its findings.
 struct JudgedRun {
-  const nlohmann::ordered_json& document;
+  const Measurement& measurement;
   const RunEvidence& evidence;
   std::vector<Verdict>* verdicts;
 

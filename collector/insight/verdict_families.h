@@ -46,7 +46,7 @@ void JudgeRequests(const JudgedRun& run);
 void JudgeGpu(const JudgedRun& run);
 /// A GPU worked for the run, and nobody counted what it did: whether threads computed, or spun while they waited for
 /// it, is not known.
-bool UsesUncountedGpu(const nlohmann::ordered_json& document);
+bool UsesUncountedGpu(const Measurement& measurement);
 
 /// healthy; after all the others, whose findings it looks at.
 void JudgeHealth(const JudgedRun& run);

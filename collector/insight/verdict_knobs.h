@@ -11,7 +11,6 @@
 #include "collector/insight/key_figure_bands.h"
 #include "collector/insight/planted_run.h"
 #include "collector/insight/verdict_table.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 

@@ -10,24 +10,10 @@
 
 namespace crema {
 
-using Json = nlohmann::ordered_json;
-
-namespace {
-
-/// What pill and headline begin with, for scripts.
-Json TroubleRow(const Json& document) {
-  const StateInWords state = StateOf(document);
-  return {{"state", state.text},
-          {"mark", state.mark.has_value() ? Json(ToString(*state.mark)) : Json()},
-          {"clauses", FindRunTrouble(document).clauses}};
-}
-
-}  // namespace
-
-std::vector<Verdict> Judge(const Json& document) {
-  const RunEvidence evidence = ReadRunEvidence(document);
+std::vector<Verdict> Judge(const Measurement& measurement) {
+  const RunEvidence evidence = ReadRunEvidence(measurement);
   std::vector<Verdict> verdicts;
-  const JudgedRun run = {document, evidence, &verdicts};
+  const JudgedRun run = {measurement, evidence, &verdicts};
   JudgeMeasurement(run);
   JudgeFailures(run);
   if (evidence.IsEnough()) {
@@ -41,35 +27,34 @@ std::vector<Verdict> Judge(const Json& document) {
     JudgeGpu(run);
     JudgeHealth(run);
   }
-  FindCauses(document, &verdicts);
+  FindCauses(measurement, &verdicts);
   OrderByCause(&verdicts);
   return verdicts;
 }
 
-Json VerdictRows(const std::vector<Verdict>& verdicts) {
-  Json rows = Json::array();
+std::vector<VerdictRow> VerdictRows(const std::vector<Verdict>& verdicts) {
+  std::vector<VerdictRow> rows;
   for (const Verdict& verdict : verdicts) {
-    Json evidence = Json::array();
-    for (const auto& [key, value] : verdict.evidence) evidence.push_back({{"key", key}, {"value", value}});
-    Json row;
-    row["id"] = verdict.id;
-    row["severity"] = ToString(verdict.severity);
-    row["sentence"] = verdict.sentence;
-    row["evidence"] = std::move(evidence);
-    row["suggestion"] = verdict.suggestion;
-    row["saving"] = verdict.saving.has_value() ? Json(*verdict.saving) : Json();
-    row["cause"] = verdict.cause.empty() ? Json() : Json(verdict.cause);
-    rows.push_back(std::move(row));
+    VerdictRow& row = rows.emplace_back();
+    row.id = verdict.id;
+    row.severity = ToString(verdict.severity);
+    row.sentence = verdict.sentence;
+    for (const auto& [key, value] : verdict.evidence) row.evidence.push_back({key, value});
+    row.suggestion = verdict.suggestion;
+    row.saving = verdict.saving;
+    row.cause = Text::OrNull(verdict.cause);
   }
   return rows;
 }
 
-void AddInsight(Json* document) {
-  (*document)["chunk_size_advice"] = ChunkSizeAdviceRows(AdviseChunkSizes(*document));
-  (*document)["resource_advice"] = ResourceAdviceRows(AdviseResources(*document));
-  (*document)["verdicts"] = VerdictRows(Judge(*document));
-  (*document)["headline"] = Headline(*document);  // it looks at the verdicts
-  (*document)["trouble"] = TroubleRow(*document);
+void AddInsight(Measurement* measurement) {
+  measurement->chunk_size_advice = ChunkSizeAdviceRows(AdviseChunkSizes(*measurement));
+  measurement->resource_advice = ResourceAdviceRows(AdviseResources(*measurement));
+  measurement->verdicts = VerdictRows(Judge(*measurement));
+  measurement->headline = Headline(*measurement);  // it looks at the verdicts
+  const StateInWords state = StateOf(*measurement);
+  measurement->trouble = {state.text, state.mark.has_value() ? Text(ToString(*state.mark)) : Text(),
+                          FindRunTrouble(*measurement).clauses};
 }
 
 }  // namespace crema

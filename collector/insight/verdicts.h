@@ -5,20 +5,20 @@
 #include <vector>
 
 #include "collector/insight/verdict.h"
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 
 /// Judges a measurement. A verdict fires only on measured evidence; with too little of it the only verdicts are about
 /// the measurement itself. Worst first; among equals gaps of the measurement, failing chunks, then largest saving
 /// first.
-std::vector<Verdict> Judge(const nlohmann::ordered_json& document);
+std::vector<Verdict> Judge(const Measurement& measurement);
 
 /// The rows of the document's `verdicts`: `id severity sentence evidence suggestion saving`.
-nlohmann::ordered_json VerdictRows(const std::vector<Verdict>& verdicts);
+std::vector<VerdictRow> VerdictRows(const std::vector<Verdict>& verdicts);
 
-/// Sets the document's `chunk_size_advice`, `resource_advice`, `verdicts` and `headline` from its other fields.
-void AddInsight(nlohmann::ordered_json* document);
+/// Sets `chunk_size_advice`, `resource_advice`, `verdicts`, `headline` and `trouble` from all else.
+void AddInsight(Measurement* measurement);
 
 }  // namespace crema
 

@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "collector/document/document_fields.h"
 #include "collector/insight/short_name.h"
 #include "collector/insight/thresholds.h"
 #include "collector/metrics/statistics/bounded_names.h"
@@ -13,39 +12,36 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// `(other)` stands for many: nobody can look at it.
 bool IsNamed(const std::string& name) { return name != kOtherName; }
 
-/// The row of a table that holds most of a sum; empty where none does, or where it is the only row.
-std::string HolderOfMost(const Json& document, std::string_view table, std::string_view field) {
+/// The row of a table that holds most of its blocked time; empty where none does, or where it is the only row.
+template <class Row>
+std::string HolderOfMost(const std::vector<Row>& rows) {
   double whole = 0;
   double largest = 0;
-  size_t rows = 0;
   std::string name;
-  for (const Json& row : ListField(document, table)) {
-    const double value = NumberField(row, field).value_or(0);
-    ++rows;
+  for (const Row& row : rows) {
+    const double value = row.blocked_sum.value_or(0);
     whole += value;
     if (value <= largest) continue;
     largest = value;
-    name = TextField(row, "name");
+    name = row.name.str();
   }
-  const bool holds_most = kSeveral.Holds(static_cast<double>(rows)) && whole > 0 && kMostOfIt.Holds(largest / whole);
+  const bool holds_most =
+      kSeveral.Holds(static_cast<double>(rows.size())) && whole > 0 && kMostOfIt.Holds(largest / whole);
   return holds_most && IsNamed(name) ? name : "";
 }
 
 /// Waiting of a section's own, so without that of the sections inside it.
-std::string SectionOfMostWaiting(const Json& document, double whole) {
+std::string SectionOfMostWaiting(const Measurement& measurement, double whole) {
   std::map<std::string, double> waits;
-  for (const Json& row : ListField(document, "sections")) {
-    const Json& helper = Field(row, "helper");
-    if (helper.is_boolean() && helper.get<bool>()) continue;
-    const std::optional<double> cpu = NumberField(row, "cpu");
+  for (const SectionRow& row : measurement.sections) {
+    if (row.helper.value_or(false)) continue;
+    const std::optional<double> cpu = row.cpu;
     if (!cpu.has_value()) continue;
-    const std::string path = TextField(row, "path");
-    const double wait = std::max(0.0, NumberField(row, "total").value_or(0) - *cpu);
+    const std::string path = row.path.str();
+    const double wait = std::max(0.0, row.total.value_or(0) - *cpu);
     waits[path] += wait;
     // The nearest section around it that measured CPU time holds this wait too.
     for (size_t slash = path.rfind('/'); slash != std::string::npos;
@@ -66,28 +62,27 @@ std::string SectionOfMostWaiting(const Json& document, double whole) {
 
 }  // namespace
 
-std::string MostWaiting(const Json& document) {
+std::string MostWaiting(const Measurement& measurement) {
   double waited = 0;
-  for (const Json& row : ListField(document, "budget")) {
-    const std::string part = TextField(row, "part");
-    if (part == "blocked" || part == "waiting" || part == "cpu_wait")
-      waited += NumberField(row, "core_seconds").value_or(0);
+  for (const BudgetRow& row : measurement.budget) {
+    const std::string part = row.part.str();
+    if (part == "blocked" || part == "waiting" || part == "cpu_wait") waited += row.core_seconds.value_or(0);
   }
   std::string text;
-  if (const std::string section = SectionOfMostWaiting(document, waited); !section.empty()) {
+  if (const std::string section = SectionOfMostWaiting(measurement, waited); !section.empty()) {
     text += "in section " + ShortName(section);
   }
-  if (const std::string dataset = HolderOfMost(document, "datasets", "blocked_sum"); !dataset.empty()) {
+  if (const std::string dataset = HolderOfMost(measurement.datasets); !dataset.empty()) {
     text += (text.empty() ? "" : ", ") + ("of dataset " + ShortName(dataset));
   }
-  if (const std::string worker = HolderOfMost(document, "workers", "blocked_sum"); !worker.empty()) {
+  if (const std::string worker = HolderOfMost(measurement.workers); !worker.empty()) {
     text += (text.empty() ? "" : ", ") + ("on " + ShortName(worker));
   }
   return text.empty() ? "" : "most of it " + text;
 }
 
-std::string WhereMostWaiting(const Json& document) {
-  const std::string text = MostWaiting(document);
+std::string WhereMostWaiting(const Measurement& measurement) {
+  const std::string text = MostWaiting(measurement);
   return text.empty() ? "" : " (" + text + ")";
 }
 

@@ -4,15 +4,15 @@
 
 #include <string>
 
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 
 /// ` (most of it in section read, of dataset ttbar, on node1:411)`, behind a share; what nothing holds most of is left
 /// out, and all of it where nothing is left. A section counts where its guard measured CPU time.
-std::string WhereMostWaiting(const nlohmann::ordered_json& document);
+std::string WhereMostWaiting(const Measurement& measurement);
 /// The same inside brackets that hold more: `most of it in section read`.
-std::string MostWaiting(const nlohmann::ordered_json& document);
+std::string MostWaiting(const Measurement& measurement);
 
 }  // namespace crema
 

@@ -12,9 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "collector/metrics/document.h"
+#include "collector/measurement/measurement_json.h"
+#include "collector/metrics/assemble.h"
+#include "collector/metrics/quality.h"
 #include "collector/metrics/record_accumulator.h"
 #include "collector/metrics/run_figures.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -145,7 +148,7 @@ std::string FirstDifference(const std::string& a, const std::string& b) {
 std::string DocumentOf(const RecordAccumulator& accumulator) {
   const RunFigures figures = ComputeFigures(accumulator.Finalize(), TreeAccumulator(), {}, {});
   const std::vector<EntryRange> ranges(figures.stragglers.stragglers.size());
-  return WriteDocument(figures, JudgeQuality(figures, {}), ranges, {}).dump(1);
+  return JsonOf(Assemble(figures, JudgeQuality(figures, {}), ranges, {})).dump(1);
 }
 
 // The same records read backwards, and in four parts that are merged.
@@ -167,7 +170,7 @@ void ExpectTheSameInEveryOrder(int64_t count, const Feed& feed, const RecordAccu
 template <class Rows, class Value>
 int64_t SumOf(const Rows& rows, const Value& value) {
   int64_t sum = 0;
-  for (const auto& row : rows) sum += static_cast<int64_t>(std::llround(static_cast<double>(value(row))));
+  for (const auto& row : rows) sum += static_cast<int64_t>(std::llround(*Number(value(row))));
   return sum;
 }
 
@@ -189,17 +192,16 @@ TEST(ManyNames, OfEveryKindHaveBoundedTablesAndWholeTotals) {
     EXPECT_EQ(SumOf(*table, [](const BreakdownRow& row) { return *row.duration_sum * 1e9; }), 1000 * count);
   }
   EXPECT_LE(found.sections.rows.size(), 1001u);
-  EXPECT_EQ(SumOf(found.sections.rows, [](const SectionRow& row) { return row.self * 1e9; }), 1000 * count);
+  EXPECT_EQ(SumOf(found.sections.rows, [](const SectionRow& row) { return *row.self * 1e9; }), 1000 * count);
   EXPECT_EQ(found.memory_sections.size(), 1001u);
   EXPECT_EQ(found.memory_sections.back().path, "(other)");
   EXPECT_EQ(SumOf(found.memory_sections, [](const MemorySectionRow& row) { return row.count; }), count);
   EXPECT_EQ(SumOf(found.memory_sections, [](const MemorySectionRow& row) { return *row.delta_bytes; }), 5 * count);
-  EXPECT_EQ(SumOf(found.custom_metrics,
-                  [](const CustomMetricRow& row) { return row.figures.count + row.figures.failed_count; }),
+  EXPECT_EQ(SumOf(found.custom_metrics, [](const CustomMetricRow& row) { return *row.count + *row.failed_count; }),
             count);
-  EXPECT_EQ(SumOf(found.custom_metrics,
-                  [](const CustomMetricRow& row) { return *row.figures.sum + row.figures.failed_sum.value_or(0); }),
-            2 * count);
+  EXPECT_EQ(
+      SumOf(found.custom_metrics, [](const CustomMetricRow& row) { return *row.sum + row.failed_sum.value_or(0); }),
+      2 * count);
   EXPECT_LE(found.custom_metrics.size(), CustomMetricTable::kMaxMetrics + 1);
   EXPECT_LE(found.cuts.size(), CutTable::kMaxCuts);
   EXPECT_GT(found.omissions.cuts, 0);
@@ -211,7 +213,7 @@ TEST(ManyNames, OfEveryKindHaveBoundedTablesAndWholeTotals) {
   EXPECT_EQ(SumOf(found.requests, [](const RequestSumRow& row) { return *row.bytes; }), 7 * count);
   EXPECT_EQ(found.omissions.requests, count - static_cast<int64_t>(RequestTable::kMaxRows));
   EXPECT_LE(found.fine.size(), FineTable::kMaxRows + 3);
-  EXPECT_EQ(SumOf(found.fine, [](const FineRow& row) { return row.value; }), 10 * count);
+  EXPECT_EQ(SumOf(found.fine, [](const EngineFineSum& row) { return row.value; }), 10 * count);
   EXPECT_EQ(found.files.columns.size(), FileTable::kMaxColumns);
   EXPECT_TRUE(found.omissions.columns && found.omissions.spans);
   EXPECT_EQ(found.spans.size(), SpanTable::kMaxSpans);
@@ -260,7 +262,7 @@ TEST(ManyNames, OfWorkersAreThoseBusyForLongestBeyondTheLimit) {
   });
   EXPECT_EQ(has_other, count > static_cast<int64_t>(WorkerRows::kMost));
   EXPECT_EQ(figures.by_worker[has_other ? 1 : 0].name, "node:" + std::to_string(1 + count / 2));
-  const Json document = Json::parse(DocumentOf(accumulator));
+  const auto document = nlohmann::ordered_json::parse(DocumentOf(accumulator));
   EXPECT_EQ(document["workers"].size(), rows);
   EXPECT_LE(document["timelines"]["worker_open_chunks"].size(), WorkerRows::kMost);
   EXPECT_EQ(document["workers"][0]["process"].is_null(), has_other);

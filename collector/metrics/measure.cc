@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "collector/metrics/assemble.h"
 #include "collector/metrics/coffea/coffea_accumulator.h"
 #include "collector/metrics/contents/function_names.h"
-#include "collector/metrics/document.h"
 #include "collector/metrics/entry_ranges.h"
 #include "collector/metrics/memory/row_spill.h"
 #include "collector/metrics/quality.h"
@@ -267,7 +267,7 @@ absl::Status CheckStreams(const RecordLogs& logs, const LogReading& reading) {
 
 }  // namespace
 
-absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
+absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
   absl::StatusOr<Coffea> coffea = ReadCoffea(options);
   if (!coffea.ok()) return coffea.status();
   for (const std::string& source : options.sources) {
@@ -326,23 +326,23 @@ absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
   RunSideBySide(
       {{0, [&] { ranges = FindEntryRanges(figures, searched); }}, {0, [&] { NameSpellSections(searched, &figures); }}},
       limits);
-  const Quality quality = JudgeQuality(figures, std::move(reading));
-  const Provenance provenance{AllSources(options), HostName(), absl::GetCurrentTimeNanos(),
-                              NameRun(options, figures.tree)};
-  Measurement measurement;
-  measurement.document = WriteDocument(figures, quality, ranges, provenance);
+  Quality quality = JudgeQuality(figures, std::move(reading));
+  const RunProvenance provenance{AllSources(options), HostName(), absl::GetCurrentTimeNanos(),
+                                 NameRun(options, figures.tree)};
+  MeasuredRun measured;
+  measured.measurement = Assemble(std::move(figures), std::move(quality), ranges, provenance);
   for (const RecordLog& log : logs->logs) {
-    if (!log.is_stream) measurement.log_paths.push_back(log.path);
+    if (!log.is_stream) measured.log_paths.push_back(log.path);
   }
-  measurement.log_paths.insert(measurement.log_paths.end(), logs->tree_logs.begin(), logs->tree_logs.end());
-  for (const EngineLog& log : logs->engine_logs) measurement.log_paths.push_back(log.path);
-  measurement.coffea_files = std::move(coffea->files);
+  measured.log_paths.insert(measured.log_paths.end(), logs->tree_logs.begin(), logs->tree_logs.end());
+  for (const EngineLog& log : logs->engine_logs) measured.log_paths.push_back(log.path);
+  measured.coffea_files = std::move(coffea->files);
   for (const PrmonPaths& paths : logs->prmon) {
     for (const std::string& path : {paths.text, paths.summary}) {
-      if (!path.empty()) measurement.log_paths.push_back(path);
+      if (!path.empty()) measured.log_paths.push_back(path);
     }
   }
-  return measurement;
+  return measured;
 }
 
 }  // namespace crema

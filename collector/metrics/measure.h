@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "collector/metrics/measurement.h"
+#include "collector/metrics/measured_run.h"
 
 namespace crema {
 
@@ -42,7 +42,7 @@ struct MeasureOptions {
 /// Bad lines never make it fail: they are counted in `quality` and named in `quality.warnings`.
 /// Errors: a source that cannot be read or holds no log; several runs where none was chosen (they are listed); a file
 /// of Coffea that cannot be used.
-absl::StatusOr<Measurement> Measure(const MeasureOptions& options);
+absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options);
 
 }  // namespace crema
 

@@ -23,9 +23,9 @@ class MeasureCoffeaTest : public MeasureTest {
     return (folder / name).string();
   }
   static Document TakeAlone(const MeasureOptions& options) {
-    const absl::StatusOr<Measurement> measurement = Measure(options);
-    EXPECT_TRUE(measurement.ok()) << measurement.status();
-    return measurement.ok() ? measurement->document : Document();
+    const absl::StatusOr<MeasuredRun> measured = Measure(options);
+    EXPECT_TRUE(measured.ok()) << measured.status();
+    return measured.ok() ? JsonOf(measured->measurement) : Document();
   }
   static std::string Warnings(const Document& document) { return document["quality"]["warnings"].dump(); }
 };

@@ -23,7 +23,7 @@ Line TaskLine(double start, double stop, const std::string& prefix = "process", 
           {"worker", kWorker}, {"engine", "dask"},      {"queue_ns", 500000000}};
 }
 
-Line FineRow(const std::string& function, const std::string& activity, const std::string& unit, double value) {
+Line FineOf(const std::string& function, const std::string& activity, const std::string& unit, double value) {
   return Line::array({"execute", "s1", function, activity, unit, value});
 }
 
@@ -70,7 +70,7 @@ class MeasureEngineTest : public MeasureTest {
 
 TEST_F(MeasureEngineTest, TasksAroundChunksAndTasksWithoutAreParts) {
   Write("a.jsonl", {ProcessLine(1), TaskLine(1, 5), TaskLine(5, 6, "reduce"),
-                    FineLine(6, {FineRow("process", "executor", "seconds", 0.5)}), BeginLine(0, 2), ChunkLine(0, 2, 4),
+                    FineLine(6, {FineOf("process", "executor", "seconds", 0.5)}), BeginLine(0, 2), ChunkLine(0, 2, 4),
                     EndLine(10)});
   Write("run.dask.ndjson", {Cluster(), Join(0), Session("begin", 0), Session("end", 10)});
   const Document document = Take();
@@ -93,7 +93,7 @@ TEST_F(MeasureEngineTest, TasksAroundChunksAndTasksWithoutAreParts) {
 }
 
 TEST_F(MeasureEngineTest, TakesNoMoreOutOfIdleThanThereIs) {
-  Write("a.jsonl", {ProcessLine(1), TaskLine(0, 10), FineLine(10, {FineRow("process", "other", "seconds", 99)}),
+  Write("a.jsonl", {ProcessLine(1), TaskLine(0, 10), FineLine(10, {FineOf("process", "other", "seconds", 99)}),
                     ChunkLine(0, 0, 10), EndLine(10)});
   Write("run.dask.ndjson", {Cluster(), Join(0), Session("begin", 0), Session("end", 10)});
   const Document document = Take();
@@ -104,11 +104,11 @@ TEST_F(MeasureEngineTest, TakesNoMoreOutOfIdleThanThereIs) {
 TEST_F(MeasureEngineTest, FineMetricsAreSummedByWhatTheyMean) {
   Write("a.jsonl",
         {ProcessLine(1), TaskLine(1, 5), ChunkLine(0, 2, 4),
-         FineLine(5, {FineRow("process", "thread-cpu", "seconds", 1), FineRow("process", "thread-noncpu", "seconds", 2),
-                      FineRow("process", "mine", "seconds", 1), FineRow("process", "mine", "native-seconds", 50),
-                      FineRow("reduce", "thread-cpu", "seconds", 8), FineRow("process", "disk-read", "bytes", 30),
-                      FineRow("process", "memory-read", "bytes", 90), FineRow("process", "disk-read", "seconds", 4)}),
-         FineLine(6, {FineRow("process", "thread-cpu", "seconds", 0.5)}), EndLine(10)});
+         FineLine(5, {FineOf("process", "thread-cpu", "seconds", 1), FineOf("process", "thread-noncpu", "seconds", 2),
+                      FineOf("process", "mine", "seconds", 1), FineOf("process", "mine", "native-seconds", 50),
+                      FineOf("reduce", "thread-cpu", "seconds", 8), FineOf("process", "disk-read", "bytes", 30),
+                      FineOf("process", "memory-read", "bytes", 90), FineOf("process", "disk-read", "seconds", 4)}),
+         FineLine(6, {FineOf("process", "thread-cpu", "seconds", 0.5)}), EndLine(10)});
   Write("run.dask.ndjson", {Cluster(), Join(0), Account(9, 4.5)});
   const Document document = Take();
   EXPECT_DOUBLE_EQ(Metric(document, "cpu_time_seconds"), 9.5);
@@ -124,8 +124,8 @@ TEST_F(MeasureEngineTest, FineMetricsAreSummedByWhatTheyMean) {
 
 TEST_F(MeasureEngineTest, WhatBeganOutsideTheSessionIsNoneOfIt) {
   Write("a.jsonl", {ProcessLine(1), BeginLine(0, 1), ChunkLine(0, 1, 2), TaskLine(1, 2),
-                    FineLine(2, {FineRow("process", "thread-cpu", "seconds", 5)}), BeginLine(1, 4), ChunkLine(1, 4, 5),
-                    TaskLine(4, 5), FineLine(6, {FineRow("process", "thread-cpu", "seconds", 1)}), EndLine(10)});
+                    FineLine(2, {FineOf("process", "thread-cpu", "seconds", 5)}), BeginLine(1, 4), ChunkLine(1, 4, 5),
+                    TaskLine(4, 5), FineLine(6, {FineOf("process", "thread-cpu", "seconds", 1)}), EndLine(10)});
   Write("run.dask.ndjson",
         {Cluster(), Join(0), Account(2.5, 100), Session("begin", 3), Account(6, 101), Session("end", 6)});
   const Document document = Take();
@@ -252,7 +252,7 @@ TEST_F(MeasureEngineTest, WithoutChunksTheirCpuTimeIsThatOfTheProcessorsTasks) {
   Line begin = Session("begin", 0);
   begin["processor"] = "process";
   Write("a.jsonl",
-        {ProcessLine(1), TaskLine(1, 5), FineLine(5, {FineRow("process", "thread-cpu", "seconds", 3)}), EndLine(10)});
+        {ProcessLine(1), TaskLine(1, 5), FineLine(5, {FineOf("process", "thread-cpu", "seconds", 3)}), EndLine(10)});
   Write("run.dask.ndjson", {Cluster(), Join(0), begin, Session("end", 10)});
   const Document document = Take();
   EXPECT_DOUBLE_EQ(Metric(document, "chunk_cpu_time"), 3);
@@ -264,8 +264,8 @@ TEST_F(MeasureEngineTest, WithoutChunksTheirCpuTimeIsThatOfTheProcessorsTasks) {
 TEST_F(MeasureEngineTest, WithoutChunksWhatTheyWaitedIsThatOfTheProcessorsTasks) {
   Line begin = Session("begin", 0);
   const std::vector<Line> rows = {
-      FineRow("process", "thread-cpu", "seconds", 3), FineRow("process", "thread-noncpu", "seconds", 1),
-      FineRow("merge", "thread-cpu", "seconds", 1), FineRow("merge", "thread-noncpu", "seconds", 3)};
+      FineOf("process", "thread-cpu", "seconds", 3), FineOf("process", "thread-noncpu", "seconds", 1),
+      FineOf("merge", "thread-cpu", "seconds", 1), FineOf("merge", "thread-noncpu", "seconds", 3)};
   Write("a.jsonl", {ProcessLine(1), TaskLine(1, 5), FineLine(5, rows), EndLine(10)});
   Write("run.dask.ndjson", {Cluster(), Join(0), begin, Session("end", 10)});
   const Document of_all = Take();

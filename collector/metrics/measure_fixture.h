@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/measurement/measurement_json.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/record_lines.h"
 
@@ -38,9 +39,9 @@ class MeasureTest : public ::testing::Test {
   }
   Document Take(MeasureOptions options = {}) {
     options.sources = {directory_.string()};
-    const absl::StatusOr<Measurement> measurement = Measure(options);
-    EXPECT_TRUE(measurement.ok()) << measurement.status();
-    return measurement.ok() ? measurement->document : Document();
+    const absl::StatusOr<MeasuredRun> measured = Measure(options);
+    EXPECT_TRUE(measured.ok()) << measured.status();
+    return measured.ok() ? JsonOf(measured->measurement) : Document();
   }
   static double Metric(const Document& document, const std::string& key) {
     const Document& value = document["metrics"].at(key);

@@ -142,7 +142,7 @@ TEST(FunctionRows, StateAnErrorThatCoversTheTruthInNinetyFiveOfAHundredRuns) {
         rows[0].function = "f";
         rows[1].function = "g";
         rows[0].samples = rows[0].squares = seen(random);
-        rows[1].samples = rows[1].squares = sightings - rows[0].samples;
+        rows[1].samples = rows[1].squares = sightings - rows[0].squares;
         FinishFunctionRows(false, &rows);
         const FunctionRow& f = rows[0].function == "f" ? rows[0] : rows[1];
         if (std::abs(*f.share - truth) <= *f.share_error) ++covered;

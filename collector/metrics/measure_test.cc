@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/metrics/catalog/catalog.h"
+#include "collector/measurement/catalog.h"
 #include "collector/metrics/measure_fixture.h"
 #include "collector/metrics/record_lines.h"
 

@@ -2,6 +2,7 @@
 #include "collector/metrics/measurement_directory.h"
 
 #include <fcntl.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,10 +13,12 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
 #include <utility>
 
+#include "collector/measurement/measurement_json.h"
 #include "collector/output/output_directory.h"
 #include "collector/sources/log_life.h"
 
@@ -150,43 +153,43 @@ absl::Status KeepCoffeaFiles(const std::vector<CoffeaFile>& files, const fs::pat
 }
 
 // Names of files may hold anything; the document is UTF-8.
-std::string DocumentText(const Measurement& measurement) {
-  return measurement.document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+std::string DocumentText(const MeasuredRun& measured) {
+  if (!measured.text.empty()) return measured.text;
+  return JsonOf(measured.measurement).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-absl::Status WriteParts(const Measurement& measurement, const SaveOptions& options, bool records,
+absl::Status WriteParts(const MeasuredRun& measured, const SaveOptions& options, bool records,
                         const fs::path& directory) {
-  if (absl::Status written = WriteSynced(directory / kDocument, DocumentText(measurement)); !written.ok()) {
+  if (absl::Status written = WriteSynced(directory / kDocument, DocumentText(measured)); !written.ok()) {
     return written;
   }
   if (records) {
     const fs::path kept = directory / kRecords;
     if (mkdir(kept.c_str(), 0700) != 0) return Failed(kept, errno);
     std::set<std::string> taken;
-    for (const std::string& path : measurement.log_paths) {
+    for (const std::string& path : measured.log_paths) {
       if (options.is_cancelled != nullptr && options.is_cancelled()) {
         return absl::CancelledError("interrupted: nothing was written; what was there is as it was");
       }
       if (absl::Status status = KeepLog(path, kept, taken); !status.ok()) return status;
     }
-    if (absl::Status status = KeepCoffeaFiles(measurement.coffea_files, kept, taken); !status.ok()) return status;
+    if (absl::Status status = KeepCoffeaFiles(measured.coffea_files, kept, taken); !status.ok()) return status;
     if (absl::Status synced = SyncDirectory(kept); !synced.ok()) return synced;
   }
   return SyncDirectory(directory);
 }
 
 // Whether all logs lie in the directory's own `records`: they are where they belong.
-bool HoldsItsLogs(const fs::path& directory, const Measurement& measurement) {
-  for (const std::string& path : measurement.log_paths) {
+bool HoldsItsLogs(const fs::path& directory, const MeasuredRun& measured) {
+  for (const std::string& path : measured.log_paths) {
     std::error_code error;
     if (!fs::equivalent(fs::path(path).parent_path(), directory / kRecords, error)) return false;
   }
-  return !measurement.log_paths.empty();
+  return !measured.log_paths.empty();
 }
 
 // The logs are where they belong: only the document is made anew, after files of Coffea that are new beside them.
-absl::Status AddDocument(const Measurement& measurement, bool records, const fs::path& room,
-                         const fs::path& directory) {
+absl::Status AddDocument(const MeasuredRun& measured, bool records, const fs::path& room, const fs::path& directory) {
   const fs::path kept = directory / kRecords;
   std::error_code error;
   std::set<std::string> taken;
@@ -198,13 +201,13 @@ absl::Status AddDocument(const Measurement& measurement, bool records, const fs:
   if (records) {
     // what lies in `records/` already is told by its directory
     std::vector<CoffeaFile> files;
-    for (const CoffeaFile& file : measurement.coffea_files) {
+    for (const CoffeaFile& file : measured.coffea_files) {
       if (!fs::equivalent(fs::path(file.path).parent_path(), kept, error)) files.push_back(file);
     }
     if (absl::Status status = KeepCoffeaFiles(files, added, taken); !status.ok()) return status;
   }
   const fs::path document = room / kDocument;
-  if (absl::Status status = WriteSynced(document, DocumentText(measurement)); !status.ok()) return status;
+  if (absl::Status status = WriteSynced(document, DocumentText(measured)); !status.ok()) return status;
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(added)) files.push_back(entry.path());
   for (const fs::path& file : files) {
@@ -216,19 +219,19 @@ absl::Status AddDocument(const Measurement& measurement, bool records, const fs:
   return SyncDirectory(directory);
 }
 
-absl::Status Save(const Measurement& measurement, const SaveOptions& options, OutputDirectory* output) {
-  if (HoldsItsLogs(output->path(), measurement)) {
+absl::Status Save(const MeasuredRun& measured, const SaveOptions& options, OutputDirectory* output) {
+  if (HoldsItsLogs(output->path(), measured)) {
     const absl::StatusOr<fs::path> room = output->MakeRoom();
     if (!room.ok()) return room.status();
-    absl::Status status = AddDocument(measurement, options.records, *room, output->path());
+    absl::Status status = AddDocument(measured, options.records, *room, output->path());
     std::error_code ignored;
     fs::remove_all(*room, ignored);
     return status;
   }
-  const bool has_records = !(measurement.log_paths.empty() && measurement.coffea_files.empty());
+  const bool has_records = !(measured.log_paths.empty() && measured.coffea_files.empty());
   const absl::StatusOr<fs::path> parts = output->Prepare({options.replace, options.force});
   if (!parts.ok()) return parts.status();
-  absl::Status status = WriteParts(measurement, options, options.records && has_records, *parts);
+  absl::Status status = WriteParts(measured, options, options.records && has_records, *parts);
   if (status.ok()) status = output->Install();
   if (status.ok()) status = output->Settle();
   if (status.ok() && options.kept_as != nullptr) *options.kept_as = output->kept_as();
@@ -237,11 +240,11 @@ absl::Status Save(const Measurement& measurement, const SaveOptions& options, Ou
 
 }  // namespace
 
-absl::Status SaveMeasurement(const Measurement& measurement, const std::string& directory, const SaveOptions& options) {
-  if (options.claimed != nullptr) return Save(measurement, options, options.claimed);
+absl::Status SaveMeasurement(const MeasuredRun& measured, const std::string& directory, const SaveOptions& options) {
+  if (options.claimed != nullptr) return Save(measured, options, options.claimed);
   absl::StatusOr<OutputDirectory> claimed = OutputDirectory::Claim(directory);
   if (!claimed.ok()) return claimed.status();
-  return Save(measurement, options, &*claimed);
+  return Save(measured, options, &*claimed);
 }
 
 bool IsMeasurement(const std::string& directory) {
@@ -249,24 +252,25 @@ bool IsMeasurement(const std::string& directory) {
   return fs::is_regular_file(fs::path(directory) / kDocument, error);
 }
 
-absl::StatusOr<Measurement> ParseMeasurement(const std::string& text, const std::string& source) {
-  Measurement measurement;
-  measurement.document = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!measurement.document.is_object() || !measurement.document.contains("schema") ||
-      !measurement.document["schema"].is_string()) {
+absl::StatusOr<MeasuredRun> ParseMeasurement(const std::string& text, const std::string& source) {
+  const auto document = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!document.is_object() || !document.contains("schema") || !document["schema"].is_string()) {
     return absl::InvalidArgumentError(fmt::format(
         "{}: is no measurement (no JSON object with a schema); make it again with `crema collect`", source));
   }
-  const auto& schema = measurement.document["schema"].get_ref<const std::string&>();
+  const auto& schema = document["schema"].get_ref<const std::string&>();
   if (schema != kMeasurementSchema) {
     return absl::FailedPreconditionError(
         fmt::format("{}: its schema is {}, but this crema reads {}; read it with the crema that wrote it", source,
                     schema, kMeasurementSchema));
   }
-  return measurement;
+  MeasuredRun measured;
+  measured.measurement = MeasurementOf(document);
+  measured.text = text;
+  return measured;
 }
 
-absl::StatusOr<Measurement> LoadMeasurement(const std::string& directory) {
+absl::StatusOr<MeasuredRun> LoadMeasurement(const std::string& directory) {
   if (const absl::Status status = CompleteOutput(directory); !status.ok()) return status;
   const fs::path path = fs::path(directory) / kDocument;
   const absl::StatusOr<std::string> text = ReadText(path);

@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "collector/metrics/measurement.h"
+#include "collector/metrics/measured_run.h"
 
 namespace crema {
 
@@ -31,14 +31,14 @@ struct SaveOptions {
 /// Writes `directory`/measurement.json and, where asked, `directory`/records/ (collector/output/output_directory.h): a
 /// reader sees all of it or nothing, and so does whoever comes after a crash. Where the logs lie in the directory's own
 /// `records/`, it only gains the document. Errors also: Cancelled.
-absl::Status SaveMeasurement(const Measurement& measurement, const std::string& directory,
+absl::Status SaveMeasurement(const MeasuredRun& measured, const std::string& directory,
                              const SaveOptions& options = {});
 
 /// The measurement of such a file's text; `source` names it in errors: not JSON, another major schema.
-absl::StatusOr<Measurement> ParseMeasurement(const std::string& text, const std::string& source);
+absl::StatusOr<MeasuredRun> ParseMeasurement(const std::string& text, const std::string& source);
 
 /// Reads `directory`/measurement.json. Errors: no such file, not JSON, another major schema.
-absl::StatusOr<Measurement> LoadMeasurement(const std::string& directory);
+absl::StatusOr<MeasuredRun> LoadMeasurement(const std::string& directory);
 
 /// Whether `directory` holds a measurement.json, of whatever schema.
 bool IsMeasurement(const std::string& directory);

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/measurement/measurement_json.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/record_lines.h"
 #include "collector/output/older_output.h"
@@ -30,6 +31,8 @@ std::string Text(const fs::path& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
+nlohmann::ordered_json DocumentOf(const MeasuredRun& measured) { return JsonOf(measured.measurement); }
+
 class MeasurementDirectory : public ::testing::Test {
  protected:
   MeasurementDirectory() {
@@ -44,14 +47,14 @@ class MeasurementDirectory : public ::testing::Test {
     fs::create_directories((root_ / name).parent_path());
     std::ofstream(root_ / name, std::ios::binary) << text;
   }
-  Measurement Take(const std::vector<std::string>& sources = {"logs"}) {
+  MeasuredRun Take(const std::vector<std::string>& sources = {"logs"}) {
     MeasureOptions options;
     for (const std::string& source : sources) options.sources.push_back((root_ / source).string());
-    absl::StatusOr<Measurement> measurement = Measure(options);
+    absl::StatusOr<MeasuredRun> measurement = Measure(options);
     EXPECT_TRUE(measurement.ok()) << measurement.status();
-    return measurement.ok() ? *std::move(measurement) : Measurement();
+    return measurement.ok() ? *std::move(measurement) : MeasuredRun();
   }
-  absl::Status Save(const Measurement& measurement, const std::string& name = "out", const SaveOptions& options = {}) {
+  absl::Status Save(const MeasuredRun& measurement, const std::string& name = "out", const SaveOptions& options = {}) {
     return SaveMeasurement(measurement, (root_ / name).string(), options);
   }
   std::vector<std::string> Names(const std::string& directory) {
@@ -64,11 +67,11 @@ class MeasurementDirectory : public ::testing::Test {
 };
 
 TEST_F(MeasurementDirectory, LoadsWhatItSaved) {
-  const Measurement measurement = Take();
+  const MeasuredRun measurement = Take();
   ASSERT_TRUE(Save(measurement).ok());
-  const absl::StatusOr<Measurement> loaded = LoadMeasurement((root_ / "out").string());
+  const absl::StatusOr<MeasuredRun> loaded = LoadMeasurement((root_ / "out").string());
   ASSERT_TRUE(loaded.ok()) << loaded.status();
-  EXPECT_EQ(loaded->document, measurement.document);
+  EXPECT_EQ(DocumentOf(*loaded), DocumentOf(measurement));
   EXPECT_TRUE(IsMeasurement((root_ / "out").string()));
   EXPECT_THAT(Names("out"), UnorderedElementsAre("measurement.json", "records"));
   EXPECT_THAT(Names("."), UnorderedElementsAre("logs", "out")) << "no temporary name is left";
@@ -84,9 +87,9 @@ TEST_F(MeasurementDirectory, LetsNobodyElseReadIt) {
 }
 
 TEST_F(MeasurementDirectory, CanBeMeasuredAgainFromItsRecords) {
-  const Measurement measurement = Take();
+  const MeasuredRun measurement = Take();
   ASSERT_TRUE(Save(measurement).ok());
-  EXPECT_EQ(Take({"out"}).document["metrics"], measurement.document["metrics"]);
+  EXPECT_EQ(DocumentOf(Take({"out"}))["metrics"], DocumentOf(measurement)["metrics"]);
 }
 
 TEST_F(MeasurementDirectory, LinksEndedLogsAndCopiesLiveOnesToTheirLastWholeLine) {
@@ -117,12 +120,12 @@ TEST_F(MeasurementDirectory, ALogThatWasCopiedAliveIsNotLostWhenItIsReadAgain) {
   ASSERT_EQ(flock(fd, LOCK_EX | LOCK_NB), 0);
   ASSERT_TRUE(Save(Take()).ok());
   close(fd);
-  EXPECT_EQ(Take({"logs"}).document["quality"]["processes_lost"], 1) << "its process is gone by now";
-  EXPECT_EQ(Take({"out"}).document["quality"]["processes_lost"], 0);
-  EXPECT_EQ(Take({"out"}).document["quality"]["processes_running"], 1);
+  EXPECT_EQ(DocumentOf(Take({"logs"}))["quality"]["processes_lost"], 1) << "its process is gone by now";
+  EXPECT_EQ(DocumentOf(Take({"out"}))["quality"]["processes_lost"], 0);
+  EXPECT_EQ(DocumentOf(Take({"out"}))["quality"]["processes_running"], 1);
   ASSERT_TRUE(Save(Take({"out"}), "again").ok());
-  EXPECT_EQ(Take({"again"}).document["quality"]["processes_running"], 1);
-  EXPECT_EQ(Take({"out", "logs"}).document["quality"]["processes_lost"], 1) << "the log itself knows best";
+  EXPECT_EQ(DocumentOf(Take({"again"}))["quality"]["processes_running"], 1);
+  EXPECT_EQ(DocumentOf(Take({"out", "logs"}))["quality"]["processes_lost"], 1) << "the log itself knows best";
 }
 
 TEST_F(MeasurementDirectory, KeepsLogsOfOneNameApart) {
@@ -153,7 +156,7 @@ TEST_F(MeasurementDirectory, KeepsAnOlderMeasurementWithWhatLiesInItUnderTheTime
   ASSERT_TRUE(Save(Take()).ok());
   Write("out/report.html", "made from it");
   Write("more/b.jsonl", ProcessLine(2).dump() + "\n" + EndLine(3).dump() + "\n");
-  const Measurement newer = Take({"more"});
+  const MeasuredRun newer = Take({"more"});
   std::string kept_as;
   SaveOptions options;
   options.kept_as = &kept_as;
@@ -231,7 +234,7 @@ TEST_F(MeasurementDirectory, FollowsALinkAndKeepsItsModeAndLeavesTheLink) {
 }
 
 TEST_F(MeasurementDirectory, LeavesNoDirectoryWhereNothingCanBeSaved) {
-  Measurement measurement = Take();
+  MeasuredRun measurement = Take();
   measurement.log_paths = {(root_ / "logs/gone.jsonl").string()};
   EXPECT_FALSE(Save(measurement).ok());
   EXPECT_THAT(Names("."), UnorderedElementsAre("logs"));
@@ -267,33 +270,33 @@ TEST_F(MeasurementDirectory, KeepsCoffeasReportSoThatItIsFoundAgain) {
   options.sources = {(root_ / "logs").string()};
   options.coffea_reports = {(root_ / "report.json").string()};
   options.metrics_by_dataset = {(root_ / "other/report.json").string()};
-  const absl::StatusOr<Measurement> first = Measure(options);
+  const absl::StatusOr<MeasuredRun> first = Measure(options);
   ASSERT_TRUE(first.ok()) << first.status();
   ASSERT_TRUE(Save(*first).ok());
   EXPECT_THAT(Names("out/records"),
               UnorderedElementsAre("a.jsonl", "report.coffea_report.json", "report.metrics_by_dataset.json"));
-  const Measurement again = Take({"out"});
-  EXPECT_EQ(again.document["run"]["coffea_report"], first->document["run"]["coffea_report"]);
-  EXPECT_EQ(again.document["datasets"], first->document["datasets"]);
+  const MeasuredRun again = Take({"out"});
+  EXPECT_EQ(DocumentOf(again)["run"]["coffea_report"], DocumentOf(*first)["run"]["coffea_report"]);
+  EXPECT_EQ(DocumentOf(again)["datasets"], DocumentOf(*first)["datasets"]);
   ASSERT_TRUE(Save(again).ok()) << "into itself";
   EXPECT_EQ(Names("out/records").size(), 3u);
 
   options.sources = {(root_ / "out").string()};
-  const absl::StatusOr<Measurement> twice = Measure(options);
+  const absl::StatusOr<MeasuredRun> twice = Measure(options);
   ASSERT_TRUE(twice.ok()) << twice.status();
-  EXPECT_EQ(twice->document["run"]["coffea_report"]["reports"], 1);
-  EXPECT_THAT(twice->document["quality"]["warnings"].dump(), HasSubstr("say the same; it was counted once"));
+  EXPECT_EQ(DocumentOf(*twice)["run"]["coffea_report"]["reports"], 1);
+  EXPECT_THAT(DocumentOf(*twice)["quality"]["warnings"].dump(), HasSubstr("say the same; it was counted once"));
 }
 
 TEST_F(MeasurementDirectory, OfAReportAloneCanBeCollectedAgain) {
   Write("report.json", R"({"entries": 100, "processtime": 1.0})");
   MeasureOptions options;
   options.coffea_reports = {(root_ / "report.json").string()};
-  const absl::StatusOr<Measurement> first = Measure(options);
+  const absl::StatusOr<MeasuredRun> first = Measure(options);
   ASSERT_TRUE(first.ok()) << first.status();
   ASSERT_TRUE(Save(*first).ok());
-  EXPECT_EQ(Take({"out"}).document["metrics"]["total_events"], 100);
-  EXPECT_EQ(Take({"out", "logs"}).document["metrics"]["num_attempts"], 1);
+  EXPECT_EQ(DocumentOf(Take({"out"}))["metrics"]["total_events"], 100);
+  EXPECT_EQ(DocumentOf(Take({"out", "logs"}))["metrics"]["num_attempts"], 1);
 }
 
 TEST_F(MeasurementDirectory, AddsAReportToTheLogsThatCremaRunLeft) {
@@ -303,7 +306,7 @@ TEST_F(MeasurementDirectory, AddsAReportToTheLogsThatCremaRunLeft) {
   MeasureOptions options;
   options.sources = {(root_ / "run").string()};
   options.coffea_reports = {(root_ / "report.json").string()};
-  const absl::StatusOr<Measurement> measurement = Measure(options);
+  const absl::StatusOr<MeasuredRun> measurement = Measure(options);
   ASSERT_TRUE(measurement.ok()) << measurement.status();
   ASSERT_TRUE(Save(*measurement, "run").ok());
   EXPECT_THAT(Names("run/records"), UnorderedElementsAre("a.jsonl", "report.coffea_report.json"));

@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "collector/metrics/document.h"
+#include "collector/measurement/measurement_json.h"
+#include "collector/metrics/assemble.h"
+#include "collector/metrics/quality.h"
 #include "collector/metrics/read_records.h"
 #include "collector/metrics/record_accumulator.h"
 #include "collector/metrics/record_lines.h"
@@ -182,7 +184,7 @@ class Part {
   std::string Document() const {
     const RunFigures figures = ComputeFigures(accumulator_->Finalize(), TreeAccumulator(), {}, {});
     const std::vector<EntryRange> ranges(figures.stragglers.stragglers.size());
-    return WriteDocument(figures, JudgeQuality(figures, {}), ranges, {}).dump(1);
+    return JsonOf(Assemble(figures, JudgeQuality(figures, {}), ranges, {})).dump(1);
   }
 
  private:
@@ -240,7 +242,7 @@ class LogFiles {
                            read.reading.records_unknown, read.reading.warnings};
     reading.warnings.push_back(std::to_string(read.reading.more_warnings));
     const std::vector<EntryRange> ranges(figures.stragglers.stragglers.size());
-    return WriteDocument(figures, JudgeQuality(figures, reading), ranges, {}).dump(1);
+    return JsonOf(Assemble(figures, JudgeQuality(figures, reading), ranges, {})).dump(1);
   }
 
  private:
@@ -341,11 +343,11 @@ TEST(PartitionBeyondTheLimits, KeepsTheSameFilesThreadsAndSections) {
 
   const RunFigures a = ComputeFigures(merged, TreeAccumulator(), {}, {});
   const RunFigures b = ComputeFigures(expected, TreeAccumulator(), {}, {});
-  EXPECT_EQ(FirstDifference(WriteDocument(a, {}, {}, {}).dump(1), WriteDocument(b, {}, {}, {}).dump(1)), "");
+  EXPECT_EQ(FirstDifference(JsonOf(Assemble(a, {}, {}, {})).dump(1), JsonOf(Assemble(b, {}, {}, {})).dump(1)), "");
   EXPECT_EQ(b.by_dataset.size(), 3u) << "a file beyond the limit still counts for its dataset";
   absl::int128 self_ns = expected.sections.other_self_ns;
   for (const SectionRow& row : expected.sections.rows) {
-    if (row.path != "(other)") self_ns += static_cast<int64_t>(std::llround(row.self * 1e9));
+    if (row.path != "(other)") self_ns += static_cast<int64_t>(std::llround(*row.self * 1e9));
   }
   EXPECT_EQ(self_ns, kChunks * 1000) << "what found no room is in (other)";
 }

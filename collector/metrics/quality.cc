@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/quality_limits.h"
+#include "collector/measurement/quality_limits.h"
 #include "collector/metrics/attempts/file_table.h"
 #include "collector/metrics/attempts/input_table.h"
 #include "collector/metrics/contents/activity_table.h"
@@ -255,8 +255,13 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
   Quality quality;
   const ProcessFindings& processes = figures.findings.processes;
   const AttemptTotals& totals = figures.totals;
+  const EngineFigures& engine = figures.engine;
+  const int64_t records_lost = figures.findings.attempts.records_lost;
+  quality.records_read = reading.records_read;
+  quality.records_malformed = reading.records_malformed;
+  quality.records_torn = reading.records_torn;
+  quality.records_unknown = reading.records_unknown;
   quality.records_dropped = processes.records_dropped;
-  quality.records_lost = figures.findings.attempts.records_lost;
   quality.guards_misused = processes.guards_misused;
   if (processes.records_of_unknown_cause == 0) {
     quality.records_unwritten = processes.records_unwritten;
@@ -266,11 +271,30 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
   quality.lost_samples = processes.lost_samples;
   quality.summed_chunks = figures.findings.sums.chunks;
   quality.sections_dropped = figures.findings.omissions.section_paths;
-  quality.chunks_without_events = totals.counts.num_chunks - totals.events.count;
-  for (const ProcessRow& process : processes.processes) {
-    quality.processes_ended += process.state == ProcessState::kEnded;
-    quality.processes_running += process.state == ProcessState::kRunning;
-    quality.processes_lost += process.state == ProcessState::kLost;
+  if (processes.has_records()) {
+    quality.records_lost = records_lost;
+    quality.chunks_without_events = totals.counts.num_chunks - totals.events.count;
+  }
+  const auto in_state = [&processes](ProcessState state) {
+    return std::count_if(processes.processes.begin(), processes.processes.end(),
+                         [state](const ProcessRow& process) { return process.state == state; });
+  };
+  quality.processes_ended = in_state(ProcessState::kEnded);
+  quality.processes_running = in_state(ProcessState::kRunning);
+  quality.processes_lost = in_state(ProcessState::kLost);
+  quality.tasks_read = figures.findings.tasks.rows.size();
+  if (!figures.findings.tasks.empty()) {
+    quality.chunks_joined_to_tasks = engine.join.chunks_joined;
+    quality.chunks_unjoined = engine.join.chunks_unjoined;
+    if (figures.findings.sums.chunks == 0) quality.tasks_without_chunk = engine.join.tasks_without_chunk;
+  }
+  quality.fine_metrics_coverage = engine.fine_coverage;
+  if (engine.has_scheduler) {
+    quality.workers_unseen = engine.workers_unseen;
+    quality.records_lost_bytes = engine.lost_bytes;
+  }
+  if (const std::optional<int64_t>& cost_ns = figures.findings.allocations.cost_ns; cost_ns.has_value()) {
+    quality.allocations_cost_s = SecondsOf(*cost_ns);
   }
   quality.event_coverage = EventCoverage(figures);
   if (processes.clock_step_ns.has_value()) quality.clock_step_max_s = SecondsOf(*processes.clock_step_ns);
@@ -283,17 +307,15 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
     quality.tree_cpu_sampled = figures.tree->totals.tree_cpu_sampled;
     quality.processes_left_running = figures.tree->totals.processes_left_running;
   }
-  quality.reading = std::move(reading);
-  quality.warnings = quality.reading.warnings;
+  quality.warnings = std::move(reading.warnings);
   WarnOfDrops(processes, quality.warnings);
   WarnOfSums(figures, quality.warnings);
-  if (quality.records_lost > 0) {
-    quality.warnings.push_back(
-        fmt::format("the {} of {} that ended {} lost, so sums are too low: recording was off, the disk had no room, or "
-                    "the log is damaged",
-                    quality.records_lost == 1 ? "record" : "records",
-                    quality.records_lost == 1 ? "one chunk" : fmt::format("{} chunks", quality.records_lost),
-                    quality.records_lost == 1 ? "is" : "are"));
+  if (records_lost > 0) {
+    quality.warnings.push_back(fmt::format(
+        "the {} of {} that ended {} lost, so sums are too low: recording was off, the disk had no room, or "
+        "the log is damaged",
+        records_lost == 1 ? "record" : "records",
+        records_lost == 1 ? "one chunk" : fmt::format("{} chunks", records_lost), records_lost == 1 ? "is" : "are"));
   }
   WarnOfOmissions(figures, quality.warnings);
   WarnOfPartialSums(figures, quality.warnings);

@@ -56,7 +56,7 @@ struct RecordFindings {
   FileFindings files;
   std::vector<SpanRow> spans;
   TaskFindings tasks;
-  std::vector<FineRow> fine;
+  std::vector<EngineFineSum> fine;
   SumsFindings sums;
   Omissions omissions;
   AllocationFindings allocations;

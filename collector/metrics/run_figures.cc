@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "collector/measurement/catalog.h"
 #include "collector/metrics/attempt_analyses.h"
-#include "collector/metrics/catalog/catalog.h"
 #include "collector/metrics/engine/cluster_timelines.h"
 #include "collector/metrics/engine/engine_metrics.h"
 #include "collector/metrics/engine/missing_logs.h"

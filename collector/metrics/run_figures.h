@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/measurement/metric_set.h"
 #include "collector/metrics/attempts/attempt_totals.h"
 #include "collector/metrics/attempts/breakdown.h"
 #include "collector/metrics/attempts/contention.h"
@@ -15,7 +16,6 @@
 #include "collector/metrics/attempts/spell_sample.h"
 #include "collector/metrics/attempts/stragglers.h"
 #include "collector/metrics/budget/budget.h"
-#include "collector/metrics/catalog/metric_set.h"
 #include "collector/metrics/coffea/coffea_accumulator.h"
 #include "collector/metrics/coffea/run_totals.h"
 #include "collector/metrics/engine/cluster_table.h"

@@ -221,8 +221,8 @@ void SetReadMetrics(const std::vector<CustomMetricRow>& custom_metrics, MetricSe
   const auto sum_of = [&](std::string_view name) -> std::optional<double> {
     for (const CustomMetricRow& row : custom_metrics) {  // a user's metric of the same name may be in another unit
       if (row.name != name || row.unit != UnitOfReadMetric(name)) continue;
-      const std::optional<double>& failed = row.figures.failed_sum;  // reading costs, whatever came of it
-      return failed.has_value() ? row.figures.sum.value_or(0) + *failed : row.figures.sum;
+      const Number& failed = row.failed_sum;  // reading costs, whatever came of it
+      return failed.has_value() ? row.sum.value_or(0) + *failed : row.sum;
     }
     return std::nullopt;
   };

@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
+#include "collector/measurement/metric_set.h"
 #include "collector/metrics/attempts/attempt_totals.h"
 #include "collector/metrics/attempts/process_row.h"
 #include "collector/metrics/budget/budget.h"
-#include "collector/metrics/catalog/metric_set.h"
 #include "collector/metrics/coffea/coffea_accumulator.h"
 #include "collector/metrics/coffea/run_totals.h"
 #include "collector/metrics/contents/custom_metric_table.h"

@@ -17,8 +17,6 @@ namespace {
 
 constexpr double kForever = std::numeric_limits<double>::infinity();
 
-using Kind = RunChange::Kind;
-
 // Ratios that are fewer do not tell how much the chunks of a dataset vary: those of all datasets stand for them.
 constexpr size_t kFewestRatios = 8;
 
@@ -208,22 +206,22 @@ void BlockByLanes(const ObservedRun& run, double more_lanes, uint64_t seed, std:
 
 std::vector<ObservedWorker> WorkersFor(const ObservedRun& run, const RunChange& change) {
   std::vector<ObservedWorker> workers = run.workers;
-  if (change.kind == Kind::kAllFromStart) {
+  if (change.kind == ChangeKind::kAllFromStart) {
     double first = kForever;
     for (const ObservedWorker& worker : workers) first = std::min(first, worker.joined);
     for (ObservedWorker& worker : workers) worker.joined = first, worker.left = kForever;
   }
-  if (change.kind == Kind::kWithoutWorker) {
+  if (change.kind == ChangeKind::kWithoutWorker) {
     workers.erase(std::remove_if(workers.begin(), workers.end(),
                                  [&](const ObservedWorker& worker) { return worker.name == change.name; }),
                   workers.end());
   }
-  if (change.kind == Kind::kWorkers || (change.kind == Kind::kCores && workers.size() > 1)) {
+  if (change.kind == ChangeKind::kWorkers || (change.kind == ChangeKind::kCores && workers.size() > 1)) {
     std::stable_sort(workers.begin(), workers.end(),
                      [](const ObservedWorker& a, const ObservedWorker& b) { return a.joined < b.joined; });
     const size_t had = workers.size();
     const double wanted =
-        change.kind == Kind::kWorkers ? change.number : change.number * static_cast<double>(had) / run.cores();
+        change.kind == ChangeKind::kWorkers ? change.number : change.number * static_cast<double>(had) / run.cores();
     // Those that stayed from the first to the last stand for new ones.
     ObservedWorker like = workers[had / 2];
     like.left = kForever;
@@ -235,11 +233,11 @@ std::vector<ObservedWorker> WorkersFor(const ObservedRun& run, const RunChange& 
       last.lanes = std::max(1, static_cast<int>(std::lround(part * last.lanes)));
       last.cores *= part;
     }
-  } else if (change.kind == Kind::kCores) {
+  } else if (change.kind == ChangeKind::kCores) {
     ObservedWorker& only = workers.front();
     only.lanes = std::max(1, static_cast<int>(std::lround(change.number * only.lanes / only.cores)));
     only.cores = change.number;
-  } else if (change.kind == Kind::kLanes) {
+  } else if (change.kind == ChangeKind::kLanes) {
     const double factor = change.number / run.lanes();
     for (ObservedWorker& worker : workers)
       worker.lanes = std::max(1, static_cast<int>(std::lround(factor * worker.lanes)));
@@ -249,9 +247,9 @@ std::vector<ObservedWorker> WorkersFor(const ObservedRun& run, const RunChange& 
 
 /// Chunks at once that a change asks for; 0: as many as the run had.
 double LanesAskedFor(const ObservedRun& run, const RunChange& change) {
-  if (change.kind == Kind::kLanes) return change.number;
-  if (change.kind == Kind::kCores) return change.number * run.lanes() / run.cores();
-  if (change.kind == Kind::kWorkers) return change.number * run.lanes() / static_cast<double>(run.workers.size());
+  if (change.kind == ChangeKind::kLanes) return change.number;
+  if (change.kind == ChangeKind::kCores) return change.number * run.lanes() / run.cores();
+  if (change.kind == ChangeKind::kWorkers) return change.number * run.lanes() / static_cast<double>(run.workers.size());
   return 0;
 }
 
@@ -259,25 +257,25 @@ double LanesAskedFor(const ObservedRun& run, const RunChange& change) {
 
 std::string RunChange::Text() const {
   switch (kind) {
-    case Kind::kNone:
+    case ChangeKind::kNone:
       return "as it was";
-    case Kind::kCores:
+    case ChangeKind::kCores:
       return fmt::format("--cores {}", number);
-    case Kind::kLanes:
+    case ChangeKind::kLanes:
       return fmt::format("--lanes {}", number);
-    case Kind::kWorkers:
+    case ChangeKind::kWorkers:
       return fmt::format("--workers {}", number);
-    case Kind::kWithoutWorker:
+    case ChangeKind::kWithoutWorker:
       return "--without-worker " + name;
-    case Kind::kChunkEvents:
+    case ChangeKind::kChunkEvents:
       return fmt::format("--chunk-events {}", number);
-    case Kind::kLongestFirst:
+    case ChangeKind::kLongestFirst:
       return "--order longest";
-    case Kind::kFaster:
+    case ChangeKind::kFaster:
       return fmt::format("--faster {}={}", name, number);
-    case Kind::kWithoutWaiting:
+    case ChangeKind::kWithoutWaiting:
       return "--without-waiting";
-    case Kind::kAllFromStart:
+    case ChangeKind::kAllFromStart:
       return "--all-from-start";
   }
   return "";
@@ -291,7 +289,7 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
   std::vector<Line> lines = LinesOf(run);
   const ObservedRun* drawn_from = &run;
   ObservedRun without;
-  if (change.kind == Kind::kChunkEvents) {
+  if (change.kind == ChangeKind::kChunkEvents) {
     absl::StatusOr<std::vector<ObservedChunk>> cut = CutAnew(run, lines, change.number);
     if (cut.ok() && seed != 0) {
       lines = LinesOf(run, seed);
@@ -301,7 +299,7 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
     if (!cut.ok()) return cut.status();
     chunks = *std::move(cut);
   }
-  if (change.kind == Kind::kWithoutWorker) {
+  if (change.kind == ChangeKind::kWithoutWorker) {
     const auto found = std::find_if(run.workers.begin(), run.workers.end(),
                                     [&](const ObservedWorker& worker) { return worker.name == change.name; });
     if (found == run.workers.end()) return absl::InvalidArgumentError("no worker `" + change.name + "`");
@@ -314,7 +312,7 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
     drawn_from = &without;
     lines = LinesOf(without);
   }
-  const bool needs_cpu = change.kind == Kind::kWithoutWaiting || change.kind == Kind::kLanes;
+  const bool needs_cpu = change.kind == ChangeKind::kWithoutWaiting || change.kind == ChangeKind::kLanes;
   const auto has_cpu = [](const ObservedChunk& chunk) { return chunk.cpu_known; };
   if (needs_cpu && !std::all_of(chunks.begin(), chunks.end(), has_cpu)) {
     return absl::FailedPreconditionError("the CPU time of some chunks is not known");
@@ -329,19 +327,19 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
     for (int i = 0; i < worker.lanes; ++i) setup.lanes.push_back({worker.joined, worker.left});
   }
   BlockByLanes(run, static_cast<double>(setup.lanes.size()) / run.lanes(), seed, &chunks);
-  if (change.kind == Kind::kLanes) setup.shared_cores = changed.cores;
+  if (change.kind == ChangeKind::kLanes) setup.shared_cores = changed.cores;
   const bool had_a_core_each = run.lanes() <= run.cores();
   for (const ObservedChunk& chunk : chunks) {
     ReplayChunk replayed;
     replayed.phase = chunk.phase;
     replayed.fixed = chunk.duration;
     double cpu = std::min(chunk.cpu, chunk.duration);
-    if (change.kind == Kind::kFaster && chunk.duration > 0) {
+    if (change.kind == ChangeKind::kFaster && chunk.duration > 0) {
       const double factor = 1 - chunk.section / chunk.duration * (1 - 1 / change.number);
       replayed.fixed *= factor, cpu *= factor;
     }
-    if (change.kind == Kind::kWithoutWaiting) replayed.fixed = cpu;
-    if (change.kind == Kind::kLanes) {
+    if (change.kind == ChangeKind::kWithoutWaiting) replayed.fixed = cpu;
+    if (change.kind == ChangeKind::kLanes) {
       replayed.cpu = cpu;
       // Where lanes had a core each, what they waited for a CPU was others' work, which stays.
       replayed.fixed = std::max(0.0, chunk.duration - replayed.cpu - (had_a_core_each ? 0 : chunk.cpu_wait));
@@ -350,7 +348,7 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
     changed.cpu_seconds += cpu;
   }
   changed.cpu_known = std::all_of(chunks.begin(), chunks.end(), has_cpu);
-  if (change.kind == Kind::kLongestFirst) {
+  if (change.kind == ChangeKind::kLongestFirst) {
     std::stable_sort(setup.chunks.begin(), setup.chunks.end(), [](const ReplayChunk& a, const ReplayChunk& b) {
       return a.phase != b.phase ? a.phase < b.phase : a.fixed > b.fixed;
     });

@@ -32,6 +32,8 @@ struct RunChange {
   std::string Text() const;
 };
 
+using ChangeKind = RunChange::Kind;
+
 struct ChangedRun {
   ReplaySetup setup;
   double cores = 0;        ///< that the lanes have

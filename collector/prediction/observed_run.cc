@@ -10,12 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "collector/document/document_fields.h"
-
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr double kForever = std::numeric_limits<double>::infinity();
 constexpr size_t kMostSections = 1000;
@@ -132,16 +128,16 @@ void SetOpen(ObservedRun* run) {
   }
 }
 
-void SetBlocked(const Json& document, ObservedRun* run) {
-  for (const Json& row : ListField(document, "contention")) {
-    const double low = NumberField(row, "slope_low").value_or(0);
+void SetBlocked(const Measurement& measurement, ObservedRun* run) {
+  for (const ContentionRow& row : measurement.contention) {
+    const double low = row.slope_low.value_or(0);
     if (low <= 0) continue;
-    run->blocked = {NumberField(row, "slope").value_or(0), low, NumberField(row, "slope_high").value_or(0)};
+    run->blocked = {row.slope.value_or(0), low, row.slope_high.value_or(0)};
   }
 }
 
 // Lanes, and when they were there.
-void SetWorkers(const Json& document, ObservedRun* run) {
+void SetWorkers(const Measurement& measurement, ObservedRun* run) {
   std::vector<std::vector<std::pair<double, int>>> steps(run->workers.size());
   for (const ObservedChunk& chunk : run->chunks) {
     steps[chunk.worker].emplace_back(chunk.start, 1);
@@ -157,10 +153,10 @@ void SetWorkers(const Json& document, ObservedRun* run) {
     worker.joined = steps[i].empty() ? 0 : steps[i].front().first;
     worker.cores = worker.lanes;
     worker.left = kForever;
-    for (const Json& row : ListField(document, "workers")) {
-      if (TextField(row, "name") != worker.name && TextField(row, "process") != worker.name) continue;
-      worker.cores = std::max(1.0, NumberField(row, "cores").value_or(worker.cores));
-      const double stop = NumberField(row, "stop").value_or(kForever);
+    for (const WorkerRow& row : measurement.workers) {
+      if (row.name.str() != worker.name && row.process.str() != worker.name) continue;
+      worker.cores = std::max(1.0, row.cores.value_or(worker.cores));
+      const double stop = row.stop.value_or(kForever);
       // It left while there was work to begin. One that ended when nothing was left to begin would have stayed for it.
       if (stop < last_start - kShareOfABarrier * run->wall_time) worker.left = stop;
     }
@@ -224,22 +220,22 @@ void RunObserver::Add(const Attempt& attempt) {
   chunks_.push_back(chunk);
 }
 
-ObservedRun RunObserver::Finish(const Json& document) {
+ObservedRun RunObserver::Finish(const Measurement& measurement) {
   ObservedRun run;
   run.datasets = InOrder(datasets_);
   run.sections = InOrder(sections_);
   for (const std::string& name : InOrder(workers_)) run.workers.push_back({name});
-  const double summed = NumberField(Field(document, "quality"), "summed_chunks").value_or(0);
+  const double summed = measurement.quality.summed_chunks.value_or(0);
   const double all = static_cast<double>(begun_) + summed;
   run.coverage = all > 0 ? static_cast<double>(chunks_.size()) / all : 0;
-  const std::optional<double> wall_time = Metric(document, "wall_time");
-  const Json& start_ns = Field(Field(document, "run"), "start_ns");
-  if (chunks_.empty() || !wall_time.has_value() || !start_ns.is_number_integer()) {
+  const std::optional<double> wall_time = measurement.Metric("wall_time");
+  const Number& start_ns = measurement.run.start_ns;
+  if (chunks_.empty() || !wall_time.has_value() || !start_ns.is_integer()) {
     run.why_not = chunks_.empty() ? "no chunk of it ended" : "its wall time is not known";
     return run;
   }
   run.wall_time = *wall_time;
-  const double shift = static_cast<double>(*zero_ns_ - start_ns.get<int64_t>()) / 1e9;
+  const double shift = static_cast<double>(*zero_ns_ - start_ns.integer()) / 1e9;
   run.chunks = std::move(chunks_);
   for (ObservedChunk& chunk : run.chunks) chunk.start += shift;
   std::stable_sort(run.chunks.begin(), run.chunks.end(),
@@ -247,10 +243,10 @@ ObservedRun RunObserver::Finish(const Json& document) {
   double last_stop = 0;
   for (const ObservedChunk& chunk : run.chunks) last_stop = std::max(last_stop, chunk.stop());
   run.shutdown = std::max(0.0, run.wall_time - last_stop);
-  SetWorkers(document, &run);
+  SetWorkers(measurement, &run);
   SetPhases(&run);
   SetOpen(&run);
-  SetBlocked(document, &run);
+  SetBlocked(measurement, &run);
   return run;
 }
 

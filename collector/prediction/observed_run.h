@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "collector/measurement/measurement.h"
 #include "collector/sources/attempt_stream.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 
@@ -73,8 +73,8 @@ class RunObserver {
   /// `section`: the path, or its last name, whose time is noted; empty: none.
   explicit RunObserver(std::string section) : section_(std::move(section)) {}
   void Add(const Attempt& attempt);
-  /// `document`: of the same run.
-  ObservedRun Finish(const nlohmann::ordered_json& document);
+  /// `measurement`: of the same run.
+  ObservedRun Finish(const Measurement& measurement);
 
  private:
   uint32_t IndexOf(const std::string& name, std::map<std::string, uint32_t>* names);

@@ -7,8 +7,9 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/quality_limits.h"
 #include "collector/insight/between_runs.h"
+#include "collector/measurement/quality_limits.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "collector/prediction/change.h"
 #include "collector/prediction/observed_run.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 

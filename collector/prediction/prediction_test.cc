@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/measurement/measurement_json.h"
 #include "collector/records/facts.h"
 #include "collector/sources/attempt_stream.h"
 #include "nlohmann/json.hpp"
@@ -60,13 +61,13 @@ class MadeRun {
       const double stop = ends_alone_ ? *std::max_element(free_[i].begin(), free_[i].end()) : end_;
       workers.push_back({{"name", processes_[i].worker}, {"cores", free_[i].size()}, {"stop", stop}});
     }
-    return observer_.Finish(
+    return observer_.Finish(MeasurementOf(
         {{"run", {{"start_ns", kEpoch}}},
          {"metrics", {{"wall_time", end_}}},
          {"workers", workers},
          {"contention",
           {{{"slope", blocked_slope}, {"slope_low", 0.9 * blocked_slope}, {"slope_high", 1.1 * blocked_slope}}}},
-         {"quality", {{"summed_chunks", 0}}}});
+         {"quality", {{"summed_chunks", 0}}}}));
   }
 
  private:
@@ -85,8 +86,6 @@ PredictedRow Only(const ObservedRun& run, const RunChange& change) {
   return prediction.rows.empty() ? PredictedRow() : prediction.rows.front();
 }
 
-using Kind = RunChange::Kind;
-
 TEST(Prediction, OfEqualChunksIsTheirNumberOverTheLanes) {
   MadeRun made;
   made.AddWorker("w", 4);
@@ -95,7 +94,7 @@ TEST(Prediction, OfEqualChunksIsTheirNumberOverTheLanes) {
   EXPECT_NEAR(run.wall_time, 10.1, 0.01);
   EXPECT_NEAR(Predict(run, {}).replayed, run.wall_time, 0.01);
   for (const double cores : {1., 2., 8., 16.}) {
-    const PredictedRow row = Only(run, {Kind::kCores, cores, ""});
+    const PredictedRow row = Only(run, {ChangeKind::kCores, cores, ""});
     EXPECT_NEAR(row.wall_time.value, 400 / cores * 0.101, 0.11) << cores;
     EXPECT_LE(row.wall_time.low, row.wall_time.value);
     EXPECT_GE(row.wall_time.high, row.wall_time.value);
@@ -108,10 +107,10 @@ TEST(Prediction, MoreLanesHelpWhatWaitsAndNotWhatComputes) {
   made.AddWorker("w", 4);
   for (int i = 0; i < 400; ++i) made.AddChunk(0, 0.1, 0.02, 1000);
   const ObservedRun run = made.Finish();
-  EXPECT_NEAR(Only(run, {Kind::kLanes, 8, ""}).wall_time.value, 5.05, 0.2);  // 1.6 of 4 cores busy
+  EXPECT_NEAR(Only(run, {ChangeKind::kLanes, 8, ""}).wall_time.value, 5.05, 0.2);  // 1.6 of 4 cores busy
   // 32 lanes want 6.4 of the 4 cores: 400 x 0.02 core-seconds / 4.
-  EXPECT_NEAR(Only(run, {Kind::kLanes, 32, ""}).wall_time.value, 2.0, 0.2);
-  EXPECT_NEAR(Only(run, {Kind::kLanes, 128, ""}).wall_time.value, 2.0, 0.3);
+  EXPECT_NEAR(Only(run, {ChangeKind::kLanes, 32, ""}).wall_time.value, 2.0, 0.2);
+  EXPECT_NEAR(Only(run, {ChangeKind::kLanes, 128, ""}).wall_time.value, 2.0, 0.3);
 }
 
 TEST(Prediction, ASectionThatIsFasterTakesLess) {
@@ -119,8 +118,8 @@ TEST(Prediction, ASectionThatIsFasterTakesLess) {
   made.AddWorker("w", 2);
   for (int i = 0; i < 200; ++i) made.AddChunk(0, 0.1, 0.1, 1000, 0.06);
   const ObservedRun run = made.Finish();
-  EXPECT_NEAR(Only(run, {Kind::kFaster, 2, "select"}).wall_time.value, 100 * 0.071, 0.1);
-  EXPECT_NEAR(Only(run, {Kind::kFaster, 0.5, "select"}).wall_time.value, 100 * 0.161, 0.1);
+  EXPECT_NEAR(Only(run, {ChangeKind::kFaster, 2, "select"}).wall_time.value, 100 * 0.071, 0.1);
+  EXPECT_NEAR(Only(run, {ChangeKind::kFaster, 0.5, "select"}).wall_time.value, 100 * 0.161, 0.1);
 }
 
 TEST(Prediction, WithoutTheSlowWorkerOthersDoItsChunksAtTheirPace) {
@@ -131,11 +130,11 @@ TEST(Prediction, WithoutTheSlowWorkerOthersDoItsChunksAtTheirPace) {
   for (int i = 0; i < 30; ++i) made.AddChunk(1, 0.3, 0.3, 1000);
   const ObservedRun run = made.Finish();
   EXPECT_NEAR(run.wall_time, 9.1, 0.1);
-  const PredictedValue without = Only(run, {Kind::kWithoutWorker, 0, "slow"}).wall_time;
+  const PredictedValue without = Only(run, {ChangeKind::kWithoutWorker, 0, "slow"}).wall_time;
   EXPECT_NEAR(without.value, 120 * 0.101, 0.1);
   EXPECT_GT(without.low, 0.95 * without.value);
   EXPECT_LT(without.high, 1.05 * without.value);
-  EXPECT_EQ(Only(run, {Kind::kWithoutWorker, 0, "nobody"}).why_not, "no worker `nobody`");
+  EXPECT_EQ(Only(run, {ChangeKind::kWithoutWorker, 0, "nobody"}).why_not, "no worker `nobody`");
 }
 
 TEST(Prediction, AWorkerThatEndedWithNothingLeftToBeginWouldHaveStayedForMore) {
@@ -145,7 +144,7 @@ TEST(Prediction, AWorkerThatEndedWithNothingLeftToBeginWouldHaveStayedForMore) {
   for (int i = 0; i < 90; ++i) made.AddChunk(0, 0.1, 0.1, 1000);
   for (int i = 0; i < 31; ++i) made.AddChunk(1, 0.3, 0.3, 1000);  // began the last one before the other ended
   made.EndWorkersAlone();
-  const PredictedRow row = Only(made.Finish(), {Kind::kWithoutWorker, 0, "slow"});
+  const PredictedRow row = Only(made.Finish(), {ChangeKind::kWithoutWorker, 0, "slow"});
   EXPECT_EQ(row.why_not, "");
   EXPECT_NEAR(row.wall_time.value, 121 * 0.101, 0.1);
 }
@@ -157,7 +156,7 @@ TEST(Prediction, AWorkerThatLeftWhileOthersBeganChunksDoesNoMore) {
   for (int i = 0; i < 40; ++i) made.AddChunk(0, 0.1, 0.1, 1000);
   for (int i = 0; i < 31; ++i) made.AddChunk(1, 0.3, 0.3, 1000);
   made.EndWorkersAlone();
-  const PredictedRow row = Only(made.Finish(), {Kind::kWithoutWorker, 0, "slow"});
+  const PredictedRow row = Only(made.Finish(), {ChangeKind::kWithoutWorker, 0, "slow"});
   EXPECT_EQ(row.why_not, "all workers had left before the work was done");
 }
 
@@ -168,7 +167,7 @@ TEST(Prediction, LargerChunksPayTheirFixedCostLessOften) {
   for (int i = 0; i < 200; ++i) made.AddChunk(0, i % 2 == 0 ? 0.1 : 0.15, 0.1, i % 2 == 0 ? 500 : 1000);
   const ObservedRun run = made.Finish();
   const double events = 100 * 1500;
-  const PredictedRow row = Only(run, {Kind::kChunkEvents, 5000, ""});
+  const PredictedRow row = Only(run, {ChangeKind::kChunkEvents, 5000, ""});
   EXPECT_NEAR(row.wall_time.value, events / 5000 * 0.55 / 2, 0.3);
 }
 
@@ -181,18 +180,18 @@ TEST(Prediction, MoreLanesAndChunksThanThereCanBeAreNotReplayed) {
   for (int i = 0; i < 200; ++i) made.AddChunk(i % 2, i % 4 < 2 ? 0.1 : 0.15, 0.1, i % 4 < 2 ? 500 : 1000);
   const ObservedRun run = made.Finish();
   const std::string lanes = "more than 100,000 chunks at once are not replayed";
-  EXPECT_EQ(Only(run, {Kind::kLanes, 100'001, ""}).why_not, lanes);
-  EXPECT_EQ(Only(run, {Kind::kCores, 100'001, ""}).why_not, lanes);
-  EXPECT_EQ(Only(run, {Kind::kWorkers, 50'001, ""}).why_not, lanes);
-  EXPECT_EQ(Only(run, {Kind::kChunkEvents, 0.07, ""}).why_not, "more than 2,000,000 chunks are not replayed");
-  EXPECT_EQ(Only(run, {Kind::kCores, 1000, ""}).why_not, "");
+  EXPECT_EQ(Only(run, {ChangeKind::kLanes, 100'001, ""}).why_not, lanes);
+  EXPECT_EQ(Only(run, {ChangeKind::kCores, 100'001, ""}).why_not, lanes);
+  EXPECT_EQ(Only(run, {ChangeKind::kWorkers, 50'001, ""}).why_not, lanes);
+  EXPECT_EQ(Only(run, {ChangeKind::kChunkEvents, 0.07, ""}).why_not, "more than 2,000,000 chunks are not replayed");
+  EXPECT_EQ(Only(run, {ChangeKind::kCores, 1000, ""}).why_not, "");
 }
 
 TEST(Prediction, WithoutWaitingChunksTakeTheirCpuTime) {
   MadeRun made;
   made.AddWorker("w", 2);
   for (int i = 0; i < 200; ++i) made.AddChunk(0, 0.1, 0.03, 1000);
-  EXPECT_NEAR(Only(made.Finish(), {Kind::kWithoutWaiting, 0, ""}).wall_time.value, 3.1, 0.1);
+  EXPECT_NEAR(Only(made.Finish(), {ChangeKind::kWithoutWaiting, 0, ""}).wall_time.value, 3.1, 0.1);
 }
 
 TEST(Prediction, LateWorkersWouldHaveHelped) {
@@ -201,7 +200,7 @@ TEST(Prediction, LateWorkersWouldHaveHelped) {
   made.AddWorker("late", 1, 6);
   for (int i = 0; i < 100; ++i) made.AddChunk(0, 0.1, 0.1, 1000);
   for (int i = 0; i < 40; ++i) made.AddChunk(1, 0.1, 0.1, 1000);
-  EXPECT_NEAR(Only(made.Finish(), {Kind::kAllFromStart, 0, ""}).wall_time.value, 7.1, 0.1);
+  EXPECT_NEAR(Only(made.Finish(), {ChangeKind::kAllFromStart, 0, ""}).wall_time.value, 7.1, 0.1);
 }
 
 TEST(Prediction, LongestFirstShortensTheTail) {
@@ -211,7 +210,7 @@ TEST(Prediction, LongestFirstShortensTheTail) {
   made.AddChunk(0, 2, 2, 20000);
   const ObservedRun run = made.Finish();
   EXPECT_NEAR(run.wall_time, 4.0, 0.1);
-  EXPECT_NEAR(Only(run, {Kind::kLongestFirst, 0, ""}).wall_time.value, 3.0, 0.12);
+  EXPECT_NEAR(Only(run, {ChangeKind::kLongestFirst, 0, ""}).wall_time.value, 3.0, 0.12);
 }
 
 TEST(Prediction, RefusesARunWhoseTimeIsNotInItsChunks) {
@@ -221,7 +220,7 @@ TEST(Prediction, RefusesARunWhoseTimeIsNotInItsChunks) {
   for (int i = 0; i < 40; ++i) made.AddChunk(0, 0.1, 0.1, 1000);
   for (int i = 0; i < 40; ++i) made.AddChunk(0, 0.1, 0.1, 1000, 0, i % 2 == 0 ? 0.001 : 0.1);
   const ObservedRun run = made.Finish();
-  const Prediction prediction = Predict(run, {{Kind::kCores, 4, ""}});
+  const Prediction prediction = Predict(run, {{ChangeKind::kCores, 4, ""}});
   EXPECT_LE(std::abs(prediction.replayed / run.wall_time - 1), 0.05) << "gaps are part of the replay";
 
   MadeRun same;
@@ -229,7 +228,7 @@ TEST(Prediction, RefusesARunWhoseTimeIsNotInItsChunks) {
   for (int i = 0; i < 40; ++i) same.AddChunk(0, 0.1, 0.1, 1000);
   ObservedRun longer = same.Finish();
   for (ObservedChunk& chunk : longer.chunks) chunk.duration *= 1.5;  // as if they had overlapped
-  EXPECT_NE(Predict(longer, {{Kind::kCores, 4, ""}}).refused, "");
+  EXPECT_NE(Predict(longer, {{ChangeKind::kCores, 4, ""}}).refused, "");
 }
 
 TEST(Prediction, RefusesWhereChunksAreMissing) {
@@ -238,13 +237,13 @@ TEST(Prediction, RefusesWhereChunksAreMissing) {
   for (int i = 0; i < 40; ++i) made.AddChunk(0, 0.1, 0.1, 1000);
   ObservedRun run = made.Finish();
   run.coverage = 0.98;
-  EXPECT_NE(Predict(run, {{Kind::kCores, 4, ""}}).refused.find("98"), std::string::npos);
-  EXPECT_TRUE(PredictionJson(Predict(run, {{Kind::kCores, 4, ""}}))["predicted"].empty());
+  EXPECT_NE(Predict(run, {{ChangeKind::kCores, 4, ""}}).refused.find("98"), std::string::npos);
+  EXPECT_TRUE(PredictionJson(Predict(run, {{ChangeKind::kCores, 4, ""}}))["predicted"].empty());
 }
 
 TEST(Prediction, OfARunWithoutChunksIsRefused) {
   RunObserver observer("");
-  const Prediction prediction = Predict(observer.Finish({{"metrics", {{"wall_time", 3}}}}), {});
+  const Prediction prediction = Predict(observer.Finish(MeasurementOf({{"metrics", {{"wall_time", 3}}}})), {});
   EXPECT_EQ(prediction.refused, "no chunk of it ended");
   EXPECT_TRUE(PredictionJson(prediction)["replayed"]["wall_time"].is_null());
 }
@@ -257,7 +256,7 @@ TEST(Prediction, ARunOfPhasesKeepsItsBarriers) {
   for (int i = 0; i < 38; ++i) made.AddChunk(0, 0.1, 0.1, 1000);
   const ObservedRun run = made.Finish();
   EXPECT_EQ(run.between.size(), 1u);
-  EXPECT_NEAR(Only(run, {Kind::kCores, 80, ""}).wall_time.value, 0.2 + 1.0, 0.05);
+  EXPECT_NEAR(Only(run, {ChangeKind::kCores, 80, ""}).wall_time.value, 0.2 + 1.0, 0.05);
 }
 
 TEST(Prediction, ChunksOfOneSizeDoNotTellWhatAChunkTakesBesidesItsEvents) {
@@ -266,10 +265,10 @@ TEST(Prediction, ChunksOfOneSizeDoNotTellWhatAChunkTakesBesidesItsEvents) {
   for (int i = 0; i < 200; ++i) made.AddChunk(0, 0.2, 0.2, 1000);
   const ObservedRun run = made.Finish();
   for (const double events : {500., 2000.}) {
-    EXPECT_NE(Only(run, {Kind::kChunkEvents, events, ""}).why_not.find("nearly equal numbers of events"),
+    EXPECT_NE(Only(run, {ChangeKind::kChunkEvents, events, ""}).why_not.find("nearly equal numbers of events"),
               std::string::npos);
   }
-  EXPECT_NEAR(Only(run, {Kind::kChunkEvents, 1000, ""}).wall_time.value, run.wall_time, 0.1) << "as it was";
+  EXPECT_NEAR(Only(run, {ChangeKind::kChunkEvents, 1000, ""}).wall_time.value, run.wall_time, 0.1) << "as it was";
 }
 
 /// 60 chunks of 500 to 1500 events: 0.02 s + 0.1 ms an event, times noise.
@@ -292,7 +291,7 @@ TEST(Prediction, OfLargerChunksTheRangeHoldsTheErrorOfTheSlope) {
     const ObservedRun run = NoisyRun(seed, 0.15);
     double events = 0;
     for (const ObservedChunk& chunk : run.chunks) events += chunk.events;
-    const PredictedRow row = Only(run, {Kind::kChunkEvents, 300, ""});
+    const PredictedRow row = Only(run, {ChangeKind::kChunkEvents, 300, ""});
     if (!row.why_not.empty()) continue;
     const double truth = events / 300 * (0.02 + 1e-4 * 300) / 2;
     covered += row.wall_time.low <= truth && truth <= row.wall_time.high;
@@ -300,7 +299,7 @@ TEST(Prediction, OfLargerChunksTheRangeHoldsTheErrorOfTheSlope) {
   }
   EXPECT_GE(told, 35);
   EXPECT_GE(covered, 0.8 * told) << "of " << told;
-  EXPECT_NE(Only(NoisyRun(1, 3), {Kind::kChunkEvents, 300, ""}).why_not, "") << "noise tells no slope";
+  EXPECT_NE(Only(NoisyRun(1, 3), {ChangeKind::kChunkEvents, 300, ""}).why_not, "") << "noise tells no slope";
 }
 
 TEST(Prediction, TwiceTheWorkersTakeHalfTheTime) {
@@ -308,8 +307,8 @@ TEST(Prediction, TwiceTheWorkersTakeHalfTheTime) {
   for (const char* name : {"one", "two"}) made.AddWorker(name, 2);
   for (int i = 0; i < 200; ++i) made.AddChunk(static_cast<size_t>(i % 2), 0.1, 0.1, 1000);
   const ObservedRun run = made.Finish();
-  EXPECT_NEAR(Only(run, {Kind::kWorkers, 4, ""}).wall_time.value, 200 * 0.101 / 8, 0.15);
-  EXPECT_NEAR(Only(run, {Kind::kWorkers, 1, ""}).wall_time.value, 200 * 0.101 / 2, 0.15);
+  EXPECT_NEAR(Only(run, {ChangeKind::kWorkers, 4, ""}).wall_time.value, 200 * 0.101 / 8, 0.15);
+  EXPECT_NEAR(Only(run, {ChangeKind::kWorkers, 1, ""}).wall_time.value, 200 * 0.101 / 2, 0.15);
 }
 
 /// 4 lanes share what serves 1000 events a second: an event is blocked 1 ms for each of them.
@@ -323,11 +322,12 @@ ObservedRun BlockedRun(double told_slope) {
 TEST(Prediction, BlockedTimeGrowsWithLanesWhereTheRunShowsSo) {
   const ObservedRun run = BlockedRun(1e-3);
   EXPECT_NEAR(run.wall_time, 4, 0.01);
-  const PredictedRow more = Only(run, {Kind::kCores, 8, ""});
+  const PredictedRow more = Only(run, {ChangeKind::kCores, 8, ""});
   EXPECT_NEAR(more.wall_time.value, 4, 0.15);
   EXPECT_LT(more.wall_time.low, 3.9) << "the slope is known to 10 %";
-  EXPECT_NEAR(Only(run, {Kind::kCores, 2, ""}).wall_time.value, 4, 0.15);
-  EXPECT_NEAR(Only(BlockedRun(0), {Kind::kCores, 8, ""}).wall_time.value, 2, 0.1) << "of a run that shows nothing";
+  EXPECT_NEAR(Only(run, {ChangeKind::kCores, 2, ""}).wall_time.value, 4, 0.15);
+  EXPECT_NEAR(Only(BlockedRun(0), {ChangeKind::kCores, 8, ""}).wall_time.value, 2, 0.1)
+      << "of a run that shows nothing";
 }
 
 TEST(Prediction, TheBudgetOfTheLanesAddsUp) {
@@ -336,15 +336,15 @@ TEST(Prediction, TheBudgetOfTheLanesAddsUp) {
   for (int i = 0; i < 100; ++i) made.AddChunk(0, 0.1, 0.04, 1000, 0.05);
   const ObservedRun run = made.Finish();
   for (const RunChange& change :
-       {RunChange{Kind::kCores, 4, ""}, {Kind::kFaster, 2, "select"}, {Kind::kLanes, 4, ""}}) {
+       {RunChange{ChangeKind::kCores, 4, ""}, {ChangeKind::kFaster, 2, "select"}, {ChangeKind::kLanes, 4, ""}}) {
     const PredictedRow row = Only(run, change);
-    const double lanes = change.kind == Kind::kFaster ? 2 : 4;
+    const double lanes = change.kind == ChangeKind::kFaster ? 2 : 4;
     EXPECT_NEAR(row.cpu.value + row.waiting.value + row.free.value, lanes * row.wall_time.value, 0.01);
     EXPECT_NEAR(row.efficiency.value, row.cpu.value / row.core_seconds.value, 1e-9);
     EXPECT_LE(row.cpu.low, row.cpu.value);
     EXPECT_GE(row.cpu.high, row.cpu.value);
   }
-  EXPECT_NEAR(Only(run, {Kind::kFaster, 2, "select"}).cpu.value, 100 * 0.04 * 0.75, 0.01);
+  EXPECT_NEAR(Only(run, {ChangeKind::kFaster, 2, "select"}).cpu.value, 100 * 0.04 * 0.75, 0.01);
 }
 
 TEST(Prediction, FewChunksLeaveNoRangeSoNoNumber) {
@@ -352,7 +352,7 @@ TEST(Prediction, FewChunksLeaveNoRangeSoNoNumber) {
     MadeRun made;
     made.AddWorker("w", 1);
     for (int i = 0; i < chunks; ++i) made.AddChunk(0, 0.1, 0.1, 1000);
-    const Prediction prediction = Predict(made.Finish(), {{Kind::kCores, 2, ""}});
+    const Prediction prediction = Predict(made.Finish(), {{ChangeKind::kCores, 2, ""}});
     EXPECT_NE(prediction.refused.find("it has only " + std::to_string(chunks)), std::string::npos);
   }
 }
@@ -361,7 +361,7 @@ TEST(Prediction, OneCoreIsPredictedForMore) {
   MadeRun made;
   made.AddWorker("w", 1);
   for (int i = 0; i < 40; ++i) made.AddChunk(0, 0.1, 0.1, 1000);
-  EXPECT_NEAR(Only(made.Finish(), {Kind::kCores, 2, ""}).wall_time.value, 2.02, 0.1);
+  EXPECT_NEAR(Only(made.Finish(), {ChangeKind::kCores, 2, ""}).wall_time.value, 2.02, 0.1);
 }
 
 TEST(Prediction, AnOverlapByClocksIsNoLane) {

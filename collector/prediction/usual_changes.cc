@@ -7,17 +7,14 @@
 
 namespace crema {
 
-using Kind = RunChange::Kind;
-
-std::string LargestSection(const nlohmann::ordered_json& document) {
+std::string LargestSection(const Measurement& measurement) {
   std::string largest;
   double most = 0;
-  for (const auto& row : ListField(document, "sections")) {
-    const double self = NumberField(row, "self").value_or(0);
-    const auto& helper = Field(row, "helper");
-    if (TextField(row, "path") == "(other)" || (helper.is_boolean() && helper.get<bool>()) || self <= most) continue;
+  for (const SectionRow& row : measurement.sections) {
+    const double self = row.self.value_or(0);
+    if (row.path == "(other)" || row.helper.value_or(false) || self <= most) continue;
     most = self;
-    largest = TextField(row, "path");
+    largest = row.path;
   }
   return largest;
 }
@@ -25,13 +22,13 @@ std::string LargestSection(const nlohmann::ordered_json& document) {
 std::vector<RunChange> UsualChanges(const ObservedRun& run, const std::string& section) {
   std::vector<RunChange> changes;
   const double cores = run.cores();
-  if (cores >= 2) changes.push_back({Kind::kCores, cores / 2, ""});
-  changes.push_back({Kind::kCores, 2 * cores, ""});
-  changes.push_back({Kind::kCores, 4 * cores, ""});
-  if (!section.empty()) changes.push_back({Kind::kFaster, 2, section});
-  changes.push_back({Kind::kWithoutWaiting, 0, ""});
-  changes.push_back({Kind::kLongestFirst, 0, ""});
-  if (run.workers.size() > 1) changes.push_back({Kind::kAllFromStart, 0, ""});
+  if (cores >= 2) changes.push_back({ChangeKind::kCores, cores / 2, ""});
+  changes.push_back({ChangeKind::kCores, 2 * cores, ""});
+  changes.push_back({ChangeKind::kCores, 4 * cores, ""});
+  if (!section.empty()) changes.push_back({ChangeKind::kFaster, 2, section});
+  changes.push_back({ChangeKind::kWithoutWaiting, 0, ""});
+  changes.push_back({ChangeKind::kLongestFirst, 0, ""});
+  if (run.workers.size() > 1) changes.push_back({ChangeKind::kAllFromStart, 0, ""});
   return changes;
 }
 

@@ -5,14 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "collector/measurement/measurement.h"
 #include "collector/prediction/change.h"
 #include "collector/prediction/observed_run.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 
 /// The section in which owners spent most of their own time; empty: the run has none.
-std::string LargestSection(const nlohmann::ordered_json& document);
+std::string LargestSection(const Measurement& measurement);
 
 /// `section` was observed (RunObserver); empty: none.
 std::vector<RunChange> UsualChanges(const ObservedRun& run, const std::string& section);

@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "collector/measurement/measurement_json.h"
+#include "nlohmann/json.hpp"
+
 namespace crema {
 namespace {
 
@@ -13,8 +16,8 @@ using Json = nlohmann::ordered_json;
 TEST(UsualChanges, TheLargestSectionIsAnOwnersByItsOwnTime) {
   const Json document = Json::parse(R"JSON({"sections": [{"path": "read", "self": 1}, {"path": "select", "self": 3},
     {"path": "(other)", "self": 9}, {"path": "cluster", "self": 8, "helper": true}, {"path": "fit", "self": null}]})JSON");
-  EXPECT_EQ(LargestSection(document), "select");
-  EXPECT_EQ(LargestSection(Json::object()), "");
+  EXPECT_EQ(LargestSection(MeasurementOf(document)), "select");
+  EXPECT_EQ(LargestSection(Measurement()), "");
 }
 
 TEST(UsualChanges, TheBestComesFirstAndWhatCannotBeToldLast) {

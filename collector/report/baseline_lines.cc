@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/comparison.h"
 #include "collector/insight/figure_change.h"
 #include "collector/insight/run_head.h"
@@ -16,8 +15,6 @@
 
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr double kShownPoints = 0.0005;  // what a tenth of a percentage point is rounded from
 
@@ -49,9 +46,9 @@ std::string WhyPlain(ChangeOf kind, const FigureChange& change) {
 
 std::string ChangeLine(const PageInput& input, const ChangedFigure& figure, std::string (*words)(double)) {
   if (input.baseline == nullptr) return "";
-  const std::optional<FigureChange> change = ChangeSince(*input.baseline, input.document, figure);
+  const std::optional<FigureChange> change = ChangeSince(*input.baseline, input.measurement, figure);
   if (!change.has_value()) {
-    if (!Metric(input.document, figure.key).has_value()) return "";
+    if (!input.measurement.Metric(figure.key).has_value()) return "";
     return "<p class=\"change\">not measured in the baseline</p>";
   }
   const std::string before = Escaped(words(change->before));
@@ -60,7 +57,7 @@ std::string ChangeLine(const PageInput& input, const ChangedFigure& figure, std:
       figure.kind == ChangeOf::kShare ? std::fabs(*change->change) < kShownPoints : *change->change == 0;
   if (is_same) return "<p class=\"change\">as in the baseline</p>";
   const std::string text = fmt::format("{} from {}", Escaped(SignedChange(figure.kind, *change->change)), before);
-  const bool is_of_other_work = figure.key == "wall_time" && !HaveSameEvents(*input.baseline, input.document);
+  const bool is_of_other_work = figure.key == "wall_time" && !HaveSameEvents(*input.baseline, input.measurement);
   if (is_of_other_work) return fmt::format("<p class=\"change\">{}: of other events</p>", text);
   if (!change->is_better.has_value()) {
     return fmt::format("<p class=\"change\">{}{}</p>", text, Escaped(WhyPlain(figure.kind, *change)));
@@ -71,12 +68,12 @@ std::string ChangeLine(const PageInput& input, const ChangedFigure& figure, std:
 
 std::string BaselineLine(const PageInput& input) {
   if (input.baseline == nullptr) return "";
-  const std::optional<RunTimes> times = TimesOf(Field(*input.baseline, "run"), {"%a %d %b %Y", ", "});
+  const std::optional<RunTimes> times = TimesOf(input.baseline->run, {"%a %d %b %Y", ", "});
   std::string html = fmt::format("<p class=\"when\" id=\"baseline\">Baseline: {}{}. Charts show it in grey.",
                                  Name(RunName(*input.baseline), 80),
                                  times.has_value() ? ", " + Escaped(times->start) + " UTC" : std::string());
   constexpr size_t kMost = 3;
-  const std::vector<ComparedValue> differing = Compare({input.baseline, &input.document}).Unequal();
+  const std::vector<ComparedValue> differing = Compare({input.baseline, &input.measurement}).Unequal();
   std::string unequal;
   for (size_t at = 0; at < std::min(kMost, differing.size()); ++at) {
     const ComparedValue& value = differing[at];

@@ -7,7 +7,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/workers_of_document.h"
-#include "collector/document/document_fields.h"
+#include "collector/measurement/catalog.h"
 #include "collector/report/html.h"
 #include "collector/report/html_table.h"
 #include "collector/report/page_block.h"
@@ -15,8 +15,6 @@
 
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr size_t kSlowest = 20;
 constexpr size_t kGroupedFrom = 50;  // more failures than this are listed by error
@@ -96,8 +94,8 @@ std::string SlowestCard(const PageInput& input) {
                    {"expected"},
                    {"waiting"},
                    {"why", false}};
-  const std::optional<double> median = Metric(input.document, "chunk_duration_p50");
-  const WorkerNames names = NamesOfWorkers(input.document);
+  const std::optional<double> median = input.measurement.Metric("chunk_duration_p50");
+  const WorkerNames names = NamesOfWorkers(input.measurement);
   for (const DetailAttempt* attempt : slow) {
     if (table.rows.size() == kSlowest) break;
     const double duration = Seconds(*attempt->duration_ns);
@@ -120,40 +118,27 @@ std::string SlowestCard(const PageInput& input) {
   return "<section class=\"card\"><h3>Slowest chunks</h3>\n" + Render(table) + "</section>\n";
 }
 
-std::string DistributionsFold(const Json& document) {
-  struct Row {
-    std::string_view key;
-    std::string_view label;
-  };
-  constexpr Row kRows[] = {{"chunk_duration", "duration"},
-                           {"chunk_cpu", "CPU time"},
-                           {"chunk_cpu_wait", "waiting for a CPU"},
-                           {"chunk_blocked", "blocked"},
-                           {"chunk_events", "events"},
-                           {"chunk_event_rate", "event rate"},
-                           {"chunk_time_per_event", "time per event"},
-                           {"chunk_rss_delta", "RSS delta"}};
+std::string DistributionsFold(const Measurement& measurement) {
   constexpr std::string_view kColumns[] = {"mean", "std", "min", "p50", "p90", "p95", "p99", "max"};
   HtmlTable table;
   table.caption = "How chunks are distributed";
   table.columns = {{"of a chunk", false}};
   for (const std::string_view column : kColumns) table.columns.push_back({std::string(column)});
   std::string absent;
-  for (const Row& row : kRows) {
-    if (!Metric(document, std::string(row.key) + "_mean").has_value()) {
-      absent += fmt::format("<li>{}: {}</li>", Escaped(row.label),
-                            Escaped(WhyNotMeasured(document, std::string(row.key) + "_mean")));
+  for (const ChunkQuantity& quantity : ChunkQuantities()) {
+    const std::string mean = std::string(quantity.key) + "_mean";
+    if (!measurement.Metric(mean).has_value()) {
+      absent += fmt::format("<li>{}: {}</li>", Escaped(quantity.label), Escaped(measurement.WhyNotMeasured(mean)));
       continue;
     }
-    std::vector<HtmlCell> cells = {{Term(document, std::string(row.key) + "_mean", row.label)}};
+    const Kind kind = quantity.unit == "s"    ? Kind::kDuration
+                      : quantity.unit == "B"  ? Kind::kMemory
+                      : quantity.unit == "Hz" ? Kind::kRate
+                                              : Kind::kCount;
+    std::vector<HtmlCell> cells = {{Term(measurement, mean, quantity.label)}};
     for (const std::string_view column : kColumns) {
-      const std::string key = fmt::format("{}_{}", row.key, column);
-      const std::string unit = TextField(Field(Field(document, "definitions"), key), "unit");
-      const FieldKind kind = unit == "s"    ? FieldKind::kDuration
-                             : unit == "B"  ? FieldKind::kMemory
-                             : unit == "Hz" ? FieldKind::kRate
-                                            : FieldKind::kCount;
-      cells.push_back(FieldCell(Field(Field(document, "metrics"), key), kind, "metrics." + key));
+      const std::string key = fmt::format("{}_{}", quantity.key, column);
+      cells.push_back(FieldCell(CellOf(Number(measurement.Metric(key))), kind, "metrics." + key));
     }
     table.rows.push_back(std::move(cells));
   }
@@ -196,7 +181,7 @@ std::string FailuresTable(const PageInput& input, const std::vector<const Detail
   table.columns = {{"file, chunk", false}, {PlaceTitle(detail), false}, {"at"}, {"attempt"}, {"status", false},
                    {"outcome", false},     {"error", false, "", true}};
   table.where_all = "crema export --to chunks";
-  const WorkerNames names = NamesOfWorkers(input.document);
+  const WorkerNames names = NamesOfWorkers(input.measurement);
   for (const DetailAttempt* attempt : failed) {
     if (table.rows.size() == input.limits.table_rows) break;
     const std::string& error = detail.errors[attempt->error];
@@ -252,7 +237,7 @@ PageBlock ChunksBlock(const PageInput& input) {
   PageBlock block = {
       "chunks", "Chunks",
       "A healthy run has one narrow peak. On its right are stragglers, on its left chunks that are too small.", "", ""};
-  block.html = ChartCards(input, block.id, DistributionsFold(input.document)) + SlowestCard(input);
+  block.html = ChartCards(input, block.id, DistributionsFold(input.measurement)) + SlowestCard(input);
   block.data = ChartData(input, block.id);
   return block;
 }

@@ -7,7 +7,8 @@
 #include "absl/time/time.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/appearance/worker_names.h"
-#include "collector/document/document_fields.h"
+#include "collector/measurement/catalog.h"
+#include "collector/measurement/cells.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "collector/writers/metric_text.h"
@@ -16,35 +17,34 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string Row(std::string_view label, const std::string& html) {
   return html.empty() ? "" : fmt::format("<dt>{}</dt><dd>{}</dd>\n", Escaped(label), html);
 }
 
-std::string Words(const Json& list) {
+std::string Words(const std::vector<std::string>& words) {
   std::string text;
-  for (const Json& item : list) {
-    if (item.is_string()) text += (text.empty() ? "" : " ") + item.get<std::string>();
-  }
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
   return text;
 }
 
 std::string Code(const std::string& text) { return text.empty() ? "" : "<code>" + Name(text, 600) + "</code>"; }
 
-std::string Sources(const Json& run) {
+std::string Sources(const RunFacts& run) {
+  constexpr std::string_view kSource = "_source";
   std::string text;
-  for (const auto& [key, value] : run.items()) {
-    if (key.size() < 7 || key.substr(key.size() - 7) != "_source" || !value.is_string()) continue;
-    text += fmt::format("<li>{}: {}</li>", Escaped(key.substr(0, key.size() - 7)),
-                        Escaped(value.get_ref<const std::string&>()));
+  for (const Column& column : RunFacts::Columns()) {
+    const size_t end = column.key.size() - std::min(column.key.size(), kSource.size());
+    if (column.key.substr(end) != kSource) continue;
+    const Cell value = column.cell(&run);
+    if (IsNull(value)) continue;
+    text += fmt::format("<li>{}: {}</li>", Escaped(column.key.substr(0, end)), Escaped(std::get<std::string>(value)));
   }
   return text.empty() ? "" : "<ul class=\"plain\">" + text + "</ul>";
 }
 
-std::string Hosts(const Json& document) {
+std::string Hosts(const Measurement& measurement) {
   std::vector<std::string> hosts;
-  for (const Json& host : ListField(document, "hosts")) hosts.push_back(TextField(host, "name"));
+  for (const BreakdownRow& host : measurement.hosts) hosts.push_back(host.name);
   std::sort(hosts.begin(), hosts.end(), IsBefore);
   std::string text;
   size_t shown = 0;
@@ -56,11 +56,10 @@ std::string Hosts(const Json& document) {
   return text;
 }
 
-std::string Input(const Json& document) {
-  std::string text =
-      fmt::format("{}, {}", Counted(static_cast<double>(ListField(document, "files").size()), "file", "files"),
-                  Counted(static_cast<double>(ListField(document, "datasets").size()), "dataset", "datasets"));
-  const std::optional<double> bytes = Metric(document, "bytes_read_compressed");
+std::string Input(const Measurement& measurement) {
+  std::string text = fmt::format("{}, {}", Counted(static_cast<double>(measurement.files.size()), "file", "files"),
+                                 Counted(static_cast<double>(measurement.datasets.size()), "dataset", "datasets"));
+  const std::optional<double> bytes = measurement.Metric("bytes_read_compressed");
   if (bytes.has_value()) text += ", " + HumanData(*bytes) + " read";
   return Escaped(text);
 }
@@ -68,34 +67,31 @@ std::string Input(const Json& document) {
 }  // namespace
 
 PageBlock EnvironmentBlock(const PageInput& input) {
-  const Json& document = input.document;
-  const Json& run = Field(document, "run");
-  const Json& provenance = Field(document, "provenance");
-  const Json& quality = Field(document, "quality");
+  const Measurement& measurement = input.measurement;
+  const RunFacts& run = measurement.run;
+  const Provenance& provenance = measurement.provenance;
   PageBlock block = {"environment", "Environment", "What was run, on what, and how it was measured.", "", ""};
-  std::string rows = Row("Command", Code(Words(ListField(run, "command"))));
-  rows += Row("Run", Code(TextField(run, "id")));
-  const std::optional<double> exit_status = NumberField(run, "exit_status");
-  std::string state = Escaped(TextField(run, "state"));
-  if (exit_status.has_value()) state += fmt::format(", exit status {:.0f}", *exit_status);
+  std::string rows = Row("Command", Code(Words(run.command.value_or(std::vector<std::string>()))));
+  rows += Row("Run", Code(run.id));
+  std::string state = Escaped(run.state);
+  if (run.exit_status.has_value()) state += fmt::format(", exit status {:.0f}", *run.exit_status);
   rows += Row("State", state);
-  rows += Row("Hosts", Hosts(document));
-  rows += Row("Input", Input(document));
-  const std::optional<double> cores = Metric(document, "allocated_cores");
+  rows += Row("Hosts", Hosts(measurement));
+  rows += Row("Input", Input(measurement));
+  const std::optional<double> cores = measurement.Metric("allocated_cores");
   if (cores.has_value()) {
     rows += Row("Cores granted", Figure("metrics.allocated_cores", *cores, HumanNumber(*cores)) + " (" +
-                                     Escaped(TextField(run, "allocated_cores_source")) + ")");
+                                     Escaped(run.allocated_cores_source) + ")");
   }
-  std::string measured = "crema " + Escaped(TextField(provenance, "crema"));
-  if (const auto records = NumberField(quality, "records_read"); records.has_value()) {
+  std::string measured = "crema " + Escaped(provenance.crema);
+  if (const Number& records = measurement.quality.records_read; records.has_value()) {
     measured += ", " + Escaped(ExactCount(*records)) + " records";
   }
-  if (const std::string created = TextField(provenance, "created"); !created.empty())
-    measured += ", " + Escaped(created);
-  if (const std::string host = TextField(provenance, "host"); !host.empty()) measured += ", on " + Name(host, 40);
+  if (!provenance.created.empty()) measured += ", " + Escaped(provenance.created);
+  if (!provenance.host.empty()) measured += ", on " + Name(provenance.host, 40);
   rows += Row("Measured", measured);
-  std::string origins = Row("Sources", Code(Words(ListField(provenance, "sources"))));
-  origins += Row("Bounds of the run", Escaped(TextField(run, "boundary")));
+  std::string origins = Row("Sources", Code(Words(provenance.sources)));
+  origins += Row("Bounds of the run", Escaped(run.boundary));
   origins += Row("Where figures come from", Sources(run));
   block.html = "<section class=\"card\"><dl class=\"facts\">\n" + rows +
                "</dl>\n<details><summary>where figures come from</summary><dl class=\"facts\">\n" + origins +
@@ -106,23 +102,20 @@ PageBlock EnvironmentBlock(const PageInput& input) {
 
 PageBlock GlossaryBlock(const PageInput& input) {
   PageBlock block = {"glossary", "Glossary", "Every figure of the measurement: what it is, and what it was.", "", ""};
-  const Json& definitions = Field(input.document, "definitions");
-  const Json& metrics = Field(input.document, "metrics");
   std::string rows;
-  if (definitions.is_object()) {
-    for (const auto& [key, definition] : definitions.items()) {
-      if (definition.contains("alias_of")) continue;
-      const Json& value = Field(metrics, key);
-      const std::string unit = TextField(definition, "unit");
-      const std::string shown =
-          value.is_number()  ? Figure("metrics." + key, value.get<double>(), MetricText(key, value, unit))
-          : value.is_null()  ? "<span class=\"quiet\">– " + Escaped(WhyNotMeasured(input.document, key)) + "</span>"
-          : value.is_array() ? Escaped(Counted(static_cast<double>(value.size()), "name", "names"))
-                             : Escaped(MetricText(key, value, unit));
-      rows += fmt::format(
-          "<tr id=\"term-{0}\"><th scope=\"row\">{1}<br><code>{0}</code></th><td>{2}</td><td>{3}</td></tr>\n",
-          Escaped(key), Escaped(TextField(definition, "label")), shown, Escaped(TextField(definition, "text")));
+  for (const MetricDefinition& definition : MetricCatalog()) {
+    const std::string& key = definition.key;
+    const MetricValue* value = input.measurement.metrics.Find(key);
+    if (value == nullptr) continue;
+    std::string shown = "<span class=\"quiet\">– " + Escaped(input.measurement.WhyNotMeasured(key)) + "</span>";
+    if (const std::optional<double> number = input.measurement.Metric(key)) {
+      shown = Figure("metrics." + key, *number, MetricText(key, *value, definition.unit));
+    } else if (const auto* names = std::get_if<std::vector<std::string>>(value)) {
+      shown = Escaped(Counted(static_cast<double>(names->size()), "name", "names"));
     }
+    rows +=
+        fmt::format("<tr id=\"term-{0}\"><th scope=\"row\">{1}<br><code>{0}</code></th><td>{2}</td><td>{3}</td></tr>\n",
+                    Escaped(key), Escaped(definition.label), shown, Escaped(definition.text));
   }
   block.html = rows.empty()
                    ? "<section class=\"card\">" + Absent("Definitions", "the measurement holds none") + "</section>\n"

@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
+#include "collector/measurement/catalog.h"
 #include "fmt/format.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -128,8 +129,13 @@ std::string ToldHtml(const ToldFigure& told) {
   return Escaped(told.before) + figure + Escaped(told.after) + (told.name.empty() ? "" : Name(told.name, 24));
 }
 
-std::string Term(const nlohmann::ordered_json& document, std::string_view key, std::string_view label) {
-  const std::string text = TextField(Field(Field(document, "definitions"), key), "text");
+std::string DefinitionOf(const Measurement& measurement, std::string_view key) {
+  const MetricDefinition* definition = measurement.metrics.Find(key) == nullptr ? nullptr : FindMetric(key);
+  return definition == nullptr ? "" : definition->text;
+}
+
+std::string Term(const Measurement& measurement, std::string_view key, std::string_view label) {
+  const std::string text = DefinitionOf(measurement, key);
   if (text.empty()) return Escaped(label);
   return fmt::format("<a class=\"term\" href=\"#term-{}\" title=\"{}\">{}</a>", Escaped(key), Escaped(text),
                      Escaped(label));
@@ -155,6 +161,18 @@ std::string Bar(double share, std::string_view kind) {
   return fmt::format(
       "<svg class=\"bar\" aria-hidden=\"true\"><rect class=\"{}\" width=\"{:.2f}%\" height=\"100%\" rx=\"2\"/></svg>",
       kind, width);
+}
+
+nlohmann::ordered_json ValueOf(const Number& number) {
+  nlohmann::ordered_json value;
+  WriteValue(number, &value);
+  return value;
+}
+
+nlohmann::ordered_json ValueOf(const Measurement& measurement, std::string_view metric) {
+  const MetricValue* value = measurement.metrics.Find(metric);
+  const auto* count = value == nullptr ? nullptr : std::get_if<int64_t>(value);
+  return ValueOf(count != nullptr ? Number(*count) : Number(measurement.Metric(metric)));
 }
 
 std::string ScriptJson(const nlohmann::ordered_json& json) {

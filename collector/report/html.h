@@ -9,7 +9,8 @@
 
 #include "collector/insight/key_figure_bands.h"
 #include "collector/insight/told_figure.h"
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 
@@ -30,9 +31,11 @@ std::string Figure(std::string_view key, double value, std::string_view text);
 /// A figure in its words; a name at their end is cut.
 std::string ToldHtml(const ToldFigure& told);
 
-/// A label with a dotted line under it, whose definition is in the glossary; plain text where the document defines no
-/// such key.
-std::string Term(const nlohmann::ordered_json& document, std::string_view key, std::string_view label);
+/// What a metric is; empty where the measurement has no such key.
+std::string DefinitionOf(const Measurement& measurement, std::string_view key);
+
+/// A label with a dotted line under it, whose definition is in the glossary; plain text where there is none.
+std::string Term(const Measurement& measurement, std::string_view key, std::string_view label);
 
 /// `✓ good`, `▲ watch`, `✕ bad`, or what `text` says in that colour.
 std::string Pill(Mark mark, std::string_view text = "");
@@ -42,6 +45,10 @@ std::string_view WordOf(Mark mark);
 
 /// A horizontal bar that fills `share` (0 to 1) of its room; `kind` is the class that colours it.
 std::string Bar(double share, std::string_view kind);
+
+/// As measurement.json has it: a count without a decimal point, null where it is not measured.
+nlohmann::ordered_json ValueOf(const Number& number);
+nlohmann::ordered_json ValueOf(const Measurement& measurement, std::string_view metric);
 
 /// JSON that can stand in a script element: no `<`, no line separators, bad UTF-8 replaced.
 std::string ScriptJson(const nlohmann::ordered_json& json);

@@ -6,14 +6,12 @@
 
 #include "collector/appearance/function_names.h"
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
 #include "collector/report/html.h"
+#include "collector/writers/document_table.h"
 #include "fmt/format.h"
 
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// The whole name is in the card of the pointer.
 std::string FunctionName(const std::string& name) {
@@ -28,13 +26,21 @@ std::string Header(const HtmlColumn& column, bool is_sorted) {
                      Escaped(column.header));
 }
 
-std::vector<size_t> OrderOf(const Json& rows, std::string_view field) {
-  std::vector<size_t> order(rows.size());
+/// As many as there are columns: there is no such column.
+size_t ColumnAt(const CellTable& cells, std::string_view key) {
+  const auto found = std::find_if(cells.columns.begin(), cells.columns.end(),
+                                  [key](const CellColumn& column) { return column.key == key; });
+  return static_cast<size_t>(found - cells.columns.begin());
+}
+
+/// Rows by a column, largest first.
+std::vector<size_t> OrderOf(const CellTable& cells, std::string_view key) {
+  std::vector<size_t> order(cells.rows.size());
   std::iota(order.begin(), order.end(), 0);
-  if (field.empty()) return order;
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return NumberField(rows[a], field).value_or(-1e300) > NumberField(rows[b], field).value_or(-1e300);
-  });
+  const size_t column = ColumnAt(cells, key);
+  if (column == cells.columns.size()) return order;
+  const auto value = [&](size_t row) { return NumberOf(cells.rows[row][column]).value_or(-1e300); };
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return value(a) > value(b); });
   return order;
 }
 
@@ -67,63 +73,55 @@ std::string Render(const HtmlTable& table) {
   return html;
 }
 
-HtmlCell FieldCell(const Json& value, FieldKind kind, std::string_view key) {
-  HtmlCell cell;
-  if (value.is_string()) {
-    const std::string& text = value.get_ref<const std::string&>();
-    cell.html = kind == FieldKind::kPath       ? PathName(text)
-                : kind == FieldKind::kFunction ? FunctionName(text)
-                                               : Name(text);
-    return cell;
+HtmlCell FieldCell(const Cell& value, Kind kind, std::string_view key) {
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    return {kind == Kind::kPath ? PathName(*text) : kind == Kind::kFunction ? FunctionName(*text) : Name(*text)};
   }
-  const std::string text = FieldText(value, kind);
-  if (!value.is_number()) {
-    cell.html = Escaped(text);
-    if (value.is_null()) cell.number = -1e300;
-    return cell;
-  }
-  cell.number = value.get<double>();
-  cell.html = Figure(key, *cell.number, text);
-  return cell;
+  const std::string text = CellText(value, kind);
+  const std::optional<double> number = NumberOf(value);
+  if (number.has_value()) return {Figure(key, *number, text), number};
+  return {Escaped(text), IsNull(value) ? std::optional<double>(-1e300) : std::nullopt};
 }
 
-std::string DocumentHtmlTable(const Json& rows, const std::vector<DocumentColumn>& columns,
-                              const DocumentTableOptions& options) {
+std::string DocumentHtmlTable(const CellTable& cells, const DocumentTableOptions& options) {
   HtmlTable table;
   table.caption = std::string(options.caption);
-  std::vector<DocumentColumn> shown;
+  std::vector<size_t> shown;
   std::string absent;
-  for (const DocumentColumn& column : columns) {
+  for (size_t i = 0; i < cells.columns.size(); ++i) {
+    const CellColumn& column = cells.columns[i];
     if (column.rank > options.most_rank) continue;
     bool is_there = shown.empty();
-    for (const Json& row : rows) is_there = is_there || !Field(row, column.field).is_null();
+    for (const std::vector<Cell>& row : cells.rows) is_there = is_there || !IsNull(row[i]);
     if (!is_there) {
-      absent += (absent.empty() ? "" : ", ") + std::string(column.header);
+      absent += (absent.empty() ? "" : ", ") + column.header;
       continue;
     }
-    shown.push_back(column);
-    table.columns.push_back({std::string(column.header), !IsText(column.kind)});
-    table.columns.back().wraps = column.kind == FieldKind::kFunction;
-    if (column.field == options.sort_field) table.sorted_by = std::string(column.header);
+    shown.push_back(i);
+    table.columns.push_back({column.header, !IsText(column.kind)});
+    table.columns.back().wraps = column.kind == Kind::kFunction;
+    if (column.key == options.sort_field) table.sorted_by = column.header;
   }
+  const size_t with_bars = ColumnAt(cells, options.bar_field);
   double largest = 0;
-  for (const Json& row : rows) largest = std::max(largest, NumberField(row, options.bar_field).value_or(0));
-  size_t written = 0;
-  for (const size_t index : OrderOf(rows, options.sort_field)) {
-    if (written++ == options.most_rows) break;
-    std::vector<HtmlCell> cells;
-    for (const DocumentColumn& column : shown) {
-      HtmlCell cell = FieldCell(Field(rows[index], column.field), column.kind,
-                                fmt::format("{}[{}].{}", options.key, index, column.field));
-      if (column.field == options.bar_field && cell.number.has_value() && largest > 0) {
-        const std::string_view kind = options.bar_kind == nullptr ? "cpu" : options.bar_kind(rows[index]);
+  for (const std::vector<Cell>& row : cells.rows) {
+    if (with_bars < row.size()) largest = std::max(largest, NumberOf(row[with_bars]).value_or(0));
+  }
+  for (const size_t index : OrderOf(cells, options.sort_field)) {
+    if (table.rows.size() == options.most_rows) break;
+    std::vector<HtmlCell>& row = table.rows.emplace_back();
+    for (const size_t i : shown) {
+      const CellColumn& column = cells.columns[i];
+      HtmlCell cell =
+          FieldCell(cells.rows[index][i], column.kind, fmt::format("{}[{}].{}", options.key, index, column.key));
+      if (i == with_bars && cell.number.has_value() && largest > 0) {
+        const std::string_view kind = options.bar_kind == nullptr ? "cpu" : options.bar_kind(index);
         cell.html = Bar(*cell.number / largest, kind) + cell.html;
       }
-      cells.push_back(std::move(cell));
+      row.push_back(std::move(cell));
     }
-    table.rows.push_back(std::move(cells));
   }
-  table.left_out = rows.size() > options.most_rows ? rows.size() - options.most_rows : 0;
+  table.left_out = cells.rows.size() - table.rows.size();
   std::string html = Render(table);
   if (!absent.empty()) html += fmt::format("<p class=\"more\">Not measured: {}.</p>\n", Escaped(absent));
   return html;

@@ -2,13 +2,13 @@
 #ifndef CREMA_COLLECTOR_REPORT_HTML_TABLE_H_
 #define CREMA_COLLECTOR_REPORT_HTML_TABLE_H_
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "collector/writers/document_table.h"
-#include "nlohmann/json.hpp"
+#include "collector/measurement/cells.h"
 
 namespace crema {
 
@@ -36,23 +36,22 @@ struct HtmlTable {
 
 std::string Render(const HtmlTable& table);
 
-/// The table of a document's rows. Columns that no row has are named under it. `key` names the figures:
+/// The table of a measurement's rows. Columns that no row has are named under it. `key` names the figures:
 /// `datasets[0].chunks`.
 struct DocumentTableOptions {
   std::string_view key;
   std::string_view caption;
-  std::string_view sort_field = "";  ///< largest first; empty: in the document's order
+  std::string_view sort_field = "";  ///< largest first; empty: in the measurement's order
   size_t most_rows = 200;
   std::string_view bar_field = "";  ///< its cells get a bar
   int most_rank = 4;                ///< columns of a higher rank are left to measurement.json
   /// The class that colours a row's bar; nullptr: `cpu`.
-  std::string_view (*bar_kind)(const nlohmann::ordered_json& row) = nullptr;
+  std::function<std::string_view(size_t row)> bar_kind = nullptr;
 };
-std::string DocumentHtmlTable(const nlohmann::ordered_json& rows, const std::vector<DocumentColumn>& columns,
-                              const DocumentTableOptions& options);
+std::string DocumentHtmlTable(const CellTable& cells, const DocumentTableOptions& options);
 
-/// The cell of a figure of the document.
-HtmlCell FieldCell(const nlohmann::ordered_json& value, FieldKind kind, std::string_view key);
+/// The cell of a figure of the measurement.
+HtmlCell FieldCell(const Cell& cell, Kind kind, std::string_view key);
 
 }  // namespace crema
 

@@ -8,21 +8,16 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 bool Holds(const std::string& html, const std::string& part) { return html.find(part) != std::string::npos; }
 
-const std::vector<DocumentColumn>& Columns() {
-  static const std::vector<DocumentColumn> kColumns = {{"name", "file", FieldKind::kPath, 1},
-                                                       {"chunks", "chunks", FieldKind::kCount, 1},
-                                                       {"bytes_read", "read", FieldKind::kData, 2},
-                                                       {"detail", "detail", FieldKind::kCount, 9}};
-  return kColumns;
-}
-
-Json Files() {
-  return Json::parse(R"([{"name": "d/a.root", "chunks": 2, "detail": 1}, {"name": "d/b.root", "chunks": 30},
-                         {"name": "d/<c>.root", "chunks": null}])");
+CellTable Files() {
+  CellTable files;
+  files.columns = {{"name", "file", Kind::kPath, 1},
+                   {"chunks", "chunks", Kind::kCount, 1},
+                   {"bytes_read", "read", Kind::kData, 2},
+                   {"detail", "detail", Kind::kCount, 9}};
+  files.rows = {{"d/a.root", Number(2), {}, Number(1)}, {"d/b.root", Number(30), {}, {}}, {"d/<c>.root", {}, {}, {}}};
+  return files;
 }
 
 TEST(Render, ACellIsSortedByItsNumberNotByItsText) {
@@ -46,7 +41,7 @@ TEST(Render, SaysWhatIsLeftOutAndWhereItStands) {
 }
 
 TEST(DocumentHtmlTable, RowsComeLargestFirstAndKeepTheirPlaceInTheDocumentAsKey) {
-  const std::string html = DocumentHtmlTable(Files(), Columns(), {"files", "Files", "chunks"});
+  const std::string html = DocumentHtmlTable(Files(), {"files", "Files", "chunks"});
   const size_t large = html.find("data-key=\"files[1].chunks\" value=\"30\"");
   const size_t small = html.find("data-key=\"files[0].chunks\" value=\"2\"");
   ASSERT_NE(large, std::string::npos) << html;
@@ -57,7 +52,7 @@ TEST(DocumentHtmlTable, RowsComeLargestFirstAndKeepTheirPlaceInTheDocumentAsKey)
 }
 
 TEST(DocumentHtmlTable, ColumnsThatNoRowHasAreNamedUnderIt) {
-  const std::string html = DocumentHtmlTable(Files(), Columns(), {"files", "Files"});
+  const std::string html = DocumentHtmlTable(Files(), {"files", "Files"});
   EXPECT_FALSE(Holds(html, ">read</th>")) << html;
   EXPECT_TRUE(Holds(html, "Not measured: read.")) << html;
   EXPECT_FALSE(Holds(html, ">detail</th>")) << html;  // of a higher rank than the page shows
@@ -66,14 +61,14 @@ TEST(DocumentHtmlTable, ColumnsThatNoRowHasAreNamedUnderIt) {
 TEST(DocumentHtmlTable, EndsAfterTheMostRowsAndCountsTheOthers) {
   DocumentTableOptions options = {"files", "Files", "chunks"};
   options.most_rows = 1;
-  const std::string html = DocumentHtmlTable(Files(), Columns(), options);
+  const std::string html = DocumentHtmlTable(Files(), options);
   EXPECT_TRUE(Holds(html, "b.root")) << html;
   EXPECT_FALSE(Holds(html, "a.root")) << html;
   EXPECT_TRUE(Holds(html, "2 more in measurement.json.")) << html;
 }
 
 TEST(FieldCell, WhatIsNullIsADashBelowEveryNumber) {
-  const HtmlCell cell = FieldCell(Json(), FieldKind::kCount, "files[0].chunks");
+  const HtmlCell cell = FieldCell(Cell(), Kind::kCount, "files[0].chunks");
   EXPECT_EQ(cell.html, "–");
   EXPECT_LT(cell.number.value_or(0), -1e299);
 }

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "collector/measurement/catalog.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -67,10 +68,11 @@ TEST(Figure, HoldsTheValueWithAllItsDigits) {
 }
 
 TEST(Term, LinksToTheGlossaryWhereItHasTheKey) {
-  const Json document = Json::parse(R"({"definitions": {"wall_time": {"text": "from <start> to end"}}})");
-  EXPECT_EQ(Term(document, "wall_time", "Elapsed"),
-            "<a class=\"term\" href=\"#term-wall_time\" title=\"from &lt;start&gt; to end\">Elapsed</a>");
-  EXPECT_EQ(Term(document, "made_up", "A & B"), "A &amp; B");
+  Measurement measurement;
+  measurement.metrics.Set("wall_time", 1.0);
+  EXPECT_EQ(Term(measurement, "wall_time", "Elapsed"), "<a class=\"term\" href=\"#term-wall_time\" title=\"" +
+                                                           Escaped(FindMetric("wall_time")->text) + "\">Elapsed</a>");
+  EXPECT_EQ(Term(measurement, "made_up", "A & B"), "A &amp; B");
 }
 
 TEST(Pill, ASignAndAWordGoWithTheColour) {

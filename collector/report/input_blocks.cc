@@ -9,18 +9,15 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/lost_workers.h"
 #include "collector/report/html.h"
 #include "collector/report/html_table.h"
 #include "collector/report/page_block.h"
-#include "collector/writers/table_columns.h"
+#include "collector/writers/document_table.h"
 #include "fmt/format.h"
 
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// A panel of a switch: the first is shown, the others where scripts run when they are chosen. Without scripts all are.
 struct Panel {
@@ -52,42 +49,47 @@ std::string Counted(std::string_view word, size_t count) {
   return fmt::format("{} ({})", word, ExactCount(static_cast<double>(count)));
 }
 
-std::string BranchesPanel(const Json& document) {
-  const Json& columns = Field(Field(document, "metrics"), "columns");
-  if (!columns.is_array() || columns.empty()) {
-    return Absent("Branches", WhyNotMeasured(document, "columns"));
-  }
+/// The branches that were read, by name; empty where they are not known.
+const std::vector<std::string>& ColumnsOf(const Measurement& measurement) {
+  static const std::vector<std::string> kNone;
+  const MetricValue* value = measurement.metrics.Find("columns");
+  const auto* columns = value == nullptr ? nullptr : std::get_if<std::vector<std::string>>(value);
+  return columns == nullptr ? kNone : *columns;
+}
+
+std::string BranchesPanel(const Measurement& measurement) {
+  constexpr size_t kMost = 1000;
+  const std::vector<std::string>& columns = ColumnsOf(measurement);
+  if (columns.empty()) return Absent("Branches", measurement.WhyNotMeasured("columns"));
   std::string items;
-  size_t count = 0;
-  for (const Json& column : columns) {
-    if (!column.is_string() || ++count > 1000) continue;
-    items += fmt::format("<li><code>{}</code></li>", Name(column.get_ref<const std::string&>(), 60));
+  for (size_t i = 0; i < std::min(kMost, columns.size()); ++i) {
+    items += fmt::format("<li><code>{}</code></li>", Name(columns[i], 60));
   }
   return fmt::format("<ul class=\"branches\">{}</ul>{}", items,
-                     columns.size() > 1000
-                         ? fmt::format("<p class=\"more\">{} more in measurement.json.</p>", columns.size() - 1000)
+                     columns.size() > kMost
+                         ? fmt::format("<p class=\"more\">{} more in measurement.json.</p>", columns.size() - kMost)
                          : "");
 }
 
 /// "38 of the branches were read (9 %), holding 21 % of the stored bytes; compression ratio 4.1."
-std::string DataAccess(const Json& document) {
+std::string DataAccess(const Measurement& measurement) {
   std::vector<std::string> parts;
-  const std::optional<double> columns = Metric(document, "num_columns_read");
-  const std::optional<double> branches = Metric(document, "branches_read_share");
-  const std::optional<double> bytes = Metric(document, "bytes_read_share");
-  const std::optional<double> ratio = Metric(document, "compression_ratio");
+  const std::optional<double> columns = measurement.Metric("num_columns_read");
+  const std::optional<double> branches = measurement.Metric("branches_read_share");
+  const std::optional<double> bytes = measurement.Metric("bytes_read_share");
+  const std::optional<double> ratio = measurement.Metric("compression_ratio");
   if (columns.has_value()) {
     parts.push_back(Figure("metrics.num_columns_read", *columns, HumanCount(*columns)) + " branches were read");
   }
   if (branches.has_value()) {
     parts.push_back(Figure("metrics.branches_read_share", *branches, HumanPercent(*branches)) + " of all branches");
   } else {
-    parts.push_back("share of branches: " + Escaped(WhyNotMeasured(document, "branches_read_share")));
+    parts.push_back("share of branches: " + Escaped(measurement.WhyNotMeasured("branches_read_share")));
   }
   if (bytes.has_value()) {
     parts.push_back(Figure("metrics.bytes_read_share", *bytes, HumanPercent(*bytes)) + " of the stored bytes");
   } else {
-    parts.push_back("share of bytes: " + Escaped(WhyNotMeasured(document, "bytes_read_share")));
+    parts.push_back("share of bytes: " + Escaped(measurement.WhyNotMeasured("bytes_read_share")));
   }
   if (ratio.has_value())
     parts.push_back("compression ratio " + Figure("metrics.compression_ratio", *ratio, HumanNumber(*ratio)));
@@ -99,7 +101,7 @@ std::string DataAccess(const Json& document) {
 /// Fine metrics by one label: rows are its values, columns the activities, values summed.
 struct FineView {
   std::string id;
-  std::string_view field;
+  Text FineRow::*field;
   std::string_view label;
 };
 
@@ -109,25 +111,18 @@ struct FineSums {
   double total = 0;
 };
 
-std::string FineTable(const Json& rows, std::string_view field, std::string_view label, const std::string& unit,
-                      bool of_transfer, size_t most_rows) {
+std::string FineTable(const std::vector<FineRow>& rows, const FineView& view, const std::string& unit, bool of_transfer,
+                      size_t most_rows) {
   std::map<std::string, FineSums> sums;
   std::map<std::string, double> activities;
-  for (const Json& row : rows) {
-    const std::string context = TextField(row, "context");
-    const bool is_transfer = context == "get-data" || context == "gather-dep";
-    if (is_transfer != of_transfer || TextField(row, "unit") != unit) continue;
-    const std::optional<double> value = NumberField(row, "value");
-    if (!value.has_value()) continue;
-    const Json& named = Field(row, field);
-    const std::string name = named.is_string() ? named.get<std::string>()
-                             : named.is_null() ? "(none)"
-                                               : named.dump(-1, ' ', false, Json::error_handler_t::replace);
-    const std::string activity = TextField(row, "activity");
-    FineSums& sum = sums[name];
-    sum.by_activity[activity] += *value;
-    sum.total += *value;
-    activities[activity] += *value;
+  for (const FineRow& row : rows) {
+    const bool is_transfer = row.context == "get-data" || row.context == "gather-dep";
+    if (is_transfer != of_transfer || row.unit != unit || !row.value.has_value()) continue;
+    const Text& name = row.*view.field;
+    FineSums& sum = sums[name.has_value() ? name.str() : "(none)"];
+    sum.by_activity[row.activity] += *row.value;
+    sum.total += *row.value;
+    activities[row.activity] += *row.value;
   }
   if (sums.empty()) return "";
   std::vector<std::pair<double, std::string>> columns;
@@ -139,10 +134,10 @@ std::string FineTable(const Json& rows, std::string_view field, std::string_view
     return unit == "bytes" ? HumanData(value) : HumanNumber(value);
   };
   HtmlTable table;
-  table.caption = fmt::format("Fine metrics by {}, in {}", label, unit);
+  table.caption = fmt::format("Fine metrics by {}, in {}", view.label, unit);
   table.sorted_by = "total";
-  table.columns = {{std::string(label), false}, {"total"}};
-  const bool has_activities = field != "activity";
+  table.columns = {{std::string(view.label), false}, {"total"}};
+  const bool has_activities = view.field != &FineRow::activity;
   for (size_t i = 0; has_activities && i < std::min(columns.size(), kMostColumns); ++i) {
     table.columns.push_back({Name(columns[i].second, 30).empty() ? "" : columns[i].second});
   }
@@ -171,23 +166,18 @@ std::string FineTable(const Json& rows, std::string_view field, std::string_view
   return html;
 }
 
-std::set<std::string> UnitsOf(const Json& rows) {
-  std::set<std::string> units;
-  for (const Json& row : rows) units.insert(TextField(row, "unit"));
-  return units;
-}
-
 std::string FineCard(const PageInput& input, const FineView& view, bool of_transfer) {
-  const Json& rows = ListField(input.document, "fine");
+  const std::vector<FineRow>& rows = input.measurement.fine;
   std::vector<Panel> panels;
-  std::set<std::string> units = UnitsOf(rows);
+  std::set<std::string> units;
+  for (const FineRow& row : rows) units.insert(row.unit);
   std::vector<std::string> order;
   for (const char* first : {"seconds", "bytes", "count"}) {
     if (units.erase(first) > 0) order.emplace_back(first);
   }
   order.insert(order.end(), units.begin(), units.end());
   for (const std::string& unit : order) {
-    const std::string html = FineTable(rows, view.field, view.label, unit, of_transfer, input.limits.table_rows);
+    const std::string html = FineTable(rows, view, unit, of_transfer, input.limits.table_rows);
     if (!html.empty()) panels.push_back({fmt::format("{}-{}", view.id, panels.size()), unit, html});
   }
   if (panels.empty()) return "";
@@ -196,32 +186,32 @@ std::string FineCard(const PageInput& input, const FineView& view, bool of_trans
   return fmt::format("<section class=\"card\" id=\"{}\">{}</section>\n", view.id, Switched("unit", panels, heading));
 }
 
-std::string CutFlowCard(const Json& document) {
-  const Json& cuts = ListField(document, "cuts");
+std::string CutFlowCard(const Measurement& measurement) {
+  const std::vector<CutRow>& cuts = measurement.cuts;
   if (cuts.empty()) {
     return "<section class=\"card\" id=\"cut-flow\"><h3>Cut flow</h3>" +
            Absent("Cuts", "no chunk recorded one (RecordCut)") + "</section>\n";
   }
   double most = 0;
-  for (const Json& cut : cuts) most = std::max(most, NumberField(cut, "events").value_or(0));
+  for (const CutRow& cut : cuts) most = std::max(most, cut.events.value_or(0));
   HtmlTable table;
   table.caption = "Events left after each cut";
   table.columns = {{"cut", false}, {"events left"}, {"of the step before"}, {"of all"}, {"sum of weights"}};
   for (size_t i = 0; i < cuts.size(); ++i) {
-    const Json& cut = cuts[i];
+    const CutRow& cut = cuts[i];
     const std::string key = fmt::format("cuts[{}].", i);
-    HtmlCell events = FieldCell(Field(cut, "events"), FieldKind::kExactCount, key + "events");
+    HtmlCell events = FieldCell(CellOf(cut.events), Kind::kExactCount, key + "events");
     const double share = most > 0 ? events.number.value_or(0) / most : 0;
     events.html = Bar(share, "events") + events.html;
-    table.rows.push_back({FieldCell(Field(cut, "name"), FieldKind::kText, ""), std::move(events),
-                          FieldCell(Field(cut, "step_efficiency"), FieldKind::kShare, key + "step_efficiency"),
-                          FieldCell(Field(cut, "total_efficiency"), FieldKind::kShare, key + "total_efficiency"),
-                          FieldCell(Field(cut, "weights"), FieldKind::kNumber, key + "weights")});
+    table.rows.push_back({FieldCell(CellOf(cut.name), Kind::kText, ""), std::move(events),
+                          FieldCell(CellOf(cut.step_efficiency), Kind::kShare, key + "step_efficiency"),
+                          FieldCell(CellOf(cut.total_efficiency), Kind::kShare, key + "total_efficiency"),
+                          FieldCell(CellOf(cut.weights), Kind::kNumber, key + "weights")});
   }
-  const LostWorkers lost = FindLostWorkers(document);
+  const LostWorkers lost = FindLostWorkers(measurement);
   std::string doubt;
   if (lost.uncertain_chunks > 0) {
-    const std::string range = RangeOfResults(lost, Metric(document, "total_events").value_or(0));
+    const std::string range = RangeOfResults(lost, measurement.Metric("total_events").value_or(0));
     doubt = fmt::format(
         "<p class=\"more\">{} had ended in workers that vanished. Where their results were not used, these counts are "
         "too "
@@ -233,11 +223,10 @@ std::string CutFlowCard(const Json& document) {
 }
 
 std::string RequestsCard(const PageInput& input) {
-  const Json& requests = ListField(input.document, "requests");
-  if (requests.empty()) return "";
+  if (input.measurement.requests.empty()) return "";
   return "<section class=\"card\" id=\"requests\"><h3>Requests to storage</h3><p class=\"sub\">By server and "
          "operation. Requests may overlap, so their times are no part of the sections’.</p>\n" +
-         DocumentHtmlTable(requests, RequestColumns(),
+         DocumentHtmlTable(CellsOf(input.measurement.requests),
                            {"requests", "Requests to storage", "seconds", input.limits.table_rows, "seconds", 4}) +
          "</section>\n";
 }
@@ -245,37 +234,32 @@ std::string RequestsCard(const PageInput& input) {
 }  // namespace
 
 PageBlock InputsBlock(const PageInput& input) {
-  const Json& document = input.document;
-  const Json& datasets = ListField(document, "datasets");
-  const Json& files = ListField(document, "files");
-  const Json& columns = Field(Field(document, "metrics"), "columns");
+  const Measurement& measurement = input.measurement;
   PageBlock block = {"inputs", "Datasets and files", "What was read, and how fast each part of it went.", "", ""};
   std::vector<Panel> panels;
-  panels.push_back({"datasets", Counted("dataset", datasets.size()),
-                    datasets.empty() ? Absent("Datasets", WhyNoBreakdown(document, "dataset"))
-                                     : DocumentHtmlTable(datasets, BreakdownColumns("dataset", FieldKind::kText),
-                                                         {"datasets", "Datasets", "duration_sum",
-                                                          input.limits.table_rows, "duration_sum", 5})});
-  panels.push_back({"files", Counted("file", files.size()),
-                    files.empty() ? Absent("Files", WhyNoBreakdown(document, "file"))
-                                  : DocumentHtmlTable(files, BreakdownColumns("file", FieldKind::kPath),
-                                                      {"files", "Files", "duration_sum", input.limits.table_rows,
-                                                       "duration_sum", 5})});
-  panels.push_back({"branches", Counted("branch", columns.is_array() ? columns.size() : 0), BranchesPanel(document)});
+  const auto add = [&](std::string_view table, std::string_view caption, std::string_view word) {
+    const CellTable cells = CellsOf(*FindTable(table), measurement);
+    panels.push_back({std::string(table), Counted(word, cells.rows.size()),
+                      cells.rows.empty() ? Absent(caption, WhyNoRows(table, measurement))
+                                         : DocumentHtmlTable(cells, {table, caption, "duration_sum",
+                                                                     input.limits.table_rows, "duration_sum", 5})});
+  };
+  add("datasets", "Datasets", "dataset");
+  add("files", "Files", "file");
+  panels.push_back({"branches", Counted("branch", ColumnsOf(measurement).size()), BranchesPanel(measurement)});
   block.html = "<section class=\"card\">" + Switched("what the rows are", panels, "By dataset, file, branch") +
-               DataAccess(document) + "</section>\n" + RequestsCard(input) + ChartCards(input, block.id);
+               DataAccess(measurement) + "</section>\n" + RequestsCard(input) + ChartCards(input, block.id);
   block.data = ChartData(input, block.id);
   return block;
 }
 
 PageBlock FineBlock(const PageInput& input) {
   PageBlock block = {"fine", "Fine metrics", "", "", ""};
-  const Json& rows = ListField(input.document, "fine");
-  if (rows.empty()) {
-    block.brief = "<p class=\"absent\">" + Escaped(WhyNotMeasured(input.document, "cpu_time_seconds")) + ".</p>\n";
+  if (input.measurement.fine.empty()) {
+    block.brief = "<p class=\"absent\">" + Escaped(input.measurement.WhyNotMeasured("cpu_time_seconds")) + ".</p>\n";
     return block;
   }
-  const std::optional<double> coverage = NumberField(Field(input.document, "quality"), "fine_metrics_coverage");
+  const Number& coverage = input.measurement.quality.fine_metrics_coverage;
   block.intro = "Activities as the engine accounts for them. ";
   block.intro += coverage.has_value()
                      ? fmt::format("They cover {} of compute time. ",
@@ -284,32 +268,32 @@ PageBlock FineBlock(const PageInput& input) {
   block.intro +=
       "<code>disk-read</code>, <code>disk-write</code> and <code>memory-read</code> are Dask’s own spilling and "
       "dependencies, not the reading of input.";
-  for (const FineView& view : std::array<FineView, 4>{{{"fine-function", "function", "function"},
-                                                       {"fine-activity", "activity", "activity"},
-                                                       {"fine-span", "span", "span"},
-                                                       {"fine-worker", "worker", "worker"}}}) {
+  for (const FineView& view : std::array<FineView, 4>{{{"fine-function", &FineRow::function, "function"},
+                                                       {"fine-activity", &FineRow::activity, "activity"},
+                                                       {"fine-span", &FineRow::span, "span"},
+                                                       {"fine-worker", &FineRow::worker, "worker"}}}) {
     block.html += FineCard(input, view, false);
   }
-  block.html += FineCard(input, {"fine-sent", "activity", "activity"}, true);
+  block.html += FineCard(input, {"fine-sent", &FineRow::activity, "activity"}, true);
   block.html += ChartCards(input, block.id);
   block.data = ChartData(input, block.id);
   return block;
 }
 
 PageBlock CustomBlock(const PageInput& input) {
-  const Json& metrics = ListField(input.document, "custom_metrics");
+  const std::vector<CustomMetricRow>& metrics = input.measurement.custom_metrics;
   PageBlock block = {"custom", "Custom metrics", "What your code counted, and what its cuts left.", "", ""};
-  if (metrics.empty() && ListField(input.document, "cuts").empty()) {
+  if (metrics.empty() && input.measurement.cuts.empty()) {
     block.brief =
         "<p class=\"absent\">no chunk recorded one (RecordMetric), or counted events after cuts (RecordCut).</p>\n";
     return block;
   }
-  block.html = CutFlowCard(input.document);
+  block.html = CutFlowCard(input.measurement);
   if (!metrics.empty()) {
-    block.html += "<section class=\"card\"><h3>Metrics</h3>\n" +
-                  DocumentHtmlTable(metrics, CustomMetricColumns(),
-                                    {"custom_metrics", "Custom metrics", "", input.limits.table_rows, ""}) +
-                  "</section>\n";
+    block.html +=
+        "<section class=\"card\"><h3>Metrics</h3>\n" +
+        DocumentHtmlTable(CellsOf(metrics), {"custom_metrics", "Custom metrics", "", input.limits.table_rows, ""}) +
+        "</section>\n";
   }
   block.html += ChartCards(input, block.id);
   block.data = ChartData(input, block.id);

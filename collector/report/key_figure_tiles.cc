@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/key_figure_rows.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
@@ -16,17 +15,15 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// `553 k/s`: the digits large, the unit small.
-std::string ValueHtml(const Json& document, const KeyFigureRow& row) {
+std::string ValueHtml(const Measurement& measurement, const KeyFigureRow& row) {
   if (!row.value.has_value()) return "<span class=\"dash\" title=\"not measured\">–</span>";
   const bool is_long = row.text.find(' ') != row.text.rfind(' ');  // `6 m 17 s`
   const size_t space = is_long ? std::string::npos : row.text.find(' ');
   const std::string head = row.text.substr(0, space);
   const std::string tail = space == std::string::npos ? "" : row.text.substr(space + 1);
   // failures and those that were lost are two metrics
-  const bool is_exact = row.value == Metric(document, row.figure.key);
+  const bool is_exact = row.value == measurement.Metric(row.figure.key);
   return (is_exact ? Figure("metrics." + std::string(row.figure.key), *row.value, head) : Escaped(head)) +
          (tail.empty() ? "" : fmt::format("\u00a0<small>{}</small>", Escaped(tail)));
 }
@@ -85,7 +82,7 @@ std::string PictureOf(const PageInput& input, const KeyFigureRow& row) {
   if (row.share.has_value()) return "<div class=\"elapsed\">" + Bar(*row.share, "cpu") + "</div>";
   if (!row.value.has_value()) return "";
   if (row.figure.key == "wall_time") {
-    const std::optional<double> ideal = Metric(input.document, "ideal_wall_time");
+    const std::optional<double> ideal = input.measurement.Metric("ideal_wall_time");
     if (!ideal.has_value() || !(*row.value > 0)) return "";
     return "<div class=\"elapsed\">" + Bar(*ideal / *row.value, "cpu") + "</div>";
   }
@@ -112,15 +109,16 @@ std::string TileHtml(const PageInput& input, const KeyFigureRow& row) {
   return fmt::format(
       "<div class=\"tile\" id=\"tile-{}\"><div class=\"tile-head\">{}{}</div><p class=\"value\">{}</p>{}{}<p "
       "class=\"note\">{}</p></div>\n",
-      row.figure.key, Term(input.document, row.figure.key, row.label), row.mark.has_value() ? Pill(*row.mark) : "",
-      ValueHtml(input.document, row), ChangeLine(input, row.figure, row.words), PictureOf(input, row), NotesHtml(row));
+      row.figure.key, Term(input.measurement, row.figure.key, row.label), row.mark.has_value() ? Pill(*row.mark) : "",
+      ValueHtml(input.measurement, row), ChangeLine(input, row.figure, row.words), PictureOf(input, row),
+      NotesHtml(row));
 }
 
 }  // namespace
 
 std::string KeyFigureTiles(const PageInput& input) {
   std::string html = "<div class=\"tiles\" role=\"group\" aria-label=\"Key figures\">\n";
-  for (const KeyFigureRow& row : KeyFigureRows(input.document)) html += TileHtml(input, row);
+  for (const KeyFigureRow& row : KeyFigureRows(input.measurement)) html += TileHtml(input, row);
   return html + "</div>\n";
 }
 

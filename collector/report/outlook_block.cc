@@ -9,6 +9,7 @@
 #include "collector/report/html.h"
 #include "collector/report/html_table.h"
 #include "collector/report/page_block.h"
+#include "collector/writers/document_table.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -22,9 +23,10 @@ std::string Range(const Json& row) {
   return Escaped(HumanDuration(*low) + " to " + HumanDuration(*high));
 }
 
-/// These are no figures of the document, so they have no key.
-HtmlCell Cell(const Json& row, std::string_view field, FieldKind kind) {
-  return {Escaped(FieldText(Field(row, field), kind)), NumberField(row, field)};
+/// These are no figures of the measurement, so they have no key.
+HtmlCell FigureOf(const Json& row, std::string_view field, Kind kind) {
+  const Number number = NumberField(row, field);
+  return {Escaped(CellText(CellOf(number), kind)), number};
 }
 
 /// A change as one says it; `option` of crema predict. One that the report does not ask for stays as it is.
@@ -60,7 +62,7 @@ std::string ChangesTable(const Json& prediction) {
     }
     const double against = measured > 0 ? *wall_time / measured - 1 : 0;
     table.rows.push_back({{fmt::format("<span title=\"{}\">{}</span>", Escaped(change), Escaped(InWords(change)))},
-                          Cell(row, "wall_time", FieldKind::kDuration),
+                          FigureOf(row, "wall_time", Kind::kDuration),
                           {Range(row)},
                           {Escaped(HumanChange(against)), against}});
   }
@@ -72,11 +74,11 @@ std::string ScalingTable(const Json& scaling) {
   table.caption = "This run on other numbers of cores";
   table.columns = {{"cores"}, {"wall time"}, {"90 % of runs", false}, {"speed-up"}, {"efficiency"}};
   for (const Json& point : ListField(scaling, "points")) {
-    table.rows.push_back({Cell(point, "cores", FieldKind::kNumber),
-                          Cell(point, "wall_time", FieldKind::kDuration),
+    table.rows.push_back({FigureOf(point, "cores", Kind::kNumber),
+                          FigureOf(point, "wall_time", Kind::kDuration),
                           {Range(point)},
-                          Cell(point, "speedup", FieldKind::kNumber),
-                          Cell(point, "efficiency", FieldKind::kShare)});
+                          FigureOf(point, "speedup", Kind::kNumber),
+                          FigureOf(point, "efficiency", Kind::kShare)});
   }
   return table.rows.empty() ? "" : Render(table);
 }

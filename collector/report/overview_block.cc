@@ -9,7 +9,6 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/workers_of_document.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/grouped_verdicts.h"
 #include "collector/insight/headline.h"
 #include "collector/insight/verdict_table.h"
@@ -19,8 +18,6 @@
 
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr size_t kCards = 3;  // more than three things to do are none
 
@@ -59,12 +56,11 @@ std::string TitleOf(std::string_view id) {
   return title;
 }
 
-std::string Evidence(const Json& verdict) {
+std::string Evidence(const VerdictRow& verdict) {
   std::string items;
-  for (const Json& row : ListField(verdict, "evidence")) {
-    const std::optional<double> value = NumberField(row, "value");
-    if (!value.has_value()) continue;
-    items += fmt::format("<li><code>{}</code> {}</li>", Escaped(TextField(row, "key")), HumanNumber(*value));
+  for (const EvidenceRow& row : verdict.evidence) {
+    if (!row.value.has_value()) continue;
+    items += fmt::format("<li><code>{}</code> {}</li>", Escaped(row.key), HumanNumber(*row.value));
   }
   if (items.empty()) return "";
   return fmt::format("<details><summary>evidence</summary><ul class=\"evidence\">{}</ul></details>", items);
@@ -73,10 +69,9 @@ std::string Evidence(const Json& verdict) {
 /// What comes of the finding, with a way to where it is shown.
 std::string Symptoms(const VerdictGroup& group) {
   std::string items;
-  for (const Json* symptom : group.symptoms) {
-    const std::string_view block = BlockOfVerdict(TextField(*symptom, "id"));
-    items += fmt::format("<li>{} <a href=\"#{}\">{}</a></li>", Escaped(TextField(*symptom, "sentence")), block,
-                         TitleOfBlock(block));
+  for (const VerdictRow* symptom : group.symptoms) {
+    const std::string_view block = BlockOfVerdict(symptom->id);
+    items += fmt::format("<li>{} <a href=\"#{}\">{}</a></li>", Escaped(symptom->sentence), block, TitleOfBlock(block));
   }
   return items.empty() ? "" : "<ul class=\"symptoms\">" + items + "</ul>";
 }
@@ -105,7 +100,7 @@ std::string ErrorOfMost(const PageInput& input) {
   return fmt::format("<p>Most often: <q>{}</q> ({} of {}; first on {} at {}).</p>",
                      Name(detail.errors[most->first], 120), ExactCount(static_cast<double>(most->second.count)),
                      ExactCount(static_cast<double>(all)),
-                     Name(NamesOfWorkers(input.document).Of(detail.workers[first.worker].name)),
+                     Name(NamesOfWorkers(input.measurement).Of(detail.workers[first.worker].name)),
                      Escaped(HumanClock(static_cast<double>(first.start_ns) / 1e9)));
 }
 
@@ -114,10 +109,10 @@ std::string AddressOf(const PageInput& input, const std::string& verdict) {
   std::string block(BlockOfVerdict(verdict));
   if (block != "timeline" || !input.detail.why_no_attempts.empty()) return block;
   std::optional<double> from, to;
-  const Json& spells = ListField(input.document, "slow_spells");
+  const std::vector<SlowSpellRow>& spells = input.measurement.slow_spells;
   if (verdict == "slow-spell" && !spells.empty()) {
-    from = NumberField(spells.front(), "start");
-    to = NumberField(spells.front(), "stop");
+    from = spells.front().start;
+    to = spells.front().stop;
   }
   if (verdict == "long-tail" && input.detail.tail_start_seconds.has_value()) {
     from = input.detail.tail_start_seconds;
@@ -130,23 +125,22 @@ std::string AddressOf(const PageInput& input, const std::string& verdict) {
 }
 
 std::string Card(const PageInput& input, const VerdictGroup& group, size_t number) {
-  const Json& verdict = *group.cause;
-  const std::string id = TextField(verdict, "id");
-  const Mark mark = MarkOfSeverity(TextField(verdict, "severity"));
-  const std::optional<double> saving = NumberField(verdict, "saving");
+  const VerdictRow& verdict = *group.cause;
+  const std::string& id = verdict.id;
+  const Mark mark = MarkOfSeverity(verdict.severity);
   const std::string_view block = BlockOfVerdict(id);
   std::string html =
       fmt::format("<article class=\"finding {}\" id=\"finding-{}\"><header><h3><span class=\"no\">{}</span> {}</h3>",
                   WordOf(mark), number, number, Escaped(TitleOf(id)));
-  if (saving.has_value()) {
+  if (verdict.saving.has_value()) {
     html += fmt::format("<span class=\"saving\" title=\"share of the core-seconds that could be saved\">≈ {}</span>",
-                        Escaped(HumanPercent(*saving)));
+                        Escaped(HumanPercent(*verdict.saving)));
   } else {
     html += fmt::format("<span class=\"saving\">{} {}</span>", SignOf(mark), mark == Mark::kGood ? "note" : "risk");
   }
-  html += fmt::format("</header><p>{}</p>{}", Escaped(TextField(verdict, "sentence")), Symptoms(group));
+  html += fmt::format("</header><p>{}</p>{}", Escaped(verdict.sentence), Symptoms(group));
   if (id == "failing-chunks") html += ErrorOfMost(input);
-  const std::string suggestion = TextField(verdict, "suggestion");
+  const std::string& suggestion = verdict.suggestion;
   if (!suggestion.empty()) html += fmt::format("<p class=\"advice\">{}", Escaped(suggestion));
   if (suggestion.empty()) html += "<p>";
   html += fmt::format(" <a href=\"#{}\">{}</a></p>{}</article>\n", AddressOf(input, id), TitleOfBlock(block),
@@ -162,7 +156,7 @@ std::string_view BlockOfVerdict(std::string_view verdict) {
 }
 
 std::string Findings(const PageInput& input) {
-  const std::vector<VerdictGroup> groups = GroupVerdicts(input.document);
+  const std::vector<VerdictGroup> groups = GroupVerdicts(input.measurement);
   if (groups.empty()) return "<p class=\"quiet\">✓ Nothing stands out in what was measured.</p>\n";
   std::string shown;
   std::string folded;
@@ -182,10 +176,10 @@ std::string Findings(const PageInput& input) {
 
 PageBlock OverviewBlock(const PageInput& input) {
   PageBlock block = {"overview", "Overview", "", "", ""};
-  const std::string headline = TextField(input.document, "headline");
+  const std::string& headline = input.measurement.headline;
   block.html = fmt::format(
       "<section class=\"card verdict\" aria-label=\"Verdict\">\n<p class=\"headline\">{}</p>\n{}</section>\n",
-      Escaped(headline.empty() ? Headline(input.document) : headline), Findings(input));
+      Escaped(headline.empty() ? Headline(input.measurement) : headline), Findings(input));
   block.html += KeyFigureTiles(input);
   block.html += TrustCard(input);
   return block;

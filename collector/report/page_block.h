@@ -9,6 +9,7 @@
 #include "collector/charts/chart.h"
 #include "collector/detail/run_detail.h"
 #include "collector/insight/figure_change.h"
+#include "collector/measurement/measurement.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -34,11 +35,11 @@ struct RunOutlook {
 };
 
 struct PageInput {
-  const nlohmann::ordered_json& document;
+  const Measurement& measurement;
   const RunDetail& detail;
   const std::vector<PageChart>& charts;
   PageLimits limits;
-  const nlohmann::ordered_json* baseline = nullptr;  ///< another measurement, to compare with
+  const Measurement* baseline = nullptr;  ///< another measurement, to compare with
   const RunOutlook* outlook = nullptr;
   const nlohmann::ordered_json* flames = nullptr;  ///< `FlamesOf`; null: no stacks were sampled, or none can be read
 };

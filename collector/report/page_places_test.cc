@@ -11,6 +11,7 @@
 #include "collector/charts/scaling_chart.h"
 #include "collector/detail/run_detail.h"
 #include "collector/insight/verdict_table.h"
+#include "collector/measurement/measurement_json.h"
 #include "collector/report/page_block.h"
 #include "collector/report/report_page.h"
 
@@ -24,7 +25,7 @@ bool Holds(const std::string& html, const std::string& part) { return html.find(
 std::string PageOf(const Json& document, const std::vector<PageChart>& charts) {
   RunDetail detail;
   detail.why_no_attempts = "no chunk was recorded";
-  return ReportPage(document, detail, charts, {{"light", Json::object()}, {"dark", Json::object()}});
+  return ReportPage(MeasurementOf(document), detail, charts, {{"light", Json::object()}, {"dark", Json::object()}});
 }
 
 Json WithVerdict(std::string_view id) {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/run_head.h"
 #include "collector/insight/tree_figures.h"
 #include "collector/report/html.h"
@@ -23,7 +22,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kGenerator = "<meta name=\"generator\" content=\"crema report ";
 
 /// `Sat 21 Nov 2026, 14:02:11 – 14:08:28 UTC`.
-std::string When(const Json& run) {
+std::string When(const RunFacts& run) {
   const std::optional<RunTimes> times = TimesOf(run, {"%a %d %b %Y", ", "});
   if (!times.has_value()) return "";
   return fmt::format("<time datetime=\"{}\">{}</time>{} UTC", times->start_iso, times->start,
@@ -37,32 +36,30 @@ std::string StatePill(const StateInWords& state) {
 }
 
 std::string Head(const PageInput& input) {
-  const Json& document = input.document;
-  const Json& run = Field(document, "run");
-  std::string facts = When(run);
-  for (const std::string& fact : {Escaped(OnWhat(document)), Escaped(TextField(run, "engine"))}) {
+  const Measurement& measurement = input.measurement;
+  std::string facts = When(measurement.run);
+  for (const std::string& fact : {Escaped(OnWhat(measurement)), Escaped(measurement.run.engine)}) {
     if (!fact.empty()) facts += (facts.empty() ? "" : " · ") + fact;
   }
   return fmt::format("<header class=\"head\" id=\"top\"><h1>{}</h1>{}<p class=\"when\">{}</p>{}</header>\n",
-                     Name(RunName(document), 80), StatePill(StateOf(document)), facts, BaselineLine(input));
+                     Name(RunName(measurement), 80), StatePill(StateOf(measurement)), facts, BaselineLine(input));
 }
 
 /// How many findings speak of each block.
-size_t FindingsOf(const Json& document, std::string_view block) {
+size_t FindingsOf(const Measurement& measurement, std::string_view block) {
   size_t count = 0;
-  for (const Json& verdict : ListField(document, "verdicts")) {
-    const std::string severity = TextField(verdict, "severity");
-    const bool is_finding = severity == "warning" || severity == "bad";
-    count += is_finding && block != "overview" && BlockOfVerdict(TextField(verdict, "id")) == block;
+  for (const VerdictRow& verdict : measurement.verdicts) {
+    const bool is_finding = verdict.severity == "warning" || verdict.severity == "bad";
+    count += is_finding && block != "overview" && BlockOfVerdict(verdict.id) == block;
   }
   return count;
 }
 
-std::string Navigation(const Json& document, const std::vector<PageBlock>& blocks) {
+std::string Navigation(const Measurement& measurement, const std::vector<PageBlock>& blocks) {
   std::string html =
       "<nav aria-label=\"Sections\"><p class=\"brand\">crema</p><p class=\"brand-sub\">report · schema 1</p>\n<ul>\n";
   for (const PageBlock& block : blocks) {
-    const size_t findings = FindingsOf(document, block.id);
+    const size_t findings = FindingsOf(measurement, block.id);
     html +=
         fmt::format("<li><a href=\"#{}\">{}{}</a></li>\n", block.id, Escaped(block.title),
                     findings == 0 ? "" : fmt::format("<span class=\"badge\" title=\"findings\">{}</span>", findings));
@@ -104,10 +101,10 @@ std::string BlockHtml(const PageBlock& block) {
       block.id, Escaped(block.title), block.intro, block.html);
 }
 
-std::string Footer(const Json& document, const PageLimits& limits, size_t charts) {
+std::string Footer(const Measurement& measurement, const PageLimits& limits, size_t charts) {
   std::string html = fmt::format("<footer><p>Written by crema {}. This file is complete: it makes no network request. ",
                                  CREMA_VERSION_STRING);
-  html += "The figures are those of measurement.json, schema " + Escaped(TextField(document, "schema")) + ".";
+  html += "The figures are those of measurement.json, schema " + Escaped(measurement.schema) + ".";
   if (charts > 0 && !kChartScript.text.empty()) html += " Charts are drawn by " + Escaped(kChartScriptVersions) + ".";
   html +=
       "</p>\n<p class=\"print\">Printed in part: further charts, the rest of long tables and the glossary are on the "
@@ -130,7 +127,7 @@ std::string Policy(bool with_charts) {
 
 std::string Write(const PageInput& input, const Json& chart_config) {
   std::vector<PageBlock> blocks;
-  const bool is_tree_only = IsProcessTreeOnly(input.document);
+  const bool is_tree_only = IsProcessTreeOnly(input.measurement);
   for (PageBlock (*make)(const PageInput&) :
        {OverviewBlock, TimelineBlock, TimeBlock, OutlookBlock, ThroughputBlock, WorkersBlock, ChunksBlock, InputsBlock,
         FineBlock, CustomBlock, FailuresBlock, EnvironmentBlock, GlossaryBlock}) {
@@ -153,11 +150,11 @@ std::string Write(const PageInput& input, const Json& chart_config) {
       "<meta name=\"referrer\" content=\"no-referrer\">\n<meta name=\"viewport\" content=\"width=device-width, "
       "initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n";
   html += fmt::format("<title>{} · crema report</title>\n<style>{}</style>\n</head>\n<body>\n",
-                      Escaped(RunName(input.document).substr(0, 200)), kPageStyle.text);
-  html += "<a class=\"skip\" href=\"#main\">Skip to the report</a>\n" + Navigation(input.document, blocks);
+                      Escaped(RunName(input.measurement).substr(0, 200)), kPageStyle.text);
+  html += "<a class=\"skip\" href=\"#main\">Skip to the report</a>\n" + Navigation(input.measurement, blocks);
   html += "<main id=\"main\">\n" + Head(input);
   for (const PageBlock& block : blocks) html += BlockHtml(block);
-  html += Footer(input.document, input.limits, charts) + "</main>\n";
+  html += Footer(input.measurement, input.limits, charts) + "</main>\n";
   html += "<div id=\"tip\" role=\"status\" hidden></div>\n" + std::string(kHelp);
   for (const PageBlock& block : blocks) html += block.data;
   if (draws) {
@@ -188,8 +185,8 @@ std::vector<ChartSize> LargestFirst(const std::vector<PageChart>& charts) {
 
 }  // namespace
 
-std::string ReportPage(const Json& document, const RunDetail& detail, const std::vector<PageChart>& charts,
-                       const Json& chart_config, const Json* baseline, size_t largest, const RunOutlook* outlook,
+std::string ReportPage(const Measurement& measurement, const RunDetail& detail, const std::vector<PageChart>& charts,
+                       const Json& chart_config, const Measurement* baseline, size_t largest, const RunOutlook* outlook,
                        const Json* flames) {
   PageLimits limits;
   if (!detail.timeline_is_exact && detail.row_kind != "thread" && !detail.rows.empty()) {
@@ -217,7 +214,7 @@ std::string ReportPage(const Json& document, const RunDetail& detail, const std:
     limits.tasks = step.tasks;
     if (!step.tasks && detail.tasks.empty() && step.table_rows > 50) continue;  // there are none to leave out
     if (!step.note.empty()) limits.notes.emplace_back(step.note);
-    html = Write({document, detail, charts, limits, baseline, outlook, flames}, chart_config);
+    html = Write({measurement, detail, charts, limits, baseline, outlook, flames}, chart_config);
     if (html.size() <= largest) return html;
   }
   // What still is too much are charts with a mark for each of many names.
@@ -234,7 +231,7 @@ std::string ReportPage(const Json& document, const RunDetail& detail, const std:
       chart.spec = nullptr;
       still_too_much -= std::min(still_too_much, size.bytes);
     }
-    html = Write({document, detail, fewer, limits, baseline, outlook, flames}, chart_config);
+    html = Write({measurement, detail, fewer, limits, baseline, outlook, flames}, chart_config);
   }
   return html;
 }

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "collector/detail/run_detail.h"
+#include "collector/measurement/measurement.h"
 #include "collector/report/page_block.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 
@@ -19,10 +20,10 @@ inline constexpr size_t kLargestPage = 5'000'000;
 /// shorter, then the charts with most marks are left out; the page says so. `chart_config` is `{"light": …, "dark":
 /// …}`. `baseline`: another measurement, that key figures are compared with; may be null, as may `outlook`
 /// and `flames` (`FlamesOf`).
-std::string ReportPage(const nlohmann::ordered_json& document, const RunDetail& detail,
-                       const std::vector<PageChart>& charts, const nlohmann::ordered_json& chart_config,
-                       const nlohmann::ordered_json* baseline = nullptr, size_t largest = kLargestPage,
-                       const RunOutlook* outlook = nullptr, const nlohmann::ordered_json* flames = nullptr);
+std::string ReportPage(const Measurement& measurement, const RunDetail& detail, const std::vector<PageChart>& charts,
+                       const nlohmann::ordered_json& chart_config, const Measurement* baseline = nullptr,
+                       size_t largest = kLargestPage, const RunOutlook* outlook = nullptr,
+                       const nlohmann::ordered_json* flames = nullptr);
 
 /// Whether a file that begins so is a page of ours.
 bool IsReportPage(std::string_view beginning);

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "collector/detail/run_detail.h"
+#include "collector/measurement/measurement_json.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -23,7 +25,7 @@ RunDetail NothingRecorded() {
 }
 
 std::string PageOf(const Json& document, const RunDetail& detail) {
-  return ReportPage(document, detail, {}, {{"light", Json::object()}, {"dark", Json::object()}});
+  return ReportPage(MeasurementOf(document), detail, {}, {{"light", Json::object()}, {"dark", Json::object()}});
 }
 
 /// From a block's heading to the next block.
@@ -137,7 +139,7 @@ std::string PageWithChart(const std::vector<double>& values) {
   chart.chart.name = "made";
   chart.chart.title = "How many?";
   chart.chart.spec = {{"height", 600}, {"data", {{"values", points}}}, {"mark", "line"}, {"encoding", axes}};
-  return ReportPage(Json::object(), NothingRecorded(), {chart}, {{"light", Json::object()}, {"dark", Json::object()}});
+  return ReportPage(Measurement(), NothingRecorded(), {chart}, {{"light", Json::object()}, {"dark", Json::object()}});
 }
 
 TEST(ReportPage, AChartWhoseValuesAreAllEqualIsASentence) {
@@ -157,7 +159,8 @@ TEST(ReportPage, RoomIsKeptForAChartThatIsNotYetDrawn) {
 /// The key figure of that id, in a page with a baseline.
 std::string TileOf(const Json& document, const Json& baseline, const std::string& key) {
   const Json themes = {{"light", Json::object()}, {"dark", Json::object()}};
-  const std::string page = ReportPage(document, NothingRecorded(), {}, themes, &baseline);
+  const Measurement before = MeasurementOf(baseline);
+  const std::string page = ReportPage(MeasurementOf(document), NothingRecorded(), {}, themes, &before);
   const size_t from = page.find("id=\"tile-" + key + "\"");
   return from == std::string::npos ? page : page.substr(from, page.find("</div>\n", from) - from);
 }
@@ -185,7 +188,8 @@ TEST(ReportPage, TheTimeOfOtherWorkIsNeitherBetterNorWorse) {
   EXPECT_TRUE(Holds(TileOf(now, before, "wall_time"),
                     "<p class=\"change\">-20.0\u00a0% from 10.0\u00a0s: of other events</p>"));
   const Json themes = {{"light", Json::object()}, {"dark", Json::object()}};
-  const std::string page = ReportPage(now, NothingRecorded(), {}, themes, &before);
+  const Measurement baseline = MeasurementOf(before);
+  const std::string page = ReportPage(MeasurementOf(now), NothingRecorded(), {}, themes, &baseline);
   EXPECT_TRUE(Holds(page, "&lt;i&gt;old&lt;/i&gt;"));
   EXPECT_TRUE(Holds(page, "<strong>What should be equal is not: <bdi>events</bdi> 5 before, 4 now.</strong>"));
 }
@@ -247,7 +251,7 @@ TEST(ReportPage, WhatWouldHelpStandsBestFirstOrSaysWhyNot) {
   outlook.scaling = Json::parse(R"({"sentence": "Predicted from one run, not measured.", "points": [
     {"cores": 8, "wall_time": 5, "low": 4, "high": 6, "speedup": 2, "efficiency": 0.5}]})");
   const std::string told =
-      BlockOf(ReportPage(Json::object(), NothingRecorded(), {}, themes, nullptr, kLargestPage, &outlook), "outlook");
+      BlockOf(ReportPage(Measurement(), NothingRecorded(), {}, themes, nullptr, kLargestPage, &outlook), "outlook");
   const size_t best = told.find(">8 cores<"), next = told.find(">&lt;b&gt; 2 times as fast<");
   ASSERT_NE(best, std::string::npos) << told;
   EXPECT_LT(best, next);
@@ -258,7 +262,7 @@ TEST(ReportPage, WhatWouldHelpStandsBestFirstOrSaysWhyNot) {
   EXPECT_TRUE(Holds(told, "Predicted from one run, not measured."));
   outlook.prediction = {{"refused", "chunks are missing"}};
   EXPECT_TRUE(Holds(
-      BlockOf(ReportPage(Json::object(), NothingRecorded(), {}, themes, nullptr, kLargestPage, &outlook), "outlook"),
+      BlockOf(ReportPage(Measurement(), NothingRecorded(), {}, themes, nullptr, kLargestPage, &outlook), "outlook"),
       "Nothing is predicted from this run: chunks are missing"));
 }
 
@@ -267,8 +271,8 @@ TEST(ReportPage, WhereItWouldBeTooLargeItSaysWhatIsLeftOut) {
   for (int i = 0; i < 150; ++i)
     document["datasets"].push_back({{"name", "dataset " + std::to_string(i)}, {"chunks", 1}});
   const Json themes = {{"light", Json::object()}, {"dark", Json::object()}};
-  const std::string whole = ReportPage(document, NothingRecorded(), {}, themes);
-  const std::string cut = ReportPage(document, NothingRecorded(), {}, themes, nullptr, 1000);
+  const std::string whole = ReportPage(MeasurementOf(document), NothingRecorded(), {}, themes);
+  const std::string cut = ReportPage(MeasurementOf(document), NothingRecorded(), {}, themes, nullptr, 1000);
   EXPECT_LT(cut.size(), whole.size());
   EXPECT_TRUE(Holds(cut, "tables end after 50 rows"));
   EXPECT_FALSE(Holds(whole, "tables end after 50 rows"));
@@ -287,9 +291,9 @@ TEST(ReportPage, LeavesOutTheLargestChartsBeforeItGetsTooLarge) {
     chart.spec = {{"data", Json::array()}};
     for (size_t i = 0; i < marks; ++i) chart.spec["data"].push_back("section number " + std::to_string(i));
   }
-  const std::string whole = ReportPage(Json::object(), NothingRecorded(), charts, themes);
+  const std::string whole = ReportPage(Measurement(), NothingRecorded(), charts, themes);
   const size_t largest = whole.size() - 1'000'000;
-  const std::string cut = ReportPage(Json::object(), NothingRecorded(), charts, themes, nullptr, largest);
+  const std::string cut = ReportPage(Measurement(), NothingRecorded(), charts, themes, nullptr, largest);
   EXPECT_LE(cut.size(), largest);
   EXPECT_TRUE(Holds(cut, "the largest charts were left out"));
   EXPECT_TRUE(Holds(cut, "crema plot many_marks"));

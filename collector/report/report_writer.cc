@@ -11,7 +11,6 @@
 #include "collector/charts/prediction_chart.h"
 #include "collector/charts/scaling_chart.h"
 #include "collector/detail/run_detail.h"
-#include "collector/document/document_fields.h"
 #include "collector/exports/sampled_stacks.h"
 #include "collector/prediction/prediction.h"
 #include "collector/prediction/usual_changes.h"
@@ -48,25 +47,25 @@ RunOutlook RefusedOutlook(const std::string& reason) {
 }
 
 RunOutlook LookOut(const ExportSource& source) {
-  const double chunks = Metric(source.document, "num_attempts").value_or(0);
+  const double chunks = source.measurement.Metric("num_attempts").value_or(0);
   if (chunks > kMostReplayed) {
     return RefusedOutlook(fmt::format("it has {}; crema predict replays them, which takes longer",
                                       Counted(chunks, "attempt", "attempts")));
   }
-  const std::string section = LargestSection(source.document);
+  const std::string section = LargestSection(source.measurement);
   RunObserver observer(section);
   const absl::Status read = source.for_each_attempt([&observer](const Attempt& attempt) { observer.Add(attempt); });
   if (!read.ok()) return RefusedOutlook(std::string(read.message()));
-  const ObservedRun run = observer.Finish(source.document);
+  const ObservedRun run = observer.Finish(source.measurement);
   RunOutlook outlook = {PredictionJson(Predict(run, UsualChanges(run, section))),
-                        ScalingAsJson(PredictScaling(source.document, run))};
+                        ScalingAsJson(PredictScaling(source.measurement, run))};
   SortBestFirst(&outlook.prediction);
   return outlook;
 }
 
 /// Null: the document tells of no functions, or the records are gone.
 nlohmann::ordered_json ReadFlames(const ExportSource& source) {
-  if (ListField(source.document, "functions").empty()) return nullptr;
+  if (source.measurement.functions.empty()) return nullptr;
   const absl::StatusOr<SampledStacks> stacks = ReadSampledStacks(source);
   return stacks.ok() ? FlamesOf(*stacks) : nlohmann::ordered_json();
 }
@@ -75,14 +74,14 @@ absl::Status WriteReport(const ExportSource& source, const std::string&, TextSin
   // It reads the records by itself. Where the system refuses a thread, it is done later.
   std::future<RunOutlook> looks_out =
       std::async(std::launch::async | std::launch::deferred, [&source] { return LookOut(source); });
-  const RunDetail detail = ReadRunDetail(source.document, source.for_each_attempt, {}, source.for_each_task);
+  const RunDetail detail = ReadRunDetail(source.measurement, source.for_each_attempt, {}, source.for_each_task);
   ChartInput input;
-  input.document = &source.document;
+  input.measurement = &source.measurement;
   input.detail = &detail;
   std::optional<RunDetail> baseline_detail;
   if (source.baseline != nullptr) {
-    baseline_detail = ReadRunDetail(source.baseline->document, source.baseline->for_each_attempt);
-    input.baseline = &source.baseline->document;
+    baseline_detail = ReadRunDetail(source.baseline->measurement, source.baseline->for_each_attempt);
+    input.baseline = &source.baseline->measurement;
     input.baseline_detail = &*baseline_detail;
   }
   const nlohmann::ordered_json flames = ReadFlames(source);
@@ -92,7 +91,7 @@ absl::Status WriteReport(const ExportSource& source, const std::string&, TextSin
   charts.push_back({"What would help", MakeScalingChart(outlook.scaling)});
   const nlohmann::ordered_json config = {{"light", ChartConfig(ChartTheme::kLight)},
                                          {"dark", ChartConfig(ChartTheme::kDark)}};
-  sink->Write(ReportPage(source.document, detail, charts, config, input.baseline, kLargestPage, &outlook,
+  sink->Write(ReportPage(source.measurement, detail, charts, config, input.baseline, kLargestPage, &outlook,
                          flames.is_null() ? nullptr : &flames));
   return absl::OkStatus();
 }

@@ -5,20 +5,17 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/workers_of_document.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/tree_figures.h"
+#include "collector/measurement/catalog.h"
 #include "collector/report/html.h"
 #include "collector/report/html_table.h"
 #include "collector/report/page_block.h"
-#include "collector/writers/table_columns.h"
 #include "fmt/format.h"
 
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-std::string Rates(const Json& document) {
+std::string Rates(const Measurement& measurement) {
   struct Rate {
     std::string_view key;
     std::string_view label;
@@ -31,21 +28,21 @@ std::string Rates(const Json& document) {
                              {"compression_ratio", "uncompressed by compressed bytes"}};
   std::string rows;
   for (const Rate& rate : kRates) {
-    const std::optional<double> value = Metric(document, rate.key);
-    const std::string unit = TextField(Field(Field(document, "definitions"), rate.key), "unit");
-    rows += fmt::format(
-        "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td>{}</td></tr>\n", Term(document, rate.key, rate.label),
-        value.has_value() ? Figure("metrics." + std::string(rate.key), *value, HumanQuantity(rate.key, *value, unit))
-                          : "–",
-        value.has_value() ? "" : Escaped(WhyNotMeasured(document, rate.key)));
+    const std::optional<double> value = measurement.Metric(rate.key);
+    rows += fmt::format("<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td>{}</td></tr>\n",
+                        Term(measurement, rate.key, rate.label),
+                        value.has_value() ? Figure("metrics." + std::string(rate.key), *value,
+                                                   HumanQuantity(rate.key, *value, FindMetric(rate.key)->unit))
+                                          : "–",
+                        value.has_value() ? "" : Escaped(measurement.WhyNotMeasured(rate.key)));
   }
   return Fold("rates", "<div class=\"scroll\"><table><caption>Rates of the whole run</caption><tbody>\n" + rows +
                            "</tbody></table></div>");
 }
 
 /// What the cores did that the command was given.
-std::string TreeBudgetCard(const Json& document) {
-  const std::optional<TreeBudget> budget = ReadTreeBudget(document);
+std::string TreeBudgetCard(const Measurement& measurement) {
+  const std::optional<TreeBudget> budget = ReadTreeBudget(measurement);
   if (!budget.has_value()) return "";
   std::vector<ColouredShare> shares;
   std::string rows;
@@ -69,27 +66,27 @@ PageBlock ThroughputBlock(const PageInput& input) {
   PageBlock block = {"throughput", "Throughput",
                      "What came through over time; each panel has its own axis, and both share the timeline's.", "",
                      ""};
-  block.html = ChartCards(input, block.id, Rates(input.document));
+  block.html = ChartCards(input, block.id, Rates(input.measurement));
   block.data = ChartData(input, block.id);
   return block;
 }
 
 PageBlock ProcessesBlock(const PageInput& input) {
-  const Json& processes = ListField(input.document, "processes");
+  const std::vector<ProcessUseRow>& processes = input.measurement.processes;
   PageBlock block = {"processes", "Processes", "The command and all processes that it started, as sampled.", "", ""};
-  block.html = TreeBudgetCard(input.document) + ChartCards(input, block.id);
+  block.html = TreeBudgetCard(input.measurement) + ChartCards(input, block.id);
   if (!processes.empty()) {
-    block.html += "<section class=\"card\"><h3>Per process</h3>\n" +
-                  DocumentHtmlTable(processes, ProcessColumns(),
-                                    {"processes", "Processes", "cpu", input.limits.table_rows, "cpu"}) +
-                  "</section>\n";
+    block.html +=
+        "<section class=\"card\"><h3>Per process</h3>\n" +
+        DocumentHtmlTable(CellsOf(processes), {"processes", "Processes", "cpu", input.limits.table_rows, "cpu"}) +
+        "</section>\n";
   }
   block.data = ChartData(input, block.id);
   return block;
 }
 
 PageBlock WorkersBlock(const PageInput& input) {
-  const Json& workers = ListField(input.document, "workers");
+  std::vector<WorkerRow> workers = input.measurement.workers;
   PageBlock block = {"workers", "Workers", "", "", ""};
   block.intro =
       fmt::format("{}, the busiest first.", Counted(static_cast<double>(workers.size()), "worker", "workers"));
@@ -99,11 +96,10 @@ PageBlock WorkersBlock(const PageInput& input) {
     block.html += "<section class=\"card\">" +
                   Absent("Workers", "no process recorded a chunk, and no scheduler told of workers") + "</section>\n";
   } else {
-    Json shown = workers;
-    const WorkerNames names = NamesOfWorkers(input.document);
-    for (Json& worker : shown) worker["name"] = names.Of(TextField(worker, "name"));
+    const WorkerNames names = NamesOfWorkers(input.measurement);
+    for (WorkerRow& worker : workers) worker.name = names.Of(worker.name);
     block.html += "<section class=\"card\"><h3>Per worker</h3>\n" +
-                  DocumentHtmlTable(shown, WorkerColumns(),
+                  DocumentHtmlTable(CellsOf(workers),
                                     {"workers", "Workers", "duration_sum", input.limits.table_rows, "duration_sum"}) +
                   "</section>\n";
   }

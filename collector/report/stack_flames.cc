@@ -11,6 +11,7 @@
 
 #include "collector/appearance/function_names.h"
 #include "fmt/format.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {

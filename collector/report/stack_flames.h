@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "collector/exports/sampled_stacks.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 

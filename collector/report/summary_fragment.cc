@@ -6,13 +6,12 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/budget_parts.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/grouped_verdicts.h"
 #include "collector/insight/headline.h"
 #include "collector/insight/key_figure_rows.h"
 #include "collector/insight/run_head.h"
 #include "collector/insight/trust_items.h"
+#include "collector/measurement/budget_parts.h"
 #include "collector/report/any_ground.h"
 #include "collector/report/html.h"
 #include "collector/writers/summary_blocks.h"
@@ -21,8 +20,6 @@
 
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostFindings = 3;  // more than three things to do are none
 constexpr size_t kMostWarnings = 3;
@@ -69,15 +66,15 @@ std::string ColourOf(Mark mark) {
   return ColourOnAnyGround(mark == Mark::kGood ? "events" : mark == Mark::kWatch ? "wait" : "limit");
 }
 
-std::string Head(const Json& document) {
-  const std::string headline = TextField(document, "headline");
-  const std::string when = WhenAndOnWhat(document);
+std::string Head(const Measurement& measurement) {
+  const std::string& headline = measurement.headline;
+  const std::string when = WhenAndOnWhat(measurement);
   return fmt::format("<p class=\"headline\">{}</p><p class=\"muted\">{} · {}{}{}</p>",
-                     Sentence(headline.empty() ? Headline(document) : headline), Name(RunName(document)),
-                     Escaped(StateText(document).text), when.empty() ? "" : " · ", Escaped(when));
+                     Sentence(headline.empty() ? Headline(measurement) : headline), Name(RunName(measurement)),
+                     Escaped(StateText(measurement).text), when.empty() ? "" : " · ", Escaped(when));
 }
 
-std::string Tile(const Json& document, const KeyFigureRow& row) {
+std::string Tile(const Measurement& measurement, const KeyFigureRow& row) {
   std::string notes;
   for (const ToldFigure& note : row.notes) notes += (notes.empty() ? "" : " · ") + ToldHtml(note);
   if (!row.why_not.empty()) notes += (notes.empty() ? "" : " · ") + Sentence(row.why_not);
@@ -86,42 +83,41 @@ std::string Tile(const Json& document, const KeyFigureRow& row) {
     mark = fmt::format("<span class=\"mark\" style=\"border-color:{}\">{} {}</span>", ColourOf(*row.mark),
                        SignOf(*row.mark), WordOf(*row.mark));
   }
-  const std::optional<double> exact = Metric(document, row.figure.key);
+  const std::optional<double> exact = measurement.Metric(row.figure.key);
   const std::string title =
       fmt::format("metrics['{}'] = {}: {}", row.figure.key, exact.has_value() ? fmt::format("{}", *exact) : "None",
-                  TextField(Field(Field(document, "definitions"), row.figure.key), "text").substr(0, kLongestSentence));
+                  DefinitionOf(measurement, row.figure.key).substr(0, kLongestSentence));
   return fmt::format("<div title=\"{}\">{}<span class=\"muted\">{}</span><b>{}</b><small>{}</small></div>",
                      Escaped(title), mark, row.label, Escaped(row.text), notes);
 }
 
-std::string Figures(const Json& document) {
+std::string Figures(const Measurement& measurement) {
   std::string tiles;
-  for (const KeyFigureRow& row : KeyFigureRows(document)) tiles += Tile(document, row);
+  for (const KeyFigureRow& row : KeyFigureRows(measurement)) tiles += Tile(measurement, row);
   return "<div class=\"figures\">" + tiles + "</div>";
 }
 
 std::string Finding(const VerdictGroup& group) {
-  const Json& verdict = *group.cause;
+  const VerdictRow& verdict = *group.cause;
   std::string symptoms;
-  for (const Json* symptom : group.symptoms) {
-    symptoms += "<p class=\"muted\">└ " + Sentence(TextField(*symptom, "sentence")) + "</p>";
+  for (const VerdictRow* symptom : group.symptoms) {
+    symptoms += "<p class=\"muted\">└ " + Sentence(symptom->sentence) + "</p>";
   }
-  const std::string severity = TextField(verdict, "severity");
+  const Text& severity = verdict.severity;
   std::optional<Mark> mark;
   if (severity == "bad") mark = Mark::kBad;
   if (severity == "warning") mark = Mark::kWatch;
   if (severity == "good") mark = Mark::kGood;
-  const std::optional<double> saving = NumberField(verdict, "saving");
   return fmt::format(
       "<div class=\"finding\" style=\"border-left-color:{}\"><b>{} {}</b>{}<p>{}</p>{}<p class=\"muted\">{}</p></div>",
       mark.has_value() ? ColourOf(*mark) : ColourOnAnyGround("baseline"), mark.has_value() ? SignOf(*mark) : "·",
       mark.has_value() ? WordOf(*mark) : "note",
-      saving.has_value() ? " · ≈ " + Escaped(HumanPercent(*saving)) + " of the core-seconds" : "",
-      Sentence(TextField(verdict, "sentence")), symptoms, Sentence(TextField(verdict, "suggestion")));
+      verdict.saving.has_value() ? " · ≈ " + Escaped(HumanPercent(*verdict.saving)) + " of the core-seconds" : "",
+      Sentence(verdict.sentence), symptoms, Sentence(verdict.suggestion));
 }
 
-std::string Findings(const Json& document) {
-  const std::vector<VerdictGroup> groups = GroupVerdicts(document);
+std::string Findings(const Measurement& measurement) {
+  const std::vector<VerdictGroup> groups = GroupVerdicts(measurement);
   if (groups.empty()) return "<p class=\"muted\">Nothing stands out in what was measured.</p>";
   std::string html;
   for (size_t i = 0; i < groups.size() && i < kMostFindings; ++i) html += Finding(groups[i]);
@@ -136,8 +132,8 @@ std::string ColourOfGroup(std::string_view group) {
   return ColourOnAnyGround(known == nullptr ? "baseline" : known->colour);
 }
 
-std::string Budget(const Json& document) {
-  const SummaryTable table = BudgetSummary(document);
+std::string Budget(const Measurement& measurement) {
+  const SummaryTable table = BudgetSummary(measurement);
   if (!table.why_not.empty()) {
     return "<h4>Where the core-seconds went</h4><p class=\"muted\">Not known: " + Sentence(table.why_not) + "</p>";
   }
@@ -181,26 +177,26 @@ std::string TableHtml(const SummaryTable& table, bool is_open) {
       is_open ? " open" : "", Escaped(Capitalized(table.title)), all, head, body, more);
 }
 
-std::string Trust(const Json& document) {
-  const Json& quality = Field(document, "quality");
+std::string Trust(const Measurement& measurement) {
   std::string items;
-  for (const TrustItem& item : TrustItems(document)) {
+  for (const TrustItem& item : TrustItems(measurement)) {
     items += fmt::format("{}{} {}", items.empty() ? "" : " · ", SignOf(item.mark), ToldHtml(item.told));
   }
   if (items.empty()) items = "▲ Nothing is known about the quality of these figures";
   std::string lines;
-  size_t warnings = 0;
-  for (const Json& warning : ListField(quality, "warnings")) {
-    if (!warning.is_string() || ++warnings > kMostWarnings) continue;
-    lines += "<p>▲ " + Sentence(warning.get_ref<const std::string&>()) + "</p>";
-  }
+  const std::vector<std::string>& warnings = measurement.quality.warnings;
+  for (size_t i = 0; i < std::min(kMostWarnings, warnings.size()); ++i)
+    lines += "<p>▲ " + Sentence(warnings[i]) + "</p>";
   std::vector<std::string> more;
-  const Json& not_measured = Field(quality, "not_measured");
-  if (not_measured.is_object() && !not_measured.empty()) {
-    more.push_back(Counted(static_cast<double>(not_measured.size()), "figure not measured", "figures not measured"));
+  const auto& reasons = measurement.metrics.reasons();
+  const auto not_measured =
+      std::count_if(reasons.begin(), reasons.end(), [](const auto& reason) { return !reason.second.empty(); });
+  if (not_measured > 0) {
+    more.push_back(Counted(static_cast<double>(not_measured), "figure not measured", "figures not measured"));
   }
-  if (warnings > kMostWarnings) {
-    more.push_back(Counted(static_cast<double>(warnings - kMostWarnings), "further warning", "further warnings"));
+  if (warnings.size() > kMostWarnings) {
+    more.push_back(
+        Counted(static_cast<double>(warnings.size() - kMostWarnings), "further warning", "further warnings"));
   }
   std::string last;
   for (const std::string& part : more) last += (last.empty() ? "" : " · ") + Escaped(part);
@@ -210,14 +206,14 @@ std::string Trust(const Json& document) {
 
 }  // namespace
 
-std::string SummaryFragment(const Json& document) {
+std::string SummaryFragment(const Measurement& measurement) {
   std::string html = "<div class=\"crema\"><style>" + std::string(kStyle) + "</style>";
-  html += Head(document) + Figures(document) + Findings(document) + Budget(document);
-  html += TableHtml(SectionSummary(document), /*is_open=*/true);
-  for (const SummaryTable& table : {DatasetSummary(document), WorkerSummary(document), CutSummary(document)}) {
+  html += Head(measurement) + Figures(measurement) + Findings(measurement) + Budget(measurement);
+  html += TableHtml(SectionSummary(measurement), /*is_open=*/true);
+  for (const SummaryTable& table : {DatasetSummary(measurement), WorkerSummary(measurement), CutSummary(measurement)}) {
     html += TableHtml(table, /*is_open=*/false);
   }
-  return html + Trust(document) + "</div>\n";
+  return html + Trust(measurement) + "</div>\n";
 }
 
 }  // namespace crema

@@ -4,14 +4,14 @@
 
 #include <string>
 
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 
 /// What the terminal's summary says, in one `<div class="crema">` with its style; no script, nothing that is loaded.
 /// The page around it may be light or dark: text has its colour, and what has a colour of its own is readable on both.
 /// It never fails on missing or null fields: what was not measured is a dash with its reason.
-std::string SummaryFragment(const nlohmann::ordered_json& document);
+std::string SummaryFragment(const Measurement& measurement);
 
 }  // namespace crema
 

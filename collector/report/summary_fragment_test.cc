@@ -4,7 +4,9 @@
 
 #include <string>
 
+#include "collector/measurement/measurement_json.h"
 #include "collector/report/any_ground.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -22,7 +24,7 @@ std::string WithBlanks(std::string html) {
 
 TEST(SummaryFragment, IsOnePieceAlsoOfNothing) {
   for (const Json& document : {Json(), Json::object(), Json::array(), Json(1)}) {
-    const std::string html = SummaryFragment(document);
+    const std::string html = SummaryFragment(MeasurementOf(document));
     EXPECT_EQ(html.rfind("<div class=\"crema\"><style>", 0), 0U);
     EXPECT_EQ(html.substr(html.size() - 7), "</div>\n");
     EXPECT_TRUE(Holds(html, "Not known: "));
@@ -40,7 +42,7 @@ TEST(SummaryFragment, ShowsWhatTheTerminalShows) {
       "cuts": [{"name": "all", "events": 3, "total_efficiency": 1}],
       "verdicts": [{"severity": "warning", "sentence": "It waits.", "suggestion": "Read less.", "saving": 0.25}],
       "quality": {"records_read": 7, "warnings": ["a clock is off"], "not_measured": {"balance": "no cores"}}})");
-  const std::string html = WithBlanks(SummaryFragment(document));
+  const std::string html = WithBlanks(SummaryFragment(MeasurementOf(document)));
   for (const char* part :
        {"All is well.", "zjets", "✓ finished", "30.3 s", "metrics[&#39;wall_time&#39;] = 30.25", "not measured",
         "▲ watch</b> · ≈ 25 % of the core-seconds", "It waits.", "Read less.", "CPU in your code", "75.0 %", "25.0 %",
@@ -58,7 +60,7 @@ TEST(SummaryFragment, NamesStayText) {
   document["budget"] = {{{"group", name}, {"part", name}, {"core_seconds", 1}}};
   document["verdicts"] = {{{"sentence", name}, {"suggestion", name}, {"severity", name}}};
   document["quality"] = {{"warnings", {name}}, {"not_measured", {{"wall_time", name}}}};
-  const std::string html = SummaryFragment(document);
+  const std::string html = SummaryFragment(MeasurementOf(document));
   EXPECT_FALSE(Holds(html, "<script"));
   EXPECT_EQ(html.find("</style>"), html.rfind("</style>"));
   EXPECT_FALSE(Holds(html, "\xE2\x80\xAE"));

@@ -6,15 +6,13 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/budget_parts.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/budget_rows.h"
 #include "collector/insight/thresholds.h"
+#include "collector/measurement/budget_parts.h"
 #include "collector/report/html.h"
 #include "collector/report/html_table.h"
 #include "collector/report/page_block.h"
 #include "collector/writers/summary_tables.h"
-#include "collector/writers/table_columns.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -35,9 +33,9 @@ std::string PartName(std::string_view part) {
 std::string Exact(double seconds) { return HumanDuration(seconds); }
 
 /// What a section outside chunks took is wall time, so that it is no share of the cores'.
-std::string OutsideRows(const Json& document) {
+std::string OutsideRows(const Measurement& measurement) {
   std::string html;
-  for (const OutsideSection& section : LongestOutsideChunks(document)) {
+  for (const OutsideSection& section : LongestOutsideChunks(measurement)) {
     html +=
         fmt::format("<tr class=\"part\"><th scope=\"row\">section {}</th><td class=\"n\">{} wall</td><td></td></tr>\n",
                     Escaped(section.path), Escaped(Exact(section.self)));
@@ -45,7 +43,7 @@ std::string OutsideRows(const Json& document) {
   return html;
 }
 
-std::string BudgetTable(const Json& document, const BudgetRows& budget) {
+std::string BudgetTable(const Measurement& measurement, const BudgetRows& budget) {
   std::string html =
       "<div class=\"scroll\"><table class=\"budget\"><caption>Core-seconds by what they were used "
       "for</caption>\n<thead><tr>"
@@ -61,7 +59,7 @@ std::string BudgetTable(const Json& document, const BudgetRows& budget) {
     html += fmt::format(
         "<tr class=\"group\"><th scope=\"row\"><span class=\"key {}\"></span> {} <small>{}</small></th>{}</tr>\n",
         known.colour, Escaped(group.group), Escaped(known.what), value);
-    if (FindBudgetPart("process_cpu")->group == group.group) html += OutsideRows(document);
+    if (FindBudgetPart("process_cpu")->group == group.group) html += OutsideRows(measurement);
     std::vector<const BudgetPart*> parts;
     for (const BudgetPart& part : budget.parts) {
       if (part.group == group.group && part.core_seconds > 0) parts.push_back(&part);
@@ -75,8 +73,8 @@ std::string BudgetTable(const Json& document, const BudgetRows& budget) {
     }
   }
   std::string total = "Total";
-  const std::optional<double> cores = Metric(document, "total_cores");
-  const std::optional<double> wall = Metric(document, "wall_time");
+  const std::optional<double> cores = measurement.Metric("total_cores");
+  const std::optional<double> wall = measurement.Metric("wall_time");
   if (cores.has_value() && wall.has_value()) {
     total = fmt::format("Total = {} cores × {}", HumanNumber(*cores), HumanDuration(*wall));
   }
@@ -87,17 +85,18 @@ std::string BudgetTable(const Json& document, const BudgetRows& budget) {
   return html;
 }
 
-std::string BudgetCard(const Json& document) {
-  const std::optional<BudgetRows> budget = ReadBudget(document);
+std::string BudgetCard(const Measurement& measurement) {
+  const std::optional<BudgetRows> budget = ReadBudget(measurement);
   if (!budget.has_value()) {
-    return "<section class=\"card\">" + Absent("The budget", WhyNotMeasured(document, "core_seconds")) + "</section>\n";
+    return "<section class=\"card\">" + Absent("The budget", measurement.WhyNotMeasured("core_seconds")) +
+           "</section>\n";
   }
   std::vector<ColouredShare> shares;
   for (const BudgetGroup& group : budget->groups) {
     shares.push_back({group.group, GroupOf(group.group).colour, group.share});
   }
-  std::string html = "<section class=\"card\">\n" + SplitBar(shares) + BudgetTable(document, *budget);
-  const std::optional<double> oversubscribed = Metric(document, "oversubscribed_core_seconds");
+  std::string html = "<section class=\"card\">\n" + SplitBar(shares) + BudgetTable(measurement, *budget);
+  const std::optional<double> oversubscribed = measurement.Metric("oversubscribed_core_seconds");
   if (oversubscribed.value_or(0) > 0) {
     html += fmt::format(
         "<p class=\"more\">{} of these are beyond the cores that the workers have: more was at work at once.</p>\n",
@@ -106,8 +105,8 @@ std::string BudgetCard(const Json& document) {
   return html + "</section>\n";
 }
 
-std::string PhasesCard(const Json& document) {
-  const Json& phases = ListField(document, "phases");
+std::string PhasesCard(const Measurement& measurement) {
+  const std::vector<PhaseRow>& phases = measurement.phases;
   if (phases.empty()) {
     return "<div id=\"phases\">" +
            Absent("Phases",
@@ -117,42 +116,36 @@ std::string PhasesCard(const Json& document) {
   }
   if (phases.size() == 1) return "";  // it is the run
   return "<section class=\"card\" id=\"phases\"><h3>Phases</h3>\n" +
-         DocumentHtmlTable(phases, PhaseColumns(), {"phases", "Phases of the run", "", 50, "wall_time"}) +
-         "</section>\n";
+         DocumentHtmlTable(CellsOf(phases), {"phases", "Phases of the run", "", 50, "wall_time"}) + "</section>\n";
 }
 
 /// A node of the icicle: sections of the chunk's own thread, as a tree of paths.
-Json IcicleData(const Json& document) {
+Json IcicleData(const Measurement& measurement) {
   Json rows = Json::array();
-  for (const Json& section : ListField(document, "sections")) {
-    if (Field(section, "helper").is_boolean() && Field(section, "helper").get<bool>()) continue;
-    const std::string path = TextField(section, "path");
-    if (path == "(other)") continue;
-    rows.push_back({path, Field(section, "total"), Field(section, "cpu"), Field(section, "count")});
+  for (const SectionRow& section : measurement.sections) {
+    if (section.helper.value_or(false) || section.path == "(other)") continue;
+    rows.push_back({section.path.str(), ValueOf(section.total), ValueOf(section.cpu), ValueOf(section.count)});
   }
-  return {{"busy", Field(Field(document, "metrics"), "busy_time")},
-          {"cpu", Field(Field(document, "metrics"), "chunk_cpu_time")},
-          {"chunks", Field(Field(document, "metrics"), "num_attempts")},
+  return {{"busy", ValueOf(measurement, "busy_time")},
+          {"cpu", ValueOf(measurement, "chunk_cpu_time")},
+          {"chunks", ValueOf(measurement, "num_attempts")},
           {"rows", std::move(rows)}};
 }
 
 /// What a section mostly did, as the icicle paints it.
-std::string_view KindOf(const Json& section) {
-  const std::optional<double> cpu = NumberField(section, "cpu");
-  const double total = NumberField(section, "total").value_or(0);
-  if (!cpu.has_value() || total <= 0) return "unknown";
-  return kMostlyWaits.Holds(*cpu / total) ? "wait" : "cpu";
+std::string_view KindOf(const SectionRow& section) {
+  const double total = section.total.value_or(0);
+  if (!section.cpu.has_value() || total <= 0) return "unknown";
+  return kMostlyWaits.Holds(*section.cpu / total) ? "wait" : "cpu";
 }
 
-bool HasCpu(const Json& sections) {
-  for (const Json& section : sections) {
-    if (Field(section, "cpu").is_number()) return true;
-  }
-  return false;
+bool HasCpu(const std::vector<SectionRow>& sections) {
+  return std::any_of(sections.begin(), sections.end(),
+                     [](const SectionRow& section) { return section.cpu.has_value(); });
 }
 
 std::string SectionsCard(const PageInput& input) {
-  const Json& sections = ListField(input.document, "sections");
+  const std::vector<SectionRow>& sections = input.measurement.sections;
   std::string html =
       "<section class=\"card\" id=\"sections\"><div class=\"card-head\"><div><h3>Sections inside a chunk</h3>";
   if (sections.empty()) {
@@ -171,22 +164,21 @@ std::string SectionsCard(const PageInput& input) {
       "<canvas class=\"js\" id=\"icicle\" tabindex=\"0\" role=\"img\" aria-label=\"Sections by time, as in the table "
       "below. "
       "Arrow keys choose a section, Enter zooms in, 0 zooms out.\"></canvas>\n";
-  html += DocumentHtmlTable(sections, SectionColumns(),
-                            {"sections", "Sections by own time", "self", input.limits.table_rows, "share", 6, KindOf});
-  const std::optional<double> coverage = Metric(input.document, "section_coverage");
+  html += DocumentHtmlTable(CellsOf(sections), {"sections", "Sections by own time", "self", input.limits.table_rows,
+                                                "share", 6, [&sections](size_t row) { return KindOf(sections[row]); }});
+  const std::optional<double> coverage = input.measurement.Metric("section_coverage");
   if (coverage.has_value()) {
     html +=
         fmt::format("<p class=\"more\">Sections cover {} of the chunks' time; rows of helpers stand beside it.</p>\n",
                     Figure("metrics.section_coverage", *coverage, HumanPercent(*coverage, 1)));
   }
-  const std::string wait = WaitInsideSections(input.document);
+  const std::string wait = WaitInsideSections(input.measurement);
   if (!wait.empty()) html += fmt::format("<p class=\"more\">{}</p>\n", Escaped(wait));
   return html + "</section>\n";
 }
 
 std::string FunctionsCard(const PageInput& input) {
-  const Json& functions = ListField(input.document, "functions");
-  if (functions.empty()) return "";
+  if (input.measurement.functions.empty()) return "";
   std::string html =
       "<section class=\"card\" id=\"functions\"><div class=\"card-head\"><div><h3>Functions inside the sections</h3>"
       "<p class=\"sub\">Share of the section’s samples, each with its standard deviation. <span class=\"js\">Click a "
@@ -204,18 +196,17 @@ std::string FunctionsCard(const PageInput& input) {
     html += "</div>\n";
   }
   return html +
-         DocumentHtmlTable(functions, FunctionColumns(),
+         DocumentHtmlTable(CellsOf(input.measurement.functions),
                            {"functions", "Functions by section", "samples", input.limits.table_rows, "share", 4}) +
          "</section>\n";
 }
 
 std::string MemoryCard(const PageInput& input) {
-  const Json& sections = ListField(input.document, "memory_sections");
-  if (sections.empty()) return "";
+  if (input.measurement.memory_sections.empty()) return "";
   return "<section class=\"card\" id=\"memory-sections\"><h3>Memory by section</h3><p class=\"sub\">RSS delta: what "
          "the "
          "process gained or gave back while the guard was open, other threads included.</p>\n" +
-         DocumentHtmlTable(sections, MemorySectionColumns(),
+         DocumentHtmlTable(CellsOf(input.measurement.memory_sections),
                            {"memory_sections", "Memory by section", "delta_bytes", input.limits.table_rows, ""}) +
          "</section>\n";
 }
@@ -248,10 +239,9 @@ PageBlock TimeBlock(const PageInput& input) {
   PageBlock block = {"time", "Where time goes",
                      "All core time, split so that it adds up: nothing is left out and nothing is counted twice.", "",
                      ""};
-  block.html = BudgetCard(input.document) + PhasesCard(input.document) + SectionsCard(input) + FunctionsCard(input) +
-               MemoryCard(input) + ChartCards(input, block.id);
-  if (!ListField(input.document, "sections").empty())
-    block.data = DataScript("icicle-data", IcicleData(input.document));
+  block.html = BudgetCard(input.measurement) + PhasesCard(input.measurement) + SectionsCard(input) +
+               FunctionsCard(input) + MemoryCard(input) + ChartCards(input, block.id);
+  if (!input.measurement.sections.empty()) block.data = DataScript("icicle-data", IcicleData(input.measurement));
   if (input.flames != nullptr) block.data += DataScript("flame-data", *input.flames);
   block.data += ChartData(input, block.id);
   return block;

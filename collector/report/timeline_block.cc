@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
 #include "collector/report/html.h"
 #include "collector/report/html_table.h"
 #include "collector/report/page_block.h"
@@ -17,8 +16,6 @@
 
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Whether a worker came or left while the run went on, so that a part of its rows is blank.
 bool AnyAbsent(const RunDetail& detail) {

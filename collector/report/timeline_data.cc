@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "collector/charts/workers_of_document.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/grouped_verdicts.h"
 #include "collector/insight/short_name.h"
+#include "collector/report/html.h"
 
 namespace crema {
 namespace {
@@ -155,32 +155,32 @@ Json Lives(const RunDetail& detail) {
 }
 
 /// The worst spell, where it is of a worker or of all.
-void AddSpellBox(const Json& document, size_t number, const RunDetail& detail, Json& boxes) {
-  const Json& spells = ListField(document, "slow_spells");
-  if (spells.empty()) return;
-  const Json& worst = spells.front();
+void AddSpellBox(const Measurement& measurement, size_t number, const RunDetail& detail, Json& boxes) {
+  if (measurement.slow_spells.empty()) return;
+  const SlowSpellRow& worst = measurement.slow_spells.front();
   Json box = {{"n", number},
               {"text", "slow spell"},
-              {"from", Field(worst, "start")},
-              {"to", Field(worst, "stop")},
+              {"from", ValueOf(worst.start)},
+              {"to", ValueOf(worst.stop)},
               {"worker", nullptr}};
-  for (uint32_t worker = 0; TextField(worst, "by") == "worker" && worker < detail.workers.size(); ++worker) {
-    if (detail.workers[worker].name == TextField(worst, "name")) box["worker"] = worker;
+  for (uint32_t worker = 0; worst.by == "worker" && worker < detail.workers.size(); ++worker) {
+    if (worst.name == detail.workers[worker].name) box["worker"] = worker;
   }
   boxes.push_back(std::move(box));
 }
 
 /// The dashed boxes of one verdict, with the number of its finding.
-void AddBoxes(const Json& document, const Json& verdict, size_t number, const RunDetail& detail, Json& boxes) {
-  const std::string id = TextField(verdict, "id");
-  if (id == "slow-spell") AddSpellBox(document, number, detail, boxes);
+void AddBoxes(const Measurement& measurement, const VerdictRow& verdict, size_t number, const RunDetail& detail,
+              Json& boxes) {
+  const Text& id = verdict.id;
+  if (id == "slow-spell") AddSpellBox(measurement, number, detail, boxes);
   if (id == "long-tail" && detail.tail_start_seconds.has_value()) {
     boxes.push_back(
         {{"n", number}, {"text", "tail"}, {"from", *detail.tail_start_seconds}, {"to", nullptr}, {"worker", nullptr}});
   }
   if (id != "slow-worker") return;
   for (uint32_t worker = 0; worker < detail.workers.size(); ++worker) {
-    if (!NamesIt(TextField(verdict, "sentence"), detail.workers[worker].name)) continue;
+    if (!NamesIt(verdict.sentence, detail.workers[worker].name)) continue;
     boxes.push_back({{"n", number}, {"text", "slow worker"}, {"from", nullptr}, {"to", nullptr}, {"worker", worker}});
   }
 }
@@ -189,10 +189,10 @@ void AddBoxes(const Json& document, const Json& verdict, size_t number, const Ru
 Json Boxes(const PageInput& input) {
   Json boxes = Json::array();
   size_t number = 0;
-  for (const VerdictGroup& group : GroupVerdicts(input.document)) {
+  for (const VerdictGroup& group : GroupVerdicts(input.measurement)) {
     ++number;
-    AddBoxes(input.document, *group.cause, number, input.detail, boxes);
-    for (const Json* symptom : group.symptoms) AddBoxes(input.document, *symptom, number, input.detail, boxes);
+    AddBoxes(input.measurement, *group.cause, number, input.detail, boxes);
+    for (const VerdictRow* symptom : group.symptoms) AddBoxes(input.measurement, *symptom, number, input.detail, boxes);
   }
   return boxes;
 }
@@ -215,7 +215,7 @@ Json TimelineData(const PageInput& input) {
   for (const DetailWorker& worker : detail.workers) workers.push_back(Short(worker.name));
   data["workers"] = std::move(workers);
   Json rows = Json::array();
-  const WorkerNames names = NamesOfWorkers(input.document);
+  const WorkerNames names = NamesOfWorkers(input.measurement);
   for (const DetailRow& row : detail.rows) {
     const bool is_worker = row.lanes == 1 || detail.row_kind == "worker";
     rows.push_back(
@@ -232,8 +232,7 @@ Json TimelineData(const PageInput& input) {
   Json sections = Json::array();
   for (const std::string& section : detail.sections) sections.push_back(Short(section));
   data["sections"] = std::move(sections);
-  const Json* median = &Field(Field(input.document, "metrics"), "chunk_duration_p50");
-  data["median"] = *median;
+  data["median"] = ValueOf(input.measurement, "chunk_duration_p50");
   data["a"] = Attempts(input, unit, &files, &errors);
   data["files"] = files.used();
   data["errors"] = errors.used();

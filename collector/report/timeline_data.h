@@ -3,6 +3,7 @@
 #define CREMA_COLLECTOR_REPORT_TIMELINE_DATA_H_
 
 #include "collector/report/page_block.h"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 

@@ -1,8 +1,8 @@
 // "Can I trust these numbers?": what is known about the measurement itself.
 #include <string>
+#include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/trust_items.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
@@ -11,27 +11,20 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-std::string Warnings(const Json& quality) {
+std::string Warnings(const std::vector<std::string>& warnings) {
+  if (warnings.empty()) return "";
   std::string items;
-  size_t count = 0;
-  for (const Json& warning : ListField(quality, "warnings")) {
-    if (!warning.is_string()) continue;
-    ++count;
-    items += fmt::format("<li>{}</li>", Escaped(warning.get_ref<const std::string&>()));
-  }
-  if (count == 0) return "";
-  return fmt::format("<details{}><summary>▲ {}</summary><ul>{}</ul></details>", count <= 3 ? " open" : "",
-                     Counted(static_cast<double>(count), "warning", "warnings"), items);
+  for (const std::string& warning : warnings) items += fmt::format("<li>{}</li>", Escaped(warning));
+  return fmt::format("<details{}><summary>▲ {}</summary><ul>{}</ul></details>", warnings.size() <= 3 ? " open" : "",
+                     Counted(static_cast<double>(warnings.size()), "warning", "warnings"), items);
 }
 
 /// One row for each reason; where it is that of many figures, these are folded.
-std::string NotMeasured(const Json& document) {
+std::string NotMeasured(const Measurement& measurement) {
   constexpr size_t kMostNamed = 3;
   std::string items;
   size_t count = 0;
-  for (const UnmeasuredFigures& figures : FindUnmeasured(document)) {
+  for (const UnmeasuredFigures& figures : FindUnmeasured(measurement)) {
     count += figures.keys.size();
     std::string keys;
     for (const std::string& key : figures.keys) {
@@ -50,9 +43,8 @@ std::string NotMeasured(const Json& document) {
 }  // namespace
 
 std::string TrustCard(const PageInput& input) {
-  const Json& quality = Field(input.document, "quality");
   std::string items;
-  for (const TrustItem& item : TrustItems(input.document)) {
+  for (const TrustItem& item : TrustItems(input.measurement)) {
     items += fmt::format("<li><span class=\"sign {}\">{}</span> {}</li>\n", WordOf(item.mark), SignOf(item.mark),
                          ToldHtml(item.told));
   }
@@ -60,7 +52,7 @@ std::string TrustCard(const PageInput& input) {
   return fmt::format(
       "<section class=\"card trust\" id=\"trust\" aria-label=\"Can I trust these numbers?\"><ul><li><b>Can I trust "
       "these numbers?</b></li>\n{}</ul>{}{}</section>\n",
-      items, Warnings(quality), NotMeasured(input.document));
+      items, Warnings(input.measurement.quality.warnings), NotMeasured(input.measurement));
 }
 
 }  // namespace crema

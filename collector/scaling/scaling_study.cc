@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/run_head.h"
 #include "fmt/format.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -22,53 +22,53 @@ constexpr double kMuchOversubscribed = 0.1;  // of the core-seconds
 
 /// A run as it was read, before it is known what its work is counted in.
 struct ReadRun {
-  const Json* document = nullptr;
+  const Measurement* measurement = nullptr;
   ScalingPoint point;
 };
 
-std::string WhyLeftOut(const Json& document) {
-  const RunEnding ending = StateOf(document).ending;
+std::string WhyLeftOut(const Measurement& measurement) {
+  const RunEnding ending = StateOf(measurement).ending;
   if (ending == RunEnding::kRunning) return "it has not ended";
   if (ending == RunEnding::kKilled) return "it was killed";
-  if (!(Metric(document, "wall_time") > 0)) return "its wall time is not known";
-  if (!(Metric(document, "total_cores") > 0)) return WhyNotMeasured(document, "total_cores");
-  if (!(Metric(document, "num_chunks") > 0)) return "it has no chunk with a result";
+  if (!(measurement.Metric("wall_time") > 0)) return "its wall time is not known";
+  if (!(measurement.Metric("total_cores") > 0)) return measurement.WhyNotMeasured("total_cores");
+  if (!(measurement.Metric("num_chunks") > 0)) return "it has no chunk with a result";
   return "";
 }
 
-ScalingPoint PointOf(const Json& document) {
+ScalingPoint PointOf(const Measurement& measurement) {
   ScalingPoint point;
-  point.name = RunName(document);
-  point.wall_time = *Metric(document, "wall_time");
-  point.core_seconds = Metric(document, "core_seconds").value_or(0);
-  const double average = *Metric(document, "total_cores");
-  const double most = Metric(document, "peak_cores").value_or(average);
+  point.name = RunName(measurement);
+  point.wall_time = *measurement.Metric("wall_time");
+  point.core_seconds = measurement.Metric("core_seconds").value_or(0);
+  const double average = *measurement.Metric("total_cores");
+  const double most = measurement.Metric("peak_cores").value_or(average);
   point.cores_vary = average < kCoresStayed * most;
   point.cores = point.cores_vary ? average : most;
   return point;
 }
 
-std::set<std::string> DatasetsOf(const Json& document) {
+std::set<std::string> DatasetsOf(const Measurement& measurement) {
   std::set<std::string> names;
-  for (const Json& row : ListField(document, "datasets")) names.insert(TextField(row, "name"));
+  for (const BreakdownRow& row : measurement.datasets) names.insert(row.name.str());
   return names;
 }
 
 void AddNotes(const std::vector<ReadRun>& runs, std::vector<std::string>* notes) {
-  const Json& first = *runs.front().document;
+  const Measurement& first = *runs.front().measurement;
   for (const ReadRun& run : runs) {
-    const Json& document = *run.document;
-    const StateInWords state = StateOf(document);
+    const Measurement& measurement = *run.measurement;
+    const StateInWords state = StateOf(measurement);
     if (state.ending == RunEnding::kFailed) notes->push_back(fmt::format("{}: {}", run.point.name, state.text));
-    if (DatasetsOf(document) != DatasetsOf(first)) {
+    if (DatasetsOf(measurement) != DatasetsOf(first)) {
       notes->push_back(fmt::format("{} processed other datasets than {}", run.point.name, runs.front().point.name));
     }
-    const double chunks = Metric(document, "num_chunks").value_or(0);
+    const double chunks = measurement.Metric("num_chunks").value_or(0);
     if (chunks < run.point.cores) {
       notes->push_back(fmt::format("{} had only {} for {}: the other cores had nothing to do", run.point.name,
                                    Counted(chunks, "chunk", "chunks"), Counted(run.point.cores, "core", "cores")));
     }
-    const double beyond = Metric(document, "oversubscribed_core_seconds").value_or(0);
+    const double beyond = measurement.Metric("oversubscribed_core_seconds").value_or(0);
     if (beyond > kMuchOversubscribed * run.point.core_seconds) {
       notes->push_back(fmt::format("{} had more chunks open than the {} that crema counted", run.point.name,
                                    Counted(run.point.cores, "core", "cores")));
@@ -79,10 +79,10 @@ void AddNotes(const std::vector<ReadRun>& runs, std::vector<std::string>* notes)
 /// Sets the work: events, if all know them.
 std::string_view SetWork(std::vector<ReadRun>* runs) {
   const bool have_events = std::all_of(runs->begin(), runs->end(),
-                                       [](const ReadRun& run) { return Metric(*run.document, "total_events") > 0; });
+                                       [](const ReadRun& run) { return run.measurement->Metric("total_events") > 0; });
   const std::string_view work = have_events ? "events" : "chunks";
   for (ReadRun& run : *runs) {
-    run.point.work = *Metric(*run.document, have_events ? "total_events" : "num_chunks");
+    run.point.work = *run.measurement->Metric(have_events ? "total_events" : "num_chunks");
     run.point.throughput = run.point.work / run.point.wall_time;
   }
   return work;
@@ -179,15 +179,15 @@ std::string_view ToString(ScalingKind kind) {
   return "mixed";
 }
 
-ScalingStudy StudyScaling(const std::vector<const Json*>& documents) {
+ScalingStudy StudyScaling(const std::vector<const Measurement*>& measurements) {
   ScalingStudy study;
   std::vector<ReadRun> runs;
-  for (const Json* document : documents) {
-    const std::string reason = WhyLeftOut(*document);
+  for (const Measurement* measurement : measurements) {
+    const std::string reason = WhyLeftOut(*measurement);
     if (reason.empty()) {
-      runs.push_back({document, PointOf(*document)});
+      runs.push_back({measurement, PointOf(*measurement)});
     } else {
-      study.left_out.push_back({RunName(*document), reason});
+      study.left_out.push_back({RunName(*measurement), reason});
     }
   }
   if (runs.size() < 2) {
@@ -208,20 +208,20 @@ ScalingStudy StudyScaling(const std::vector<const Json*>& documents) {
   return study;
 }
 
-ScalingStudy PredictScaling(const Json& document, const ObservedRun& run) {
+ScalingStudy PredictScaling(const Measurement& measurement, const ObservedRun& run) {
   ScalingStudy study;
   study.is_predicted = true;
   study.why_no_law = "one run alone: what is between its points is a prediction, not a measurement";
-  study.refused = WhyLeftOut(document);
+  study.refused = WhyLeftOut(measurement);
   if (!study.refused.empty()) return study;
-  std::vector<ReadRun> runs = {{&document, PointOf(document)}};
+  std::vector<ReadRun> runs = {{&measurement, PointOf(measurement)}};
   study.work = SetWork(&runs);
   AddNotes(runs, &study.notes);
   const ScalingPoint& measured = runs.front().point;
   std::vector<RunChange> changes;
   for (const double factor : {0.5, 2.0, 4.0, 8.0}) {
     const double cores = factor * run.cores();
-    if (cores >= 1) changes.push_back({RunChange::Kind::kCores, cores, ""});
+    if (cores >= 1) changes.push_back({ChangeKind::kCores, cores, ""});
   }
   const Prediction prediction = Predict(run, changes);
   study.refused = prediction.refused;

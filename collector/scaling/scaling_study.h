@@ -7,9 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/measurement/measurement.h"
 #include "collector/prediction/prediction.h"
 #include "collector/scaling/scaling_law.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 
@@ -55,10 +56,10 @@ struct ScalingStudy {
 };
 
 /// Of at least two runs. Pure.
-ScalingStudy StudyScaling(const std::vector<const nlohmann::ordered_json*>& documents);
+ScalingStudy StudyScaling(const std::vector<const Measurement*>& measurements);
 
 /// Of one run: what its own chunks, replayed on other numbers of cores, would take.
-ScalingStudy PredictScaling(const nlohmann::ordered_json& document, const ObservedRun& run);
+ScalingStudy PredictScaling(const Measurement& measurement, const ObservedRun& run);
 
 /// One sentence, or two.
 std::string ScalingSentence(const ScalingStudy& study);

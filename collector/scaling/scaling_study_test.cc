@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/measurement/measurement_json.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -28,8 +29,10 @@ Json Made(const std::string& name, double cores, double wall_time, double events
 }
 
 ScalingStudy Study(const std::vector<Json>& documents) {
-  std::vector<const Json*> pointers;
-  for (const Json& document : documents) pointers.push_back(&document);
+  std::vector<Measurement> measurements;
+  std::vector<const Measurement*> pointers;
+  for (const Json& document : documents) measurements.push_back(MeasurementOf(document));
+  for (const Measurement& measurement : measurements) pointers.push_back(&measurement);
   return StudyScaling(pointers);
 }
 

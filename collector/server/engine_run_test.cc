@@ -11,6 +11,7 @@
 #include "collector/server/live_document.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model.h"
+#include "nlohmann/json.hpp"
 #include "fmt/format.h"
 
 namespace crema {

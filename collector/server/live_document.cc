@@ -6,94 +6,119 @@
 #include <tuple>
 #include <vector>
 
-#include "collector/document/measurement_schema.h"
-#include "collector/metrics/catalog/catalog.h"
+#include "collector/measurement/measurement_json.h"
 #include "collector/server/scheduler_rows.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-double Seconds(int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
+struct LiveRunFacts : RunFacts {
+  Text command_line;
+  static absl::Span<const Column> Columns();
+};
 
-template <class T>
-Json OrNull(const std::optional<T>& value) {
-  return value.has_value() ? Json(*value) : Json();
-}
+struct LiveDatasetRow : BreakdownRow {
+  Number open;
+  Number total_events;
+  static absl::Span<const Column> Columns();
+};
 
-Json Ratio(double part, double whole) { return whole > 0 ? Json(part / whole) : Json(); }
+struct LiveWorkerRow : WorkerRow {
+  Number open;
+  Number event_rate_now;
+  Number waiting_share_now;
+  Number memory_bytes;
+  static absl::Span<const Column> Columns();
+};
 
-Json RunOf(const LiveModel& model) {
-  const LiveCommand& command = model.command();
-  Json run;
-  run["id"] = model.run_id().empty() ? Json() : Json(model.run_id());
-  run["name"] = model.options().name;
-  run["command"] = command.command.empty() ? Json() : Json(command.command);
-  const bool is_timed = !model.is_bare();  // else all that is known is since when it is looked at
-  run["start_ns"] = is_timed ? Json(model.start_ns()) : Json();
-  run["stop_ns"] = is_timed ? Json(model.stop_ns()) : Json();
-  run["boundary"] = command.known ? "command" : "processes";
-  run["state"] = NameOf(model.state());
-  run["exit_status"] = OrNull(command.exit_status);
-  run["engine"] = model.engine().empty() ? Json() : Json(model.engine());
-  return run;
-}
+struct LiveQuality : Quality {
+  Flag chunks_exact;  ///< false: there were more chunks than can be told apart
+  static absl::Span<const Column> Columns();
+};
 
-Json MetricsOf(const LiveModel& model, const LiveFigures& figures) {
-  const LiveTotals& totals = model.totals();
-  const double wall = figures.wall_seconds;
-  const double busy = Seconds(totals.busy_ns);
-  const double cores = figures.core_seconds;
-  const auto events = static_cast<double>(totals.events);
-  Json metrics;
-  metrics["wall_time"] = wall;
-  metrics["busy_time"] = busy;
-  if (totals.cpu_known) metrics["chunk_cpu_time"] = Seconds(totals.cpu_ns);
-  metrics["num_chunks"] = totals.chunks;
-  metrics["num_attempts"] = totals.attempts;
-  metrics["num_failed_attempts"] = totals.failed;
-  metrics["num_lost_attempts"] = totals.lost;
-  metrics["num_recomputed_chunks"] = totals.recomputed;
-  if (totals.events_known) {
-    metrics["total_events"] = totals.events;
-    metrics["event_rate_wall_khz"] = Ratio(events / 1e3, wall);
-    metrics["event_rate_agg_khz"] = Ratio(events / 1e3, busy);
-    metrics["event_rate_core_hz"] = Ratio(events, cores);
-  }
-  if (totals.bytes_known) {
-    metrics["bytes_read_chunks"] = totals.bytes_read;
-    metrics["overall_rate_gbps"] = Ratio(static_cast<double>(totals.bytes_read) * 8 / 1e9, wall);
-  }
-  metrics["core_seconds"] = cores;
-  metrics["cpu_efficiency"] = OrNull(figures.cpu_efficiency);
-  metrics["core_efficiency"] = Ratio(busy, cores);
-  metrics["speedup_factor"] = Ratio(busy, wall);
-  int64_t peak_memory = 0;
-  double utilization = 0;
-  int64_t workers = 0;
-  for (const LiveWorker& worker : model.workers()) {
-    workers += worker.has_recorded() && worker.state == LiveState::kRunning;
-    peak_memory = std::max(peak_memory, worker.peak_rss_bytes);
-    if (worker.memory_limit_bytes.value_or(0) <= 0) continue;
-    utilization = std::max(
-        utilization, static_cast<double>(worker.peak_rss_bytes) / static_cast<double>(*worker.memory_limit_bytes));
-  }
-  if (peak_memory > 0) metrics["peak_memory_bytes"] = peak_memory;
-  if (utilization > 0) metrics["memory_utilization_max"] = utilization;
-  // what only a live run has
-  metrics["live_workers"] = workers;
-  metrics["live_cores"] = figures.cores;
-  metrics["live_open_chunks"] = model.open_chunks();
-  metrics["live_event_rate_hz"] = figures.event_rate;
-  metrics["live_read_rate_mbs"] = figures.byte_rate / 1e6;
-  metrics["live_busy_ratio"] = OrNull(figures.busy_share);
-  metrics["live_unrecovered_chunks"] = figures.unrecovered;
-  metrics["live_announced_events"] = OrNull(figures.progress.total_events);
-  metrics["live_time_left_seconds"] = OrNull(figures.progress.left);
-  metrics["live_quiet_seconds"] = model.quiet_seconds();
-  return metrics;
-}
+constexpr Column kRunColumns[] = {
+    ColumnIn<LiveRunFacts, &LiveRunFacts::id>("id"),
+    ColumnIn<LiveRunFacts, &LiveRunFacts::name>("name"),
+    ColumnIn<LiveRunFacts, &LiveRunFacts::command_line>("command"),
+    ColumnIn<LiveRunFacts, &LiveRunFacts::start_ns>("start_ns"),
+    ColumnIn<LiveRunFacts, &LiveRunFacts::stop_ns>("stop_ns"),
+    ColumnIn<LiveRunFacts, &LiveRunFacts::boundary>("boundary"),
+    ColumnIn<LiveRunFacts, &LiveRunFacts::state>("state"),
+    ColumnIn<LiveRunFacts, &LiveRunFacts::exit_status>("exit_status"),
+    ColumnIn<LiveRunFacts, &LiveRunFacts::engine>("engine"),
+};
+
+constexpr Column kDatasetColumns[] = {
+    ColumnIn<LiveDatasetRow, &LiveDatasetRow::name>("name"),
+    ColumnIn<LiveDatasetRow, &LiveDatasetRow::chunks>("chunks"),
+    ColumnIn<LiveDatasetRow, &LiveDatasetRow::attempts>("attempts"),
+    ColumnIn<LiveDatasetRow, &LiveDatasetRow::failed>("failed"),
+    ColumnIn<LiveDatasetRow, &LiveDatasetRow::open>("open"),
+    ColumnIn<LiveDatasetRow, &LiveDatasetRow::events>("events"),
+    ColumnIn<LiveDatasetRow, &LiveDatasetRow::total_events>("total_events"),
+    ColumnIn<LiveDatasetRow, &LiveDatasetRow::bytes_read>("bytes_read"),
+    ColumnIn<LiveDatasetRow, &LiveDatasetRow::duration_sum>("duration_sum"),
+    ColumnIn<LiveDatasetRow, &LiveDatasetRow::cpu_sum>("cpu_sum"),
+};
+
+constexpr Column kWorkerColumns[] = {
+    ColumnIn<LiveWorkerRow, &LiveWorkerRow::name>("name"),
+    ColumnIn<LiveWorkerRow, &LiveWorkerRow::state>("state"),
+    ColumnIn<LiveWorkerRow, &LiveWorkerRow::cores>("cores"),
+    ColumnIn<LiveWorkerRow, &LiveWorkerRow::open>("open"),
+    ColumnIn<LiveWorkerRow, &LiveWorkerRow::chunks>("chunks"),
+    ColumnIn<LiveWorkerRow, &LiveWorkerRow::failed>("failed"),
+    ColumnIn<LiveWorkerRow, &LiveWorkerRow::lost>("lost"),
+    ColumnIn<LiveWorkerRow, &LiveWorkerRow::events>("events"),
+    ColumnIn<LiveWorkerRow, &LiveWorkerRow::event_rate_now>("event_rate_now"),
+    ColumnIn<LiveWorkerRow, &LiveWorkerRow::waiting_share_now>("waiting_share_now"),
+    ColumnIn<LiveWorkerRow, &LiveWorkerRow::bytes_read>("bytes_read"),
+    ColumnIn<LiveWorkerRow, &LiveWorkerRow::duration_sum>("duration_sum"),
+    ColumnIn<LiveWorkerRow, &LiveWorkerRow::cpu_sum>("cpu_sum"),
+    ColumnIn<LiveWorkerRow, &LiveWorkerRow::memory_bytes>("memory_bytes"),
+    ColumnIn<LiveWorkerRow, &LiveWorkerRow::peak_memory_bytes>("peak_memory_bytes"),
+    ColumnIn<LiveWorkerRow, &LiveWorkerRow::memory_limit_bytes>("memory_limit_bytes"),
+};
+
+constexpr Column kQualityColumns[] = {
+    ColumnIn<LiveQuality, &LiveQuality::records_read>("records_read"),
+    ColumnIn<LiveQuality, &LiveQuality::records_malformed>("records_malformed"),
+    ColumnIn<LiveQuality, &LiveQuality::records_unknown>("records_unknown"),
+    ColumnIn<LiveQuality, &LiveQuality::records_dropped>("records_dropped"),
+    ColumnIn<LiveQuality, &LiveQuality::records_lost>("records_lost"),
+    ColumnIn<LiveQuality, &LiveQuality::summed_chunks>("summed_chunks"),
+    ColumnIn<LiveQuality, &LiveQuality::chunks_exact>("chunks_exact"),
+};
+
+constexpr Column kOpenChunkColumns[] = {
+    ColumnOf<&OpenChunkRow::worker>("worker"),           ColumnOf<&OpenChunkRow::chunk>("chunk"),
+    ColumnOf<&OpenChunkRow::dataset>("dataset"),         ColumnOf<&OpenChunkRow::file>("file"),
+    ColumnOf<&OpenChunkRow::entry_start>("entry_start"), ColumnOf<&OpenChunkRow::entry_stop>("entry_stop"),
+    ColumnOf<&OpenChunkRow::seconds>("seconds"),
+};
+
+constexpr Column kEventColumns[] = {
+    ColumnOf<&LiveEventRow::number>("number"),
+    ColumnOf<&LiveEventRow::time_ns>("time_ns"),
+    ColumnOf<&LiveEventRow::kind>("kind"),
+    ColumnOf<&LiveEventRow::text>("text"),
+};
+
+absl::Span<const Column> LiveRunFacts::Columns() { return kRunColumns; }
+absl::Span<const Column> LiveDatasetRow::Columns() { return kDatasetColumns; }
+absl::Span<const Column> LiveWorkerRow::Columns() { return kWorkerColumns; }
+absl::Span<const Column> LiveQuality::Columns() { return kQualityColumns; }
+
+/// The catalogue's keys that a live run may have, in the document's order.
+constexpr const char* kKnownLive[] = {
+    "wall_time",           "busy_time",          "chunk_cpu_time",        "num_chunks",        "num_attempts",
+    "num_failed_attempts", "num_lost_attempts",  "num_recomputed_chunks", "total_events",      "event_rate_wall_khz",
+    "event_rate_agg_khz",  "event_rate_core_hz", "bytes_read_chunks",     "overall_rate_gbps", "core_seconds",
+    "cpu_efficiency",      "core_efficiency",    "speedup_factor",        "peak_memory_bytes", "memory_utilization_max",
+};
 
 struct LiveDefinition {
   std::string_view key;
@@ -102,6 +127,7 @@ struct LiveDefinition {
   std::string_view text;
 };
 
+/// What only a live run has, after the others.
 constexpr LiveDefinition kLiveDefinitions[] = {
     {"live_workers", "count", "Workers now", "Workers that have recorded chunks and are alive."},
     {"live_cores", "cores", "Cores now", "Cores of these workers."},
@@ -126,37 +152,105 @@ constexpr LiveDefinition kLiveDefinitions[] = {
     {"live_finished_task_rate_hz", "Hz", "Tasks finished now", "Per second, in the last 30 s."},
 };
 
-Json DefinitionsOf(const Json& metrics) {
-  Json definitions = Json::object();
-  for (const MetricDefinition& definition : MetricCatalog()) {
-    if (!metrics.contains(definition.key)) continue;
-    definitions[definition.key] = {{"unit", definition.unit}, {"label", definition.label}, {"text", definition.text}};
+double Seconds(int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
+
+Number Ratio(double part, double whole) { return whole > 0 ? Number(part / whole) : Number(); }
+
+LiveRunFacts RunOf(const LiveModel& model) {
+  const LiveCommand& command = model.command();
+  LiveRunFacts run;
+  run.id = Text::OrNull(model.run_id());
+  run.name = model.options().name;
+  run.command_line = Text::OrNull(command.command);
+  if (!model.is_bare()) {  // else all that is known is since when it is looked at
+    run.start_ns = model.start_ns();
+    run.stop_ns = model.stop_ns();
   }
-  for (const LiveDefinition& definition : kLiveDefinitions) {
-    definitions[std::string(definition.key)] = {
-        {"unit", definition.unit}, {"label", definition.label}, {"text", definition.text}};
-  }
-  return definitions;
+  run.boundary = command.known ? "command" : "processes";
+  run.state = NameOf(model.state());
+  run.exit_status = command.exit_status;
+  run.engine = Text::OrNull(model.engine());
+  return run;
 }
 
-Json DatasetRows(const LiveModel& model) {
+MetricSet MetricsOf(const LiveModel& model, const LiveFigures& figures) {
+  const LiveTotals& totals = model.totals();
+  const double wall = figures.wall_seconds;
+  const double busy = Seconds(totals.busy_ns);
+  const double cores = figures.core_seconds;
+  const auto events = static_cast<double>(totals.events);
+  MetricSet metrics;
+  const auto set = [&metrics](std::string_view key, const Number& value) {
+    if (!value.has_value()) return metrics.SetNull(key, "");
+    metrics.Set(key, value.is_integer() ? MetricValue(value.integer()) : MetricValue(*value));
+  };
+  set("wall_time", wall);
+  set("busy_time", busy);
+  if (totals.cpu_known) set("chunk_cpu_time", Seconds(totals.cpu_ns));
+  set("num_chunks", totals.chunks);
+  set("num_attempts", totals.attempts);
+  set("num_failed_attempts", totals.failed);
+  set("num_lost_attempts", totals.lost);
+  set("num_recomputed_chunks", totals.recomputed);
+  if (totals.events_known) {
+    set("total_events", totals.events);
+    set("event_rate_wall_khz", Ratio(events / 1e3, wall));
+    set("event_rate_agg_khz", Ratio(events / 1e3, busy));
+    set("event_rate_core_hz", Ratio(events, cores));
+  }
+  if (totals.bytes_known) {
+    set("bytes_read_chunks", totals.bytes_read);
+    set("overall_rate_gbps", Ratio(static_cast<double>(totals.bytes_read) * 8 / 1e9, wall));
+  }
+  set("core_seconds", cores);
+  set("cpu_efficiency", figures.cpu_efficiency);
+  set("core_efficiency", Ratio(busy, cores));
+  set("speedup_factor", Ratio(busy, wall));
+  int64_t peak_memory = 0;
+  double utilization = 0;
+  int64_t workers = 0;
+  for (const LiveWorker& worker : model.workers()) {
+    workers += worker.has_recorded() && worker.state == LiveState::kRunning;
+    peak_memory = std::max(peak_memory, worker.peak_rss_bytes);
+    if (worker.memory_limit_bytes.value_or(0) <= 0) continue;
+    utilization = std::max(
+        utilization, static_cast<double>(worker.peak_rss_bytes) / static_cast<double>(*worker.memory_limit_bytes));
+  }
+  if (peak_memory > 0) set("peak_memory_bytes", peak_memory);
+  if (utilization > 0) set("memory_utilization_max", utilization);
+  // what only a live run has
+  set("live_workers", workers);
+  set("live_cores", figures.cores);
+  set("live_open_chunks", model.open_chunks());
+  set("live_event_rate_hz", figures.event_rate);
+  set("live_read_rate_mbs", figures.byte_rate / 1e6);
+  set("live_busy_ratio", figures.busy_share);
+  set("live_unrecovered_chunks", figures.unrecovered);
+  set("live_announced_events", figures.progress.total_events);
+  set("live_time_left_seconds", figures.progress.left);
+  set("live_quiet_seconds", model.quiet_seconds());
+  AddSchedulerMetrics(model, &metrics);
+  return metrics;
+}
+
+std::vector<LiveDatasetRow> DatasetRows(const LiveModel& model) {
   std::vector<const LiveDataset*> datasets;
   for (const LiveDataset& dataset : model.datasets()) datasets.push_back(&dataset);
   std::stable_sort(datasets.begin(), datasets.end(),
                    [](const LiveDataset* a, const LiveDataset* b) { return a->busy_ns > b->busy_ns; });
-  Json rows = Json::array();
+  std::vector<LiveDatasetRow> rows;
   for (const LiveDataset* dataset : datasets) {
-    const Progress progress = ProgressOf(model, *dataset);
-    rows.push_back({{"name", dataset->name},
-                    {"chunks", dataset->chunks},
-                    {"attempts", dataset->attempts},
-                    {"failed", dataset->failed},
-                    {"open", dataset->open},
-                    {"events", dataset->events},
-                    {"total_events", OrNull(progress.total_events)},
-                    {"bytes_read", dataset->bytes_read},
-                    {"duration_sum", Seconds(dataset->busy_ns)},
-                    {"cpu_sum", Seconds(dataset->cpu_ns)}});
+    LiveDatasetRow& row = rows.emplace_back();
+    row.name = dataset->name;
+    row.chunks = dataset->chunks;
+    row.attempts = dataset->attempts;
+    row.failed = dataset->failed;
+    row.open = dataset->open;
+    row.events = dataset->events;
+    row.total_events = ProgressOf(model, *dataset).total_events;
+    row.bytes_read = dataset->bytes_read;
+    row.duration_sum = Seconds(dataset->busy_ns);
+    row.cpu_sum = Seconds(dataset->cpu_ns);
   }
   return rows;
 }
@@ -173,18 +267,39 @@ const char* NameOfWorker(LiveState state) {
   return "lost";
 }
 
+/// Without what it did in the last seconds.
+LiveWorkerRow RowOf(const LiveWorker& worker) {
+  LiveWorkerRow row;
+  row.name = worker.name;
+  row.state = NameOfWorker(worker.state);
+  row.cores = worker.cores();
+  row.open = worker.open.size();
+  row.chunks = worker.chunks;
+  row.failed = worker.failed;
+  row.lost = worker.lost;
+  row.events = worker.events;
+  row.bytes_read = worker.bytes_read;
+  row.duration_sum = Seconds(worker.busy_ns);
+  row.cpu_sum = Seconds(worker.cpu_ns);
+  if (worker.rss_bytes > 0) row.memory_bytes = worker.rss_bytes;
+  if (worker.peak_rss_bytes > 0) row.peak_memory_bytes = worker.peak_rss_bytes;
+  row.memory_limit_bytes = worker.memory_limit_bytes;
+  return row;
+}
+
 /// The sum of the workers without a row of their own; its cores are those of the workers that run.
-Json OtherRow(const std::vector<const LiveWorker*>& others) {
+LiveWorkerRow OtherRow(const std::vector<const LiveWorker*>& others) {
   LiveWorker sum;
-  LiveState state = LiveState::kEnded;
+  sum.name = "(other)";
+  sum.state = LiveState::kEnded;
   int64_t cores = 0;
   size_t open = 0;
   for (const LiveWorker* worker : others) {
     if (worker->state == LiveState::kRunning) {
-      state = LiveState::kRunning;
+      sum.state = LiveState::kRunning;
       cores += worker->cores();
-    } else if (worker->state == LiveState::kLost && state == LiveState::kEnded) {
-      state = LiveState::kLost;
+    } else if (worker->state == LiveState::kLost && sum.state == LiveState::kEnded) {
+      sum.state = LiveState::kLost;
     }
     open += worker->open.size();
     sum.chunks += worker->chunks;
@@ -195,25 +310,13 @@ Json OtherRow(const std::vector<const LiveWorker*>& others) {
     sum.busy_ns += worker->busy_ns;
     sum.cpu_ns += worker->cpu_ns;
   }
-  return {{"name", "(other)"},
-          {"state", NameOfWorker(state)},
-          {"cores", cores},
-          {"open", open},
-          {"chunks", sum.chunks},
-          {"failed", sum.failed},
-          {"lost", sum.lost},
-          {"events", sum.events},
-          {"event_rate_now", Json()},
-          {"waiting_share_now", Json()},
-          {"bytes_read", sum.bytes_read},
-          {"duration_sum", Seconds(sum.busy_ns)},
-          {"cpu_sum", Seconds(sum.cpu_ns)},
-          {"memory_bytes", Json()},
-          {"peak_memory_bytes", Json()},
-          {"memory_limit_bytes", Json()}};
+  LiveWorkerRow row = RowOf(sum);
+  row.cores = cores;
+  row.open = open;
+  return row;
 }
 
-Json WorkerRows(const LiveModel& model) {
+std::vector<LiveWorkerRow> WorkerRows(const LiveModel& model) {
   std::vector<const LiveWorker*> workers;
   std::vector<const LiveWorker*> others;
   for (const LiveWorker& worker : model.workers()) {
@@ -223,56 +326,93 @@ Json WorkerRows(const LiveModel& model) {
     return std::make_tuple(a->state != LiveState::kRunning, -a->busy_ns) <
            std::make_tuple(b->state != LiveState::kRunning, -b->busy_ns);
   });
-  Json rows = Json::array();
+  std::vector<LiveWorkerRow> rows;
   for (const LiveWorker* worker : workers) {
     const WorkerSecond recent = worker->SumOf(model.second() - kRecentSeconds, model.second() - 1);
-    rows.push_back(
-        {{"name", worker->name},
-         {"state", NameOfWorker(worker->state)},
-         {"cores", worker->cores()},
-         {"open", worker->open.size()},
-         {"chunks", worker->chunks},
-         {"failed", worker->failed},
-         {"lost", worker->lost},
-         {"events", worker->events},
-         {"event_rate_now", static_cast<double>(recent.events) / kRecentSeconds},
-         {"waiting_share_now", Ratio(static_cast<double>(recent.waiting_ns), static_cast<double>(recent.busy_ns))},
-         {"bytes_read", worker->bytes_read},
-         {"duration_sum", Seconds(worker->busy_ns)},
-         {"cpu_sum", Seconds(worker->cpu_ns)},
-         {"memory_bytes", worker->rss_bytes > 0 ? Json(worker->rss_bytes) : Json()},
-         {"peak_memory_bytes", worker->peak_rss_bytes > 0 ? Json(worker->peak_rss_bytes) : Json()},
-         {"memory_limit_bytes", OrNull(worker->memory_limit_bytes)}});
+    LiveWorkerRow& row = rows.emplace_back(RowOf(*worker));
+    row.event_rate_now = static_cast<double>(recent.events) / kRecentSeconds;
+    row.waiting_share_now = Ratio(static_cast<double>(recent.waiting_ns), static_cast<double>(recent.busy_ns));
   }
   if (!others.empty()) rows.push_back(OtherRow(others));
   return rows;
 }
 
-Json QualityOf(const LiveTotals& totals, const Json& not_measured) {
-  return {{"records_read", totals.records},      {"records_malformed", totals.malformed},
-          {"records_unknown", totals.unknown},   {"records_dropped", totals.dropped},
-          {"records_lost", totals.unrecorded},   {"summed_chunks", totals.summed},
-          {"chunks_exact", totals.chunks_exact}, {"not_measured", not_measured}};
+LiveQuality QualityOf(const LiveTotals& totals) {
+  LiveQuality quality;
+  quality.records_read = totals.records;
+  quality.records_malformed = totals.malformed;
+  quality.records_unknown = totals.unknown;
+  quality.records_dropped = totals.dropped;
+  quality.records_lost = totals.unrecorded;
+  quality.summed_chunks = totals.summed;
+  quality.chunks_exact = totals.chunks_exact;
+  return quality;
+}
+
+Json DefinitionsOf(const MetricSet& metrics) {
+  Json definitions = Json::object();
+  const auto add = [&definitions](const MetricDefinition& definition) {
+    definitions[definition.key] = {{"unit", definition.unit}, {"label", definition.label}, {"text", definition.text}};
+  };
+  for (const MetricDefinition& definition : MetricCatalog()) {
+    if (metrics.Find(definition.key) != nullptr) add(definition);
+  }
+  for (const MetricDefinition& definition : LiveMetrics()) {
+    if (FindMetric(definition.key) == nullptr) add(definition);
+  }
+  return definitions;
 }
 
 }  // namespace
 
+absl::Span<const Column> OpenChunkRow::Columns() { return kOpenChunkColumns; }
+absl::Span<const Column> LiveEventRow::Columns() { return kEventColumns; }
+
+absl::Span<const MetricDefinition> LiveMetrics() {
+  static const auto* const kMetrics = [] {
+    auto* metrics = new std::vector<MetricDefinition>;
+    for (const char* key : kKnownLive) metrics->push_back(*FindMetric(key));
+    for (const auto& [key, unit, label, text] : kLiveDefinitions) {
+      metrics->push_back({std::string(key), "", std::string(unit), std::string(label), std::string(text), ""});
+    }
+    return metrics;
+  }();
+  return *kMetrics;
+}
+
+Measurement LiveMeasurement(const LiveModel& model, const LiveFigures& figures) {
+  Measurement measurement;
+  measurement.run = RunOf(model);
+  measurement.metrics = MetricsOf(model, figures);
+  const std::vector<LiveDatasetRow> datasets = DatasetRows(model);
+  measurement.datasets.assign(datasets.begin(), datasets.end());
+  const std::vector<LiveWorkerRow> workers = WorkerRows(model);
+  measurement.workers.assign(workers.begin(), workers.end());
+  measurement.quality = QualityOf(model.totals());
+  return measurement;
+}
+
 Json LiveDocument(const LiveModel& model, const LiveFigures& figures) {
-  Json document;
+  const MetricSet metrics = MetricsOf(model, figures);
+  Json document, values, not_measured = Json::object();
+  for (const MetricDefinition& definition : LiveMetrics()) {
+    if (const MetricValue* value = metrics.Find(definition.key)) values[definition.key] = JsonOf(*value);
+    const std::string_view reason = metrics.Reason(definition.key);
+    if (!reason.empty()) not_measured[definition.key] = reason;
+  }
   document["schema"] = kMeasurementSchema;
-  document["run"] = RunOf(model);
-  document["metrics"] = MetricsOf(model, figures);
-  Json not_measured = Json::object();
-  AddSchedulerMetrics(model, &document["metrics"], &not_measured);
-  document["definitions"] = DefinitionsOf(document["metrics"]);
-  document["datasets"] = DatasetRows(model);
-  document["workers"] = WorkerRows(model);
-  document["schedulers"] = SchedulerRows(model);
-  document["quality"] = QualityOf(model.totals(), not_measured);
+  WriteValue(RunOf(model), &document["run"]);
+  document["metrics"] = std::move(values);
+  document["definitions"] = DefinitionsOf(metrics);
+  WriteValue(DatasetRows(model), &document["datasets"]);
+  WriteValue(WorkerRows(model), &document["workers"]);
+  WriteValue(SchedulerRows(model), &document["schedulers"]);
+  WriteValue(QualityOf(model.totals()), &document["quality"]);
+  document["quality"]["not_measured"] = std::move(not_measured);
   return document;
 }
 
-Json OpenChunkRows(const LiveModel& model, size_t most) {
+std::vector<OpenChunkRow> OpenChunkRows(const LiveModel& model, size_t most) {
   std::vector<std::tuple<int64_t, const LiveWorker*, int64_t>> open;  // start, worker, number
   for (const LiveWorker& worker : model.workers()) {
     for (const auto& [number, chunk] : worker.open) open.emplace_back(chunk.start_ns, &worker, number);
@@ -281,25 +421,19 @@ Json OpenChunkRows(const LiveModel& model, size_t most) {
     return std::make_tuple(std::get<0>(a), std::get<2>(a)) < std::make_tuple(std::get<0>(b), std::get<2>(b));
   });
   if (open.size() > most) open.resize(most);
-  Json rows = Json::array();
+  std::vector<OpenChunkRow> rows;
   for (const auto& [start_ns, worker, number] : open) {
     const OpenChunk& chunk = worker->open.at(number);
-    rows.push_back({{"worker", worker->name},
-                    {"chunk", number},
-                    {"dataset", model.datasets()[chunk.dataset].name},
-                    {"file", chunk.file.empty() ? Json() : Json(chunk.file)},
-                    {"entry_start", OrNull(chunk.entry_start)},
-                    {"entry_stop", OrNull(chunk.entry_stop)},
-                    {"seconds", Seconds(std::max<int64_t>(0, model.now_ns() - start_ns))}});
+    rows.push_back({worker->name, number, model.datasets()[chunk.dataset].name, Text::OrNull(chunk.file),
+                    chunk.entry_start, chunk.entry_stop, Seconds(std::max<int64_t>(0, model.now_ns() - start_ns))});
   }
   return rows;
 }
 
-Json EventRows(const LiveModel& model) {
-  Json rows = Json::array();
+std::vector<LiveEventRow> EventRows(const LiveModel& model) {
+  std::vector<LiveEventRow> rows;
   for (const LiveEvent& event : model.events().NewestFirst()) {
-    rows.push_back(
-        {{"number", event.number}, {"time_ns", event.time_ns}, {"kind", ToString(event.kind)}, {"text", event.text}});
+    rows.push_back({event.number, event.time_ns, ToString(event.kind), event.text});
   }
   return rows;
 }

@@ -2,22 +2,55 @@
 #ifndef CREMA_COLLECTOR_SERVER_LIVE_DOCUMENT_H_
 #define CREMA_COLLECTOR_SERVER_LIVE_DOCUMENT_H_
 
+#include <cstddef>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "collector/measurement/catalog.h"
+#include "collector/measurement/measurement.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 
-/// `run`, `metrics` with their `definitions`, `datasets`, `workers`, `quality`. What a live run does not tell is left
-/// out; `crema show` of the same source has it. So the formats that are written of measurements can be written of it.
+/// A chunk in progress.
+struct OpenChunkRow {
+  Text worker;
+  Number chunk;
+  Text dataset;
+  Text file;
+  Number entry_start;
+  Number entry_stop;
+  Number seconds;
+  static absl::Span<const Column> Columns();
+};
+
+/// Something that happened.
+struct LiveEventRow {
+  Number number;
+  Number time_ns;
+  Text kind;
+  Text text;
+  static absl::Span<const Column> Columns();
+};
+
+/// `run`, `metrics`, `datasets`, `workers` and `quality`. What a live run does not tell is null; `crema show` of the
+/// same source has it. So the formats that are written of measurements can be written of it.
+Measurement LiveMeasurement(const LiveModel& model, const LiveFigures& figures);
+
+/// The same in JSON, with `definitions`, `schedulers` and what only rows of a live run have. What it does not tell is
+/// left out.
 nlohmann::ordered_json LiveDocument(const LiveModel& model, const LiveFigures& figures);
 
-/// The chunks in progress, longest first, at most `most`: rows `worker chunk dataset file entry_start entry_stop
-/// seconds`.
-nlohmann::ordered_json OpenChunkRows(const LiveModel& model, size_t most);
+/// Definitions of the metrics that a live run may have, in the document's order.
+absl::Span<const MetricDefinition> LiveMetrics();
 
-/// What happened, newest first: rows `number time_ns kind text`.
-nlohmann::ordered_json EventRows(const LiveModel& model);
+/// The chunks in progress, longest first, at most `most`.
+std::vector<OpenChunkRow> OpenChunkRows(const LiveModel& model, size_t most);
+
+/// What happened, newest first.
+std::vector<LiveEventRow> EventRows(const LiveModel& model);
 
 }  // namespace crema
 

@@ -8,6 +8,7 @@
 #include "collector/server/live_document.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model_fixture.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {

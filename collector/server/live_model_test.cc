@@ -11,6 +11,7 @@
 #include "collector/server/live_figures.h"
 #include "collector/server/live_key_figures.h"
 #include "collector/server/live_model_fixture.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {

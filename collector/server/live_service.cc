@@ -29,7 +29,7 @@ int64_t UnixNow() {
       .count();
 }
 
-int64_t Number(const HttpTarget& target, const std::string& name) {
+int64_t QueryNumber(const HttpTarget& target, const std::string& name) {
   const auto found = target.query.find(name);
   int64_t number = 0;
   if (found != target.query.end()) {
@@ -40,12 +40,21 @@ int64_t Number(const HttpTarget& target, const std::string& name) {
 
 LiveReply JsonReply(const Json& json) { return {200, kJson, Dump(json, 1) + "\n"}; }
 
-std::string Exposition(const Json& document) {
+template <class Row>
+LiveReply JsonReply(const std::vector<Row>& rows) {
+  Json json;
+  WriteValue(rows, &json);
+  return JsonReply(json);
+}
+
+std::string Exposition(const Measurement& measurement) {
   std::string text;
   TextSink sink(&text);
+  ExportSource source = {measurement, {}, {}, {}};
+  source.metrics = LiveMetrics();
   for (const ExportFormat& format : ExportFormats()) {
     if (format.name != "prometheus") continue;
-    const absl::Status written = format.write_file({document, {}, {}, {}}, "", &sink);
+    const absl::Status written = format.write_file(source, "", &sink);
     if (!written.ok()) return "";
   }
   return text;
@@ -140,9 +149,9 @@ LiveReply LiveService::Answer(const HttpTarget& target) const {
     if (file.path == target.path) return {200, file.type, std::string(file.text)};
   }
   if (target.path == "/metrics") {
-    return {200, "text/plain; version=0.0.4; charset=utf-8", Exposition(LiveDocument(model_, figures_))};
+    return {200, "text/plain; version=0.0.4; charset=utf-8", Exposition(LiveMeasurement(model_, figures_))};
   }
-  if (target.path == "/api/live") return {200, kJson, Delta(Number(target, "since")) + "\n"};
+  if (target.path == "/api/live") return {200, kJson, Delta(QueryNumber(target, "since")) + "\n"};
   if (target.path == "/report") return AnswerReport();
   if (target.path == "/favicon.ico") return {204, "image/x-icon", ""};  // browsers ask on behalf of the report
   if (target.path.rfind("/api/v1", 0) == 0) return AnswerApi(target);

@@ -48,12 +48,13 @@ void SetRun(const LiveModel& model, const LiveFigures& figures, const std::vecto
   run["command"] = model.command().command;
   run["exit_status"] = OrNull(model.command().exit_status);
   store->Set("run", std::move(run));
-  Json rows = Json::array();
+  Json rows = Json::array(), schedulers;
   for (const SourceState& source : sources) {
     rows.push_back({{"name", source.name}, {"is_there", source.is_there}, {"problem", source.problem}});
   }
   store->Set("sources", std::move(rows));
-  store->Set("schedulers", SchedulerRows(model));
+  WriteValue(SchedulerRows(model), &schedulers);
+  store->Set("schedulers", std::move(schedulers));
 }
 
 void SetTiles(const LiveModel& model, const LiveFigures& figures, DeltaStore* store) {

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "nlohmann/json.hpp"
+
 namespace crema {
 namespace {
 
@@ -17,15 +19,43 @@ using Json = nlohmann::ordered_json;
 /// Prefixes and workers that are shown, those with most finished tasks.
 constexpr size_t kMostRows = 100;
 
-/// The numbers of a scheduler that are shown.
-constexpr const char* kShownCounts[] = {"workers", "cores", "tasks", "processing", "waiting", "erred", "unrunnable"};
+constexpr Column kPrefixColumns[] = {
+    ColumnOf<&PrefixRow::prefix>("prefix"),
+    ColumnOf<&PrefixRow::finished>("finished"),
+    ColumnOf<&PrefixRow::compute_seconds>("compute_seconds"),
+    ColumnOf<&PrefixRow::compute_seconds_in_all>("compute_seconds_in_all"),
+};
 
-template <class T>
-Json OrNull(const std::optional<T>& value) {
-  return value.has_value() ? Json(*value) : Json();
+constexpr Column kFinishedColumns[] = {
+    ColumnOf<&FinishedRow::worker>("worker"),
+    ColumnOf<&FinishedRow::finished>("finished"),
+};
+
+void WriteReasons(const void* row, Json* reasons) {
+  *reasons = Json::object();
+  for (const auto& [key, reason] : static_cast<const SchedulerRow*>(row)->not_measured) (*reasons)[key] = reason;
 }
 
-double RoundedSeconds(double seconds) { return std::round(seconds * 1e3) / 1e3; }
+constexpr Column kSchedulerColumns[] = {
+    ColumnOf<&SchedulerRow::address>("address"),
+    ColumnOf<&SchedulerRow::workers>("workers"),
+    ColumnOf<&SchedulerRow::cores>("cores"),
+    ColumnOf<&SchedulerRow::tasks>("tasks"),
+    ColumnOf<&SchedulerRow::processing>("processing"),
+    ColumnOf<&SchedulerRow::waiting>("waiting"),
+    ColumnOf<&SchedulerRow::erred>("erred"),
+    ColumnOf<&SchedulerRow::unrunnable>("unrunnable"),
+    ColumnOf<&SchedulerRow::finished>("finished"),
+    ColumnOf<&SchedulerRow::finished_rate_now>("finished_rate_now"),
+    ColumnOf<&SchedulerRow::followed_seconds>("followed_seconds"),
+    ColumnOf<&SchedulerRow::prefixes>("prefixes"),
+    ColumnOf<&SchedulerRow::finished_by_worker>("finished_by_worker"),
+    Column{"not_measured", "", "", &WriteReasons, nullptr, nullptr, "", Kind::kText, 0},
+};
+
+Number RoundedSeconds(const std::optional<double>& seconds) {
+  return seconds.has_value() ? Number(std::round(*seconds * 1e3) / 1e3) : Number();
+}
 
 template <class Value, class Measure>
 std::vector<std::pair<std::string, Value>> Largest(const std::map<std::string, Value>& values, const Measure& measure) {
@@ -36,27 +66,24 @@ std::vector<std::pair<std::string, Value>> Largest(const std::map<std::string, V
   return rows;
 }
 
-Json PrefixRows(const BareScheduler& scheduler) {
-  Json rows = Json::array();
+std::vector<PrefixRow> PrefixRows(const BareScheduler& scheduler) {
+  std::vector<PrefixRow> rows;
   const bool is_told = scheduler.finished().has_value();
   const auto measure = [](const BareTasks& tasks) {
     return std::make_pair(tasks.finished, tasks.compute_seconds_in_all.value_or(0));
   };
   for (const auto& [prefix, tasks] : Largest(scheduler.tasks(), measure)) {
-    std::optional<double> in_all;
-    if (tasks.compute_seconds_in_all.has_value()) in_all = RoundedSeconds(*tasks.compute_seconds_in_all);
-    rows.push_back({{"prefix", prefix},
-                    {"finished", is_told ? Json(tasks.finished) : Json()},
-                    {"compute_seconds", is_told ? Json(RoundedSeconds(tasks.compute_seconds)) : Json()},
-                    {"compute_seconds_in_all", OrNull(in_all)}});
+    rows.push_back({prefix, is_told ? Number(tasks.finished) : Number(),
+                    is_told ? RoundedSeconds(tasks.compute_seconds) : Number(),
+                    RoundedSeconds(tasks.compute_seconds_in_all)});
   }
   return rows;
 }
 
-Json WorkerRows(const BareScheduler& scheduler) {
-  Json rows = Json::array();
+std::vector<FinishedRow> WorkerRows(const BareScheduler& scheduler) {
+  std::vector<FinishedRow> rows;
   for (const auto& [worker, finished] : Largest(scheduler.finished_by_worker(), [](int64_t tasks) { return tasks; })) {
-    rows.push_back({{"worker", worker}, {"finished", finished}});
+    rows.push_back({worker, finished});
   }
   return rows;
 }
@@ -87,35 +114,43 @@ auto SumOver(const LiveModel& model, const Get& get) {
 
 }  // namespace
 
-Json SchedulerRows(const LiveModel& model) {
-  Json rows = Json::array();
+absl::Span<const Column> PrefixRow::Columns() { return kPrefixColumns; }
+absl::Span<const Column> FinishedRow::Columns() { return kFinishedColumns; }
+absl::Span<const Column> SchedulerRow::Columns() { return kSchedulerColumns; }
+
+std::vector<SchedulerRow> SchedulerRows(const LiveModel& model) {
+  std::vector<SchedulerRow> rows;
   for (const auto& [address, scheduler] : model.bare_schedulers()) {
-    Json row = {{"address", address}};
-    for (const char* name : kShownCounts) row[name] = OrNull(scheduler.count(name));
-    const std::optional<double> rate = scheduler.finished_rate(model.second());
-    row["finished"] = OrNull(scheduler.finished());
-    row["finished_rate_now"] = rate.has_value() ? Json(RoundedSeconds(*rate)) : Json();
-    row["followed_seconds"] = std::max<int64_t>(0, (model.now_ns() - scheduler.since_ns()) / 1'000'000'000);
-    row["prefixes"] = PrefixRows(scheduler);
-    row["finished_by_worker"] = WorkerRows(scheduler);
-    Json missing = Json::object();
-    for (const char* name : {"finished", "finished_rate_now"}) {
-      if (row[name].is_null()) missing[name] = WhyNoRate(scheduler);
+    SchedulerRow& row = rows.emplace_back();
+    row.address = address;
+    row.workers = scheduler.count("workers");
+    row.cores = scheduler.count("cores");
+    row.tasks = scheduler.count("tasks");
+    row.processing = scheduler.count("processing");
+    row.waiting = scheduler.count("waiting");
+    row.erred = scheduler.count("erred");
+    row.unrunnable = scheduler.count("unrunnable");
+    row.finished = scheduler.finished();
+    row.finished_rate_now = RoundedSeconds(scheduler.finished_rate(model.second()));
+    row.followed_seconds = std::max<int64_t>(0, (model.now_ns() - scheduler.since_ns()) / 1'000'000'000);
+    row.prefixes = PrefixRows(scheduler);
+    row.finished_by_worker = WorkerRows(scheduler);
+    if (!row.finished.has_value()) row.not_measured.emplace_back("finished", WhyNoRate(scheduler));
+    if (!row.finished_rate_now.has_value()) row.not_measured.emplace_back("finished_rate_now", WhyNoRate(scheduler));
+    if (!TellsSeconds(scheduler)) {
+      row.not_measured.emplace_back("compute_seconds_in_all", scheduler.traits().no_compute_seconds);
     }
-    if (!TellsSeconds(scheduler)) missing["compute_seconds_in_all"] = scheduler.traits().no_compute_seconds;
-    row["not_measured"] = std::move(missing);
-    rows.push_back(std::move(row));
   }
   return rows;
 }
 
-void AddSchedulerMetrics(const LiveModel& model, Json* metrics, Json* not_measured) {
+void AddSchedulerMetrics(const LiveModel& model, MetricSet* metrics) {
   if (model.bare_schedulers().empty()) return;
   if (model.is_bare()) {
     // what else there is would be a count of records, of which there are none
-    for (auto& [key, value] : metrics->items()) {
-      value = Json();
-      (*not_measured)[key] = model.bare_schedulers().begin()->second.traits().no_records;
+    const auto counted = metrics->values();
+    for (const auto& [key, value] : counted) {
+      metrics->SetNull(key, model.bare_schedulers().begin()->second.traits().no_records);
     }
   }
   for (const auto& [key, name] : {std::pair("live_scheduler_workers", "workers"),
@@ -123,18 +158,14 @@ void AddSchedulerMetrics(const LiveModel& model, Json* metrics, Json* not_measur
                                   {"live_scheduler_tasks", "tasks"},
                                   {"live_erred_tasks", "erred"}}) {
     const char* count = name;
-    (*metrics)[key] =
-        OrNull(SumOver(model, [count](const BareScheduler& scheduler) { return scheduler.count(count); }));
+    const auto get = [count](const BareScheduler& scheduler) { return scheduler.count(count); };
+    metrics->SetOptional(key, SumOver(model, get), "");
   }
-  (*metrics)["live_finished_tasks"] =
-      OrNull(SumOver(model, [](const BareScheduler& scheduler) { return scheduler.finished(); }));
-  (*metrics)["live_finished_task_rate_hz"] =
-      OrNull(SumOver(model, [&](const BareScheduler& scheduler) { return scheduler.finished_rate(model.second()); }));
-  for (const auto& [address, scheduler] : model.bare_schedulers()) {
-    for (const char* key : {"live_finished_tasks", "live_finished_task_rate_hz"}) {
-      if ((*metrics)[key].is_null()) (*not_measured)[key] = WhyNoRate(scheduler);
-    }
-  }
+  const std::string why_not = WhyNoRate(model.bare_schedulers().rbegin()->second);
+  const auto finished = [](const BareScheduler& scheduler) { return scheduler.finished(); };
+  const auto rate = [&model](const BareScheduler& scheduler) { return scheduler.finished_rate(model.second()); };
+  metrics->SetOptional("live_finished_tasks", SumOver(model, finished), why_not);
+  metrics->SetOptional("live_finished_task_rate_hz", SumOver(model, rate), why_not);
 }
 
 }  // namespace crema

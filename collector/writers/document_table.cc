@@ -1,89 +1,112 @@
 #include "collector/writers/document_table.h"
 
-#include <cmath>
-#include <functional>
-#include <optional>
+#include <utility>
 
 #include "collector/appearance/function_names.h"
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::string_view kNothing = "–";
 
-/// What tells it from others stands at its end.
-bool IsCutAtItsBegin(FieldKind kind) { return kind == FieldKind::kPath || kind == FieldKind::kFunction; }
+Cell CellOfValue(const nlohmann::ordered_json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean()) return value.get<bool>();
+  Number number;
+  ReadValue(value, &number);
+  return CellOf(number);
+}
 
-/// Compact, and never an exception on text that is not UTF-8.
-std::string Dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+/// What tells it from others stands at its end.
+bool IsCutAtItsBegin(Kind kind) { return kind == Kind::kPath || kind == Kind::kFunction; }
+
+std::string NumberText(const Number& number, Kind kind) {
+  switch (kind) {
+    case Kind::kText:
+    case Kind::kPath:
+    case Kind::kFunction:
+      return DigitsOf(number);
+    case Kind::kCount:
+      return HumanCount(*number);
+    case Kind::kExactCount:
+      return ExactCount(*number);
+    case Kind::kDuration:
+      return HumanDuration(*number);
+    case Kind::kMemory:
+      return HumanMemory(*number);
+    case Kind::kData:
+      return HumanData(*number);
+    case Kind::kShare:
+      return HumanPercent(*number, 1);
+    case Kind::kRate:
+      return HumanRate(*number);
+    case Kind::kNumber:
+      return HumanNumber(*number);
+    case Kind::kFlag:
+      break;
+  }
+  return std::string(kNothing);
+}
 
 }  // namespace
 
-bool IsText(FieldKind kind) {
-  return kind == FieldKind::kText || kind == FieldKind::kPath || kind == FieldKind::kFunction;
-}
+bool IsText(Kind kind) { return kind == Kind::kText || kind == Kind::kPath || kind == Kind::kFunction; }
 
-std::string FieldText(const Json& value, FieldKind kind) {
-  if (value.is_null()) return std::string(kNothing);
-  if (value.is_string() && kind == FieldKind::kFunction) return ShortFunctionName(value.get_ref<const std::string&>());
-  if (value.is_string()) return value.get<std::string>();
-  if (kind == FieldKind::kFlag) return value.is_boolean() && value.get<bool>() ? "yes" : "no";
-  if (!value.is_number()) return IsText(kind) ? Dump(value) : std::string(kNothing);
-  const double number = value.get<double>();
-  if (!std::isfinite(number)) return std::string(kNothing);
-  switch (kind) {
-    case FieldKind::kText:
-    case FieldKind::kPath:
-    case FieldKind::kFunction:
-      return Dump(value);
-    case FieldKind::kCount:
-      return HumanCount(number);
-    case FieldKind::kExactCount:
-      return ExactCount(number);
-    case FieldKind::kDuration:
-      return HumanDuration(number);
-    case FieldKind::kMemory:
-      return HumanMemory(number);
-    case FieldKind::kData:
-      return HumanData(number);
-    case FieldKind::kShare:
-      return HumanPercent(number, 1);
-    case FieldKind::kRate:
-      return HumanRate(number);
-    case FieldKind::kNumber:
-    case FieldKind::kFlag:
-      break;
+std::string CellText(const Cell& cell, Kind kind) {
+  if (const auto* text = std::get_if<std::string>(&cell)) {
+    return kind == Kind::kFunction ? ShortFunctionName(*text) : *text;
   }
-  return HumanNumber(number);
+  if (const bool* flag = std::get_if<bool>(&cell)) return *flag ? "yes" : "no";
+  const Number* number = std::get_if<Number>(&cell);
+  return number == nullptr ? std::string(kNothing) : NumberText(*number, kind);
 }
 
-DocumentTable TableOf(const Json& rows, const std::vector<DocumentColumn>& columns) {
+DocumentTable TableOf(const CellTable& cells) {
   DocumentTable table;
-  std::vector<DocumentColumn> shown;
-  for (const DocumentColumn& column : columns) {
+  std::vector<size_t> shown;
+  for (size_t i = 0; i < cells.columns.size(); ++i) {
+    const CellColumn& column = cells.columns[i];
     bool is_there = shown.empty() || column.rank == 0;
-    for (const Json& row : rows) is_there = is_there || !Field(row, column.field).is_null();
+    for (const std::vector<Cell>& row : cells.rows) is_there = is_there || !IsNull(row[i]);
     if (!is_there) {
-      if (!column.has_a_switch) table.not_measured.emplace_back(column.header);
+      if (!column.opt_in) table.not_measured.emplace_back(column.header);
       continue;
     }
     const bool is_text = IsText(column.kind);
-    shown.push_back(column);
-    table.text.columns.push_back({std::string(column.header), is_text ? Align::kLeft : Align::kRight, column.rank,
-                                  is_text, IsCutAtItsBegin(column.kind)});
+    shown.push_back(i);
+    table.text.columns.push_back(
+        {column.header, is_text ? Align::kLeft : Align::kRight, column.rank, is_text, IsCutAtItsBegin(column.kind)});
   }
-  for (const Json& row : rows) {
+  for (const std::vector<Cell>& row : cells.rows) {
     PaintedLine line;
-    for (const DocumentColumn& column : shown) {
-      line.push_back({FieldText(Field(row, column.field), column.kind), Paint::kPlain});
-    }
+    for (const size_t i : shown) line.push_back({CellText(row[i], cells.columns[i].kind), Paint::kPlain});
     table.text.rows.push_back(std::move(line));
   }
   return table;
+}
+
+CellTable CellsOf(const nlohmann::ordered_json& rows, std::vector<CellColumn> columns) {
+  CellTable cells{std::move(columns), {}};
+  for (const nlohmann::ordered_json& row : rows) {
+    std::vector<Cell>& line = cells.rows.emplace_back();
+    for (const CellColumn& column : cells.columns) {
+      const auto value = row.find(column.key);
+      line.push_back(value == row.end() ? Cell() : CellOfValue(*value));
+    }
+  }
+  return cells;
+}
+
+std::string WhyNoRows(std::string_view table, const Measurement& measurement) {
+  if (table == "budget") return "no budget: " + measurement.WhyNotMeasured("core_seconds");
+  if (table == "functions" && measurement.quality.lost_samples.has_value()) {
+    return "no stack was seen; crema show --table quality says what was lost";
+  }
+  const bool is_breakdown = table == "datasets" || table == "files";
+  if (is_breakdown && measurement.Metric("num_attempts").value_or(0) <= 0) return "no chunk was recorded";
+  return std::string(FindTable(table)->empty);
 }
 
 }  // namespace crema

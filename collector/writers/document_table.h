@@ -1,4 +1,4 @@
-// From rows of the document to a table: which field goes into which column, and how its value is written.
+// From cells to a table for the terminal: how values are written, and which columns are left out.
 #ifndef CREMA_COLLECTOR_WRITERS_DOCUMENT_TABLE_H_
 #define CREMA_COLLECTOR_WRITERS_DOCUMENT_TABLE_H_
 
@@ -6,47 +6,30 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/measurement/cells.h"
+#include "collector/measurement/measurement.h"
 #include "collector/writers/text_table.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 
-/// What a field holds; durations are in seconds, rates per second, shares from 0 to 1.
-enum class FieldKind {
-  kText,
-  kPath,
-  kFunction,
-  kCount,
-  kExactCount,
-  kNumber,
-  kDuration,
-  kMemory,
-  kData,
-  kShare,
-  kRate,
-  kFlag
-};
+bool IsText(Kind kind);
 
-struct DocumentColumn {
-  std::string_view field;
-  std::string_view header;
-  FieldKind kind = FieldKind::kCount;
-  int rank = 0;               ///< as in TableColumn
-  bool has_a_switch = false;  ///< measured for who asks: nobody misses it where it is null in every row
-};
-
-bool IsText(FieldKind kind);
-
-/// A value in words; `–` where it is null, absent or not of its kind.
-std::string FieldText(const nlohmann::ordered_json& value, FieldKind kind);
+/// A value in words; `–` where it is null or not of its kind.
+std::string CellText(const Cell& cell, Kind kind);
 
 struct DocumentTable {
   TextTable text;
   std::vector<std::string> not_measured;  ///< headers of the columns that are null in every row, and left out
 };
 
-/// One row of text for each of `rows`.
-DocumentTable TableOf(const nlohmann::ordered_json& rows, const std::vector<DocumentColumn>& columns);
+DocumentTable TableOf(const CellTable& cells);
+
+/// Rows of JSON that is no measurement, by the columns' keys.
+CellTable CellsOf(const nlohmann::ordered_json& rows, std::vector<CellColumn> columns);
+
+/// Why a table of the measurement has no rows.
+std::string WhyNoRows(std::string_view table, const Measurement& measurement);
 
 }  // namespace crema
 

@@ -4,9 +4,10 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/writers/table_columns.h"
+#include "collector/writers/document_table.h"
 #include "collector/writers/table_text.h"
 #include "fmt/format.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -15,6 +16,20 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kShownHash = 12;
 constexpr size_t kShownReasons = 5;
+
+std::vector<CellColumn> RunColumns() {
+  return {{"start", "began (UTC)", Kind::kText, 0},
+          {"directory", "run", Kind::kPath, 0},
+          {"commit", "commit", Kind::kText, 0},
+          {"value", "value", Kind::kText, 0},
+          {"mark", "change", Kind::kText, 0}};
+}
+
+std::vector<CellColumn> LevelColumns() {
+  return {{"start", "since (UTC)", Kind::kText, 0}, {"runs", "runs", Kind::kCount, 0},
+          {"value", "level", Kind::kText, 0},       {"change", "change", Kind::kText, 0},
+          {"range", "range", Kind::kText, 0},       {"commit", "first with", Kind::kText, 0}};
+}
 
 /// `2026-11-24 02:34`, of `2026-11-24T02:34:11.123Z`.
 std::string Day(const Json& row) {
@@ -85,11 +100,11 @@ std::string RenderHistory(const Json& history, size_t rows, const TerminalStyle&
     AddTitle(rows < runs ? fmt::format("{} of the latest {} of {} runs", metric, rows, runs)
                          : fmt::format("{} of {}", metric, Counted(static_cast<double>(runs), "run", "runs")),
              style, &text);
-    AddTable(TableOf(RunRows(history, rows), HistoryRunColumns()), style, &text);
+    AddTable(TableOf(CellsOf(RunRows(history, rows), RunColumns())), style, &text);
   }
   if (ListField(history, "levels").size() > 1) {
     AddTitle("levels, with 90 % ranges", style, &text);
-    AddTable(TableOf(LevelRows(history), HistoryLevelColumns()), style, &text);
+    AddTable(TableOf(CellsOf(LevelRows(history), LevelColumns())), style, &text);
   }
   for (const Json& note : ListField(history, "notes")) {
     if (note.is_string()) AddNote("note: " + note.get<std::string>(), style, &text);

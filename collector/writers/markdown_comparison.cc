@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/budget_parts.h"
+#include "collector/measurement/budget_parts.h"
 #include "collector/writers/display_text.h"
 #include "fmt/format.h"
 

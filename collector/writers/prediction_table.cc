@@ -1,16 +1,29 @@
 #include "collector/writers/prediction_table.h"
 
-#include <vector>
-
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/writers/table_columns.h"
+#include "collector/writers/document_table.h"
 #include "collector/writers/table_text.h"
 #include "fmt/format.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
+namespace {
 
 using Json = nlohmann::ordered_json;
+
+std::vector<CellColumn> PredictionColumns() {
+  return {{"change", "with", Kind::kText, 0},
+          {"wall_time", "wall time", Kind::kDuration, 0},
+          {"difference", "change", Kind::kText, 0},
+          {"range", "90 % of runs", Kind::kText, 0},
+          {"core_seconds", "core-seconds", Kind::kNumber, 1},
+          {"core_hours", "core-hours", Kind::kNumber, 2},
+          {"efficiency", "CPU efficiency", Kind::kShare, 2},
+          {"busy_share", "lanes busy", Kind::kShare, 3}};
+}
+
+}  // namespace
 
 std::string RenderPrediction(const Json& prediction, const TerminalStyle& style) {
   const double measured = NumberField(Field(prediction, "measured"), "wall_time").value_or(0);
@@ -44,7 +57,7 @@ std::string RenderPrediction(const Json& prediction, const TerminalStyle& style)
     shown["difference"] = measured > 0 ? HumanChange(*wall_time / measured - 1) : "";
     rows.push_back(std::move(shown));
   }
-  if (!rows.empty()) AddTable(TableOf(rows, PredictionColumns()), style, &text);
+  if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PredictionColumns())), style, &text);
   for (size_t begin = 0; begin < not_told.size();) {
     const size_t end = not_told.find('\n', begin);
     AddNote("not told for " + not_told.substr(begin, end - begin), style, &text);

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "collector/writers/terminal_style.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 

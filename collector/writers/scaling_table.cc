@@ -1,19 +1,42 @@
 #include "collector/writers/scaling_table.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/writers/table_columns.h"
+#include "collector/writers/document_table.h"
 #include "collector/writers/table_text.h"
 #include "fmt/format.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+std::vector<CellColumn> PointColumns(bool is_predicted) {
+  std::vector<CellColumn> columns = {{"name", "run", Kind::kPath, 0},
+                                     {"cores_text", "cores", Kind::kText, 0},
+                                     {"wall_time", "wall time", Kind::kDuration, 0},
+                                     {"throughput", "rate", Kind::kRate, 2},
+                                     {"speedup", "speed-up", Kind::kNumber, 0},
+                                     {"efficiency", "efficiency", Kind::kShare, 0},
+                                     {"core_seconds", "core-seconds", Kind::kNumber, 1},
+                                     {"cost", "cost", Kind::kNumber, 3}};
+  // runs that were measured have no range
+  if (is_predicted) columns.insert(columns.begin() + 3, {"range", "90 % of runs", Kind::kText, 0});
+  return columns;
+}
+
+std::vector<CellColumn> FitColumns() {
+  return {{"law", "fit", Kind::kText, 0},
+          {"sigma", "serial or queued", Kind::kText, 0},
+          {"kappa", "each pair of cores", Kind::kText, 0},
+          {"fastest", "fastest at", Kind::kText, 0},
+          {"worthwhile", "last worthwhile core", Kind::kText, 0},
+          {"error", "error of a run", Kind::kShare, 1}};
+}
 
 bool IsTrue(const Json& row, const char* key) { return Field(row, key).is_boolean() && Field(row, key).get<bool>(); }
 
@@ -58,18 +81,12 @@ std::string RenderScaling(const Json& scaling, const TerminalStyle& style) {
   Json rows = Json::array();
   for (const Json& point : ListField(scaling, "points")) rows.push_back(PointRow(point));
   const bool is_predicted = TextField(scaling, "kind") == "predicted";
-  std::vector<DocumentColumn> columns = ScalingColumns();
-  if (!is_predicted) {  // runs that were measured have no range
-    columns.erase(std::remove_if(columns.begin(), columns.end(),
-                                 [](const DocumentColumn& column) { return column.field == "range"; }),
-                  columns.end());
-  }
-  if (!rows.empty()) AddTable(TableOf(rows, columns), style, &text);
+  if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PointColumns(is_predicted))), style, &text);
   Json fits = Json::array();
   for (const Json& fit : ListField(scaling, "fits")) fits.push_back(FitRow(fit));
   if (!fits.empty()) {
     AddTitle("fits, with 90 % intervals", style, &text);
-    AddTable(TableOf(fits, ScalingLawColumns()), style, &text);
+    AddTable(TableOf(CellsOf(fits, FitColumns())), style, &text);
   }
   const std::string not_fitted = TextField(scaling, "not_fitted");
   if (!not_fitted.empty() && !rows.empty()) AddNote("no fit: " + not_fitted, style, &text);

@@ -4,20 +4,16 @@
 #include <cmath>
 #include <map>
 #include <string>
-
-#include "collector/document/document_fields.h"
+#include <utility>
 
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Seconds since the run's start at which each worker stopped.
-std::map<std::string, double> WorkerStops(const Json& document) {
+std::map<std::string, double> WorkerStops(const Measurement& measurement) {
   std::map<std::string, double> stops;
-  for (const Json& worker : ListField(document, "workers")) {
-    const std::optional<double> stop = NumberField(worker, "stop");
-    if (stop.has_value()) stops[TextField(worker, "name")] = *stop;
+  for (const WorkerRow& worker : measurement.workers) {
+    if (worker.stop.has_value()) stops[worker.name] = *worker.stop;
   }
   return stops;
 }
@@ -42,29 +38,26 @@ struct Columns {
   }
 };
 
-bool IsPoint(const Json& point) {
-  return point.is_array() && point.size() == 2 && point[0].is_number() && point[1].is_number();
-}
-
 }  // namespace
 
-std::vector<std::optional<double>> TimelineColumns(const Json& document, std::string_view series, int columns) {
-  const Json& workers = Field(Field(document, "timelines"), series);
-  const double wall_time = Metric(document, "wall_time").value_or(0);
-  if (!workers.is_object() || !(wall_time > 0) || columns <= 0) return {};
-  const std::map<std::string, double> stops = WorkerStops(document);
+std::vector<std::optional<double>> TimelineColumns(const Measurement& measurement, std::string_view series,
+                                                   int columns) {
+  const std::vector<std::pair<std::string, Timeline>>* workers = measurement.timelines.Find(series);
+  const double wall_time = measurement.Metric("wall_time").value_or(0);
+  if (workers == nullptr || !(wall_time > 0) || columns <= 0) return {};
+  const std::map<std::string, double> stops = WorkerStops(measurement);
   const auto count = static_cast<size_t>(columns);
   Columns sums{wall_time / columns, std::vector<double>(count, 0), std::vector<double>(count, 0)};
   bool has_point = false;
-  for (const auto& [worker, points] : workers.items()) {
+  for (const auto& [worker, points] : *workers) {
     const auto stop = stops.find(worker);
     const double last = std::min(wall_time, stop == stops.end() ? wall_time : stop->second);
-    for (size_t at = 0; points.is_array() && at < points.size(); ++at) {
-      if (!IsPoint(points[at])) continue;
+    for (size_t at = 0; at < points.size(); ++at) {
+      if (std::isnan(points[at].value)) continue;
       has_point = true;
-      const bool is_last = at + 1 == points.size() || !IsPoint(points[at + 1]);
-      const double until = is_last ? last : std::min(last, points[at + 1][0].get<double>());
-      sums.Add(std::max(0.0, points[at][0].get<double>()), until, points[at][1].get<double>());
+      const bool is_last = at + 1 == points.size() || std::isnan(points[at + 1].value);
+      const double until = is_last ? last : std::min(last, points[at + 1].seconds);
+      sums.Add(std::max(0.0, points[at].seconds), until, points[at].value);
     }
   }
   if (!has_point) return {};

@@ -6,14 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "nlohmann/json.hpp"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 
 /// The sum over workers of `timelines[series]`, averaged over each of `columns` equal parts of the run's wall time. A
 /// value holds until the next one or until its worker stops; a part without any value is nullopt. Empty where the
 /// series or the wall time was not measured.
-std::vector<std::optional<double>> TimelineColumns(const nlohmann::ordered_json& document, std::string_view series,
+std::vector<std::optional<double>> TimelineColumns(const Measurement& measurement, std::string_view series,
                                                    int columns);
 
 }  // namespace crema

@@ -10,8 +10,6 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int kLeastBar = 10;
 
 /// The table, with a bar a row, where it has any, in what room it leaves. Why it was left out.
@@ -41,14 +39,18 @@ std::string Draw(const SummaryTable& table, TerminalBox* box) {
 
 }  // namespace
 
-std::string AddBudget(const Json& document, TerminalBox* box) {
-  return Draw(BudgetSummary(document, box->has_bars()), box);
+std::string AddBudget(const Measurement& measurement, TerminalBox* box) {
+  return Draw(BudgetSummary(measurement, box->has_bars()), box);
 }
 
-std::string AddSections(const Json& document, TerminalBox* box) { return Draw(SectionSummary(document), box); }
+std::string AddSections(const Measurement& measurement, TerminalBox* box) {
+  return Draw(SectionSummary(measurement), box);
+}
 
-std::string AddDatasets(const Json& document, TerminalBox* box) { return Draw(DatasetSummary(document), box); }
+std::string AddDatasets(const Measurement& measurement, TerminalBox* box) {
+  return Draw(DatasetSummary(measurement), box);
+}
 
-void AddCutFlow(const Json& document, TerminalBox* box) { Draw(CutSummary(document), box); }
+void AddCutFlow(const Measurement& measurement, TerminalBox* box) { Draw(CutSummary(measurement), box); }
 
 }  // namespace crema

@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "collector/document/document_fields.h"
+#include "absl/strings/str_join.h"
 #include "collector/insight/headline.h"
 #include "collector/insight/run_head.h"
 #include "collector/writers/display_text.h"
@@ -12,48 +12,37 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// `2026-11-21 14:02:11 – 14:08:28 UTC`.
-std::string When(const Json& run) {
+std::string When(const RunFacts& run) {
   const std::optional<RunTimes> times = TimesOf(run, {"%Y-%m-%d", " "});
   if (!times.has_value()) return "";
   return times->start + (times->stop.empty() ? "" : " – " + times->stop) + " UTC";
 }
 
-std::string Command(const Json& run) {
-  std::string command;
-  for (const Json& argument : ListField(run, "command")) {
-    if (argument.is_string()) command += (command.empty() ? "" : " ") + argument.get<std::string>();
-  }
-  return command;
-}
-
 }  // namespace
 
-PaintedText StateText(const Json& document) {
-  const StateInWords state = StateOf(document);
+PaintedText StateText(const Measurement& measurement) {
+  const StateInWords state = StateOf(measurement);
   if (state.ending == RunEnding::kUnknown) return {state.text, Paint::kDim};
   if (!state.mark.has_value()) return {state.text, Paint::kPlain};
   const PaintedText sign = MarkSign(*state.mark);
   return {sign.text + " " + state.text, sign.paint};
 }
 
-std::string WhenAndOnWhat(const Json& document) {
-  const std::string when = When(Field(document, "run")), on_what = OnWhat(document);
+std::string WhenAndOnWhat(const Measurement& measurement) {
+  const std::string when = When(measurement.run), on_what = OnWhat(measurement);
   return when + (when.empty() || on_what.empty() ? "" : " · ") + on_what;
 }
 
-void AddHead(const Json& document, TerminalBox* box) {
-  const Json& run = Field(document, "run");
-  box->Open("crema", RunName(document), StateText(document));
+void AddHead(const Measurement& measurement, TerminalBox* box) {
+  box->Open("crema", RunName(measurement), StateText(measurement));
 
-  box->Paragraph(WhenAndOnWhat(document), Paint::kDim);
-  const std::string command = Command(run);
+  box->Paragraph(WhenAndOnWhat(measurement), Paint::kDim);
+  const std::string command = measurement.run.command.has_value() ? absl::StrJoin(*measurement.run.command, " ") : "";
   if (!command.empty()) box->Line({{"$ " + command, Paint::kDim}});
   box->Line({});
-  const std::string headline = TextField(document, "headline");
-  box->Paragraph(headline.empty() ? Headline(document) : headline, Paint::kBold);
+  const Text& headline = measurement.headline;
+  box->Paragraph(headline.empty() ? Headline(measurement) : headline.str(), Paint::kBold);
 }
 
 }  // namespace crema

@@ -10,8 +10,6 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Paint PaintOf(const KeyFigureRow& row) {
   if (row.mark == Mark::kWatch) return Paint::kWatch;
   return row.mark == Mark::kBad ? Paint::kBad : Paint::kBold;
@@ -67,9 +65,9 @@ void DrawKeyFigure(const KeyFigureRow& row, TerminalBox* box) {
   box->Line(line);
 }
 
-void AddKeyFigures(const Json& document, TerminalBox* box) {
+void AddKeyFigures(const Measurement& measurement, TerminalBox* box) {
   box->Rule("key figures");
-  for (const KeyFigureRow& row : KeyFigureRows(document)) DrawKeyFigure(row, box);
+  for (const KeyFigureRow& row : KeyFigureRows(measurement)) DrawKeyFigure(row, box);
 }
 
 }  // namespace crema

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
 #include "collector/writers/display_text.h"
 #include "collector/writers/step_timeline.h"
 #include "collector/writers/summary_blocks.h"
@@ -14,8 +13,6 @@
 
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kLabel = 12;
 constexpr int kScale = 10;
@@ -36,17 +33,17 @@ void AddSpark(std::string_view label, const std::vector<std::optional<double>>& 
 
 }  // namespace
 
-std::string AddOverTime(const Json& document, TerminalBox* box) {
+std::string AddOverTime(const Measurement& measurement, TerminalBox* box) {
   if (!box->has_bars()) return "";
   const int columns = box->inner_columns() - kLabel - kScale;
-  const std::vector<std::optional<double>> lanes = TimelineColumns(document, "worker_open_chunks", columns);
-  const std::vector<std::optional<double>> memory = TimelineColumns(document, "worker_memory", columns);
+  const std::vector<std::optional<double>> lanes = TimelineColumns(measurement, "worker_open_chunks", columns);
+  const std::vector<std::optional<double>> memory = TimelineColumns(measurement, "worker_memory", columns);
   if (lanes.empty() && memory.empty()) return "no worker samples";
-  const double wall_time = Metric(document, "wall_time").value_or(0);
+  const double wall_time = measurement.Metric("wall_time").value_or(0);
   box->Rule(fmt::format("over time (one column = {})", HumanDuration(wall_time / columns)));
   if (!lanes.empty()) {
     // against the cores where they are known: a full column is then a full machine
-    const double cores = Metric(document, "peak_cores").value_or(0);
+    const double cores = measurement.Metric("peak_cores").value_or(0);
     const double top = std::max(Largest(lanes), cores);
     AddSpark("open chunks", lanes, top, top > cores * 1.001 ? HumanCount(top) : Counted(cores, "core", "cores"), box);
   }

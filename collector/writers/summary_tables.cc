@@ -5,19 +5,16 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/budget_parts.h"
-#include "collector/document/document_fields.h"
 #include "collector/insight/budget_rows.h"
 #include "collector/insight/thresholds.h"
 #include "collector/insight/tree_figures.h"
+#include "collector/measurement/budget_parts.h"
+#include "collector/measurement/cells.h"
 #include "collector/writers/document_table.h"
-#include "collector/writers/table_columns.h"
 #include "fmt/format.h"
 
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Rows that a summary shows; the tables show all of them.
 constexpr size_t kMostRows = 10;
@@ -30,14 +27,9 @@ constexpr double kLeastPart = 0.0005;
 /// A smaller share of waiting changes no section's own time visibly.
 constexpr double kLeastWait = 0.01;
 
-bool IsHelper(const Json& section) {
-  const Json& helper = Field(section, "helper");
-  return helper.is_boolean() && helper.get<bool>();
-}
-
-bool AnyAbove0(const Json& rows, std::string_view field) {
-  return std::any_of(rows.begin(), rows.end(),
-                     [field](const Json& row) { return NumberField(row, field).value_or(0) > 0; });
+template <class Row>
+bool AnyAbove0(const std::vector<Row>& rows, Number Row::*member) {
+  return std::any_of(rows.begin(), rows.end(), [member](const Row& row) { return (row.*member).value_or(0) > 0; });
 }
 
 Paint PaintOfColour(std::string_view colour) {
@@ -55,10 +47,10 @@ Paint PaintOfGroup(std::string_view group) {
 }
 
 /// `waiting for a CPU 2.3 % · blocked 18 %`: what a group consists of, where that says more than its name.
-std::string PartsOf(const Json& document, const BudgetRows& budget, const std::string& group) {
+std::string PartsOf(const Measurement& measurement, const BudgetRows& budget, const std::string& group) {
   std::string text;
   if (const BudgetPartKind* outside = FindBudgetPart("process_cpu"); group == outside->group) {
-    for (const OutsideSection& section : LongestOutsideChunks(document)) {
+    for (const OutsideSection& section : LongestOutsideChunks(measurement)) {
       text += fmt::format("{}{} {}", text.empty() ? "wall: " : " · ", section.path, HumanDuration(section.self));
     }
     return text;
@@ -76,52 +68,52 @@ std::string PartsOf(const Json& document, const BudgetRows& budget, const std::s
 }
 
 /// `4 cores × 6 m 17 s`.
-std::string CoresTimesWall(const Json& document) {
-  const std::optional<double> cores = Metric(document, "total_cores");
-  const std::optional<double> wall_time = Metric(document, "wall_time");
+std::string CoresTimesWall(const Measurement& measurement) {
+  const std::optional<double> cores = measurement.Metric("total_cores");
+  const std::optional<double> wall_time = measurement.Metric("wall_time");
   if (!cores.has_value() || !wall_time.has_value()) return "";
   return fmt::format("{} cores × {} = ", HumanCount(*cores), HumanDuration(*wall_time));
 }
 
 /// Owners by own time, `(other)` after them, then the helpers' rows, which run beside the owners.
-std::vector<const Json*> SectionsByOwnTime(const Json& document) {
-  std::vector<const Json*> sections;
-  for (const Json& section : ListField(document, "sections")) sections.push_back(&section);
-  auto kind = [](const Json& section) {
-    if (IsHelper(section)) return 2;
-    return TextField(section, "path") == "(other)" ? 1 : 0;
+std::vector<const SectionRow*> SectionsByOwnTime(const Measurement& measurement) {
+  std::vector<const SectionRow*> sections;
+  for (const SectionRow& section : measurement.sections) sections.push_back(&section);
+  const auto kind = [](const SectionRow& section) {
+    if (section.helper.value_or(false)) return 2;
+    return section.path == "(other)" ? 1 : 0;
   };
-  std::stable_sort(sections.begin(), sections.end(), [&kind](const Json* left, const Json* right) {
+  std::stable_sort(sections.begin(), sections.end(), [&kind](const SectionRow* left, const SectionRow* right) {
     if (kind(*left) != kind(*right)) return kind(*left) < kind(*right);
-    return NumberField(*left, "self").value_or(0) > NumberField(*right, "self").value_or(0);
+    return left->self.value_or(0) > right->self.value_or(0);
   });
   return sections;
 }
 
 /// The first rows, but always `(other)`: without it the shares would not add up.
-std::vector<const Json*> FirstRows(const std::vector<const Json*>& sections) {
-  std::vector<const Json*> shown;
-  for (const Json* section : sections) {
-    const bool is_other = TextField(*section, "path") == "(other)";
-    if (shown.size() < kMostRows || is_other) shown.push_back(section);
+std::vector<const SectionRow*> FirstRows(const std::vector<const SectionRow*>& sections) {
+  std::vector<const SectionRow*> shown;
+  for (const SectionRow* section : sections) {
+    if (shown.size() < kMostRows || section->path == "(other)") shown.push_back(section);
   }
   return shown;
 }
 
-/// The first rows of a list of the document.
-SummaryTable FirstOf(const Json& rows, SummaryTable table, const std::vector<DocumentColumn>& columns) {
-  Json shown = Json::array();
-  for (size_t i = 0; i < rows.size() && i < kMostRows; ++i) shown.push_back(rows[i]);
-  table.left_out = rows.size() - shown.size();
-  table.text = TableOf(shown, columns).text;
+/// The first rows of a list of the measurement.
+SummaryTable FirstOf(SummaryTable table, CellTable cells) {
+  if (cells.rows.size() > kMostRows) {
+    table.left_out = cells.rows.size() - kMostRows;
+    cells.rows.resize(kMostRows);
+  }
+  table.text = TableOf(cells).text;
   return table;
 }
 
 /// What the cores of a command without chunks did.
-SummaryTable TreeBudgetSummary(const Json& document, SummaryTable table) {
-  const std::optional<TreeBudget> budget = ReadTreeBudget(document);
-  if (!budget.has_value() || !IsProcessTreeOnly(document)) {
-    table.why_not = WhyNotMeasured(document, "core_seconds");
+SummaryTable TreeBudgetSummary(const Measurement& measurement, SummaryTable table) {
+  const std::optional<TreeBudget> budget = ReadTreeBudget(measurement);
+  if (!budget.has_value() || !IsProcessTreeOnly(measurement)) {
+    table.why_not = measurement.WhyNotMeasured("core_seconds");
     return table;
   }
   table.title =
@@ -139,12 +131,12 @@ SummaryTable TreeBudgetSummary(const Json& document, SummaryTable table) {
 
 }  // namespace
 
-SummaryTable BudgetSummary(const Json& document, bool has_room) {
+SummaryTable BudgetSummary(const Measurement& measurement, bool has_room) {
   SummaryTable table = {"budget"};
-  const std::optional<BudgetRows> budget = ReadBudget(document);
-  if (!budget.has_value()) return TreeBudgetSummary(document, std::move(table));
-  const double core_seconds = Metric(document, "core_seconds").value_or(budget->core_seconds);
-  table.title = fmt::format("where the core-seconds went ({}{})", has_room ? CoresTimesWall(document) : "",
+  const std::optional<BudgetRows> budget = ReadBudget(measurement);
+  if (!budget.has_value()) return TreeBudgetSummary(measurement, std::move(table));
+  const double core_seconds = measurement.Metric("core_seconds").value_or(budget->core_seconds);
+  table.title = fmt::format("where the core-seconds went ({}{})", has_room ? CoresTimesWall(measurement) : "",
                             HumanDuration(core_seconds));
   table.text.columns = {{"", Align::kLeft, 0, true}, {"", Align::kRight}, {"", Align::kRight}};
   double largest = 0;
@@ -154,7 +146,7 @@ SummaryTable BudgetSummary(const Json& document, bool has_room) {
     table.text.rows.push_back({{group.group},
                                {is_measured ? HumanDuration(*group.core_seconds) : "–", Paint::kBold},
                                {is_measured ? HumanPercent(group.share, 1) : "–"}});
-    BarOfRow bar{largest > 0 ? group.share / largest : 0, Paint::kDim, PartsOf(document, *budget, group.group),
+    BarOfRow bar{largest > 0 ? group.share / largest : 0, Paint::kDim, PartsOf(measurement, *budget, group.group),
                  is_measured ? "" : "not measured"};
     bar.paint = PaintOfGroup(group.group);
     table.bars.push_back(bar);
@@ -162,101 +154,110 @@ SummaryTable BudgetSummary(const Json& document, bool has_room) {
   return table;
 }
 
-std::string WaitInsideSections(const Json& document) {
-  const double wait = Metric(document, "chunk_cpu_wait").value_or(0);
-  const double busy = Metric(document, "busy_time").value_or(0);
+std::string WaitInsideSections(const Measurement& measurement) {
+  const double wait = measurement.Metric("chunk_cpu_wait").value_or(0);
+  const double busy = measurement.Metric("busy_time").value_or(0);
   if (busy <= 0 || wait / busy < kLeastWait) return "";
   return fmt::format("waiting for a CPU, inside these times: {} ({})", HumanDuration(wait), HumanPercent(wait / busy));
 }
 
-SummaryTable SectionSummary(const Json& document) {
+SummaryTable SectionSummary(const Measurement& measurement) {
   SummaryTable table = {"sections", "sections inside a chunk (own time, slowest first)"};
-  const std::vector<const Json*> sections = SectionsByOwnTime(document);
+  const std::vector<const SectionRow*> sections = SectionsByOwnTime(measurement);
   if (sections.empty()) {
-    table.why_not = "no section was recorded";
+    table.why_not = WhyNoRows("sections", measurement);
     return table;
   }
-  const std::vector<const Json*> shown = FirstRows(sections);
+  const std::vector<const SectionRow*> shown = FirstRows(sections);
   table.left_out = sections.size() - shown.size();
   double largest = 0;
-  for (const Json* section : shown) largest = std::max(largest, NumberField(*section, "self").value_or(0));
-  const auto cpu_share = [](const Json& section) -> std::optional<double> {
-    const std::optional<double> cpu = NumberField(section, "cpu");
-    const double total = NumberField(section, "total").value_or(0);
-    return cpu.has_value() && total > 0 ? std::optional(*cpu / total) : std::nullopt;
+  for (const SectionRow* section : shown) largest = std::max(largest, section->self.value_or(0));
+  const auto cpu_share = [](const SectionRow& section) -> std::optional<double> {
+    const double total = section.total.value_or(0);
+    return section.cpu.has_value() && total > 0 ? std::optional(*section.cpu / total) : std::nullopt;
   };
-  const bool has_cpu =
-      std::any_of(shown.begin(), shown.end(), [&](const Json* section) { return cpu_share(*section).has_value(); });
-  const bool has_failed = AnyAbove0(ListField(document, "sections"), "failed");
+  const bool has_cpu = std::any_of(shown.begin(), shown.end(),
+                                   [&](const SectionRow* section) { return cpu_share(*section).has_value(); });
+  const bool has_failed = AnyAbove0(measurement.sections, &SectionRow::failed);
   table.text.columns = {{"section", Align::kLeft, 0, true, true}, {"calls", Align::kRight, 1}, {"own time"}, {"share"}};
   if (has_cpu) table.text.columns.push_back({"cpu", Align::kRight, 2});
   if (has_failed) table.text.columns.push_back({"failed", Align::kRight, 3});
-  for (const Json* section : shown) {
+  for (const SectionRow* section : shown) {
     const std::optional<double> cpu = cpu_share(*section);
-    PaintedLine row = {{TextField(*section, "path") + (IsHelper(*section) ? " (helper)" : "")},
-                       {FieldText(Field(*section, "count"), FieldKind::kCount)},
-                       {FieldText(Field(*section, "self"), FieldKind::kDuration), Paint::kBold},
-                       {FieldText(Field(*section, "share"), FieldKind::kShare)}};
+    PaintedLine row = {{section->path.str() + (section->helper.value_or(false) ? " (helper)" : "")},
+                       {CellText(CellOf(section->count), Kind::kCount)},
+                       {CellText(CellOf(section->self), Kind::kDuration), Paint::kBold},
+                       {CellText(CellOf(section->share), Kind::kShare)}};
     if (has_cpu) row.push_back({cpu.has_value() ? HumanPercent(*cpu, 0) : "–"});
-    if (has_failed) row.push_back({FieldText(Field(*section, "failed"), FieldKind::kCount)});
+    if (has_failed) row.push_back({CellText(CellOf(section->failed), Kind::kCount)});
     table.text.rows.push_back(std::move(row));
     // without a CPU figure nothing is said about waiting
     const Paint paint = kMostlyWaits.Holds(cpu.value_or(1)) ? Paint::kWaiting : Paint::kCompute;
-    table.bars.push_back({largest > 0 ? NumberField(*section, "self").value_or(0) / largest : 0, paint});
+    table.bars.push_back({largest > 0 ? section->self.value_or(0) / largest : 0, paint});
     // With the last of the rows that add up to the chunks' time; those of helpers stand behind it.
-    if (TextField(*section, "path") == "(other)") table.bars.back().below = WaitInsideSections(document);
+    if (section->path == "(other)") table.bars.back().below = WaitInsideSections(measurement);
   }
   return table;
 }
 
-SummaryTable DatasetSummary(const Json& document) {
+SummaryTable DatasetSummary(const Measurement& measurement) {
   SummaryTable table = {"datasets", "datasets"};
-  Json datasets = ListField(document, "datasets");
-  if (datasets.empty()) table.why_not = WhyNoBreakdown(document, "dataset");
-  for (Json& dataset : datasets) {
-    const double busy = NumberField(dataset, "duration_sum").value_or(0);
-    const std::optional<double> blocked = NumberField(dataset, "blocked_sum");
-    if (blocked.has_value() && busy > 0) dataset["blocked_share"] = *blocked / busy;
+  if (measurement.datasets.empty()) table.why_not = WhyNoRows("datasets", measurement);
+  const bool has_lost = AnyAbove0(measurement.datasets, &BreakdownRow::lost);
+  CellTable cells;
+  cells.columns = {{"name", "dataset", Kind::kText},
+                   {"chunks", "chunks", Kind::kCount, 1},
+                   {"failed", "failed", Kind::kCount, 3},
+                   {"events", "events", Kind::kCount},
+                   {"bytes_read", "read", Kind::kData, 4},
+                   {"duration_sum", "busy", Kind::kDuration},
+                   {"event_rate", "rate", Kind::kRate, 2},
+                   {"blocked_share", "blocked", Kind::kShare, 5},
+                   {"duration_p50", "median", Kind::kDuration, 6},
+                   {"duration_p95", "p95", Kind::kDuration, 7}};
+  if (has_lost) cells.columns.insert(cells.columns.begin() + 3, {"lost", "lost", Kind::kCount, 3});
+  for (const BreakdownRow& row : measurement.datasets) {
+    const double busy = row.duration_sum.value_or(0);
+    const Number blocked_share = row.blocked_sum.has_value() && busy > 0 ? Number(*row.blocked_sum / busy) : Number();
+    std::vector<Cell>& line = cells.rows.emplace_back();
+    line.push_back(CellOf(row.name));
+    for (const Number& figure : {row.chunks, row.failed}) line.push_back(CellOf(figure));
+    if (has_lost) line.push_back(CellOf(row.lost));
+    for (const Number& figure : {row.events, row.bytes_read, row.duration_sum, row.event_rate, blocked_share,
+                                 row.duration_p50, row.duration_p95}) {
+      line.push_back(CellOf(figure));
+    }
   }
-  std::vector<DocumentColumn> columns = {{"name", "dataset", FieldKind::kText, 0},
-                                         {"chunks", "chunks", FieldKind::kCount, 1},
-                                         {"failed", "failed", FieldKind::kCount, 3},
-                                         {"events", "events", FieldKind::kCount, 0},
-                                         {"bytes_read", "read", FieldKind::kData, 4},
-                                         {"duration_sum", "busy", FieldKind::kDuration, 0},
-                                         {"event_rate", "rate", FieldKind::kRate, 2},
-                                         {"blocked_share", "blocked", FieldKind::kShare, 5},
-                                         {"duration_p50", "median", FieldKind::kDuration, 6},
-                                         {"duration_p95", "p95", FieldKind::kDuration, 7}};
-  if (AnyAbove0(datasets, "lost")) columns.insert(columns.begin() + 3, {"lost", "lost", FieldKind::kCount, 3});
-  return FirstOf(datasets, std::move(table), columns);
+  return FirstOf(std::move(table), std::move(cells));
 }
 
-SummaryTable WorkerSummary(const Json& document) {
+SummaryTable WorkerSummary(const Measurement& measurement) {
   SummaryTable table = {"workers", "workers"};
-  const Json& workers = ListField(document, "workers");
-  if (workers.empty()) table.why_not = "no process recorded a chunk";
-  std::vector<DocumentColumn> columns = WorkerColumns();
-  columns.erase(std::remove_if(columns.begin(), columns.end(),
-                               [](const DocumentColumn& column) {
-                                 return column.rank > kMostWorkerRank && column.field != "memory_limit_bytes";
-                               }),
-                columns.end());
-  return FirstOf(workers, std::move(table), columns);
+  if (measurement.workers.empty()) table.why_not = WhyNoRows("workers", measurement);
+  CellTable cells = CellsOf(measurement.workers);
+  for (size_t i = cells.columns.size(); i-- > 0;) {
+    if (cells.columns[i].rank <= kMostWorkerRank || cells.columns[i].key == "memory_limit_bytes") continue;
+    const auto at = static_cast<std::ptrdiff_t>(i);
+    cells.columns.erase(cells.columns.begin() + at);
+    for (std::vector<Cell>& row : cells.rows) row.erase(row.begin() + at);
+  }
+  return FirstOf(std::move(table), std::move(cells));
 }
 
-SummaryTable CutSummary(const Json& document) {
+SummaryTable CutSummary(const Measurement& measurement) {
   SummaryTable table = {"cuts", "cut flow", "of all events"};
-  const Json& cuts = ListField(document, "cuts");
-  if (cuts.empty()) table.why_not = "no cut was recorded";
-  table.text = TableOf(cuts, {{"name", "cut", FieldKind::kText, 0},
-                              {"events", "events", FieldKind::kCount, 0},
-                              {"step_efficiency", "of the step before", FieldKind::kShare, 1},
-                              {"total_efficiency", "of all", FieldKind::kShare, 0}})
-                   .text;
-  for (const Json& cut : cuts) {
-    table.bars.push_back({NumberField(cut, "total_efficiency").value_or(0), Paint::kCompute});
+  if (measurement.cuts.empty()) table.why_not = WhyNoRows("cuts", measurement);
+  CellTable cells;
+  cells.columns = {{"name", "cut", Kind::kText},
+                   {"events", "events", Kind::kCount},
+                   {"step_efficiency", "of the step before", Kind::kShare, 1},
+                   {"total_efficiency", "of all", Kind::kShare}};
+  for (const CutRow& cut : measurement.cuts) {
+    cells.rows.push_back(
+        {CellOf(cut.name), CellOf(cut.events), CellOf(cut.step_efficiency), CellOf(cut.total_efficiency)});
+    table.bars.push_back({cut.total_efficiency.value_or(0), Paint::kCompute});
   }
+  table.text = TableOf(cells).text;
   return table;
 }
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/measurement/measurement.h"
 #include "collector/writers/text_table.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 
@@ -30,20 +30,20 @@ struct SummaryTable {
 };
 
 /// The core-seconds by the groups of the budget. Its title says of what cores, if it `has_room`.
-SummaryTable BudgetSummary(const nlohmann::ordered_json& document, bool has_room = true);
+SummaryTable BudgetSummary(const Measurement& measurement, bool has_room = true);
 
 /// `waiting for a CPU, inside these times: 1.2 s (16 %)`: how long the sections waited during their own times. Empty if
 /// they hardly waited.
-std::string WaitInsideSections(const nlohmann::ordered_json& document);
+std::string WaitInsideSections(const Measurement& measurement);
 
 /// By own time, the slowest first; `(other)` is always among them: without it the shares would not add up.
-SummaryTable SectionSummary(const nlohmann::ordered_json& document);
+SummaryTable SectionSummary(const Measurement& measurement);
 
-SummaryTable DatasetSummary(const nlohmann::ordered_json& document);
+SummaryTable DatasetSummary(const Measurement& measurement);
 
-SummaryTable WorkerSummary(const nlohmann::ordered_json& document);
+SummaryTable WorkerSummary(const Measurement& measurement);
 
-SummaryTable CutSummary(const nlohmann::ordered_json& document);
+SummaryTable CutSummary(const Measurement& measurement);
 
 }  // namespace crema
 

@@ -10,8 +10,6 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string JoinedWords(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
@@ -47,13 +45,12 @@ void AddTable(const DocumentTable& table, const TerminalStyle& style, std::strin
   if (!table.not_measured.empty()) AddNote("not measured: " + JoinedWords(table.not_measured), style, text);
 }
 
-void AddRows(const Json& rows, const std::vector<DocumentColumn>& columns, std::string_view if_empty,
-             const TerminalStyle& style, std::string* text) {
-  if (rows.empty()) {
+void AddRows(const CellTable& cells, std::string_view if_empty, const TerminalStyle& style, std::string* text) {
+  if (cells.rows.empty()) {
     AddNote(std::string(if_empty), style, text);
     return;
   }
-  AddTable(TableOf(rows, columns), style, text);
+  AddTable(TableOf(cells), style, text);
 }
 
 }  // namespace crema

@@ -8,7 +8,6 @@
 
 #include "collector/writers/document_table.h"
 #include "collector/writers/terminal_style.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 
@@ -22,8 +21,7 @@ void AddNote(const std::string& note, const TerminalStyle& style, std::string* t
 void AddTable(const DocumentTable& table, const TerminalStyle& style, std::string* text);
 
 /// A table of the rows, or `if_empty` where there are none.
-void AddRows(const nlohmann::ordered_json& rows, const std::vector<DocumentColumn>& columns, std::string_view if_empty,
-             const TerminalStyle& style, std::string* text);
+void AddRows(const CellTable& cells, std::string_view if_empty, const TerminalStyle& style, std::string* text);
 
 }  // namespace crema
 

@@ -11,14 +11,14 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "collector/measurement/measurement.h"
 #include "collector/writers/terminal_style.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 
 /// The whole picture: where the core-seconds went in one sentence first, then key figures, budget, sections, time,
 /// datasets, cut flow, findings, and whether all this can be trusted last. Every line of the box has the same width.
-std::string RenderSummary(const nlohmann::ordered_json& document, const TerminalStyle& style);
+std::string RenderSummary(const Measurement& measurement, const TerminalStyle& style);
 
 /// The names `RenderTable` knows, in the order in which `crema show --help` lists them.
 std::vector<std::string_view> TableNames();
@@ -26,15 +26,15 @@ std::vector<std::string_view> TableNames();
 /// The metrics that the table `memory` begins with.
 absl::Span<const std::string_view> MemoryTableMetrics();
 
-/// One table of the document. A table without rows is one line that says why.
+/// One table of the measurement. A table without rows is one line that says why.
 /// Columns that do not fit `style.width` are left out and named under the table.
 /// Errors: InvalidArgument with the known names for an unknown table.
-absl::StatusOr<std::string> RenderTable(const nlohmann::ordered_json& document, std::string_view table,
+absl::StatusOr<std::string> RenderTable(const Measurement& measurement, std::string_view table,
                                         const TerminalStyle& style);
 
 /// One metric: value, unit, definition and source, or null with the reason.
 /// Errors: NotFound with similar keys where the document has no such metric.
-absl::StatusOr<std::string> RenderMetric(const nlohmann::ordered_json& document, std::string_view key,
+absl::StatusOr<std::string> RenderMetric(const Measurement& measurement, std::string_view key,
                                          const TerminalStyle& style);
 
 }  // namespace crema

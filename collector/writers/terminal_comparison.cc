@@ -15,8 +15,6 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Shown whether they changed or not.
 const std::set<std::string_view> kKeyFigures = {
     "wall_time",           "busy_time",         "chunk_cpu_time",      "num_chunks",        "total_events",
@@ -46,7 +44,7 @@ std::string ChangeText(const ComparedValue& value, size_t at) {
 std::string ValueText(const ComparedValue& value, size_t at) {
   if (!value.values[at].has_value()) return "–";
   // a ratio that exceeds 1 is a speed-up or a compression: per cent would mislead
-  return MetricText(value.key, Json(*value.values[at]), value.unit);
+  return MetricText(value.key, *value.values[at], value.unit);
 }
 
 std::string ExactValueText(const ComparedValue& value, size_t at) {
@@ -54,7 +52,7 @@ std::string ExactValueText(const ComparedValue& value, size_t at) {
   return ExactNumber(*value.values[at]);
 }
 
-using Cell = std::string (*)(const ComparedValue& value, size_t at);
+using TextOfCell = std::string (*)(const ComparedValue& value, size_t at);
 
 void AddValueColumns(const Comparison& comparison, TextTable* table) {
   for (size_t at = 0; at < comparison.runs.size(); ++at) {
@@ -65,7 +63,7 @@ void AddValueColumns(const Comparison& comparison, TextTable* table) {
   }
 }
 
-void AddValueCells(const ComparedValue& value, Cell cell, PaintedLine* line) {
+void AddValueCells(const ComparedValue& value, TextOfCell cell, PaintedLine* line) {
   for (size_t at = 0; at < value.values.size(); ++at) {
     line->push_back({cell(value, at)});
     if (at > 0) line->push_back({ChangeText(value, at)});

@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "collector/insight/verdicts.h"
+#include "collector/measurement/measurement_json.h"
 #include "collector/writers/terminal.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -33,10 +35,10 @@ std::string ReadText(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-nlohmann::ordered_json Document(const std::string& name) {
-  nlohmann::ordered_json document = nlohmann::ordered_json::parse(ReadText(name + ".json"));
-  AddInsight(&document);
-  return document;
+Measurement Judged(const std::string& name) {
+  Measurement measurement = MeasurementOf(nlohmann::ordered_json::parse(ReadText(name + ".json")));
+  AddInsight(&measurement);
+  return measurement;
 }
 
 void ExpectGolden(const std::string& file, const std::string& text) {
@@ -57,7 +59,7 @@ struct GoldenSummary {
 class GoldenSummaries : public testing::TestWithParam<GoldenSummary> {};
 
 TEST_P(GoldenSummaries, LookAsApproved) {
-  ExpectGolden(GetParam().file, RenderSummary(Document(GetParam().document), GetParam().style));
+  ExpectGolden(GetParam().file, RenderSummary(Judged(GetParam().document), GetParam().style));
 }
 
 INSTANTIATE_TEST_SUITE_P(Terminal, GoldenSummaries,
@@ -76,19 +78,19 @@ INSTANTIATE_TEST_SUITE_P(Terminal, GoldenSummaries,
                          [](const auto& golden) { return golden.param.file.substr(0, golden.param.file.size() - 4); });
 
 TEST(GoldenTables, LookAsApproved) {
-  const nlohmann::ordered_json document = Document("healthy");
+  const Measurement measurement = Judged("healthy");
   std::string text;
   for (std::string_view table : TableNames()) {
-    text += "== " + std::string(table) + "\n" + RenderTable(document, table, {120, false, false}).value() + "\n";
+    text += "== " + std::string(table) + "\n" + RenderTable(measurement, table, {120, false, false}).value() + "\n";
   }
   ExpectGolden("healthy_tables.txt", text);
 }
 
 TEST(GoldenMetrics, LookAsApproved) {
-  const nlohmann::ordered_json document = Document("healthy");
+  const Measurement measurement = Judged("healthy");
   std::string text;
   for (std::string_view key : {"cpu_efficiency", "wall_time", "total_cpu_time", "memory_read_hit_ratio"}) {
-    text += RenderMetric(document, key, {80, false, false}).value() + "\n";
+    text += RenderMetric(measurement, key, {80, false, false}).value() + "\n";
   }
   ExpectGolden("healthy_metrics.txt", text);
 }

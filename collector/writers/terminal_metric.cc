@@ -8,7 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "collector/document/document_fields.h"
+#include "absl/strings/str_join.h"
+#include "collector/measurement/catalog.h"
 #include "collector/writers/display_text.h"
 #include "collector/writers/labelled_lines.h"
 #include "collector/writers/metric_text.h"
@@ -18,8 +19,6 @@
 
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostSimilar = 5;
 
@@ -40,16 +39,16 @@ size_t Distance(std::string_view left, std::string_view right) {
 }
 
 /// The keys one may have meant: those that contain the word, then those spelled like it.
-std::vector<std::string> SimilarKeys(const Json& metrics, std::string_view key) {
-  std::vector<std::pair<size_t, std::string>> ranked;
-  for (const auto& [name, value] : metrics.items()) {
-    const bool contains = !key.empty() && name.find(std::string(key)) != std::string::npos;
+std::vector<std::string_view> SimilarKeys(const MetricSet& metrics, std::string_view key) {
+  std::vector<std::pair<size_t, std::string_view>> ranked;
+  for (const std::string_view name : KeysOf(metrics)) {
+    const bool contains = !key.empty() && name.find(key) != std::string_view::npos;
     const size_t distance = contains ? 0 : Distance(name, key);
     if (distance <= std::max<size_t>(2, key.size() / 3)) ranked.emplace_back(distance, name);
   }
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const auto& left, const auto& right) { return left.first < right.first; });
-  std::vector<std::string> keys;
+  std::vector<std::string_view> keys;
   for (size_t at = 0; at < std::min(ranked.size(), kMostSimilar); ++at) keys.push_back(ranked[at].second);
   return keys;
 }
@@ -57,71 +56,67 @@ std::vector<std::string> SimilarKeys(const Json& metrics, std::string_view key) 
 struct SourceOfKeys {
   std::string_view key;    ///< a metric
   std::string_view field;  ///< of `run`, naming where the metric came from
+  Text RunFacts::*source;
 };
 
 /// The metrics for which `run` names the source; all others come from what was collected.
 constexpr std::array<SourceOfKeys, 16> kSources = {{
-    {"wall_time", "boundary"},
-    {"elapsed_time_seconds", "boundary"},
-    {"bytes_read_compressed", "bytes_source"},
-    {"overall_rate_gbps", "bytes_source"},
-    {"overall_rate_mbs", "bytes_source"},
-    {"data_rate_gbps", "bytes_source"},
-    {"chunk_cpu_time", "cpu_time_source"},
-    {"cpu_efficiency", "cpu_time_source"},
-    {"cpu_speedup", "cpu_time_source"},
-    {"io_overhead_pct", "io_overhead_source"},
-    {"io_overhead", "io_overhead_source"},
-    {"core_seconds", "cores_source"},
-    {"total_cores", "cores_source"},
-    {"peak_cores", "cores_source"},
-    {"cores_per_worker", "cores_source"},
-    {"allocated_cores", "allocated_cores_source"},
+    {"wall_time", "boundary", &RunFacts::boundary},
+    {"elapsed_time_seconds", "boundary", &RunFacts::boundary},
+    {"bytes_read_compressed", "bytes_source", &RunFacts::bytes_source},
+    {"overall_rate_gbps", "bytes_source", &RunFacts::bytes_source},
+    {"overall_rate_mbs", "bytes_source", &RunFacts::bytes_source},
+    {"data_rate_gbps", "bytes_source", &RunFacts::bytes_source},
+    {"chunk_cpu_time", "cpu_time_source", &RunFacts::cpu_time_source},
+    {"cpu_efficiency", "cpu_time_source", &RunFacts::cpu_time_source},
+    {"cpu_speedup", "cpu_time_source", &RunFacts::cpu_time_source},
+    {"io_overhead_pct", "io_overhead_source", &RunFacts::io_overhead_source},
+    {"io_overhead", "io_overhead_source", &RunFacts::io_overhead_source},
+    {"core_seconds", "cores_source", &RunFacts::cores_source},
+    {"total_cores", "cores_source", &RunFacts::cores_source},
+    {"peak_cores", "cores_source", &RunFacts::cores_source},
+    {"cores_per_worker", "cores_source", &RunFacts::cores_source},
+    {"allocated_cores", "allocated_cores_source", &RunFacts::allocated_cores_source},
 }};
 
-std::string SourceText(const Json& document, std::string_view key) {
+std::string SourceText(const Measurement& measurement, std::string_view key) {
   for (const SourceOfKeys& source : kSources) {
     if (source.key != key) continue;
-    const std::string text = TextField(Field(document, "run"), source.field);
+    const std::string& text = measurement.run.*source.source;
     if (!text.empty()) return fmt::format("{} ({})", text, source.field);
   }
-  std::string text;
-  for (const Json& source : ListField(Field(document, "provenance"), "sources")) {
-    if (source.is_string()) text += (text.empty() ? "" : ", ") + source.get<std::string>();
-  }
+  const std::string text = absl::StrJoin(measurement.provenance.sources, ", ");
   return text.empty() ? "not named in the document" : text;
 }
 
 }  // namespace
 
-absl::StatusOr<std::string> RenderMetric(const Json& document, std::string_view key, const TerminalStyle& style) {
-  const Json& metrics = Field(document, "metrics");
-  if (!metrics.is_object() || !metrics.contains(std::string(key))) {
-    std::string similar;
-    for (const std::string& name : SimilarKeys(metrics, key)) similar += (similar.empty() ? "" : ", ") + name;
+absl::StatusOr<std::string> RenderMetric(const Measurement& measurement, std::string_view key,
+                                         const TerminalStyle& style) {
+  const MetricDefinition* definition = FindMetric(key);
+  const MetricValue* value = measurement.metrics.Find(key);
+  if (definition == nullptr || value == nullptr) {
+    const std::string similar = fmt::format("{}", fmt::join(SimilarKeys(measurement.metrics, key), ", "));
     return absl::NotFoundError(fmt::format("no metric '{}'{}; all of them: crema show --table metrics",
                                            DisplayText(key, style),
                                            similar.empty() ? "" : "; did you mean " + similar + "?"));
   }
-  const Json& definition = Field(Field(document, "definitions"), key);
-  const Json& value = Field(metrics, key);
-  std::string label = TextField(definition, "label");
-  const std::string unit = TextField(definition, "unit");
-  const std::string alias_of = TextField(definition, "alias_of");
+  const std::string &label = definition->label, &unit = definition->unit;
+  const bool is_null = std::holds_alternative<std::monostate>(*value);
 
   std::string text = Painted({DisplayText(key, style), Paint::kBold}, style);
   text += label.empty() ? "\n" : "  " + DisplayText(label, style) + "\n";
-  std::string value_text = "null: " + WhyNotMeasured(document, key);
-  if (!value.is_null()) {
-    value_text = ExactText(value);
-    const std::string human = MetricText(key, value, unit);
+  std::string value_text = "null: " + measurement.WhyNotMeasured(key);
+  if (!is_null) {
+    value_text = ExactText(*value);
+    const std::string human = MetricText(key, *value, unit);
     if (human != value_text) value_text += fmt::format(" ({})", human);
   }
   std::vector<std::pair<std::string, std::string>> lines = {{"value", value_text},
                                                             {"unit", unit.empty() ? "none" : unit}};
-  if (!alias_of.empty()) lines.emplace_back("alias of", alias_of);
-  lines.emplace_back("definition", TextField(definition, "text"));
-  if (!value.is_null()) lines.emplace_back("source", SourceText(document, key));
+  if (definition->key != key) lines.emplace_back("alias of", definition->key);
+  lines.emplace_back("definition", definition->text);
+  if (!is_null) lines.emplace_back("source", SourceText(measurement, key));
   text += LabelledLines(lines, 2, style);
   return text;
 }

@@ -11,27 +11,27 @@
 
 namespace crema {
 
-std::string RenderSummary(const nlohmann::ordered_json& document, const TerminalStyle& style) {
+std::string RenderSummary(const Measurement& measurement, const TerminalStyle& style) {
   TerminalBox box(style);
-  AddHead(document, &box);
-  AddKeyFigures(document, &box);
+  AddHead(measurement, &box);
+  AddKeyFigures(measurement, &box);
   std::vector<std::string> left_out;
   auto note = [&left_out](std::string_view block, const std::string& reason) {
     if (!reason.empty()) left_out.push_back(fmt::format("{}: {}", block, reason));
   };
-  note("core-second budget", AddBudget(document, &box));
-  note("sections", AddSections(document, &box));
-  note("over time", AddOverTime(document, &box));
-  note("datasets", AddDatasets(document, &box));
-  AddCutFlow(document, &box);
+  note("core-second budget", AddBudget(measurement, &box));
+  note("sections", AddSections(measurement, &box));
+  note("over time", AddOverTime(measurement, &box));
+  note("datasets", AddDatasets(measurement, &box));
+  AddCutFlow(measurement, &box);
   if (!left_out.empty()) box.Rule("not shown");
-  if (IsProcessTreeOnly(document)) {
+  if (IsProcessTreeOnly(measurement)) {
     box.Paragraph(fmt::format("crema::TrackMetrics {}", kWhatGuardsAdd), Paint::kDim);
   } else {
     for (const std::string& line : left_out) box.Paragraph(line, Paint::kDim);
   }
-  AddFindings(document, &box);
-  AddTrust(document, &box);
+  AddFindings(measurement, &box);
+  AddTrust(measurement, &box);
   return box.Close();
 }
 

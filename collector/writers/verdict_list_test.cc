@@ -1,12 +1,17 @@
 #include "collector/writers/verdict_list.h"
 
+#include "collector/measurement/measurement_json.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
 
-nlohmann::ordered_json Rows() {
-  return {{{"id", "long-tail"},
+std::vector<VerdictRow> Rows() {
+  std::vector<VerdictRow> rows;
+  ReadValue(
+      nlohmann::ordered_json{
+          {{"id", "long-tail"},
            {"severity", "bad"},
            {"sentence", "While the last chunks ran, free cores cost 22 % of the core-seconds."},
            {"evidence", {{{"key", "budget.tail.share"}, {"value", 0.22}}, {{"key", "tail_time"}, {"value", 30}}}},
@@ -17,7 +22,9 @@ nlohmann::ordered_json Rows() {
            {"sentence", "CPU in your code took 78 %."},
            {"evidence", nlohmann::ordered_json::array()},
            {"suggestion", ""},
-           {"saving", nullptr}}};
+           {"saving", nullptr}}},
+      &rows);
+  return rows;
 }
 
 TEST(VerdictList, GivesEachVerdictWithEvidenceAndSuggestion) {
@@ -43,7 +50,7 @@ TEST(VerdictList, IsPlainAsciiWhereAsked) {
   for (const char c : text) EXPECT_TRUE(c == '\n' || (c >= ' ' && c <= '~')) << text;
 }
 
-TEST(VerdictList, NeedsNoVerdict) { EXPECT_EQ(RenderVerdicts("Fine.", nullptr, TerminalStyle()), "Fine.\n"); }
+TEST(VerdictList, NeedsNoVerdict) { EXPECT_EQ(RenderVerdicts("Fine.", {}, TerminalStyle()), "Fine.\n"); }
 
 }  // namespace
 }  // namespace crema

@@ -12,6 +12,7 @@
 #include "collector/insight/comparison.h"
 #include "collector/insight/headline.h"
 #include "collector/insight/verdicts.h"
+#include "collector/measurement/measurement_json.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/measurement_directory.h"
 #include "collector/sources/roastcoffea/roastcoffea_directory.h"
@@ -20,27 +21,28 @@
 #include "collector/writers/terminal.h"
 #include "collector/writers/terminal_comparison.h"
 #include "collector/writers/verdict_list.h"
+#include "nlohmann/json.hpp"
 #include "tests/fuzz/scratch_directory.h"
 
 namespace crema {
 namespace {
 
-void ShowAll(const nlohmann::ordered_json& document) {
+void ShowAll(const Measurement& measurement) {
   TerminalStyle style;
   for (const int width : {40, 100}) {
     style.width = width;
-    RenderSummary(document, style);
-    for (const std::string_view table : TableNames()) RenderTable(document, table, style).IgnoreError();
+    RenderSummary(measurement, style);
+    for (const std::string_view table : TableNames()) RenderTable(measurement, table, style).IgnoreError();
   }
-  RenderMetric(document, "wall_time", style).IgnoreError();
-  RenderVerdicts(Headline(document), VerdictRows(Judge(document)), style);
-  const Comparison comparison = Compare({&document, &document});
+  RenderMetric(measurement, "wall_time", style).IgnoreError();
+  RenderVerdicts(Headline(measurement), VerdictRows(Judge(measurement)), style);
+  const Comparison comparison = Compare({&measurement, &measurement});
   RenderComparison(comparison, style);
   ComparisonAsJson(comparison);
 }
 
-void ExportAll(const nlohmann::ordered_json& document) {
-  const ExportSource source{document, [](const OnAttempt&) { return absl::OkStatus(); },
+void ExportAll(const Measurement& measurement) {
+  const ExportSource source{measurement, [](const OnAttempt&) { return absl::OkStatus(); },
                             [](const OnTask&) { return absl::OkStatus(); },
                             [] { return absl::StatusOr<RecordLogs>(RecordLogs()); }};
   for (const ExportFormat& format : ExportFormats()) {
@@ -51,12 +53,12 @@ void ExportAll(const nlohmann::ordered_json& document) {
 
 void ReadMeasurement(std::string_view text) {
   WriteScratch("measurement/measurement.json", text);
-  absl::StatusOr<Measurement> measurement = LoadMeasurement(ScratchDirectory() + "/measurement");
-  if (!measurement.ok()) return;
-  ShowAll(measurement->document);
-  ExportAll(measurement->document);
-  AddInsight(&measurement->document);
-  measurement->document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  absl::StatusOr<MeasuredRun> measured = LoadMeasurement(ScratchDirectory() + "/measurement");
+  if (!measured.ok()) return;
+  ShowAll(measured->measurement);
+  ExportAll(measured->measurement);
+  AddInsight(&measured->measurement);
+  JsonOf(measured->measurement).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 /// Everything that `crema collect` makes of a source.
@@ -64,10 +66,10 @@ void Collect(const std::string& path) {
   MeasureOptions options;
   options.sources = {path};
   options.run = "all";
-  absl::StatusOr<Measurement> measurement = Measure(options);
-  if (!measurement.ok()) return;
-  AddInsight(&measurement->document);
-  ShowAll(measurement->document);
+  absl::StatusOr<MeasuredRun> measured = Measure(options);
+  if (!measured.ok()) return;
+  AddInsight(&measured->measurement);
+  ShowAll(measured->measurement);
 }
 
 void ReadReport(std::string_view text) {
@@ -96,11 +98,11 @@ void ReadRoastcoffeaMeasurement(std::string_view metrics) {
   if (!chunks.ok()) return;
   MeasureOptions options;
   options.sources = {records};
-  absl::StatusOr<Measurement> measurement = Measure(options);
-  if (!measurement.ok()) return;
-  AddRoastcoffeaFigures(*read, *chunks, &measurement->document);
-  AddInsight(&measurement->document);
-  ShowAll(measurement->document);
+  absl::StatusOr<MeasuredRun> measured = Measure(options);
+  if (!measured.ok()) return;
+  AddRoastcoffeaFigures(*read, *chunks, &measured->measurement);
+  AddInsight(&measured->measurement);
+  ShowAll(measured->measurement);
 }
 
 }  // namespace

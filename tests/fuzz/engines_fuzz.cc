@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   MeasureOptions options;
   options.sources = {WriteScratch("engine" + std::string(engine.log_suffix), log)};
   options.run = "all";
-  absl::StatusOr<Measurement> measurement = Measure(options);
-  if (measurement.ok()) AddInsight(&measurement->document);
+  absl::StatusOr<MeasuredRun> measured = Measure(options);
+  if (measured.ok()) AddInsight(&measured->measurement);
   return 0;
 }

@@ -9,9 +9,11 @@
 
 #include "absl/status/statusor.h"
 #include "collector/insight/verdicts.h"
+#include "collector/measurement/measurement_json.h"
 #include "collector/metrics/measure.h"
 #include "collector/records/fact_text.h"
 #include "collector/records/record_parser.h"
+#include "nlohmann/json.hpp"
 #include "tests/fuzz/scratch_directory.h"
 
 namespace crema {
@@ -70,16 +72,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   MeasureOptions options;
   options.sources = {WriteScratch("host-1-1-0.jsonl", log)};
   options.run = "all";
-  absl::StatusOr<Measurement> measurement = Measure(options);
-  if (!measurement.ok()) return 0;
-  AddInsight(&measurement->document);
-  const auto& quality = measurement->document["quality"];
+  absl::StatusOr<MeasuredRun> measured = Measure(options);
+  if (!measured.ok()) return 0;
+  AddInsight(&measured->measurement);
+  const nlohmann::ordered_json document = JsonOf(measured->measurement);
+  const auto& quality = document["quality"];
   int64_t counted = 0;
   for (const char* key : {"records_read", "records_malformed", "records_torn", "records_unknown"}) {
     counted += quality[key].get<int64_t>();
   }
   const bool refused = quality["warnings"].dump().find("schema") != std::string::npos;  // nothing after it is read
   Check(refused ? counted <= lines : counted == lines, "every line is counted once");
-  measurement->document.dump();
+  document.dump();
   return 0;
 }

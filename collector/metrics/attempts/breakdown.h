@@ -8,37 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "collector/measurement/breakdowns.h"
 #include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/attempts/summed_attempts.h"
 #include "collector/metrics/statistics/byte_sums.h"
 
 namespace crema {
-
-/// `chunks` and `events` are of results, `attempts failed lost` of all attempts, the rest of ended ones: quantiles and
-/// `rss_delta_mean` of those that have a line. Seconds, bytes. nullopt: not measured, as counts of attempts and times
-/// are where the row is not from records.
-struct BreakdownRow {
-  std::string name;
-  uint32_t group = 0;  ///< the index it was grouped by
-  std::optional<int64_t> chunks;
-  std::optional<int64_t> attempts;
-  std::optional<int64_t> failed;
-  std::optional<int64_t> lost;
-  std::optional<int64_t> events;
-  std::optional<int64_t> bytes_read;
-  std::optional<int64_t> bytes_uncompressed;
-  std::optional<double> duration_sum;
-  std::optional<double> duration_mean;
-  std::optional<double> duration_p50;
-  std::optional<double> duration_p95;
-  std::optional<double> duration_max;
-  std::optional<double> cpu_sum;
-  std::optional<double> cpu_wait_sum;
-  std::optional<double> blocked_sum;
-  std::optional<double> event_rate;  ///< events per busy second
-  std::optional<double> events_per_cpu_second;
-  std::optional<double> rss_delta_mean;
-};
 
 /// What one table breaks attempts down by.
 struct Grouping {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/measurement/breakdowns.h"
 #include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/attempts/process_row.h"
 #include "collector/metrics/attempts/summed_attempts.h"
@@ -16,13 +17,6 @@
 #include "collector/metrics/workers/worker_life.h"
 
 namespace crema {
-
-struct BudgetRow {
-  std::string_view part;   ///< docs/metrics.md's name
-  std::string_view group;  ///< what people are shown
-  double core_seconds = 0;
-  std::optional<double> share;  ///< of the sum of the parts; nullopt where that is 0
-};
 
 /// What an engine did with its workers' cores beside the chunks.
 struct EngineTime {

@@ -264,10 +264,10 @@ TEST_P(BudgetAgainstReference, AgreesInEveryPartAndAddsUp) {
     const double tolerance = 1e-8 + 4e-9 * static_cast<double>(random.attempts.size());
     double sum = 0;
     for (const BudgetRow& row : fast.rows) {
-      sum += row.core_seconds;
+      sum += *row.core_seconds;
       const double wanted =
-          row.part == "waiting" ? slow.parts["cpu_wait"] + slow.parts["blocked"] : slow.parts[std::string(row.part)];
-      EXPECT_NEAR(row.core_seconds, wanted, tolerance) << row.part;
+          row.part == "waiting" ? slow.parts["cpu_wait"] + slow.parts["blocked"] : slow.parts[row.part];
+      EXPECT_NEAR(*row.core_seconds, wanted, tolerance) << row.part;
     }
     EXPECT_NEAR(fast.core_seconds, slow.core_seconds, 1e-9);
     EXPECT_NEAR(fast.oversubscribed_core_seconds, slow.oversubscribed, 1e-8);
@@ -299,7 +299,7 @@ TEST(BudgetOfRandomRuns, CoversEveryPart) {
   for (uint32_t seed = 0; seed < 1000; ++seed) {
     const RandomRun random = MakeRandomRun(seed);
     const Budget budget = ComputeBudget(random.attempts, random.processes, random.helpers, random.workers, random.run);
-    for (const BudgetRow& row : budget.rows) seen[std::string(row.part)] += row.core_seconds;
+    for (const BudgetRow& row : budget.rows) seen[row.part] += *row.core_seconds;
     with_tail += budget.tail_time.value_or(0) > 0;
     oversubscribed += budget.oversubscribed_core_seconds > 0;
   }

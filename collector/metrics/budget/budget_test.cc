@@ -79,7 +79,7 @@ struct PlantedRun {
 
 double Part(const Budget& budget, std::string_view part) {
   for (const BudgetRow& row : budget.rows) {
-    if (row.part == part) return row.core_seconds;
+    if (row.part == part) return *row.core_seconds;
   }
   ADD_FAILURE() << "no row " << part;
   return NAN;
@@ -91,10 +91,10 @@ void ExpectParts(const Budget& budget, const std::vector<std::pair<std::string_v
   for (const BudgetRow& row : budget.rows) {
     double wanted = 0;
     for (const auto& [part, core_seconds] : expected) {
-      if (part == row.part) wanted = core_seconds;
+      if (row.part == part) wanted = core_seconds;
     }
-    EXPECT_NEAR(row.core_seconds, wanted, 1e-8) << row.part;
-    sum += row.core_seconds;
+    EXPECT_NEAR(*row.core_seconds, wanted, 1e-8) << row.part;
+    sum += *row.core_seconds;
   }
   for (const auto& [part, core_seconds] : expected) Part(budget, part);
   EXPECT_NEAR(sum, budget.core_seconds + budget.oversubscribed_core_seconds, 1e-8);

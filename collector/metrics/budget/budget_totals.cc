@@ -3,7 +3,7 @@
 #include <optional>
 #include <string_view>
 
-#include "collector/document/budget_parts.h"
+#include "collector/measurement/budget_parts.h"
 
 namespace crema {
 
@@ -47,9 +47,9 @@ std::vector<BudgetRow> MakeRows(const BudgetTotals& totals) {
   add("shutdown", LaneSeconds(rest.free.shutdown));
   if (attempts.unmeasured > 0) add("unmeasured", Seconds(attempts.unmeasured));
   double sum = 0;
-  for (const BudgetRow& row : rows) sum += row.core_seconds;
+  for (const BudgetRow& row : rows) sum += *row.core_seconds;
   for (BudgetRow& row : rows) {
-    if (sum > 0) row.share = row.core_seconds / sum;
+    if (sum > 0) row.share = *row.core_seconds / sum;
   }
   return rows;
 }

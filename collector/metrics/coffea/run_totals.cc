@@ -135,9 +135,9 @@ std::vector<std::string> CompareSources(const RunTotals& chosen, const AttemptTo
     }
     const CoffeaSums& sums = found->second;
     const auto what = [&](std::string_view quantity) { return fmt::format("dataset {}, {}", row.name, quantity); };
-    compare(what("events"), Real(row.events), kRecords, Real(sums.entries), kByDataset);
+    compare(what("events"), row.events, kRecords, Real(sums.entries), kByDataset);
     compare(what("busy time in s"), row.duration_sum, kRecords, sums.duration, kByDataset);
-    compare(what(kBytes), Real(row.bytes_read), kRecords, Real(sums.bytes), kByDataset);
+    compare(what(kBytes), row.bytes_read, kRecords, Real(sums.bytes), kByDataset);
   }
   if (warnings.size() > of_run + kMostDatasetWarnings) {
     const size_t more = warnings.size() - of_run - kMostDatasetWarnings;

@@ -45,6 +45,14 @@ void AddSection(const AllocationSums& from, std::optional<AllocationSums>* to) {
 
 AllocationSums None() { return {0, 0, 0, 0, 0}; }
 
+void SetAllocated(const AllocationSums& sums, SectionRow* row) {
+  row->allocations = sums.allocations;
+  row->allocated_bytes = sums.allocated_bytes;
+  row->live_bytes = sums.live_bytes;
+  row->peak_live_bytes = sums.peak_live_bytes;
+  row->live_growth_bytes = sums.live_growth_bytes;
+}
+
 }  // namespace
 
 bool AllocationTable::Log::IsBefore(const Log& other) const {
@@ -104,13 +112,13 @@ AllocationFindings AllocationTable::Finalize(std::vector<SectionRow>* sections,
     by_section.erase(found);
     return sums;
   };
-  for (SectionRow& row : *process_sections) row.allocated = take(kOfProcess, row.path);
+  for (SectionRow& row : *process_sections) SetAllocated(take(kOfProcess, row.path), &row);
   SectionRow* other = nullptr;
   for (SectionRow& row : *sections) {
-    if (row.path == kOtherName && !row.helper) {
+    if (row.path == kOtherName && !*row.helper) {
       other = &row;
     } else {
-      row.allocated = take(row.helper ? kOfHelper : std::string_view("chunk"), row.path);
+      SetAllocated(take(*row.helper ? kOfHelper : std::string_view("chunk"), row.path), &row);
     }
   }
   if (other != nullptr) {
@@ -118,7 +126,7 @@ AllocationFindings AllocationTable::Finalize(std::vector<SectionRow>* sections,
     for (const auto& [section, sums] : by_section) {
       if (section.first != kOfProcess) AddSection(*sums, &rest);
     }
-    other->allocated = rest.value_or(None());
+    SetAllocated(rest.value_or(None()), other);
   }
   return findings;
 }

@@ -13,6 +13,16 @@
 
 namespace crema {
 
+/// What a section allocated itself, without the sections inside it.
+struct AllocationSums {
+  int64_t allocations = 0;
+  int64_t allocated_bytes = 0;
+  std::optional<int64_t> live_bytes;       ///< when recording ended; sum over processes
+  std::optional<int64_t> peak_live_bytes;  ///< the largest of one process
+  /// `live_bytes` less what was live when a quarter to half of the chunks had ended; the largest of one process.
+  std::optional<int64_t> live_growth_bytes;
+};
+
 struct AllocationFindings {
   bool was_asked = false;             ///< some process counted, or should have
   std::string reason;                 ///< why figures are not known; empty: they are, or nobody asked

@@ -51,8 +51,11 @@ bool IsSketchOf(const MetricFact& fact) {
   return count == fact.count;
 }
 
+constexpr const char* kOfValues = "values";
+
 CustomMetricFigures CountsOf(const CustomMetricFigures& figures) {
   CustomMetricFigures counts;
+  counts.quantiles_of = kOfValues;
   counts.count = figures.count;
   counts.invalid = figures.invalid;
   counts.failed_count = figures.failed_count;
@@ -61,7 +64,7 @@ CustomMetricFigures CountsOf(const CustomMetricFigures& figures) {
 
 // Values of several units: they have no sum.
 void LeaveCountsOnly(CustomMetricRow& row) {
-  row.figures = CountsOf(row.figures);
+  static_cast<CustomMetricFigures&>(row) = CountsOf(row);
   for (auto& [dataset, figures] : row.by_dataset) figures = CountsOf(figures);
 }
 
@@ -126,7 +129,7 @@ CustomMetricFigures CustomMetricTable::Sums::Figures() const {
   figures.max = max;
   figures.p50 = values.Quantile(0.50);
   figures.p95 = values.Quantile(0.95);
-  figures.quantiles_of_means = has_means;
+  figures.quantiles_of = has_means ? "chunk means" : kOfValues;
   const bool all_known = !has_means && values.count() == static_cast<uint64_t>(count);
   if (all_known && min.has_value() && max.has_value()) {
     const auto is_whole = [](double value) { return value == std::floor(value); };
@@ -210,7 +213,7 @@ std::vector<CustomMetricRow> CustomMetricTable::Finalize(int64_t* dropped) const
     const auto [name, unit] = Decode(encoded);
     rows[i].name = std::string(name);
     rows[i].unit = std::string(unit);
-    rows[i].figures = totals[i].Figures();
+    static_cast<CustomMetricFigures&>(rows[i]) = totals[i].Figures();
     if (encoded.front() != StandInNames::kOrdinary) *dropped += totals[i].readings;
     if (encoded.front() == StandInNames::kLast) LeaveCountsOnly(rows[i]);
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "collector/measurement/recorded.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/names_by_position.h"
 #include "collector/metrics/statistics/quantile_sketch.h"
@@ -19,29 +20,6 @@
 #include "collector/records/facts.h"
 
 namespace crema {
-
-/// Finished figures of one metric, of `ok` attempts; what failed ones recorded stands apart.
-struct CustomMetricFigures {
-  int64_t count = 0;
-  std::optional<double> sum;
-  std::optional<double> mean;
-  std::optional<double> min;
-  std::optional<double> max;
-  std::optional<double> p50;
-  std::optional<double> p95;
-  bool quantiles_of_means = false;          ///< of some chunk with several values, their mean stood for each
-  std::optional<ValueHistogram> histogram;  ///< empty where not all values are known
-  int64_t invalid = 0;                      ///< values that were not finite: counted, not summed
-  int64_t failed_count = 0;
-  std::optional<double> failed_sum;
-};
-
-struct CustomMetricRow {
-  std::string name;
-  std::string unit;  ///< may be empty
-  CustomMetricFigures figures;
-  std::vector<std::pair<std::string, CustomMetricFigures>> by_dataset;  ///< by name
-};
 
 /// Accumulator of the `metrics` of chunk lines.
 class CustomMetricTable {

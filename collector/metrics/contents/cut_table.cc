@@ -165,8 +165,8 @@ std::vector<CutRow> CutTable::Finalize(const std::vector<AttemptKey>& results, i
     }
   }
   std::vector<CutRow> rows;
-  const auto ratio = [](int64_t part, int64_t whole) {
-    return whole > 0 ? std::optional<double>(static_cast<double>(part) / static_cast<double>(whole)) : std::nullopt;
+  const auto ratio = [](const Number& part, const Number& whole) {
+    return *whole > 0 ? Number(*part / *whole) : Number();
   };
   for (const uint32_t index : OrderCuts(precedence)) {
     if (precedence.position[index] < 0) continue;  // recorded by no result
@@ -180,8 +180,8 @@ std::vector<CutRow> CutTable::Finalize(const std::vector<AttemptKey>& results, i
     row.events = cut.events;
     if (cut.all_weighted) row.weights = cut.weights.value();
     if (refused_ == 0) {
-      row.step_efficiency = ratio(cut.events, rows.empty() ? cut.events : rows.back().events);
-      row.total_efficiency = ratio(cut.events, rows.empty() ? cut.events : rows.front().events);
+      row.step_efficiency = ratio(row.events, rows.empty() ? row.events : rows.back().events);
+      row.total_efficiency = ratio(row.events, rows.empty() ? row.events : rows.front().events);
     }
     rows.push_back(std::move(row));
   }

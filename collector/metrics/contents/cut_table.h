@@ -8,20 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/measurement/recorded.h"
 #include "collector/metrics/attempts/attempt_table.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/names_by_position.h"
 #include "collector/records/facts.h"
 
 namespace crema {
-
-struct CutRow {
-  std::string name;
-  int64_t events = 0;
-  std::optional<double> weights;           ///< nullopt: some result gave none
-  std::optional<double> step_efficiency;   ///< events over the cut's before; 1 for the first
-  std::optional<double> total_efficiency;  ///< events over the first cut's
-};
 
 /// Accumulator of the `cuts` of `ok` chunk lines: a few bytes for each cut of each attempt.
 class CutTable {

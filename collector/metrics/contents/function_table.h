@@ -9,24 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/metrics/statistics/bounded_names.h"
+#include "collector/measurement/recorded.h"
+#include "collector/metrics/statistics/grouped_sums.h"
 #include "collector/records/facts.h"
 
 namespace crema {
-
-/// A finished row: a function that ran itself, inside a section of chunks of a dataset.
-struct FunctionRow {
-  std::string section;  ///< a path; empty: outside every section
-  std::string dataset;  ///< empty: none
-  std::string function;
-  std::string file;             ///< empty: not known
-  std::optional<int64_t> line;  ///< of its definition
-  std::string build_id;         ///< of `file`, where that is a program or library and `function` an address in it
-  int64_t samples = 0;
-  int64_t squares = 0;                ///< the sum of each sighting's samples, squared
-  std::optional<double> share;        ///< of the section's samples of this dataset; nullopt: not all of them are known
-  std::optional<double> share_error;  ///< the true share is within it in 95 of 100 runs
-};
 
 /// Puts equal rows together, orders them, and computes the shares. `last_is_other`: the last row is that of what found
 /// no room; it stays there, and no share is known.
@@ -52,12 +39,9 @@ class FunctionTable {
 
     void Add(const Sum& other);
   };
-  void Add(const std::string& name, const Sum& sum);
   void AddReason(std::string reason);
 
-  BoundedNames names_{kMaxRows};
-  std::vector<Sum> sums_;
-  Sum refused_;
+  GroupedSums<Sum> sums_{kMaxRows};
   static constexpr size_t kMostReasons = 10;
   std::set<std::string> refused_reasons_;  ///< the first ones in the order of the alphabet
 };

@@ -28,7 +28,24 @@ GpuSums SumsOf(const GpuRowFact& row) {
           row.from_device_bytes, row.on_device_bytes, row.wait_ns, row.wait_cpu_ns};
 }
 
+void SetGpu(const GpuSums& sums, SectionRow* row) {
+  SetGpuWork(sums, row);
+  row->gpu_wait_seconds = SecondsOf(sums.wait_ns);
+  if (sums.wait_cpu_ns.has_value()) row->gpu_wait_cpu_seconds = SecondsOf(*sums.wait_cpu_ns);
+}
+
 }  // namespace
+
+void GpuSums::Add(const GpuSums& other) {
+  for (const auto member :
+       {&GpuSums::launches, &GpuSums::kernel_ns, &GpuSums::copies, &GpuSums::copy_ns, &GpuSums::to_device_bytes,
+        &GpuSums::from_device_bytes, &GpuSums::on_device_bytes, &GpuSums::wait_ns}) {
+    this->*member = AddCounts(this->*member, other.*member);
+  }
+  wait_cpu_ns = wait_cpu_ns.has_value() && other.wait_cpu_ns.has_value()
+                    ? std::optional<int64_t>(AddCounts(*wait_cpu_ns, *other.wait_cpu_ns))
+                    : std::nullopt;
+}
 
 void GpuTable::Keep(uint32_t log, const State& state) {
   State& kept = states_[log];
@@ -89,12 +106,11 @@ GpuFindings GpuTable::Finalize(const std::vector<AttemptKey>& results, std::vect
   }
   for (const auto& [name, kernel] : kernels_) {
     const auto& [section, dataset, mangled] = name;
-    findings.kernels.push_back({section, dataset, Demangled(mangled), kernel.count,
-                                static_cast<double>(kernel.total_ns) / 1e9, static_cast<double>(kernel.max_ns) / 1e9});
+    findings.kernels.push_back({section, Text::OrNull(dataset), Demangled(mangled), kernel.count,
+                                SecondsOf(kernel.total_ns), SecondsOf(kernel.max_ns)});
   }
-  std::stable_sort(
-      findings.kernels.begin(), findings.kernels.end(),
-      [](const GpuKernelSumRow& one, const GpuKernelSumRow& other) { return one.seconds > other.seconds; });
+  std::stable_sort(findings.kernels.begin(), findings.kernels.end(),
+                   [](const GpuKernelRow& one, const GpuKernelRow& other) { return one.seconds > other.seconds; });
   if (findings.kernels.size() > kMaxKernels) findings.kernels.resize(kMaxKernels);
   if (!findings.reason.empty()) return findings;
   findings.all = findings.of_results = GpuSums();
@@ -112,24 +128,25 @@ GpuFindings GpuTable::Finalize(const std::vector<AttemptKey>& results, std::vect
     left.erase(found);
     return sums;
   };
-  for (SectionRow& row : *process_sections) row.gpu = take(true, row.path);
+  for (SectionRow& row : *process_sections) SetGpu(take(true, row.path.str()), &row);
   SectionRow* other = nullptr;
   // A helper's launches are in the section of the chunk that it works for, as its path says.
   for (const bool is_helper : {true, false}) {
     for (SectionRow& row : *sections) {
-      if (row.helper != is_helper) continue;
-      if (row.path == kOtherName && !row.helper) {
+      if (*row.helper != is_helper) continue;
+      if (row.path == kOtherName && !*row.helper) {
         other = &row;
       } else {
-        row.gpu = take(false, row.path);
+        SetGpu(take(false, row.path.str()), &row);
       }
     }
   }
   if (other != nullptr) {
-    other->gpu = GpuSums();
+    GpuSums rest;
     for (const auto& [section, sums] : left) {
-      if (!section.first) other->gpu->Add(sums);
+      if (!section.first) rest.Add(sums);
     }
+    SetGpu(rest, other);
   }
   return findings;
 }

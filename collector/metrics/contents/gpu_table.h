@@ -17,23 +17,38 @@
 
 namespace crema {
 
-/// A kernel in one section of the chunks of one dataset, on all devices.
-struct GpuKernelSumRow {
-  std::string section;  ///< empty: outside every section
-  std::string dataset;  ///< empty: none
-  std::string kernel;   ///< as the source has it
+/// What GPUs did for a section, without the sections inside it, or for whatever else launched it.
+struct GpuSums {
   int64_t launches = 0;
-  double seconds = 0;
-  double max_seconds = 0;
+  int64_t kernel_ns = 0;  ///< of kernels on the devices, added up
+  int64_t copies = 0;
+  int64_t copy_ns = 0;
+  int64_t to_device_bytes = 0;
+  int64_t from_device_bytes = 0;
+  int64_t on_device_bytes = 0;
+  int64_t wait_ns = 0;                     ///< of threads inside CUDA's synchronisations and copies
+  std::optional<int64_t> wait_cpu_ns = 0;  ///< of this, CPU time: they spun; nullopt: not known
+
+  void Add(const GpuSums& other);
 };
 
+/// The row's figures of kernels and copies.
+template <class Row>
+void SetGpuWork(const GpuSums& sums, Row* row) {
+  row->gpu_seconds = SecondsOf(sums.kernel_ns);
+  row->gpu_launches = sums.launches;
+  row->gpu_copy_seconds = SecondsOf(sums.copy_ns);
+  row->gpu_to_device_bytes = sums.to_device_bytes;
+  row->gpu_from_device_bytes = sums.from_device_bytes;
+}
+
 struct GpuFindings {
-  bool was_asked = false;                ///< some process counted, or should have
-  std::string reason;                    ///< why figures are not known; empty: they are, or nobody asked
-  std::optional<GpuSums> all;            ///< of all processes that record, outside chunks too; nullopt: not known
-  std::optional<GpuSums> of_results;     ///< of chunks that are results
-  std::optional<int64_t> busy_ns;        ///< in which a device worked for a process; sum over processes
-  std::vector<GpuKernelSumRow> kernels;  ///< longest first
+  bool was_asked = false;             ///< some process counted, or should have
+  std::string reason;                 ///< why figures are not known; empty: they are, or nobody asked
+  std::optional<GpuSums> all;         ///< of all processes that record, outside chunks too; nullopt: not known
+  std::optional<GpuSums> of_results;  ///< of chunks that are results
+  std::optional<int64_t> busy_ns;     ///< in which a device worked for a process; sum over processes
+  std::vector<GpuKernelRow> kernels;  ///< longest first
   std::map<std::string, GpuSums> by_dataset;
 };
 

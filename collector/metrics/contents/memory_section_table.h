@@ -8,23 +8,12 @@
 #include <tuple>
 #include <vector>
 
-#include "collector/metrics/statistics/bounded_names.h"
+#include "collector/measurement/recorded.h"
+#include "collector/metrics/statistics/grouped_sums.h"
 #include "collector/metrics/statistics/known_sum.h"
 #include "collector/records/facts.h"
 
 namespace crema {
-
-/// A finished row; bytes.
-struct MemorySectionRow {
-  std::string path;
-  int64_t count = 0;
-  std::optional<int64_t> delta_bytes;  ///< sum; nullopt: beyond 64 bits
-  std::optional<int64_t> min_bytes;    ///< of one delta
-  std::optional<int64_t> max_bytes;
-  std::optional<int64_t> rss_start_bytes;  ///< around the largest delta
-  std::optional<int64_t> rss_stop_bytes;
-  std::optional<int64_t> peak_bytes;
-};
 
 /// Accumulator of the `memory_sections` of chunk lines.
 class MemorySectionTable {
@@ -33,7 +22,7 @@ class MemorySectionTable {
 
   void Add(const ChunkFact& chunk) { Add(chunk.memory_sections, 1); }
   void Add(const SumsFact& sums) { Add(sums.memory_sections, sums.chunks); }
-  void Merge(const MemorySectionTable& other);
+  void Merge(const MemorySectionTable& other) { paths_.Merge(other.paths_); }
   /// Rows by path, last the one of all that found no room, if any did. `dropped`: how many readings that were.
   std::vector<MemorySectionRow> Finalize(int64_t* dropped) const;
 
@@ -50,11 +39,8 @@ class MemorySectionTable {
     void Add(const Path& other);
   };
   void Add(const std::vector<MemorySectionFact>& sections, int64_t chunks);
-  void Add(const std::string& name, const Path& path);
 
-  BoundedNames names_{kMaxPaths};
-  std::vector<Path> paths_;
-  Path other_;
+  GroupedSums<Path> paths_{kMaxPaths};
 };
 
 }  // namespace crema

@@ -7,22 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "collector/metrics/statistics/bounded_names.h"
+#include "collector/measurement/recorded.h"
+#include "collector/metrics/statistics/grouped_sums.h"
 #include "collector/metrics/statistics/known_sum.h"
 #include "collector/records/facts.h"
 
 namespace crema {
-
-/// A finished row (the SDK has a RequestRow of its own): what was asked of a server by an operation.
-struct RequestSumRow {
-  std::string server;
-  std::string operation;
-  int64_t calls = 0;
-  std::optional<int64_t> bytes;  ///< nullopt: beyond 64 bits
-  double seconds = 0;
-  double max_seconds = 0;
-  int64_t errors = 0;
-};
 
 /// Accumulator of the `requests` of chunk lines.
 class RequestTable {
@@ -47,12 +37,9 @@ class RequestTable {
     void Add(const Sum& other);
   };
   void Add(const std::vector<RequestFact>& requests);
-  void Add(const std::string& name, const Sum& sum);
 
-  BoundedNames names_{kMaxRows};  ///< of pairs
-  std::vector<Sum> sums_;
-  Sum other_;    ///< of chunks that had no room for them
-  Sum refused_;  ///< that found no room here
+  GroupedSums<Sum> sums_{kMaxRows};  ///< by server and operation
+  Sum other_;                        ///< of chunks that had no room for them
 };
 
 }  // namespace crema

@@ -17,7 +17,7 @@ struct Node {
   SectionRow* row = nullptr;
 
   double weight() const {
-    if (row != nullptr) return row->total;
+    if (row != nullptr) return *row->total;
     double sum = 0;
     for (const auto& [name, child] : children) sum += child.weight();
     return sum;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/numeric/int128.h"
+#include "collector/measurement/recorded.h"
 #include "collector/metrics/statistics/known_sum.h"
 #include "collector/records/facts.h"
 
@@ -49,64 +50,6 @@ struct SectionSums {
   }
 };
 
-/// What a section allocated itself, without the sections inside it.
-struct AllocationSums {
-  int64_t allocations = 0;
-  int64_t allocated_bytes = 0;
-  std::optional<int64_t> live_bytes;       ///< when recording ended; sum over processes
-  std::optional<int64_t> peak_live_bytes;  ///< the largest of one process
-  /// `live_bytes` less what was live when a quarter to half of the chunks had ended; the largest of one process.
-  std::optional<int64_t> live_growth_bytes;
-};
-
-/// What GPUs did for a section, without the sections inside it, or for whatever else launched it.
-struct GpuSums {
-  int64_t launches = 0;
-  int64_t kernel_ns = 0;  ///< of kernels on the devices, added up
-  int64_t copies = 0;
-  int64_t copy_ns = 0;
-  int64_t to_device_bytes = 0;
-  int64_t from_device_bytes = 0;
-  int64_t on_device_bytes = 0;
-  int64_t wait_ns = 0;                     ///< of threads inside CUDA's synchronisations and copies
-  std::optional<int64_t> wait_cpu_ns = 0;  ///< of this, CPU time: they spun; nullopt: not known
-
-  void Add(const GpuSums& other) {
-    for (const auto member :
-         {&GpuSums::launches, &GpuSums::kernel_ns, &GpuSums::copies, &GpuSums::copy_ns, &GpuSums::to_device_bytes,
-          &GpuSums::from_device_bytes, &GpuSums::on_device_bytes, &GpuSums::wait_ns}) {
-      this->*member = AddCounts(this->*member, other.*member);
-    }
-    wait_cpu_ns = wait_cpu_ns.has_value() && other.wait_cpu_ns.has_value()
-                      ? std::optional<int64_t>(AddCounts(*wait_cpu_ns, *other.wait_cpu_ns))
-                      : std::nullopt;
-  }
-};
-
-/// A finished row of the table `sections`; seconds.
-struct SectionRow {
-  std::string path;
-  bool helper = false;
-  int64_t count = 0;
-  double total = 0;
-  double self = 0;
-  std::optional<double> min;
-  std::optional<double> max;
-  std::optional<double> mean;  ///< per call
-  std::optional<double> cpu;
-  int64_t failed = 0;
-  std::optional<int64_t> chunks;  ///< in which it ran; nullopt for sections outside chunks, as all below but `share`
-  std::optional<double> p50;      ///< of the total in one chunk
-  std::optional<double> p95;
-  std::optional<double> p99;
-  std::optional<double> mean_per_chunk;
-  std::optional<double> mean_when_run;
-  std::optional<double> share;              ///< self / busy_time
-  std::optional<double> self_in_workers;    ///< of `self`, what workers took; nullopt for sections inside chunks
-  std::optional<AllocationSums> allocated;  ///< nullopt: not counted
-  std::optional<GpuSums> gpu;               ///< nullopt: not counted
-};
-
 inline double SecondsOf(absl::int128 nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
 
 /// The row's fields that come from the sums alone.
@@ -119,7 +62,7 @@ inline SectionRow RowOf(std::string path, bool helper, const SectionSums& sums) 
   row.self = SecondsOf(sums.self_ns);
   if (sums.min_ns != std::numeric_limits<int64_t>::max()) row.min = SecondsOf(sums.min_ns);
   if (sums.max_ns >= 0) row.max = SecondsOf(sums.max_ns);
-  if (sums.count > 0) row.mean = row.total / static_cast<double>(sums.count);
+  if (sums.count > 0) row.mean = SecondsOf(sums.total_ns) / static_cast<double>(sums.count);
   if (sums.has_cpu) row.cpu = SecondsOf(sums.cpu_ns);
   row.failed = sums.failed;
   return row;

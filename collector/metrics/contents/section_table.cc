@@ -28,8 +28,8 @@ void FillPerChunk(SectionRow& row, const QuantileSketch& total_ns, std::optional
   row.p50 = seconds(0.50);
   row.p95 = seconds(0.95);
   row.p99 = seconds(0.99);
-  if (attempts > 0) row.mean_per_chunk = row.total / static_cast<double>(attempts);
-  if (chunks.value_or(0) > 0) row.mean_when_run = row.total / static_cast<double>(*chunks);
+  if (attempts > 0) row.mean_per_chunk = *row.total / static_cast<double>(attempts);
+  if (chunks.value_or(0) > 0) row.mean_when_run = *row.total / static_cast<double>(*chunks);
 }
 
 }  // namespace
@@ -174,7 +174,7 @@ SectionFindings SectionTable::Finalize(int64_t nested_ns) const {
     if (!helper) findings.other_self_ns -= path.sums.self_ns;
     SectionRow row = RowOf(name.substr(1), helper, path.sums);
     FillPerChunk(row, path.total_ns, path.has_sums ? std::nullopt : std::optional(path.chunks), attempts_);
-    row.share = share(row.self);
+    row.share = share(*row.self);
     findings.rows.push_back(std::move(row));
   }
   if (has_sums_ || nested_ns > 0) findings.other_self_ns = std::max<absl::int128>(0, findings.other_self_ns);
@@ -183,9 +183,9 @@ SectionFindings SectionTable::Finalize(int64_t nested_ns) const {
   SectionRow other = RowOf("(other)", false, other_.sums);
   // What found no room above is the owner's time outside every section that is shown.
   other.total = other.self = SecondsOf(findings.other_self_ns);
-  if (other.count > 0) other.mean = other.total / static_cast<double>(other.count);
+  if (*other.count > 0) other.mean = *other.total / *other.count;
   FillPerChunk(other, other_.total_ns, attempts_, attempts_);
-  other.share = share(other.self);
+  other.share = share(*other.self);
   findings.rows.push_back(std::move(other));
   return findings;
 }

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "collector/measurement/breakdowns.h"
 #include "collector/records/facts.h"
 
 namespace crema {
@@ -22,14 +23,6 @@ struct SpanRow {
   bool operator<(const SpanRow& other) const {
     return std::tie(start_ns, stop_ns, path, name) < std::tie(other.start_ns, other.stop_ns, other.path, other.name);
   }
-};
-
-struct PhaseRow {
-  std::string phase;
-  double wall_time = 0;                ///< seconds; length of the union of its intervals
-  std::optional<double> task_seconds;  ///< of an engine's tasks; nullopt: none was seen
-  int64_t start_ns = 0;                ///< Unix time
-  int64_t stop_ns = 0;
 };
 
 /// Accumulator of span lines: keeps the earliest.

@@ -61,7 +61,7 @@ void AddClusterTimelines(const std::vector<ClusterWorker>& workers, const RunWin
       {"worker_fds", Of(&ClusterSampleFact::fds)},
       {"worker_gil_contention", Of(&ClusterSampleFact::gil_contention)},
   };
-  for (NamedTimelines& series : timelines->series) {
+  for (TimelinesByWorker& series : timelines->series) {
     const auto reading = readings.find(series.key);
     if (reading == readings.end()) continue;
     for (const ClusterWorker& worker : workers) {

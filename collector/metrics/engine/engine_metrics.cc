@@ -27,25 +27,25 @@ bool IsAmong(std::string_view activity, const std::string_view (&names)[kSize]) 
   return std::find(std::begin(names), std::end(names), activity) != std::end(names);
 }
 
-bool IsTransfer(const FineRow& row) { return row.context == "get-data" || row.context == "gather-dep"; }
+bool IsTransfer(const EngineFineSum& row) { return row.context == "get-data" || row.context == "gather-dep"; }
 
-using Filter = std::function<bool(const FineRow&)>;
+using Filter = std::function<bool(const EngineFineSum&)>;
 
 class Sums {
  public:
-  Sums(const std::vector<FineRow>& rows, MetricSet* metrics) : rows_(rows), metrics_(metrics) {}
+  Sums(const std::vector<EngineFineSum>& rows, MetricSet* metrics) : rows_(rows), metrics_(metrics) {}
 
   /// Sum of one activity in one unit over the rows that pass.
   double Of(std::string_view activity, std::string_view unit, const Filter& passes = IsExecute) const {
     double sum = 0;
-    for (const FineRow& row : rows_) {
+    for (const EngineFineSum& row : rows_) {
       if (row.activity == activity && row.unit == unit && passes(row)) sum += row.value;
     }
     return sum;
   }
   double SecondsOf(const Filter& passes) const {
     double sum = 0;
-    for (const FineRow& row : rows_) {
+    for (const EngineFineSum& row : rows_) {
       if (row.unit == kSeconds && passes(row)) sum += row.value;
     }
     return sum;
@@ -55,10 +55,10 @@ class Sums {
     metrics_->Set(key, static_cast<int64_t>(std::llround(value)));
   }
 
-  static bool IsExecute(const FineRow& row) { return row.context == kExecute; }
+  static bool IsExecute(const EngineFineSum& row) { return row.context == kExecute; }
 
  private:
-  const std::vector<FineRow>& rows_;
+  const std::vector<EngineFineSum>& rows_;
   MetricSet* metrics_;
 };
 
@@ -80,10 +80,12 @@ void SetProcessor(const Sums& sums, const std::set<std::string>& prefixes, Metri
     }
     return;
   }
-  const Filter is_processor = [&](const FineRow& row) {
+  const Filter is_processor = [&](const EngineFineSum& row) {
     return Sums::IsExecute(row) && prefixes.count(row.function) > 0;
   };
-  const Filter is_other = [&](const FineRow& row) { return Sums::IsExecute(row) && prefixes.count(row.function) == 0; };
+  const Filter is_other = [&](const EngineFineSum& row) {
+    return Sums::IsExecute(row) && prefixes.count(row.function) == 0;
+  };
   const double cpu = sums.Of("thread-cpu", kSeconds, is_processor);
   const double noncpu = sums.Of("thread-noncpu", kSeconds, is_processor);
   sums.Set("processor_cpu_time_seconds", cpu);
@@ -236,14 +238,14 @@ void SetTasks(const EngineFacts& facts, MetricSet* metrics) {
 
 }  // namespace
 
-bool IsInTask(const FineRow& row) {
+bool IsInTask(const EngineFineSum& row) {
   return row.context == kExecute && row.unit == kSeconds && !IsAmong(row.activity, kAroundTask) &&
          !IsAmong(row.activity, kInVain);
 }
 
-std::vector<int64_t> OutsideTasks(const std::vector<FineRow>& rows, size_t processes) {
+std::vector<int64_t> OutsideTasks(const std::vector<EngineFineSum>& rows, size_t processes) {
   std::vector<int64_t> outside_ns(processes);
-  for (const FineRow& row : rows) {
+  for (const EngineFineSum& row : rows) {
     if (row.context != kExecute || row.unit != kSeconds || !IsAmong(row.activity, kAroundTask)) continue;
     outside_ns[row.process] += static_cast<int64_t>(std::clamp(row.value * 1e9, 0.0, kMostNs));
   }
@@ -262,7 +264,7 @@ std::optional<double> FineCoverage(const EngineFacts& facts) {
   double compute = 0;
   double in_task = 0;
   for (const auto& [prefix, seconds] : facts.compute_seconds) compute += seconds;
-  for (const FineRow& row : facts.fine) {
+  for (const EngineFineSum& row : facts.fine) {
     if (IsInTask(row) && facts.compute_seconds.count(row.function) > 0) in_task += row.value;
   }
   return compute > 0 ? std::optional<double>(in_task / compute) : std::nullopt;

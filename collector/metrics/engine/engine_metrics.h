@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/metrics/catalog/metric_set.h"
+#include "collector/measurement/metric_set.h"
 #include "collector/metrics/engine/fine_table.h"
 #include "collector/metrics/engine/task_join.h"
 #include "collector/metrics/engine/task_table.h"
@@ -17,16 +17,16 @@
 namespace crema {
 
 /// Whether an activity of the context `execute`, in seconds, takes place inside the task's call, on its thread.
-bool IsInTask(const FineRow& row);
+bool IsInTask(const EngineFineSum& row);
 
 /// Execution outside tasks (executor, spilling, serialization, other), in nanoseconds, by process.
-std::vector<int64_t> OutsideTasks(const std::vector<FineRow>& rows, size_t processes);
+std::vector<int64_t> OutsideTasks(const std::vector<EngineFineSum>& rows, size_t processes);
 
 /// Prefixes of the tasks in which chunks ran.
 std::set<std::string> ChunkPrefixes(const TaskFindings& tasks, const TaskJoin& join);
 
 struct EngineFacts {
-  const std::vector<FineRow>& fine;
+  const std::vector<EngineFineSum>& fine;
   const TaskFindings& tasks;
   const TaskJoin& join;
   /// By prefix, as the scheduler counts them; empty: not told.

@@ -15,10 +15,10 @@ void FineTable::Add(const LogRef& log, const FineFact& fact) {
 
 void FineTable::Merge(const FineTable& other, const std::vector<uint32_t>& logs) { sums_.Merge(other.sums_, logs); }
 
-std::vector<FineRow> FineTable::Finalize(const ProcessFindings& processes, int64_t* dropped) const {
-  std::vector<FineRow> rows;
+std::vector<EngineFineSum> FineTable::Finalize(const ProcessFindings& processes, int64_t* dropped) const {
+  std::vector<EngineFineSum> rows;
   for (ProcessSums::Row& sum : sums_.Finalize(processes, dropped)) {
-    FineRow& row = rows.emplace_back();
+    EngineFineSum& row = rows.emplace_back();
     row.process = sum.process;
     row.value = sum.value.value_or(std::numeric_limits<double>::infinity());
     std::string* const fields[] = {&row.context, &row.span, &row.function, &row.activity, &row.unit};

@@ -13,7 +13,7 @@
 namespace crema {
 
 /// A finished row: the sum of one activity in one unit, of one worker's tasks of one prefix in one span.
-struct FineRow {
+struct EngineFineSum {
   uint32_t process = 0;  ///< index of the finished process; `ProcessSums::kAllProcesses`: those that found no room
   std::string context;
   std::string span;      ///< empty: none
@@ -33,7 +33,7 @@ class FineTable {
   void Merge(const FineTable& other, const std::vector<uint32_t>& logs);
   /// Rows by process, context, span, function, activity, unit. `dropped`: readings that found no room, so that they are
   /// in `(other)`, or were not finite.
-  std::vector<FineRow> Finalize(const ProcessFindings& processes, int64_t* dropped) const;
+  std::vector<EngineFineSum> Finalize(const ProcessFindings& processes, int64_t* dropped) const;
 
  private:
   ProcessSums sums_{kMaxRows};

@@ -5,15 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "collector/measurement/recorded.h"
 #include "collector/metrics/statistics/quantile_sketch.h"
 
 namespace crema {
-
-/// Bin i holds the values from `edges[i]` to below `edges[i + 1]`, the last one its upper edge too.
-struct ValueHistogram {
-  std::vector<double> edges;
-  std::vector<uint64_t> counts;  ///< one less than edges
-};
 
 /// At most 40 bins from `min` to `max`. Where all values are positive and span more than a factor of 100, bins are
 /// equal on a logarithmic axis, else on a linear one. Bins are not narrower than the sketch can tell; those of whole

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/metrics/catalog/metric_set.h"
+#include "collector/measurement/metric_set.h"
 #include "collector/sources/process_tree/tree_run.h"
 
 namespace crema {

@@ -150,7 +150,7 @@ void AddTreeTimelines(const TreeAccumulator& trees, const RunWindow& run, Worker
           samples, [](const ProcessSample& sample) { return sample.threads; }, run, &process_threads[label]);
     }
   }
-  std::vector<NamedTimelines>& series = timelines->series;
+  std::vector<TimelinesByWorker>& series = timelines->series;
   series.push_back({"tree_cpu", IfAny(std::move(cpu))});
   series.push_back({"tree_cpu_system", IfAny(std::move(system))});
   series.push_back({"tree_memory", IfAny(std::move(memory))});

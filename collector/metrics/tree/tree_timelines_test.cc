@@ -42,7 +42,7 @@ WorkerTimelines Drawn(const std::vector<TreeSampleFact>& samples) {
 
 // "second:value …"
 std::string Text(const WorkerTimelines& timelines, std::string_view key, const std::string& name) {
-  for (const NamedTimelines& series : timelines.series) {
+  for (const TimelinesByWorker& series : timelines.series) {
     if (series.key != key) continue;
     if (!series.by_worker.has_value()) return "none";
     const auto line = series.by_worker->find(name);
@@ -115,7 +115,7 @@ TEST(TreeTimelines, OfManyProcessesTheLargestHaveALine) {
     second.push_back({pid, kEpoch, pid == 1 ? 1000 : 1, pid * kSecond / 100, 1, "p"});
   }
   const WorkerTimelines timelines = Drawn({Sample(0, 0, 0, first), Sample(1, 50, 0, second)});
-  for (const NamedTimelines& series : timelines.series) {
+  for (const TimelinesByWorker& series : timelines.series) {
     if (series.key == "process_memory") {
       EXPECT_LE(series.by_worker->size(), 32u);
       EXPECT_EQ(series.by_worker->count("p:1"), 1u) << "it held most memory";

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/measurement/run_facts.h"
 #include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/attempts/process_row.h"
 #include "collector/metrics/attempts/summed_attempts.h"
@@ -16,14 +17,7 @@
 
 namespace crema {
 
-/// A value that holds until the next point.
-struct TimelinePoint {
-  double seconds = 0;  ///< since the run's start
-  double value = 0;
-};
-using Timeline = std::vector<TimelinePoint>;
-
-struct NamedTimelines {
+struct TimelinesByWorker {
   std::string_view key;  ///< `worker_memory` and so on
   /// By worker name (`<host>:<pid>`); nullopt: not measured.
   std::optional<std::map<std::string, Timeline>> by_worker;
@@ -31,7 +25,7 @@ struct NamedTimelines {
 
 struct WorkerTimelines {
   Timeline worker_counts;
-  std::vector<NamedTimelines> series;  ///< every other key, in docs/metrics.md's order
+  std::vector<TimelinesByWorker> series;  ///< every other key, in docs/metrics.md's order
 };
 
 /// Points are given on change and clipped to the run. `worker_cpu` is in cores (CPU seconds per second since the sample

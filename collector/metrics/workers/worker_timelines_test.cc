@@ -51,8 +51,8 @@ Points PointsOf(const Timeline& timeline) {
   return points;
 }
 
-const NamedTimelines& Series(const WorkerTimelines& timelines, std::string_view key) {
-  for (const NamedTimelines& series : timelines.series) {
+const TimelinesByWorker& Series(const WorkerTimelines& timelines, std::string_view key) {
+  for (const TimelinesByWorker& series : timelines.series) {
     if (series.key == key) return series;
   }
   ADD_FAILURE() << key;
@@ -60,7 +60,7 @@ const NamedTimelines& Series(const WorkerTimelines& timelines, std::string_view 
 }
 
 Points PointsOf(const WorkerTimelines& timelines, std::string_view key, const std::string& worker) {
-  const NamedTimelines& series = Series(timelines, key);
+  const TimelinesByWorker& series = Series(timelines, key);
   if (!series.by_worker.has_value() || series.by_worker->count(worker) == 0) return {};
   return PointsOf(series.by_worker->at(worker));
 }
@@ -69,7 +69,7 @@ const RunWindow kRun = {At(0), At(10)};
 
 TEST(WorkerTimelines, HaveEveryKeyOfTheSpecificationInOrder) {
   std::vector<std::string> keys;
-  for (const NamedTimelines& series : DrawWorkerTimelines({}, {}, {}, kRun).series) keys.emplace_back(series.key);
+  for (const TimelinesByWorker& series : DrawWorkerTimelines({}, {}, {}, kRun).series) keys.emplace_back(series.key);
   EXPECT_EQ(keys, (std::vector<std::string>{"worker_memory",
                                             "worker_memory_limit",
                                             "worker_cores",
@@ -152,7 +152,7 @@ TEST(WorkerTimelines, ContinueTheLineOfAWorkerWhosePidCameBack) {
 
 TEST(WorkerTimelines, AreNotMeasuredWithoutTheirSource) {
   const WorkerTimelines timelines = DrawWorkerTimelines({Life(0, 0, 10, 2)}, {Attempt(0, 1, 2)}, {Process(7)}, kRun);
-  for (const NamedTimelines& series : timelines.series) {
+  for (const TimelinesByWorker& series : timelines.series) {
     const bool measured = series.key == "worker_cores" || series.key == "worker_open_chunks";
     EXPECT_EQ(series.by_worker.has_value(), measured) << series.key;
   }

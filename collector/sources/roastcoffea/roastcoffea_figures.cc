@@ -9,45 +9,32 @@
 #include <vector>
 
 #include "collector/document/document_fields.h"
+#include "collector/measurement/catalog.h"
 #include "collector/sources/roastcoffea/roastcoffea_timelines.h"
 #include "fmt/format.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Sets keys of the document together with their aliases and reasons.
+/// Sets metrics together with their aliases and reasons.
 class Patch {
  public:
-  explicit Patch(Json* document) : document_(*document) {}
+  explicit Patch(Measurement* measured) : measured_(*measured) {}
 
   void Set(std::string_view key, const std::optional<double>& value, std::string_view reason_if_null) {
-    for (const std::string& name : NamesOf(key)) {
-      Json& metrics = document_["metrics"];
-      if (!metrics.contains(name)) continue;  // not a key of this version
-      Json& reasons = document_["quality"]["not_measured"];
-      if (value.has_value() && std::isfinite(*value)) {
-        metrics[name] = *value;
-        reasons.erase(name);
-      } else {
-        metrics[name] = nullptr;
-        reasons[name] = reason_if_null;
-      }
-    }
+    const MetricDefinition* definition = FindMetric(key);
+    if (definition == nullptr) return;  // not a key of this version
+    measured_.metrics.SetOptional(definition->key, value, reason_if_null);
+    if (!definition->alias.empty()) measured_.metrics.SetOptional(definition->alias, value, reason_if_null);
   }
-  std::optional<double> Get(std::string_view key) const { return Metric(document_, key); }
-  void Warn(std::string sentence) { document_["quality"]["warnings"].push_back(std::move(sentence)); }
+  std::optional<double> Get(std::string_view key) const { return measured_.Metric(key); }
+  void Warn(std::string sentence) { measured_.quality.warnings.push_back(std::move(sentence)); }
 
  private:
-  std::vector<std::string> NamesOf(std::string_view key) const {
-    std::vector<std::string> names = {std::string(key)};
-    for (const auto& [name, definition] : Field(document_, "definitions").items()) {
-      if (TextField(definition, "alias_of") == key) names.push_back(name);
-    }
-    return names;
-  }
-  Json& document_;
+  Measurement& measured_;
 };
 
 std::optional<double> Ratio(const std::optional<double>& numerator, const std::optional<double>& denominator) {
@@ -166,49 +153,49 @@ std::optional<std::vector<std::string>> PythonTuple(const std::string& text) {
 }
 
 /// `left_out`: how many have no name or no number.
-Json FineRows(const Json& span_metrics, int64_t* left_out) {
-  Json rows = Json::array();
+std::vector<FineRow> FineRows(const Json& span_metrics, int64_t* left_out) {
+  std::vector<FineRow> rows;
   for (const auto& [key, value] : span_metrics.items()) {
     const std::optional<std::vector<std::string>> parts = PythonTuple(key);
     if (!parts.has_value() || !value.is_number()) {
       ++*left_out;
       continue;
     }
-    rows.push_back({{"context", parts->at(0)},
-                    {"span", nullptr},
-                    {"worker", nullptr},
-                    {"function", parts->at(1)},
-                    {"activity", parts->at(2)},
-                    {"unit", parts->at(3)},
-                    {"value", value}});
+    FineRow& row = rows.emplace_back();
+    row.context = parts->at(0);
+    row.function = parts->at(1);
+    row.activity = parts->at(2);
+    row.unit = parts->at(3);
+    ReadValue(value, &row.value);
   }
   return rows;
 }
 
-void AddTimelines(const RoastcoffeaTimelines& timelines, Json* document) {
-  const auto points = [](const SampledSteps& steps) {
-    Json list = Json::array();
-    for (const auto& [seconds, value] : steps) list.push_back({seconds, value});
-    return list;
-  };
-  Json& series = (*document)["timelines"];
-  for (auto& [name, value] : series.items()) value = nullptr;
-  if (!timelines.worker_counts.empty()) series["worker_counts"] = points(timelines.worker_counts);
-  for (const auto& [name, workers] : timelines.by_worker) {
-    if (name == "worker_last_seen") continue;  // Unix times of the scheduler: no second since the run's start
-    Json by_worker = Json::object();
-    for (const auto& [worker, steps] : workers) by_worker[worker] = points(steps);
-    series[name] = std::move(by_worker);
+Timeline PointsOf(const SampledSteps& steps) {
+  Timeline timeline;
+  for (const auto& [seconds, value] : steps) timeline.push_back({seconds, value});
+  return timeline;
+}
+
+void AddTimelines(const RoastcoffeaTimelines& timelines, Timelines* to) {
+  to->worker_counts = PointsOf(timelines.worker_counts);
+  for (NamedTimelines& series : to->series) {
+    series.by_worker.reset();
+    if (series.key == "worker_last_seen") continue;  // Unix times of the scheduler: no second since the run's start
+    const auto workers = timelines.by_worker.find(series.key);
+    if (workers == timelines.by_worker.end()) continue;
+    series.by_worker.emplace();
+    for (const auto& [worker, steps] : workers->second) series.by_worker->emplace_back(worker, PointsOf(steps));
   }
 }
 
 }  // namespace
 
 void AddRoastcoffeaFigures(const RoastcoffeaMeasurement& measurement, const RoastcoffeaRecords& records,
-                           Json* document) {
+                           Measurement* measured) {
   const Json& theirs = measurement.metrics;
   const RoastcoffeaTimelines timelines = ReadRoastcoffeaTimelines(Field(theirs, "tracking_data"));
-  Patch patch(document);
+  Patch patch(measured);
   const std::optional<double> bytes = NumberField(theirs, "total_bytes_read");
   if (bytes.has_value() && *bytes > 0) {
     const std::optional<double> rate = Ratio(bytes, measurement.elapsed_seconds);
@@ -216,7 +203,7 @@ void AddRoastcoffeaFigures(const RoastcoffeaMeasurement& measurement, const Roas
     patch.Set("bytes_read_compressed", bytes, "");
     patch.Set("overall_rate_gbps", Ratio(rate, 1e9 / 8), "the run took no time");
     patch.Set("overall_rate_mbs", Ratio(rate, 1e6), "the run took no time");
-    (*document)["run"]["bytes_source"] = "coffea";
+    measured->run.bytes_source = "coffea";
   }
   // bytes that chunks read may exceed the file's: baskets at the edges are read twice; roastcoffea has the share itself
   for (const auto& [key, percent] : {std::pair("branches_read_share", "avg_branches_read_percent"),
@@ -227,14 +214,18 @@ void AddRoastcoffeaFigures(const RoastcoffeaMeasurement& measurement, const Roas
   AddWorkers(timelines, &patch);
   AddFine(theirs, &patch);
   int64_t fine_left_out = 0;
-  (*document)["fine"] = FineRows(Field(theirs, "raw_span_metrics"), &fine_left_out);
-  AddTimelines(timelines, document);
-  for (const char* table : {"workers", "hosts", "threads", "budget"}) (*document)[table] = Json::array();
-  Json& run = (*document)["run"];
-  run["name"] = measurement.name;
-  run["boundary"] = "context";
-  run["cores_source"] = patch.Get("total_cores").has_value() ? Json("nthreads") : Json();
-  for (const char* key : {"start_ns", "stop_ns", "start"}) run[key] = nullptr;
+  measured->fine = FineRows(Field(theirs, "raw_span_metrics"), &fine_left_out);
+  AddTimelines(timelines, &measured->timelines);
+  measured->workers.clear();
+  measured->hosts.clear();
+  measured->threads.clear();
+  measured->budget.clear();
+  RunFacts& run = measured->run;
+  run.name = measurement.name;
+  run.boundary = "context";
+  run.cores_source = Text::OrNull(patch.Get("total_cores").has_value() ? "nthreads" : "");
+  run.start_ns = run.stop_ns = Number();
+  run.start = Text();
   patch.Warn(
       "read from a roastcoffea measurement, which does not keep its start time: crema takes the end of the last chunk "
       "as the end of the run");

@@ -4,17 +4,17 @@
 
 #include <string>
 
+#include "collector/measurement/measurement.h"
 #include "collector/sources/roastcoffea/roastcoffea_directory.h"
 #include "collector/sources/roastcoffea/roastcoffea_records.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 
-/// Completes the document that was measured from the chunk records alone. Figures of the catalog are computed anew from
+/// Completes what was measured from the chunk records alone. Figures of the catalog are computed anew from
 /// the samples (step integrals where roastcoffea has trapezoids); what its files cannot tell becomes null with the
 /// reason, also where the one process that stands for all workers gave a value.
 void AddRoastcoffeaFigures(const RoastcoffeaMeasurement& measurement, const RoastcoffeaRecords& records,
-                           nlohmann::ordered_json* document);
+                           Measurement* measured);
 
 }  // namespace crema
 

@@ -1,0 +1,25 @@
+// The column of a row's member, for tables of members.
+#ifndef CREMA_COLLECTOR_INSIGHT_MEMBER_COLUMN_H_
+#define CREMA_COLLECTOR_INSIGHT_MEMBER_COLUMN_H_
+
+#include <algorithm>
+#include <variant>
+
+#include "collector/measurement/column.h"
+
+namespace crema {
+
+/// Its key, unit and meaning.
+template <class Row>
+const Column& ColumnOfMember(Number Row::*member) {
+  Row row;
+  row.*member = 1;  // all other numbers are null
+  const absl::Span<const Column> columns = Row::Columns();
+  return *std::find_if(columns.begin(), columns.end(), [&row](const Column& column) {
+    return column.cell != nullptr && std::holds_alternative<Number>(column.cell(&row));
+  });
+}
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_INSIGHT_MEMBER_COLUMN_H_

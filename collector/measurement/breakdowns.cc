@@ -1,0 +1,138 @@
+#include "collector/measurement/breakdowns.h"
+
+namespace crema {
+namespace {
+
+constexpr Column kPhaseColumns[] = {
+    ColumnOf<&PhaseRow::phase>("phase", "phase", Kind::kText, 0, "preprocess, process, reduce or postprocess"),
+    ColumnOf<&PhaseRow::wall_time>("wall_time", "wall time", Kind::kDuration, 0,
+                                   "length of the union of its spans, or tasks"),
+    ColumnOf<&PhaseRow::task_seconds>("task_seconds", "task time", Kind::kDuration, 1,
+                                      "of the engine's tasks in it; null where no engine was observed"),
+    ColumnOf<&PhaseRow::start>("start", "from", Kind::kDuration, 2, "first begin, since the run's start"),
+    ColumnOf<&PhaseRow::stop>("stop", "until", Kind::kDuration, 2, "last end, since the run's start"),
+};
+
+constexpr Column kBreakdownName[] = {
+    ColumnOf<&BreakdownRow::name>("name", "name", Kind::kText, 0, "the dataset, file, host or thread"),
+};
+
+/// Of a row that is a breakdown, and may have more.
+template <class Row>
+constexpr Column kBreakdownSums[] = {
+    ColumnIn<Row, &Row::chunks>("chunks", "chunks", Kind::kCount, 0, "chunks whose result is in the row"),
+    ColumnIn<Row, &Row::attempts>("attempts", "attempts", Kind::kCount, 7, "attempts with any status"),
+    ColumnIn<Row, &Row::failed>("failed", "failed", Kind::kCount, 3, "attempts that failed"),
+    ColumnIn<Row, &Row::lost>("lost", "lost", Kind::kCount, 3,
+                              "attempts that began and whose process ended or vanished"),
+    ColumnIn<Row, &Row::events>("events", "events", Kind::kCount, 1, "of results"),
+    ColumnIn<Row, &Row::bytes_read>("bytes_read", "read", Kind::kData, 4, "of ended attempts, as stored"),
+    ColumnIn<Row, &Row::bytes_uncompressed>("bytes_uncompressed", "uncompressed", Kind::kData, 9,
+                                            "of ended attempts, after decompression"),
+    ColumnIn<Row, &Row::duration_sum>("duration_sum", "busy", Kind::kDuration, 0, "wall time of ended attempts"),
+    ColumnIn<Row, &Row::duration_mean>("duration_mean", "mean", Kind::kDuration, 8,
+                                       "of ended attempts, as the next three"),
+    ColumnIn<Row, &Row::duration_p50>(
+        "duration_p50", "p50", Kind::kDuration, 5,
+        "median: the value of rank ceil(p n); of attempts that have a line (`quality.summed_chunks`)"),
+    ColumnIn<Row, &Row::duration_p95>("duration_p95", "p95", Kind::kDuration, 5, "95 % quantile"),
+    ColumnIn<Row, &Row::duration_max>("duration_max", "max", Kind::kDuration, 8, "longest"),
+    ColumnIn<Row, &Row::cpu_sum>("cpu_sum", "cpu", Kind::kDuration, 2, "CPU time of ended attempts, owner and helpers"),
+    ColumnIn<Row, &Row::cpu_wait_sum>("cpu_wait_sum", "cpu wait", Kind::kDuration, 4, "run delay of their owners"),
+    ColumnIn<Row, &Row::blocked_sum>("blocked_sum", "blocked", Kind::kDuration, 4,
+                                     "time in which their owners were blocked"),
+    ColumnIn<Row, &Row::event_rate>("event_rate", "rate", Kind::kRate, 3, "events / duration_sum"),
+    ColumnIn<Row, &Row::events_per_cpu_second>("events_per_cpu_second", "per cpu s", Kind::kRate, 9,
+                                               "events / cpu_sum"),
+    ColumnIn<Row, &Row::rss_delta_mean>("rss_delta_mean", "RSS delta", Kind::kMemory, 10,
+                                        "mean change of resident memory over an ended attempt"),
+    ColumnIn<Row, &Row::gpu_seconds>(
+        "gpu_seconds", "GPU", Kind::kDuration, 5,
+        "of datasets: times of kernels that its chunks launched, on the devices, added up; null where they were not "
+        "counted (`crema run --gpu`), as the next four")
+        .OptIn(),
+    ColumnIn<Row, &Row::gpu_launches>("gpu_launches", "kernels", Kind::kCount, 8, "these kernels").OptIn(),
+    ColumnIn<Row, &Row::gpu_copy_seconds>("gpu_copy_seconds", "", Kind::kDuration, 0,
+                                          "copies and fills on the devices"),
+    ColumnIn<Row, &Row::gpu_to_device_bytes>("gpu_to_device_bytes", "", Kind::kData, 0,
+                                             "copied from the host to the devices"),
+    ColumnIn<Row, &Row::gpu_from_device_bytes>("gpu_from_device_bytes", "", Kind::kData, 0,
+                                               "copied from the devices to the host"),
+};
+
+constexpr Column kWorkerName[] = {
+    ColumnIn<WorkerRow, &WorkerRow::name>("name", "worker", Kind::kText, 0,
+                                          "the engine's name for it, else its process")
+        .At(-3),
+};
+
+constexpr Column kLifeColumns[] = {
+    ColumnOf<&WorkerRow::process>("process", "", Kind::kText, 0, "`<host>:<pid>`").CsvLast(),
+    ColumnOf<&WorkerRow::start>("start", "from", Kind::kDuration, 6,
+                                "since the run's start; the fields between are those of the rows above")
+        .At(-1),
+    ColumnOf<&WorkerRow::stop>("stop", "until", Kind::kDuration, 6, "since the run's start").At(-1),
+    ColumnOf<&WorkerRow::cores>("cores", "cores", Kind::kNumber, 2,
+                                "declared cores; else the most lanes that it had at once, but no more than it was "
+                                "allowed or its batch system gave it; `run.cores_source` says which")
+        .In("cores")
+        .At(-2),
+    ColumnOf<&WorkerRow::state>("state", "state", Kind::kText, 5, "ended, running or lost").At(-2),
+    ColumnOf<&WorkerRow::peak_memory_bytes>("peak_memory_bytes", "peak memory", Kind::kMemory, 3,
+                                            "largest sample of resident memory")
+        .At(-1),
+    ColumnOf<&WorkerRow::memory_limit_bytes>("memory_limit_bytes", "limit", Kind::kMemory, 6, "the limit in force")
+        .At(-1),
+    ColumnOf<&WorkerRow::disk_bytes>("disk_bytes", "", Kind::kMemory, 0,
+                                     "that an engine's worker offers to its tasks; null: not told"),
+    ColumnOf<&WorkerRow::left_reason>(
+        "left_reason", "", Kind::kText, 0,
+        "why an engine's worker left, in the engine's words, or what the kernel said of a process that vanished under "
+        "`crema run`; null: it did not leave, or nobody told"),
+    ColumnOf<&WorkerRow::engine_cpu>("engine_cpu", "", Kind::kDuration, 0,
+                                     "CPU time that its batch system counted; null: nobody told, as the next two"),
+    ColumnOf<&WorkerRow::engine_peak_memory_bytes>("engine_peak_memory_bytes", "", Kind::kMemory, 0,
+                                                   "the most memory that its batch system saw it use"),
+    ColumnOf<&WorkerRow::time_limit>("time_limit", "", Kind::kDuration, 0, "for how long its batch system let it run"),
+};
+
+constexpr Column kBudgetColumns[] = {
+    ColumnOf<&BudgetRow::part>("part", "part", Kind::kText, 0, "see the parts below"),
+    ColumnOf<&BudgetRow::group>("group", "group", Kind::kText, 1, "the heading under which it is shown"),
+    ColumnOf<&BudgetRow::core_seconds>("core_seconds", "core-seconds", Kind::kDuration, 0,
+                                       "the rows add up to core_seconds + oversubscribed_core_seconds")
+        .In("core s"),
+    ColumnOf<&BudgetRow::share>("share", "share", Kind::kShare, 0, "of the sum of the rows"),
+};
+
+constexpr Column kProcessUseColumns[] = {
+    ColumnOf<&ProcessUseRow::name>("name", "process", Kind::kText, 0, "the kernel's name of it, at most 15 bytes")
+        .At(1),
+    ColumnOf<&ProcessUseRow::host>("host", "host", Kind::kText, 5, "where it ran").At(2),
+    ColumnOf<&ProcessUseRow::pid>("pid", "pid", Kind::kText, 1, "its id there").At(3),
+    ColumnOf<&ProcessUseRow::start>("start", "from", Kind::kDuration, 3, "since the run's start").At(7),
+    ColumnOf<&ProcessUseRow::stop>("stop", "until", Kind::kDuration, 3, "since the run's start: its last sample").At(8),
+    ColumnOf<&ProcessUseRow::cpu>("cpu", "CPU time", Kind::kDuration, 0,
+                                  "CPU time, user and system, until its last sample")
+        .At(4),
+    ColumnOf<&ProcessUseRow::peak_memory_bytes>("peak_memory_bytes", "peak memory", Kind::kMemory, 0,
+                                                "largest sample of resident memory")
+        .At(5),
+    ColumnOf<&ProcessUseRow::threads>("threads", "threads", Kind::kCount, 2, "most threads in a sample").At(6),
+};
+
+}  // namespace
+
+absl::Span<const Column> PhaseRow::Columns() { return kPhaseColumns; }
+absl::Span<const Column> BreakdownRow::Columns() {
+  static constexpr auto kColumns = Joined(kBreakdownName, kBreakdownSums<BreakdownRow>);
+  return kColumns;
+}
+absl::Span<const Column> WorkerRow::Columns() {
+  static constexpr auto kColumns = Joined(kWorkerName, kBreakdownSums<WorkerRow>, kLifeColumns);
+  return kColumns;
+}
+absl::Span<const Column> BudgetRow::Columns() { return kBudgetColumns; }
+absl::Span<const Column> ProcessUseRow::Columns() { return kProcessUseColumns; }
+
+}  // namespace crema

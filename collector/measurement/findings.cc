@@ -1,0 +1,186 @@
+#include "collector/measurement/findings.h"
+
+#include "nlohmann/json.hpp"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr Column kEvidenceColumns[] = {ColumnOf<&EvidenceRow::key>("key", "key", Kind::kText, 0, "of the document"),
+                                       ColumnOf<&EvidenceRow::value>("value", "value", Kind::kNumber, 0, "its value")};
+
+constexpr Column kStragglerColumns[] = {
+    ColumnOf<&StragglerRow::chunk>("chunk", "chunk", Kind::kText, 0, "its number in the log of its process"),
+    ColumnOf<&StragglerRow::dataset>("dataset", "dataset", Kind::kText, 1, "as recorded"),
+    ColumnOf<&StragglerRow::file>("file", "file", Kind::kPath, 5, "as recorded"),
+    ColumnOf<&StragglerRow::entry_start>("entry_start", "from entry", Kind::kExactCount, 6, "first entry of the file"),
+    ColumnOf<&StragglerRow::entry_stop>("entry_stop", "to entry", Kind::kExactCount, 6, "one past its last entry"),
+    ColumnOf<&StragglerRow::worker>("worker", "worker", Kind::kText, 3, "`<host>:<pid>`"),
+    ColumnOf<&StragglerRow::start>("start", "start", Kind::kDuration, 4, "since the run's start"),
+    ColumnOf<&StragglerRow::duration>("duration", "took", Kind::kDuration, 0, "what it took"),
+    ColumnOf<&StragglerRow::predicted>("predicted", "predicted", Kind::kDuration, 0,
+                                       "what the robust fit of its dataset predicts for its events"),
+    ColumnOf<&StragglerRow::events>("events", "events", Kind::kCount, 2, "as recorded"),
+    ColumnOf<&StragglerRow::cpu>("cpu", "cpu", Kind::kDuration, 2, "owner and helpers"),
+    ColumnOf<&StragglerRow::cpu_wait>("cpu_wait", "cpu wait", Kind::kDuration, 3, "run delay of the owner"),
+    ColumnOf<&StragglerRow::blocked>("blocked", "blocked", Kind::kDuration, 3, "time in which the owner was blocked"),
+    ColumnOf<&StragglerRow::reason>("reason", "reason", Kind::kText, 1,
+                                    "where most of the excess went: cpu, cpu_wait, blocked, joined or unknown"),
+};
+
+constexpr Column kChunkFitColumns[] = {
+    ColumnOf<&ChunkFitRow::dataset>("dataset", "dataset", Kind::kText, 0, "as recorded"),
+    ColumnOf<&ChunkFitRow::attempts>("attempts", "ok attempts", Kind::kCount, 1, "ok attempts in the fit"),
+    ColumnOf<&ChunkFitRow::fixed_seconds>("fixed_seconds", "fixed", Kind::kDuration, 0,
+                                          "the part of a chunk's time that does not depend on its size; this and the "
+                                          "next five are null if all chunks have one size"),
+    ColumnOf<&ChunkFitRow::fixed_seconds_low>("fixed_seconds_low", "from", Kind::kDuration, 3,
+                                              "lower end of its 95 % interval, from the scale of the residuals"),
+    ColumnOf<&ChunkFitRow::fixed_seconds_high>("fixed_seconds_high", "to", Kind::kDuration, 3, "upper end"),
+    ColumnOf<&ChunkFitRow::seconds_per_event>("seconds_per_event", "per event", Kind::kDuration, 0,
+                                              "what each event adds"),
+    ColumnOf<&ChunkFitRow::seconds_per_event_low>("seconds_per_event_low", "from", Kind::kDuration, 4,
+                                                  "lower end of its 95 % interval"),
+    ColumnOf<&ChunkFitRow::seconds_per_event_high>("seconds_per_event_high", "to", Kind::kDuration, 4, "upper end"),
+    ColumnOf<&ChunkFitRow::events_min>("events_min", "least events", Kind::kCount, 2,
+                                       "fewest events of a chunk; null where none told its events, as the next two"),
+    ColumnOf<&ChunkFitRow::events_p50>("events_p50", "median events", Kind::kCount, 1, "median"),
+    ColumnOf<&ChunkFitRow::events_max>("events_max", "most events", Kind::kCount, 2, "most events of a chunk"),
+    ColumnOf<&ChunkFitRow::stragglers>("stragglers", "stragglers", Kind::kCount, 1,
+                                       "of them took far longer than the fit gives"),
+    ColumnOf<&ChunkFitRow::oversized>("oversized", "oversized", Kind::kCount, 1,
+                                      "results with over 3 times the median's events"),
+};
+
+constexpr Column kExpectedTimeColumns[] = {
+    ColumnOf<&ExpectedTimeRow::name>("name", "name", Kind::kPath, 0, "of the worker or file"),
+    ColumnOf<&ExpectedTimeRow::by>("by", "of", Kind::kText, 0, "worker or file"),
+    ColumnOf<&ExpectedTimeRow::attempts>("attempts", "ok attempts", Kind::kCount, 2, "ok attempts that a fit judges"),
+    ColumnOf<&ExpectedTimeRow::duration>("duration", "took", Kind::kDuration, 0, "what they took together"),
+    ColumnOf<&ExpectedTimeRow::predicted>("predicted", "predicted", Kind::kDuration, 0,
+                                          "what the robust fits of their datasets predict for their events"),
+};
+
+constexpr Column kSlowSpellColumns[] = {
+    ColumnOf<&SlowSpellRow::name>("name", "name", Kind::kPath, 0,
+                                  "of the worker, host, file or dataset; null where everything was slow"),
+    ColumnOf<&SlowSpellRow::by>("by", "of", Kind::kText, 0, "file, worker, host, dataset or run"),
+    ColumnOf<&SlowSpellRow::start>("start", "from", Kind::kDuration, 1,
+                                   "since the run's start: the first begin of its chunks"),
+    ColumnOf<&SlowSpellRow::stop>("stop", "until", Kind::kDuration, 1, "since the run's start: their last stop"),
+    ColumnOf<&SlowSpellRow::attempts>("attempts", "ok attempts", Kind::kCount, 2, "ok attempts in it, as the next two"),
+    ColumnOf<&SlowSpellRow::duration>("duration", "took", Kind::kDuration, 0, "what they took"),
+    ColumnOf<&SlowSpellRow::predicted>("predicted", "predicted", Kind::kDuration, 0,
+                                       "what the fits of their datasets predict for their events"),
+    ColumnOf<&SlowSpellRow::reason>("reason", "reason", Kind::kText, 1,
+                                    "where most of the time beyond that went, compared with other chunks: `cpu`, "
+                                    "`cpu_wait`, `blocked`, `joined` or `unknown`"),
+    ColumnOf<&SlowSpellRow::section>("section", "section", Kind::kText, 2,
+                                     "the section whose own time took over half of that; null where no one section "
+                                     "did, for all but the first 10 spells, and where the records were a stream"),
+};
+
+constexpr Column kContentionColumns[] = {
+    ColumnOf<&ContentionRow::attempts>("attempts", "ok attempts", Kind::kCount, 1,
+                                       "ok attempts whose events, CPU time and run delay are known"),
+    ColumnOf<&ContentionRow::lanes_low>("lanes_low", "lanes from", Kind::kNumber, 2,
+                                        "mean number of open lanes during a chunk: 5 % of the chunks had fewer")
+        .In("count"),
+    ColumnOf<&ContentionRow::lanes_high>("lanes_high", "to", Kind::kNumber, 2, "5 % had more").In("count"),
+    ColumnOf<&ContentionRow::slope>(
+        "slope", "longer per lane", Kind::kDuration, 0,
+        "how much longer an event is blocked with each further lane; null if the records do not tell"),
+    ColumnOf<&ContentionRow::slope_low>("slope_low", "from", Kind::kDuration, 1,
+                                        "lower end of its 90 % interval: above 0 there is a shared resource"),
+    ColumnOf<&ContentionRow::slope_high>("slope_high", "to", Kind::kDuration, 1, "its upper end"),
+    ColumnOf<&ContentionRow::ceiling>(
+        "ceiling", "ceiling", Kind::kRate, 0,
+        "1 / slope, events per second that the resource serves; null where slope_low is not above 0"),
+    ColumnOf<&ContentionRow::ceiling_low>("ceiling_low", "from", Kind::kRate, 1, "1 / slope_high"),
+    ColumnOf<&ContentionRow::ceiling_high>("ceiling_high", "to", Kind::kRate, 1, "1 / slope_low"),
+    ColumnOf<&ContentionRow::excess>("excess", "blocked for it", Kind::kDuration, 0,
+                                     "the part of the blocked time that the slope gives for the lanes beyond one"),
+    ColumnOf<&ContentionRow::excess_low>("excess_low", "at least", Kind::kDuration, 2, "the same with slope_low"),
+    ColumnOf<&ContentionRow::points>("points", "", Kind::kText, 0,
+                                     "pairs of mean open lanes and median blocked seconds per event, without the "
+                                     "differences between datasets; at most 24"),
+    ColumnOf<&ContentionRow::reason>("reason", "reason", Kind::kText, 0, "why there is no slope"),
+};
+
+constexpr Column kChunkSizeAdviceColumns[] = {
+    ColumnOf<&ChunkSizeAdviceRow::dataset>("dataset", "dataset", Kind::kText, 0, "as recorded"),
+    ColumnOf<&ChunkSizeAdviceRow::events_p50>("events_p50", "median events", Kind::kCount, 0, "median of its chunks"),
+    ColumnOf<&ChunkSizeAdviceRow::events_least>("events_least", "at least", Kind::kCount, 0,
+                                                "from here on the fixed cost of a chunk is under 5 %"),
+    ColumnOf<&ChunkSizeAdviceRow::events_most>(
+        "events_most", "at most", Kind::kCount, 0,
+        "up to here the tail is expected to stay under 5 %, and memory under the limit; null: neither bounds it"),
+    ColumnOf<&ChunkSizeAdviceRow::seconds_least>("seconds_least", "takes", Kind::kDuration, 2,
+                                                 "what a chunk of events_least takes"),
+    ColumnOf<&ChunkSizeAdviceRow::seconds_most>("seconds_most", "takes", Kind::kDuration, 2,
+                                                "what a chunk of events_most takes"),
+    ColumnOf<&ChunkSizeAdviceRow::limited_by>("limited_by", "limited by", Kind::kText, 1,
+                                              "what sets events_most: tail or memory"),
+    ColumnOf<&ChunkSizeAdviceRow::reason>("reason", "reason", Kind::kText, 1,
+                                          "why there is no advice, or what it could not consider"),
+};
+
+constexpr Column kResourceAdviceColumns[] = {
+    ColumnOf<&ResourceAdviceRow::resource>("resource", "resource", Kind::kText, 0, "memory, in bytes, or cores"),
+    ColumnOf<&ResourceAdviceRow::jobs>("jobs", "jobs", Kind::kCount, 0,
+                                       "jobs that ended by themselves, and of which it is known what they used: "
+                                       "largest memory; CPU time over elapsed time"),
+    ColumnOf<&ResourceAdviceRow::requested>("requested", "requested", Kind::kNumber, 0, "median of what jobs had"),
+    ColumnOf<&ResourceAdviceRow::used>(
+        "used", "used", Kind::kNumber, 0,
+        "99 % quantile of what they used, the value of rank ceil(0.99 n): the request to make; null: `reason`"),
+    ColumnOf<&ResourceAdviceRow::used_low>("used_low", "from", Kind::kNumber, 1,
+                                           "lower end of its 95 % interval, by the order of the values alone"),
+    ColumnOf<&ResourceAdviceRow::used_high>("used_high", "to", Kind::kNumber, 1,
+                                            "upper end; null: there are too few jobs for one"),
+    ColumnOf<&ResourceAdviceRow::reason>("reason", "reason", Kind::kText, 1, "why there is no advice, or no upper end"),
+};
+
+constexpr Column kVerdictColumns[] = {
+    ColumnOf<&VerdictRow::id>("id", "id", Kind::kText, 0, "see [verdicts](verdicts.md)"),
+    ColumnOf<&VerdictRow::severity>("severity", "severity", Kind::kText, 0, "good, info, warning or bad"),
+    ColumnOf<&VerdictRow::sentence>("sentence", "finding", Kind::kText, 0, "the finding, for people"),
+    ColumnOf<&VerdictRow::evidence>("evidence", "", Kind::kText, 0, "rows `key value`: the figures that made it fire"),
+    ColumnOf<&VerdictRow::suggestion>("suggestion", "what to do", Kind::kText, 2,
+                                      "what to do; empty where nothing is to be done"),
+    ColumnOf<&VerdictRow::saving>("saving", "could save", Kind::kShare, 1,
+                                  "share of the core-seconds that could be saved; null if it is not known"),
+    ColumnOf<&VerdictRow::cause>(
+        "cause", "explained by", Kind::kText, 1,
+        "id of the verdict that explains this one, which stands before it; null where none does"),
+};
+
+}  // namespace
+
+absl::Span<const Column> EvidenceRow::Columns() { return kEvidenceColumns; }
+absl::Span<const Column> StragglerRow::Columns() { return kStragglerColumns; }
+absl::Span<const Column> ChunkFitRow::Columns() { return kChunkFitColumns; }
+absl::Span<const Column> ExpectedTimeRow::Columns() { return kExpectedTimeColumns; }
+absl::Span<const Column> SlowSpellRow::Columns() { return kSlowSpellColumns; }
+absl::Span<const Column> ContentionRow::Columns() { return kContentionColumns; }
+absl::Span<const Column> ChunkSizeAdviceRow::Columns() { return kChunkSizeAdviceColumns; }
+absl::Span<const Column> ResourceAdviceRow::Columns() { return kResourceAdviceColumns; }
+absl::Span<const Column> VerdictRow::Columns() { return kVerdictColumns; }
+
+void WriteValue(const std::vector<LanePoint>& member, Json* value) {
+  *value = Json::array();
+  for (const auto& [lanes, seconds] : member) value->push_back({lanes, seconds});
+}
+
+void ReadValue(const Json& value, std::vector<LanePoint>* member) {
+  member->clear();
+  for (size_t i = 0; i < internal::SizeOf(value); ++i) {
+    const Json& point = value[i];
+    if (point.is_array() && point.size() == 2 && point[0].is_number() && point[1].is_number()) {
+      member->push_back({point[0].get<double>(), point[1].get<double>()});
+    }
+  }
+}
+
+}  // namespace crema

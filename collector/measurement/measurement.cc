@@ -1,0 +1,123 @@
+#include "collector/measurement/measurement.h"
+
+namespace crema {
+namespace {
+
+template <class Member>
+struct RowsOf;
+template <class Row>
+struct RowsOf<std::vector<Row> Measurement::*> {
+  using Type = Row;
+};
+
+template <auto kRows>
+constexpr Table TableOf(std::string_view key, std::string_view about, std::string_view empty,
+                        std::string_view header = "", Kind header_kind = Kind::kText) {
+  return {key,
+          about,
+          header,
+          header_kind,
+          empty,
+          &RowsOf<decltype(kRows)>::Type::Columns,
+          [](const Measurement& measurement) { return (measurement.*kRows).size(); },
+          [](const Measurement& measurement, size_t index) -> const void* { return &(measurement.*kRows)[index]; }};
+}
+
+constexpr std::string_view kNoChunk = "no chunk was recorded";
+constexpr std::string_view kTooFew = "too few chunks of one dataset were recorded";
+
+constexpr Table kTables[] = {
+    TableOf<&Measurement::phases>("phases", "One row each, in this order; see [runs and workers](#runs-and-workers).",
+                                  "no phases: no span is named preprocess, process, reduce or postprocess"),
+    TableOf<&Measurement::datasets>("datasets", "Attempts summed by what they belong to, largest `duration_sum` first.",
+                                    "no chunk named its dataset", "dataset"),
+    TableOf<&Measurement::files>("files", "", "no chunk named its file", "file", Kind::kPath),
+    TableOf<&Measurement::workers>("workers",
+                                   "Attempts summed by worker, with more fields. A worker of an engine that had no "
+                                   "chunk stands here if it was lost, or if a task of it failed.",
+                                   "no process recorded a chunk"),
+    TableOf<&Measurement::hosts>("hosts", "", kNoChunk, "host"),
+    TableOf<&Measurement::threads>("threads", "", kNoChunk, "thread"),
+    TableOf<&Measurement::sections>("sections",
+                                    "Sections inside chunks, as a tree, `(other)` last, helpers after owners; and "
+                                    "those outside chunks, whose per-chunk fields are null.",
+                                    "no section was recorded"),
+    TableOf<&Measurement::memory_sections>("memory_sections", "By path.", "none was recorded"),
+    TableOf<&Measurement::custom_metrics>(
+        "custom_metrics",
+        "Your own metrics, by name and unit. Those of processes (`RecordProcessMetric`) are of no dataset.",
+        "none was recorded"),
+    TableOf<&Measurement::cuts>("cuts", "The cut flow, in the order in which cuts were recorded.",
+                                "no cut was recorded"),
+    TableOf<&Measurement::requests>("requests",
+                                    "Requests to storage, by server and operation, `(other)` last. They may overlap: "
+                                    "their seconds are no part of the sections' times.",
+                                    "no request to storage was recorded"),
+    TableOf<&Measurement::functions>("functions",
+                                     "What sections are made of ([inside a section](inside.md)), by section and "
+                                     "dataset, in each the largest first, `(other)` last.",
+                                     "no stacks were taken; crema run --stacks takes them"),
+    TableOf<&Measurement::gpu_kernels>(
+        "gpu_kernels",
+        "Kernels that ran on GPUs, by section and dataset of the launching thread, longest first, at most 200. Only "
+        "with `crema run --gpu`; as far as they were counted.",
+        "no kernel was counted; crema run --gpu counts them"),
+    TableOf<&Measurement::fine>("fine", "Activities, by worker, span, activity and unit.",
+                                "no activity was recorded, and no Dask scheduler was asked"),
+    TableOf<&Measurement::budget>("budget", "Where the core-seconds went.", "no budget"),
+    TableOf<&Measurement::stragglers>(
+        "stragglers", "Chunks that took far longer than their size explains, largest excess first; at most 1000.",
+        "none"),
+    TableOf<&Measurement::chunk_fits>(
+        "chunk_fits", "The robust fit of duration = fixed + slope x events of each dataset's ok attempts.", kTooFew),
+    TableOf<&Measurement::expected_time>(
+        "expected_time",
+        "The time that workers and files took, beside the time that chunks of the same dataset and size take. Largest "
+        "excess first, at most 500 of each. Only datasets with 8 ok attempts or more count.",
+        kTooFew),
+    TableOf<&Measurement::slow_spells>(
+        "slow_spells",
+        "Times in which chunks were slow: chunks that follow each other on a worker, on a host, in a file, of a "
+        "dataset or in the whole run, and took 1.5 times what the fits predict, or more. Largest excess first, at most "
+        "100.",
+        "none"),
+    TableOf<&Measurement::contention>(
+        "contention",
+        "Whether chunks are blocked for longer while more of them are open, in one row. A resource that serves R "
+        "events a second blocks each of k open chunks for k / R an event; what a chunk waits for by itself does not "
+        "depend on k.",
+        kNoChunk),
+    TableOf<&Measurement::processes>("processes",
+                                     "The processes of `crema run` as sampled, most CPU time first, at most 200. What "
+                                     "began and ended between two samples is not among them.",
+                                     "no process was sampled (crema run)"),
+    TableOf<&Measurement::verdicts>("verdicts",
+                                    "Worst first; behind each verdict stand those that it explains. Of equal severity, "
+                                    "gaps of the measurement come first, then failing chunks, then the largest saving.",
+                                    "none"),
+    TableOf<&Measurement::process_sections>("process_sections", "", "no section outside chunks was recorded"),
+    TableOf<&Measurement::chunk_size_advice>(
+        "chunk_size_advice", "The number of events per chunk that fits, cores and memory limits suggest.", kTooFew),
+    TableOf<&Measurement::resource_advice>("resource_advice",
+                                           "What to ask the batch system for. If it told what its jobs used, there is "
+                                           "a row for memory and one for cores.",
+                                           "no batch system reported what its jobs used"),
+};
+
+}  // namespace
+
+absl::Span<const Table> Tables() { return kTables; }
+
+const Table* FindTable(std::string_view key) {
+  for (const Table& table : kTables) {
+    if (table.key == key) return &table;
+  }
+  return nullptr;
+}
+
+std::string Measurement::WhyNotMeasured(std::string_view key) const {
+  const std::string_view reason = metrics.Reason(key);
+  return reason.empty() ? "not measured" : std::string(reason);
+}
+
+}  // namespace crema

@@ -1,0 +1,15 @@
+// The name of the format of measurement.json (docs/measurements.md, "What a measurement holds").
+#ifndef CREMA_COLLECTOR_MEASUREMENT_MEASUREMENT_SCHEMA_H_
+#define CREMA_COLLECTOR_MEASUREMENT_MEASUREMENT_SCHEMA_H_
+
+#include <string_view>
+
+namespace crema {
+
+/// A reader refuses another major number; `schema_minor` only adds.
+inline constexpr std::string_view kMeasurementSchema = "crema.measurement/1";
+inline constexpr int kMeasurementSchemaMinor = 3;  ///< docs/changelog.md says what each number brought
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_MEASUREMENT_MEASUREMENT_SCHEMA_H_

@@ -1,0 +1,263 @@
+#include "collector/measurement/recorded.h"
+
+#include "nlohmann/json.hpp"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr Column kSectionColumns[] = {
+    ColumnOf<&SectionRow::path>(
+        "path", "section", Kind::kText, 0,
+        "names from the outermost section inwards; `(other)` is the owner's time outside every section")
+        .At(1),
+    ColumnOf<&SectionRow::helper>("helper", "", Kind::kFlag, 0,
+                                  "true: ran on helper threads, and stands apart from the owner's time"),
+    ColumnOf<&SectionRow::count>("count", "calls", Kind::kCount, 1, "calls").At(2),
+    ColumnOf<&SectionRow::total>("total", "total", Kind::kDuration, 2, "wall time with nested sections").At(5),
+    ColumnOf<&SectionRow::self>("self", "own time", Kind::kDuration, 0,
+                                "wall time without nested sections; the owner rows' add up to the busy time")
+        .At(3),
+    ColumnOf<&SectionRow::min>("min", "", Kind::kDuration, 0, "shortest call"),
+    ColumnOf<&SectionRow::max>("max", "max call", Kind::kDuration, 7, "longest call").At(9),
+    ColumnOf<&SectionRow::mean>("mean", "per call", Kind::kDuration, 6, "per call").At(8),
+    ColumnOf<&SectionRow::cpu>("cpu", "cpu", Kind::kDuration, 4, "CPU time, where the section asked for it").At(12),
+    ColumnOf<&SectionRow::failed>("failed", "failed", Kind::kCount, 5, "calls left by an exception").At(13),
+    ColumnOf<&SectionRow::chunks>("chunks", "chunks", Kind::kCount, 5,
+                                  "ended attempts in which it ran; null outside chunks, as the next five, and where "
+                                  "chunks were summed, as the last")
+        .At(7),
+    ColumnOf<&SectionRow::p50>("p50", "p50", Kind::kDuration, 8,
+                               "median of the total in one chunk, over chunks in which it ran")
+        .At(10),
+    ColumnOf<&SectionRow::p95>("p95", "p95", Kind::kDuration, 6, "95 % quantile of the same").At(11),
+    ColumnOf<&SectionRow::p99>("p99", "", Kind::kDuration, 0, "99 % quantile of the same"),
+    ColumnOf<&SectionRow::mean_per_chunk>("mean_per_chunk", "", Kind::kDuration, 0, "over all ended attempts"),
+    ColumnOf<&SectionRow::mean_when_run>("mean_when_run", "when run", Kind::kDuration, 3, "over those in which it ran")
+        .At(6),
+    ColumnOf<&SectionRow::share>("share", "share", Kind::kShare, 0, "self / busy_time").At(4),
+    ColumnOf<&SectionRow::self_in_workers>(
+        "self_in_workers", "", Kind::kDuration, 0,
+        "outside chunks: the part of `self` that is in workers; other processes (a parent that waits) use no core"),
+    ColumnOf<&SectionRow::allocations>("allocations", "allocations", Kind::kCount, 7,
+                                       "blocks that the section allocated itself, without the sections inside it; null "
+                                       "where they were not counted (`crema run --allocations`), as the next four")
+        .OptIn()
+        .At(14),
+    ColumnOf<&SectionRow::allocated_bytes>("allocated_bytes", "allocated", Kind::kMemory, 2,
+                                           "of these blocks, as malloc_usable_size counts them")
+        .OptIn()
+        .At(15),
+    ColumnOf<&SectionRow::live_bytes>("live_bytes", "live at the end", Kind::kMemory, 3,
+                                      "of these, not freed by anyone when recording ended; sum over processes")
+        .OptIn()
+        .At(16),
+    ColumnOf<&SectionRow::peak_live_bytes>("peak_live_bytes", "most live", Kind::kMemory, 3,
+                                           "the most that was live at once, in one process")
+        .OptIn()
+        .At(17),
+    ColumnOf<&SectionRow::live_growth_bytes>(
+        "live_growth_bytes", "", Kind::kMemory, 0,
+        "live bytes less those that were live when a quarter to half of its process's chunks had ended, the largest of "
+        "one process; a cache that was filled before does not count. Null where no process had four chunks"),
+    ColumnOf<&SectionRow::gpu_seconds>(
+        "gpu_seconds", "GPU", Kind::kDuration, 2,
+        "times of kernels that the section launched, without the sections inside it, on the devices, added up; null "
+        "where they were not counted (`crema run --gpu`), as the next six. What helpers launched is in one row of its "
+        "path")
+        .OptIn()
+        .At(18),
+    ColumnOf<&SectionRow::gpu_launches>("gpu_launches", "kernels", Kind::kCount, 5, "these kernels").OptIn().At(19),
+    ColumnOf<&SectionRow::gpu_copy_seconds>("gpu_copy_seconds", "GPU copies", Kind::kDuration, 4,
+                                            "copies and fills on the devices")
+        .OptIn()
+        .At(20),
+    ColumnOf<&SectionRow::gpu_to_device_bytes>("gpu_to_device_bytes", "", Kind::kData, 0,
+                                               "copied from the host to the devices"),
+    ColumnOf<&SectionRow::gpu_from_device_bytes>("gpu_from_device_bytes", "", Kind::kData, 0,
+                                                 "copied from the devices to the host"),
+    ColumnOf<&SectionRow::gpu_wait_seconds>("gpu_wait_seconds", "waits for GPU", Kind::kDuration, 3,
+                                            "of the thread, inside CUDA's synchronisations and copies")
+        .OptIn()
+        .At(21),
+    ColumnOf<&SectionRow::gpu_wait_cpu_seconds>("gpu_wait_cpu_seconds", "", Kind::kDuration, 0,
+                                                "of this, CPU time: the thread spun"),
+};
+
+constexpr Column kMemorySectionColumns[] = {
+    ColumnOf<&MemorySectionRow::path>("path", "section", Kind::kText, 0, "names from the outermost section inwards"),
+    ColumnOf<&MemorySectionRow::count>("count", "calls", Kind::kCount, 1, "calls"),
+    ColumnOf<&MemorySectionRow::delta_bytes>("delta_bytes", "sum", Kind::kMemory, 0,
+                                             "sum of the changes of resident memory; null beyond 64 bits"),
+    ColumnOf<&MemorySectionRow::min_bytes>("min_bytes", "least", Kind::kMemory, 2, "least change in one call"),
+    ColumnOf<&MemorySectionRow::max_bytes>("max_bytes", "largest", Kind::kMemory, 0, "largest change in one call"),
+    ColumnOf<&MemorySectionRow::rss_start_bytes>("rss_start_bytes", "RSS before it", Kind::kMemory, 3,
+                                                 "resident memory before the largest change"),
+    ColumnOf<&MemorySectionRow::rss_stop_bytes>("rss_stop_bytes", "RSS after it", Kind::kMemory, 3,
+                                                "resident memory after it"),
+    ColumnOf<&MemorySectionRow::peak_bytes>("peak_bytes", "peak", Kind::kMemory, 1,
+                                            "largest resident memory seen at a begin or end"),
+};
+
+/// By dataset, too, where tables do not show them.
+template <class Row>
+constexpr Column kFigureColumns[] = {
+    ColumnIn<Row, &Row::count>("count", "count", Kind::kCount, 2, "finite values, of `ok` attempts").At(3),
+    ColumnIn<Row, &Row::sum>("sum", "sum", Kind::kNumber, 0, "sum of the values").In("its unit").At(4),
+    ColumnIn<Row, &Row::mean>("mean", "mean", Kind::kNumber, 0, "sum / count").In("its unit").At(5),
+    ColumnIn<Row, &Row::min>("min", "min", Kind::kNumber, 3, "least value").In("its unit").At(6),
+    ColumnIn<Row, &Row::max>("max", "max", Kind::kNumber, 3, "largest value").In("its unit").At(9),
+    ColumnIn<Row, &Row::p50>("p50", "p50", Kind::kNumber, 4,
+                             "median of the values; those of summed chunks are not among them")
+        .In("its unit")
+        .At(7),
+    ColumnIn<Row, &Row::p95>("p95", "p95", Kind::kNumber, 4, "95 % quantile of the same").In("its unit").At(8),
+    ColumnIn<Row, &Row::quantiles_of>("quantiles_of", "", Kind::kText, 0,
+                                      "`values`; or `chunk means`, if a chunk with several values has no sketch of "
+                                      "them: then their mean stands for each of them")
+        .CsvLast(),
+    ColumnIn<Row, &Row::invalid>("invalid", "invalid", Kind::kCount, 5,
+                                 "values that were not finite: counted, not summed")
+        .At(10),
+    ColumnIn<Row, &Row::failed_count>("failed_count", "of failed chunks", Kind::kCount, 6,
+                                      "finite values of failed attempts, which no other field holds")
+        .At(11),
+    ColumnIn<Row, &Row::failed_sum>("failed_sum", "", Kind::kNumber, 0, "their sum").In("its unit"),
+};
+
+constexpr Column kMetricNames[] = {
+    ColumnOf<&CustomMetricRow::name>("name", "metric", Kind::kText, 0, "as recorded").At(1),
+    ColumnOf<&CustomMetricRow::unit>("unit", "unit", Kind::kText, 1, "as recorded; may be empty").At(2),
+};
+
+constexpr Column kMetricDetails[] = {
+    ColumnIn<CustomMetricRow, &CustomMetricRow::by_dataset>(
+        "by_dataset", "", Kind::kText, 0, "the fields from `count` to `failed_sum`, for each dataset"),
+    ColumnIn<CustomMetricRow, &CustomMetricRow::histogram>(
+        "histogram", "", Kind::kText, 0,
+        "`edges` and `counts` of at most 40 bins; null where not all values are known"),
+};
+
+constexpr Column kCutColumns[] = {
+    ColumnOf<&CutRow::name>("name", "cut", Kind::kText, 0, "as recorded"),
+    ColumnOf<&CutRow::events>("events", "events", Kind::kExactCount, 0, "events that passed, summed over results"),
+    ColumnOf<&CutRow::weights>("weights", "sum of weights", Kind::kNumber, 2,
+                               "sum of weights; null where a result gave none"),
+    ColumnOf<&CutRow::step_efficiency>("step_efficiency", "of the step before", Kind::kShare, 1,
+                                       "events / events of the cut before; 1 for the first"),
+    ColumnOf<&CutRow::total_efficiency>("total_efficiency", "of all", Kind::kShare, 0,
+                                        "events / events of the first cut"),
+};
+
+constexpr Column kRequestSumColumns[] = {
+    ColumnOf<&RequestSumRow::server>("server", "server", Kind::kText, 0, "the server or mount, as recorded"),
+    ColumnOf<&RequestSumRow::operation>("operation", "operation", Kind::kText, 0,
+                                        "as recorded: read, readv, open and others"),
+    ColumnOf<&RequestSumRow::calls>("calls", "calls", Kind::kCount, 0, "requests that ended, of ended attempts"),
+    ColumnOf<&RequestSumRow::bytes>("bytes", "bytes", Kind::kData, 1,
+                                    "that they moved, as far as their callers told; null beyond 64 bits"),
+    ColumnOf<&RequestSumRow::seconds>("seconds", "time", Kind::kDuration, 0,
+                                      "wall time of all of them; those that overlapped count each"),
+    ColumnOf<&RequestSumRow::max_seconds>("max_seconds", "slowest", Kind::kDuration, 1, "the slowest"),
+    ColumnOf<&RequestSumRow::errors>("errors", "errors", Kind::kCount, 2, "those that failed"),
+};
+
+constexpr Column kGpuKernelColumns[] = {
+    ColumnOf<&GpuKernelRow::section>("section", "section", Kind::kText, 0,
+                                     "path of the section that launched it; empty outside every section"),
+    ColumnOf<&GpuKernelRow::dataset>("dataset", "dataset", Kind::kText, 2,
+                                     "of the chunk; null where it has none, and outside chunks"),
+    ColumnOf<&GpuKernelRow::kernel>("kernel", "kernel", Kind::kFunction, 0, "its name, as the source has it"),
+    ColumnOf<&GpuKernelRow::launches>("launches", "launches", Kind::kCount, 1, "how often it ran"),
+    ColumnOf<&GpuKernelRow::seconds>("seconds", "time", Kind::kDuration, 0, "on the devices, added up"),
+    ColumnOf<&GpuKernelRow::max_seconds>("max_seconds", "longest", Kind::kDuration, 1, "the longest"),
+};
+
+constexpr Column kFunctionColumns[] = {
+    ColumnOf<&FunctionRow::section>("section", "section", Kind::kText, 0,
+                                    "path of the section that was open; empty outside every section"),
+    ColumnOf<&FunctionRow::dataset>("dataset", "dataset", Kind::kText, 2, "of the chunk; null where it has none"),
+    ColumnOf<&FunctionRow::function>("function", "function", Kind::kFunction, 0,
+                                     "the innermost function of the stack, as its language names it; of native code "
+                                     "without a symbol `file+0xaddress`"),
+    ColumnOf<&FunctionRow::file>("file", "file", Kind::kPath, 4,
+                                 "the source that defines it; of native code without debug information the program or "
+                                 "library that has it; null where that is not known"),
+    ColumnOf<&FunctionRow::line>("line", "line", Kind::kExactCount, 4,
+                                 "the line of its definition; null where that is not known")
+        .In(""),
+    ColumnOf<&FunctionRow::samples>(
+        "samples", "samples", Kind::kCount, 3,
+        "how often it was seen on a CPU, weighed by the CPU time since the thread was looked at before"),
+    ColumnOf<&FunctionRow::share>("share", "share", Kind::kShare, 0,
+                                  "of the samples of this section and dataset; null where some of them found no room"),
+    ColumnOf<&FunctionRow::share_error>(
+        "share_error", "error", Kind::kShare, 1,
+        "the true share is within share +- share_error in 95 of 100 runs; by the number of sightings"),
+};
+
+constexpr Column kFineColumns[] = {
+    ColumnOf<&FineRow::context>(
+        "context", "context", Kind::kText, 0,
+        "the engine's: execute, get-data, gather-dep and others; `native`: recorded by the SDK's activities"),
+    ColumnOf<&FineRow::span>("span", "span", Kind::kText, 3, "the engine's span (its id), or the chunk's; null: none"),
+    ColumnOf<&FineRow::worker>("worker", "worker", Kind::kText, 2, "the engine's name for it, else `<host>:<pid>`"),
+    ColumnOf<&FineRow::function>("function", "function", Kind::kText, 1,
+                                 "prefix of the task; null where there is none"),
+    ColumnOf<&FineRow::activity>("activity", "activity", Kind::kText, 0, "as recorded"),
+    ColumnOf<&FineRow::unit>("unit", "unit", Kind::kText, 0, "as recorded"),
+    ColumnOf<&FineRow::value>("value", "value", Kind::kNumber, 0, "sum over ended attempts, or over tasks")
+        .In("its unit"),
+};
+
+}  // namespace
+
+absl::Span<const Column> SectionRow::Columns() { return kSectionColumns; }
+absl::Span<const Column> MemorySectionRow::Columns() { return kMemorySectionColumns; }
+absl::Span<const Column> CustomMetricFigures::Columns() { return kFigureColumns<CustomMetricFigures>; }
+absl::Span<const Column> CustomMetricRow::Columns() {
+  static constexpr auto kColumns = Joined(kMetricNames, kFigureColumns<CustomMetricRow>, kMetricDetails);
+  return kColumns;
+}
+absl::Span<const Column> CutRow::Columns() { return kCutColumns; }
+absl::Span<const Column> RequestSumRow::Columns() { return kRequestSumColumns; }
+absl::Span<const Column> FunctionRow::Columns() { return kFunctionColumns; }
+absl::Span<const Column> GpuKernelRow::Columns() { return kGpuKernelColumns; }
+absl::Span<const Column> FineRow::Columns() { return kFineColumns; }
+
+void WriteValue(const std::optional<ValueHistogram>& member, Json* value) {
+  if (member.has_value()) *value = {{"edges", member->edges}, {"counts", member->counts}};
+}
+
+void ReadValue(const Json& value, std::optional<ValueHistogram>* member) {
+  member->reset();
+  if (!value.is_object()) return;
+  ValueHistogram& histogram = member->emplace();
+  const auto numbers = [&value](const char* key, const auto& add) {
+    const auto found = value.find(key);
+    for (size_t i = 0; found != value.end() && i < internal::SizeOf(*found); ++i) {
+      if ((*found)[i].is_number()) add((*found)[i]);
+    }
+  };
+  numbers("edges", [&](const Json& edge) { histogram.edges.push_back(edge.get<double>()); });
+  numbers("counts", [&](const Json& count) { histogram.counts.push_back(count.get<uint64_t>()); });
+  if (histogram.edges.size() != histogram.counts.size() + 1) member->reset();
+}
+
+void WriteValue(const FiguresByDataset& member, Json* value) {
+  *value = Json::object();
+  for (const auto& [dataset, figures] : member) {
+    WriteRow(CustomMetricFigures::Columns(), &figures, &(*value)[dataset]);
+  }
+}
+
+void ReadValue(const Json& value, FiguresByDataset* member) {
+  member->clear();
+  if (!value.is_object()) return;
+  for (const auto& [dataset, figures] : value.items()) {
+    ReadRow(CustomMetricFigures::Columns(), figures, &member->emplace_back(dataset, CustomMetricFigures()).second);
+  }
+}
+
+}  // namespace crema

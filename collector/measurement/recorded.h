@@ -1,0 +1,166 @@
+// What guards and engines recorded, summed: the rows of `sections`, `process_sections`, `memory_sections`,
+// `custom_metrics`, `cuts`, `requests`, `functions` and `fine`.
+#ifndef CREMA_COLLECTOR_MEASUREMENT_RECORDED_H_
+#define CREMA_COLLECTOR_MEASUREMENT_RECORDED_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "collector/measurement/column.h"
+
+namespace crema {
+
+/// A path of sections.
+struct SectionRow {
+  Text path;
+  Flag helper;
+  Number count;
+  Number total;
+  Number self;
+  Number min;
+  Number max;
+  Number mean;
+  Number cpu;
+  Number failed;
+  Number chunks;
+  Number p50;
+  Number p95;
+  Number p99;
+  Number mean_per_chunk;
+  Number mean_when_run;
+  Number share;
+  Number self_in_workers;
+  Number allocations;
+  Number allocated_bytes;
+  Number live_bytes;
+  Number peak_live_bytes;
+  Number live_growth_bytes;
+  Number gpu_seconds;
+  Number gpu_launches;
+  Number gpu_copy_seconds;
+  Number gpu_to_device_bytes;
+  Number gpu_from_device_bytes;
+  Number gpu_wait_seconds;
+  Number gpu_wait_cpu_seconds;
+  static absl::Span<const Column> Columns();
+};
+
+/// A path of memory sections.
+struct MemorySectionRow {
+  Text path;
+  Number count;
+  Number delta_bytes;
+  Number min_bytes;
+  Number max_bytes;
+  Number rss_start_bytes;
+  Number rss_stop_bytes;
+  Number peak_bytes;
+  static absl::Span<const Column> Columns();
+};
+
+/// Bin i holds the values from `edges[i]` to below `edges[i + 1]`, the last one its upper edge too.
+struct ValueHistogram {
+  std::vector<double> edges;
+  std::vector<uint64_t> counts;  ///< one less than edges
+};
+void WriteValue(const std::optional<ValueHistogram>& member, nlohmann::ordered_json* value);
+void ReadValue(const nlohmann::ordered_json& value, std::optional<ValueHistogram>* member);
+
+/// Figures of one metric, of `ok` attempts; what failed ones recorded stands apart.
+struct CustomMetricFigures {
+  Number count;
+  Number sum;
+  Number mean;
+  Number min;
+  Number max;
+  Number p50;
+  Number p95;
+  Text quantiles_of;
+  Number invalid;
+  Number failed_count;
+  Number failed_sum;
+  /// Null where not all values are known; the table `custom_metrics` has it beside the figures.
+  std::optional<ValueHistogram> histogram;
+  static absl::Span<const Column> Columns();
+};
+
+using FiguresByDataset = std::vector<std::pair<std::string, CustomMetricFigures>>;  ///< by name
+void WriteValue(const FiguresByDataset& member, nlohmann::ordered_json* value);
+void ReadValue(const nlohmann::ordered_json& value, FiguresByDataset* member);
+
+/// A metric of the user's.
+struct CustomMetricRow : CustomMetricFigures {
+  Text name;
+  Text unit;  ///< may be empty
+  FiguresByDataset by_dataset;
+  static absl::Span<const Column> Columns();
+};
+
+/// A cut of the flow.
+struct CutRow {
+  Text name;
+  Number events;
+  Number weights;
+  Number step_efficiency;
+  Number total_efficiency;
+  static absl::Span<const Column> Columns();
+};
+
+/// What was asked of a server by an operation (the SDK has a RequestRow of its own).
+struct RequestSumRow {
+  Text server;
+  Text operation;
+  Number calls;
+  Number bytes;
+  Number seconds;
+  Number max_seconds;
+  Number errors;
+  static absl::Span<const Column> Columns();
+};
+
+/// A function that ran itself, inside a section of chunks of a dataset.
+struct FunctionRow {
+  Text section;
+  Text dataset;
+  Text function;
+  Text file;
+  Number line;
+  Number samples;
+  Number share;
+  Number share_error;
+  std::string build_id;  ///< of `file`, where that is a program or library and `function` an address in it; not in the
+                         ///< document, as the next
+  int64_t squares = 0;   ///< the sum of each sighting's samples, squared
+  static absl::Span<const Column> Columns();
+};
+
+/// A kernel that ran on GPUs, launched in a section of chunks of a dataset.
+struct GpuKernelRow {
+  Text section;
+  Text dataset;
+  Text kernel;
+  Number launches;
+  Number seconds;
+  Number max_seconds;
+  static absl::Span<const Column> Columns();
+};
+
+/// An activity.
+struct FineRow {
+  Text context;
+  Text span;
+  Text worker;
+  Text function;
+  Text activity;
+  Text unit;
+  Number value;
+  static absl::Span<const Column> Columns();
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_MEASUREMENT_RECORDED_H_
