@@ -30,8 +30,8 @@ constexpr int kKeptBuffers = 16;
 constexpr timespec kFlushInterval = {0, 200000000};
 /// The device may complete work long after the last call.
 constexpr int kFlushesAfterCalls = 20;
-/// A buffer takes a tenth of that. If none was needed for so many readings of the clock, records go to somebody else.
-constexpr std::uint64_t kMostReadingsWithoutBuffer = 100000;
+/// Twice as many as the calls that fill a buffer. If none was needed for so long, records go to somebody else.
+constexpr std::uint64_t kMostReadingsWithoutBuffer = 4 * kBufferBytes / sizeof(ApiRecord);
 
 constexpr char kRegisterCallbacks[] = "cuptiActivityRegisterCallbacks";
 constexpr char kTakenOver[] =
