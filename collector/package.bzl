@@ -75,7 +75,10 @@ def collector_package(name, uses = [], libraries = [], generated = [], fixtures 
         srcs = native.glob(["**/*.cc"], exclude = ["**/*_test.cc"] + programs) + generated,
         hdrs = native.glob(["**/*.h"], exclude = fixtures),
         copts = select({"//:optimised": ["-O3"], "//conditions:default": []}) if folder in _OPTIMISED else [],
-        linkopts = ["-pthread"],
+        linkopts = [
+            "-ldl",
+            "-pthread",
+        ],
         visibility = visibility,
         deps = packages + uses + libraries + _LIBRARIES,
     )

@@ -130,7 +130,7 @@ def main() -> int:
     prefix, output = arguments.prefix, arguments.output
     project = tomllib.loads((PACKAGE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     try:
-        libraries = ("libcrema.so.1", "libcrema_cpp.so", "libcrema_allocations.so")
+        libraries = ("libcrema.so.1", "libcrema_cpp.so", "libcrema_allocations.so", "libcrema_gpu.so")
         natives = [prefix / "bin/crema", *(prefix / "lib" / name for name in libraries)]
         natives += native_files.libraries_of(prefix / "bin/crema")
         glibc = native_files.glibc_of(natives, [prefix / "lib/libcrema.a"])

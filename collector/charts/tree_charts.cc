@@ -182,6 +182,12 @@ Drawing DrawProcessTimeline(const ChartInput& input) {
   const std::string where = is_of_host ? " by the whole host" : "";
   add(BytesPanel(measurement, seconds, "network [MB/s]", "tree_net_rx_bps", "tree_net_tx_bps", "received" + where,
                  "sent" + where));
+  if (const auto used = SumOfSteps(measurement, "gpu_utilization_percent"); LargestOf(used) > 0) {
+    TimePanel gpus(seconds, "GPUs [% of one]");
+    gpus.AddLine(used, "cpu");
+    gpus.AddMeaning("cpu", "time in which some kernel ran, of GPUs that the command used");
+    add(gpus.Take(70));
+  }
   TimePanel counts(seconds, "processes, threads");
   counts.AddLine(SumOfSteps(measurement, "tree_threads"), "wait");
   counts.AddLine(SumOfSteps(measurement, "tree_processes"), "cpu");

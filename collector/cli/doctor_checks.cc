@@ -16,10 +16,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/engines/engines.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 #include "collector/sources/process_tree/cgroup_limits.h"
+#include "collector/sources/process_tree/gpu_sampler.h"
 #include "collector/sources/process_tree/proc_file.h"
 #include "sdk/src/log/engine_identity.h"
 
@@ -196,6 +198,17 @@ DoctorCheck CheckChildren(const std::string& root) {
   return check;
 }
 
+/// A machine without a GPU lacks nothing.
+DoctorCheck CheckGpu() {
+  const GpuDriver driver = FindGpuDriver();
+  DoctorCheck check{"gpu", "GPU", CheckState::kGood, {{"driver", nullptr}, {"gpus", driver.gpus}}, driver.problem, ""};
+  if (!driver.version.empty()) check.value["driver"] = driver.version;
+  if (!driver.problem.empty()) return check;
+  check.text = absl::StrCat(absl::StrJoin(driver.gpus, ", "), "; driver ", driver.version,
+                            "; `crema run --gpu` counts what they do for each chunk");
+  return check;
+}
+
 DoctorCheck CheckLimits() {
   DoctorCheck check{"limits", "Limits", CheckState::kGood, Json::object(), "", ""};
   const auto limit = [&check](const char* name, int resource) {
@@ -238,6 +251,7 @@ std::vector<DoctorCheck> CheckMachine(const std::string& root) {
       CheckChildren(root),
       CheckPressure(root),
       CheckPerf(root),
+      CheckGpu(),
       CheckLimits(),
   };
 }

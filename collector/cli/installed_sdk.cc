@@ -13,7 +13,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "collector/output/output_directory.h"
 
 namespace crema {
 namespace {
@@ -53,16 +52,17 @@ absl::StatusOr<InstalledSdk> FindInstalledSdk(const fs::path& program) {
       program.string(), " && cmake --build build && cmake --install build"));
 }
 
-absl::StatusOr<std::string> FindAllocationsLibrary(const fs::path& program) {
+absl::StatusOr<std::string> FindLibraryToLoad(const fs::path& program, const std::string& name,
+                                              const std::string& folder) {
   const fs::path prefix = program.parent_path().parent_path();
   std::vector<fs::path> directories = LibraryDirectories(prefix);
-  directories.push_back(prefix.parent_path() / "sdk" / "allocations");
+  directories.push_back(prefix.parent_path() / "sdk" / folder);
   std::error_code error;
   for (const fs::path& directory : directories) {
-    if (fs::exists(directory / kAllocationsLibraryName, error)) return (directory / kAllocationsLibraryName).string();
+    if (fs::exists(directory / name, error)) return (directory / name).string();
   }
   return absl::NotFoundError(
-      absl::StrCat(kAllocationsLibraryName, " was not installed together with ", program.string(),
+      absl::StrCat(name, " was not installed together with ", program.string(),
                    ": install the wheel crema-hep, or this program with the SDK (CREMA_PROGRAM)"));
 }
 

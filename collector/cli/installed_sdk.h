@@ -27,8 +27,10 @@ std::filesystem::path RunningProgram();
 /// with where there is no pkg-config. Errors: the file cannot be read; it has no such field.
 absl::StatusOr<std::string> PkgConfigField(const std::filesystem::path& module, const std::string& field);
 
-/// The library that counts allocations: installed with the program, or where Bazel builds both. Errors: NotFound.
-absl::StatusOr<std::string> FindAllocationsLibrary(const std::filesystem::path& program);
+/// A library that commands load: installed with the program, or in `sdk/<folder>` where Bazel builds both. Errors:
+/// NotFound.
+absl::StatusOr<std::string> FindLibraryToLoad(const std::filesystem::path& program, const std::string& name,
+                                              const std::string& folder);
 
 }  // namespace crema
 

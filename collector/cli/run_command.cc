@@ -19,6 +19,7 @@
 #include "collector/cli/run_watch.h"
 #include "collector/cli/signal_relay.h"
 #include "collector/cli/subcommand.h"
+#include "collector/output/output_directory.h"
 
 namespace crema {
 namespace {
@@ -49,16 +50,21 @@ int RunUnmeasured(const RunPlan& plan) {
   return StatusOfExecError(exec_errno);
 }
 
+// A library for the command to load.
+bool Find(const std::string& name, const std::string& folder, std::string* library) {
+  absl::StatusOr<std::string> found = FindLibraryToLoad(RunningProgram(), name, folder);
+  if (!found.ok()) {
+    ReportFailure(found.status());
+    return false;
+  }
+  *library = *std::move(found);
+  return true;
+}
+
 int Run(RunPlan plan) {
   if (IsSwitchedOff()) return RunUnmeasured(plan);
-  if (plan.allocations) {
-    absl::StatusOr<std::string> library = FindAllocationsLibrary(RunningProgram());
-    if (!library.ok()) {
-      ReportFailure(library.status());
-      return kRunFailed;
-    }
-    plan.allocations_library = *std::move(library);
-  }
+  if (plan.allocations && !Find(kAllocationsLibraryName, "allocations", &plan.allocations_library)) return kRunFailed;
+  if (plan.gpu && !Find(kGpuLibraryName, "gpu", &plan.gpu_library)) return kRunFailed;
   SignalRelay signals;
   absl::StatusOr<RunDirectory> directory = RunDirectory::Create(
       plan.directory.empty() ? RunDirectory::DefaultName() : plan.directory, {plan.replace, plan.force});
@@ -107,6 +113,9 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
   run->add_flag("--requests", plan->requests, "Measure uproot's and fsspec's requests to storage (CREMA_REQUESTS)")
       ->excludes(pid);
   run->add_flag("--allocations", plan->allocations, "Count allocations by section, by a library that is loaded before")
+      ->excludes(pid);
+  run->add_flag("--gpu", plan->gpu,
+                "Count what NVIDIA GPUs do for each chunk and section, by a library that CUDA loads")
       ->excludes(pid);
   run->add_option("--stacks", plan->stacks_hertz,
                   "Take stacks of functions so often in each second of a thread's CPU time (CREMA_STACKS)")

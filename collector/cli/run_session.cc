@@ -70,8 +70,23 @@ std::string FirstOfPreloaded(const std::string& library) {
   return all;
 }
 
+// The library for CUDA to load; empty where another profiler's is. As above, best is a copy.
+std::string LibraryToInject(const RunPlan& plan, const fs::path& copy) {
+  if (!plan.gpu) return "";
+  const char* before = secure_getenv("CUDA_INJECTION64_PATH");
+  if (before != nullptr && *before != '\0' && fs::path(before).filename() != kGpuLibraryName) {
+    PrintError(fmt::format("CUDA_INJECTION64_PATH is {} already: what GPUs do is not counted", before));
+    return "";
+  }
+  std::error_code error;
+  fs::copy_file(plan.gpu_library, copy, error);
+  std::error_code ignored;
+  if (error) fs::remove(copy, ignored);
+  return error ? plan.gpu_library : copy.string();
+}
+
 EnvironmentChanges RecordingOn(const RunPlan& plan, const RunDirectory& directory, const std::string& run_id,
-                               const std::string& preloaded) {
+                               const std::string& preloaded, const std::string& injected) {
   EnvironmentChanges changes = {
       {"CREMA_DIR", directory.records()},
       {"CREMA_RUN_ID", run_id},
@@ -84,6 +99,8 @@ EnvironmentChanges RecordingOn(const RunPlan& plan, const RunDirectory& director
   if (plan.requests) changes.emplace_back("CREMA_REQUESTS", "1");
   if (plan.stacks_hertz > 0) changes.emplace_back("CREMA_STACKS", fmt::format("{:g}", plan.stacks_hertz));
   if (plan.allocations) changes.emplace_back("CREMA_ALLOCATIONS", "1");
+  if (plan.gpu) changes.emplace_back("CREMA_GPU", "1");
+  if (!injected.empty()) changes.emplace_back("CUDA_INJECTION64_PATH", injected);
   if (!preloaded.empty()) changes.emplace_back("LD_PRELOAD", FirstOfPreloaded(preloaded));
   return changes;
 }
@@ -149,9 +166,11 @@ RunOutcome RunCommand(const RunPlan& plan, RunDirectory* directory, SignalRelay*
 
   run.start_ns = clock.UnixNs();
   const fs::path library_copy = fs::path(directory->records()) / kAllocationsLibraryName;
-  const Launched launched =
-      Launch(plan.command, RecordingOn(plan, *directory, run_id, LibraryToPreload(plan, library_copy)),
-             [signals] { signals->RestoreInChild(); });
+  const fs::path gpu_copy = fs::path(directory->records()) / kGpuLibraryName;
+  const Launched launched = Launch(
+      plan.command,
+      RecordingOn(plan, *directory, run_id, LibraryToPreload(plan, library_copy), LibraryToInject(plan, gpu_copy)),
+      [signals] { signals->RestoreInChild(); });
   if (!launched.started()) {
     ReportNotStarted(plan.command.front(), launched);
     if (launched.exec_errno != 0) outcome.exit_status = StatusOfExecError(launched.exec_errno);
@@ -170,6 +189,7 @@ RunOutcome RunCommand(const RunPlan& plan, RunDirectory* directory, SignalRelay*
   WaitForStragglers(launched.pid, clock, *signals, &sampler);
   std::error_code error;
   fs::remove(library_copy, error);
+  fs::remove(gpu_copy, error);
   outcome.exit_status = ShellStatus(status);
   sampler.End(stop_ns, outcome.exit_status);
   if (log->dropped() > 0) {

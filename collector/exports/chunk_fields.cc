@@ -79,6 +79,15 @@ ChunkValue EventRate(const Attempt& attempt) {
 }
 ChunkValue RssDeltaOf(const Attempt& attempt) { return Value(RssDelta(MeasuredOf(attempt).row)); }
 
+template <auto kMember>
+ChunkValue GpuSeconds(const Attempt& attempt) {
+  return attempt.gpu.has_value() ? Seconds((*attempt.gpu).*kMember) : ChunkValue();
+}
+template <auto kMember>
+ChunkValue GpuCount(const Attempt& attempt) {
+  return attempt.gpu.has_value() ? ChunkValue((*attempt.gpu).*kMember) : ChunkValue();
+}
+
 constexpr ChunkField kFields[] = {
     {"run_id", true, [](const Attempt& attempt) { return Text(attempt.process.run_id); }},
     {"worker", true, [](const Attempt& attempt) { return Text(attempt.process.worker); }},
@@ -121,6 +130,13 @@ constexpr ChunkField kFields[] = {
     {"io_read_bytes", false, Fact<&ChunkFact::io_read_bytes>},
     {"allocations", false, Fact<&ChunkFact::allocations>},
     {"allocated_bytes", false, Fact<&ChunkFact::allocated_bytes>},
+    {"gpu_seconds", false, GpuSeconds<&GpuRowFact::kernel_ns>},
+    {"gpu_launches", false, GpuCount<&GpuRowFact::launches>},
+    {"gpu_copy_seconds", false, GpuSeconds<&GpuRowFact::copy_ns>},
+    {"gpu_to_device_bytes", false, GpuCount<&GpuRowFact::to_device_bytes>},
+    {"gpu_from_device_bytes", false, GpuCount<&GpuRowFact::from_device_bytes>},
+    {"gpu_wait_seconds", false, GpuSeconds<&GpuRowFact::wait_ns>},
+    {"gpu_wait_cpu_seconds", false, GpuSeconds<&GpuRowFact::wait_cpu_ns>},
     {"open_chunks", false, Fact<&ChunkFact::open_chunks>},
     {"lanes_peak", false, Fact<&ChunkFact::lanes_peak>},
     {"suspended_ns", false,

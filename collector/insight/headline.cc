@@ -60,21 +60,35 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   const double unused = budget.Share("unused_by_tasks");
   const double unmeasured = budget.Share("unmeasured");
   const std::string all = HumanCount(budget.core_seconds) + " core-seconds";
-  if (unmeasured > std::max({compute, cpu_wait + blocked, outside, process, framework, idle, unused})) {
+  if (unmeasured >
+      std::max({compute, cpu_wait + blocked, budget.Share("gpu_wait"), outside, process, framework, idle, unused})) {
     return {fmt::format("not judged: for {} of {} the CPU time of chunks is not known", HumanPercent(unmeasured), all)};
   }
   const std::string of_all = " of " + all;
+  const bool is_uncounted = UsesUncountedGpu(measurement);
+  const Class with_gpu = {fmt::format(
+      "uses a GPU: some kernel ran for {} of the time; your code computed, or waited for the GPU, for {}{} "
+      "(`crema run --gpu` shows which)",
+      HumanPercent(measurement.Metric("gpu_utilization").value_or(0)), HumanPercent(compute + blocked), of_all)};
   if (RuleOf("compute-bound").threshold.Holds(compute)) {
+    if (is_uncounted) return with_gpu;
     return {fmt::format("compute-bound: your code computed for {}{}", HumanPercent(compute), of_all)};
   }
   const double waiting = cpu_wait + blocked;
-  const std::array<Use, 6> uses = {{
+  const double gpu = budget.Share("gpu_wait");
+  const std::array<Use, 7> uses = {{
       {waiting,
        RuleOf("waiting-bound").threshold.Holds(waiting) || (kWaitsToo.Holds(waiting) && waiting > compute),
        cpu_wait > blocked ? "short of CPU" : "waiting-bound",
        "your code waited for {}",
        {"waiting-bound", "cpu-contention"},
        {"cpu_wait", "blocked", "waiting"}},
+      {gpu,
+       RuleOf("gpu-bound").threshold.Holds(gpu),
+       "gpu-bound",
+       "your code waited for the GPU for {}",
+       {"gpu-bound", "gpu-copies"},
+       {"gpu_wait"}},
       {idle, kStarved.Holds(idle), "starved", "cores were idle for {}"},
       {unused,
        kStarved.Holds(unused),
@@ -105,6 +119,7 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   for (const Use& use : uses) {
     if (use.characterises && (most == nullptr || use.share > most->share)) most = &use;
   }
+  if (is_uncounted && (most == nullptr || most == uses.data())) return with_gpu;
   if (most == nullptr) return {fmt::format("mixed: your code computed for {}{}", HumanPercent(compute), of_all)};
   const bool is_waiting = most == &uses[0];
   return {fmt::format("{}: {}{}{}{}computed for {}", most->name,

@@ -50,6 +50,7 @@ void JudgeRepeats(const JudgedRun& run) {
 }
 
 void JudgeWaiting(const JudgedRun& run) {
+  if (UsesUncountedGpu(run.measurement)) return;
   const VerdictRule& rule = RuleOf("waiting-bound");
   const BudgetRows& budget = run.budget();
   // The budget has one row `waiting` where the kernel does not tell the run delay, else `blocked`.
@@ -81,6 +82,7 @@ void JudgePythonsLock(const JudgedRun& run) {
 }
 
 void JudgeCompute(const JudgedRun& run) {
+  if (UsesUncountedGpu(run.measurement)) return;
   const VerdictRule& rule = RuleOf("compute-bound");
   const double compute = run.budget().Share("compute");
   if (!rule.threshold.Holds(compute)) return;

@@ -101,6 +101,7 @@ void JudgeHealth(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("healthy");
   const std::optional<double> efficiency = run.measurement.Metric("cpu_efficiency");
   if (!efficiency.has_value() || !rule.threshold.Holds(*efficiency)) return;
+  if (UsesUncountedGpu(run.measurement)) return;  // the CPU may have spun
   auto troubles = [](const Verdict& verdict) { return verdict.severity >= Severity::kWarning; };
   if (std::any_of(run.verdicts->begin(), run.verdicts->end(), troubles)) return;
   run.Add(rule, *efficiency, fmt::format("Nothing stands out: CPU efficiency is {}.", HumanPercent(*efficiency)),

@@ -5,6 +5,7 @@
 #include "collector/insight/lost_workers.h"
 #include "collector/insight/run_evidence.h"
 #include "collector/insight/tree_figures.h"
+#include "collector/insight/verdict_families.h"
 
 namespace crema {
 namespace {
@@ -88,6 +89,22 @@ KeyFigureRow CpuEfficiency(const Measurement& measurement) {
   if (job.has_value()) {
     row.notes.push_back(Told("of the whole job ", "job_cpu_efficiency", *job, HumanPercent(*job), ""));
   }
+  if (UsesUncountedGpu(measurement)) {
+    row.mark = std::nullopt;
+    row.notes.insert(row.notes.begin(), Words("threads may spin for the GPU"));
+  } else if (measurement.Metric("gpu_wait_cpu_seconds").value_or(0) > 0) {
+    AddNote(measurement, "gpu_wait_cpu_seconds", "", HumanDuration, " of it spinning for the GPU", &row);
+  }
+  return row;
+}
+
+KeyFigureRow Gpu(const Measurement& measurement) {
+  KeyFigureRow row =
+      RowOf(measurement, {"GPU", {"gpu_utilization", ChangeOf::kShare, true}, RoundShare, "a kernel ran"});
+  AddNote(measurement, "gpu_seconds", "", HumanDuration, " of kernels", &row);
+  AddNote(measurement, "gpu_peak_memory_bytes", "", HumanMemory, " of its memory", &row);
+  AddNote(
+      measurement, "gpu_energy", "", [](double joules) { return HumanCount(joules) + " J"; }, "", &row);
   return row;
 }
 
@@ -162,8 +179,11 @@ KeyFigureRow FailedAttemptsRow(const Measurement& measurement) {
 std::vector<KeyFigureRow> KeyFigureRows(const Measurement& measurement) {
   if (IsProcessTreeOnly(measurement)) return TreeFigureRows(measurement);
   if (IsEngineLogOnly(measurement)) return EngineLogFigureRows(measurement);
-  return {Elapsed(measurement), EventRate(measurement),     DataRate(measurement), CpuEfficiency(measurement),
-          Blocked(measurement), PeakMemoryRow(measurement), Balance(measurement),  FailedAttemptsRow(measurement)};
+  std::vector<KeyFigureRow> rows = {
+      Elapsed(measurement), EventRate(measurement),     DataRate(measurement), CpuEfficiency(measurement),
+      Blocked(measurement), PeakMemoryRow(measurement), Balance(measurement),  FailedAttemptsRow(measurement)};
+  if (measurement.Metric("gpu_utilization").has_value()) rows.push_back(Gpu(measurement));
+  return rows;
 }
 
 }  // namespace crema

@@ -116,6 +116,8 @@ inline constexpr Bound kManyReads = From(1000, "requests: fewer cannot take long
 inline constexpr Bound kMuchRequestTime = From(0.05, "of the core-seconds: what reading may take in any run");
 
 // The headline, where the verdict of that name has no bound for it.
+inline constexpr Bound kGpuMatters =
+    From(0.05, "of the core-seconds, that kernels take: a GPU that is used less than that hardly matters");
 inline constexpr Bound kStarved = From(0.25, "every fourth core had nothing to do");
 inline constexpr Bound kOverheadBound = From(0.15, "opening may take as much");
 inline constexpr Bound kMostOfIt = Above(0.5, "more than half is most of it");

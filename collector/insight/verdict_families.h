@@ -42,6 +42,12 @@ void JudgeData(const JudgedRun& run);
 /// What was asked of storage: slow-server, many-small-reads.
 void JudgeRequests(const JudgedRun& run);
 
+/// gpu-bound, gpu-copies, gpu-starved, gpu-shared.
+void JudgeGpu(const JudgedRun& run);
+/// A GPU worked for the run, and nobody counted what it did: whether threads computed, or spun while they waited for
+/// it, is not known.
+bool UsesUncountedGpu(const Measurement& measurement);
+
 /// healthy; after all the others, whose findings it looks at.
 void JudgeHealth(const JudgedRun& run);
 

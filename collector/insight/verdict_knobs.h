@@ -116,7 +116,34 @@ inline void Keep(Json* document, double bytes, double chunks) {
   (*document)["sections"][1]["chunks"] = chunks;
 }
 
+/// Kernels and copies of so many seconds.
+inline void UseGpu(Json* document, double kernels, double copies) {
+  SetMetric(document, "gpu_seconds", kernels);
+  SetMetric(document, "gpu_copy_seconds", copies);
+  SetMetric(document, "gpu_wait_cpu_seconds", 0);
+}
+
+/// 100 seconds, in which a device works for so many.
+inline void StarveGpu(Json* document, double busy, double kernels) {
+  UseGpu(document, kernels, 0);
+  SetMetric(document, "wall_time", 100);
+  SetMetric(document, "gpu_busy_seconds", busy);
+}
+
 inline const Knob kKnobs[] = {
+    {"gpu-bound", 0,
+     [](Json* document, double share) {
+       PartKnob("gpu_wait")(document, share);
+       UseGpu(document, 2, 1);
+     }},
+    {"gpu-copies", 0,
+     [](Json* document, double share) {
+       PartKnob("gpu_wait")(document, share);
+       UseGpu(document, 1, 2);
+     }},
+    {"gpu-starved", 0, [](Json* document, double share) { StarveGpu(document, 100 * share, 20); }},
+    {"gpu-starved", 1, [](Json* document, double share) { StarveGpu(document, 1, 100 * share); }},
+    {"gpu-shared", 0, MetricKnob("gpu_utilization_of_others")},
     {"compute-bound", 0, PartKnob("compute")},
     {"waiting-bound", 0,
      [](Json* document, double share) {

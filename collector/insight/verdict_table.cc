@@ -50,6 +50,34 @@ const std::vector<VerdictRule>& VerdictTable() {
        "above 0.30 the key figure is bad too; from 0.50 on the cores wait for more than half of the time",
        "Look at the sections with little CPU; read fewer columns, from nearer storage, or run more threads than cores.",
        {&kWaitsToo}},
+      {"gpu-bound", "time", From(0.30), kNever, Severity::kInfo,
+       "budget: gpu_wait {0} of the core-seconds, and kernels took longer than copies. Needs crema run --gpu",
+       "cores that wait for nearly a third of the time are limited by the device",
+       "Faster kernels, smaller models, lower precision, or more GPUs shorten the run. table gpu_kernels names the "
+       "longest."},
+      {"gpu-copies", "time", From(0.10), kNever, Severity::kWarning,
+       "budget: gpu_wait {0} of the core-seconds, and gpu_copy_seconds are more than gpu_seconds. Needs crema run "
+       "--gpu",
+       "copies should be a small part of what a GPU does; below a tenth, waiting for them hardly matters",
+       "Copy less, and only once: keep data on the device, use pinned memory and asynchronous copies, convert to "
+       "smaller "
+       "types first."},
+      {"gpu-starved",
+       "time",
+       Below(0.30),
+       kNever,
+       Severity::kWarning,
+       "gpu_busy_seconds / wall_time {0}, kernels took {2} of the core-seconds, and gpu-bound does not fire. Needs "
+       "crema "
+       "run --gpu",
+       "a device that is idle for more than two thirds of the time waits for the host",
+       "Use larger batches, prepare the next one while the device works (streams, threads), or let several processes "
+       "share the GPU.",
+       {&kGpuMatters}},
+      {"gpu-shared", "environment", From(0.10), kNever, Severity::kWarning,
+       "gpu_utilization_of_others {0}. Needs crema run, and a driver that reports the utilisation of processes",
+       "a tenth is more than a desktop or a monitor takes",
+       "Other processes use this GPU: times of kernels depend on them. Run alone, or ask for a GPU of your own."},
       {"cpu-contention", "time", From(0.05), 0.20, Severity::kWarning,
        "budget: cpu_wait {0} of the core-seconds; bad from {1}",
        "on cores that nobody else uses, the run delay stays below 0.01; at 0.05 there are more runnable threads than "

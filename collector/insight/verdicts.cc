@@ -24,6 +24,7 @@ std::vector<Verdict> Judge(const Measurement& measurement) {
     JudgeWorkers(run);
     JudgeData(run);
     JudgeRequests(run);
+    JudgeGpu(run);
     JudgeHealth(run);
   }
   FindCauses(measurement, &verdicts);

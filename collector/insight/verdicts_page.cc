@@ -63,6 +63,8 @@ If a run is of several kinds, crema names the one with the largest share:
 |---|---|---|
 | compute-bound | CPU in your code {compute}, for any other shares | as the verdict |
 | waiting-bound, short of CPU | waiting in your code {waiting}, or {also} and more than CPU; short of CPU if most of it was waiting for a CPU | as the verdict, with the waiting for a CPU |
+| gpu-bound | waiting for the GPU {gpu} | as the verdict |
+| uses a GPU | instead of compute-bound, waiting-bound and mixed, if the run used a GPU and nobody counted what it did | threads may spin while they wait for it |
 | opening-bound | opening and reading around your code {opening} | as the verdict |
 | busy outside chunks | CPU outside chunks {overhead} | as overhead-bound |
 | overhead-bound | framework and repeated work {overhead} | {overhead_reason} |
@@ -91,11 +93,11 @@ std::string Resources() {
 std::string HeadlineText() {
   const auto rule = [](std::string_view id) { return ToString(RuleOf(id).threshold); };
   return fmt::format(kHeadlineText, fmt::arg("compute", rule("compute-bound")),
-                     fmt::arg("waiting", rule("waiting-bound")), fmt::arg("also", ToString(kWaitsToo)),
-                     fmt::arg("opening", rule("opening-bound")), fmt::arg("overhead", ToString(kOverheadBound)),
-                     fmt::arg("overhead_reason", kOverheadBound.reason), fmt::arg("starved", ToString(kStarved)),
-                     fmt::arg("starved_reason", kStarved.reason), fmt::arg("loss", ToString(kWorthASentence)),
-                     fmt::arg("loss_reason", kWorthASentence.reason));
+                     fmt::arg("waiting", rule("waiting-bound")), fmt::arg("gpu", rule("gpu-bound")),
+                     fmt::arg("also", ToString(kWaitsToo)), fmt::arg("opening", rule("opening-bound")),
+                     fmt::arg("overhead", ToString(kOverheadBound)), fmt::arg("overhead_reason", kOverheadBound.reason),
+                     fmt::arg("starved", ToString(kStarved)), fmt::arg("starved_reason", kStarved.reason),
+                     fmt::arg("loss", ToString(kWorthASentence)), fmt::arg("loss_reason", kWorthASentence.reason));
 }
 
 /// The thresholds of report and terminal, from key_figure_bands.cc.

@@ -46,6 +46,18 @@ constexpr Column kBreakdownSums[] = {
                                                "events / cpu_sum"),
     ColumnIn<Row, &Row::rss_delta_mean>("rss_delta_mean", "RSS delta", Kind::kMemory, 10,
                                         "mean change of resident memory over an ended attempt"),
+    ColumnIn<Row, &Row::gpu_seconds>(
+        "gpu_seconds", "GPU", Kind::kDuration, 5,
+        "of datasets: times of kernels that its chunks launched, on the devices, added up; null where they were not "
+        "counted (`crema run --gpu`), as the next four")
+        .OptIn(),
+    ColumnIn<Row, &Row::gpu_launches>("gpu_launches", "kernels", Kind::kCount, 8, "these kernels").OptIn(),
+    ColumnIn<Row, &Row::gpu_copy_seconds>("gpu_copy_seconds", "", Kind::kDuration, 0,
+                                          "copies and fills on the devices"),
+    ColumnIn<Row, &Row::gpu_to_device_bytes>("gpu_to_device_bytes", "", Kind::kData, 0,
+                                             "copied from the host to the devices"),
+    ColumnIn<Row, &Row::gpu_from_device_bytes>("gpu_from_device_bytes", "", Kind::kData, 0,
+                                               "copied from the devices to the host"),
 };
 
 constexpr Column kWorkerName[] = {

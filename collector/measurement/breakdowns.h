@@ -45,6 +45,11 @@ struct BreakdownRow {
   Number event_rate;
   Number events_per_cpu_second;
   Number rss_delta_mean;
+  Number gpu_seconds;  ///< of datasets only, as the next four
+  Number gpu_launches;
+  Number gpu_copy_seconds;
+  Number gpu_to_device_bytes;
+  Number gpu_from_device_bytes;
   uint32_t group = 0;  ///< the index it was grouped by; not in the document
   static absl::Span<const Column> Columns();
 };

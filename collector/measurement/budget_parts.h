@@ -38,6 +38,9 @@ inline constexpr BudgetPartKind kBudgetParts[] = {
      "ready to run without a CPU (run delay), clipped to what CPU leaves"},
     {"blocked", "Waiting in your code", "blocked", "code blocked on I/O, locks or a device",
      "I/O, locks, the GIL, a GPU, sleep: what CPU, run delay and joining leave"},
+    {"gpu_wait", "Waiting in your code", "waiting for the GPU", "code that waited for the GPU",
+     "inside CUDA's synchronisations and copies, whether the thread spun (else in `compute`) or was blocked (else in "
+     "`blocked`); only with `crema run --gpu`"},
     {"waiting", "Waiting in your code", "waiting, the kernel did not tell for what",
      "code that waited (the kernel did not tell for what)",
      "stands for the two above where the kernel does not tell the run delay"},

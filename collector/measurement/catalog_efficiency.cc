@@ -7,7 +7,8 @@ namespace {
 constexpr std::string_view kNoCores = "it needs chunks and the cores they ran on";
 
 constexpr MetricEntry kEntries[] = {
-    {"cpu_efficiency", "", "ratio", "CPU efficiency", "chunk_cpu_time / core_seconds.",
+    {"cpu_efficiency", "", "ratio", "CPU efficiency",
+     "chunk_cpu_time / core_seconds. CPU time in which a thread spins counts too: gpu_wait_cpu_seconds is part of it.",
      "it needs CPU time of chunks and core seconds"},
     {"core_efficiency", "", "ratio", "Cores busy", "busy_time / core_seconds.", kNoCores},
     {"speedup_factor", "", "ratio", "Speedup", "busy_time / wall_time.", "no chunk was recorded"},

@@ -11,6 +11,7 @@ constexpr std::string_view kNoBytes = "no attempt said how many bytes it read (A
 constexpr std::string_view kNoCpu = "no attempt recorded its CPU time";
 constexpr std::string_view kNoAllocations =
     "no process counted its allocations for this run alone (crema run --allocations)";
+constexpr std::string_view kNoGpu = "no process counted what GPUs did (crema run --gpu)";
 constexpr std::string_view kNoCoffea = "no Coffea report was given";
 constexpr std::string_view kNoColumns = "no attempt said which columns it read (AddColumns), and there is no report";
 
@@ -61,6 +62,18 @@ constexpr MetricEntry kEntries[] = {
      kNoAllocations},
     {"peak_live_bytes", "", "B", "Most bytes live at once", "The most that was allocated and not freed in one process.",
      kNoAllocations},
+    {"gpu_seconds", "", "s", "GPU time",
+     "Times of the kernels that the processes which record launched, on the devices, added up.", kNoGpu},
+    {"gpu_launches", "", "count", "GPU kernels", "Number of these kernels, those of CUDA graphs included.", kNoGpu},
+    {"gpu_copy_seconds", "", "s", "GPU copies", "Times of copies and fills on the devices, added up.", kNoGpu},
+    {"gpu_to_device_bytes", "", "B", "Copied to GPUs", "Bytes copied from the host to the devices.", kNoGpu},
+    {"gpu_from_device_bytes", "", "B", "Copied from GPUs", "Bytes copied from the devices to the host.", kNoGpu},
+    {"gpu_busy_seconds", "", "s", "GPUs at work",
+     "Time in which at least one kernel or copy of a process was on a device; sum over processes.", kNoGpu},
+    {"gpu_wait_seconds", "", "s", "Waiting for GPUs",
+     "Time of threads inside CUDA's synchronisations and copies, in chunks that are results.", kNoGpu},
+    {"gpu_wait_cpu_seconds", "", "s", "Spinning for GPUs",
+     "CPU time in gpu_wait_seconds: by default CUDA's host threads spin while they wait.", kNoGpu},
     {"compression_ratio", "", "ratio", "Compression ratio",
      "Uncompressed bytes divided by compressed bytes, of attempts that recorded both.",
      "no attempt carries both sizes"},

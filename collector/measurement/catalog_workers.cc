@@ -10,6 +10,9 @@ constexpr std::string_view kNoSamples =
 constexpr std::string_view kNoLimit = "no worker with a memory limit was sampled";
 constexpr std::string_view kNoTree = "no process tree was sampled: the command was not run under `crema run`";
 
+constexpr std::string_view kNoGpu =
+    "no process of a tree that `crema run` sampled used a GPU, as far as NVIDIA's driver (NVML) reports it";
+
 constexpr MetricEntry kEntries[] = {
     {"avg_workers", "time_avg_workers", "count", "Workers", "Exact time average of live workers over the run.",
      kNoWorkers},
@@ -85,6 +88,19 @@ constexpr MetricEntry kEntries[] = {
      "Bytes received in the network namespace (host-wide where run.net_host_wide says so).", kNoTree},
     {"net_tx_bytes", "", "B", "Network sent",
      "Bytes sent from the network namespace (host-wide where run.net_host_wide says so).", kNoTree},
+    {"gpu_utilization", "", "ratio", "GPU utilisation",
+     "Share of the time in which some kernel ran, anybody's: mean over samples in which the tree used the GPU, and "
+     "over "
+     "such GPUs (NVML).",
+     kNoGpu},
+    {"gpu_utilization_of_others", "", "ratio", "GPU used by others",
+     "Utilisation of the processors of these GPUs by processes that are not of the tree, on average (NVML, every 10 "
+     "s).",
+     "the run was shorter than 10 s, used no GPU, or the driver does not report the utilisation of processes"},
+    {"gpu_peak_memory_bytes", "", "B", "Peak GPU memory", "Most memory of the tree on each GPU, added up (NVML).",
+     kNoGpu},
+    {"gpu_energy", "", "J", "GPU energy",
+     "Energy that these GPUs used during the run, for whomever they worked (NVML).", kNoGpu},
 };
 
 }  // namespace

@@ -57,6 +57,11 @@ constexpr Table kTables[] = {
                                      "What sections are made of ([inside a section](inside.md)), by section and "
                                      "dataset, in each the largest first, `(other)` last.",
                                      "no stacks were taken; crema run --stacks takes them"),
+    TableOf<&Measurement::gpu_kernels>(
+        "gpu_kernels",
+        "Kernels that ran on GPUs, by section and dataset of the launching thread, longest first, at most 200. Only "
+        "with `crema run --gpu`; as far as they were counted.",
+        "no kernel was counted; crema run --gpu counts them"),
     TableOf<&Measurement::fine>("fine", "Activities, by worker, span, activity and unit.",
                                 "no activity was recorded, and no Dask scheduler was asked"),
     TableOf<&Measurement::budget>("budget", "Where the core-seconds went.", "no budget"),

@@ -36,6 +36,7 @@ struct Measurement {
   std::vector<CutRow> cuts;
   std::vector<RequestSumRow> requests;
   std::vector<FunctionRow> functions;
+  std::vector<GpuKernelRow> gpu_kernels;
   std::vector<FineRow> fine;
   std::vector<BudgetRow> budget;
   Timelines timelines;

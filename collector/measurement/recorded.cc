@@ -61,6 +61,28 @@ constexpr Column kSectionColumns[] = {
         "live_growth_bytes", "", Kind::kMemory, 0,
         "live bytes less those that were live when a quarter to half of its process's chunks had ended, the largest of "
         "one process; a cache that was filled before does not count. Null where no process had four chunks"),
+    ColumnOf<&SectionRow::gpu_seconds>(
+        "gpu_seconds", "GPU", Kind::kDuration, 2,
+        "times of kernels that the section launched, without the sections inside it, on the devices, added up; null "
+        "where they were not counted (`crema run --gpu`), as the next six. What helpers launched is in one row of its "
+        "path")
+        .OptIn()
+        .At(18),
+    ColumnOf<&SectionRow::gpu_launches>("gpu_launches", "kernels", Kind::kCount, 5, "these kernels").OptIn().At(19),
+    ColumnOf<&SectionRow::gpu_copy_seconds>("gpu_copy_seconds", "GPU copies", Kind::kDuration, 4,
+                                            "copies and fills on the devices")
+        .OptIn()
+        .At(20),
+    ColumnOf<&SectionRow::gpu_to_device_bytes>("gpu_to_device_bytes", "", Kind::kData, 0,
+                                               "copied from the host to the devices"),
+    ColumnOf<&SectionRow::gpu_from_device_bytes>("gpu_from_device_bytes", "", Kind::kData, 0,
+                                                 "copied from the devices to the host"),
+    ColumnOf<&SectionRow::gpu_wait_seconds>("gpu_wait_seconds", "waits for GPU", Kind::kDuration, 3,
+                                            "of the thread, inside CUDA's synchronisations and copies")
+        .OptIn()
+        .At(21),
+    ColumnOf<&SectionRow::gpu_wait_cpu_seconds>("gpu_wait_cpu_seconds", "", Kind::kDuration, 0,
+                                                "of this, CPU time: the thread spun"),
 };
 
 constexpr Column kMemorySectionColumns[] = {
@@ -141,6 +163,17 @@ constexpr Column kRequestSumColumns[] = {
     ColumnOf<&RequestSumRow::errors>("errors", "errors", Kind::kCount, 2, "those that failed"),
 };
 
+constexpr Column kGpuKernelColumns[] = {
+    ColumnOf<&GpuKernelRow::section>("section", "section", Kind::kText, 0,
+                                     "path of the section that launched it; empty outside every section"),
+    ColumnOf<&GpuKernelRow::dataset>("dataset", "dataset", Kind::kText, 2,
+                                     "of the chunk; null where it has none, and outside chunks"),
+    ColumnOf<&GpuKernelRow::kernel>("kernel", "kernel", Kind::kFunction, 0, "its name, as the source has it"),
+    ColumnOf<&GpuKernelRow::launches>("launches", "launches", Kind::kCount, 1, "how often it ran"),
+    ColumnOf<&GpuKernelRow::seconds>("seconds", "time", Kind::kDuration, 0, "on the devices, added up"),
+    ColumnOf<&GpuKernelRow::max_seconds>("max_seconds", "longest", Kind::kDuration, 1, "the longest"),
+};
+
 constexpr Column kFunctionColumns[] = {
     ColumnOf<&FunctionRow::section>("section", "section", Kind::kText, 0,
                                     "path of the section that was open; empty outside every section"),
@@ -190,6 +223,7 @@ absl::Span<const Column> CustomMetricRow::Columns() {
 absl::Span<const Column> CutRow::Columns() { return kCutColumns; }
 absl::Span<const Column> RequestSumRow::Columns() { return kRequestSumColumns; }
 absl::Span<const Column> FunctionRow::Columns() { return kFunctionColumns; }
+absl::Span<const Column> GpuKernelRow::Columns() { return kGpuKernelColumns; }
 absl::Span<const Column> FineRow::Columns() { return kFineColumns; }
 
 void WriteValue(const std::optional<ValueHistogram>& member, Json* value) {

@@ -39,6 +39,13 @@ struct SectionRow {
   Number live_bytes;
   Number peak_live_bytes;
   Number live_growth_bytes;
+  Number gpu_seconds;
+  Number gpu_launches;
+  Number gpu_copy_seconds;
+  Number gpu_to_device_bytes;
+  Number gpu_from_device_bytes;
+  Number gpu_wait_seconds;
+  Number gpu_wait_cpu_seconds;
   static absl::Span<const Column> Columns();
 };
 
@@ -128,6 +135,17 @@ struct FunctionRow {
   std::string build_id;  ///< of `file`, where that is a program or library and `function` an address in it; not in the
                          ///< document, as the next
   int64_t squares = 0;   ///< the sum of each sighting's samples, squared
+  static absl::Span<const Column> Columns();
+};
+
+/// A kernel that ran on GPUs, launched in a section of chunks of a dataset.
+struct GpuKernelRow {
+  Text section;
+  Text dataset;
+  Text kernel;
+  Number launches;
+  Number seconds;
+  Number max_seconds;
   static absl::Span<const Column> Columns();
 };
 

@@ -198,6 +198,11 @@ void Assembly::AddBreakdowns() {
     phase.stop = SinceStart(phase.stop_ns);
   }
   to_.datasets = std::move(figures_.by_dataset);
+  const GpuFindings& gpu = figures_.findings.gpu;
+  for (BreakdownRow& row : to_.datasets) {
+    const auto found = gpu.by_dataset.find(row.name.str());
+    if (gpu.all.has_value()) SetGpuWork(found == gpu.by_dataset.end() ? GpuSums() : found->second, &row);
+  }
   to_.files = std::move(figures_.by_file);
   absl::flat_hash_map<uint32_t, const WorkerLife*> lives;
   for (const WorkerLife& life : figures_.workers) lives.emplace(life.process, &life);
@@ -219,6 +224,7 @@ void Assembly::AddRecorded() {
   to_.cuts = std::move(findings.cuts);
   to_.requests = std::move(findings.requests);
   to_.functions = std::move(findings.functions);
+  to_.gpu_kernels = std::move(findings.gpu.kernels);
   for (const EngineFineSum& sum : findings.fine) {
     to_.fine.push_back({sum.context, Text::OrNull(sum.span), WorkerName(sum.process), Text::OrNull(sum.function),
                         sum.activity, sum.unit, sum.value});

@@ -36,6 +36,8 @@ bool RecordWindow::Keeps(const Record& record) const {
       return record.fine.time_ns >= start_ns && record.fine.time_ns <= flushed_ns;
     case RecordType::kStacks:
       return record.stacks.time_ns >= start_ns && record.stacks.time_ns <= flushed_ns;
+    case RecordType::kGpu:
+      return record.gpu.time_ns >= start_ns && record.gpu.time_ns <= flushed_ns;
     case RecordType::kAllocations:
       return false;  // it says what the process allocated since it began, perhaps before this run
     default:

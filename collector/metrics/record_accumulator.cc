@@ -69,6 +69,10 @@ void RecordAccumulator::Add(const LogRef& log, const Record& record) {
       processes_.SawAlive(log, record.allocations.time_ns);
       allocations_.Add(log.log_hash, record.allocations);
       break;
+    case RecordType::kGpu:
+      processes_.SawAlive(log, record.gpu.time_ns);
+      gpu_.Add(log, record.gpu);
+      break;
     case RecordType::kSample:
       processes_.Add(log, record.sample);
       process_metrics_.Add(log, record.sample.time_ns, record.sample.metrics);
@@ -99,6 +103,7 @@ void RecordAccumulator::Merge(RecordAccumulator other) {
   requests_.Merge(other.requests_);
   functions_.Merge(other.functions_);
   allocations_.Merge(other.allocations_);
+  gpu_.Merge(other.gpu_, logs);
   files_.Merge(other.files_);
   spans_.Merge(other.spans_);
   tasks_.Merge(other.tasks_, logs);
@@ -111,7 +116,8 @@ RecordFindings RecordAccumulator::Finalize() && {
   findings.sums = sums_.Finalize([this](const LogRef& log, const SumsFact& sums) { Add(log, sums); });
   std::vector<AttemptKey> results;
   findings.processes = processes_.Finalize();
-  findings.attempts = std::move(attempts_).Finalize(findings.processes, cuts_.empty() ? nullptr : &results);
+  findings.attempts =
+      std::move(attempts_).Finalize(findings.processes, cuts_.empty() && gpu_.empty() ? nullptr : &results);
   Omissions& omissions = findings.omissions;
   findings.sections = sections_.Finalize(findings.attempts.nested_ns);
   omissions.section_paths = AddCounts(findings.sections.sections_dropped, findings.processes.dropped_paths);
@@ -124,6 +130,7 @@ RecordFindings RecordAccumulator::Finalize() && {
   findings.requests = requests_.Finalize(&omissions.requests);
   findings.functions = functions_.Finalize(&omissions.functions);
   findings.allocations = allocations_.Finalize(&findings.sections.rows, &findings.processes.sections);
+  findings.gpu = gpu_.Finalize(results, &findings.sections.rows, &findings.processes.sections);
   findings.files = files_.Finalize();
   omissions.columns = findings.files.columns_truncated;
   findings.spans = spans_.Finalize(&omissions.spans);

@@ -14,6 +14,7 @@
 #include "collector/metrics/contents/custom_metric_table.h"
 #include "collector/metrics/contents/cut_table.h"
 #include "collector/metrics/contents/function_table.h"
+#include "collector/metrics/contents/gpu_table.h"
 #include "collector/metrics/contents/memory_section_table.h"
 #include "collector/metrics/contents/process_metrics.h"
 #include "collector/metrics/contents/request_table.h"
@@ -59,6 +60,7 @@ struct RecordFindings {
   SumsFindings sums;
   Omissions omissions;
   AllocationFindings allocations;
+  GpuFindings gpu;
 };
 
 /// The monoid of records: any partition into accumulators, merged in any order, gives the same findings.
@@ -104,6 +106,7 @@ class RecordAccumulator {
   FineTable fine_;
   SumsTable sums_;  // until all of it is read: a later line replaces an earlier one
   AllocationTable allocations_;
+  GpuTable gpu_;
 };
 
 }  // namespace crema

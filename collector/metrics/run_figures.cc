@@ -91,6 +91,11 @@ WorkerSteps MeasureTime(const Observed& observed, RunFigures& figures) {
                                   CoresOfTasks(figures.findings.tasks.rows)};
   figures.budget =
       ComputeBudget(attempts.rows, processes, attempts.helpers, figures.workers, window, engine_time, attempts.summed);
+  const std::optional<GpuSums>& gpu = figures.findings.gpu.of_results;
+  if (gpu.has_value() && gpu->wait_cpu_ns.has_value()) {
+    const auto spun_ns = static_cast<double>(*gpu->wait_cpu_ns);
+    SetGpuWait(spun_ns / 1e9, (static_cast<double>(gpu->wait_ns) - spun_ns) / 1e9, &figures.budget);
+  }
   return steps;
 }
 

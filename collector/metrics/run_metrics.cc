@@ -83,6 +83,30 @@ void SetAllocations(const AllocationFindings& found, MetricSet* metrics) {
   SetIfKnown("peak_live_bytes", found.all->peak_live_bytes, metrics);
 }
 
+void SetGpu(const GpuFindings& found, MetricSet* metrics) {
+  if (!found.all.has_value()) {
+    for (const std::string_view key :
+         {"gpu_seconds", "gpu_launches", "gpu_copy_seconds", "gpu_to_device_bytes", "gpu_from_device_bytes",
+          "gpu_busy_seconds", "gpu_wait_seconds", "gpu_wait_cpu_seconds"}) {
+      if (!found.reason.empty()) metrics->SetNull(key, found.reason);
+    }
+    return;
+  }
+  const auto seconds = [](int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; };
+  metrics->Set("gpu_seconds", seconds(found.all->kernel_ns));
+  metrics->Set("gpu_launches", found.all->launches);
+  metrics->Set("gpu_copy_seconds", seconds(found.all->copy_ns));
+  metrics->Set("gpu_to_device_bytes", found.all->to_device_bytes);
+  metrics->Set("gpu_from_device_bytes", found.all->from_device_bytes);
+  metrics->Set("gpu_busy_seconds", seconds(*found.busy_ns));
+  metrics->Set("gpu_wait_seconds", seconds(found.of_results->wait_ns));
+  if (found.of_results->wait_cpu_ns.has_value()) {
+    metrics->Set("gpu_wait_cpu_seconds", seconds(*found.of_results->wait_cpu_ns));
+  } else {
+    metrics->SetNull("gpu_wait_cpu_seconds", "CUPTI reads the clock on other threads than those that wait");
+  }
+}
+
 void SetBytes(const ByteSums& bytes, const RunTotals& chosen, const CoffeaFigures& coffea, MetricSet* metrics) {
   const KnownSum read{bytes.read, bytes.with_read};
   SetSum("bytes_read_chunks", read, metrics);
@@ -128,6 +152,7 @@ void SetRunMetrics(const RecordFindings& findings, const AttemptTotals& totals, 
   SetRatioOfKeys("ideal_wall_time", "busy_time", "total_cores", 1, metrics);
   SetColumns(findings.files, coffea, metrics);
   SetAllocations(findings.allocations, metrics);
+  SetGpu(findings.gpu, metrics);
 }
 
 void SetWorkerMetrics(const WorkerSteps& steps, MetricSet* metrics) {

@@ -31,7 +31,7 @@ bool IsOwnRecord(const fs::path& file) {
        {".jsonl", ".tree.ndjson", ".nested.json", ".coffea_report.json", ".metrics_by_dataset.json"}) {
     if (HasSuffixBeforeCompression(name, end)) return true;
   }
-  return name == kAllocationsLibraryName || EngineOfLogName(name) != nullptr;
+  return name == kAllocationsLibraryName || name == kGpuLibraryName || EngineOfLogName(name) != nullptr;
 }
 
 std::string Beginning(const fs::path& file) {

@@ -14,8 +14,9 @@ namespace crema {
 
 inline constexpr char kDocumentName[] = "measurement.json";
 inline constexpr char kRecordsName[] = "records";
-/// In it while `crema run --allocations` runs.
+/// In it while `crema run --allocations` runs, or `crema run --gpu`.
 inline constexpr char kAllocationsLibraryName[] = "libcrema_allocations.so";
+inline constexpr char kGpuLibraryName[] = "libcrema_gpu.so";
 
 /// What becomes of what is there already.
 struct OlderOutput {

@@ -134,6 +134,44 @@ struct AllocationsFact {
   std::vector<AllocationSiteFact> sites;
 };
 
+/// What a GPU did for one chunk in one section, or for a section outside chunks, since the process's line before.
+struct GpuRowFact {
+  std::optional<int64_t> chunk;  ///< its number; nullopt: outside chunks
+  std::string_view dataset;      ///< empty: none
+  std::string_view section;      ///< a path; empty: outside every section
+  int64_t launches = 0;
+  int64_t kernel_ns = 0;
+  int64_t copies = 0;
+  int64_t copy_ns = 0;
+  int64_t to_device_bytes = 0;
+  int64_t from_device_bytes = 0;
+  int64_t on_device_bytes = 0;
+  int64_t wait_ns = 0;                 ///< of the thread, inside CUDA's synchronisations and copies
+  std::optional<int64_t> wait_cpu_ns;  ///< of this, CPU time
+};
+
+/// A kernel in one section, since the process's line before.
+struct GpuKernelFact {
+  std::string_view name;  ///< mangled
+  std::string_view dataset;
+  std::string_view section;
+  int64_t count = 0;
+  int64_t total_ns = 0;
+  int64_t max_ns = 0;
+};
+
+/// What GPUs did for a process. Rows add up over its lines; of the other figures the last line counts.
+struct GpuFact {
+  int64_t time_ns = 0;
+  bool is_last = false;
+  std::string_view reason;          ///< why nothing, or not everything, was counted; empty: all was
+  std::optional<int64_t> until_ns;  ///< from then on nothing was counted; nullopt: all was, or nothing
+  std::optional<int64_t> busy_ns;   ///< so long at least one kernel or copy of the process was on a device
+  std::optional<int64_t> lost;      ///< kernels and copies without a place, or without times
+  std::vector<GpuRowFact> rows;
+  std::vector<GpuKernelFact> kernels;
+};
+
 /// One occurrence of a section, in trace mode.
 struct TraceFact {
   int64_t section = 0;   ///< index into the chunk's `sections`
@@ -398,6 +436,7 @@ enum class RecordType {
   kStacks,
   kEnd,
   kAllocations,
+  kGpu,
 };
 
 /// One parsed line: `type` names the member that holds it; the others hold nothing of use.
@@ -416,6 +455,7 @@ struct Record {
   StacksFact stacks;
   EndFact end;
   AllocationsFact allocations;
+  GpuFact gpu;
 };
 
 }  // namespace crema

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collector/records/allocation_fields.h"
+#include "collector/records/gpu_fields.h"
 #include "collector/records/json_fields.h"
 #include "collector/records/plain_lines.h"
 #include "collector/records/record_fields.h"
@@ -80,6 +81,14 @@ void Clear(AllocationsFact& fact) {
   fact.sites = std::move(sites);
 }
 
+void Clear(GpuFact& fact) {
+  auto rows = Emptied(fact.rows);
+  auto kernels = Emptied(fact.kernels);
+  fact = GpuFact();
+  fact.rows = std::move(rows);
+  fact.kernels = std::move(kernels);
+}
+
 void Clear(FineFact& fact) {
   auto rows = Emptied(fact.rows);
   fact = FineFact();
@@ -147,6 +156,7 @@ constexpr std::pair<std::string_view, RecordType> kTypes[] = {
     {"sums", RecordType::kSums},
     {"stacks", RecordType::kStacks},
     {"allocations", RecordType::kAllocations},
+    {"gpu", RecordType::kGpu},
 };
 
 const std::pair<std::string_view, RecordType>* FindType(std::string_view name) {
@@ -292,6 +302,9 @@ ParseOutcome RecordParser::ParseGeneral(std::string_view line) {
       break;
     case RecordType::kAllocations:
       refusal = Read(object, json::kAllocationsFields, record_.allocations);
+      break;
+    case RecordType::kGpu:
+      refusal = Read(object, json::kGpuFields, record_.gpu);
       break;
     case RecordType::kEnd:
       refusal = Read(object, json::kEndFields, record_.end);

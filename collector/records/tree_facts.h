@@ -32,6 +32,21 @@ enum class TreeOrigin {
   kPrmon,    ///< files of HSF prmon
 };
 
+/// A GPU of the machine, as NVIDIA's driver reports it (NVML).
+struct TreeGpu {
+  int64_t index = 0;
+  std::string name;
+  std::optional<int64_t> utilization_percent;  ///< share of the last moments in which a kernel of anybody ran
+  std::optional<int64_t> memory_used_bytes;
+  std::optional<int64_t> memory_total_bytes;
+  std::optional<int64_t> power_mw;
+  std::optional<int64_t> tree_memory_bytes;  ///< of processes of the tree; 0: none of them uses it
+  std::optional<int64_t> other_processes;    ///< that use it, too
+  std::optional<int64_t> tree_percent;       ///< of its processors, by processes of the tree; not in every sample
+  std::optional<int64_t> other_percent;
+  std::optional<int64_t> energy_mj;  ///< since the run began, in millijoules; in the last line only
+};
+
 /// First line: what was run, where, with what.
 struct TreeRunFact {
   TreeOrigin origin = TreeOrigin::kStarted;
@@ -72,6 +87,7 @@ struct TreeSampleFact {
   int64_t threads = 0;
   std::optional<TreeIo> io;
   std::optional<TreeNet> net;
+  std::vector<TreeGpu> gpus;  ///< empty: none, or not known
   std::vector<TreeProcessFact> process_rows;
 };
 
@@ -111,6 +127,7 @@ struct TreeEndFact {
   int64_t time_ns = 0;             ///< when the command or the watch ended
   std::optional<int> exit_status;  ///< 128 + signal where it was killed; only its parent knows
   TreeTotals totals;
+  std::vector<TreeGpu> gpus;
   int64_t samples = 0;
   std::optional<int64_t> sampler_cpu_ns;  ///< what `crema run` itself cost
   std::optional<int64_t> sampler_peak_rss_bytes;

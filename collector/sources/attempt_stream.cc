@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "collector/records/unended_attempts.h"
+#include "collector/sources/gpu_of_chunks.h"
 #include "collector/sources/log_life.h"
 
 namespace crema {
@@ -109,7 +110,13 @@ LogReading ForEachAttempt(const RecordLogs& logs, const OnAttempt& on_attempt) {
   LogReading reading;
   for (const RecordLog& log : logs.logs) {
     const bool running = MayLackItsEnd(log.path);
-    AttemptAssembler assembler(running, on_attempt);
+    const GpuOfChunks gpu(log);
+    AttemptAssembler assembler(running, [&](const Attempt& attempt) {
+      const AttemptProcess& process = attempt.process;
+      const auto of_chunk =
+          attempt.has_ended() ? gpu.Of(process.pid, process.start_ns, process.recorder, attempt.chunk) : std::nullopt;
+      on_attempt({process, attempt.state, attempt.chunk, of_chunk});
+    });
     reading.Add(
         ReadLogOfRun(log, running, logs.all_runs, [&assembler](const Record& record) { assembler.Add(record); }));
     assembler.Finish();

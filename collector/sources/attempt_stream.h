@@ -36,6 +36,7 @@ struct Attempt {
   AttemptState state = AttemptState::kOk;
   /// Of an attempt without a record of its end, only number, start, thread, tid and input are known; `stop_ns` is 0.
   const ChunkFact& chunk;
+  std::optional<GpuRowFact> gpu = {};  ///< what GPUs did for it; nullopt: not counted, or not asked for
 
   bool has_ended() const { return HasEnded(state); }
 };
@@ -86,7 +87,7 @@ LogReading ReadLogOfRun(const RecordLog& log, bool running, bool all_runs,
                         const std::function<void(const Record&)>& on_record);
 
 /// Reads the logs that `FindRecordLogs` found. Attempts come in the order of their ends, those that never ended last,
-/// log by log.
+/// log by log, with what GPUs did for each.
 LogReading ForEachAttempt(const RecordLogs& logs, const OnAttempt& on_attempt);
 
 /// The same of tasks, in the order of their lines.

@@ -94,6 +94,8 @@ int64_t TimeOf(const Record& record) {
       return record.stacks.time_ns;
     case RecordType::kAllocations:
       return record.allocations.time_ns;
+    case RecordType::kGpu:
+      return record.gpu.time_ns;
     case RecordType::kSums:
       return record.sums.first_start_ns;
     case RecordType::kEnd:

@@ -161,6 +161,21 @@ class GuardsTest(installed.RecordedTest):
         self.assertEqual(done.stderr.count("cannot be loaded"), 1, done.stderr)
         self.assertFalse(self.records.exists())
 
+    def test_cuda_loads_the_library_beside_the_sdk_if_gpus_are_to_be_counted(self):
+        (self.folder / "libcrema.so.1").symlink_to(installed.LIBRARY)
+        beside = self.folder / "libcrema_gpu.so"
+        beside.touch()
+        program = "import os, crema_hep; print(os.environ.get('CUDA_INJECTION64_PATH'))"
+        for asked, expected in [
+            ({"CREMA_GPU": "1"}, str(beside)),
+            ({"CREMA_GPU": "0"}, "None"),
+            ({"CREMA_GPU": "1", "CUDA_INJECTION64_PATH": "/of/another"}, "/of/another"),
+        ]:
+            with self.subTest(asked=asked):
+                library = str(self.folder / "libcrema.so.1")
+                done = self.run_program(program, python=self.python, CREMA_LIBRARY=library, **asked)
+                self.assertEqual((done.stdout.strip(), done.stderr), (expected, ""))
+
     def test_a_directory_that_cannot_be_written_costs_one_line(self):
         self.records.write_text("a file")
         done = self.run_program(EVERY_GUARD, python=self.python, CREMA_DIR=str(self.records))

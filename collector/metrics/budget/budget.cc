@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "collector/measurement/budget_parts.h"
 #include "collector/metrics/attempts/attempt_interval.h"
 #include "collector/metrics/budget/budget_totals.h"
 #include "collector/metrics/budget/free_time.h"
@@ -331,7 +332,33 @@ std::optional<double> MeasureBalance(const Facts& facts, const Milestones& miles
   return static_cast<double>(busy) / static_cast<double>(kOneLane) / static_cast<double>(available);
 }
 
+/// Takes up to so many core-seconds from a part; how many there were.
+double TakeFrom(std::string_view part, double core_seconds, Budget* budget) {
+  for (BudgetRow& row : budget->rows) {
+    if (row.part != part) continue;
+    const double taken = std::min(*row.core_seconds, core_seconds);
+    row.core_seconds = *row.core_seconds - taken;
+    return taken;
+  }
+  return 0;
+}
+
 }  // namespace
+
+void SetGpuWait(double spun_seconds, double blocked_seconds, Budget* budget) {
+  double taken = TakeFrom("compute", spun_seconds, budget);
+  taken += TakeFrom("blocked", blocked_seconds, budget) + TakeFrom("waiting", blocked_seconds, budget);
+  const auto after = std::find_if(budget->rows.begin(), budget->rows.end(), [](const BudgetRow& row) {
+    const std::string_view part = row.part.str();
+    return part != "compute" && part != "cpu_wait" && part != "blocked";
+  });
+  budget->rows.insert(after, BudgetRow{"gpu_wait", FindBudgetPart("gpu_wait")->group, taken, std::nullopt});
+  double sum = 0;
+  for (const BudgetRow& row : budget->rows) sum += *row.core_seconds;
+  for (BudgetRow& row : budget->rows) {
+    if (sum > 0) row.share = *row.core_seconds / sum;
+  }
+}
 
 Budget ComputeBudget(const AttemptRows& attempts, const std::vector<ProcessRow>& processes,
                      const std::vector<HelperTimes>& helpers, const std::vector<WorkerLife>& workers,

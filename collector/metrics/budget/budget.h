@@ -26,11 +26,11 @@ struct EngineTime {
 };
 
 struct Budget {
-  /// The parts in docs/metrics.md's order. Four exceptions: where no task was given more than one core, there is no
-  /// `unused_by_tasks`. Where the run delay of a result is not known, `cpu_wait`
-  /// and `blocked` are one row `waiting`. Where no worker's CPU time is known, there is no `process_cpu`. Where
-  /// attempts are still open (a live run), or the record of one is lost, or a result's CPU time is not known, a last
-  /// row `unmeasured` (group "Not measured") holds their lane time, so that it passes for nothing else.
+  /// The parts in docs/metrics.md's order. Five exceptions: `gpu_wait` is there only after `SetGpuWait`; where no task
+  /// was given more than one core, there is no `unused_by_tasks`. Where the run delay of a result is not known,
+  /// `cpu_wait` and `blocked` are one row `waiting`. Where no worker's CPU time is known, there is no `process_cpu`.
+  /// Where attempts are still open (a live run), or the record of one is lost, or a result's CPU time is not known, a
+  /// last row `unmeasured` (group "Not measured") holds their lane time, so that it passes for nothing else.
   std::vector<BudgetRow> rows;
   double core_seconds = 0;                 ///< the rows add up to this and the next
   double oversubscribed_core_seconds = 0;  ///< lanes occupied beyond the cores of their worker
@@ -40,6 +40,10 @@ struct Budget {
   /// the last stop).
   std::optional<double> balance;
 };
+
+/// Puts the time in which results waited for GPUs into a part of its own: what they spun comes out of `compute`, the
+/// rest out of `blocked` (or `waiting`); no more than there is.
+void SetGpuWait(double spun_seconds, double blocked_seconds, Budget* budget);
 
 /// Exact: integer nanoseconds, one sweep over the begins and stops of each worker's attempts, so the order of the rows
 /// does not matter. An attempt that reaches out of the run counts with the share of its duration inside it. Summed

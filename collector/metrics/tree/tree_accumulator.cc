@@ -151,6 +151,9 @@ std::optional<TreeFigures> TreeAccumulator::Finalize() const {
     figures.origin = std::max(figures.origin, tree->run.origin);
     figures.last_ns = std::max({figures.last_ns, tree->last_ns, tree->run.start_ns});
     figures.samples += tree->samples;
+    for (const auto& [index, gpu] : tree->gpus) {
+      if (gpu.samples > 0) figures.gpus.push_back(gpu);
+    }
     figures.running = figures.running || tree->running;
     figures.net_host_wide = figures.net_host_wide || tree->run.net_host_wide;
     figures.sampling_gap_max_seconds =
@@ -197,6 +200,35 @@ std::vector<ProcessSample> TreeAccumulator::SamplesOf(std::string_view host, int
   return nearest == nullptr ? std::vector<ProcessSample>() : *nearest;
 }
 
+namespace {
+
+void SetGpus(const std::vector<TreeGpuUse>& gpus, MetricSet* metrics) {
+  int64_t utilization = 0, utilization_samples = 0, others = 0, others_samples = 0, memory_bytes = 0;
+  std::optional<int64_t> energy_mj = 0;
+  for (const TreeGpuUse& gpu : gpus) {
+    utilization += gpu.utilization_sum;
+    utilization_samples += gpu.utilization_samples;
+    others += gpu.other_percent_sum;
+    others_samples += gpu.other_percent_samples;
+    memory_bytes += gpu.peak_memory_bytes.value_or(0);
+    energy_mj = Sum(energy_mj, gpu.energy_mj);
+  }
+  constexpr double kPercent = 0.01;
+  if (utilization_samples > 0) {
+    metrics->Set("gpu_utilization",
+                 kPercent * static_cast<double>(utilization) / static_cast<double>(utilization_samples));
+  }
+  if (others_samples > 0) {
+    metrics->Set("gpu_utilization_of_others",
+                 kPercent * static_cast<double>(others) / static_cast<double>(others_samples));
+  }
+  if (gpus.empty()) return;
+  metrics->Set("gpu_peak_memory_bytes", memory_bytes);
+  if (energy_mj.has_value()) metrics->Set("gpu_energy", static_cast<double>(*energy_mj) / 1e3);
+}
+
+}  // namespace
+
 void SetTreeMetrics(const std::optional<TreeFigures>& figures, std::optional<double> wall_time_seconds,
                     std::optional<double> chunk_cpu_seconds, MetricSet* metrics) {
   if (!figures.has_value()) {
@@ -226,6 +258,7 @@ void SetTreeMetrics(const std::optional<TreeFigures>& figures, std::optional<dou
   set("net_rx_bytes", Field(totals.net, &TreeNet::rx_bytes));
   set("net_tx_bytes", Field(totals.net, &TreeNet::tx_bytes));
 
+  SetGpus(figures->gpus, metrics);
   if (figures->allocated_cores.has_value()) {
     metrics->Set("allocated_cores", MetricValue(*figures->allocated_cores));
   }

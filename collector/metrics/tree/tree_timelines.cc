@@ -90,6 +90,7 @@ std::optional<std::map<std::string, Timeline>> IfAny(Lines lines) {
 
 void AddTreeTimelines(const TreeAccumulator& trees, const RunWindow& run, WorkerTimelines* timelines) {
   Lines cpu, system, memory, pss, processes, threads, read, write, rchar, wchar, received, sent;
+  Lines gpu_utilization, gpu_memory, gpu_power;
   Lines process_cpu, process_memory, process_threads;
   for (const TreeRun* tree : trees.Runs()) {
     const std::string name = tree->run.host + ":" + std::to_string(tree->run.pid);
@@ -122,6 +123,20 @@ void AddTreeTimelines(const TreeAccumulator& trees, const RunWindow& run, Worker
     };
     AddRates<TreePoint>(points, net(&TreeNet::rx_bytes), 1, run, &received[name]);
     AddRates<TreePoint>(points, net(&TreeNet::tx_bytes), 1, run, &sent[name]);
+    for (const auto& [index, gpu] : tree->gpus) {
+      const auto level = [index = index](std::optional<int64_t> TreeGpu::*field) {
+        return [index, field](const TreePoint& point) {
+          for (const TreeGpu& reading : point.gpus) {
+            if (reading.index == index) return reading.*field;
+          }
+          return std::optional<int64_t>();
+        };
+      };
+      const std::string label = tree->run.host + ":" + std::to_string(index);
+      AddLevels<TreePoint>(points, level(&TreeGpu::utilization_percent), run, &gpu_utilization[label]);
+      AddLevels<TreePoint>(points, level(&TreeGpu::memory_used_bytes), run, &gpu_memory[label]);
+      AddLevels<TreePoint>(points, level(&TreeGpu::power_mw), run, &gpu_power[label]);
+    }
     for (const ProcessKey& key : Largest(*tree)) {
       const std::vector<ProcessSample>& samples = tree->processes.at(key);
       const auto named = tree->names.find(key);
@@ -148,6 +163,9 @@ void AddTreeTimelines(const TreeAccumulator& trees, const RunWindow& run, Worker
   series.push_back({"tree_wchar_bps", IfAny(std::move(wchar))});
   series.push_back({"tree_net_rx_bps", IfAny(std::move(received))});
   series.push_back({"tree_net_tx_bps", IfAny(std::move(sent))});
+  series.push_back({"gpu_utilization_percent", IfAny(std::move(gpu_utilization))});
+  series.push_back({"gpu_memory", IfAny(std::move(gpu_memory))});
+  series.push_back({"gpu_power_mw", IfAny(std::move(gpu_power))});
   series.push_back({"process_cpu", IfAny(std::move(process_cpu))});
   series.push_back({"process_memory", IfAny(std::move(process_memory))});
   series.push_back({"process_threads", IfAny(std::move(process_threads))});

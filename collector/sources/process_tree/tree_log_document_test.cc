@@ -42,6 +42,11 @@ TEST(TreeLogDocument, ItsExamplesAreReadWithoutAWord) {
   EXPECT_EQ(reading->run.run.commit_source, "git");
   EXPECT_EQ(reading->run.samples, 1);
   EXPECT_EQ(reading->run.processes.size(), 2u);
+  ASSERT_EQ(reading->run.gpus.size(), 1u);
+  EXPECT_EQ(reading->run.gpus.at(0).name, "NVIDIA H200");
+  EXPECT_EQ(reading->run.gpus.at(0).utilization_sum, 77);
+  EXPECT_EQ(reading->run.gpus.at(0).peak_memory_bytes, 849346560);
+  EXPECT_EQ(reading->run.gpus.at(0).energy_mj, 1312000);
   ASSERT_TRUE(reading->run.end.has_value());
   EXPECT_EQ(reading->run.totals.tree_peak_rss_bytes, 83886080);
 }
@@ -51,9 +56,13 @@ TEST(TreeLogDocument, NamesTheFieldsThatAreWrittenInTheirOrder) {
   ASSERT_EQ(examples.size(), 4u);
   std::string run, sample, reaped, end;
   AppendLine(TreeRunFact(), &run);
-  AppendLine(TreeSampleFact(), true, &sample);
+  TreeSampleFact with_gpu;
+  with_gpu.gpus.emplace_back();
+  AppendLine(with_gpu, true, &sample);
   AppendLine(TreeReapFact(), &reaped);
-  AppendLine(TreeEndFact(), &end);
+  TreeEndFact end_with_gpu;
+  end_with_gpu.gpus.emplace_back();
+  AppendLine(end_with_gpu, &end);
   EXPECT_EQ(FieldNames(examples[0]), FieldNames(run));
   EXPECT_EQ(FieldNames(examples[1]), FieldNames(sample));
   EXPECT_EQ(FieldNames(examples[2]), FieldNames(reaped));

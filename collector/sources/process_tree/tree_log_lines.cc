@@ -57,6 +57,21 @@ void AddNet(const std::optional<TreeNet>& net, ObjectWriter* line) {
   line->Add("net_tx_bytes", Field(net, &TreeNet::tx_bytes));
 }
 
+void AddGpus(const std::vector<TreeGpu>& gpus, std::string* out, ObjectWriter* line) {
+  if (gpus.empty()) return;
+  line->Name("gpus");
+  out->push_back('[');
+  for (const TreeGpu& gpu : gpus) {
+    if (out->back() != '[') out->push_back(',');
+    ObjectWriter row(out);
+    row.Add("index", gpu.index);
+    row.AddText("name", gpu.name);
+    for (const auto& [key, member] : kTreeGpuFields) row.Add(key, gpu.*member);
+    row.End();
+  }
+  out->push_back(']');
+}
+
 }  // namespace
 
 void AppendLine(const TreeRunFact& run, std::string* out) {
@@ -105,6 +120,7 @@ void AppendLine(const TreeSampleFact& sample, bool with_rows, std::string* out) 
   line.Add("rchar_bytes", Field(sample.io, &TreeIo::rchar_bytes));
   line.Add("wchar_bytes", Field(sample.io, &TreeIo::wchar_bytes));
   AddNet(sample.net, &line);
+  AddGpus(sample.gpus, out, &line);
   if (with_rows) {
     line.Name("process_rows");
     out->push_back('[');
@@ -164,6 +180,7 @@ void AppendLine(const TreeEndFact& end, std::string* out) {
   line.Add("tree_cpu_sampled", totals.tree_cpu_sampled);
   line.Add("processes_left_running", totals.processes_left_running);
   line.Add("oom_kills", totals.oom_kills);
+  AddGpus(end.gpus, out, &line);
   line.Add("samples", end.samples);
   line.Add("sampler_cpu_ns", end.sampler_cpu_ns);
   line.Add("sampler_peak_rss_bytes", end.sampler_peak_rss_bytes);

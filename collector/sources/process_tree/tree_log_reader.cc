@@ -56,6 +56,20 @@ std::optional<TreeNet> Net(const element& line) {
   return TreeNet{*received, Integer(line, "net_tx_bytes")};
 }
 
+std::vector<TreeGpu> Gpus(const element& line) {
+  std::vector<TreeGpu> gpus;
+  simdjson::dom::array rows;
+  if (line["gpus"].get(rows) != simdjson::SUCCESS) return gpus;
+  for (element row : rows) {
+    TreeGpu gpu;
+    gpu.index = Integer(row, "index");
+    gpu.name = Text(row, "name");
+    for (const auto& [key, member] : kTreeGpuFields) gpu.*member = MaybeInteger(row, key);
+    gpus.push_back(std::move(gpu));
+  }
+  return gpus;
+}
+
 bool ReadRun(const element& line, TreeRunFact* run) {
   if (Text(line, "schema") != kTreeLogSchema) return false;
   run->run_id = Text(line, "run_id");
@@ -95,6 +109,7 @@ TreeSampleFact ReadSample(const element& line) {
   sample.threads = Integer(line, "threads");
   sample.io = Io(line);
   sample.net = Net(line);
+  sample.gpus = Gpus(line);
   simdjson::dom::array rows;
   if (line["process_rows"].get(rows) != simdjson::SUCCESS) return sample;
   for (element row : rows) {
@@ -141,6 +156,7 @@ TreeEndFact ReadEnd(const element& line) {
   end.totals.tree_cpu_sampled = MaybeInteger(line, "tree_cpu_sampled");
   end.totals.processes_left_running = MaybeInteger(line, "processes_left_running");
   end.totals.oom_kills = MaybeInteger(line, "oom_kills");
+  end.gpus = Gpus(line);
   end.samples = Integer(line, "samples");
   end.sampler_cpu_ns = MaybeInteger(line, "sampler_cpu_ns");
   end.sampler_peak_rss_bytes = MaybeInteger(line, "sampler_peak_rss_bytes");

@@ -10,6 +10,22 @@ constexpr size_t kMostPoints = 4096;
 
 }  // namespace
 
+void TreeGpuUse::Add(const TreeGpu& gpu) {
+  name = gpu.name;
+  if (gpu.energy_mj.has_value()) energy_mj = gpu.energy_mj;
+  if (gpu.tree_memory_bytes.value_or(0) == 0) return;
+  ++samples;
+  peak_memory_bytes = Larger(peak_memory_bytes, gpu.tree_memory_bytes);
+  if (gpu.utilization_percent.has_value()) {
+    utilization_sum += *gpu.utilization_percent;
+    ++utilization_samples;
+  }
+  if (gpu.other_percent.has_value()) {
+    other_percent_sum += *gpu.other_percent;
+    ++other_percent_samples;
+  }
+}
+
 void TreeRun::Add(const TreeSampleFact& sample) {
   if (samples > 0) largest_gap_ns = std::max(largest_gap_ns, sample.time_ns - last_sample_ns_);
   ++samples;
@@ -25,11 +41,12 @@ void TreeRun::Add(const TreeSampleFact& sample) {
   if (sample.net.has_value()) totals.net = sample.net;
   totals.max_processes = Larger(totals.max_processes, sample.processes);
   totals.max_threads = Larger(totals.max_threads, sample.threads);
+  for (const TreeGpu& gpu : sample.gpus) gpus[gpu.index].Add(gpu);
   if (sample.pss_bytes.has_value()) pss_since_point_ = sample.pss_bytes;
   if (samples % points_every_ == 0) {
     points.push_back({sample.time_ns, sample.cpu_user_ns + sample.cpu_system_ns, sample.rss_bytes, sample.processes,
-                      sample.threads, sample.io, sample.cpu_system_ns, std::exchange(pss_since_point_, {}),
-                      sample.net});
+                      sample.threads, sample.io, sample.cpu_system_ns, std::exchange(pss_since_point_, {}), sample.net,
+                      sample.gpus});
   }
   if (points.size() >= kMostPoints) {
     for (size_t i = 0; 2 * i + 1 < points.size(); ++i) {
@@ -67,6 +84,7 @@ void TreeRun::Add(const TreeReapFact& fact) {
 void TreeRun::Add(const TreeEndFact& fact) {
   last_ns = std::max(last_ns, fact.time_ns);
   totals = fact.totals;
+  for (const TreeGpu& gpu : fact.gpus) gpus[gpu.index].energy_mj = gpu.energy_mj;
   end = fact;
 }
 

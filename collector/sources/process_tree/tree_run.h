@@ -33,6 +33,21 @@ struct TreePoint {
   int64_t cpu_system_ns = 0;         ///< of `cpu_ns`
   std::optional<int64_t> pss_bytes;  ///< not in every sample
   std::optional<TreeNet> net;
+  std::vector<TreeGpu> gpus;
+};
+
+/// What samples of one GPU came to, while processes of the tree used it.
+struct TreeGpuUse {
+  std::string name;
+  int64_t samples = 0;  ///< in which the tree used it; 0: it never did
+  int64_t utilization_sum = 0;
+  int64_t utilization_samples = 0;
+  std::optional<int64_t> peak_memory_bytes;  ///< of the tree
+  int64_t other_percent_sum = 0;
+  int64_t other_percent_samples = 0;
+  std::optional<int64_t> energy_mj;  ///< of whoever used it, while the run went on
+
+  void Add(const TreeGpu& gpu);
 };
 
 /// One `crema run`, folded from its facts as they were written. A log cut short (crema was killed, or still runs)
@@ -54,6 +69,7 @@ struct TreeRun {
   std::map<std::pair<int64_t, int64_t>, std::string> names;  ///< of those processes
   /// The tree as a whole, by time: every sample, of long runs every 2nd, 4th and so on.
   std::vector<TreePoint> points;
+  std::map<int64_t, TreeGpuUse> gpus;  ///< by index
 
   void Add(const TreeSampleFact& sample);
   void Add(const TreeReapFact& fact);

@@ -67,7 +67,13 @@ bool TreeSampler::AnyAlive() const {
                      [](const ProcessReading& process) { return !process.ended(); });
 }
 
+bool TreeSampler::IsOfTree(int64_t pid) const {
+  return std::any_of(scanner_.readings().begin(), scanner_.readings().end(),
+                     [pid](const ProcessReading& process) { return process.stat.pid == pid; });
+}
+
 void TreeSampler::Sample() {
+  gpus_.StartOnce();  // the command runs by now: it waits for nothing
   net_bytes_ = net_.Add(net_file_.Read(net_path_.c_str(), true, &buffer_));
   if (!sees_processes_) return;
   scanner_.Scan();
@@ -80,6 +86,7 @@ void TreeSampler::Sample() {
   TreeSampleFact sample = ledger_.Sample(clock_.boot_ns());
   sample.time_ns = clock_.UnixNs();
   sample.net = net_bytes_;
+  sample.gpus = gpus_.Latest([this](int64_t pid) { return IsOfTree(pid); });
   log_->Write(sample);
   ++samples_;
 }
@@ -131,6 +138,7 @@ void TreeSampler::End(int64_t stop_ns, std::optional<int> exit_status) {
     end.totals.max_threads.reset();
     end.totals.processes_left_running.reset();
   }
+  end.gpus = gpus_.End();
   end.samples = samples_;
   rusage usage{};
   if (getrusage(RUSAGE_SELF, &usage) == 0) {

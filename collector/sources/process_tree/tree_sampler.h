@@ -9,6 +9,7 @@
 #include <string>
 
 #include "collector/sources/process_tree/anchored_clock.h"
+#include "collector/sources/process_tree/gpu_sampler.h"
 #include "collector/sources/process_tree/proc_file.h"
 #include "collector/sources/process_tree/proc_net.h"
 #include "collector/sources/process_tree/pss_schedule.h"
@@ -52,6 +53,9 @@ class TreeSampler {
   TreeSampler(const AnchoredClock& clock, TreeLogWriter* log, TreeScanner scanner, TreeLedger ledger,
               const std::string& process);
 
+  /// Whether the process was of the tree at the last scan.
+  bool IsOfTree(int64_t pid) const;
+
   bool sees_processes_ = true;
   AnchoredClock clock_;
   TreeLogWriter* log_;
@@ -66,6 +70,7 @@ class TreeSampler {
   std::string oom_kills_file_;
   std::optional<int64_t> oom_kills_before_;
   int64_t samples_ = 0;
+  GpuSampler gpus_;
 };
 
 }  // namespace crema

@@ -92,9 +92,10 @@ struct ChunkState : OpenWork {
   MaybeInteger rss_start_bytes;
   MaybeInteger read_start_bytes;
   ThreadAllocations allocations_start;
-  std::optional<Suspension> suspension;  ///< set while it is suspended
-  std::uint64_t suspended_ticks = 0;     ///< before
-  ChunkState* next_spare = nullptr;      ///< while no chunk is in it
+  std::atomic<std::uint32_t> gpu_dataset{0};  ///< what counts for GPUs knows its dataset by this number; 0: not asked
+  std::optional<Suspension> suspension;       ///< set while it is suspended
+  std::uint64_t suspended_ticks = 0;          ///< before
+  ChunkState* next_spare = nullptr;           ///< while no chunk is in it
 
   std::mutex helpers_mutex;  ///< guards all below, and changes of `generation`
   ChunkData helpers;

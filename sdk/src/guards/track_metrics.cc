@@ -9,6 +9,7 @@
 #include "log/file_line.h"
 #include "process/allocations.h"
 #include "process/exit_summary.h"
+#include "process/gpu.h"
 #include "process/process_recorder.h"
 #include "stacks/native_stacks.h"
 
@@ -58,6 +59,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   state->guard_is_gone.store(false);
   state->suspension.reset();
   state->suspended_ticks = 0;
+  state->gpu_dataset.store(0, std::memory_order_relaxed);
   for (std::size_t i = 0; i < chunk.attribute_count; ++i) {
     const bool is_kept =
         i < Chunk::kMaxAttributes && !chunk.attributes[i].name.is_lost() && !chunk.attributes[i].value.is_lost();
@@ -149,6 +151,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   recorder->sums.WriteWhenDue(recorder, end.stop.monotonic_ns);
   recorder->stacks.WriteWhenDue(recorder, end.stop.monotonic_ns);
   NoteChunkOfAllocations(recorder, chunks, end.stop.monotonic_ns);
+  WriteGpuWhenDue(recorder, end.stop.monotonic_ns);
   thread->finished = {state, end.rate, end.own_ns()};
   if (state->data.dropped() != 0) recorder->dropped.fetch_add(state->data.dropped(), std::memory_order_relaxed);
   const std::uint64_t sections = state->data.sections().Occurrences() + state->helpers.sections().Occurrences();

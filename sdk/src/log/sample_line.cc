@@ -10,6 +10,7 @@
 #include "kernel/kernel_readings.h"
 #include "kernel/proc_file.h"
 #include "process/allocations.h"
+#include "process/gpu.h"
 #include "process/process_recorder.h"
 #include "storage/own_memory.h"
 
@@ -134,6 +135,7 @@ void WriteEnd(Recorder* recorder) noexcept {
   recorder->log.ExpectLast();
   recorder->sums.WriteLast(recorder);
   WriteAllocations(recorder, true);
+  WriteGpu(recorder, true);
   JsonLine last_fields;
   const OutsideSections sections = AppendOutsideSections(recorder, &last_fields);
   const std::uint64_t metrics_without_room = AppendProcessMetrics(recorder, &last_fields);

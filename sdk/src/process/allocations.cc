@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "chunk/open_work.h"
+#include "chunk/section_sites.h"
 #include "chunk/section_tree.h"
 #include "chunk/thread_state.h"
 #include "log/json_line.h"
@@ -65,12 +66,6 @@ std::uint32_t SiteOfThread() {
   return CREMA_LIKELY(site != 0) ? site : FindSite(static_cast<const ThreadState*>(context), node);
 }
 
-std::uint32_t HelperSite(const AllocationCounter& counter, const SectionNode* node) {
-  if (node == nullptr || node->parent == nullptr) return kInHelpers;
-  const std::uint32_t parent = HelperSite(counter, node->parent);
-  return node->is_unkept ? parent : counter.find_site(parent, node->name(), node->name_length);
-}
-
 /// Whether the library sees what this code allocates: a program may have an allocator inside, which comes first.
 bool SeesAllocations(const AllocationCounter& counter) {
   static void* (*volatile allocate)(std::size_t) = std::malloc;  // the compiler must not leave it out
@@ -122,15 +117,6 @@ const AllocationCounter* FindCounter(std::string_view* why_not) {
 std::string_view RootName(const AllocationCounter& counter, std::uint32_t site) {
   while (site >= kFirstNamedSite) site = counter.site(site)->parent;
   return site == kOutsideChunks ? "process" : site == kInHelpers ? "helper" : "chunk";
-}
-
-/// The inside of a JSON string.
-void AppendSitePath(const AllocationCounter& counter, std::uint32_t site, JsonLine* line) {
-  if (site < kFirstNamedSite) return;
-  const AllocationSite& named = *counter.site(site);
-  AppendSitePath(counter, named.parent, line);
-  if (named.parent >= kFirstNamedSite) line->Raw("/");
-  line->StringPart({named.name, named.name_length}, true);
 }
 
 struct Counts {

@@ -74,6 +74,8 @@ bool SwitchedOffByEnvironment() noexcept { return IsOne("CREMA_OFF"); }
 
 double AskedStacks() noexcept { return Number("CREMA_STACKS").value_or(0); }
 bool EnvironmentAsksForAllocations() noexcept { return IsOne("CREMA_ALLOCATIONS"); }
+bool EnvironmentAsksForGpu() noexcept { return IsOne("CREMA_GPU"); }
+const char* GpuLibrary() noexcept { return Text("CUDA_INJECTION64_PATH"); }
 
 bool EnvironmentNamesDirectory() noexcept { return *Text("CREMA_DIR") != '\0'; }
 

@@ -24,6 +24,10 @@ double AskedStacks() noexcept;
 
 /// CREMA_ALLOCATIONS=1: whoever starts the program wants its allocations counted.
 bool EnvironmentAsksForAllocations() noexcept;
+/// CREMA_GPU=1: whoever starts the program wants to know what GPUs do for it.
+bool EnvironmentAsksForGpu() noexcept;
+/// CUDA_INJECTION64_PATH: the library that CUDA loads; empty: none.
+const char* GpuLibrary() noexcept;
 /// Whether CREMA_DIR is set.
 bool EnvironmentNamesDirectory() noexcept;
 /// Takes the options that the code gives, and the environment's for those that it leaves open. `others` gives the

@@ -16,6 +16,7 @@
 #include "process/environment.h"
 #include "process/exit_and_fork.h"
 #include "process/exit_summary.h"
+#include "process/gpu.h"
 #include "process/sampler.h"
 #include "process/shared_copy.h"
 #include "process/standard_error.h"
@@ -89,6 +90,7 @@ Recorder* Start(const Settings& settings) {
   }
   recorder->stacks.Start();
   StartAllocations(recorder.get());
+  StartGpu(recorder.get());
   g_recorder.store(recorder.get(), std::memory_order_release);
   StartSampler(recorder.get());
   return recorder.release();
@@ -347,6 +349,7 @@ void Flush() noexcept {
   if (recorder == nullptr || !internal::Recording()) return;
   internal::WriteSample(recorder);
   internal::WriteAllocations(recorder, false);
+  internal::WriteGpu(recorder, false);
   recorder->sums.WriteWhenDue(recorder, internal::MonotonicNanoseconds());
   recorder->stacks.Write(recorder);
   recorder->log.Sync();

@@ -27,6 +27,7 @@ namespace internal {
 class ExitSummary;
 struct AllocationCounter;
 struct ChunkState;
+struct GpuCounter;
 struct SpanState;
 struct ThreadState;
 
@@ -49,6 +50,8 @@ struct Settings {
 
 /// Nobody counts allocations.
 inline constexpr std::int64_t kAllocationsNeverDue = INT64_MAX;
+/// Nobody counts what GPUs do.
+inline constexpr std::int64_t kGpuNeverDue = INT64_MAX;
 
 /// Made at the first `Enable`, never destroyed, replaced in a forked child. Counters are atomics; `mutex` guards the
 /// rest and is never taken between enter and exit of a section, or by a chunk without spans.
@@ -80,6 +83,8 @@ struct Recorder {
 
   const AllocationCounter* allocation_counter = nullptr;               ///< set before `allocations_due_ns`
   std::atomic<std::int64_t> allocations_due_ns{kAllocationsNeverDue};  ///< CLOCK_MONOTONIC, of their next line
+  const GpuCounter* gpu_counter = nullptr;                             ///< set before `gpu_due_ns`
+  std::atomic<std::int64_t> gpu_due_ns{kGpuNeverDue};                  ///< as `allocations_due_ns`
 
   ExitSummary* summary = nullptr;  ///< null: none was asked for
   ChunkSums sums;                  ///< of chunks without a line

@@ -10,6 +10,7 @@
 #include "crema/internal/section_node.h"
 #include "log/sample_line.h"
 #include "process/allocations.h"
+#include "process/gpu.h"
 #include "process/process_recorder.h"
 #include "storage/sdk_allocation_scope.h"
 
@@ -65,6 +66,7 @@ void SampleOrSum(Recorder* recorder) {
   recorder->sums.WriteWhenDue(recorder, now_ns);
   recorder->stacks.WriteWhenDue(recorder, now_ns);
   WriteAllocationsWhenDue(recorder, now_ns);
+  WriteGpuWhenDue(recorder, now_ns);
 }
 
 void* Sample(void* recorder_pointer) {

@@ -49,6 +49,8 @@ struct SectionNode {
   bool is_unkept = false;
   /// What counts allocations knows the section by this number; 0: it was not asked yet.
   std::atomic<std::uint32_t> allocation_site{0};
+  /// The same of what counts for GPUs.
+  std::atomic<std::uint32_t> gpu_site{0};
 
   /// The name's bytes follow the node in the same allocation.
   const char* name() const { return reinterpret_cast<const char*>(this + 1); }

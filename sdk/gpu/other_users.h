@@ -1,0 +1,15 @@
+// Other users of CUPTI in the process, as PyTorch's profiler: libraries that are linked with it.
+#ifndef CREMA_GPU_OTHER_USERS_H_
+#define CREMA_GPU_OTHER_USERS_H_
+
+namespace crema {
+namespace gpu {
+
+/// From now on calls of `function` from libraries that are linked with CUPTI, of those that are loaded, go to
+/// `replacement`: in their tables of imported functions, where these can be written. CUPTI itself stays as it is.
+void RedirectCalls(const char* function, void* replacement) noexcept;
+
+}  // namespace gpu
+}  // namespace crema
+
+#endif  // CREMA_GPU_OTHER_USERS_H_
