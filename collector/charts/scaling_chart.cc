@@ -10,7 +10,7 @@
 #include "collector/charts/encodings.h"
 #include "collector/charts/shown_names.h"
 #include "collector/charts/specification.h"
-#include "collector/document/document_fields.h"
+#include "collector/records/loose_json.h"
 #include "fmt/format.h"
 
 namespace crema {

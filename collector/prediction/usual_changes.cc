@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "collector/document/document_fields.h"
+#include "collector/records/loose_json.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
+#include "collector/records/loose_json.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "fmt/format.h"

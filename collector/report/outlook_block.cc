@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
+#include "collector/records/loose_json.h"
 #include "collector/report/html.h"
 #include "collector/report/html_table.h"
 #include "collector/report/page_block.h"

@@ -1,6 +1,6 @@
 #include "collector/server/tree_feed.h"
 
-#include "collector/document/document_fields.h"
+#include "collector/records/loose_json.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

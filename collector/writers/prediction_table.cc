@@ -1,7 +1,7 @@
 #include "collector/writers/prediction_table.h"
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
+#include "collector/records/loose_json.h"
 #include "collector/writers/document_table.h"
 #include "collector/writers/table_text.h"
 #include "fmt/format.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/document_fields.h"
+#include "collector/records/loose_json.h"
 #include "collector/writers/document_table.h"
 #include "collector/writers/table_text.h"
 #include "fmt/format.h"

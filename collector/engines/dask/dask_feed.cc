@@ -4,7 +4,7 @@
 #include <iterator>
 #include <optional>
 
-#include "collector/document/document_fields.h"
+#include "collector/records/loose_json.h"
 #include "fmt/format.h"
 
 namespace crema {

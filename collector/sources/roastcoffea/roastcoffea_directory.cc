@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
-#include "collector/document/document_fields.h"
+#include "collector/records/loose_json.h"
 #include "fmt/format.h"
 
 namespace crema {

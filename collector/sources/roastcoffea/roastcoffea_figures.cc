@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "collector/document/document_fields.h"
 #include "collector/measurement/catalog.h"
+#include "collector/records/loose_json.h"
 #include "collector/sources/roastcoffea/roastcoffea_timelines.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"

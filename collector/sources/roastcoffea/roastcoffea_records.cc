@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "absl/status/status.h"
-#include "collector/document/document_fields.h"
+#include "collector/records/loose_json.h"
 #include "collector/records/section_path.h"
 #include "fmt/format.h"
 

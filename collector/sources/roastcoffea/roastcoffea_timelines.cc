@@ -5,7 +5,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "collector/document/document_fields.h"
+#include "collector/records/loose_json.h"
 
 namespace crema {
 namespace {

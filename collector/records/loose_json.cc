@@ -1,6 +1,8 @@
-#include "collector/document/document_fields.h"
+#include "collector/records/loose_json.h"
 
 #include <cmath>
+
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -33,15 +35,6 @@ const Json& ListField(const Json& object, std::string_view key) {
   static const Json kEmptyList = Json::array();
   const Json& field = Field(object, key);
   return field.is_array() ? field : kEmptyList;
-}
-
-std::optional<double> Metric(const Json& document, std::string_view key) {
-  return NumberField(Field(document, "metrics"), key);
-}
-
-std::string WhyNotMeasured(const Json& document, std::string_view key) {
-  const std::string reason = TextField(Field(Field(document, "quality"), "not_measured"), key);
-  return reason.empty() ? "not measured" : reason;
 }
 
 }  // namespace crema

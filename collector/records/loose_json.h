@@ -1,12 +1,12 @@
-// Reading the measurement document without trusting its shape: what is absent, null or of another type is "not there".
-#ifndef CREMA_COLLECTOR_DOCUMENT_DOCUMENT_FIELDS_H_
-#define CREMA_COLLECTOR_DOCUMENT_DOCUMENT_FIELDS_H_
+// Reading JSON without trusting its shape: what is absent, null or of another type is "not there".
+#ifndef CREMA_COLLECTOR_RECORDS_LOOSE_JSON_H_
+#define CREMA_COLLECTOR_RECORDS_LOOSE_JSON_H_
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 
@@ -22,12 +22,6 @@ std::string TextField(const nlohmann::ordered_json& object, std::string_view key
 /// A member as a list; an empty list where it is anything else.
 const nlohmann::ordered_json& ListField(const nlohmann::ordered_json& object, std::string_view key);
 
-/// A number of the document's `metrics`, in the unit of docs/metrics.md.
-std::optional<double> Metric(const nlohmann::ordered_json& document, std::string_view key);
-
-/// The sentence of `quality.not_measured` on this key; "not measured" where there is none.
-std::string WhyNotMeasured(const nlohmann::ordered_json& document, std::string_view key);
-
 }  // namespace crema
 
-#endif  // CREMA_COLLECTOR_DOCUMENT_DOCUMENT_FIELDS_H_
+#endif  // CREMA_COLLECTOR_RECORDS_LOOSE_JSON_H_
