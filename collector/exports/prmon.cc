@@ -16,12 +16,12 @@ using Json = nlohmann::ordered_json;
 constexpr double kSecondNs = 1e9;
 constexpr double kKibibyte = 1024;
 
-enum class Kind { kCounter, kHeld };
+enum class CounterKind { kCounter, kHeld };
 
 /// One of prmon's quantities: its value in a sample and in the totals, in base units.
 struct Quantity {
   std::string_view name;
-  Kind kind;
+  CounterKind kind;
   double unit;  ///< base units in one of prmon's
   std::string_view unit_name;
   std::string_view rate_name;  ///< of a counter's average
@@ -38,7 +38,7 @@ std::optional<int64_t> Net(const std::optional<TreeNet>& net, int64_t TreeNet::*
 
 Quantity OfIo(std::string_view name, int64_t TreeIo::*field) {
   return {name,
-          Kind::kCounter,
+          CounterKind::kCounter,
           1,
           "B",
           "B/s",
@@ -48,7 +48,7 @@ Quantity OfIo(std::string_view name, int64_t TreeIo::*field) {
 
 Quantity OfNet(std::string_view name, int64_t TreeNet::*field) {
   return {name,
-          Kind::kCounter,
+          CounterKind::kCounter,
           1,
           "B",
           "B/s",
@@ -58,7 +58,7 @@ Quantity OfNet(std::string_view name, int64_t TreeNet::*field) {
 
 Quantity OfCpu(std::string_view name, int64_t TreeSampleFact::*field, std::optional<int64_t> TreeTotals::*total) {
   return {name,
-          Kind::kCounter,
+          CounterKind::kCounter,
           kSecondNs,
           "s",
           "",
@@ -70,7 +70,7 @@ template <class Field>
 Quantity OfHeld(std::string_view name, double unit, std::string_view unit_name, Field TreeSampleFact::*field,
                 std::optional<int64_t> TreeTotals::*peak) {
   return {name,
-          Kind::kHeld,
+          CounterKind::kHeld,
           unit,
           unit_name,
           unit_name,
@@ -130,7 +130,7 @@ std::vector<Row> RowsOf(const PrmonSeries& series, const std::vector<Quantity>& 
     rows.push_back({sample.time_ns, CappedPss(last, quantities)});
   }
   for (size_t i = 0; i < quantities.size(); ++i) {
-    if (quantities[i].kind == Kind::kCounter) last[i] = quantities[i].in_totals(series.totals).value_or(last[i]);
+    if (quantities[i].kind == CounterKind::kCounter) last[i] = quantities[i].in_totals(series.totals).value_or(last[i]);
   }
   rows.push_back({series.stop_ns, CappedPss(last, quantities)});
   return rows;
@@ -177,7 +177,7 @@ Json Summary(const PrmonSeries& series, const std::vector<Quantity>& quantities,
     largest[name] = Rounded(total, quantity.unit);
     units[name] = quantity.unit_name;
     if (quantity.rate_name.empty()) continue;
-    if (quantity.kind == Kind::kHeld) {
+    if (quantity.kind == CounterKind::kHeld) {
       average[name] = Average(rows, i) / quantity.unit;
     } else if (wall > 0) {
       average[name] = std::round(static_cast<double>(total) / quantity.unit / wall);

@@ -31,6 +31,7 @@ MAY_SAY_DASK = {
     "measurement/catalog_efficiency.cc": "where fine metrics stand in for records",
     "measurement/catalog_fine.cc": "fine metrics are Dask's",
     "measurement/catalog_workers.cc": "who tells of Python's lock",
+    "measurement/measurement.cc": "fine metrics are Dask's",
     "measurement/metrics_page.cc": "fine metrics are Dask's",
     "metrics/engine/cluster_table.h": "the text of an engine, as an example",
     "metrics/engine/engine_metrics.cc": "fine metrics are Dask's; the key of one",
@@ -40,7 +41,6 @@ MAY_SAY_DASK = {
     "report/input_blocks.cc": "fine metrics are Dask's",
     "sources/roastcoffea/roastcoffea_figures.cc": "keys of roastcoffea",
     "sources/roastcoffea/roastcoffea_figures.h": "keys of roastcoffea",
-    "writers/terminal_tables.cc": "fine metrics are Dask's",
 }
 
 

@@ -19,9 +19,9 @@ std::optional<double> Ratio(double part, int64_t whole) {
 
 // The values of one quantity: optional integers of 1 / `per_unit`, or doubles.
 template <class Value>
-class Column {
+class QuantityColumn {
  public:
-  Column(std::string_view key, double per_unit, size_t attempts) : per_unit_(per_unit) {
+  QuantityColumn(std::string_view key, double per_unit, size_t attempts) : per_unit_(per_unit) {
     result_.key = key;
     ReserveLargePages(values_, attempts);
   }
@@ -48,16 +48,16 @@ class Column {
 };
 
 template <class A, class B, class C, class Fill>
-std::vector<ChunkDistribution> DescribeThree(const AttemptRows& attempts, Column<A> a, Column<B> b, Column<C> c,
-                                             const Fill& fill) {
+std::vector<ChunkDistribution> DescribeThree(const AttemptRows& attempts, QuantityColumn<A> a, QuantityColumn<B> b,
+                                             QuantityColumn<C> c, const Fill& fill) {
   for (const AttemptRow& attempt : attempts) {
     if (attempt.status == AttemptState::kOk) fill(attempt, a, b, c);
   }
   return {a.Describe(), b.Describe(), c.Describe()};
 }
 
-using Integers = Column<int64_t>;
-using Reals = Column<double>;
+using Integers = QuantityColumn<int64_t>;
+using Reals = QuantityColumn<double>;
 using Helpers = std::vector<HelperTimes>;
 
 std::vector<ChunkDistribution> DescribeTimes(const AttemptRows& attempts, const Helpers& helpers) {
