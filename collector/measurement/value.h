@@ -114,8 +114,20 @@ class Text {
   std::optional<std::string> text_;
 };
 
-/// nullopt is null.
-using Flag = std::optional<bool>;
+/// A truth value or null. It converts to no bool: whether there is one, and which one, are two questions.
+class Flag {
+ public:
+  constexpr Flag() = default;
+  constexpr Flag(bool value) : value_(value) {}  // NOLINT(google-explicit-constructor): a member takes any truth value
+
+  constexpr bool has_value() const { return value_.has_value(); }
+  constexpr bool operator*() const { return *value_; }
+  constexpr bool value_or(bool other) const { return value_.value_or(other); }
+  friend constexpr bool operator==(const Flag& a, const Flag& b) { return a.value_ == b.value_; }
+
+ private:
+  std::optional<bool> value_;
+};
 
 }  // namespace crema
 

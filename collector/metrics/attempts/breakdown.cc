@@ -173,7 +173,7 @@ BreakdownRow RowOf(std::string name, uint32_t group, const Sums& sums, const Joi
   row.attempts = sums.attempts;
   row.failed = sums.failed;
   row.lost = sums.lost;
-  row.duration_sum = 0;
+  row.duration_sum = 0.0;
   row.events = sums.events.Integer();
   row.bytes_read = Integer(bytes.read, bytes.with_read);
   row.bytes_uncompressed = Integer(bytes.uncompressed, bytes.with_uncompressed);

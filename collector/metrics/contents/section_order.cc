@@ -47,7 +47,7 @@ void MoveInOrder(Node& node, std::vector<SectionRow>& ordered) {
 void OrderAsTree(std::vector<SectionRow>& rows) {
   Node owner;
   Node helper;
-  for (SectionRow& row : rows) NodeAt(row.helper ? helper : owner, row.path).row = &row;
+  for (SectionRow& row : rows) NodeAt(*row.helper ? helper : owner, row.path).row = &row;
   std::vector<SectionRow> ordered;
   ordered.reserve(rows.size());
   MoveInOrder(owner, ordered);
