@@ -69,6 +69,9 @@ class DocumentRowsTest : public MeasureTest {
     lines.push_back({{"type", "span"}, {"name", "process"}, {"start_ns", At(0)}, {"stop_ns", At(100)}});
     lines.push_back({{"type", "stacks"}, {"time_ns", At(300)}, {"section", "read"}, {"hertz", 100}});
     lines.back().update({{"functions", Line::array({{"fit", "/a.py", 3}})}, {"stacks", Line::array({{4, 4, 0}})}});
+    lines.push_back({{"type", "gpu"}, {"time_ns", At(300)}, {"cupti_version", 130001}, {"busy_ns", 50}, {"lost", 0}});
+    const Line kernel = {{"name", "fit"}, {"section", "read"}, {"count", 1}, {"total_ns", 50}, {"max_ns", 50}};
+    lines.back().update({{"work", Line::array()}, {"kernels", Line::array({kernel})}, {"last", true}});
     Line end = EndLine(310);
     end["sections"] = Line::array({SectionRowLine("setup", kSecond, kSecond)});
     lines.push_back(end);

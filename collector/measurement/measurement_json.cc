@@ -125,6 +125,7 @@ constexpr Column kDocument[] = {
     ColumnOf<&Measurement::cuts>("cuts"),
     ColumnOf<&Measurement::requests>("requests"),
     ColumnOf<&Measurement::functions>("functions"),
+    ColumnOf<&Measurement::gpu_kernels>("gpu_kernels"),
     ColumnOf<&Measurement::fine>("fine"),
     ColumnOf<&Measurement::budget>("budget"),
     ColumnOf<&Measurement::timelines>("timelines"),

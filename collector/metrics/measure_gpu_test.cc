@@ -1,5 +1,6 @@
 // What GPUs did, from lines `gpu`.
 #include <string>
+#include <vector>
 
 #include "collector/metrics/measure_fixture.h"
 #include "collector/metrics/record_lines.h"
@@ -28,7 +29,7 @@ Line Work(const Line& chunk, const char* section, int64_t milliseconds, int64_t 
           {"wait_cpu_ns", spun * kMillisecond}};
 }
 
-Line Gpu(double seconds, bool last, const Line& work, const Line& reason = nullptr) {
+Line Gpu(double seconds, bool last, const std::vector<Line>& work, const Line& reason = nullptr) {
   return {{"type", "gpu"},
           {"time_ns", At(seconds)},
           {"reason", reason},

@@ -224,9 +224,9 @@ TEST(RenderTable, KnowsTheTablesThatItPrints) {
   EXPECT_THAT(
       TableNames(),
       ElementsAre("run", "quality", "metrics", "chunks", "memory", "sections", "phases", "datasets", "files", "workers",
-                  "hosts", "threads", "memory_sections", "custom_metrics", "cuts", "requests", "functions", "fine",
-                  "budget", "stragglers", "chunk_fits", "expected_time", "slow_spells", "contention", "processes",
-                  "verdicts", "process_sections", "chunk_size_advice", "resource_advice"));
+                  "hosts", "threads", "memory_sections", "custom_metrics", "cuts", "requests", "functions",
+                  "gpu_kernels", "fine", "budget", "stragglers", "chunk_fits", "expected_time", "slow_spells",
+                  "contention", "processes", "verdicts", "process_sections", "chunk_size_advice", "resource_advice"));
 }
 
 TEST(RenderTable, NamesTheKnownTablesForAnUnknownOne) {

@@ -71,14 +71,14 @@ void Run(int thread, int chunks, bool has_guards, Sums* sums) {
   cudaEvent_t begin, end;
   char *device, *host;
   unsigned long long* measured;
-  Check(cudaStreamCreate(&stream), "stream");
+  Check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");  // else a capture forbids other threads' fills
   Check(cudaEventCreate(&begin), "event");
   Check(cudaEventCreate(&end), "event");
   Check(cudaMalloc(&device, kUploadBytes), "memory");
   Check(cudaMallocHost(&host, kUploadBytes), "host memory");
   Check(cudaMalloc(&measured, (kSections + 1) * sizeof *measured), "memory");
   std::memset(host, 0, kUploadBytes);
-  Check(cudaMemset(measured, 0, (kSections + 1) * sizeof *measured), "fill");
+  Check(cudaMemsetAsync(measured, 0, (kSections + 1) * sizeof *measured, stream), "fill");
   cudaGraph_t graph;
   cudaGraphExec_t executable;
   cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);

@@ -306,6 +306,15 @@ class SampledGpuTest(GpuCase):
         self.assertEqual(metrics["gpu_peak_memory_bytes"], 2000000000)
         self.assertGreater(metrics["gpu_energy"], 0)
 
+    def test_a_process_that_is_not_visible_is_nobodys(self):
+        pid = self.place / "pid"
+        pid.write_text("4194305")  # above the largest: as in a container, where the driver names the host's ids
+        measurement, lines = self.measure("sleep", "2.2", STAND_IN_TREE_PID=str(pid))
+        used = [line for line in lines if line["type"] == "tree_sample" and "gpus" in line][-1]["gpus"][0]
+        self.assertIsNone(used["tree_memory_bytes"])
+        self.assertIsNone(used["other_processes"])
+        self.assertIsNone(measurement["metrics"]["gpu_utilization_of_others"])
+
     def test_a_machine_without_a_gpu_lacks_nothing(self):
         for environment in ({"STAND_IN_GPUS": "0"}, {"STAND_IN_NVML_ERROR": "nvmlInit_v2"}):
             with self.subTest(environment=environment):

@@ -2,8 +2,10 @@
 
 #include <dlfcn.h>
 #include <signal.h>
+#include <sys/types.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -172,8 +174,14 @@ void Read(const Nvml& nvml, bool with_shares, Gpu* gpu) {
   for (const ProcessShare& share : gpu->shares) gpu->shares_since_us = std::max(gpu->shares_since_us, share.time_us);
 }
 
+/// Not in a container whose process ids differ from those of the driver: whose process it is cannot be said there.
+bool IsVisible(const RunningProcess& process) {
+  return kill(static_cast<pid_t>(process.pid), 0) == 0 || errno != ESRCH;
+}
+
 TreeGpu WithTree(const Gpu& gpu, const std::function<bool(int64_t)>& is_of_tree) {
   TreeGpu row = gpu.read;
+  if (!std::all_of(gpu.processes.begin(), gpu.processes.end(), IsVisible)) return row;
   if (gpu.knows_processes) {
     row.tree_memory_bytes = 0;
     row.other_processes = 0;
