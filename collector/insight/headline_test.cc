@@ -257,6 +257,7 @@ TEST(Headline, DoesNotJudgeLessThanACoreSecond) {
 TEST(Headline, GivesTheReasonWhereCoreSecondsWereNotMeasured) {
   nlohmann::ordered_json document = QuietRun();
   document.erase("budget");
+  document["metrics"]["core_seconds"] = nullptr;
   document["quality"]["not_measured"]["core_seconds"] = "no process declared its cores";
   EXPECT_EQ(Headline(document), "Too little was measured to judge (no process declared its cores).");
 }

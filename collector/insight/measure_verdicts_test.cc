@@ -56,7 +56,7 @@ class MeasureVerdictsTest : public MeasureTest {
       lines.push_back({{"type", "sample"}, {"time_ns", At(now)}, {"rss_bytes", chunk.rss_bytes}});
       now += seconds;
     }
-    if (says_end) lines.push_back(EndLine(now + stays_seconds));
+    lines.push_back(says_end ? EndLine(now + stays_seconds) : BeginLine(pid * 1000 + kChunks, now));
     Write(std::to_string(pid) + ".jsonl", lines);
   }
   void WriteOrdinaryWorker(int64_t pid) {

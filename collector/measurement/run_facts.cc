@@ -13,9 +13,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr Column kRunSpanColumns[] = {
     ColumnOf<&RunSpan::name>("name"),
-    ColumnOf<&RunSpan::path>("path"),
-    ColumnOf<&RunSpan::start_ns>("start_ns"),
-    ColumnOf<&RunSpan::stop_ns>("stop_ns"),
+    ColumnOf<&RunSpan::path>("path", "span"),
+    ColumnOf<&RunSpan::start_ns>("start_ns", "start (Unix ns)"),
+    ColumnOf<&RunSpan::stop_ns>("stop_ns", "stop (Unix ns)"),
 };
 
 constexpr Column kCoffeaReportFactsColumns[] = {
@@ -32,8 +32,8 @@ constexpr Column kCoffeaDatasetFactsColumns[] = {
 };
 
 constexpr Column kNeverBegunRowColumns[] = {
-    ColumnOf<&NeverBegunRow::reason>("reason"),
-    ColumnOf<&NeverBegunRow::jobs>("jobs"),
+    ColumnOf<&NeverBegunRow::reason>("reason", "reason"),
+    ColumnOf<&NeverBegunRow::jobs>("jobs", "jobs", Kind::kCount),
 };
 
 constexpr Column kRunFactsColumns[] = {

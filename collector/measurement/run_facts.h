@@ -50,7 +50,7 @@ struct NeverBegunRow {
   static absl::Span<const Column> Columns();
 };
 
-/// docs/measurements.md, "run".
+/// docs/measurements.md, "What a measurement holds".
 struct RunFacts {
   Text id;
   Text name;

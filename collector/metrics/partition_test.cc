@@ -235,11 +235,15 @@ class LogFiles {
   std::string Document(size_t threads, int64_t part_bytes, size_t most_bytes) const {
     const absl::StatusOr<RecordLogs> logs = FindRecordLogs({directory_}, "");
     EXPECT_TRUE(logs.ok()) << logs.status();
-    RecordsRead read = ReadRecords(logs->logs, {false, threads, part_bytes, std::nullopt, nullptr});
+    RecordsRead read = ReadRecords(logs->logs, {false, threads, part_bytes, std::nullopt, {}, nullptr});
     const RunFigures figures = ComputeFigures(std::move(read.accumulator).Finalize(), TreeAccumulator(), std::nullopt,
                                               std::nullopt, {}, {}, {threads, most_bytes});
-    ReadingQuality reading{read.reading.records_read, read.reading.records_malformed, read.reading.records_torn,
-                           read.reading.records_unknown, read.reading.warnings};
+    ReadingQuality reading;
+    reading.records_read = read.reading.records_read;
+    reading.records_malformed = read.reading.records_malformed;
+    reading.records_torn = read.reading.records_torn;
+    reading.records_unknown = read.reading.records_unknown;
+    reading.warnings = read.reading.warnings;
     reading.warnings.push_back(std::to_string(read.reading.more_warnings));
     const std::vector<EntryRange> ranges(figures.stragglers.stragglers.size());
     return JsonOf(Assemble(figures, JudgeQuality(figures, reading), ranges, {})).dump(1);

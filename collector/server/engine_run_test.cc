@@ -11,8 +11,8 @@
 #include "collector/server/live_document.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model.h"
-#include "nlohmann/json.hpp"
 #include "fmt/format.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {

@@ -34,7 +34,7 @@ void AddRun(const Measurement& measurement, const TerminalStyle& style, std::str
   const RunFacts& run = measurement.run;
   std::vector<std::pair<std::string, std::string>> pairs;
   for (const Column& column : RunFacts::Columns()) {
-    if (column.key == "spans") continue;
+    if (column.key == "spans" || column.key == "never_began") continue;
     const std::vector<std::string>* words = nullptr;
     if (column.key == "command" && run.command.has_value()) words = &*run.command;
     if (column.key == "run_ids") words = &run.run_ids;
@@ -46,16 +46,13 @@ void AddRun(const Measurement& measurement, const TerminalStyle& style, std::str
     pairs.emplace_back(key, MetricText(key, value == nullptr ? MetricValue() : *value, FindMetric(key)->unit));
   }
   *text += LabelledLines(pairs, 0, style);
-  if (run.spans.empty()) return;
-  AddTitle("spans", style, text);
-  CellTable spans;
-  spans.columns = {{"path", "span", Kind::kText},
-                   {"start_ns", "start (Unix ns)", Kind::kText},
-                   {"stop_ns", "stop (Unix ns)", Kind::kText}};
-  for (const RunSpan& span : run.spans) {
-    spans.rows.push_back({CellOf(span.path), CellOf(span.start_ns), CellOf(span.stop_ns)});
-  }
-  AddTable(TableOf(spans), style, text);
+  const auto add = [&](std::string_view title, const CellTable& cells) {
+    if (cells.rows.empty()) return;
+    AddTitle(title, style, text);
+    AddTable(TableOf(cells), style, text);
+  };
+  add("jobs that never began", CellsOf(run.never_began));
+  add("spans", CellsOf(run.spans));
 }
 
 /// Paths become a tree: a row is indented under its parent and shows its own name only. One that does not follow its

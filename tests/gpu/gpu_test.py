@@ -241,7 +241,7 @@ class MeasuredGpuTest(GpuCase):
 
     def test_each_chunk_has_its_columns(self):
         self.run_crema("profiler", "--gpu")
-        command = [CREMA, "export", self.place / "run", "--to", "chunks"]
+        command = [CREMA, "export", self.place / "run", "--to", "chunks", "-o", "-"]
         printed = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True, timeout=300)
         chunks = sorted(map(json.loads, printed.stdout.splitlines()), key=lambda row: row["chunk"])
         self.assertEqual([row["gpu_launches"] for row in chunks], [5, 5, None, None, None])

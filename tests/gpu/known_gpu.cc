@@ -158,7 +158,7 @@ int main(int /*argc*/, char** argv) {
     }
     waitpid(child, nullptr, 0);
   }
-  if (scenario == "judged") RunThreads(1, 150, true);  // more than a core-second
+  if (scenario == "judged") RunThreads(1, 450, true);  // long enough to be sampled
   if (scenario == "killed") {
     for (int i = 0; i < 200; ++i) RunChunk(0, i, true);
     std::fflush(stdout);

@@ -61,6 +61,7 @@ CANNOT_BE_PLANTED = {
     "slow-batch": "needs ROOT: tests/root",
     "chunks-too-large": "needs an advice on sizes that many chunks exceed: on made documents",
     "memory-pressure": "needs a control group with a limit, which a test may not make",
+    **dict.fromkeys(("gpu-bound", "gpu-copies", "gpu-shared", "gpu-starved"), "need a GPU: tests/gpu has a stand-in"),
     "incomplete-measurement": "no fault of an analysis: tests/faults has killed writers and full disks",
     "healthy": "no fault",
 }

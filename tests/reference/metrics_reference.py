@@ -289,6 +289,7 @@ def quality(recorded):
         "processes_ended": states.count("ended"),
         "processes_running": states.count("running"),
         "processes_lost": states.count("lost"),
+        "processes_unreported": states.count("unreported"),
         # Reading: where no chunk has a result, none of the announced events are in the records.
         "event_coverage": ratio(
             total(recorded.all_results, "events") if recorded.all_results else 0, expected_events(recorded)

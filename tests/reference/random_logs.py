@@ -686,7 +686,7 @@ def texts_of(dice, traits, lines):
         if dice.random() < traits.blank:
             texts.append(dice.choice([b"", b"  "]))
         if dice.random() < traits.unknown:
-            texts.append(b'{"type":"gpu","time_ns":17}')
+            texts.append(b'{"type":"newer","time_ns":17}')
         if dice.random() < traits.malformed:
             texts.append(broken(dice, text))
         if traits.torn and dice.random() < 0.05:

@@ -250,7 +250,7 @@ class Log:
 
 
 class Process:
-    """What one process wrote into its logs, and how it ended: `ended`, `running` or `lost`."""
+    """What one process wrote into its logs, and how it ended: `ended`, `running`, `lost` or `unreported`."""
 
     def __init__(self, logs, running):
         first = logs[0].lines[0]
@@ -267,6 +267,9 @@ class Process:
         self.state = "ended" if ended else "running" if running else "lost"
         self.stop = max(log.stop_ns() for log in logs)
         self.attempts = [attempt for log in logs for attempt in attempts_in(self, log)]
+        # Reading: only a chunk that was open is evidence of a loss.
+        if self.state == "lost" and all(attempt.status != "lost" for attempt in self.attempts):
+            self.state = "unreported"
         self.sums = [Summed(self, line) for log in logs for line in last_sums(log)]
 
     def of_type(self, kind):

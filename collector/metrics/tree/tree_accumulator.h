@@ -32,8 +32,8 @@ struct TreeFigures {
   std::string allocated_cores_source;         ///< `mixed` where hosts differ
   std::optional<int64_t> memory_limit_bytes;  ///< the smallest
   bool net_host_wide = false;
-  std::string commit;         ///< of all trees; empty where they differ, or one does not know it
-  std::string commit_source;  ///< of the run that began first
+  std::string commit;            ///< of all trees; empty where they differ, or one does not know it
+  std::string commit_source;     ///< of the run that began first
   std::vector<TreeGpuUse> gpus;  ///< that processes of the trees used
   int64_t samples = 0;
   double sampling_gap_max_seconds = 0;
