@@ -94,7 +94,7 @@ std::string DocumentHtmlTable(const CellTable& cells, const DocumentTableOptions
     bool is_there = shown.empty();
     for (const std::vector<Cell>& row : cells.rows) is_there = is_there || !IsNull(row[i]);
     if (!is_there) {
-      absent += (absent.empty() ? "" : ", ") + column.header;
+      if (!column.opt_in) absent += (absent.empty() ? "" : ", ") + column.header;
       continue;
     }
     shown.push_back(i);
