@@ -22,7 +22,7 @@ class Number {
   template <class T, std::enable_if_t<std::is_arithmetic_v<T> && !std::is_same_v<T, bool>, int> = 0>
   constexpr Number(T value) {  // NOLINT(google-explicit-constructor): a row's member takes any number
     if constexpr (std::is_floating_point_v<T>) {
-      if (!(value - value == 0)) return;
+      if (!(value - value == 0)) return;  // NOLINT(misc-redundant-expression): std::isfinite is no constant expression
       real_ = value;
       state_ = State::kReal;
     } else if (std::is_unsigned_v<T> && sizeof(T) == 8 &&
@@ -70,8 +70,8 @@ class Number {
  private:
   enum class State : uint8_t { kNull, kInteger, kReal };
   union {
-    int64_t integer_ = 0;
-    double real_;
+    int64_t integer_ = 0;  // NOLINT(readability-identifier-naming): a member of the class, as the next
+    double real_;          // NOLINT(readability-identifier-naming)
   };
   State state_ = State::kNull;
 };
