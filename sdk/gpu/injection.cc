@@ -185,8 +185,8 @@ bool FindFunctions(void* library, Cupti* cupti) {
 
 /// Only one may be subscribed to CUPTI's callbacks. crema needs none: it only asks.
 bool IsSubscribedByOther(const Cupti& cupti) {
-  static const auto ignore = [](void*, int, std::uint32_t, const void*) {};
-  void (*const callback)(void*, int, std::uint32_t, const void*) = ignore;
+  static const auto kIgnore = [](void*, int, std::uint32_t, const void*) {};
+  void (*const callback)(void*, int, std::uint32_t, const void*) = kIgnore;
   void* subscriber = nullptr;
   const CuptiResult result = cupti.subscribe(&subscriber, reinterpret_cast<void*>(callback), nullptr);
   if (result == 0) cupti.unsubscribe(subscriber);

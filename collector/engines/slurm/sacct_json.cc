@@ -13,9 +13,9 @@ using Json = nlohmann::json;
 
 /// `/time/start` and so on; null where it is not there.
 const Json& At(const Json& value, const char* path) {
-  static const Json null;
+  static const Json kNull;
   const Json::json_pointer pointer(path);
-  return value.contains(pointer) ? value[pointer] : null;
+  return value.contains(pointer) ? value[pointer] : kNull;
 }
 
 /// A number, or `{"set": true, "number": 3}`; empty: it is not set.
@@ -61,7 +61,7 @@ std::string Resource(const Json& list, const char* type) {
   return "";
 }
 
-std::string WithUnit(std::string number, const char* unit) { return number.empty() ? number : number + unit; }
+std::string WithUnit(const std::string& number, const char* unit) { return number.empty() ? number : number + unit; }
 
 }  // namespace
 

@@ -41,7 +41,7 @@ bool IsSacctState(std::string_view text) {
 }
 
 SacctHeader::SacctHeader(std::string_view line) {
-  line = line.substr(0, line.find_last_not_of("\r") + 1);
+  line = line.substr(0, line.find_last_not_of('\r') + 1);
   const std::string_view begin = Trimmed(line);
   const auto is_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
   const size_t end = static_cast<size_t>(std::find_if_not(begin.begin(), begin.end(), is_name) - begin.begin());
