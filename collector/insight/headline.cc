@@ -66,7 +66,7 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   }
   const std::string of_all = " of " + all;
   const bool is_uncounted = UsesUncountedGpu(measurement);
-  const Class with_gpu = {fmt::format(
+  Class with_gpu = {fmt::format(
       "uses a GPU: some kernel ran for {} of the time; your code computed, or waited for the GPU, for {}{} "
       "(`crema run --gpu` shows which)",
       HumanPercent(measurement.Metric("gpu_utilization").value_or(0)), HumanPercent(compute + blocked), of_all)};

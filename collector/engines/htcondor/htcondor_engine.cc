@@ -67,8 +67,7 @@ class EventReader {
     std::optional<CondorEvent> event;  // that is being read
     for (std::string line; lines_.Next(&line);) {
       if (line.substr(0, 3) == "...") {
-        if (event.has_value()) Take(*std::move(event));
-        event.reset();
+        if (std::optional<CondorEvent> whole = std::exchange(event, std::nullopt)) Take(*std::move(whole));
         continue;
       }
       std::optional<CondorEvent> next;
