@@ -20,7 +20,7 @@ struct Try {
   AttemptState state = AttemptState::kOk;
 };
 
-const Measurement kMeasurement;
+const Measurement kMeasurement = {};
 
 ExportSource Source(const std::vector<Try>& tries, const Measurement& measurement = kMeasurement) {
   return {measurement,
