@@ -59,7 +59,8 @@ TEST(PagePlaces, AVerdictOfAnotherVersionLeadsToTheOverview) {
 
 /// Of a run whose page has the block: some blocks say in one line that their input was not recorded.
 Json DocumentWith(std::string_view block) {
-  if (block == "processes") return {{"metrics", {{"max_processes", 1}, {"tree_cpu_user", 1.0}}}};  // of a command without chunks
+  if (block == "processes")
+    return {{"metrics", {{"max_processes", 1}, {"tree_cpu_user", 1.0}}}};  // of a command without chunks
   if (block == "fine") return {{"fine", {{{"function", "select"}, {"activity", "compute"}, {"value", 1}}}}};
   if (block == "custom") return {{"custom_metrics", {{{"metric", "jets"}, {"sum", 1}}}}};
   return Json::object();
