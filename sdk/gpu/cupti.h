@@ -112,6 +112,7 @@ struct Cupti {
   CuptiResult (*subscribe)(void** subscriber, void* callback, void* data);
   CuptiResult (*unsubscribe)(void* subscriber);
 };
+inline constexpr std::uint32_t kThreadIdOfLibrary = 0;   // CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT: pthread_self(3)
 inline constexpr std::uint32_t kThreadIdOfSystem = 1;    // CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM
 inline constexpr std::uint32_t kForcedFlush = 1;         // CUPTI_ACTIVITY_FLAG_FLUSH_FORCED
 inline constexpr CuptiResult kMultipleSubscribers = 39;  // CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED

@@ -21,8 +21,9 @@ constexpr std::uint32_t kMostRows = 8192;     ///< places between two lines of t
 constexpr std::uint32_t kMostKernels = 2048;  ///< kernels, each in each section
 constexpr std::size_t kNameBytes = std::size_t{1} << 19;
 constexpr std::uint32_t kLongestName = 1024;
-constexpr std::uint32_t kCalls = 65536;    ///< calls whose kernels may still come
-constexpr std::uint32_t kWaiting = 65536;  ///< kernels and copies whose calls may still come
+constexpr char kOtherKernels[] = "(other)";  ///< those for which there is no room
+constexpr std::uint32_t kCalls = 65536;      ///< calls whose kernels may still come
+constexpr std::uint32_t kWaiting = 65536;    ///< kernels and copies whose calls may still come
 
 /// One activity of a device.
 struct Activity {
@@ -60,11 +61,15 @@ class Union {
       ++after;
     }
     if (first == after && size_ == kMostSpans) {  // the earliest one makes room
+      if (first == 0) {
+        closed_ns_ += end - start;
+        closed_until_ = end;
+        return;
+      }
       closed_ns_ += spans_[0].end - spans_[0].start;
       closed_until_ = spans_[0].end;
       std::copy(spans_ + 1, spans_ + size_, spans_);
       --size_;
-      if (first == 0) return Add(start, end);
       after = --first;
     }
     if (first == after) {
@@ -162,7 +167,9 @@ void AddKernel(const GpuPlace& place, const char* name, std::int64_t nanoseconds
       break;
   }
   if (!g_kernels[slot].is_used) {
-    if (g_kernel_count >= kMostKernels - 1 || length > kNameBytes - g_name_bytes) return;  // its time is in the row
+    const bool is_other = name == kOtherKernels;
+    if (!is_other && (g_kernel_count >= kMostKernels - 2 || length + sizeof kOtherKernels > kNameBytes - g_name_bytes))
+      return AddKernel(GpuPlace(), kOtherKernels, nanoseconds);
     std::memcpy(g_names + g_name_bytes, name, length);
     g_kernels[slot].hash = short_hash;
     g_kernels[slot].is_used = true;
@@ -328,6 +335,10 @@ void TakeRows(bool (*row)(void* data, const GpuRow& row), bool (*kernel)(void* d
     has_room = kernel(data, taken);
     if (has_room) taken.count = 0, taken.total_ns = taken.max_ns = 0;
   }
+  if (!has_room) return;
+  for (KernelSlot& slot : g_kernels) slot.is_used = false;
+  g_kernel_count = 0;
+  g_name_bytes = 0;
 }
 
 }  // namespace gpu

@@ -43,6 +43,7 @@ constexpr char kNoCupti[] =
 constexpr char kRefused[] = "CUPTI refused to record: another profiler may run, or the driver does not permit it";
 
 Cupti g_cupti;
+const char* g_cupti_name = "";
 std::atomic<bool> g_has_begun{false};
 std::atomic<bool> g_is_counting{false};
 std::atomic<const char*> g_why_not{nullptr};
@@ -52,6 +53,9 @@ std::atomic<std::uint64_t> g_readings_at_buffer{0};
 std::atomic<std::uint8_t*> g_kept_buffers[kKeptBuffers];
 std::uint32_t g_version = 0;
 pid_t g_pid = 0;
+/// Held while the list of loaded files is read, and over a fork: ld.so's lock of that list is never free in the child
+/// if another thread held it.
+pthread_mutex_t g_list_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 std::uint64_t Now() {
   timespec now{};
@@ -99,10 +103,7 @@ void Stop(const char* why, std::uint64_t until_ns) {
   g_why_not.store(why);
 }
 
-/// CUPTI's buffers belong to one user: whoever comes later has asked for it.
-void Yield() {
-  if (!g_is_counting.exchange(false)) return;
-  g_cupti.activity_flush_all(kForcedFlush);
+void DisableActivities() {
   for (const std::uint32_t kind : {kConcurrentKernel, kMemcpy, kMemset, kMemcpyPeer, kDriver}) {
     g_cupti.activity_disable(kind);
   }
@@ -111,7 +112,16 @@ void Yield() {
       g_cupti.activity_enable_driver_api(i, 0);
     }
   }
+  g_cupti.set_thread_id_type(kThreadIdOfLibrary);
   g_cupti.activity_flush_all(kForcedFlush);
+  StopNoting();
+}
+
+/// CUPTI's buffers belong to one user: whoever comes later has asked for it.
+void Yield() {
+  if (getpid() != g_pid || !g_is_counting.exchange(false)) return;
+  g_cupti.activity_flush_all(kForcedFlush);
+  DisableActivities();
   Stop(kTakenOver, Now());
 }
 
@@ -122,7 +132,12 @@ CuptiResult RegisterCallbacksOfOther(RequestBuffer* request, CompleteBuffer* com
   return g_cupti.activity_register_callbacks(request, complete);
 }
 
-void WatchOthers() { RedirectCalls(kRegisterCallbacks, reinterpret_cast<void*>(RegisterCallbacksOfOther)); }
+void WatchOthers() {
+  RedirectCalls(g_cupti_name, kRegisterCallbacks, reinterpret_cast<void*>(RegisterCallbacksOfOther));
+}
+
+void LockList() { pthread_mutex_lock(&g_list_mutex); }
+void UnlockList() { pthread_mutex_unlock(&g_list_mutex); }
 
 void FlushAtIntervals() {
   std::uint64_t readings = 0;
@@ -132,8 +147,10 @@ void FlushAtIntervals() {
     nanosleep(&kFlushInterval, nullptr);
     if (!g_is_counting.load()) return;
     const std::uint64_t loaded_before = loaded;
+    LockList();
     loaded = internal::CountLoads().loaded;
     if (loaded != loaded_before) WatchOthers();
+    UnlockList();
     since = ClockReadings() != readings ? 0 : since + 1;
     readings = ClockReadings();
     if (since > kFlushesAfterCalls) continue;
@@ -150,6 +167,7 @@ void* RunFlushes(void* /*unused*/) {
 }
 
 bool StartFlushing() {
+  if (pthread_atfork(LockList, UnlockList, UnlockList) != 0) return false;
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -210,16 +228,20 @@ bool EnableActivities(const Cupti& cupti) {
 }
 
 /// Null, or why it does not count.
-const char* Start(void* library) {
+const char* Start(void* library, const char* name) {
   Cupti cupti;
-  if (library == nullptr || !FindFunctions(library, &cupti)) return kNoCupti;
-  cupti.get_version(&g_version);
+  if (!FindFunctions(library, &cupti)) return kNoCupti;
   if (IsSubscribedByOther(cupti)) return kOtherUser;
   g_cupti = cupti;
+  g_cupti_name = name;
   g_is_counting.store(true);
   WatchOthers();
-  if (EnableActivities(cupti) && StartFlushing()) return nullptr;
+  if (EnableActivities(cupti) && StartFlushing()) {
+    cupti.get_version(&g_version);
+    return nullptr;
+  }
   g_is_counting.store(false);
+  DisableActivities();
   return kRefused;
 }
 
@@ -236,18 +258,17 @@ void* Open(const char* directory, const char* name, int flags) {
 
 const char* StartWithAny() {
   const char* why_not = kNoCupti;
-  const auto start = [&why_not](void* library) {
-    if (library == nullptr) return false;
-    why_not = Start(library);
-    return why_not == nullptr || why_not == kOtherUser;
+  const auto start = [&why_not](void* library, const char* name) {
+    if (library != nullptr) why_not = Start(library, name);
+    return why_not != kNoCupti;
   };
   for (const char* name : kNames) {  // what the program has loaded fits it
-    if (start(Open("", name, RTLD_NOLOAD))) return why_not;
+    if (start(Open("", name, RTLD_NOLOAD), name)) return why_not;
   }
   for (const char* name : kNames) {
-    if (start(Open("", name, 0))) return why_not;
+    if (start(Open("", name, 0), name)) return why_not;
     for (const char* directory : kDirectories) {
-      if (start(Open(directory, name, 0))) return why_not;
+      if (start(Open(directory, name, 0), name)) return why_not;
     }
   }
   return why_not;

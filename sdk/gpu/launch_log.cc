@@ -48,6 +48,7 @@ struct ThreadLog {
 std::atomic<internal::GpuPlace (*)()> g_place_of_thread{nullptr};
 std::atomic<ThreadLog*> g_logs[kMostThreads];
 std::atomic<std::uint64_t> g_readings{0};
+std::atomic<bool> g_is_over{false};
 CREMA_THREAD_LOCAL ThreadLog* t_log = nullptr;
 CREMA_THREAD_LOCAL bool t_has_no_log = false;
 CREMA_THREAD_LOCAL bool t_reads = false;
@@ -174,6 +175,7 @@ bool SetPlaceOfThread(internal::GpuPlace (*place_of_thread)()) noexcept {
 }
 
 std::uint64_t NoteAndReadClock() noexcept {
+  if (CREMA_UNLIKELY(g_is_over.load(kRelaxed))) return Nanoseconds(CLOCK_REALTIME);
   const std::uint64_t now_ns = Nanoseconds(CLOCK_MONOTONIC);
   g_readings.store(g_readings.load(kRelaxed) + 1, kRelaxed);  // how many does not matter: whether there was one does
   if (t_has_no_log || t_reads) return now_ns;
@@ -183,6 +185,8 @@ std::uint64_t NoteAndReadClock() noexcept {
   t_reads = false;
   return now_ns;
 }
+
+void StopNoting() noexcept { g_is_over.store(true, kRelaxed); }
 
 std::uint64_t ClockReadings() noexcept { return g_readings.load(kRelaxed); }
 

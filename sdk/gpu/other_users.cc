@@ -16,9 +16,8 @@ namespace {
 
 using internal::LoadedObject;
 
-constexpr char kCupti[] = "libcupti.so";
-
 struct Redirection {
+  const char* cupti;
   const char* function;
   void* replacement;
 };
@@ -49,7 +48,7 @@ const ElfW(Phdr) * FindHeader(const LoadedObject& object, std::uint32_t type) {
   return nullptr;
 }
 
-Dynamic ReadDynamic(const LoadedObject& object) {
+Dynamic ReadDynamic(const LoadedObject& object, const char* cupti) {
   Dynamic dynamic;
   const ElfW(Phdr)* const header = FindHeader(object, PT_DYNAMIC);
   if (header == nullptr || object.strings == nullptr || object.symbols == nullptr) return dynamic;
@@ -58,7 +57,7 @@ Dynamic ReadDynamic(const LoadedObject& object) {
     const auto at = [entry] { return reinterpret_cast<const ElfW(Rela)*>(entry->d_un.d_ptr); };
     if (entry->d_tag == DT_NEEDED) {
       const char* const name = object.strings + entry->d_un.d_val;
-      dynamic.needs_cupti |= std::strncmp(name, kCupti, sizeof kCupti - 1) == 0;
+      dynamic.needs_cupti |= std::strcmp(name, cupti) == 0;
     }
     if (entry->d_tag == DT_RELA) dynamic.tables[0].first = at();
     if (entry->d_tag == DT_RELASZ) dynamic.tables[0].bytes = entry->d_un.d_val;
@@ -76,7 +75,7 @@ bool IsReadOnly(const LoadedObject& object, std::uintptr_t address) {
 
 bool Redirect(void* data, const LoadedObject& object) {
   const auto& redirection = *static_cast<const Redirection*>(data);
-  const Dynamic dynamic = ReadDynamic(object);
+  const Dynamic dynamic = ReadDynamic(object, redirection.cupti);
   if (!dynamic.needs_cupti) return false;
   for (const Relocations& table : dynamic.tables) {
     for (std::size_t i = 0; i < table.bytes / sizeof(ElfW(Rela)); ++i) {
@@ -95,8 +94,8 @@ bool Redirect(void* data, const LoadedObject& object) {
 
 }  // namespace
 
-void RedirectCalls(const char* function, void* replacement) noexcept {
-  Redirection redirection = {function, replacement};
+void RedirectCalls(const char* cupti, const char* function, void* replacement) noexcept {
+  Redirection redirection = {cupti, function, replacement};
   internal::ForEachObject(Redirect, &redirection);
 }
 

@@ -5,9 +5,9 @@
 namespace crema {
 namespace gpu {
 
-/// From now on calls of `function` from libraries that are linked with CUPTI, of those that are loaded, go to
-/// `replacement`: in their tables of imported functions, where these can be written. CUPTI itself stays as it is.
-void RedirectCalls(const char* function, void* replacement) noexcept;
+/// Redirects calls of `function` to `replacement` in all loaded libraries that are linked with `cupti`, say
+/// "libcupti.so.13": in their tables of imported functions, where these can be written. CUPTI itself stays as it is.
+void RedirectCalls(const char* cupti, const char* function, void* replacement) noexcept;
 
 }  // namespace gpu
 }  // namespace crema

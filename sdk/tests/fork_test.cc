@@ -35,10 +35,12 @@ void InFork(Body body) {
 }
 
 /// The logs of a process that ran `body`, and of its children; the process's own first.
-std::vector<RecordLog> RecordedLogs(const std::function<void()>& body, const char* interval = "0") {
+std::vector<RecordLog> RecordedLogs(const std::function<void()>& body, const char* interval = "0",
+                                    Environment environment = {}) {
   const std::string directory = NewDirectory();
   const SharedValue<std::int64_t> pid;
-  const ChildResult child = RunInChild({{"CREMA_DIR", directory}, {"CREMA_INTERVAL", interval}}, [&] {
+  environment.insert(environment.end(), {{"CREMA_DIR", directory}, {"CREMA_INTERVAL", interval}});
+  const ChildResult child = RunInChild(environment, [&] {
     *pid = getpid();
     body();
   });
@@ -72,7 +74,7 @@ TEST(Fork, OutsideAChunkTheChildHasItsOwnLog) {
 
 /// What a thread of the parent holds when the process forks, nobody gives back in the child.
 TEST(Fork, TheChildDoesNotWaitForTheListOfLoadedFiles) {
-  const std::vector<RecordLog> logs = RecordedLogs([] {
+  const auto body = [] {
     { TrackMetrics metrics("before"); }
     static std::atomic<bool> is_held{false}, is_over{false};
     std::thread holder([] {
@@ -91,9 +93,13 @@ TEST(Fork, TheChildDoesNotWaitForTheListOfLoadedFiles) {
     });
     is_over = true;
     holder.join();
-  });
-  ASSERT_EQ(logs.size(), 2u);
-  EXPECT_EQ(ChunkOf(logs[1], "child").status, "ok");
+  };
+  const Environment with_gpu = {{"CREMA_GPU", "1"}, {"CUDA_INJECTION64_PATH", "/nowhere/libcrema_gpu.so"}};
+  for (const Environment& environment : {Environment(), with_gpu}) {
+    const std::vector<RecordLog> logs = RecordedLogs(body, "0", environment);
+    ASSERT_EQ(logs.size(), 2u);
+    EXPECT_EQ(ChunkOf(logs[1], "child").status, "ok");
+  }
 }
 
 TEST(Fork, InsideAChunkTheChunkStaysTheParents) {

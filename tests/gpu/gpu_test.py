@@ -9,7 +9,6 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
 import unittest
 
 KNOWN = pathlib.Path("tests/gpu/known_gpu").absolute()
@@ -164,7 +163,15 @@ class RecordedGpuTest(GpuCase):
             with self.subTest(environment=environment):
                 lines = self.gpu("spin", **environment)
                 self.assertIn(reason, lines[-1]["reason"])
-                self.assertEqual((lines[-1]["work"], lines[-1]["busy_ns"] or 0), ([], 0))
+                self.assertEqual(lines[-1]["work"], [])
+                for name in ("cupti_version", "busy_ns", "lost"):
+                    self.assertIsNone(lines[-1][name])
+
+    def test_another_injection_library_is_not_loaded(self):
+        loaded, other = self.place / "loaded", STAND_INS / "libstand_in_profiler.so"
+        lines = self.gpu("no cuda", CUDA_INJECTION64_PATH=str(other), STAND_IN_LOADED=str(loaded))
+        self.assertIn("CUDA_INJECTION64_PATH does not name", lines[-1]["reason"])
+        self.assertFalse(loaded.exists())
 
     def test_a_profiler_that_begins_gets_all_that_it_asked_for(self):
         for scenario in ("profiler", "late profiler"):
@@ -284,10 +291,8 @@ class SampledGpuTest(GpuCase):
     def measure(self, *command, options=(), **environment):
         place = self.place / "run"
         names = self.environment(LD_LIBRARY_PATH=str(STAND_INS), **environment)
-        begin = time.monotonic()
         command = [CREMA, "run", "-q", "--replace", *options, "-o", place, "--", *command]
         subprocess.run(list(map(str, command)), env=names, check=True, timeout=300)
-        self.seconds = time.monotonic() - begin
         return json.loads((place / "measurement.json").read_text()), [
             json.loads(line) for line in next((place / "records").glob("*.tree.ndjson")).read_text().splitlines()
         ]
@@ -313,7 +318,15 @@ class SampledGpuTest(GpuCase):
         used = [line for line in lines if line["type"] == "tree_sample" and "gpus" in line][-1]["gpus"][0]
         self.assertIsNone(used["tree_memory_bytes"])
         self.assertIsNone(used["other_processes"])
-        self.assertIsNone(measurement["metrics"]["gpu_utilization_of_others"])
+        metrics = measurement["metrics"]
+        self.assertEqual(metrics["gpu_utilization"], 0.75)  # it may be the tree's
+        self.assertIsNone(metrics["gpu_utilization_of_others"])
+        self.assertIsNone(metrics["gpu_peak_memory_bytes"])
+
+    def test_a_busy_gpu_that_lists_no_process_is_nobodys(self):
+        measurement, _ = self.measure("sleep", "2.2", STAND_IN_NO_PROCESSES="1")
+        metrics = measurement["metrics"]
+        self.assertEqual((metrics["gpu_utilization"], metrics["gpu_peak_memory_bytes"]), (0.75, None))
 
     def test_a_machine_without_a_gpu_lacks_nothing(self):
         for environment in ({"STAND_IN_GPUS": "0"}, {"STAND_IN_NVML_ERROR": "nvmlInit_v2"}):
@@ -339,6 +352,22 @@ class SampledGpuTest(GpuCase):
         self.assertGreaterEqual(counts["nvmlDeviceGetUtilizationRates"], 3)
         self.assertEqual(counts["nvmlDeviceGetProcessUtilization"], 0)
         self.assertEqual(counts["nvmlDeviceGetTotalEnergyConsumption"], 2)
+
+    def test_the_busy_time_is_divided_if_all_that_share_the_gpu_are_visible(self):
+        pid = self.place / "pid"
+        program = f"echo $$ > {pid}; sleep 12"
+        for environment, of_others in [
+            ({}, 0.15),
+            ({"STAND_IN_NO_SHARES": "1"}, 0),
+            ({"STAND_IN_OTHER_PID": "4194305"}, None),
+        ]:
+            with self.subTest(environment=environment):
+                calls = self.place / "calls"
+                calls.unlink(missing_ok=True)
+                names = {"STAND_IN_TREE_PID": str(pid), "STAND_IN_CALLS": str(calls), **environment}
+                measurement, _ = self.measure("sh", "-c", program, options=["--interval", "0.5"], **names)
+                self.assertEqual(calls.read_text().split().count("nvmlDeviceGetProcessUtilization"), 1)
+                self.assertAlmostEqual(measurement["metrics"]["gpu_utilization_of_others"], of_others)
 
     def test_the_headline_does_not_judge_a_gpu_that_nobody_counted(self):
         pid = self.place / "pid"

@@ -128,15 +128,17 @@ struct Activity {
 template <class Wait>
 void Call(std::uint32_t function, const std::vector<Activity>& activities, Wait wait) {
   const std::uint64_t start = ReadClock();
+  const std::uint64_t called = Now();
+  const std::uint64_t ahead = start > called ? start - called : 0;  // of the wall clock
   std::vector<Record> records;
   const std::uint32_t correlation = __atomic_add_fetch(&g_correlation, 1, __ATOMIC_RELAXED);
   for (const Activity& activity : activities) {
     Record record;
-    const std::uint64_t begin = std::max(t_stream_end, start) + 1000;
+    const std::uint64_t begin = std::max(t_stream_end, called) + 1000;
     t_stream_end = record.end = begin + activity.nanoseconds;
     record.Set(0, activity.kind);
-    record.Set(16, begin);
-    record.Set(24, record.end);
+    record.Set(16, begin + ahead);
+    record.Set(24, record.end + ahead);
     if (activity.kind == kKernel) {
       record.Set(92, correlation);
       record.Set(104, activity.name);
@@ -152,7 +154,7 @@ void Call(std::uint32_t function, const std::vector<Activity>& activities, Wait 
   if (g_enabled[kDriver] || g_functions[function]) {
     Record record;
     record.is_call = true;
-    record.end = end;
+    record.end = Now();
     record.Set(0, kDriver);
     record.Set(4, function);
     record.Set(8, start);

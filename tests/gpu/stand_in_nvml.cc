@@ -1,6 +1,8 @@
 // NVML of a machine with GPUs that are none. From the environment: STAND_IN_GPUS, their number (1); STAND_IN_TREE_PID,
 // a file with the pid of a process that uses the first one; STAND_IN_NVML_ERROR, a function that fails;
-// STAND_IN_NVML_HANGS, a function that does not return; STAND_IN_CALLS, a file to which each call appends its name.
+// STAND_IN_NVML_HANGS, a function that does not return; STAND_IN_CALLS, a file to which each call appends its name;
+// STAND_IN_OTHER_PID, the process that shares the first one (1); STAND_IN_NO_SHARES=1: no process has a share;
+// STAND_IN_NO_PROCESSES=1: no process is listed, as in a container.
 #include <unistd.h>
 
 #include <cstdio>
@@ -84,6 +86,7 @@ int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* millijoules) 
 int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, Process* rows) {
   const int error = Enter("nvmlDeviceGetComputeRunningProcesses_v3");
   if (error != 0) return error;
+  if (Setting("NO_PROCESSES") == "1") return *count = 0;
   const unsigned pid = device == reinterpret_cast<void*>(1) ? TreePid() : 0;
   if (*count < 100) return *count = 100, 7;  // NVML_ERROR_INSUFFICIENT_SIZE
   rows[0] = {1, 500000000, 0, 0};
@@ -92,8 +95,10 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, Proce
   return 0;
 }
 int nvmlDeviceGetProcessUtilization(void*, Share* rows, unsigned* count, unsigned long long) {
+  if (Setting("NO_SHARES") == "1") return Enter("nvmlDeviceGetProcessUtilization"), 6;  // NVML_ERROR_NOT_FOUND
   if (*count < 2) return *count = 2, 7;
-  rows[0] = {1, 1, 15, 0, 0, 0};
+  const unsigned other = Setting("OTHER_PID").empty() ? 1 : static_cast<unsigned>(std::stoul(Setting("OTHER_PID")));
+  rows[0] = {other, 1, 15, 0, 0, 0};
   rows[1] = {TreePid(), 2, 60, 0, 0, 0};
   *count = 2;
   return Enter("nvmlDeviceGetProcessUtilization");

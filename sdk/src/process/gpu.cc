@@ -159,6 +159,9 @@ bool WriteLine(Recorder* recorder, const GpuState& state, bool is_last) {
   return rows.has_all;
 }
 
+/// Another injection library (a profiler's) is CUDA's to load.
+bool IsOurLibrary(std::string_view path) { return path.substr(path.rfind('/') + 1) == "libcrema_gpu.so"; }
+
 const GpuCounter* LoadCounter() {
   using GetCounter = const GpuCounter* (*)();
   void* get_counter = FindFunction(kGpuCounterFunction);
@@ -173,7 +176,8 @@ const GpuCounter* LoadCounter() {
 
 void StartGpu(Recorder* recorder) noexcept {
   if (!EnvironmentAsksForGpu()) return;
-  const GpuCounter* const counter = *GpuLibrary() == '\0' ? nullptr : LoadCounter();
+  static const GpuCounter* counter = nullptr;  // a forked child keeps its parent's: see `WhyNot` of allocations.cc
+  if (!WasForked()) counter = IsOurLibrary(GpuLibrary()) ? LoadCounter() : nullptr;
   const bool is_ours = counter != nullptr && counter->version == GpuCounter::kVersion;
   if (!is_ours) {
     JsonLine line;

@@ -53,12 +53,12 @@ struct GpuKernelRow {
 };
 
 struct GpuState {
-  bool has_begun = false;         ///< the process uses CUDA
-  const char* why_not = nullptr;  ///< a sentence, where nothing or not everything is counted
-  std::int64_t until_ns = 0;      ///< CLOCK_MONOTONIC; from then on nothing is counted; 0: all is
-  std::uint32_t cupti_version = 0;
-  std::int64_t busy_ns = 0;  ///< so long at least one kernel or copy of the process was on a device
-  std::uint64_t lost = 0;    ///< kernels and copies whose place, or whose times, are not known
+  bool has_begun = false;           ///< the process uses CUDA
+  const char* why_not = nullptr;    ///< a sentence, where nothing or not everything is counted
+  std::int64_t until_ns = 0;        ///< CLOCK_MONOTONIC; from then on nothing is counted; 0: all is
+  std::uint32_t cupti_version = 0;  ///< 0: nothing was counted
+  std::int64_t busy_ns = 0;         ///< time in which at least one GPU ran a kernel or copy of the process
+  std::uint64_t lost = 0;           ///< kernels and copies whose place, or whose times, are not known
 };
 
 struct GpuCounter {
