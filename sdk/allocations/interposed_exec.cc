@@ -168,14 +168,16 @@ struct Left {
   void* memory = nullptr;
   std::size_t bytes = 0;
   const void* frame = nullptr;  ///< of who uses it, unless it is left
+  pid_t process = 0;            ///< the same
 };
 CREMA_THREAD_LOCAL Left t_left;
 
 void* MapForStart(std::size_t bytes, const void* frame) {
-  const bool interrupts_user = frame < t_left.frame;  // in a signal's handler
+  // In a signal's handler, or in a child that it starts: what an earlier child left is nobody's.
+  const bool interrupts_user = frame < t_left.frame && (t_left.process == getpid() || t_left.process == getppid());
   if (t_left.memory != nullptr && !interrupts_user) munmap(t_left.memory, t_left.bytes);
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (!interrupts_user) t_left = memory == MAP_FAILED ? Left() : Left{memory, bytes, frame};
+  if (!interrupts_user) t_left = memory == MAP_FAILED ? Left() : Left{memory, bytes, frame, getpid()};
   return memory;
 }
 

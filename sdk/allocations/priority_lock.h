@@ -39,6 +39,7 @@ class PriorityLock {
   void Unlock() noexcept {
     std::uint32_t own = t_thread_id;
     if (CREMA_LIKELY(holder_.compare_exchange_strong(own, 0, std::memory_order_release))) return;
+    if (t_makes_no_calls) return;  // who waits gives up
     const int host_errno = errno;
     syscall(SYS_futex, &holder_, FUTEX_UNLOCK_PI_PRIVATE, 0, nullptr, nullptr, 0);  // somebody waits
     errno = host_errno;

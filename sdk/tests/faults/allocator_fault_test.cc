@@ -40,7 +40,7 @@ TEST_P(AllocatorFault, AnotherAllocator) {
     const std::string command = std::string("test -z \"$(LD_PRELOAD=") + GetParam() + " /bin/true 2>&1)\"";
     _exit(std::system(command.c_str()) == 0 ? 0 : 1);
   });
-  if (has.exit_status != 0) GTEST_SKIP() << GetParam() << " is not installed";
+  if (has.exit_status != 0) GTEST_SKIP() << GetParam() << " is not installed: tools/setup test";
   const FaultRun run = RunWithFault(NewDirectory(), [] { Require(RunBusyProgram(GetParam()) == 0); });
   EXPECT_EQ(run.warning, "");
   EXPECT_EQ(run.logs.size(), kForks + 1u);
