@@ -105,6 +105,19 @@ TEST(TakeSecretsOut, TakesUsersPasswordsTokensAndSignatures) {
   EXPECT_EQ(Shown("https://h/f?token=abc&id=7"), "https://h/f?id=7");
 }
 
+TEST(TakeSecretsOut, ComparesWholeNamesOfParameters) {
+  for (const char* name : {"token", "access_token", "accessToken", "eos-token", "api_key", "apikey", "X-Api-Key", "key",
+                           "AWSAccessKeyId", "Key-Pair-Id", "secret", "client_secret", "password", "signature",
+                           "x-amz-signature", "X-Amz-Credential", "sig", "authz", "Authorization"}) {
+    EXPECT_EQ(Shown("https://h/f?id=7&" + std::string(name) + "=abc"), "https://h/f?id=7") << name;
+  }
+  for (const char* name :
+       {"dataset_key", "keyword", "keys", "pass", "passes", "author", "authors", "tokenizer", "xrd.wantprot"}) {
+    const std::string address = "root://h//f?" + std::string(name) + "=7";
+    EXPECT_EQ(Shown(address), address);
+  }
+}
+
 TEST(TakeSecretsOut, FindsAddressesInsideText) {
   EXPECT_EQ(Shown("OSError: 'https://me:pw@h/f?sig=abc' and (root://p//root://u:p@h//f?authz=x) failed: 403"),
             "OSError: 'https://h/f' and (root://p//root://h//f) failed: 403");

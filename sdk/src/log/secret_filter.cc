@@ -102,13 +102,42 @@ bool IsAny(std::string_view text, std::initializer_list<std::string_view> words)
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return IsWord(text, word); });
 }
 
+/// Whether the texts are the same but for `-`, `_`, `.` and case.
+bool IsSameName(std::string_view text, std::string_view letters) {
+  for (const char character : text) {
+    if (std::strchr("-_.", character) != nullptr) continue;
+    if (letters.empty() || std::tolower(static_cast<unsigned char>(character)) != letters[0]) return false;
+    letters.remove_prefix(1);
+  }
+  return letters.empty();
+}
+
+/// Whether the whole name of a parameter, or its last word (`eos_token`), names a secret. `dataset_key` says which
+/// file.
+bool IsSecretName(std::string_view name) {
+  const std::string_view last_word = name.substr(name.find_last_of("-_.") + 1);
+  for (const std::string_view word :
+       {"token", "secret", "password", "passwd", "passphrase", "pwd", "jwt", "auth", "authz", "authorization", "bearer",
+        "cookie", "cred", "creds", "credential", "credentials", "apikey"}) {
+    if (IsWord(last_word, word) || IsSameName(name, word)) return true;
+  }
+  for (const std::string_view letters :
+       {"key",          "xapikey",         "accesskey",   "secretkey",    "secretaccesskey", "privatekey",
+        "accountkey",   "subscriptionkey", "sharedkey",   "accesskeyid",  "awsaccesskeyid",  "ossaccesskeyid",
+        "keyid",        "keypairid",       "accesstoken", "authtoken",    "idtoken",         "refreshtoken",
+        "sessiontoken", "securitytoken",   "apitoken",    "clientsecret", "userpass"}) {
+    if (IsSameName(name, letters)) return true;
+  }
+  return false;
+}
+
 /// Names of parameters that sign an address, or say until when: of Amazon's S3 and its kin, Google, Azure and others.
 bool IsSecretParameter(std::string_view parameter, bool is_of_azure) {
   const std::string_view name = parameter.substr(0, parameter.find('='));
   for (const std::string_view prefix : {"x-amz-", "x-goog-", "x-oss-", "x-cos-", "x-ms-"}) {
     if (BeginsWith(name, prefix)) return true;
   }
-  return EndOfSecretWord(name) != kNone ||
+  return IsSecretName(name) ||
          IsAny(name, {"sig", "signature", "expires", "expiry", "policy", "googleaccessid", "user", "username", "ticket",
                       "session", "sessionid", "macaroon"}) ||
          (is_of_azure && IsAny(name, {"se", "sp", "sv", "sr", "st", "ss", "srt", "spr", "sip", "skoid", "sktid", "skt",
