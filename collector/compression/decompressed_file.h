@@ -42,14 +42,14 @@ class DecompressedFile {
   absl::Status status_;
 };
 
-/// The first bytes of a file as they were before compression; fewer where it is shorter, empty where it cannot be read
-/// or is no regular file.
+/// The first bytes of a file before compression: fewer if the file is shorter, none if it is not a regular file or
+/// cannot be read.
 std::string ReadBeginning(const std::string& path, size_t bytes);
 
-/// False also for what cannot be read.
+/// False also if the file cannot be read.
 bool IsCompressed(const std::string& path);
 
-/// Bytes of a file before it was compressed. A compressed file is read for it, as far as that goes.
+/// Size of a file before compression, in bytes. Reads a compressed file to its end, or to its damage.
 absl::StatusOr<int64_t> DecompressedBytes(const std::string& path);
 
 }  // namespace crema

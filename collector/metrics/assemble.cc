@@ -81,7 +81,7 @@ Text StateOf(const RunFigures& figures, const RunProvenance& provenance) {
   if (found.processes.empty() && !figures.coffea.empty()) return "finished";
   if (any_ended) return "finished";
   if (any_damaged) return Text();
-  if (!found.processes.empty()) return any_lost ? "killed" : "finished";
+  if (!found.processes.empty()) return any_lost ? Text("killed") : Text();  // nothing says how the others ended
   return figures.engine.never_began.empty() ? Text() : Text("running");
 }
 
@@ -295,7 +295,7 @@ void Assembly::AddFits() {
       row.events_p50 = std::llround(dataset.events_p50);
       row.events_max = std::llround(dataset.events_max);
     }
-    row.stragglers = dataset.stragglers;
+    if (fit.points >= kLeastFittedAttempts) row.stragglers = dataset.stragglers;
     row.oversized = dataset.oversized;
   }
 }

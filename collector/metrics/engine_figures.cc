@@ -40,7 +40,7 @@ std::optional<double> TaskSlotUtilization(const RunFigures& figures) {
   return CoreTimeOfTasks(figures.findings.tasks.rows, window) / 1e9 / core_seconds;
 }
 
-/// Lines that differ in names and numbers only are told once, with how many there are.
+/// Keeps one of the lines that differ only in names and numbers, with their count.
 void FoldAlike(std::vector<std::string>* lines) {
   constexpr int64_t kMostAlike = 3;
   std::map<std::string, int64_t> seen;
@@ -54,13 +54,13 @@ void FoldAlike(std::vector<std::string>* lines) {
     return kind;
   };
   for (const std::string& line : *lines) ++seen[kind_of(line)];
-  std::map<std::string, int64_t> told;
+  std::set<std::string> folded;
   std::vector<std::string> kept;
   for (std::string& line : *lines) {
     const std::string kind = kind_of(line);
     if (seen[kind] <= kMostAlike) {
       kept.push_back(std::move(line));
-    } else if (told[kind]++ == 0) {
+    } else if (folded.insert(kind).second) {
       kept.push_back(fmt::format("{} (and {} more like this)", line, seen[kind] - 1));
     }
   }
@@ -139,7 +139,7 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const Task
   }
   const std::map<uint32_t, RunWindow> lives = LivesOfTasks(task_of_process, figures.findings.processes.processes);
   if (const int64_t left_out = AddClusterTasks(clusters, workers, lives, &figures.findings.tasks); left_out > 0) {
-    figures.engine.complaints.push_back(fmt::format("{} {}s ran on workers of which nobody told; they were left out",
+    figures.engine.complaints.push_back(fmt::format("{} {}s ran on workers that no log mentions; they were left out",
                                                     left_out, figures.engine.traits.task));
   }
   for (const auto& [why, jobs] : figures.engine.never_began) {

@@ -127,6 +127,6 @@ std::optional<PrmonPaths> PrmonFilesOf(const std::string& file) {
   return PrmonPaths{path.string(), path.extension() == kText ? IfThere(summary) : std::string()};
 }
 
-bool IsPrmonSnapshot(const std::string& summary) { return EndsWith(summary, kSnapshot); }
+bool IsPrmonSnapshot(const std::string& summary) { return HasSuffixBeforeCompression(summary, kSnapshot); }
 
 }  // namespace crema

@@ -31,7 +31,7 @@ bool IsSacctRow(std::string_view line) {
   const std::vector<std::string> cells =
       absl::StrSplit(absl::string_view(line.data(), line.size()), absl::ByAnyChar("|,; \t\r"), absl::SkipEmpty());
   for (const std::string& cell : cells) {
-    if (IsSacctState(cell)) return true;
+    if (!SacctState(cell).empty()) return true;
   }
   return false;
 }

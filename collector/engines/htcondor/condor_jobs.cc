@@ -133,12 +133,12 @@ void CondorJobs::Stop(const CondorEvent& event, bool is_lost, std::string reason
   TakeFigures(event, &last);
 }
 
-void CondorJobs::AddUntold(const CondorEvent& event, Job* job) {
+void CondorJobs::AddUnseenExecution(const CondorEvent& event, Job* job) {
   if (!job->executions.empty() || job->is_over) return;
   Execution& execution = job->executions.emplace_back();
   double seconds = 0;
-  const std::string_view told = event.Field("TimeExecute (s)");
-  if (absl::SimpleAtod(absl::string_view(told.data(), told.size()), &seconds) && seconds > 0 && seconds < 1e9) {
+  const std::string_view text = event.Field("TimeExecute (s)");
+  if (absl::SimpleAtod(absl::string_view(text.data(), text.size()), &seconds) && seconds > 0 && seconds < 1e9) {
     execution.start_ns = event.time_ns - static_cast<int64_t>(seconds * 1e9);
   } else {
     execution.start_ns = job->queued_ns.value_or(event.time_ns);
@@ -183,7 +183,7 @@ bool CondorJobs::Add(const CondorEvent& event) {
       return true;
     }
     case kEvicted: {
-      AddUntold(event, &job);
+      AddUnseenExecution(event, &job);
       const bool is_queued_again = std::any_of(event.lines.begin(), event.lines.end(), [](const std::string& line) {
         return absl::StrContains(line, "terminated and was requeued");
       });
@@ -192,7 +192,7 @@ bool CondorJobs::Add(const CondorEvent& event) {
       return true;
     }
     case kTerminated: {
-      AddUntold(event, &job);
+      AddUnseenExecution(event, &job);
       const auto end = EndOf(event);
       const bool is_killed = end.has_value() && end->second;
       if (!job.executions.empty() && end.has_value() && end->first != 0) job.executions.back().failed = true;
@@ -218,7 +218,7 @@ bool CondorJobs::Add(const CondorEvent& event) {
       job.queued_ns = event.time_ns;
       return true;
     case kReconnectFailed:
-      AddUntold(event, &job);
+      AddUnseenExecution(event, &job);
       Stop(event, true, "the connection to its node was lost", &job);
       job.queued_ns = event.time_ns;
       return true;

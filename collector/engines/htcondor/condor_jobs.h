@@ -49,8 +49,8 @@ class CondorJobs {
     std::vector<Execution> executions;
   };
 
-  /// An execution whose beginning the log does not tell.
-  static void AddUntold(const CondorEvent& event, Job* job);
+  /// An execution whose beginning the log does not have.
+  static void AddUnseenExecution(const CondorEvent& event, Job* job);
   static void Stop(const CondorEvent& event, bool is_lost, std::string reason, Job* job);
   static void TakeFigures(const CondorEvent& event, Execution* execution);
   static ClusterFact FactOf(const std::string& name, const Job& job);

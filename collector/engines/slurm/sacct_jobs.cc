@@ -20,6 +20,7 @@ constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMostCount = 1'000'000'000;
 constexpr int64_t kMostBytes = int64_t{1} << 60;
 constexpr int64_t kSignalOfShell = 128;  // a shell adds it to the signal that ended its command
+constexpr int64_t kLastSignal = 64;
 
 int64_t CountOf(std::string_view text, int64_t otherwise) {
   int64_t count = 0;
@@ -27,31 +28,35 @@ int64_t CountOf(std::string_view text, int64_t otherwise) {
   return is_count && count > 0 && count < kMostCount ? count : otherwise;
 }
 
-/// `CANCELLED by 1000` is the state CANCELLED.
-std::string_view Bare(std::string_view state) { return state.substr(0, state.find_first_of(" +")); }
+/// Of a cell that the column cut: what it was. Only who cancelled a job makes CANCELLED too wide.
+std::string WholeState(std::string_view cell) {
+  if (cell.empty() || cell.back() != '+') return std::string(cell);
+  const std::string_view state = SacctState(cell);
+  return state == "CANCELLED" ? "CANCELLED by its user" : std::string(state);
+}
 
 /// Slurm, a node or a user ended it.
 bool IsEndedByOthers(std::string_view state) {
   constexpr std::string_view kStates[] = {"TIMEOUT",  "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", "CANCELLED",
                                           "DEADLINE", "BOOT_FAIL",     "REQUEUED",  "REVOKED",   "LAUNCH_FAILED"};
-  return std::find(std::begin(kStates), std::end(kStates), Bare(state)) != std::end(kStates);
+  return std::find(std::begin(kStates), std::end(kStates), SacctState(state)) != std::end(kStates);
 }
 
 /// The signal that ended it, as its own exit or as a shell's; 0: none.
 int64_t SignalOf(std::string_view exit_text) {
   const SacctExit exit = ParseSacctExit(exit_text).value_or(SacctExit());
   if (exit.signal > 0) return exit.signal;
-  return exit.code > kSignalOfShell && exit.code < 2 * kSignalOfShell ? exit.code - kSignalOfShell : 0;
+  return exit.code > kSignalOfShell && exit.code <= kSignalOfShell + kLastSignal ? exit.code - kSignalOfShell : 0;
 }
 
 bool IsLost(std::string_view state, std::string_view exit) {
-  return IsEndedByOthers(state) || (Bare(state) == "FAILED" && SignalOf(exit) > 0);
+  return IsEndedByOthers(state) || (SacctState(state) == "FAILED" && SignalOf(exit) > 0);
 }
 
 /// `TIMEOUT`, `FAILED, signal 9`, `FAILED, exit code 3`.
 std::string WhyOf(std::string_view state, std::string_view exit) {
   std::string text(state);
-  if (Bare(state) != "FAILED") return text;
+  if (SacctState(state) != "FAILED") return text;
   const int64_t code = ParseSacctExit(exit).value_or(SacctExit()).code;
   if (const int64_t signal = SignalOf(exit); signal > 0) return text + fmt::format(", signal {}", signal);
   return code > 0 ? text + fmt::format(", exit code {}", code) : text;
@@ -61,7 +66,7 @@ std::string WhyOf(std::string_view state, std::string_view exit) {
 bool IsGoingOn(std::string_view state) {
   constexpr std::string_view kStates[] = {"RUNNING",   "COMPLETING", "CONFIGURING", "SUSPENDED", "STOPPED",
                                           "SIGNALING", "RESIZING",   "STAGE_OUT",   "PENDING"};
-  return std::find(std::begin(kStates), std::end(kStates), Bare(state)) != std::end(kStates);
+  return std::find(std::begin(kStates), std::end(kStates), SacctState(state)) != std::end(kStates);
 }
 
 /// `CANCELLED by 1000`: by its user. The system and its administrators are 0.
@@ -82,8 +87,8 @@ std::string JobOfProcess(std::string_view id, std::string_view step) {
 
 namespace {
 
-/// Start and end, as far as they are told. Local times in the hour that comes twice, when clocks are set back, are
-/// those that fit to the elapsed time.
+/// Start and end, where the log has them. A local time in the hour that comes twice, when clocks are set back, is the
+/// one that fits the elapsed time.
 template <class Run>
 void SetTimes(std::string_view start_text, std::string_view end_text, std::string_view elapsed_text, Run* run) {
   constexpr int64_t kSecond = 1'000'000'000;
@@ -118,7 +123,7 @@ void SetTimes(std::string_view start_text, std::string_view end_text, std::strin
 /// Older versions give a job that was cancelled while it waited the time of this as its start.
 template <class Run>
 bool IsWaitOnly(const Run& run, std::string_view nodes) {
-  return Bare(run.state) == "CANCELLED" && run.end_ns == run.start_ns && nodes == "None assigned";
+  return SacctState(run.state) == "CANCELLED" && run.end_ns == run.start_ns && nodes == "None assigned";
 }
 
 /// How many jobs `900_[6-8%2]` stands for.
@@ -138,7 +143,7 @@ bool SacctJobs::Step::IsOn(const std::string& node) const {
 
 SacctJobs::Run SacctJobs::ReadRun(const Row& row) {
   Run run;
-  run.state = std::string(row["State"]);
+  run.state = WholeState(row["State"]);
   run.exit = std::string(row["ExitCode"]);
   run.nodes = SacctNodes(row["NodeList"], kMostNodes);
   run.nodes_count = CountOf(row["AllocNodes"], std::max<int64_t>(1, static_cast<int64_t>(run.nodes.size())));
@@ -207,7 +212,7 @@ SacctRow SacctJobs::Add(const SacctHeader& header, const SacctCells& cells) {
   const size_t dot = name.find('.');
   const std::string_view step = dot == name.npos ? std::string_view() : name.substr(dot + 1);
   name = name.substr(0, dot);
-  const bool is_state = row["State"].empty() || IsSacctState(row["State"]);
+  const bool is_state = row["State"].empty() || !SacctState(row["State"]).empty();
   if (name.empty() || name.find_first_of("0123456789") != 0 || !is_state) return SacctRow::kMalformed;
   raw = raw.substr(0, raw.find('.'));
   if (raw.empty() && name.find_first_not_of("0123456789") == name.npos) raw = name;
@@ -267,7 +272,7 @@ void SacctJobs::AddRun(const Job& job, size_t number, ClusterFact* cluster) {
   for (const Step& step : run.steps) {
     if (is_by_user || step.state == run.state || !IsLost(step.state, step.exit)) continue;
     const bool knows_more =
-        Bare(run.state) == "FAILED" && Bare(step.state) != "CANCELLED" && IsEndedByOthers(step.state);
+        SacctState(run.state) == "FAILED" && SacctState(step.state) != "CANCELLED" && IsEndedByOthers(step.state);
     if (!is_lost || knows_more) why = fmt::format("step {} {}", step.name, WhyOf(step.state, step.exit));
     is_lost = true;
   }
@@ -312,14 +317,14 @@ void SacctJobs::AddRun(const Job& job, size_t number, ClusterFact* cluster) {
       task.stop_ns = std::max(task.start_ns, step.end_ns.value_or(run.last_ns));
       if (run.submit_ns.has_value()) task.queue_ns = std::max<int64_t>(0, run.start_ns - *run.submit_ns);
       const SacctExit exit = ParseSacctExit(step.exit).value_or(SacctExit());
-      task.failed = (Bare(step.state) != "COMPLETED" && !IsGoingOn(step.state)) || exit.code + exit.signal > 0;
+      task.failed = (SacctState(step.state) != "COMPLETED" && !IsGoingOn(step.state)) || exit.code + exit.signal > 0;
       // By a place in an array no process names itself.
       task.job = JobOfProcess(job.id.empty() ? job.name : job.id, step.name);
       // Beside steps it mostly starts them, and its cores are theirs.
       task.is_script = step.name == "batch" && has_numbers;
       task.is_repeat = number > 0;
       const bool has_ended = run.end_ns.has_value() || step.end_ns.has_value();
-      task.is_last = number + 1 == job.runs.size() && has_ended && Bare(run.state) != "CANCELLED";
+      task.is_last = number + 1 == job.runs.size() && has_ended && SacctState(run.state) != "CANCELLED";
     }
   };
   for (const Step& step : run.steps) add_task(step);

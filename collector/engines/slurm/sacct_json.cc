@@ -21,7 +21,7 @@ const Json& At(const Json& value, const char* path) {
 /// A number, or `{"set": true, "number": 3}`; empty: it is not set.
 std::string Number(const Json& value) {
   if (value.is_number_integer()) return value.dump();
-  if (!value.is_object() || !value.value("set", false)) return "";
+  if (At(value, "/set") != true) return "";
   return At(value, "/number").is_number() ? fmt::format("{:.0f}", value["number"].get<double>()) : "";
 }
 
@@ -69,6 +69,11 @@ absl::StatusOr<std::vector<SacctCells>> ReadSacctJson(const std::string& text, S
   const Json document = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!document.is_object() || !At(document, "/jobs").is_array()) {
     return absl::InvalidArgumentError("it is not whole JSON of `sacct --json`");
+  }
+  for (const Json& job : document["jobs"]) {
+    if (At(job, "/time").is_object()) continue;
+    return absl::InvalidArgumentError(
+        "a job has no `time`, as in what squeue and scontrol write: give crema the output of `sacct --json`");
   }
   *header =
       SacctHeader(SacctCells{"JobID",  "JobIDRaw", "JobName", "Cluster",        "State",    "ExitCode",   "Submit",

@@ -31,13 +31,18 @@ SacctCells Cut(std::string_view line, char delimiter) {
 
 }  // namespace
 
-bool IsSacctState(std::string_view text) {
+std::string_view SacctState(std::string_view text) {
   constexpr std::string_view kStates[] = {
       "BOOT_FAIL",     "CANCELLED", "COMPLETED", "COMPLETING", "CONFIGURING",  "DEADLINE", "FAILED",  "NODE_FAIL",
       "OUT_OF_MEMORY", "PENDING",   "PREEMPTED", "REQUEUED",   "REQUEUE_HOLD", "RESIZING", "REVOKED", "RUNNING",
       "LAUNCH_FAILED", "SIGNALING", "STAGE_OUT", "STOPPED",    "SUSPENDED",    "TIMEOUT"};
-  const std::string_view word = text.substr(0, text.find_first_of(" +"));
-  return std::find(std::begin(kStates), std::end(kStates), word) != std::end(kStates);
+  const size_t end = std::min(text.find_first_of(" +"), text.size());
+  const std::string_view word = text.substr(0, end);
+  const bool is_cut = end > 0 && end + 1 == text.size() && text[end] == '+';
+  const auto state = std::find_if(std::begin(kStates), std::end(kStates), [&](std::string_view name) {
+    return is_cut ? name.substr(0, word.size()) == word : name == word;
+  });
+  return state == std::end(kStates) ? std::string_view() : *state;
 }
 
 SacctHeader::SacctHeader(std::string_view line) {
@@ -133,7 +138,7 @@ bool SacctHeader::MakesSense(const SacctCells& row) const {
       if (!has_free_text) return false;
     }
     if (cell.empty()) continue;
-    if (name == "State" && !IsSacctState(cell)) return false;
+    if (name == "State" && SacctState(cell).empty()) return false;
     if (name == "ExitCode" && !ParseSacctExit(cell).has_value()) return false;
     const bool is_time = name == "Start" || name == "End" || name == "Submit";
     if (is_time && !ParseSacctTime(cell).has_value() && cell != "Unknown" && cell != "None") return false;

@@ -29,10 +29,10 @@ class SacctHeader {
   bool has_times() const;
   bool is_table() const { return delimiter_ == ' '; }
   bool Has(std::string_view name) const { return column_of_.count(name) > 0; }
-  /// Empty where there is no such column.
+  /// Empty if there is no column of this name.
   std::string_view Of(const SacctCells& row, std::string_view name) const;
 
-  /// Of a table: takes the widths of its columns from the line of dashes below. False: it is no such line.
+  /// Of a table: takes the widths of its columns from the line of dashes below. False if the line has none.
   bool TakeWidths(std::string_view dashes);
   /// Cells of a line; nullopt: it is none of this header. One cell of a free text or a list (a job's name, a command,
   /// nodes) may hold the delimiter, where the other cells then make sense.
@@ -48,8 +48,9 @@ class SacctHeader {
   std::vector<std::pair<size_t, size_t>> places_;  // of a table's columns: offset and width
 };
 
-/// Whether a word is a job's state: `COMPLETED`, `CANCELLED by 1000`.
-bool IsSacctState(std::string_view text);
+/// The state that a cell begins with: CANCELLED of `CANCELLED by 1000`, and OUT_OF_MEMORY of `OUT_OF_ME+`, which a
+/// column of a table cut. Empty: it begins with none.
+std::string_view SacctState(std::string_view text);
 
 /// What `sacct --json` wrote, as rows below `*header`. Errors: it is not JSON, or of another form.
 absl::StatusOr<std::vector<SacctCells>> ReadSacctJson(const std::string& text, SacctHeader* header);

@@ -76,7 +76,8 @@ TEST(Slurm, SaysWhyAJobWasLost) {
            Job(3, "NODE_FAIL", "0:0", "CANCELLED") + Job(4, "PREEMPTED", "0:0", "CANCELLED") +
            Job(5, "CANCELLED by 1000", "0:0", "CANCELLED") + Job(6, "FAILED", "0:9", "CANCELLED by 0", 130) +
            Job(7, "FAILED", "139:0", "FAILED") + Job(8, "FAILED", "3:0", "FAILED") +
-           Job(9, "COMPLETED", "0:0", "OUT_OF_MEMORY") + Job(10, "FAILED", "1:0", "OUT_OF_MEMORY"));
+           Job(9, "COMPLETED", "0:0", "OUT_OF_MEMORY") + Job(10, "FAILED", "1:0", "OUT_OF_MEMORY") +
+           Job(11, "FAILED", "255:0", "FAILED"));
   std::vector<std::string> reasons;
   std::string lost;
   for (const ClusterFact& cluster : reading.clusters) {
@@ -84,10 +85,11 @@ TEST(Slurm, SaysWhyAJobWasLost) {
     lost += cluster.workers.at(0).is_lost ? 'L' : '-';
     EXPECT_TRUE(cluster.tasks.at(0).failed) << reasons.back();
   }
-  EXPECT_EQ(lost, "LLLL-LL-LL") << "one was cancelled by its user";
-  EXPECT_THAT(reasons, ElementsAre("TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", "CANCELLED by 1000",
-                                   "FAILED, signal 9, beyond its memory limit", "FAILED, signal 11",
-                                   "FAILED, exit code 3", "step batch OUT_OF_MEMORY", "step batch OUT_OF_MEMORY"));
+  EXPECT_EQ(lost, "LLLL-LL-LL-") << "one was cancelled by its user, and 255 is no signal";
+  EXPECT_THAT(reasons,
+              ElementsAre("TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", "CANCELLED by 1000",
+                          "FAILED, signal 9, beyond its memory limit", "FAILED, signal 11", "FAILED, exit code 3",
+                          "step batch OUT_OF_MEMORY", "step batch OUT_OF_MEMORY", "FAILED, exit code 255"));
 }
 
 TEST(Slurm, StepsAreTheTasksOfAJobOnEachOfItsNodes) {

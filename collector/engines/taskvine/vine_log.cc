@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/compression/compressed_name.h"
 #include "collector/compression/decompressed_stream.h"
 #include "collector/engines/log_lines.h"
 #include "collector/engines/taskvine/vine_performance.h"
@@ -34,6 +35,17 @@ std::optional<std::string> TransactionsIn(const fs::path& directory) {
     for (const char* name : {"transactions", "transactions.gz", "transactions.zst"}) {
       if (BeginsAsTransactions(folder / name)) return (folder / name).string();
     }
+  }
+  return std::nullopt;
+}
+
+/// The performance log beside transactions; nullopt: there is none.
+std::optional<std::string> PerformanceBeside(const std::string& transactions) {
+  const fs::path path(transactions);
+  if (NameBeforeCompression(path.filename().string()) != "transactions") return std::nullopt;
+  for (const char* name : {"performance", "performance.gz", "performance.zst"}) {
+    const fs::path beside = path.parent_path() / name;
+    if (IsFile(beside)) return beside.string();
   }
   return std::nullopt;
 }
@@ -92,9 +104,8 @@ absl::StatusOr<EngineReading> ReadVineLog(const std::string& path, const TaskNam
         break;
     }
   }
-  const fs::path beside = fs::path(path).parent_path() / "performance";
-  if (fs::path(path).filename() == "transactions" && IsFile(beside)) {
-    LogLines rows(beside.string(), &reading);
+  if (const auto beside = PerformanceBeside(path)) {
+    LogLines rows(*beside, &reading);
     for (std::string line; rows.Next(&line);) performance.Add(line);
   }
   reading.clusters = std::move(transactions).Finish();
@@ -106,10 +117,9 @@ absl::Status KeepVineLog(const std::string& path, const std::string& directory, 
   const fs::path copy = fs::path(directory) / (name + std::string(kVineLogSuffix));
   std::ofstream kept(copy, std::ios::binary);
   if (absl::Status status = Append(path, kept); !status.ok()) return status;
-  const fs::path beside = fs::path(path).parent_path() / "performance";
-  if (fs::path(path).filename() == "transactions" && IsFile(beside)) {
+  if (const auto beside = PerformanceBeside(path)) {
     kept << "\n";
-    if (absl::Status status = Append(beside.string(), kept); !status.ok()) return status;
+    if (absl::Status status = Append(*beside, kept); !status.ok()) return status;
   }
   kept.flush();
   if (!kept) return absl::UnavailableError(fmt::format("{} cannot be written", copy.string()));

@@ -135,6 +135,18 @@ TEST_F(VineLog, IsKeptInOneFileThatSaysTheSame) {
   EXPECT_EQ(kept->clusters[0].tasks.size(), 25u);
 }
 
+TEST_F(VineLog, HasItsPerformanceBesideItWhenBothAreNamedAsCompressed) {
+  const fs::path logs = kSample + std::string("/vine-logs");
+  for (const char* name : {"transactions", "performance"}) {
+    // A reader goes by the contents, whatever the name says.
+    fs::copy_file(logs / name, directory_ / (name + std::string(".gz")), fs::copy_options::overwrite_existing);
+  }
+  const std::string transactions = (directory_ / "transactions.gz").string();
+  ASSERT_TRUE(KeepVineLog(transactions, directory_.string(), "run").ok());
+  EXPECT_EQ(fs::file_size(directory_ / "run.taskvine.log"),
+            fs::file_size(logs / "transactions") + 1 + fs::file_size(logs / "performance"));
+}
+
 TEST_F(VineLog, ATaskWhoseWorkerWentWasTriedAndIsTriedAgain) {
   const EngineReading reading = Read(Line(0, "MANAGER 7 START 0") + Join(1) + Ready(1, 1) + Running(2, 1) +
                                      Line(5, "WORKER w1 DISCONNECTION FAILURE") + Ready(5, 1, 2) + Join(6, "w2") +

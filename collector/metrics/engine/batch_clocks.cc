@@ -20,7 +20,7 @@ constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kMinute = 60 * kSecond;
 constexpr int64_t kQuarter = 15 * kMinute;
 constexpr int64_t kHour = 60 * kMinute;
-/// Batch systems round times down to whole seconds, and the kernel tells the start of a process to 10 ms.
+/// Batch systems round times down to whole seconds, and the kernel has the start of a process to 10 ms.
 constexpr int64_t kRounding = 2 * kSecond;
 /// So long a job that is ended may take to go (Slurm's KillWait is 30 s).
 constexpr int64_t kKillWait = kMinute;

@@ -203,14 +203,14 @@ std::vector<ProcessSample> TreeAccumulator::SamplesOf(std::string_view host, int
 namespace {
 
 void SetGpus(const std::vector<TreeGpuUse>& gpus, MetricSet* metrics) {
-  int64_t utilization = 0, utilization_samples = 0, others = 0, others_samples = 0, memory_bytes = 0;
-  std::optional<int64_t> energy_mj = 0;
+  int64_t utilization = 0, utilization_samples = 0, others = 0, others_samples = 0;
+  std::optional<int64_t> memory_bytes = 0, energy_mj = 0;
   for (const TreeGpuUse& gpu : gpus) {
     utilization += gpu.utilization_sum;
     utilization_samples += gpu.utilization_samples;
     others += gpu.other_percent_sum;
     others_samples += gpu.other_percent_samples;
-    memory_bytes += gpu.peak_memory_bytes.value_or(0);
+    memory_bytes = Sum(memory_bytes, gpu.peak_memory_bytes);
     energy_mj = Sum(energy_mj, gpu.energy_mj);
   }
   constexpr double kPercent = 0.01;
@@ -223,7 +223,7 @@ void SetGpus(const std::vector<TreeGpuUse>& gpus, MetricSet* metrics) {
                  kPercent * static_cast<double>(others) / static_cast<double>(others_samples));
   }
   if (gpus.empty()) return;
-  metrics->Set("gpu_peak_memory_bytes", memory_bytes);
+  metrics->SetOptional("gpu_peak_memory_bytes", memory_bytes, "the driver does not show whose memory it is");
   if (energy_mj.has_value()) metrics->Set("gpu_energy", static_cast<double>(*energy_mj) / 1e3);
 }
 

@@ -34,7 +34,7 @@ struct TreeFigures {
   bool net_host_wide = false;
   std::string commit;            ///< of all trees; empty where they differ, or one does not know it
   std::string commit_source;     ///< of the run that began first
-  std::vector<TreeGpuUse> gpus;  ///< that processes of the trees used
+  std::vector<TreeGpuUse> gpus;  ///< that processes of the trees used, or may have
   int64_t samples = 0;
   double sampling_gap_max_seconds = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -233,6 +234,26 @@ TEST(SetTreeMetrics, AMeasuredZeroIsZero) {
   SetTreeMetrics(trees.Finalize(), 10.0, std::nullopt, &metrics);
   EXPECT_EQ(metrics.Number("tree_cpu_user"), 0.0);
   EXPECT_EQ(metrics.Number("job_cpu_efficiency"), 0.0);
+}
+
+TEST(SetTreeMetrics, ABusyGpuOfUnknownOwnersHasAUtilizationAndNoMemory) {
+  for (const auto& [percent, memory, utilization] :
+       {std::tuple<int64_t, std::optional<int64_t>, std::optional<double>>(80, std::nullopt, 0.8),
+        {0, std::nullopt, std::nullopt},
+        {80, 0, std::nullopt}}) {
+    TreeRun run = RunOn("a", 0);
+    TreeSampleFact sample = Sample(kSecond, 10, 0);
+    TreeGpu& gpu = sample.gpus.emplace_back();
+    gpu.utilization_percent = percent;
+    gpu.tree_memory_bytes = memory;
+    run.Add(sample);
+    TreeAccumulator trees;
+    trees.Add(run);
+    MetricSet metrics;
+    SetTreeMetrics(trees.Finalize(), 10.0, std::nullopt, &metrics);
+    EXPECT_EQ(metrics.Number("gpu_utilization"), utilization) << percent;
+    EXPECT_FALSE(metrics.Number("gpu_peak_memory_bytes").has_value()) << percent;
+  }
 }
 
 TEST(SetTreeMetrics, ASumOfWhichOnePartIsUnknownIsUnknown) {

@@ -8,9 +8,17 @@
 namespace crema {
 namespace {
 
-/// The kernel tells the start of a process to 10 ms.
+/// The kernel has the start of a process to 10 ms.
 constexpr int64_t kTolerance = 1'000'000'000;
 constexpr int kKilledBySignal = 128;  // and the signal: an exit status as shells have it
+constexpr int kLastSignal = 64;
+constexpr int kSigkill = 9;  // which the kernel sends when memory runs out
+
+std::string WhyOf(int exit_status) {
+  const int signal = exit_status - kKilledBySignal;
+  return signal > 0 && signal <= kLastSignal ? fmt::format("killed by signal {}", signal)
+                                             : fmt::format("its exit status was {}", exit_status);
+}
 
 void Judge(bool is_failure, ProcessRow& process) {
   if (process.state == ProcessState::kUnreported) {
@@ -47,17 +55,15 @@ void JudgeByTree(const TreeRun& tree, std::vector<ProcessRow>& processes) {
   for (ProcessRow& process : processes) {
     if (!IsOfTree(process, tree)) continue;
     const auto reaped = tree.reaped.find(process.pid);
+    bool may_be_killed_for_memory = tree.totals.oom_kills.value_or(0) > 0;
     if (reaped != tree.reaped.end() && reaped->second.time_ns >= process.last_ns) {
       const int status = reaped->second.exit_status;
       Judge(status != 0, process);
-      if (kills == 0 && status != 0) {
-        NameReason(status > kKilledBySignal ? fmt::format("killed by signal {}", status - kKilledBySignal)
-                                            : fmt::format("its exit status was {}", status),
-                   process);
-      }
+      may_be_killed_for_memory &= status == kKilledBySignal + kSigkill;
+      if (status != 0 && (kills == 0 || !may_be_killed_for_memory)) NameReason(WhyOf(status), process);
     }
-    if (process.state == ProcessState::kUnreported) unreported.push_back(&process);
-    if (process.state != ProcessState::kLost || tree.totals.oom_kills.value_or(0) == 0) continue;
+    if (process.state == ProcessState::kUnreported && !process.is_damaged) unreported.push_back(&process);
+    if (process.state != ProcessState::kLost || !may_be_killed_for_memory) continue;
     NameReason(reason, process);
     --kills;
   }
@@ -74,7 +80,10 @@ void JudgeByTree(const TreeRun& tree, std::vector<ProcessRow>& processes) {
 void JudgeEnds(const std::vector<ClusterWorker>& workers, const TaskOfProcess& task_of_process,
                const TreeAccumulator& trees, RecordFindings* findings) {
   std::vector<ProcessRow>& processes = findings->processes.processes;
-  for (const uint32_t process : findings->attempts.vanished_in_chunk) Judge(/*is_failure=*/true, processes[process]);
+  for (const uint32_t process : findings->attempts.vanished_in_chunk) {
+    // A damaged log may lack the end of the chunk.
+    if (!processes[process].is_damaged) Judge(/*is_failure=*/true, processes[process]);
+  }
   for (const ClusterWorker& worker : workers) {
     const ClusterWorkerFact& fact = *worker.fact;
     if (!fact.is_lost && (!fact.left_ns.has_value() || fact.left_untold)) continue;

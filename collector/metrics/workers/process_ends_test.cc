@@ -25,6 +25,14 @@ TreeRun Tree(std::optional<int64_t> kills) {
   return run;
 }
 
+TreeReapFact Reaped(int64_t pid, int exit_status) {
+  TreeReapFact reaped;
+  reaped.time_ns = kOrigin + 20 * kSecond;
+  reaped.pid = pid;
+  reaped.exit_status = exit_status;
+  return reaped;
+}
+
 ProcessRow Process(int64_t pid, const std::string& host = "node", int64_t start = 1) {
   ProcessRow row;
   row.pid = pid;
@@ -64,10 +72,12 @@ TEST_F(ProcessEnds, WithoutEvidenceNothingIsLost) {
 TEST_F(ProcessEnds, AnOpenChunkIsALoss) {
   Add(Process(1));
   Add(Process(2)).state = ProcessState::kEnded;
-  findings_.attempts.vanished_in_chunk = {0, 1};
+  Add(Process(3)).is_damaged = true;
+  findings_.attempts.vanished_in_chunk = {0, 1, 2};
   Judge();
   EXPECT_EQ(row(0).state, ProcessState::kLost);
   EXPECT_EQ(row(1).state, ProcessState::kEnded) << "it said so itself";
+  EXPECT_EQ(row(2).state, ProcessState::kUnreported) << "its log may lack the end of the chunk";
 }
 
 TEST_F(ProcessEnds, AnEngineReportsLossesAndOrderlyEnds) {
@@ -104,14 +114,9 @@ TEST_F(ProcessEnds, TheTaskOfAProcessSaysHowItEnded) {
 TEST_F(ProcessEnds, AnExitStatusThatSomebodySawIsEvidence) {
   for (int64_t pid = 1; pid <= 4; ++pid) Add(Process(pid));
   Add(Process(1, "other"));
+  Add(Process(5));
   TreeRun tree = Tree(std::nullopt);
-  for (const auto& [pid, status] : {std::pair(1, 137), {2, 0}, {3, 6}}) {
-    TreeReapFact reaped;
-    reaped.time_ns = kOrigin + 20 * kSecond;
-    reaped.pid = pid;
-    reaped.exit_status = status;
-    tree.Add(reaped);
-  }
+  for (const auto& [pid, status] : {std::pair(1, 137), {2, 0}, {3, 6}, {5, 255}}) tree.Add(Reaped(pid, status));
   Judge(std::move(tree));
   EXPECT_EQ(row(0).state, ProcessState::kLost);
   EXPECT_EQ(row(0).left_reason, "killed by signal 9");
@@ -119,6 +124,7 @@ TEST_F(ProcessEnds, AnExitStatusThatSomebodySawIsEvidence) {
   EXPECT_EQ(row(2).left_reason, "its exit status was 6");
   EXPECT_EQ(row(3).state, ProcessState::kUnreported) << "its parent alone knows";
   EXPECT_EQ(row(4).state, ProcessState::kUnreported);
+  EXPECT_EQ(row(5).left_reason, "its exit status was 255") << "there are 64 signals";
 }
 
 TEST_F(ProcessEnds, AKillForMemoryIsTheReasonOfThoseThatVanishedUnderTheRun) {
@@ -133,6 +139,17 @@ TEST_F(ProcessEnds, AKillForMemoryIsTheReasonOfThoseThatVanishedUnderTheRun) {
   EXPECT_EQ(row(1).state, ProcessState::kUnreported) << "the kernel killed the one in a chunk";
   EXPECT_EQ(row(2).left_reason, "TIMEOUT");
   EXPECT_EQ(row(3).left_reason, "");
+}
+
+TEST_F(ProcessEnds, OnlyAProcessThatSignal9EndedWasKilledForMemory) {
+  Add(Process(1));
+  Add(Process(2));
+  TreeRun tree = Tree(1);
+  tree.Add(Reaped(1, 1));
+  tree.Add(Reaped(2, 137));
+  Judge(std::move(tree));
+  EXPECT_EQ(row(0).left_reason, "its exit status was 1");
+  EXPECT_EQ(row(1).left_reason, "the kernel killed a process of its control group, out of memory");
 }
 
 TEST_F(ProcessEnds, TheOnlyOneThatDidNotReportIsTheOneThatTheKernelKilled) {

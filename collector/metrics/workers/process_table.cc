@@ -303,9 +303,9 @@ ProcessFindings ProcessTable::Finalize() const {
     ProcessRow row = log.row;
     // Chunks whose end is in the part that cannot be read are records that are lost, not chunks.
     row.is_damaged = row.is_damaged && !log.end_ns.has_value();
-    row.state = log.end_ns.has_value() || row.is_damaged ? ProcessState::kEnded
-                : log.running                            ? ProcessState::kRunning
-                                                         : ProcessState::kUnreported;
+    row.state = log.end_ns.has_value()           ? ProcessState::kEnded
+                : log.running && !row.is_damaged ? ProcessState::kRunning
+                                                 : ProcessState::kUnreported;
     if (log.end_ns.has_value()) row.last_ns = *log.end_ns;
     row.clock_offset_ns = OffsetOf(log.clock);
     if (!row.run_id.empty()) run_ids.insert(row.run_id);

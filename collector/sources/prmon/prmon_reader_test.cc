@@ -114,5 +114,12 @@ TEST(FindPrmonFiles, PairsTheFilesOfEachJob) {
   }
 }
 
+TEST(IsPrmonSnapshot, IsAskedOfTheNameBeforeCompression) {
+  for (const char* name : {"prmon.json_snapshot", "prmon.json_snapshot.gz", "prmon.json_snapshot.zst"}) {
+    EXPECT_TRUE(IsPrmonSnapshot(name)) << name;
+  }
+  EXPECT_FALSE(IsPrmonSnapshot("prmon.json.gz"));
+}
+
 }  // namespace
 }  // namespace crema

@@ -20,11 +20,12 @@ namespace crema {
 namespace {
 
 constexpr std::chrono::seconds kInterval(1);
-/// Reading whose share it is takes 1.4 ms a GPU.
+/// Reading the shares of processes takes 1.4 ms a GPU.
 constexpr int kReadingsBetweenShares = 10;
 constexpr std::chrono::milliseconds kLongestWaitAtEnd(100);
 /// Of a call that waits for the table to be large enough.
 constexpr unsigned kMostProcesses = 4096;
+constexpr int kNotFound = 6;          // NVML_ERROR_NOT_FOUND: the table has no row
 constexpr int kInsufficientSize = 7;  // NVML_ERROR_INSUFFICIENT_SIZE
 
 // NVML's objects, as nvml.h has them (NVML API Reference Guide).
@@ -59,9 +60,10 @@ struct Nvml {
   int (*power)(Device, unsigned*) = nullptr;
   int (*energy)(Device, unsigned long long*) = nullptr;
   int (*processes)(Device, unsigned*, RunningProcess*) = nullptr;
+  int (*graphics)(Device, unsigned*, RunningProcess*) = nullptr;
   int (*shares)(Device, ProcessShare*, unsigned*, unsigned long long) = nullptr;
 
-  /// Of a function that the library lacks, or that fails: null.
+  /// False if the library lacks the function, or the function fails.
   template <class Function, class... Arguments>
   static bool Call(Function* function, Arguments... arguments) {
     return function != nullptr && function(arguments...) == 0;
@@ -73,7 +75,7 @@ void Find(void* library, const char* name, Function** function) {
   *function = reinterpret_cast<Function*>(dlsym(library, name));
 }
 
-/// Loads the library and begins; null where there is none, with the reason.
+/// Loads the library and begins. nullopt, with the reason, if there is none.
 std::optional<Nvml> Begin(std::string* problem) {
   void* const library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
@@ -93,6 +95,7 @@ std::optional<Nvml> Begin(std::string* problem) {
   Find(library, "nvmlDeviceGetTotalEnergyConsumption", &nvml.energy);
   Find(library, "nvmlDeviceGetComputeRunningProcesses_v3", &nvml.processes);
   if (nvml.processes == nullptr) Find(library, "nvmlDeviceGetComputeRunningProcesses_v2", &nvml.processes);
+  Find(library, "nvmlDeviceGetGraphicsRunningProcesses_v3", &nvml.graphics);
   Find(library, "nvmlDeviceGetProcessUtilization", &nvml.shares);
   if (nvml.init == nullptr || nvml.device_count == nullptr || nvml.device == nullptr) {
     *problem = "libnvidia-ml.so.1 lacks functions of NVML";
@@ -110,6 +113,7 @@ struct Gpu {
   TreeGpu read;
   std::vector<RunningProcess> processes;
   bool knows_processes = false;
+  bool has_unlisted_processes = false;  ///< it is busy, and NVML lists no process, as in a container
   std::vector<ProcessShare> shares;
   bool knows_shares = false;
   std::optional<unsigned long long> first_energy_mj;
@@ -138,7 +142,8 @@ bool ReadTable(std::vector<Row>* rows, Function call) {
   for (int tries = 0; tries < 3; ++tries) {
     rows->resize(count);
     const int error = call(&count, rows->data());
-    if (error == 0) {
+    if (error == kNotFound) count = 0;
+    if (error == 0 || error == kNotFound) {
       rows->resize(std::min<size_t>(count, rows->size()));
       return true;
     }
@@ -162,10 +167,17 @@ void Read(const Nvml& nvml, bool with_shares, Gpu* gpu) {
   unsigned power_mw = 0;
   read.power_mw.reset();
   if (Nvml::Call(nvml.power, gpu->device, &power_mw)) read.power_mw = power_mw;
-  gpu->knows_processes =
-      nvml.processes != nullptr && ReadTable(&gpu->processes, [&nvml, gpu](unsigned* count, RunningProcess* rows) {
-        return nvml.processes(gpu->device, count, rows);
-      });
+  const auto read_processes = [gpu](int (*function)(Device, unsigned*, RunningProcess*),
+                                    std::vector<RunningProcess>* rows) {
+    return function != nullptr &&
+           ReadTable(rows, [&](unsigned* count, RunningProcess* first) { return function(gpu->device, count, first); });
+  };
+  gpu->knows_processes = read_processes(nvml.processes, &gpu->processes);
+  gpu->has_unlisted_processes = gpu->processes.empty() && read.utilization_percent.value_or(0) > 0;
+  std::vector<RunningProcess> desktop;
+  if (gpu->has_unlisted_processes && read_processes(nvml.graphics, &desktop)) {
+    gpu->has_unlisted_processes = desktop.empty();
+  }
   gpu->knows_shares = false;
   if (!with_shares || nvml.shares == nullptr) return;
   gpu->knows_shares = ReadTable(&gpu->shares, [&nvml, gpu](unsigned* count, ProcessShare* rows) {
@@ -174,14 +186,15 @@ void Read(const Nvml& nvml, bool with_shares, Gpu* gpu) {
   for (const ProcessShare& share : gpu->shares) gpu->shares_since_us = std::max(gpu->shares_since_us, share.time_us);
 }
 
-/// Not in a container whose process ids differ from those of the driver: whose process it is cannot be said there.
-bool IsVisible(const RunningProcess& process) {
-  return kill(static_cast<pid_t>(process.pid), 0) == 0 || errno != ESRCH;
-}
+/// False in a container whose process ids differ from those of the driver: nobody can say there whose process it is.
+bool IsVisible(unsigned pid) { return kill(static_cast<pid_t>(pid), 0) == 0 || errno != ESRCH; }
 
 TreeGpu WithTree(const Gpu& gpu, const std::function<bool(int64_t)>& is_of_tree) {
   TreeGpu row = gpu.read;
-  if (!std::all_of(gpu.processes.begin(), gpu.processes.end(), IsVisible)) return row;
+  const bool are_visible =
+      !gpu.has_unlisted_processes && std::all_of(gpu.processes.begin(), gpu.processes.end(),
+                                                 [](const RunningProcess& process) { return IsVisible(process.pid); });
+  if (!are_visible) return row;
   if (gpu.knows_processes) {
     row.tree_memory_bytes = 0;
     row.other_processes = 0;
@@ -190,13 +203,15 @@ TreeGpu WithTree(const Gpu& gpu, const std::function<bool(int64_t)>& is_of_tree)
         ++*row.other_processes;
       } else if (process.used_bytes == kUnknownBytes) {
         row.tree_memory_bytes.reset();
-        break;
-      } else {
+      } else if (row.tree_memory_bytes.has_value()) {
         *row.tree_memory_bytes += static_cast<int64_t>(process.used_bytes);
       }
     }
   }
-  if (gpu.knows_shares) {
+  const auto is_visible = [&is_of_tree](const ProcessShare& share) {
+    return share.pid == 0 || is_of_tree(share.pid) || IsVisible(share.pid);
+  };
+  if (gpu.knows_shares && std::all_of(gpu.shares.begin(), gpu.shares.end(), is_visible)) {
     row.tree_percent = row.other_percent = 0;
     for (const ProcessShare& share : gpu.shares) {
       if (share.pid != 0) *(is_of_tree(share.pid) ? row.tree_percent : row.other_percent) += share.sm;

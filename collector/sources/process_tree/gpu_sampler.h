@@ -21,10 +21,11 @@ class GpuSampler {
   /// Leaves a thread that waits for the driver behind.
   ~GpuSampler();
 
-  /// Starts the thread. It reads once a second; who uses how much of a GPU, every ten seconds.
+  /// Starts the thread. It reads once a second, and the shares of processes every ten seconds.
   void StartOnce();
-  /// What it read last; empty where there is no GPU, or nothing was read yet. `is_of_tree` says of a pid whether the
-  /// process counts as the tree's. Processes of other pid namespaces cannot be told apart: they are others.
+  /// The last reading; empty if there is no GPU, or nothing was read yet. `is_of_tree` says of a pid whether the
+  /// process counts as the tree's. If a process on a GPU is in another pid namespace, nobody knows whose processes use
+  /// that GPU: what the tree and others use of it stays null.
   std::vector<TreeGpu> Latest(const std::function<bool(int64_t pid)>& is_of_tree) const;
   /// Ends the thread, and waits for it briefly. The GPUs with the energy that they used since the start.
   std::vector<TreeGpu> End();

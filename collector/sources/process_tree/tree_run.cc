@@ -13,8 +13,9 @@ constexpr size_t kMostPoints = 4096;
 void TreeGpuUse::Add(const TreeGpu& gpu) {
   name = gpu.name;
   if (gpu.energy_mj.has_value()) energy_mj = gpu.energy_mj;
-  if (gpu.tree_memory_bytes.value_or(0) == 0) return;
-  ++samples;
+  if (gpu.tree_memory_bytes == 0) return;
+  // If nobody knows whose processes keep it busy, they may be the tree's.
+  if (gpu.tree_memory_bytes.has_value() || gpu.utilization_percent.value_or(0) > 0) ++samples;
   peak_memory_bytes = Larger(peak_memory_bytes, gpu.tree_memory_bytes);
   if (gpu.utilization_percent.has_value()) {
     utilization_sum += *gpu.utilization_percent;

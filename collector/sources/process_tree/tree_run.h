@@ -36,13 +36,13 @@ struct TreePoint {
   std::vector<TreeGpu> gpus;
 };
 
-/// What samples of one GPU came to, while processes of the tree used it.
+/// What samples of one GPU came to, while processes of the tree used it, or may have.
 struct TreeGpuUse {
   std::string name;
-  int64_t samples = 0;  ///< in which the tree used it; 0: it never did
+  int64_t samples = 0;  ///< in which the tree used it, or somebody unknown did; 0: none
   int64_t utilization_sum = 0;
   int64_t utilization_samples = 0;
-  std::optional<int64_t> peak_memory_bytes;  ///< of the tree
+  std::optional<int64_t> peak_memory_bytes;  ///< of the tree; nullopt: whose memory it is was never known
   int64_t other_percent_sum = 0;
   int64_t other_percent_samples = 0;
   std::optional<int64_t> energy_mj;  ///< of whoever used it, while the run went on

@@ -173,15 +173,15 @@ std::vector<FineRow> FineRows(const Json& span_metrics, int64_t* left_out) {
 
 /// The totals that roastcoffea has of Coffea's report, where its decorator recorded no chunks.
 void AddTotals(const RoastcoffeaMeasurement& measurement, Patch* patch) {
-  constexpr char kNotTold[] = "the roastcoffea measurement does not tell it";
+  constexpr char kNotThere[] = "the roastcoffea measurement does not have it";
   for (const auto& [ours, key] :
        {std::pair("num_chunks", "num_chunks"), {"total_events", "total_events"}, {"busy_time", "total_cpu_time"}}) {
-    patch->Set(ours, NumberField(measurement.metrics, key), kNotTold);
+    patch->Set(ours, NumberField(measurement.metrics, key), kNotThere);
   }
   const std::optional<double> events = patch->Get("total_events");
   const auto kilo = [&](const std::optional<double>& seconds) { return Ratio(Ratio(events, seconds), 1000); };
-  patch->Set("event_rate_wall_khz", kilo(measurement.elapsed_seconds), kNotTold);
-  patch->Set("event_rate_agg_khz", kilo(patch->Get("busy_time")), kNotTold);
+  patch->Set("event_rate_wall_khz", kilo(measurement.elapsed_seconds), kNotThere);
+  patch->Set("event_rate_agg_khz", kilo(patch->Get("busy_time")), kNotThere);
   patch->Warn(
       "roastcoffea recorded no chunks, so only totals are known; its decorator @track_metrics on the processor records "
       "them");
