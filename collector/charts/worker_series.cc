@@ -17,15 +17,6 @@ Timeline StepsOf(const Timeline& points) {
   return steps;
 }
 
-/// Seconds since the run's start at which each worker stopped.
-std::map<std::string, double> WorkerStops(const Measurement& measurement) {
-  std::map<std::string, double> stops;
-  for (const WorkerRow& worker : measurement.workers) {
-    if (worker.stop.has_value()) stops[worker.name] = *worker.stop;
-  }
-  return stops;
-}
-
 /// Adds a value that held from `from` to `to`.
 void AddTo(std::vector<SeriesBin>* bins, double bin_seconds, double from, double to, double value) {
   const double last = static_cast<double>(bins->size()) * bin_seconds;

@@ -76,7 +76,7 @@ struct ReadPieces {
 ReadPieces PiecesOf(const MeasuredSource& source) {
   ReadPieces read;
   if (const auto logs = source.FindLogs(); logs.ok() && logs->logs_missing > 0) {
-    read.why_not = logs->warnings.front();
+    read.why_not = fmt::format("{} of its logs are gone since the measurement was made", logs->logs_missing);
     return read;
   }
   const absl::Status status = source.ForEachAttempt([&read](const Attempt& attempt) { read.pieces.Add(attempt); });

@@ -53,10 +53,7 @@ std::vector<double> MeanSteps(const Measurement& measurement, std::string_view k
   std::vector<double> means;
   const auto* workers = measurement.timelines.Find(key);
   if (workers == nullptr || workers->empty()) return means;
-  std::map<std::string, double> stops;
-  for (const WorkerRow& worker : measurement.workers) {
-    if (worker.stop.has_value()) stops[worker.name] = *worker.stop;
-  }
+  const std::map<std::string, double> stops = WorkerStops(measurement);
   means.resize(static_cast<size_t>(axis.bins));
   for (const auto& [name, points] : *workers) {
     const auto stop = stops.find(name);

@@ -15,8 +15,7 @@ namespace crema {
 /// until its worker stops. Empty: there is none.
 std::vector<double> MeanSteps(const Measurement& measurement, std::string_view key, const BinAxis& axis);
 
-/// Each quantity once, by the best source that the run has: samples of the workers, else what
-/// chunks told.
+/// Each quantity once, by the best source that the run has: samples of the workers, else records of chunks.
 std::vector<TimeTrack> TracksOf(const Measurement& measurement, const TimeBins& over_time);
 
 }  // namespace crema

@@ -100,7 +100,7 @@ absl::Status WriteCmsResources(const ExportSource& source, const std::string&, T
 
   const auto entry = [&](const std::string& type, const std::string& label, double real_ms, double thread_ms) {
     Json row = {{"type", type}, {"label", label}};
-    // circles divides by it: a run that does not know its events is one
+    // circles divides by the number of events: 1 where it is not known, or 0
     row["events"] = std::max<int64_t>(1, static_cast<int64_t>(events.value_or(1)));
     row["time_real"] = real_ms;
     if (cpu.has_value()) row["time_thread"] = thread_ms;

@@ -22,7 +22,7 @@ struct CsvTable {
 
 std::string Field(std::string_view text) { return CsvField(Cell(std::string(text))); }
 
-/// What by_dataset holds has a file of its own; a histogram is no single value.
+/// All but `by_dataset`, which has its own file, and histograms, which do not fit into a cell.
 std::vector<const Column*> CsvColumns(absl::Span<const Column> all) {
   std::vector<const Column*> columns;
   for (const bool last : {false, true}) {

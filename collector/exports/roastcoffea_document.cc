@@ -27,12 +27,6 @@ Json OrZero(const Measurement& measurement, std::string_view key) {
   return measurement.Metric(key).has_value() ? OrNull(measurement, key) : Json(0);
 }
 
-Json OfNumber(const Number& number) {
-  Json value;
-  WriteValue(number, &value);
-  return value;
-}
-
 /// roastcoffea's name, ours.
 constexpr std::pair<const char*, const char*> kWorkflow[] = {
     {"data_rate_gbps", "overall_rate_gbps"},
@@ -151,7 +145,7 @@ Json RoastcoffeaSections(const Measurement& measurement) {
   Json sections = Json::object();
   for (const SectionRow& row : measurement.sections) {
     const std::string name = row.path.str() + (row.helper.value_or(false) ? " (helper)" : "");
-    sections[name] = {{"count", OfNumber(row.count)},
+    sections[name] = {{"count", JsonOf(row.count)},
                       {"total_duration", row.total.value_or(0)},
                       {"type", "time"},
                       {"mean_duration", row.mean.value_or(0)}};
@@ -159,7 +153,7 @@ Json RoastcoffeaSections(const Measurement& measurement) {
   for (const MemorySectionRow& row : measurement.memory_sections) {
     const double count = row.count.value_or(0);
     const auto mebibytes = [](const Number& bytes) { return bytes.value_or(0) / kMebibyte; };
-    sections[row.path.str() + " (memory)"] = {{"count", OfNumber(row.count)},
+    sections[row.path.str() + " (memory)"] = {{"count", JsonOf(row.count)},
                                               {"total_duration", 0.0},
                                               {"type", "memory"},
                                               {"mean_duration", 0.0},

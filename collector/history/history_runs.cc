@@ -46,7 +46,8 @@ std::string WhyNot(const element& run, int64_t start_ns) {
   if (state == "failed") return "it failed with " + Text(run, "error");
   const int64_t status = Integer(run, "exit_status").value_or(0);
   if (status != 0) return fmt::format("its command ended with status {}", status);
-  return start_ns == 0 ? "it does not say when it began" : "";
+  if (start_ns == 0) return "it does not say when it began";
+  return state.empty() ? "nothing says how it ended (`crema run` records it)" : "";
 }
 
 void ReadDocument(const element& document, const std::vector<std::string>& metrics, HistoryRun* read) {

@@ -256,7 +256,7 @@ std::string WhatTheLogSays(const Measurement& measurement) {
   if (const std::optional<double> peak = measurement.Metric("peak_memory_bytes")) {
     used.push_back("at most " + HumanMemory(*peak) + " of memory each");
   }
-  return used.empty() ? text : text + ", and tells of " + AndList(used);
+  return used.empty() ? text : text + ", which used " + AndList(used);
 }
 
 /// What is known of a command that recorded no chunk: only what its process tree used.

@@ -62,7 +62,7 @@ void JudgeWaiting(const JudgedRun& run) {
   run.Add(rule, waiting,
           fmt::format("Your code {} for {} of the core-seconds{} and computed for {}.",
                       is_blocked ? "was blocked on I/O, locks or a device"
-                                 : "waited (the kernel did not tell for what; maybe for a CPU)",
+                                 : "waited (the kernel does not report for what; maybe for a CPU)",
                       HumanPercent(waiting), WhereMostWaiting(run.measurement), HumanPercent(compute)),
           {{fmt::format("budget.{}.share", part), waiting}, {"budget.compute.share", compute}}, waiting);
 }

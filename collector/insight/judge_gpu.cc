@@ -51,10 +51,8 @@ void JudgeStarved(const JudgedRun& run, double kernels) {
   if (!busy.has_value() || wall.value_or(0) <= 0 || !kGpuMatters.Holds(of_host)) return;
   const double share = *busy / *wall;
   if (!rule.threshold.Holds(share) || RuleOf("gpu-bound").threshold.Holds(run.budget().Share("gpu_wait"))) return;
-  run.Add(
-      rule, share,
-      fmt::format("The GPU worked for {} of the time only: the host prepared its work meanwhile.", HumanPercent(share)),
-      {{"gpu_busy_seconds", *busy}, {"wall_time", *wall}}, std::nullopt);
+  run.Add(rule, share, fmt::format("Kernels and copies ran on a GPU for {} of the run only.", HumanPercent(share)),
+          {{"gpu_busy_seconds", *busy}, {"wall_time", *wall}}, std::nullopt);
 }
 
 }  // namespace

@@ -30,14 +30,14 @@ void AddMissingResults(const Measurement& measurement, RunTrouble& trouble) {
       Counted(unfinished, "chunk", "chunks") + " without a result");
 }
 
-/// By the engine's own log. Those of lost chunks and of chunks without a result are told as these.
+/// By the engine's own log, without the tasks whose chunks are named as lost or as without a result.
 void AddFailedTasks(const Measurement& measurement, RunTrouble& trouble) {
   const double failed = measurement.Metric("num_failed_tasks").value_or(0);
   if (failed <= 0) return;
   const double without_chunk = measurement.Metric("num_failed_tasks_without_chunk").value_or(0);
-  const double told = std::max(measurement.Metric("num_unfinished_chunks").value_or(0),
-                               measurement.Metric("num_lost_attempts").value_or(0));
-  const double shown = failed - without_chunk > told ? failed : without_chunk;
+  const double named = std::max(measurement.Metric("num_unfinished_chunks").value_or(0),
+                                measurement.Metric("num_lost_attempts").value_or(0));
+  const double shown = failed - without_chunk > named ? failed : without_chunk;
   trouble.results_may_lack = true;
   if (shown <= 0) return;
   std::string clause = fmt::format("{} of {} failed", HumanCount(shown),
@@ -78,8 +78,7 @@ void AddJobsWithoutWork(const Measurement& measurement, RunTrouble& trouble) {
                          [](const NeverBegunRow& one, const NeverBegunRow& other) { return one.jobs < other.jobs; });
     std::string why = most == reasons.end() ? "" : most->reason.str();
     if (reasons.size() > 1) why = fmt::format("{} of them {}", HumanCount(*most->jobs), why);
-    Add(trouble, Mark::kWatch,
-        fmt::format("{} of {} never began ({})", HumanCount(never_began), Counted(all, "job", "jobs"), why),
+    Add(trouble, Mark::kWatch, fmt::format("{} never began ({})", Counted(never_began, "job", "jobs"), why),
         Counted(never_began, "job", "jobs") + " never began");
   }
   if (removed > 0) {

@@ -140,7 +140,7 @@ TEST(Verdicts, DoNotSayWhatCodeWaitedForWhereTheKernelDidNotTell) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 60}, {"waiting", 40}});
   const Verdict verdict = Find(document, "waiting-bound");
-  EXPECT_THAT(verdict.sentence, HasSubstr("the kernel did not tell for what"));
+  EXPECT_THAT(verdict.sentence, HasSubstr("the kernel does not report for what"));
   EXPECT_EQ(verdict.evidence.front().first, "budget.waiting.share");
   EXPECT_THAT(Ids(document), Not(Contains("cpu-contention")));
   SetBudget(&document, {{"compute", 60}, {"blocked", 40}});

@@ -46,18 +46,21 @@ constexpr Column kBreakdownSums[] = {
                                                "events / cpu_sum"),
     ColumnIn<Row, &Row::rss_delta_mean>("rss_delta_mean", "RSS delta", Kind::kMemory, 10,
                                         "mean change of resident memory over an ended attempt"),
-    ColumnIn<Row, &Row::gpu_seconds>(
+};
+
+constexpr Column kGpuSums[] = {
+    ColumnOf<&BreakdownRow::gpu_seconds>(
         "gpu_seconds", "GPU", Kind::kDuration, 5,
         "of datasets: times of kernels that its chunks launched, on the devices, added up; null where they were not "
-        "counted (`crema run --gpu`), as the next four")
+        "counted (`crema run --gpu`) and in other tables, as the next four")
         .OptIn(),
-    ColumnIn<Row, &Row::gpu_launches>("gpu_launches", "kernels", Kind::kCount, 8, "these kernels").OptIn(),
-    ColumnIn<Row, &Row::gpu_copy_seconds>("gpu_copy_seconds", "", Kind::kDuration, 0,
-                                          "copies and fills on the devices"),
-    ColumnIn<Row, &Row::gpu_to_device_bytes>("gpu_to_device_bytes", "", Kind::kData, 0,
-                                             "copied from the host to the devices"),
-    ColumnIn<Row, &Row::gpu_from_device_bytes>("gpu_from_device_bytes", "", Kind::kData, 0,
-                                               "copied from the devices to the host"),
+    ColumnOf<&BreakdownRow::gpu_launches>("gpu_launches", "kernels", Kind::kCount, 8, "these kernels").OptIn(),
+    ColumnOf<&BreakdownRow::gpu_copy_seconds>("gpu_copy_seconds", "", Kind::kDuration, 0,
+                                              "copies and fills on the devices"),
+    ColumnOf<&BreakdownRow::gpu_to_device_bytes>("gpu_to_device_bytes", "", Kind::kData, 0,
+                                                 "copied from the host to the devices"),
+    ColumnOf<&BreakdownRow::gpu_from_device_bytes>("gpu_from_device_bytes", "", Kind::kData, 0,
+                                                   "copied from the devices to the host"),
 };
 
 constexpr Column kWorkerName[] = {
@@ -68,9 +71,7 @@ constexpr Column kWorkerName[] = {
 
 constexpr Column kLifeColumns[] = {
     ColumnOf<&WorkerRow::process>("process", "", Kind::kText, 0, "`<host>:<pid>`").CsvLast(),
-    ColumnOf<&WorkerRow::start>("start", "from", Kind::kDuration, 6,
-                                "since the run's start; the fields between are those of the rows above")
-        .At(-1),
+    ColumnOf<&WorkerRow::start>("start", "from", Kind::kDuration, 6, "since the run's start").At(-1),
     ColumnOf<&WorkerRow::stop>("stop", "until", Kind::kDuration, 6, "since the run's start").At(-1),
     ColumnOf<&WorkerRow::cores>("cores", "cores", Kind::kNumber, 2,
                                 "declared cores; else the most lanes that it had at once, but no more than it was "
@@ -87,13 +88,14 @@ constexpr Column kLifeColumns[] = {
     ColumnOf<&WorkerRow::memory_limit_bytes>("memory_limit_bytes", "limit", Kind::kMemory, 6, "the limit in force")
         .At(-1),
     ColumnOf<&WorkerRow::disk_bytes>("disk_bytes", "", Kind::kMemory, 0,
-                                     "that an engine's worker offers to its tasks; null: not told"),
+                                     "disk space that an engine's worker offers to its tasks; null: not reported"),
     ColumnOf<&WorkerRow::left_reason>(
         "left_reason", "", Kind::kText, 0,
         "why an engine's worker left, in the engine's words, or what the kernel said of a process that vanished under "
-        "`crema run`; null: it did not leave, or nobody told"),
-    ColumnOf<&WorkerRow::engine_cpu>("engine_cpu", "", Kind::kDuration, 0,
-                                     "CPU time that its batch system counted; null: nobody told, as the next two"),
+        "`crema run`; null: it did not leave, or nothing reported why"),
+    ColumnOf<&WorkerRow::engine_cpu>(
+        "engine_cpu", "", Kind::kDuration, 0,
+        "CPU time that its batch system counted; null: it did not count it, as the next two"),
     ColumnOf<&WorkerRow::engine_peak_memory_bytes>("engine_peak_memory_bytes", "", Kind::kMemory, 0,
                                                    "the most memory that its batch system saw it use"),
     ColumnOf<&WorkerRow::time_limit>("time_limit", "", Kind::kDuration, 0, "for how long its batch system let it run"),
@@ -128,7 +130,7 @@ constexpr Column kProcessUseColumns[] = {
 
 absl::Span<const Column> PhaseRow::Columns() { return kPhaseColumns; }
 absl::Span<const Column> BreakdownRow::Columns() {
-  static constexpr auto kColumns = Joined(kBreakdownName, kBreakdownSums<BreakdownRow>);
+  static constexpr auto kColumns = Joined(kBreakdownName, kBreakdownSums<BreakdownRow>, kGpuSums);
   return kColumns;
 }
 absl::Span<const Column> WorkerRow::Columns() {

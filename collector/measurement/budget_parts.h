@@ -1,4 +1,4 @@
-// The parts of the core-second budget: names, groups, colours, and what people are told each of them is.
+// The parts of the core-second budget: names, groups, colours, and the texts that describe them.
 #ifndef CREMA_COLLECTOR_MEASUREMENT_BUDGET_PARTS_H_
 #define CREMA_COLLECTOR_MEASUREMENT_BUDGET_PARTS_H_
 
@@ -41,8 +41,8 @@ inline constexpr BudgetPartKind kBudgetParts[] = {
     {"gpu_wait", "Waiting in your code", "waiting for the GPU", "code that waited for the GPU",
      "inside CUDA's synchronisations and copies, whether the thread spun (else in `compute`) or was blocked (else in "
      "`blocked`); only with `crema run --gpu`"},
-    {"waiting", "Waiting in your code", "waiting, the kernel did not tell for what",
-     "code that waited (the kernel did not tell for what)",
+    {"waiting", "Waiting in your code", "waiting, the kernel does not report for what",
+     "code that waited (the kernel does not report for what)",
      "stands for the two above where the kernel does not tell the run delay"},
     {"outside_chunk", "Opening and reading around your code", "around the chunks",
      "opening and reading around your code", "compute of chunk tasks outside their chunk"},

@@ -55,11 +55,11 @@ struct ChunkQuantity {
 absl::Span<const ChunkQuantity> ChunkQuantities();
 
 // The tables of docs/metrics.md, section by section; the distributions are generated.
-absl::Span<const MetricEntry> RunMetrics();         // 2
-absl::Span<const MetricEntry> WorkerMetrics();      // 3
-absl::Span<const MetricEntry> ChunkMetrics();       // 4 and 5
-absl::Span<const MetricEntry> FineMetrics();        // 6
-absl::Span<const MetricEntry> EfficiencyMetrics();  // 7
+absl::Span<const MetricEntry> RunMetrics();
+absl::Span<const MetricEntry> WorkerMetrics();
+absl::Span<const MetricEntry> ChunkMetrics();
+absl::Span<const MetricEntry> FineMetrics();
+absl::Span<const MetricEntry> EfficiencyMetrics();
 
 }  // namespace crema
 

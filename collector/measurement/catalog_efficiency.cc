@@ -25,7 +25,7 @@ constexpr MetricEntry kEntries[] = {
      kNoCores},
     {"instrumentation_overhead", "", "ratio", "Cost of measuring",
      "CPU time that recording took, summed over all processes, divided by busy_time.",
-     "no process has told what recording cost it, which is said at its end"},
+     "no process has recorded what recording cost; it does so at its end"},
     {"tail_time", "", "s", "Tail",
      "Time from the last moment at which 90 % of the cores were occupied to the stop of the last chunk.",
      "90 % of the cores were never occupied"},

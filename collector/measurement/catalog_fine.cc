@@ -54,7 +54,7 @@ constexpr MetricEntry kEntries[] = {
      "under another name is another task.",
      kNoTasks},
     {"num_failed_tasks_without_chunk", "", "count", "Failed tasks without a chunk",
-     "Those of num_failed_tasks of whose last try no record tells a chunk. Null where a chunk may be that is "
+     "Those of num_failed_tasks whose last try has no recorded chunk. Null where a chunk may be that is "
      "joined to no task.",
      kNoTasks},
     {"num_tasks_never_begun", "", "count", "Tasks that never began",

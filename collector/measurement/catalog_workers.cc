@@ -52,17 +52,17 @@ constexpr MetricEntry kEntries[] = {
      "threads.",
      "no engine's tasks were observed"},
     {"gil_contention", "", "ratio", "GIL contention",
-     "Share of the time in which Python's global interpreter lock was not free, as gilknocker tells in Dask's workers. "
+     "Share of the time in which Python's global interpreter lock was not free, as gilknocker reports in Dask's "
+     "workers. "
      "It is the mean over times in which a worker executed two tasks or more, weighted by the number of tasks.",
-     "no worker told it while it executed two tasks (gilknocker is not installed there, or Dask was not asked)"},
+     "no worker reported it while it executed two tasks (gilknocker is not installed there, or Dask was not asked)"},
     {"tree_cpu_user", "", "s", "CPU of the process tree, user", "User CPU time of all processes of the command.",
      kNoTree},
     {"tree_cpu_system", "", "s", "CPU of the process tree, system", "System CPU time of all processes of the command.",
      kNoTree},
     {"job_cpu_efficiency", "", "ratio", "Job CPU efficiency",
      "(tree_cpu_user + tree_cpu_system) / (wall_time x allocated_cores): what a batch system reports. Without a "
-     "process "
-     "tree: the CPU time that the batch system counted, over the core-seconds of the jobs for which it did.",
+     "process tree: the CPU time that the batch system counted, over the core-seconds of the jobs for which it did.",
      kNoTree},
     {"cpu_outside_chunks_share", "", "ratio", "CPU outside chunks",
      "1 - chunk_cpu_time / (CPU time of the process tree).", kNoTree},
@@ -90,8 +90,7 @@ constexpr MetricEntry kEntries[] = {
      "Bytes sent from the network namespace (host-wide where run.net_host_wide says so).", kNoTree},
     {"gpu_utilization", "", "ratio", "GPU utilisation",
      "Share of the time in which some kernel ran, anybody's: mean over samples in which the tree used the GPU, and "
-     "over "
-     "such GPUs (NVML).",
+     "over such GPUs (NVML).",
      kNoGpu},
     {"gpu_utilization_of_others", "", "ratio", "GPU used by others",
      "Utilisation of the processors of these GPUs by processes that are not of the tree, on average (NVML, every 10 "

@@ -15,12 +15,17 @@ std::vector<const Column*> ShownColumns(absl::Span<const Column> columns) {
   return shown;
 }
 
-CellTable CellsOf(const Table& table, const Measurement& measurement) {
-  CellTable cells;
-  const std::vector<const Column*> columns = ShownColumns(table.columns());
+std::vector<CellColumn> HeadsOf(const std::vector<const Column*>& columns) {
+  std::vector<CellColumn> heads;
   for (const Column* column : columns) {
-    cells.columns.push_back({column->key, std::string(column->header), column->kind, column->rank, column->opt_in});
+    heads.push_back({column->key, std::string(column->header), column->kind, column->rank, column->opt_in});
   }
+  return heads;
+}
+
+CellTable CellsOf(const Table& table, const Measurement& measurement) {
+  const std::vector<const Column*> columns = ShownColumns(table.columns());
+  CellTable cells = {HeadsOf(columns), {}};
   if (!table.header.empty()) {
     cells.columns.front().header = table.header;
     cells.columns.front().kind = table.header_kind;

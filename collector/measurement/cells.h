@@ -27,15 +27,13 @@ struct CellTable {
 
 /// The columns that have a header, by their place.
 std::vector<const Column*> ShownColumns(absl::Span<const Column> columns);
+std::vector<CellColumn> HeadsOf(const std::vector<const Column*>& columns);
 
 /// Rows as people are shown them.
 template <class Row>
 CellTable CellsOf(const std::vector<Row>& rows) {
-  CellTable table;
   const std::vector<const Column*> columns = ShownColumns(Row::Columns());
-  for (const Column* column : columns) {
-    table.columns.push_back({column->key, std::string(column->header), column->kind, column->rank, column->opt_in});
-  }
+  CellTable table = {HeadsOf(columns), {}};
   for (const Row& row : rows) {
     std::vector<Cell>& cells = table.rows.emplace_back();
     for (const Column* column : columns) cells.push_back(column->cell(&row));

@@ -34,15 +34,15 @@ enum class Kind : uint8_t {
   kFlag
 };
 
-/// A member's value, whatever its type; `std::monostate` is null. What is no single value comes as compact JSON.
+/// A member's value of any type; `std::monostate` is null. Lists and objects are compact JSON.
 using Cell = std::variant<std::monostate, Number, bool, std::string>;
 
 struct Column {
   std::string_view key;
-  std::string_view unit;     ///< empty: text, a list or a truth value
-  std::string_view meaning;  ///< docs/metrics.md
-  void (*write)(const void* row, nlohmann::ordered_json* value);
-  void (*read)(const nlohmann::ordered_json& value, void* row);  ///< of another type than the member's: null
+  std::string_view unit;                                          ///< empty: text, a list or a truth value
+  std::string_view meaning;                                       ///< docs/metrics.md
+  void (*write)(const void* row, nlohmann::ordered_json* value);  ///< nullptr: the table's writer knows it
+  void (*read)(const nlohmann::ordered_json& value, void* row);   ///< of another type than the member's: null
   Cell (*cell)(const void* row);
 
   std::string_view header;  ///< empty: tables for people leave it out
@@ -106,7 +106,7 @@ void WriteValue(const Flag& member, nlohmann::ordered_json* value);
 void ReadValue(const nlohmann::ordered_json& value, Number* member);
 void ReadValue(const nlohmann::ordered_json& value, Text* member);
 void ReadValue(const nlohmann::ordered_json& value, Flag* member);
-/// Anything but a list of texts is null; so is a text in it that is none, and left out.
+/// Reads what is not a list as an empty one, and leaves out items that are not texts.
 void WriteValue(const std::vector<std::string>& member, nlohmann::ordered_json* value);
 void ReadValue(const nlohmann::ordered_json& value, std::vector<std::string>* member);
 /// A list that may be null.
@@ -194,14 +194,14 @@ namespace internal {
 
 nlohmann::ordered_json& Append(nlohmann::ordered_json* list);
 void MakeList(nlohmann::ordered_json* value);
-/// 0 of what is no list.
+/// 0 if it is not a list.
 size_t SizeOf(const nlohmann::ordered_json& list);
 const nlohmann::ordered_json& ItemOf(const nlohmann::ordered_json& list, size_t index);
 bool IsObject(const nlohmann::ordered_json& value);
 
 }  // namespace internal
 
-/// A list of rows; what is no list reads as an empty one.
+/// A list of rows; reads what is not a list as an empty one.
 template <class Row, class = decltype(&Row::Columns)>
 void WriteValue(const std::vector<Row>& rows, nlohmann::ordered_json* value) {
   internal::MakeList(value);

@@ -43,12 +43,13 @@ constexpr Column kChunkFitColumns[] = {
     ColumnOf<&ChunkFitRow::seconds_per_event_low>("seconds_per_event_low", "from", Kind::kDuration, 4,
                                                   "lower end of its 95 % interval"),
     ColumnOf<&ChunkFitRow::seconds_per_event_high>("seconds_per_event_high", "to", Kind::kDuration, 4, "upper end"),
-    ColumnOf<&ChunkFitRow::events_min>("events_min", "least events", Kind::kCount, 2,
-                                       "fewest events of a chunk; null where none told its events, as the next two"),
+    ColumnOf<&ChunkFitRow::events_min>(
+        "events_min", "least events", Kind::kCount, 2,
+        "fewest events of a chunk; null where no chunk recorded its events, as the next two"),
     ColumnOf<&ChunkFitRow::events_p50>("events_p50", "median events", Kind::kCount, 1, "median"),
     ColumnOf<&ChunkFitRow::events_max>("events_max", "most events", Kind::kCount, 2, "most events of a chunk"),
     ColumnOf<&ChunkFitRow::stragglers>("stragglers", "stragglers", Kind::kCount, 1,
-                                       "of them took far longer than the fit gives"),
+                                       "of them took far longer than the fit gives; null below 8 `ok` attempts"),
     ColumnOf<&ChunkFitRow::oversized>("oversized", "oversized", Kind::kCount, 1,
                                       "results with over 3 times the median's events"),
 };
@@ -90,7 +91,7 @@ constexpr Column kContentionColumns[] = {
     ColumnOf<&ContentionRow::lanes_high>("lanes_high", "to", Kind::kNumber, 2, "5 % had more").In("count"),
     ColumnOf<&ContentionRow::slope>(
         "slope", "longer per lane", Kind::kDuration, 0,
-        "how much longer an event is blocked with each further lane; null if the records do not tell"),
+        "how much longer an event is blocked with each further lane; null if the records do not show it"),
     ColumnOf<&ContentionRow::slope_low>("slope_low", "from", Kind::kDuration, 1,
                                         "lower end of its 90 % interval: above 0 there is a shared resource"),
     ColumnOf<&ContentionRow::slope_high>("slope_high", "to", Kind::kDuration, 1, "its upper end"),

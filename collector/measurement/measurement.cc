@@ -98,13 +98,22 @@ constexpr Table kTables[] = {
     TableOf<&Measurement::process_sections>("process_sections", "", "no section outside chunks was recorded"),
     TableOf<&Measurement::chunk_size_advice>(
         "chunk_size_advice", "The number of events per chunk that fits, cores and memory limits suggest.", kTooFew),
-    TableOf<&Measurement::resource_advice>("resource_advice",
-                                           "What to ask the batch system for. If it told what its jobs used, there is "
-                                           "a row for memory and one for cores.",
-                                           "no batch system reported what its jobs used"),
+    TableOf<&Measurement::resource_advice>(
+        "resource_advice",
+        "What to ask the batch system for. If it reported what its jobs used, there is "
+        "a row for memory and one for cores.",
+        "no batch system reported what its jobs used"),
 };
 
 }  // namespace
+
+std::map<std::string, double> WorkerStops(const Measurement& measurement) {
+  std::map<std::string, double> stops;
+  for (const WorkerRow& worker : measurement.workers) {
+    if (worker.stop.has_value()) stops[worker.name] = *worker.stop;
+  }
+  return stops;
+}
 
 absl::Span<const Table> Tables() { return kTables; }
 

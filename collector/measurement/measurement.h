@@ -4,6 +4,7 @@
 #define CREMA_COLLECTOR_MEASUREMENT_MEASUREMENT_H_
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,9 @@ struct Measurement {
   /// Why a metric is null; "not measured" where nothing more particular is known.
   std::string WhyNotMeasured(std::string_view key) const;
 };
+
+/// Seconds since the run's start at which each worker stopped.
+std::map<std::string, double> WorkerStops(const Measurement& measurement);
 
 /// One table of the document: what it is, its columns, and the rows that a measurement has.
 struct Table {

@@ -9,6 +9,12 @@ namespace crema {
 
 using Json = nlohmann::ordered_json;
 
+Json JsonOf(const Number& number) {
+  Json value;
+  WriteValue(number, &value);
+  return value;
+}
+
 Json JsonOf(const MetricValue& value) {
   return std::visit(
       [](const auto& held) {
@@ -96,6 +102,7 @@ void ReadQuality(const Json& object, void* row) {
   const auto reasons = object.find("not_measured");
   if (reasons == object.end() || !reasons->is_object()) return;
   for (const auto& [key, reason] : reasons->items()) {
+    if (FindMetric(key) == nullptr) continue;
     const MetricValue* value = measurement.metrics.Find(key);
     const bool is_null = value == nullptr || std::holds_alternative<std::monostate>(*value);
     if (is_null && reason.is_string()) measurement.metrics.SetNull(key, reason.get_ref<const std::string&>());

@@ -12,6 +12,7 @@ nlohmann::ordered_json JsonOf(const Measurement& measurement);
 
 /// A metric: null, a number or a list of names.
 nlohmann::ordered_json JsonOf(const MetricValue& value);
+nlohmann::ordered_json JsonOf(const Number& number);
 
 /// Never fails: a key that is not known is ignored, a value of another type is null, what is absent has no rows.
 Measurement MeasurementOf(const nlohmann::ordered_json& document);

@@ -41,7 +41,6 @@ class MetricSet {
   std::string_view Reason(std::string_view key) const;
 
   const std::map<std::string, MetricValue, std::less<>>& values() const { return values_; }
-  const std::map<std::string, std::string, std::less<>>& reasons() const { return reasons_; }
 
  private:
   std::map<std::string, MetricValue, std::less<>> values_;

@@ -156,7 +156,7 @@ constexpr Column kRequestSumColumns[] = {
                                         "as recorded: read, readv, open and others"),
     ColumnOf<&RequestSumRow::calls>("calls", "calls", Kind::kCount, 0, "requests that ended, of ended attempts"),
     ColumnOf<&RequestSumRow::bytes>("bytes", "bytes", Kind::kData, 1,
-                                    "that they moved, as far as their callers told; null beyond 64 bits"),
+                                    "that they moved, where their callers recorded it; null beyond 64 bits"),
     ColumnOf<&RequestSumRow::seconds>("seconds", "time", Kind::kDuration, 0,
                                       "wall time of all of them; those that overlapped count each"),
     ColumnOf<&RequestSumRow::max_seconds>("max_seconds", "slowest", Kind::kDuration, 1, "the slowest"),
@@ -241,7 +241,9 @@ void ReadValue(const Json& value, std::optional<ValueHistogram>* member) {
     }
   };
   numbers("edges", [&](const Json& edge) { histogram.edges.push_back(edge.get<double>()); });
-  numbers("counts", [&](const Json& count) { histogram.counts.push_back(count.get<uint64_t>()); });
+  numbers("counts", [&](const Json& count) {
+    if (count.is_number_unsigned()) histogram.counts.push_back(count.get<uint64_t>());
+  });
   if (histogram.edges.size() != histogram.counts.size() + 1) member->reset();
 }
 

@@ -101,13 +101,13 @@ constexpr Column kQualityColumns[] = {
         "of `records_dropped`: guards that were used wrongly, for example a chunk that ended on another thread"),
     ColumnOf<&Quality::records_unwritten>("records_unwritten", "", Kind::kCount, 0,
                                           "of `records_dropped`: lines that the disk did not take; null where a log "
-                                          "with losses does not tell causes (before minor 10)"),
+                                          "with losses does not record causes (before minor 10)"),
     ColumnOf<&Quality::values_outside_chunks>("values_outside_chunks", "", Kind::kCount, 0,
                                               "of `records_dropped`: values and guards where no chunk was open; null "
-                                              "where a log with losses does not tell causes"),
+                                              "where a log with losses does not record causes"),
     ColumnOf<&Quality::records_lost>(
         "records_lost", "", Kind::kCount, 0,
-        "chunks that ended, as the `end` of their log or their thread's next chunk tells, and have no record"),
+        "chunks that ended, as the `end` of their log or their thread's next chunk shows, and have no record"),
     ColumnOf<&Quality::sections_dropped>("sections_dropped", "", Kind::kCount, 0, "section paths beyond the limits"),
     ColumnOf<&Quality::summed_chunks>("summed_chunks", "", Kind::kCount, 0,
                                       "attempts without a line, because the disk had no room: they count in every "
@@ -119,7 +119,7 @@ constexpr Column kQualityColumns[] = {
                                      "samples of native stacks that were due and are in no line; `warnings` has the "
                                      "reasons; null: no process took them"),
     ColumnOf<&Quality::chunks_without_events>("chunks_without_events", "", Kind::kCount, 0,
-                                              "results that did not tell their events"),
+                                              "results whose events were not recorded"),
     ColumnOf<&Quality::processes_ended>("processes_ended", "", Kind::kCount, 0, "processes that said that they ended"),
     ColumnOf<&Quality::processes_running>("processes_running", "", Kind::kCount, 0,
                                           "processes that still hold their log"),

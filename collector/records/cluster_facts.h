@@ -105,7 +105,7 @@ struct ClusterSessionFact {
 
 /// All that one scheduler told.
 struct ClusterFact {
-  std::string log;    ///< in which it told it; empty: not known
+  std::string log;    ///< in which this stands; empty: not known
   std::string epoch;  ///< tells schedulers, and restarts of one, apart
   std::string address;
   std::string version;  ///< of the engine; empty: not told

@@ -5,11 +5,8 @@
 #include "nlohmann/json.hpp"
 
 namespace crema {
-namespace {
 
 using Json = nlohmann::ordered_json;
-
-}  // namespace
 
 const Json& Field(const Json& object, std::string_view key) {
   static const Json kNothing;

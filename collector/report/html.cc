@@ -6,6 +6,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/measurement/catalog.h"
+#include "collector/measurement/measurement_json.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -163,16 +164,9 @@ std::string Bar(double share, std::string_view kind) {
       kind, width);
 }
 
-nlohmann::ordered_json ValueOf(const Number& number) {
-  nlohmann::ordered_json value;
-  WriteValue(number, &value);
-  return value;
-}
-
 nlohmann::ordered_json ValueOf(const Measurement& measurement, std::string_view metric) {
   const MetricValue* value = measurement.metrics.Find(metric);
-  const auto* count = value == nullptr ? nullptr : std::get_if<int64_t>(value);
-  return ValueOf(count != nullptr ? Number(*count) : Number(measurement.Metric(metric)));
+  return value == nullptr ? nlohmann::ordered_json() : JsonOf(*value);
 }
 
 std::string ScriptJson(const nlohmann::ordered_json& json) {

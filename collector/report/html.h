@@ -47,7 +47,6 @@ std::string_view WordOf(Mark mark);
 std::string Bar(double share, std::string_view kind);
 
 /// As measurement.json has it: a count without a decimal point, null where it is not measured.
-nlohmann::ordered_json ValueOf(const Number& number);
 nlohmann::ordered_json ValueOf(const Measurement& measurement, std::string_view metric);
 
 /// JSON that can stand in a script element: no `<`, no line separators, bad UTF-8 replaced.

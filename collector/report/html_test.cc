@@ -69,9 +69,10 @@ TEST(Figure, HoldsTheValueWithAllItsDigits) {
 
 TEST(Term, LinksToTheGlossaryWhereItHasTheKey) {
   Measurement measurement;
-  measurement.metrics.Set("wall_time", 1.0);
-  EXPECT_EQ(Term(measurement, "wall_time", "Elapsed"), "<a class=\"term\" href=\"#term-wall_time\" title=\"" +
-                                                           Escaped(FindMetric("wall_time")->text) + "\">Elapsed</a>");
+  measurement.metrics.Set("fine_metrics_coverage", 1.0);
+  EXPECT_EQ(Term(measurement, "fine_metrics_coverage", "Coverage"),
+            "<a class=\"term\" href=\"#term-fine_metrics_coverage\" title=\"Seconds of fine metrics inside tasks, "
+            "divided by Dask&#39;s own compute seconds of the same tasks.\">Coverage</a>");
   EXPECT_EQ(Term(measurement, "made_up", "A & B"), "A &amp; B");
 }
 

@@ -188,9 +188,8 @@ std::string Trust(const Measurement& measurement) {
   for (size_t i = 0; i < std::min(kMostWarnings, warnings.size()); ++i)
     lines += "<p>▲ " + Sentence(warnings[i]) + "</p>";
   std::vector<std::string> more;
-  const auto& reasons = measurement.metrics.reasons();
-  const auto not_measured =
-      std::count_if(reasons.begin(), reasons.end(), [](const auto& reason) { return !reason.second.empty(); });
+  size_t not_measured = 0;
+  for (const UnmeasuredFigures& figures : FindUnmeasured(measurement)) not_measured += figures.keys.size();
   if (not_measured > 0) {
     more.push_back(Counted(static_cast<double>(not_measured), "figure not measured", "figures not measured"));
   }

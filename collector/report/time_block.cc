@@ -9,6 +9,7 @@
 #include "collector/insight/budget_rows.h"
 #include "collector/insight/thresholds.h"
 #include "collector/measurement/budget_parts.h"
+#include "collector/measurement/measurement_json.h"
 #include "collector/report/html.h"
 #include "collector/report/html_table.h"
 #include "collector/report/page_block.h"
@@ -124,7 +125,7 @@ Json IcicleData(const Measurement& measurement) {
   Json rows = Json::array();
   for (const SectionRow& section : measurement.sections) {
     if (section.helper.value_or(false) || section.path == "(other)") continue;
-    rows.push_back({section.path.str(), ValueOf(section.total), ValueOf(section.cpu), ValueOf(section.count)});
+    rows.push_back({section.path.str(), JsonOf(section.total), JsonOf(section.cpu), JsonOf(section.count)});
   }
   return {{"busy", ValueOf(measurement, "busy_time")},
           {"cpu", ValueOf(measurement, "chunk_cpu_time")},

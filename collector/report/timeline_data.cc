@@ -9,6 +9,7 @@
 #include "collector/charts/workers_of_document.h"
 #include "collector/insight/grouped_verdicts.h"
 #include "collector/insight/short_name.h"
+#include "collector/measurement/measurement_json.h"
 #include "collector/report/html.h"
 
 namespace crema {
@@ -160,8 +161,8 @@ void AddSpellBox(const Measurement& measurement, size_t number, const RunDetail&
   const SlowSpellRow& worst = measurement.slow_spells.front();
   Json box = {{"n", number},
               {"text", "slow spell"},
-              {"from", ValueOf(worst.start)},
-              {"to", ValueOf(worst.stop)},
+              {"from", JsonOf(worst.start)},
+              {"to", JsonOf(worst.stop)},
               {"worker", nullptr}};
   for (uint32_t worker = 0; worst.by == "worker" && worker < detail.workers.size(); ++worker) {
     if (worst.name == detail.workers[worker].name) box["worker"] = worker;

@@ -60,6 +60,9 @@ void AddNotes(const std::vector<ReadRun>& runs, std::vector<std::string>* notes)
     const Measurement& measurement = *run.measurement;
     const StateInWords state = StateOf(measurement);
     if (state.ending == RunEnding::kFailed) notes->push_back(fmt::format("{}: {}", run.point.name, state.text));
+    if (state.ending == RunEnding::kUnknown) {
+      notes->push_back(run.point.name + ": nothing says how it ended, so it may be incomplete");
+    }
     if (DatasetsOf(measurement) != DatasetsOf(first)) {
       notes->push_back(fmt::format("{} processed other datasets than {}", run.point.name, runs.front().point.name));
     }

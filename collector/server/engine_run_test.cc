@@ -135,7 +135,7 @@ TEST_F(EngineRunTest, BetweenTwoProcessesOfItsTasksARunIsNotOver) {
                       idle = {"manager 7", {{"tasks", 0}}, {}, {}, ""};
   run_.AddScheduler(busy);
   model_.SetLife(0, false);
-  EXPECT_EQ(model_.state(), LiveState::kEnded) << "no process says that it came to its end: all may be gone";
+  EXPECT_EQ(model_.state(), LiveState::kUnreported) << "no process says that it came to its end: all may be gone";
   SchedulerFact known = busy;
   known.is_there = true;
   run_.AddScheduler(known);

@@ -148,7 +148,8 @@ constexpr LiveDefinition kLiveDefinitions[] = {
     {"live_scheduler_cores", "cores", "Cores of the scheduler", "Threads of its workers."},
     {"live_scheduler_tasks", "count", "Tasks that the scheduler knows", "In whatever state."},
     {"live_erred_tasks", "count", "Tasks that failed", "Those that the scheduler still knows."},
-    {"live_finished_tasks", "count", "Finished tasks", "Well, and told by the scheduler since it is followed."},
+    {"live_finished_tasks", "count", "Finished tasks",
+     "Tasks that succeeded since crema began to follow the scheduler."},
     {"live_finished_task_rate_hz", "Hz", "Tasks finished now", "Per second, in the last 30 s."},
 };
 
@@ -169,7 +170,7 @@ LiveRunFacts RunOf(const LiveModel& model) {
     run.stop_ns = model.stop_ns();
   }
   run.boundary = command.known ? "command" : "processes";
-  run.state = NameOf(model.state());
+  run.state = Text::OrNull(NameOf(model.state()));
   run.exit_status = command.exit_status;
   run.engine = Text::OrNull(model.engine());
   return run;
@@ -257,23 +258,11 @@ std::vector<LiveDatasetRow> DatasetRows(const LiveModel& model) {
   return rows;
 }
 
-const char* NameOfWorker(LiveState state) {
-  switch (state) {
-    case LiveState::kRunning:
-      return "running";
-    case LiveState::kEnded:
-      return "ended";
-    case LiveState::kLost:
-      break;
-  }
-  return "lost";
-}
-
 /// Without what it did in the last seconds.
 LiveWorkerRow RowOf(const LiveWorker& worker) {
   LiveWorkerRow row;
   row.name = worker.name;
-  row.state = NameOfWorker(worker.state);
+  row.state = NameOfWorkerState(worker.state);
   row.cores = worker.cores();
   row.open = worker.open.size();
   row.chunks = worker.chunks;

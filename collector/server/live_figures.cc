@@ -125,10 +125,26 @@ std::string_view NameOf(LiveState state) {
       return "running";
     case LiveState::kEnded:
       return "finished";
+    case LiveState::kUnreported:
+      return "";
     case LiveState::kLost:
       break;
   }
   return "killed";
+}
+
+std::string_view NameOfWorkerState(LiveState state) {
+  switch (state) {
+    case LiveState::kRunning:
+      return "running";
+    case LiveState::kEnded:
+      return "ended";
+    case LiveState::kUnreported:
+      return "unreported";
+    case LiveState::kLost:
+      break;
+  }
+  return "lost";
 }
 
 }  // namespace crema

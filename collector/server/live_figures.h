@@ -61,8 +61,11 @@ LiveFigures ComputeLiveFigures(const LiveModel& model);
 /// Of one dataset; `left` is not told.
 Progress ProgressOf(const LiveModel& model, const LiveDataset& dataset);
 
-/// `running`, `finished` or `killed`, as measurements have it.
+/// `running`, `finished` or `killed`, as measurements have it; empty where they have null.
 std::string_view NameOf(LiveState state);
+
+/// `running`, `ended`, `unreported` or `lost`, as measurements have it.
+std::string_view NameOfWorkerState(LiveState state);
 
 }  // namespace crema
 

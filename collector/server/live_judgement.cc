@@ -92,14 +92,13 @@ void LiveModel::LoseRecord(LiveWorker& worker, int64_t number) {
 void LiveModel::SetLife(WorkerId id, bool running) {
   LiveWorker& worker = workers_[id];
   worker.is_following = true;
-  if (worker.state == LiveState::kEnded) {
+  if (worker.state == LiveState::kEnded || worker.state == LiveState::kUnreported) {
     if (!running) LoseOpenChunks(worker);
     return;
   }
   if (running || worker.state == LiveState::kLost) return;
   const int64_t lost = LoseOpenChunks(worker);
-  worker.is_unreported = lost == 0;  // only evidence makes a loss: metrics/workers/process_ends.h
-  worker.state = lost > 0 ? LiveState::kLost : LiveState::kEnded;
+  worker.state = lost > 0 ? LiveState::kLost : LiveState::kUnreported;
   if (!worker.has_recorded()) return;
   if (lost == 0) {
     NoteAt(worker.last_ns, EventKind::kInfo, worker.name + " ended without a report");
@@ -190,20 +189,21 @@ LiveState LiveModel::state() const {
   if (command_.known) {
     if (command_.stop_ns.has_value()) return LiveState::kEnded;
   }
-  bool any_ended = false, any_reported = false;
+  bool any_ended = false, any_lost = false;
   for (const LiveWorker& worker : workers_) {
     if (worker.state == LiveState::kRunning) return LiveState::kRunning;
     any_ended |= worker.state == LiveState::kEnded;
-    any_reported |= worker.state == LiveState::kEnded && !worker.is_unreported;
+    any_lost |= worker.state == LiveState::kLost;
   }
   if (command_.known) return command_.running ? LiveState::kRunning : LiveState::kLost;
   if (workers_.empty()) return LiveState::kRunning;
   // An engine may start a process for each task: between two of them none runs. Whether a manager lives is not always
   // known; that one process came to its end says that the others were not all killed with it.
   for (const auto& [address, scheduler] : bare_schedulers_) {
-    if (scheduler.is_at_work() || (any_reported && scheduler.has_tasks())) return LiveState::kRunning;
+    if (scheduler.is_at_work() || (any_ended && scheduler.has_tasks())) return LiveState::kRunning;
   }
-  return any_ended ? LiveState::kEnded : LiveState::kLost;
+  if (any_ended) return LiveState::kEnded;
+  return any_lost ? LiveState::kLost : LiveState::kUnreported;
 }
 
 int64_t LiveModel::start_ns() const {

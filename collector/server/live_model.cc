@@ -101,7 +101,6 @@ void LiveModel::Add(WorkerId id, const Record& record) {
     case RecordType::kEnd:
       worker.last_ns = std::max(worker.last_ns, record.end.time_ns);
       worker.state = LiveState::kEnded;
-      worker.is_unreported = false;
       // Those that are neither recorded nor open ended without a record: the earliest.
       while (record.end.open.has_value() && static_cast<int64_t>(worker.open.size()) > *record.end.open) {
         const auto earliest =

@@ -221,8 +221,23 @@ TEST_F(LiveModelTest, CallsAProcessThatEndsBetweenChunksNoLoss) {
   PassTo(2);
   model_.SetLife(worker, false);
   PassTo(3);
-  EXPECT_EQ(model_.state(), LiveState::kEnded);
+  EXPECT_EQ(model_.state(), LiveState::kUnreported);
   EXPECT_THAT(Texts(), Contains("node:1 ended without a report"));
+  EXPECT_TRUE(LiveDocument(model_, ComputeLiveFigures(model_))["run"]["state"].is_null());
+}
+
+TEST_F(LiveModelTest, CallsARunKilledIfOneWorkerVanishedInAChunkAndNoneReportedItsEnd) {
+  const auto lost = Worker(1);
+  const auto between = Worker(2);
+  Begin(lost, 0, 0);
+  model_.Add(between, ChunkRecord(1, 0, 1));
+  model_.SetLife(lost, false);
+  model_.SetLife(between, false);
+  PassTo(2);
+  EXPECT_EQ(model_.state(), LiveState::kLost);
+  const auto workers = LiveDocument(model_, ComputeLiveFigures(model_))["workers"];
+  EXPECT_EQ(workers[0]["state"], "unreported");
+  EXPECT_EQ(workers[1]["state"], "lost");
 }
 
 TEST_F(LiveModelTest, SplitsTheLastHalfMinuteIntoSharesThatAddUp) {

@@ -216,7 +216,7 @@ void LiveSources::SetLives() {
     life.has_original = life.has_original || !is_copy;
     (is_copy ? life.is_copy_held : life.is_held) |= log->is_held;
   }
-  // A copy that was made while the log grew tells nothing where the log itself is there.
+  // A copy that was made while the log grew counts only where the log itself is not there.
   for (const auto& [worker, life] : lives) {
     model_->SetLife(worker, life.is_held || (!life.has_original && life.is_copy_held));
   }

@@ -24,7 +24,12 @@ namespace crema {
 /// Seconds over which "now" is measured.
 inline constexpr int64_t kRecentSeconds = 30;
 
-enum class LiveState { kRunning, kEnded, kLost };
+enum class LiveState {
+  kRunning,
+  kEnded,
+  kUnreported,  ///< nothing says how it ended: metrics/workers/process_ends.h
+  kLost,
+};
 
 struct OpenChunk {
   uint32_t dataset = 0;
@@ -73,8 +78,7 @@ struct LiveWorker {
   int64_t start_ns = 0;
   int64_t last_ns = 0;  ///< latest time stamp on its lines
   LiveState state = LiveState::kRunning;
-  bool is_unreported = false;  ///< `kEnded`, as no chunk was open; but nothing says how it ended
-  bool is_following = false;   ///< its log was read to the end before: what comes is new
+  bool is_following = false;  ///< its log was read to the end before: what comes is new
 
   std::optional<int64_t> declared_cores;
   std::optional<int64_t> scheduler_cores;

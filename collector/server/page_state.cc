@@ -129,9 +129,7 @@ void SetWorkers(const LiveModel& model, const std::set<size_t>& shown, DeltaStor
     if (recent.busy_ns > 0) waiting = static_cast<double>(recent.waiting_ns) / static_cast<double>(recent.busy_ns);
     store->SetRow("workers", std::to_string(i),
                   {{"name", worker.name},
-                   {"state", worker.state == LiveState::kRunning ? "running"
-                             : worker.state == LiveState::kEnded ? "ended"
-                                                                 : "lost"},
+                   {"state", NameOfWorkerState(worker.state)},
                    {"cores", worker.cores()},
                    {"open", std::move(lanes)},
                    {"waiting", std::round(waiting * 100) / 100},

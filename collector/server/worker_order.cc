@@ -8,7 +8,7 @@ namespace crema {
 
 WorkerConcern ConcernOf(const LiveModel& model, const LiveWorker& worker) {
   if (worker.state == LiveState::kLost) return WorkerConcern::kVanished;
-  if (worker.state == LiveState::kEnded) return WorkerConcern::kEnded;
+  if (worker.state != LiveState::kRunning) return WorkerConcern::kEnded;
   return worker.slow_is_warned || worker.memory_is_warned || MemoryMarkOf(model, worker) == Mark::kBad
              ? WorkerConcern::kTroubled
              : WorkerConcern::kRunning;

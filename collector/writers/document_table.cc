@@ -104,6 +104,14 @@ std::string WhyNoRows(std::string_view table, const Measurement& measurement) {
   if (table == "functions" && measurement.quality.lost_samples.has_value()) {
     return "no stack was seen; crema show --table quality says what was lost";
   }
+  if ((table == "stragglers" || table == "slow_spells") && !measurement.Metric("straggler_chunks").has_value()) {
+    return measurement.WhyNotMeasured("straggler_chunks");
+  }
+  if (table == "gpu_kernels" && measurement.Metric("gpu_launches").has_value()) return "no kernel ran on a GPU";
+  const bool is_of_chunks = table == "hosts" || table == "threads" || table == "contention";
+  if (is_of_chunks && measurement.Metric("num_attempts").value_or(0) > 0) {
+    return measurement.quality.summed_chunks.value_or(0) > 0 ? "chunks were summed" : "not in this measurement";
+  }
   const bool is_breakdown = table == "datasets" || table == "files";
   if (is_breakdown && measurement.Metric("num_attempts").value_or(0) <= 0) return "no chunk was recorded";
   return std::string(FindTable(table)->empty);

@@ -37,6 +37,8 @@ PaintedText StateText(const LiveModel& model, const LiveFigures& figures) {
       }
       if (!trouble.empty()) return {"✕ finished" + clock + ", " + trouble, Paint::kBad};
       return {"✓ finished" + clock, Paint::kGood};
+    case LiveState::kUnreported:
+      return {"▲ ended without a report" + clock, Paint::kWatch};
     case LiveState::kLost:
       break;
   }
@@ -112,6 +114,11 @@ WorkerNames NamesOfRecorded(const LiveModel& model) {
   return WorkerNames(names);
 }
 
+PaintedText EndOf(LiveState state) {
+  if (state == LiveState::kLost) return {"✕ vanished", Paint::kBad};
+  return {state == LiveState::kEnded ? "✓ ended" : "· ended without a report", Paint::kDim};
+}
+
 void AddWorkers(const LiveModel& model, int recorded, int rows, TerminalBox* box) {
   const TerminalStyle& style = box->style();
   box->Rule(fmt::format("workers ({})", recorded));
@@ -124,8 +131,7 @@ void AddWorkers(const LiveModel& model, int recorded, int rows, TerminalBox* box
     line[0].text = Pad(line[0].text, 20, Align::kLeft, style);
     line.push_back({"  "});
     if (worker.state != LiveState::kRunning) {
-      const bool lost = worker.state == LiveState::kLost;
-      line.push_back({lost ? "✕ vanished" : "✓ ended", lost ? Paint::kBad : Paint::kDim});
+      line.push_back(EndOf(worker.state));
       line.push_back(
           {fmt::format("  {}", Counted(static_cast<double>(worker.chunks), "chunk", "chunks")), Paint::kDim});
       box->Line(line);
@@ -225,9 +231,10 @@ std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const
 std::string RenderLiveLine(const LiveModel& model, const LiveFigures& figures) {
   if (model.is_bare()) return HumanClock(figures.wall_seconds) + " no records · " + SchedulersInOneLine(model) + "\n";
   const LiveTotals& totals = model.totals();
-  std::string text = fmt::format("{} {} · {} · {} events", HumanClock(figures.wall_seconds), NameOf(model.state()),
-                                 Counted(static_cast<double>(totals.chunks), "chunk", "chunks"),
-                                 HumanCount(static_cast<double>(totals.events)));
+  const std::string_view state = NameOf(model.state());
+  std::string text = fmt::format(
+      "{} {} · {} · {} events", HumanClock(figures.wall_seconds), state.empty() ? "ended without a report" : state,
+      Counted(static_cast<double>(totals.chunks), "chunk", "chunks"), HumanCount(static_cast<double>(totals.events)));
   if (figures.progress.share.has_value()) text += fmt::format(" ({})", HumanPercent(*figures.progress.share));
   text += fmt::format(" · {} · {} of {} cores busy", HumanRate(figures.event_rate), figures.busy, figures.cores);
   if (totals.failed + totals.lost > 0) text += fmt::format(" · {} failed or lost", totals.failed + totals.lost);

@@ -9,15 +9,6 @@
 namespace crema {
 namespace {
 
-/// Seconds since the run's start at which each worker stopped.
-std::map<std::string, double> WorkerStops(const Measurement& measurement) {
-  std::map<std::string, double> stops;
-  for (const WorkerRow& worker : measurement.workers) {
-    if (worker.stop.has_value()) stops[worker.name] = *worker.stop;
-  }
-  return stops;
-}
-
 struct Columns {
   double width;                  ///< seconds of one column
   std::vector<double> integral;  ///< value x seconds

@@ -75,9 +75,16 @@ std::vector<SectionRow> AsTree(std::vector<SectionRow> sections) {
 
 /// A table of the measurement, or why it has no rows.
 void AddPlain(std::string_view name, const Measurement& measurement, const TerminalStyle& style, std::string* text) {
-  const CellTable cells = name == "sections"           ? CellsOf(AsTree(measurement.sections))
-                          : name == "process_sections" ? CellsOf(AsTree(measurement.process_sections))
-                                                       : CellsOf(*FindTable(name), measurement);
+  CellTable cells = name == "sections"           ? CellsOf(AsTree(measurement.sections))
+                    : name == "process_sections" ? CellsOf(AsTree(measurement.process_sections))
+                                                 : CellsOf(*FindTable(name), measurement);
+  for (std::vector<Cell>& row : cells.rows) {  // of the resources, memory is in bytes
+    if (name != "resource_advice" || CellText(row.front(), Kind::kText) != "memory") continue;
+    for (size_t i = 1; i < row.size(); ++i) {
+      const std::optional<double> bytes = NumberOf(row[i]);
+      if (bytes.has_value() && cells.columns[i].kind == Kind::kNumber) row[i] = HumanMemory(*bytes);
+    }
+  }
   AddRows(cells, WhyNoRows(name, measurement), style, text);
 }
 

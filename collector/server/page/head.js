@@ -4,8 +4,8 @@ function drawHead() {
   $('name').textContent = run.name || 'crema';
   document.body.classList.toggle('bare', run.is_bare);
   $('dot').className = 'dot ' + (run.is_bare ? '' : run.state);
-  const words = {running: 'running', finished: 'finished', killed: 'stopped without an end'};
-  const kinds = {running: 'info', finished: 'good', killed: 'bad'};
+  const words = {running: 'running', finished: 'finished', killed: 'stopped without an end', '': 'ended without a report'};
+  const kinds = {running: 'info', finished: 'good', killed: 'bad', '': 'watch'};
   const failed = run.state === 'finished' && run.exit_status;
   $('state').textContent = run.is_bare ? 'no records' : !run.has_records ? 'waiting for records'
     : (failed ? 'ended with status ' + run.exit_status : words[run.state]) + ' ' + humanClock(tiles.wall_seconds) + (run.trouble ? ', ' + run.trouble : '');

@@ -1,4 +1,5 @@
 // Who works, and what happened.
+const WORDS_OF_ENDS = {ended: '✓ ended', unreported: '· ended without a report', lost: '✕ vanished'};
 
 // Names of workers without what all of them share, as in the report (collector/appearance/worker_names.h): the scheme of an
 // address, the domain, and the beginning up to a sign between words. `tcp://n1.cern.ch:4000` is `n1:4000`.
@@ -56,7 +57,7 @@ function drawWorkers() {
     }
     const figures = element('span', 'figures');
     if (worker.state !== 'running') {
-      figures.textContent = (worker.state === 'lost' ? '✕ vanished' : '✓ ended') + ` · ${humanCount(worker.chunks)} chunks`;
+      figures.textContent = WORDS_OF_ENDS[worker.state] + ` · ${humanCount(worker.chunks)} chunks`;
     } else {
       const warns = worker.memory_mark !== 'good';
       figures.append(element('b', warns ? worker.memory_mark : '', (warns ? SIGNS[worker.memory_mark] + ' ' : '') + (worker.memory ? humanMemory(worker.memory) : '–')),
