@@ -9,6 +9,7 @@ from .dask_activities import sections_to_dask
 from .decoration import decorated, is_decorated, warn_of_lazy_result
 from .guard import take_back
 from .interruption import is_interruption
+from .notice import warn
 from .passes import pass_of
 from .section import track_section
 from .uproot_requests import measured_uproot
@@ -105,7 +106,10 @@ class TrackMetrics:
 
     def __call__(self, function):
         """As a decorator: each call is a chunk of the pass `pass_`."""
-        return decorated(function, self._facts[3])
+        dataset, file, tree, pass_, *entries = self._facts
+        if (dataset, file, tree, *entries) != (None,) * 5:
+            warn("crema: @track_metrics takes only pass_; what else describes a chunk comes from its events")
+        return decorated(function, pass_)
 
     def __init__(
         self, dataset=None, file=None, entry_start=None, entry_stop=None, *, tree=None, pass_=None, events=None
@@ -265,7 +269,7 @@ def run_as_chunk(function, arguments, named, pass_=None):
             return function(*arguments, **named)
     source = nanoevents.EventSource(events)
     calls = _calls.stack
-    if calls and source.is_same_chunk(calls[-1]):
+    if pass_ is None and calls and source.is_same_chunk(calls[-1]):
         return function(*arguments, **named)  # a method that calls the one it overrides: one chunk
     guard = TrackMetrics(
         source.dataset,

@@ -25,11 +25,10 @@ _TOLERANCE = 0.01  # beyond which two sources of one figure disagree, as in docs
 
 
 def _name_of_program() -> str:
-    """The script's, or the notebook's where Jupyter tells it."""
-    name = os.path.basename(sys.argv[0]) or "python"
-    if name.startswith(("ipykernel_launcher", "colab_kernel_launcher")):
-        name = os.path.basename(os.environ.get("JPY_SESSION_NAME", "")) or "notebook"
-    return name
+    """The script's, or the notebook's if Jupyter gives it."""
+    if "IPython" in sys.modules and not hasattr(sys.modules["__main__"], "__file__"):
+        return os.path.basename(os.environ.get("JPY_SESSION_NAME", "")) or "notebook"
+    return os.path.basename(sys.argv[0]) or "python"
 
 
 def _plain(value):
@@ -40,7 +39,7 @@ def _plain(value):
 
 
 def _failure_arguments(error) -> list:
-    """What `crema collect` is told of the exception that left the block; nothing where it is no failure."""
+    """Options of `crema collect` for the exception that left the block; none if it is not a failure."""
     if error is None or isinstance(error, GeneratorExit):
         return []
     status = 1
@@ -94,7 +93,7 @@ class MetricsCollector:
         self.metrics_backend = backend_of(self)
         self.t_start = self.t_end = None
         self._failure = None  # why nothing is measured
-        self._ended_by = []  # what `crema collect` is told of an exception that left the block
+        self._ended_by = []  # options of `crema collect` for an exception that left the block
         self.coffea_report = None
         self.custom_metrics = None
         self._reports = []
@@ -225,7 +224,9 @@ class MetricsCollector:
             return f"<crema collector {self.backend!r}, {'measuring' if self.t_start else 'not begun'}>"
         if self._failure is not None:
             return f"<crema collector {self.backend!r}: nothing was measured: {self._failure}>"
-        return repr(self.measurement)
+        if self._measurement is None:
+            return f"<crema collector {self.backend!r}: measured>"
+        return repr(self._measurement)
 
     def _repr_html_(self):
         """A collector as the last line of a notebook's cell shows its measurement; None: as `repr` does."""
@@ -249,7 +250,7 @@ class MetricsCollector:
         return self.measurement.save(output_dir, measurement_name)
 
     def _collect_arguments(self, directory) -> list:
-        name = _name_of_program() if self.name is None else str(self.name)
+        name = str(self.name or "") or _name_of_program()
         arguments = [f"--name={name}", *self._ended_by]
         for number, report in enumerate(self._reports):
             arguments += ["--coffea-report", _write_json(directory / f"report{number}.json", report)]

@@ -966,7 +966,7 @@ class CremaWorkerPlugin(WorkerPlugin):
                     self._neighbours[name] = _Neighbour(os.path.join(self.record_directory, name), int(match["pid"]))
                 except (OSError, ValueError, KeyError, TypeError, AttributeError):
                     unreadable = True  # perhaps its first line is still being written
-        # A file system tells times no finer than its clock ticks: what came within a tick is looked for again.
+        # A file's time is only as fine as the clock tick: what came within one is looked for again.
         is_settled = not unreadable and time.time_ns() - changed_ns > LISTING_SETTLES_NS
         self._listed_ns = changed_ns if is_settled else None
 

@@ -187,15 +187,15 @@ def _load() -> dict:
     return {}
 
 
-def _name_gpu_library() -> None:
-    """With CREMA_GPU=1, CUDA loads the library that counts for GPUs as it begins. Another profiler's stays."""
+def name_gpu_library() -> None:
+    """With CREMA_GPU=1, CUDA loads the library that counts for GPUs when it begins. Another profiler's stays."""
     named = os.environ.get("CREMA_LIBRARY")
     path = (pathlib.Path(named) if named else packaged_path()).parent / _GPU_NAME
     if os.environ.get("CREMA_GPU") == "1" and path.exists():
         os.environ.setdefault("CUDA_INJECTION64_PATH", str(path.absolute()))
 
 
-_name_gpu_library()
+name_gpu_library()
 functions = _load()
 IS_LOADED = bool(functions)
 if not IS_LOADED:

@@ -57,8 +57,8 @@ def _parents_in(logs) -> dict:
 
 
 def _own_logs(logs) -> tuple:
-    """The logs of this process and of processes that began below it, and how many belong to nobody that is known:
-    they are this process's where all others are, for a shell between may have ended."""
+    """The logs of this process and of processes that began below it, and how many others there are. Logs of
+    processes whose parents have ended are this process's if all others are: a shell between may have ended."""
     parents = _parents_in(logs)
     parent_of = dict(parents.values())
 
@@ -79,7 +79,7 @@ def _own_logs(logs) -> tuple:
     own = {log for log, found in roots.items() if found == os.getpid()}
     unknown = {log for log, found in roots.items() if found is None}
     others = len(logs) - len(own) - len(unknown)
-    return (own | unknown, 0) if others == 0 else (own, len(unknown))
+    return (own | unknown, 0) if others == 0 else (own, others + len(unknown))
 
 
 def _copy_from(log, offset, target) -> None:
@@ -151,11 +151,11 @@ class LocalBackend:
         self._records = scratch_directory()
         logs = list(pathlib.Path(self._directory).glob("*.jsonl"))
         grown = [log for log in logs if log.stat().st_size > self._sizes.get(log, 0)]
-        own, unknown = (grown, 0) if self.takes_all else _own_logs(grown)
-        if unknown > 0:
+        own, left_out = (grown, 0) if self.takes_all else _own_logs(grown)
+        if left_out > 0:
             warn(
-                f"crema: {unknown} logs in {self._directory} are not measured: other programs record there too, and "
-                "the parents of these processes have ended",
+                f"crema: {left_out} logs in {self._directory} are not measured: their processes did not begin below "
+                "this one",
             )
         for log in own:
             offset = self._sizes.get(log, 0)

@@ -225,7 +225,7 @@ def load(path) -> Measurement:
         raise program.ProgramError(f"crema: {file}: not JSON ({error}): make the measurement again") from error
     problem = _what_is_wrong(document)
     if problem:
-        raise program.ProgramError(f"crema: {file}: no measurement, as {problem}: make it again")
+        raise program.ProgramError(f"crema: {file}: not a measurement: {problem}; make it again")
     return Measurement(path, document)
 
 
@@ -235,11 +235,11 @@ def _what_is_wrong(document) -> str:
         return "it has no run and metrics"
     for part in ("definitions", "quality", "timelines"):
         if not isinstance(document.get(part) or {}, dict):
-            return f"its {part} is no object"
+            return f"its {part} is not an object"
     for table in _TABLES:
         rows = document.get(table) or []
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            return f"its {table} is no list of rows"
+            return f"its {table} is not a list of rows"
     return ""
 
 

@@ -17,7 +17,8 @@ def warn(text) -> None:
     try:
         level, frame = 2, sys._getframe(1)
         while frame.f_back is not None and frame.f_code.co_filename.startswith(_IN_BETWEEN):
-            level, frame = level + 1, frame.f_back
+            frame = frame.f_back
+            level += not frame.f_code.co_filename.startswith("<frozen importlib.")  # warnings skips these
         warnings.warn(text, RuntimeWarning, stacklevel=level)
         return
     except Exception as error:

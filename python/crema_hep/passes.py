@@ -1,6 +1,6 @@
-"""Which pass over the data a chunk belongs to, where its author named none.
+"""The pass over the data to which a chunk belongs, if its author named none.
 
-Two functions that see the same events are two passes, and no repetition. Known are the function that is decorated, the
+Two functions that see the same events are two passes, not a repeat. A pass is named after the decorated function, the
 prefix of the Dask task, and the phase: a span of the client or of this process, a span of Dask's, CREMA_PASS.
 """
 
@@ -10,7 +10,12 @@ import sys
 from .interruption import is_interruption
 
 ANNOTATION = "crema_span"  # of Dask's tasks: the path of the client's spans
-open_spans = []  # names of this process's, the innermost last
+open_spans = []  # (span, name) of this process's, the innermost last; those inside a chunk are its thread's alone
+
+
+def open_path() -> str:
+    """The path of this process's open spans."""
+    return "/".join(name for _, name in open_spans)
 
 
 def pass_of(function=None, arguments=()):
@@ -20,7 +25,7 @@ def pass_of(function=None, arguments=()):
     if name is None and prefix is None:
         return None
     if phase is None:
-        phase = os.environ.get("CREMA_PASS") or "/".join(open_spans) or None
+        phase = os.environ.get("CREMA_PASS") or open_path() or None
     if name is not None and prefix is not None and prefix.rpartition(".")[2] in name.split("."):
         prefix = None
     return "/".join(part for part in (phase, prefix, name) if part) or None

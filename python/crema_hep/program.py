@@ -62,10 +62,10 @@ def run(*arguments, told="") -> str:
 def lines(*arguments):
     """What the program prints, line by line while it does. Raises ProgramError, at the end, where it fails."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
-    with tempfile.TemporaryFile() as told:
+    with tempfile.TemporaryFile() as errors:
         try:
             process = subprocess.Popen(
-                [path(), *map(str, arguments)], env=environment, stdout=subprocess.PIPE, stderr=told
+                [path(), *map(str, arguments)], env=environment, stdout=subprocess.PIPE, stderr=errors
             )
         except (OSError, ValueError) as error:
             raise ProgramError(f"crema: cannot run {path()}: {getattr(error, 'strerror', None) or error}") from error
@@ -76,8 +76,8 @@ def lines(*arguments):
                 process.kill()
                 raise
         if process.returncode != 0:
-            told.seek(0)
-            text = told.read().decode("utf-8", "replace").strip()
+            errors.seek(0)
+            text = errors.read().decode("utf-8", "replace").strip()
             raise ProgramError(text or f"crema: {path()} ended with status {process.returncode}")
 
 

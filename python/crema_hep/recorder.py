@@ -44,6 +44,7 @@ def enable(
     """
     global _directory
     try:
+        library.name_gpu_library()  # a program may ask for it after the import
         options = library.Options(size=ctypes.sizeof(library.Options))
         options.directory = library.encoded_or_none(os.fspath(directory) if directory is not None else None)
         options.run_id = library.encoded_or_none(run_id)

@@ -4,9 +4,10 @@ import contextlib
 import sys
 
 from . import library
+from .chunk import current_chunk
 from .guard import Scope
 from .interruption import is_interruption
-from .passes import ANNOTATION, open_spans
+from .passes import ANNOTATION, open_path, open_spans
 
 _begin = library.functions["crema_span_begin"]
 _annotations = []  # (span, what annotates Dask's tasks while it is open)
@@ -36,14 +37,15 @@ class span(Scope):
 
     def __enter__(self):
         self._enter(_begin, library.encoded(self._name))
-        open_spans.append(library.text_of(self._name))
+        if current_chunk() is None:
+            open_spans.append((self, library.text_of(self._name)))
         if _measurements > 0:
             self._annotate()
         return self
 
     def _annotate(self) -> None:
         try:
-            annotation = sys.modules["dask"].annotate(**{ANNOTATION: "/".join(open_spans)})
+            annotation = sys.modules["dask"].annotate(**{ANNOTATION: open_path()})
             annotation.__enter__()
             _annotations.append((self, annotation))
         except Exception as error:
@@ -51,14 +53,19 @@ class span(Scope):
                 raise
 
     def __exit__(self, kind, error, trace):
-        name = library.text_of(self._name)
-        for place in range(len(open_spans) - 1, -1, -1):
-            if open_spans[place] == name:
-                del open_spans[place]
-                break
-        for place in range(len(_annotations) - 1, -1, -1):
-            if _annotations[place][0] is self:
-                with contextlib.suppress(ValueError, RuntimeError):  # it was entered in another context
-                    _annotations.pop(place)[1].__exit__(None, None, None)
-                break
+        _take(open_spans, self)
+        taken = _take(_annotations, self)
+        if taken is not None:
+            with contextlib.suppress(ValueError, RuntimeError):  # it was entered in another context
+                taken[1].__exit__(None, None, None)
         super().__exit__(kind, error, trace)
+
+
+def _take(entries, owner):
+    """Takes the owner's innermost entry out; None where there is none. Other threads may do so meanwhile."""
+    for entry in reversed(entries.copy()):
+        if entry[0] is owner:
+            with contextlib.suppress(ValueError):
+                entries.remove(entry)
+                return entry
+    return None

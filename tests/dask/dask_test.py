@@ -138,7 +138,10 @@ class Losses(DaskTestCase):
         self.assertEqual(document["timelines"]["worker_counts"][-1][1], 0)
 
     def test_nothing_is_lost_on_sigterm_with_and_without_nanny(self):
-        self.assert_complete(*self.measure("preloaded"))
+        truth, document = self.measure("preloaded")
+        self.assert_complete(truth, document)
+        left = {(row["state"], row["left_reason"]) for row in document["workers"]}
+        self.assertEqual(left, {("ended", "closed")})
 
     def assert_adopted(self, truth, document):
         metrics, quality = document["metrics"], document["quality"]

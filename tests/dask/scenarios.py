@@ -283,11 +283,11 @@ def leaves_out_of_memory(run):
 
 
 def leaves_adaptive(run):
-    """As `adaptive`, but the workers end only when their nannies kill them."""
+    """As `adaptive`, but the workers end only when their nannies kill them, and rest long enough before to send all."""
     with local_cluster(workers=0, threads=1) as (cluster, client):
         client.register_plugin(Lasting())
         attachment = run.attach(client)
-        cluster.adapt(minimum=0, maximum=2, interval="200ms", wait_count=2)
+        cluster.adapt(minimum=0, maximum=2, interval="500ms", wait_count=10)
         attachment.start()
         wait(client.map(record_chunk, range(100), seconds=0.02, key="record_chunk"))
         while client.scheduler_info(n_workers=-1)["workers"]:
