@@ -65,7 +65,7 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   if (unmeasured >
       std::max({compute, cpu_wait + blocked, budget.Share("gpu_wait"), outside, process, framework, idle, unused})) {
     if (of_silent_jobs > 0) {
-      return {fmt::format("not judged: {} of {} are of jobs without records or not measured; such jobs computed for {}",
+      return {fmt::format("not judged: {} of {} were not measured; for {} of all, jobs without records computed",
                           HumanPercent(unmeasured), all, HumanPercent(of_silent_jobs))};
     }
     return {fmt::format("not judged: for {} of {} the CPU time of chunks is not known", HumanPercent(unmeasured), all)};
