@@ -82,7 +82,11 @@ void SetCountedByBatchSystem(RunFigures& figures) {
     core_seconds += static_cast<double>(life.cores) * static_cast<double>(life.stop_ns - life.start_ns) / 1e9;
   }
   MetricSet& metrics = figures.metrics;
-  if (core_seconds > 0 && !figures.tree.has_value()) metrics.Set("job_cpu_efficiency", cpu_seconds / core_seconds);
+  if (!figures.tree.has_value() && core_seconds > 0) {
+    metrics.Set("job_cpu_efficiency", cpu_seconds / core_seconds);
+  } else if (!figures.tree.has_value()) {
+    metrics.SetNull("job_cpu_efficiency", "the batch system's log has no CPU time of jobs whose cores it gives");
+  }
   if (peak_bytes.has_value() && !metrics.Number("peak_memory_bytes").has_value()) {
     metrics.Set("peak_memory_bytes", *peak_bytes);
   }
