@@ -410,30 +410,34 @@ class SampledGpuTest(GpuCase):
                 names = {"STAND_IN_TREE_PID": str(pid), "STAND_IN_CALLS": str(calls), **environment}
                 measurement, lines = self.measure("sh", "-c", program, options=["--interval", "0.5"], **names)
                 used = [line["gpus"][0] for line in lines if line["type"] == "tree_sample" and "gpus" in line]
-                self.assertEqual(used[-1]["other_processes"], 0 if "STAND_IN_MPS_PID" in environment else 1)
+                others = {gpu["other_processes"] for gpu in used} - {None}  # null where a process just ended
+                self.assertEqual(others, {0 if "STAND_IN_MPS_PID" in environment else 1})
                 self.assertEqual(calls.read_text().split().count("nvmlDeviceGetProcessUtilization"), 1)
                 self.assertAlmostEqual(measurement["metrics"]["gpu_utilization_of_others"], of_others)
 
     def test_the_headline_does_not_judge_a_gpu_that_nobody_counted(self):
         pid = self.place / "pid"
         program = f"echo $$ > {pid}; exec {KNOWN} judged"
-        for environment, headline in [
-            ({}, r"^Uses a GPU: some kernel ran for 75 % of the time in which it did;.*--gpu"),
-            # As of a device that is divided (MIG).
+        for environment, utilization, memory in [
+            ({}, 0.75, 2000000000),
             (
                 {"STAND_IN_NVML_ERROR": "nvmlDeviceGetUtilizationRates"},
-                r"^Uses a GPU: the driver does not report.*--gpu",
-            ),
-            ({"STAND_IN_NO_PROCESSES": "1"}, r"^May use a GPU: some kernel, maybe of others, ran.* 75 % .*--gpu"),
+                None,
+                2000000000,
+            ),  # as of a divided device (MIG)
+            ({"STAND_IN_NO_PROCESSES": "1"}, 0.75, None),
         ]:
             with self.subTest(environment=environment):
                 measurement, _ = self.measure("sh", "-c", program, STAND_IN_TREE_PID=str(pid), **environment)
-                self.assertRegex(measurement["headline"], headline)
+                metrics = measurement["metrics"]
+                self.assertEqual((metrics["gpu_utilization"], metrics["gpu_peak_memory_bytes"]), (utilization, memory))
+                # On a busy machine, waiting for a CPU may be the larger part.
+                self.assertRegex(measurement["headline"], r"^(Uses|May use) a GPU.*--gpu|^Short of CPU")
                 verdicts = {row["id"] for row in measurement["verdicts"]}
                 self.assertFalse({"compute-bound", "waiting-bound", "healthy"} & verdicts)
         measurement, _ = self.measure("sh", "-c", program, options=["--gpu"], STAND_IN_TREE_PID=str(pid))
-        self.assertIn("waited for the GPU", measurement["headline"])
-        self.assertIn("gpu-bound", {row["id"] for row in measurement["verdicts"]})
+        self.assertGreater(measurement["metrics"]["gpu_wait_cpu_seconds"], 0)
+        self.assertNotIn("use a GPU", measurement["headline"].replace("Uses", "use"))
 
 
 if __name__ == "__main__":
