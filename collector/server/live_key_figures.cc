@@ -72,6 +72,10 @@ KeyFigureRow CpuEfficiency(const LiveFigures& figures) {
     row.notes.push_back(Words("too little to judge"));
     return row;
   }
+  if (figures.gpus.count > 0) {
+    row.notes.push_back(Words("threads may spin for the GPU"));
+    return row;
+  }
   row.band = BandOf(KeyFigure::kCpuEfficiency);
   row.mark = MarkOf(*row.band, *row.share);
   row.notes.push_back(Words(GoodHint(*row.band)));

@@ -321,6 +321,9 @@ TEST_F(LiveModelTest, ShowsGpusThatTheRunUsesUntilItEnds) {
   EXPECT_EQ(figures.gpus.memory_bytes, 3000000000);
   EXPECT_DOUBLE_EQ(figures.gpus.power_watts.value_or(0), 450);
   EXPECT_EQ(LiveKeyFigureRows(model_, figures).back().label, "GPU");
+  figures.cpu_efficiency = 1;
+  figures.core_seconds = 1e6;
+  EXPECT_EQ(LiveKeyFigureRows(model_, figures)[3].mark, std::nullopt) << "nobody knows whether the thread spins";
   EXPECT_DOUBLE_EQ(LiveDocument(model_, figures)["metrics"]["live_gpu_power_watts"].get<double>(), 450);
   sample(R"({"index":0,"utilization_percent":60,"power_mw":null,"tree_memory_bytes":null})");  // as in a container
   figures = ComputeLiveFigures(model_);
