@@ -103,7 +103,7 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const Task
   const bool has_records = figures.findings.processes.has_records();
   std::vector<ClusterWorker> workers = MatchWorkers(clusters, figures.findings.processes);
   for (const auto& [epoch, cluster] : clusters.by_epoch()) {
-    figures.engine.has_scheduler = figures.engine.has_scheduler || !cluster.is_bare;
+    figures.engine.has_scheduler = true;
     figures.engine.tells_tasks = figures.engine.tells_tasks || !cluster.tasks.empty();
   }
   figures.engine.name = clusters.EngineText();

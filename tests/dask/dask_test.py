@@ -339,13 +339,10 @@ class Faults(DaskTestCase):
         document = self.collect(self.directory / "logs")
         self.assertEqual(document["metrics"]["num_chunks"], truth["chunks"])
         self.assertEqual(document["quality"]["chunks_joined_to_tasks"], truth["chunks"])
-        # and what every scheduler tells is taken, with a word on what is missing
-        self.assertEqual((truth["bare_status"], truth["bare_stderr"]), (0, ""))
-        bare = json.loads((self.directory / "bare" / "measurement.json").read_text())
-        self.assertIsNone(bare["metrics"]["num_attempts"])
-        self.assertIsNone(bare["quality"]["workers_unseen"])
-        known = "no crema plug-in: crema knows only that it has 2 workers, 4 cores"
-        self.assertRegex(" ".join(bare["quality"]["warnings"]), known)
+        # and the scheduler's side is said to be missing
+        self.assertEqual(truth["status"], 1)
+        missing = "the scheduler has no crema plug-in; attach it with crema_hep.attach(client)"
+        self.assertEqual(truth["stderr"], f"crema: {truth['source']}: {missing}\n")
 
 
 class Sessions(DaskTestCase):

@@ -31,7 +31,6 @@ from crema_hep.dask_backend import attach, dataset_span, get_span_metrics  # noq
 from crema_hep.program import ProgramError  # noqa: E402
 from distributed import Client, LocalCluster, WorkerPlugin, span, wait, worker_client  # noqa: E402
 from recording_tasks import plain, record_chunk  # noqa: E402
-from tornado.websocket import websocket_connect  # noqa: E402
 
 PLUGIN_FILE = dask_plugin.__file__
 
@@ -1018,12 +1017,11 @@ def refused(run):
         attachment.start()
         wait(client.map(record_chunk, range(20), key="record_chunk"))
         attachment.stop()
-        run.truth.update(refused=attachment.refused, chunks=20, bare=cluster.dashboard_link.split("/")[2])
-        command = [os.environ["CREMA_TEST_PROGRAM"], "collect", f"dask://{run.truth['bare']}"]
-        result = subprocess.run(
-            [*command, "-o", str(run.directory / "bare"), "-q"], capture_output=True, text=True, check=False
-        )
-        run.truth["bare_status"], run.truth["bare_stderr"] = result.returncode, result.stderr
+        source = "dask://" + cluster.dashboard_link.split("/")[2]
+        run.truth.update(refused=attachment.refused, chunks=20, source=source)
+        command = [os.environ["CREMA_TEST_PROGRAM"], "collect", source, "-o", str(run.directory / "unwritten"), "-q"]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        run.truth["status"], run.truth["stderr"] = result.returncode, result.stderr
 
 
 def asked_afterwards(run):
@@ -1081,53 +1079,25 @@ def watched(run):
             )
 
 
-def _fails(number):
-    raise ValueError(number)
-
-
-def followed_without_plugin(run):
-    """`crema top` and `crema serve` follow a scheduler that has no plug-in, until it gets one."""
+def attached_later(run):
+    """`crema top` and `crema serve` wait for a scheduler that has no plug-in, until it gets one."""
     with local_cluster() as (cluster, client):
         source = "dask://" + cluster.dashboard_link.split("/")[2]
-        with subprocess.Popen(
-            [os.environ["CREMA_TEST_PROGRAM"], "top", source], stdout=subprocess.PIPE, text=True
-        ) as top:
-            lines = (line for line in top.stdout if "4 cores" in line and "0 finished" in line)
-            run.truth["top"] = next(lines, "")
-            top.terminate()
         run.truth["source"] = source
-        with served(source) as until:
-            until(lambda seen: seen["schedulers"] and seen["schedulers"][0]["finished_rate_now"] is not None)
-            failing = client.map(_fails, range(3), key="fails", retries=0)
-            wait(failing + client.map(plain, range(100), key="plain") + client.map(plain, range(7), key="other-plain"))
-            run.truth["bare"] = until(
-                lambda seen: seen["schedulers"][0]["finished"] == 107 and seen["schedulers"][0]["erred"] == 3
-            )
-            run.truth["page"] = until(lambda seen: True, "api/live")
-            run.truth["workers"] = sorted(client.scheduler_info(n_workers=-1)["workers"])
-            gone = client.retire_workers(run.truth["workers"][:1])
-            run.truth["gone"] = list(gone)[0]
-            run.truth["events"] = until(lambda seen: any("left" in event["text"] for event in seen), "api/v1/events")
+        command = [os.environ["CREMA_TEST_PROGRAM"], "top", source]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as top, served(source) as until:
+            wait(client.map(plain, range(100), key="plain"))
+            run.truth["top_before"] = next((line for line in top.stdout if "plug-in" in line), "")
+            run.truth["page"] = until(lambda seen: seen["sources"][0]["problem"], "api/live")
+            run.truth["before"] = until(lambda seen: True)
             attachment = run.attach(client)
             attachment.start()
             wait(client.map(record_chunk, range(20), key="record_chunk"))
             run.truth["attached"] = until(lambda seen: seen["metrics"]["num_chunks"] == 20)
+            run.truth["page_after"] = until(lambda seen: not seen["sources"][0]["problem"], "api/live")
+            run.truth["top_after"] = next((line for line in top.stdout if " 20 chunks " in line), "")
+            top.terminate()
             attachment.stop()
-
-
-def stream_taken_over(run):
-    """Another program connects to the stream of finished tasks that `crema serve` reads."""
-    with local_cluster() as (cluster, client):
-        address = cluster.dashboard_link.split("/")[2]
-        with served(f"dask://{address}") as until:
-            futures = client.map(plain, range(5000), seconds=0.05, key="plain")
-            run.truth["before"] = until(lambda seen: (seen["schedulers"] or [{}])[0].get("finished_rate_now"))
-            other = client.sync(websocket_connect, f"ws://{address}/eventstream")
-            run.truth["after"] = until(
-                lambda seen: "another program" in seen["schedulers"][0]["not_measured"].get("finished_rate_now", "")
-            )
-            client.loop.add_callback(other.close)
-            del futures
 
 
 def main() -> None:

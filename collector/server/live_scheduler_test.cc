@@ -1,4 +1,4 @@
-#include "collector/server/bare_scheduler.h"
+#include "collector/server/live_scheduler.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,6 @@
 
 namespace crema {
 namespace {
-
-const Engine kEngine = {};
 
 SchedulerFact Told(int finished) {
   SchedulerFact told;
@@ -23,8 +21,8 @@ SchedulerFact Problem(const std::string& problem) {
   return told;
 }
 
-TEST(BareScheduler, WhatItDoesNotTellIsNotKnown) {
-  BareScheduler scheduler(kEngine, 7);
+TEST(LiveScheduler, WhatItDoesNotTellIsNotKnown) {
+  LiveScheduler scheduler(7);
   EXPECT_EQ(scheduler.since_ns(), 7);
   SchedulerFact told = Problem("it is taken");
   told.counts = {{"workers", 2}};
@@ -36,8 +34,8 @@ TEST(BareScheduler, WhatItDoesNotTellIsNotKnown) {
   EXPECT_EQ(scheduler.stream_problem(), "it is taken");
 }
 
-TEST(BareScheduler, FinishedTasksAddUp) {
-  BareScheduler scheduler(kEngine, 0);
+TEST(LiveScheduler, FinishedTasksAddUp) {
+  LiveScheduler scheduler(0);
   scheduler.Add(Told(0), 10);
   EXPECT_EQ(scheduler.finished(), 0) << "none has finished, which is known";
   EXPECT_EQ(scheduler.finished_rate(10), std::nullopt) << "not a second is over";
@@ -51,8 +49,8 @@ TEST(BareScheduler, FinishedTasksAddUp) {
   EXPECT_DOUBLE_EQ(scheduler.finished_rate(100).value_or(-1), 0);
 }
 
-TEST(BareScheduler, WhileItsStreamIsGoneThereIsNoRate) {
-  BareScheduler scheduler(kEngine, 0);
+TEST(LiveScheduler, WhileItsStreamIsGoneThereIsNoRate) {
+  LiveScheduler scheduler(0);
   scheduler.Add(Told(3), 10);
   scheduler.Add(Problem("it is gone"), 11);
   EXPECT_EQ(scheduler.finished_rate(12), std::nullopt);
@@ -62,8 +60,8 @@ TEST(BareScheduler, WhileItsStreamIsGoneThereIsNoRate) {
   EXPECT_DOUBLE_EQ(scheduler.finished_rate(22).value_or(-1), 2) << "from its return on";
 }
 
-TEST(BareScheduler, AccountsAreTheSchedulersOwn) {
-  BareScheduler scheduler(kEngine, 0);
+TEST(LiveScheduler, AccountsAreTheSchedulersOwn) {
+  LiveScheduler scheduler(0);
   scheduler.SetComputeSeconds({{"fill", 12.5}});
   scheduler.SetComputeSeconds({{"fill", 13}});
   EXPECT_EQ(scheduler.tasks().at("fill").compute_seconds_in_all, 13);

@@ -1,4 +1,4 @@
-#include "collector/server/bare_scheduler.h"
+#include "collector/server/live_scheduler.h"
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ Value& ValueOf(std::map<std::string, Value>& values, const std::string& name, si
 
 }  // namespace
 
-void BareScheduler::Add(const SchedulerFact& told, int64_t second) {
+void LiveScheduler::Add(const SchedulerFact& told, int64_t second) {
   counts_ = told.counts;
   is_there_ = told.is_there;
   stream_problem_ = told.problem;
@@ -25,7 +25,7 @@ void BareScheduler::Add(const SchedulerFact& told, int64_t second) {
     has_streamed_ = true;
   }
   for (const SchedulerFact::Finished& finished : told.finished) {
-    BareTasks& tasks = ValueOf(tasks_, finished.prefix, kMostPrefixes);
+    SchedulerTasks& tasks = ValueOf(tasks_, finished.prefix, kMostPrefixes);
     tasks.finished += finished.tasks;
     tasks.compute_seconds += finished.compute_seconds;
     finished_ += finished.tasks;
@@ -37,24 +37,24 @@ void BareScheduler::Add(const SchedulerFact& told, int64_t second) {
   }
 }
 
-void BareScheduler::SetComputeSeconds(const std::map<std::string, double>& by_prefix) {
+void LiveScheduler::SetComputeSeconds(const std::map<std::string, double>& by_prefix) {
   for (auto& [prefix, tasks] : tasks_) tasks.compute_seconds_in_all.reset();
   for (const auto& [prefix, seconds] : by_prefix) {
-    BareTasks& tasks = ValueOf(tasks_, prefix, kMostPrefixes);
+    SchedulerTasks& tasks = ValueOf(tasks_, prefix, kMostPrefixes);
     tasks.compute_seconds_in_all = tasks.compute_seconds_in_all.value_or(0) + seconds;
   }
 }
 
-std::optional<int64_t> BareScheduler::count(const std::string& name) const {
+std::optional<int64_t> LiveScheduler::count(const std::string& name) const {
   const auto found = counts_.find(name);
   return found == counts_.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<int64_t> BareScheduler::finished() const {
+std::optional<int64_t> LiveScheduler::finished() const {
   return has_streamed_ ? std::optional(finished_) : std::nullopt;
 }
 
-std::optional<double> BareScheduler::finished_rate(int64_t second) const {
+std::optional<double> LiveScheduler::finished_rate(int64_t second) const {
   if (!streams_since_.has_value()) return std::nullopt;
   const int64_t seconds = std::min(kRecentSeconds, second - *streams_since_);
   if (seconds < 1) return std::nullopt;

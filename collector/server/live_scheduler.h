@@ -1,40 +1,38 @@
 // What a scheduler tells of itself while it is followed, where its workers tell nothing.
-#ifndef CREMA_COLLECTOR_SERVER_BARE_SCHEDULER_H_
-#define CREMA_COLLECTOR_SERVER_BARE_SCHEDULER_H_
+#ifndef CREMA_COLLECTOR_SERVER_LIVE_SCHEDULER_H_
+#define CREMA_COLLECTOR_SERVER_LIVE_SCHEDULER_H_
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 
-#include "collector/engines/engine.h"
+#include "collector/records/cluster_facts.h"
 #include "collector/server/live_worker.h"
 #include "collector/server/recent_seconds.h"
 
 namespace crema {
 
 /// Tasks of one prefix.
-struct BareTasks {
+struct SchedulerTasks {
   int64_t finished = 0;  ///< since it is followed
   double compute_seconds = 0;
   std::optional<double> compute_seconds_in_all;  ///< since the scheduler began; nullopt: it does not tell
 };
 
 /// Of the tasks that finish it knows what it was told.
-class BareScheduler {
+class LiveScheduler {
  public:
   static constexpr size_t kMostPrefixes = 1000;
   static constexpr size_t kMostWorkers = 10'000;
 
-  /// `engine` outlives it.
-  BareScheduler(const Engine& engine, int64_t since_ns) : engine_(&engine), since_ns_(since_ns) {}
+  explicit LiveScheduler(int64_t since_ns) : since_ns_(since_ns) {}
 
   /// `second` as of `LiveModel`.
   void Add(const SchedulerFact& told, int64_t second);
   /// Since it began, by prefix.
   void SetComputeSeconds(const std::map<std::string, double>& by_prefix);
 
-  const EngineTraits& traits() const { return engine_->traits; }
   /// When it was first heard of.
   int64_t since_ns() const { return since_ns_; }
   /// One of its own numbers, such as `workers`; nullopt: it does not tell.
@@ -49,12 +47,11 @@ class BareScheduler {
   std::optional<int64_t> finished() const;
   /// Per second over the last ones, up to 30; nullopt: they are not told, or not yet for a whole second.
   std::optional<double> finished_rate(int64_t second) const;
-  const std::map<std::string, BareTasks>& tasks() const { return tasks_; }
+  const std::map<std::string, SchedulerTasks>& tasks() const { return tasks_; }
   /// Finished tasks by the worker's address.
   const std::map<std::string, int64_t>& finished_by_worker() const { return finished_by_worker_; }
 
  private:
-  const Engine* engine_;
   int64_t since_ns_;
   std::map<std::string, int64_t> counts_;
   bool is_there_ = false;
@@ -62,11 +59,11 @@ class BareScheduler {
   std::optional<int64_t> streams_since_;  // the second from which on its stream is read without a gap
   bool has_streamed_ = false;
   int64_t finished_ = 0;
-  std::map<std::string, BareTasks> tasks_;
+  std::map<std::string, SchedulerTasks> tasks_;
   std::map<std::string, int64_t> finished_by_worker_;
   RecentSeconds<int64_t, kRecentSeconds + 2> recent_;
 };
 
 }  // namespace crema
 
-#endif  // CREMA_COLLECTOR_SERVER_BARE_SCHEDULER_H_
+#endif  // CREMA_COLLECTOR_SERVER_LIVE_SCHEDULER_H_
