@@ -21,8 +21,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kGibibyte = 1024.0 * 1024 * 1024;
-
 /// The colours of those groups that are in `groups`.
 Json BudgetColours(std::string_view field, const std::vector<std::string>& groups) {
   std::vector<std::string> names;
@@ -216,64 +214,6 @@ Drawing DrawEfficiencySummary(const ChartInput& input) {
           fmt::format("{} {}", bullets.front().label, HumanPercent(*bullets.front().share)) +
               (input.baseline == nullptr ? "" : "; grey ticks: baseline"),
           ""};
-}
-
-namespace {
-
-struct Resource {
-  std::string_view unit;
-  std::vector<std::pair<std::string, std::optional<double>>> figures;
-};
-
-std::optional<double> Gibibytes(const Measurement& measurement, std::string_view key) {
-  const auto bytes = measurement.Metric(key);
-  return bytes.has_value() ? std::optional<double>(*bytes / kGibibyte) : std::nullopt;
-}
-
-std::vector<Resource> ReadResources(const Measurement& measurement) {
-  return {{"workers", {{"average", measurement.Metric("avg_workers")}, {"most", measurement.Metric("peak_workers")}}},
-          {"cores",
-           {{"busy, average", measurement.Metric("speedup_factor")},
-            {"there, average", measurement.Metric("total_cores")},
-            {"there, most", measurement.Metric("peak_cores")},
-            {"granted", measurement.Metric("allocated_cores")}}},
-          {"memory [GiB]",
-           {{"one worker, average", Gibibytes(measurement, "avg_memory_per_worker_bytes")},
-            {"one worker, most", Gibibytes(measurement, "peak_memory_bytes")},
-            {"all workers, most", Gibibytes(measurement, "peak_total_memory_bytes")},
-            {"process tree, most", Gibibytes(measurement, "tree_peak_rss_bytes")}}}};
-}
-
-}  // namespace
-
-Drawing DrawResourceUtilization(const ChartInput& input) {
-  Json panels = Json::array();
-  for (const Resource& resource : ReadResources(*input.measurement)) {
-    Json values = Json::array();
-    for (const auto& [name, value] : resource.figures) {
-      if (value.has_value())
-        values.push_back({{"figure", name}, {"v", Rounded(*value)}, {"words", HumanCount(*value)}});
-    }
-    if (values.empty()) continue;
-    const Json y = Names("figure", "");
-    Json x = Quantity("v", resource.unit);
-    x["axis"] = {{"tickCount", 6}};
-    Json layers = Json::array();
-    layers.push_back({{"mark", {{"type", "bar"}, {"height", {{"band", 0.7}}}}}, {"encoding", {{"y", y}, {"x", x}}}});
-    layers.push_back({{"mark", {{"type", "text"}, {"style", "label"}, {"align", "left"}, {"dx", 4}}},
-                      {"encoding", {{"y", y}, {"x", x}, {"text", {{"field", "words"}, {"type", "nominal"}}}}}});
-    panels.push_back({{"width", 520},
-                      {"height", {{"step", 24}}},
-                      {"data", InlineData(std::move(values))},
-                      {"layer", std::move(layers)}});
-  }
-  if (panels.empty()) return NotDrawn("no worker and no process tree was seen");
-  const auto cores = input.measurement->Metric("total_cores"), workers = input.measurement->Metric("avg_workers");
-  std::string finding = "each panel has its own unit";
-  if (cores.has_value() && workers.has_value()) {
-    finding = fmt::format("{} workers with {} cores on average", HumanCount(*workers), HumanCount(*cores));
-  }
-  return {{{"vconcat", std::move(panels)}, {"spacing", 14}, {"bounds", "full"}}, finding, ""};
 }
 
 }  // namespace crema

@@ -49,6 +49,10 @@ absl::StatusOr<Chart> NamedChart(std::string_view name) {
   } else if (StartsWith(name, kCompare)) {
     chart.title = fmt::format("{}: do the runs differ?", LabelOf(name.substr(kCompare.size())));
   } else {
+    for (const auto& [former, answer] : kFormerCharts) {
+      if (name != former) continue;
+      return absl::NotFoundError(fmt::format("the chart `{}` is gone; `{}` answers its question", former, answer));
+    }
     return absl::NotFoundError(fmt::format("no chart is called `{}`; `crema plot --list` names them", ShownName(name)));
   }
   return chart;

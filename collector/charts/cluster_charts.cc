@@ -47,23 +47,6 @@ Timeline BaselineSum(const ChartInput& input, std::string_view key) {
 
 }  // namespace
 
-Drawing DrawWorkerCount(const ChartInput& input) {
-  const Measurement& measurement = *input.measurement;
-  const Timeline counts = WorkerCounts(measurement);
-  const double wall_seconds = WallSeconds(measurement);
-  if (counts.empty() || !(wall_seconds > 0)) return NotDrawn("no worker was seen in this run");
-  TimePanel panel(wall_seconds, "workers");
-  if (input.baseline != nullptr) AddBaseline(input, WorkerCounts(*input.baseline), &panel);
-  panel.SetTop(1.15 * Largest(counts));
-  panel.AddArea(counts, "cpu");
-  panel.AddLine(counts, "cpu");
-  const double mean = measurement.Metric("avg_workers").value_or(MeanOf(counts, wall_seconds));
-  panel.AddLevel(mean, "mean", fmt::format("mean {} (dashed)", HumanCount(mean)));
-  panel.AddMeaning("cpu", "workers");
-  return {panel.Take(), fmt::format("{} workers on average, {} at most", HumanCount(mean), HumanCount(Largest(counts))),
-          ""};
-}
-
 Drawing DrawConcurrency(const ChartInput& input) {
   const Measurement& measurement = *input.measurement;
   const Timeline open = SumOfSteps(measurement, "worker_open_chunks");
@@ -105,44 +88,6 @@ Drawing DrawTotalActiveTasks(const ChartInput& input) {
   return {panel.Take(),
           fmt::format("{} at most on workers, {} on average", Counted(Largest(active), "task", "tasks"),
                       HumanCount(MeanOf(active, wall_seconds))),
-          ""};
-}
-
-Drawing DrawExecutingTasks(const ChartInput& input) {
-  const Measurement& measurement = *input.measurement;
-  const Timeline executing = SumOfSteps(measurement, "worker_executing");
-  const double wall_seconds = WallSeconds(measurement);
-  if (executing.empty() || !(wall_seconds > 0)) return NotDrawn(kNoScheduler);
-  const Timeline cores = SumOfSteps(measurement, "worker_cores");
-  TimePanel panel(wall_seconds, "tasks executing");
-  AddBaseline(input, BaselineSum(input, "worker_executing"), &panel);
-  panel.AddArea(executing, "cpu");
-  panel.AddLine(executing, "cpu");
-  panel.AddMeaning("cpu", "executing");
-  std::string finding = fmt::format("{} tasks executing on average", HumanCount(MeanOf(executing, wall_seconds)));
-  if (!cores.empty()) {
-    panel.AddLine(cores, "mean");
-    panel.AddMeaning("ink", "threads");
-    finding += fmt::format(", on {} threads", HumanCount(MeanOf(cores, wall_seconds)));
-  }
-  return {panel.Take(), finding, ""};
-}
-
-Drawing DrawOccupancy(const ChartInput& input) {
-  const Measurement& measurement = *input.measurement;
-  const Timeline occupancy = SumOfSteps(measurement, "worker_occupancy");
-  const double wall_seconds = WallSeconds(measurement);
-  if (occupancy.empty() || !(wall_seconds > 0)) {
-    return NotDrawn("no scheduler told how much work was queued; measure the run through its engine");
-  }
-  TimePanel panel(wall_seconds, "work queued on workers, as the scheduler expects it [s]");
-  AddBaseline(input, BaselineSum(input, "worker_occupancy"), &panel);
-  panel.AddArea(occupancy, "wait");
-  panel.AddLine(occupancy, "wait");
-  panel.AddMeaning("wait", "all workers together");
-  return {panel.Take(),
-          fmt::format("{} of work queued at most, {} on average", HumanDuration(Largest(occupancy)),
-                      HumanDuration(MeanOf(occupancy, wall_seconds))),
           ""};
 }
 

@@ -62,54 +62,6 @@ Json Bars(const std::vector<NamedValue>& rows, std::string_view title, std::stri
 
 }  // namespace
 
-Drawing DrawDurationByDataset(const ChartInput& input) {
-  Json values = Json::array();
-  std::string slowest;
-  double largest = 0;
-  ShownNames names;
-  for (const BreakdownRow& row : input.measurement->datasets) {
-    const Number &median = row.duration_p50, &p95 = row.duration_p95, &maximum = row.duration_max;
-    if (!median.has_value() || !p95.has_value() || !maximum.has_value() || values.size() == kMostDatasets) continue;
-    const std::string name = names.Of(row.name);
-    values.push_back({{"name", name},
-                      {"p50", *median},
-                      {"p95", *p95},
-                      {"max", *maximum},
-                      {"mean", RealOf(row.duration_mean)},
-                      {"chunks", row.chunks.value_or(0)}});
-    if (*median > largest) {
-      largest = *median;
-      slowest = name;
-    }
-  }
-  if (values.empty()) return NotDrawn("no chunk ended: there is no duration");
-  const Json y = Names("name", "");
-  constexpr char kTitle[] = "duration of a chunk [s]";
-  const Json tooltip = Tooltip({{"name", "dataset", "nominal"},
-                                {"chunks", "chunks"},
-                                {"p50", "median [s]"},
-                                {"mean", "mean [s]"},
-                                {"p95", "95 % are shorter than [s]"},
-                                {"max", "longest [s]"}});
-  Json layers = Json::array();
-  layers.push_back({{"mark", {{"type", "rule"}, {"style", "others"}, {"strokeWidth", 2}}},
-                    {"encoding", {{"y", y}, {"x", Quantity("p50", kTitle)}, {"x2", {{"field", "max"}}}}}});
-  layers.push_back(
-      {{"mark", {{"type", "bar"}, {"style", "cpu"}, {"height", {{"band", 0.5}}}}},
-       {"encoding", {{"y", y}, {"x", Quantity("p50", kTitle)}, {"x2", {{"field", "p95"}}}, {"tooltip", tooltip}}}});
-  layers.push_back({{"mark", {{"type", "tick"}, {"style", "ink"}, {"thickness", 2}}},
-                    {"encoding", {{"y", y}, {"x", Quantity("p50", kTitle)}}}});
-  layers.push_back({{"mark", {{"type", "point"}, {"style", "wait"}, {"filled", true}, {"size", 40}}},
-                    {"encoding", {{"y", y}, {"x", Quantity("max", kTitle)}}}});
-  Json body = {{"width", 560},
-               {"height", {{"step", 28}}},
-               {"data", InlineData(std::move(values))},
-               {"layer", std::move(layers)}};
-  return {std::move(body),
-          fmt::format("slowest median: {} in {}; bar: median to p95, dot: longest", HumanDuration(largest), slowest),
-          ""};
-}
-
 Drawing DrawDatasetRates(const ChartInput& input) {
   std::map<std::string, Number> baseline;
   if (input.baseline != nullptr) {

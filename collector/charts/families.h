@@ -10,23 +10,13 @@
 namespace crema {
 
 // cluster_charts.cc: how many workers, tasks and cores there were
-Drawing DrawWorkerCount(const ChartInput& input);
 Drawing DrawConcurrency(const ChartInput& input);
 Drawing DrawTotalActiveTasks(const ChartInput& input);
-Drawing DrawExecutingTasks(const ChartInput& input);
-Drawing DrawOccupancy(const ChartInput& input);
-
-// utilization_charts.cc: memory and CPU of workers against what they had
-Drawing DrawMeanMemoryUtilization(const ChartInput& input);
-Drawing DrawMemoryUtilizationPerWorker(const ChartInput& input);
-Drawing DrawMeanCpuUtilization(const ChartInput& input);
-Drawing DrawCpuUtilizationPerWorker(const ChartInput& input);
 
 // tree_charts.cc: the processes of a command
 Drawing DrawProcessTimeline(const ChartInput& input);
 
 // worker_charts.cc: workers beside one another
-Drawing DrawWorkerActivity(const ChartInput& input);
 Drawing DrawCpuHeatmap(const ChartInput& input);
 Drawing DrawMemorySmallMultiples(const ChartInput& input);
 Drawing DrawWorkerBalance(const ChartInput& input);
@@ -35,7 +25,6 @@ Drawing DrawReadRateHeatmap(const ChartInput& input);
 // budget_charts.cc: where the core-seconds went, and the key figures
 Drawing DrawActivityBreakdown(const ChartInput& input);
 Drawing DrawEfficiencySummary(const ChartInput& input);
-Drawing DrawResourceUtilization(const ChartInput& input);
 
 // rate_charts.cc: events, data and chunks as time went on
 Drawing DrawThroughput(const ChartInput& input);
@@ -53,9 +42,7 @@ Drawing DrawMemoryVsEvents(const ChartInput& input);
 Drawing DrawSlowestChunks(const ChartInput& input);
 
 // input_charts.cc: what was read
-Drawing DrawBranchAccess(const ChartInput& input);
 Drawing DrawBytesAccessed(const ChartInput& input);
-Drawing DrawCompressionRatio(const ChartInput& input);
 Drawing DrawDataAccess(const ChartInput& input);
 
 // contention_chart.cc: what chunks wait for together
@@ -64,17 +51,12 @@ Drawing DrawContention(const ChartInput& input);
 // section_charts.cc
 Drawing DrawSectionIcicle(const ChartInput& input);
 Drawing DrawSectionSelfTime(const ChartInput& input);
-Drawing DrawSectionCpuVsWait(const ChartInput& input);
 
 // fine_charts.cc: activities inside tasks and transfers
 Drawing DrawFineByFunction(const ChartInput& input);
 Drawing DrawFineByActivity(const ChartInput& input);
-Drawing DrawPerTaskCpuIo(const ChartInput& input);
-Drawing DrawPerTaskBytesRead(const ChartInput& input);
-Drawing DrawPerTaskOverhead(const ChartInput& input);
 
 // dataset_charts.cc: datasets and files
-Drawing DrawDurationByDataset(const ChartInput& input);
 Drawing DrawDatasetRates(const ChartInput& input);
 Drawing DrawFileReadRates(const ChartInput& input);
 

@@ -187,33 +187,6 @@ Drawing TimeByFunction(const ChartInput& input, const std::set<std::string>& act
 
 Drawing DrawFineByFunction(const ChartInput& input) { return TimeByFunction(input, {}, kNoFine); }
 
-Drawing DrawPerTaskCpuIo(const ChartInput& input) {
-  return TimeByFunction(input, {"thread-cpu", "thread-noncpu"}, kNoFine);
-}
-
-Drawing DrawPerTaskOverhead(const ChartInput& input) {
-  const bool has_fine = !ReadFine(*input.measurement, {"seconds", false, {}}).empty();
-  return TimeByFunction(input, {"compress", "decompress", "serialize", "deserialize"},
-                        has_fine ? "no task compressed or serialized anything" : kNoFine);
-}
-
-Drawing DrawPerTaskBytesRead(const ChartInput& input) {
-  const std::vector<FineSum> sums = ReadFine(*input.measurement, {"bytes", false, {"disk-read", "memory-read"}});
-  if (sums.empty()) {
-    const bool has_fine = !ReadFine(*input.measurement, {"seconds", false, {}}).empty();
-    return NotDrawn(has_fine ? "no task read what another had made, from memory or from disk" : kNoFine);
-  }
-  double most = 0;
-  for (const FineSum& sum : sums) most = std::max(most, sum.value);
-  const auto [unit, factor] = most >= 1e9   ? std::pair("GB", 1e-9)
-                              : most >= 1e6 ? std::pair("MB", 1e-6)
-                                            : std::pair("kB", 1e-3);
-  const std::string title = fmt::format("dependencies read: memory-read from RAM, disk-read after a spill [{}]", unit);
-  Drawing drawing = BarsByFunction(sums, {"bytes", title, factor, HumanData});
-  drawing.finding += "; Dask's own data, not the input files";
-  return drawing;
-}
-
 Drawing DrawFineByActivity(const ChartInput& input) {
   const std::vector<FineSum> sums = ReadFine(*input.measurement, {"seconds", true, {}});
   if (sums.empty()) return NotDrawn(kNoFine);

@@ -54,17 +54,6 @@ double MeanOf(const ValueShape& shape) { return shape.sum / static_cast<double>(
 
 }  // namespace
 
-Drawing DrawBranchAccess(const ChartInput& input) {
-  const ValueShape* columns = FindShape(input, "columns");
-  if (columns == nullptr) return NotDrawn(Why(input, "no chunk told which branches it read; call AddColumns"));
-  Json values = Json::array();
-  AddProfile(*columns, 1, "branches", &values);
-  return {ProfileBody(std::move(values), "branches read by a chunk", {"branches"}, {"data"}),
-          fmt::format("{} on average, {} to {}", HumanCount(MeanOf(*columns)), HumanCount(columns->min),
-                      HumanCount(columns->max)),
-          ""};
-}
-
 Drawing DrawBytesAccessed(const ChartInput& input) {
   const ValueShape* read = FindShape(input, "bytes_read");
   const ValueShape* uncompressed = FindShape(input, "bytes_uncompressed");
@@ -86,21 +75,6 @@ Drawing DrawBytesAccessed(const ChartInput& input) {
     finding += fmt::format("{}uncompressed {}", finding.empty() ? "" : ", ", HumanData(MeanOf(*uncompressed)));
   }
   return {ProfileBody(std::move(values), "read by a chunk [MB]", names, colours), finding, ""};
-}
-
-Drawing DrawCompressionRatio(const ChartInput& input) {
-  const ValueShape* ratio = FindShape(input, "compression_ratio");
-  if (ratio == nullptr || ratio->bins() == 0) {
-    return NotDrawn(Why(input, "no chunk told both how many bytes it read and what they were uncompressed"));
-  }
-  std::vector<HistogramMark> marks;
-  const auto whole = input.measurement->Metric("compression_ratio");
-  if (whole.has_value()) marks.push_back({*whole, "all together " + HumanCount(*whole)});
-  return {
-      LogHistogram(*input.detail, *ratio, 1, "uncompressed by stored bytes (logarithmic)", marks, nullptr),
-      fmt::format("{} chunks, from {} to {}{}", ExactCount(static_cast<double>(ratio->count)), HumanCount(ratio->min),
-                  HumanCount(ratio->max), whole.has_value() ? "; all together " + HumanCount(*whole) : ""),
-      ""};
 }
 
 Drawing DrawDataAccess(const ChartInput& input) {

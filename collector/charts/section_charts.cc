@@ -127,6 +127,7 @@ class IcicleLayout {
                       {"kind", KindOf(section)},
                       {"seconds", section.total},
                       {"self", section.self},
+                      {"cpu", RealOf(section.cpu)},
                       {"calls", section.count}});
   }
 
@@ -165,6 +166,7 @@ Drawing DrawSectionIcicle(const ChartInput& input) {
                       {"tooltip", Tooltip({{"path", "section", "nominal"},
                                            {"seconds", "time, inner sections included [s]"},
                                            {"self", "own time [s]"},
+                                           {"cpu", "CPU, inner sections included [s]"},
                                            {"calls", "calls"}})}}}});
   layers.push_back({{"mark", {{"type", "text"}, {"style", "strong-label"}}},
                     {"encoding",
@@ -255,49 +257,6 @@ Drawing DrawSectionSelfTime(const ChartInput& input) {
   return {std::move(body),
           fmt::format("largest: {}, {}", ShownName(LabelOf(sections.front())), HumanDuration(sections.front().self)) +
               MoreSections(left_out) + (baseline.empty() ? "" : "; grey ticks: baseline"),
-          ""};
-}
-
-Drawing DrawSectionCpuVsWait(const ChartInput& input) {
-  std::vector<Section> all = ReadSections(*input.measurement);
-  if (!HasNamed(all)) return NotDrawn(kNoSections);
-  all.erase(std::remove_if(all.begin(), all.end(), [](const Section& section) { return !section.cpu.has_value(); }),
-            all.end());
-  if (all.empty()) return NotDrawn("no section measured its CPU time; ask for it where the guard is made");
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Section& a, const Section& b) { return a.total - *a.cpu > b.total - *b.cpu; });
-  const size_t left_out = all.size() > kMostBars ? all.size() - kMostBars : 0;
-  if (left_out > 0) all.resize(kMostBars);
-  static const std::vector<std::string> kParts = {"CPU", "waiting"};
-  Json values = Json::array();
-  ShownNames names;
-  for (const Section& section : all) {
-    const double seconds[] = {std::min(*section.cpu, section.total), std::max(0.0, section.total - *section.cpu)};
-    for (size_t part = 0; part < kParts.size(); ++part) {
-      values.push_back({{"section", names.Of(LabelOf(section))},
-                        {"part", kParts[part]},
-                        {"order", part},
-                        {"seconds", seconds[part]},
-                        {"share", Rounded(section.total > 0 ? 100 * seconds[part] / section.total : 0)}});
-    }
-  }
-  Json body = {{"width", 560},
-               {"height", {{"step", 22}}},
-               {"data", InlineData(std::move(values))},
-               {"mark", {{"type", "bar"}, {"height", {{"band", 0.7}}}}},
-               {"encoding",
-                {{"y", Names("section", "")},
-                 {"x", Quantity("seconds", "time, inner sections included [s]")},
-                 {"order", {{"field", "order"}, {"type", "quantitative"}}},
-                 {"color", NamedColours("part", kParts, {"cpu", "wait"})},
-                 {"tooltip", Tooltip({{"section", "section", "nominal"},
-                                      {"part", "part", "nominal"},
-                                      {"seconds", "time [s]"},
-                                      {"share", "of the section [%]"}})}}}};
-  return {std::move(body),
-          fmt::format("longest wait: {}, {}", ShownName(LabelOf(all.front())),
-                      HumanDuration(std::max(0.0, all.front().total - *all.front().cpu))) +
-              MoreSections(left_out),
           ""};
 }
 

@@ -27,17 +27,6 @@ Json Points(const Timeline& steps, double wall_seconds, double factor) {
   return values;
 }
 
-/// At the centre of each part; a part without a value stays, as null: the line has a gap there.
-Json Points(const std::vector<std::optional<double>>& bins, double wall_seconds, double factor) {
-  Json values = Json::array();
-  const double width = bins.empty() ? 0 : wall_seconds / static_cast<double>(bins.size());
-  for (size_t i = 0; i < bins.size(); ++i) {
-    const Json value = bins[i].has_value() ? Json(Rounded(*bins[i] * factor)) : Json();
-    values.push_back({{"t", Rounded((static_cast<double>(i) + 0.5) * width)}, {"v", value}});
-  }
-  return values;
-}
-
 }  // namespace
 
 void TimePanel::AddMark(Json mark, Json values, const Json& more) {
@@ -60,22 +49,6 @@ void TimePanel::AddArea(const Timeline& steps, std::string_view style, double fa
   Json mark = Mark("area", style);
   mark["interpolate"] = "step-after";
   AddMark(std::move(mark), Points(Reduced(steps, wall_seconds_, kMostSteps), wall_seconds_, factor), Json::object());
-}
-
-void TimePanel::AddLine(const std::vector<std::optional<double>>& bins, std::string_view style, double factor) {
-  AddMark(Mark("line", style), Points(bins, wall_seconds_, factor), Json::object());
-}
-
-void TimePanel::AddArea(const std::vector<std::optional<double>>& bins, std::string_view style, double factor) {
-  AddMark(Mark("area", style), Points(bins, wall_seconds_, factor), Json::object());
-}
-
-void TimePanel::AddBand(const std::vector<std::optional<double>>& low, const std::vector<std::optional<double>>& high,
-                        std::string_view style, double factor) {
-  Json values = Points(low, wall_seconds_, factor);
-  const Json upper = Points(high, wall_seconds_, factor);
-  for (size_t i = 0; i < values.size(); ++i) values[i]["high"] = upper[i]["v"];
-  AddMark(Mark("area", style), std::move(values), {{"y2", {{"field", "high"}}}});
 }
 
 void TimePanel::AddLevel(double value, std::string_view style, const std::string& words) {

@@ -24,12 +24,6 @@ class TimePanel {
   /// A value that holds until the next one. `style` names a colour; `factor` converts to the axis's unit.
   void AddLine(const Timeline& steps, std::string_view style, double factor = 1);
   void AddArea(const Timeline& steps, std::string_view style, double factor = 1);
-  /// One value for each equal part of the run; parts without one are gaps.
-  void AddLine(const std::vector<std::optional<double>>& bins, std::string_view style, double factor = 1);
-  void AddArea(const std::vector<std::optional<double>>& bins, std::string_view style, double factor = 1);
-  /// Between two values in each part.
-  void AddBand(const std::vector<std::optional<double>>& low, const std::vector<std::optional<double>>& high,
-               std::string_view style, double factor = 1);
   /// A horizontal line; its words stand with the meanings.
   void AddLevel(double value, std::string_view style, const std::string& words);
   /// What the marks of a style stand for, in a line of text above the panel.

@@ -24,13 +24,6 @@ constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 constexpr size_t kMostPanels = 16;
 constexpr size_t kMostBars = 40;
 
-std::vector<std::optional<double>> MeansOf(const WorkerSeries& series) {
-  std::vector<std::optional<double>> means;
-  means.reserve(series.bins.size());
-  for (const SeriesBin& bin : series.bins) means.push_back(bin.mean());
-  return means;
-}
-
 /// Each bin of `above` by that of `below`, times 100.
 std::vector<std::optional<double>> PercentOf(const WorkerSeries& above, const WorkerSeries& below) {
   std::vector<std::optional<double>> percent(above.bins.size());
@@ -47,27 +40,6 @@ size_t WorkersWith(const Measurement& measurement, std::string_view key) {
 }
 
 }  // namespace
-
-Drawing DrawWorkerActivity(const ChartInput& input) {
-  const Measurement& measurement = *input.measurement;
-  const size_t bins = HeatMap::BinsFor(WorkersWith(measurement, "worker_active_tasks"));
-  const SeriesOfWorkers active = ReadWorkerSeries(measurement, "worker_active_tasks", bins);
-  if (active.empty()) {
-    return NotDrawn("no scheduler told how many tasks each worker had; measure the run through its engine");
-  }
-  HeatMap map(measurement.Metric("wall_time").value_or(0), "tasks queued or executing");
-  double peak = 0;
-  std::string busiest;
-  ShownNames names;
-  const WorkerNames workers = NamesOfWorkers(measurement);
-  for (const WorkerSeries& series : active.workers) {
-    map.AddRow(names.Of(workers.Of(series.worker)), MeansOf(series));
-    if (series.peak > peak || busiest.empty()) busiest = names.Of(workers.Of(series.worker));
-    peak = std::max(peak, series.peak);
-  }
-  return {map.Take(), fmt::format("most on {}: {} at once", busiest, Counted(peak, "task", "tasks")) + map.LeftOut(),
-          ""};
-}
 
 Drawing DrawCpuHeatmap(const ChartInput& input) {
   const Measurement& measurement = *input.measurement;
