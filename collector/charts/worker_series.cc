@@ -106,6 +106,12 @@ Timeline SumOfSteps(const Measurement& measurement, std::string_view key) {
   return steps;
 }
 
+double LargestOf(const Timeline& steps) {
+  double largest = 0;
+  for (const TimelinePoint& step : steps) largest = std::max(largest, step.value);
+  return largest;
+}
+
 Timeline Reduced(Timeline steps, double wall_seconds, size_t most) {
   if (steps.size() <= most || !(wall_seconds > 0)) return steps;
   std::vector<SeriesBin> bins(most);

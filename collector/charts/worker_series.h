@@ -49,6 +49,8 @@ SeriesOfWorkers ReadWorkerSeries(const Measurement& measurement, std::string_vie
 /// there is none.
 Timeline SumOfSteps(const Measurement& measurement, std::string_view key);
 
+double LargestOf(const Timeline& steps);
+
 /// The same where there are more than `most` steps: means over equal parts of the run, which keep the integral.
 Timeline Reduced(Timeline steps, double wall_seconds, size_t most);
 
