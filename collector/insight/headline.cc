@@ -47,6 +47,18 @@ struct Loss {
   double share = 0;
 };
 
+/// "uses a GPU: some kernel ran for 75 % of the time in which it did".
+std::string UseOfUncountedGpu(const Measurement& measurement) {
+  const std::optional<double> utilization = measurement.Metric("gpu_utilization");
+  if (!measurement.Metric("gpu_peak_memory_bytes").has_value()) {
+    if (!utilization.has_value()) return "may use a GPU, and what it did is not known";
+    return fmt::format("may use a GPU: some kernel, maybe of others, ran on this machine for {} of the time",
+                       HumanPercent(*utilization));
+  }
+  if (!utilization.has_value()) return "uses a GPU: the driver does not report how busy it was";
+  return fmt::format("uses a GPU: some kernel ran for {} of the time in which it did", HumanPercent(*utilization));
+}
+
 /// "waiting-bound: your code waited for 44 % of 12 057 core-seconds and computed for 33 %".
 Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget) {
   const double compute = budget.Share("compute");
@@ -66,16 +78,17 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   }
   const std::string of_all = " of " + all;
   const bool is_uncounted = UsesUncountedGpu(measurement);
-  Class with_gpu = {fmt::format(
-      "uses a GPU: some kernel ran for {} of the time; your code computed, or waited for the GPU, for {}{} "
-      "(`crema run --gpu` shows which)",
-      HumanPercent(measurement.Metric("gpu_utilization").value_or(0)), HumanPercent(compute + blocked), of_all)};
+  Class with_gpu = {
+      fmt::format("{}; your code computed or was blocked for {}{}, and may have waited for the GPU meanwhile "
+                  "(`crema run --gpu` shows it)",
+                  UseOfUncountedGpu(measurement), HumanPercent(compute + blocked), of_all)};
   if (RuleOf("compute-bound").threshold.Holds(compute)) {
     if (is_uncounted) return with_gpu;
     return {fmt::format("compute-bound: your code computed for {}{}", HumanPercent(compute), of_all)};
   }
   const double waiting = cpu_wait + blocked;
   const double gpu = budget.Share("gpu_wait");
+  const double copies = measurement.Metric("gpu_copy_seconds").value_or(0);
   const std::array<Use, 7> uses = {{
       {waiting,
        RuleOf("waiting-bound").threshold.Holds(waiting) || (kWaitsToo.Holds(waiting) && waiting > compute),
@@ -85,7 +98,7 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
        {"cpu_wait", "blocked", "waiting"}},
       {gpu,
        RuleOf("gpu-bound").threshold.Holds(gpu),
-       "gpu-bound",
+       copies > measurement.Metric("gpu_seconds").value_or(0) ? "gpu-copies" : "gpu-bound",
        "your code waited for the GPU for {}",
        {"gpu-bound", "gpu-copies"},
        {"gpu_wait"}},
@@ -119,7 +132,7 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   for (const Use& use : uses) {
     if (use.characterises && (most == nullptr || use.share > most->share)) most = &use;
   }
-  if (is_uncounted && (most == nullptr || most == uses.data())) return with_gpu;
+  if (is_uncounted && (most == nullptr || (most == uses.data() && cpu_wait <= blocked))) return with_gpu;
   if (most == nullptr) return {fmt::format("mixed: your code computed for {}{}", HumanPercent(compute), of_all)};
   const bool is_waiting = most == &uses[0];
   return {fmt::format("{}: {}{}{}{}computed for {}", most->name,
