@@ -64,9 +64,11 @@ inline constexpr BudgetPartKind kBudgetParts[] = {
      "free from the last moment at which 90 % of the live cores were occupied to the last chunk's stop"},
     {"shutdown", "Idle", "after the last chunk", "cores that were free after the last chunk",
      "free after the last chunk's stop"},
+    {"unmeasured_cpu", "Not measured", "CPU of jobs without records", "",
+     "CPU of jobs without records, as their batch system counted it; only where it did"},
     {"unmeasured", "Not measured", "not measured", "",
      "lanes of attempts still open, or whose record is lost, or whose CPU time is not known; jobs and tasks without "
-     "records; only where there are"},
+     "records, without the CPU above; only where there are"},
 };
 
 /// nullptr for a part that this version does not know.

@@ -6,6 +6,7 @@ namespace {
 
 constexpr std::string_view kNoDask = "no Dask scheduler was observed";
 constexpr std::string_view kNoTasks = "no engine's tasks were observed";
+constexpr std::string_view kNoJobs = "no batch system's log was read";
 
 constexpr MetricEntry kEntries[] = {
     {"cpu_time_seconds", "", "s", "Tasks on CPU", "thread-cpu of all prefixes.", kNoDask},
@@ -57,12 +58,14 @@ constexpr MetricEntry kEntries[] = {
      "Those of num_failed_tasks whose last try has no recorded chunk. Null where a chunk may be that is "
      "joined to no task.",
      kNoTasks},
+    {"num_jobs", "", "count", "Jobs",
+     "Jobs in batch systems' logs, whether they began or not. A place in an array is a job.", kNoJobs},
     {"num_tasks_never_begun", "", "count", "Tasks that never began",
      "Jobs in a batch system's log of which nothing ran until its end: they wait, are held, or were removed before. "
      "quality.warnings has the reasons.",
-     kNoTasks},
+     kNoJobs},
     {"num_tasks_removed", "", "count", "Tasks removed by their user",
-     "Jobs that had begun, and that their user ended. They are no part of num_tasks.", kNoTasks},
+     "Jobs that had begun, and that their user ended. They are no part of num_tasks.", kNoJobs},
     {"task_queue_seconds", "", "s", "Task queue",
      "Time from the engine's order until a task started, or until a core was held for it. It occupies no thread.",
      kNoTasks},

@@ -147,8 +147,9 @@ constexpr Column kQualityColumns[] = {
                                            "of instrumentation_overhead; null: none were counted"),
     ColumnOf<&Quality::sampling_gap_max_s>("sampling_gap_max_s", "", Kind::kDuration, 0,
                                            "longest time between two samples"),
-    ColumnOf<&Quality::workers_unseen>("workers_unseen", "", Kind::kCount, 0,
-                                       "workers of the engine that sent nothing"),
+    ColumnOf<&Quality::workers_unseen>(
+        "workers_unseen", "", Kind::kCount, 0,
+        "workers of the engine that sent nothing; null where only the engine's log was read"),
     ColumnOf<&Quality::records_lost_bytes>("records_lost_bytes", "", Kind::kMemory, 0,
                                            "records that workers sent and the scheduler could not keep"),
     ColumnOf<&Quality::tree_cpu_sampled>("tree_cpu_sampled", "", Kind::kCount, 0,

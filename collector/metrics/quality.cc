@@ -205,6 +205,11 @@ void WarnOfTimes(const RunFigures& figures, const Quality& quality, std::vector<
   }
 }
 
+/// There are no records that a worker's could lack beside.
+bool IsLogAlone(const RunFigures& figures) {
+  return figures.engine.tells_tasks && !figures.findings.processes.has_records();
+}
+
 void WarnOfEngine(const RunFigures& figures, std::vector<std::string>& warnings) {
   const EngineFigures& engine = figures.engine;
   warnings.insert(warnings.end(), engine.complaints.begin(), engine.complaints.end());
@@ -215,7 +220,7 @@ void WarnOfEngine(const RunFigures& figures, std::vector<std::string>& warnings)
                     "or attach with a larger keep_bytes",
                     engine.lost_bytes, engine.traits.scheduler));
   }
-  if (engine.workers_unseen > 0) {
+  if (engine.workers_unseen > 0 && !IsLogAlone(figures)) {
     warnings.push_back(fmt::format("{} of the {}'s workers sent no records; their {}s are missing",
                                    engine.workers_unseen, engine.traits.scheduler,
                                    engine.tells_tasks ? "chunk" : engine.traits.task));
@@ -294,7 +299,7 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
   }
   quality.fine_metrics_coverage = engine.fine_coverage;
   if (engine.has_scheduler) {
-    quality.workers_unseen = engine.workers_unseen;
+    if (!IsLogAlone(figures)) quality.workers_unseen = engine.workers_unseen;
     quality.records_lost_bytes = engine.lost_bytes;
   }
   if (const std::optional<int64_t>& cost_ns = figures.findings.allocations.cost_ns; cost_ns.has_value()) {

@@ -44,7 +44,9 @@ struct EngineFigures {
   EngineTraits traits;
   bool tells_tasks = false;                    ///< its own log does
   bool ended = false;                          ///< the session was
-  bool went_silent = false;                    ///< its log has no end, and is older than a day
+  bool went_silent = false;                    ///< a log has no end, and is older than a day
+  bool goes_on = false;                        ///< ... and is not
+  std::optional<int64_t> jobs;                 ///< of batch systems, begun or not; nullopt: there is none
   std::map<std::string, int64_t> never_began;  ///< jobs of which nothing ran, by why
   int64_t jobs_removed = 0;                    ///< by their user
   TaskJoin join;
