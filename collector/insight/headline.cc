@@ -93,6 +93,7 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
     return {fmt::format("compute-bound: your code computed for {}{}", HumanPercent(compute), of_all)};
   }
   const double waiting = cpu_wait + blocked;
+  const bool is_set_up = IsMostlySetUp(measurement);
   const double gpu = budget.Share("gpu_wait");
   const double copies = measurement.Metric("gpu_copy_seconds").value_or(0);
   const std::array<Use, 7> uses = {{
@@ -129,8 +130,9 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
        {"framework", "failed"}},
       {outside,
        RuleOf("opening-bound").threshold.Holds(outside),
-       "opening-bound",
-       "opening and reading around your code took {}",
+       is_set_up ? "set-up-bound" : "opening-bound",
+       is_set_up ? "time around your code, most of it before the first chunk of each thread (imports, set-up), took {}"
+                 : "opening and reading around your code took {}",
        {"opening-bound"},
        {"outside_chunk"}},
   }};

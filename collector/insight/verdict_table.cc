@@ -102,7 +102,8 @@ const std::vector<VerdictRule>& VerdictTable() {
        "Use more processes with fewer threads each, or code that releases the lock.",
        {&kLockIsTaken}},
       {"opening-bound", "time", From(kMostWaiting), 0.30, Severity::kWarning,
-       "budget: outside_chunk {0} of the core-seconds; bad from {1}. Needs an engine's tasks",
+       "budget: outside_chunk {0} of the core-seconds; bad from {1}. Needs an engine's tasks. If most of it was before "
+       "the first chunk of each thread of a worker (first_before_chunk_time), the verdict speaks of imports and set-up",
        "opening a file and building its arrays takes a few per cent; in a good run waiting takes up to 0.15, too",
        "Use larger chunks, so that a file is opened less often; keep files open; read metadata once."},
       {"chunks-too-small",

@@ -201,7 +201,7 @@ void SetEngine(const ClusterTable& clusters, const std::vector<ClusterWorker>& w
   if (const std::vector<RunWindow> active = clusters.ActiveSpans(window); !active.empty()) {
     facts.active_core_seconds = CoreSeconds(figures.workers, active);
   }
-  figures.engine.fine_coverage = FineCoverage(facts);
+  figures.engine.fine_coverage = CoverageOf(facts);
   SetEngineMetrics(facts, &figures.metrics);
   if (!figures.engine.jobs.has_value()) return;
   SetCountedByBatchSystem(figures);

@@ -245,6 +245,34 @@ def leaves_by_kill(run):
     _one_worker_leaves(run, lambda _, __, ___, process: os.kill(process, signal.SIGKILL))
 
 
+def leaves_by_lifetime(run):
+    """What a worker does when the time is over that `--lifetime` gave it."""
+
+    def end_of_life(dask_worker):
+        dask_worker.loop.call_later(0, dask_worker.close_gracefully, reason="worker-lifetime-reached")
+
+    _one_worker_leaves(run, lambda _, client, address, __: client.run(end_of_life, workers=[address]))
+
+
+def leaves_without_heartbeats(run):
+    """A worker that is stopped for longer than the scheduler waits."""
+    import dask
+
+    stopped = []
+
+    def leave(_, __, ___, process):
+        os.kill(process, signal.SIGSTOP)
+        stopped.append(process)
+
+    with dask.config.set({"distributed.scheduler.worker-ttl": "15s"}):
+        try:
+            _one_worker_leaves(run, leave)
+        finally:
+            for process in stopped:
+                with contextlib.suppress(ProcessLookupError):  # its nanny may have ended it
+                    os.kill(process, signal.SIGKILL)
+
+
 def leaves_by_restart(run):
     _one_worker_leaves(run, lambda _, client, __, ___: client.restart())
 
@@ -293,6 +321,23 @@ def leaves_adaptive(run):
             time.sleep(0.2)
         time.sleep(6)
         run.end(client, attachment, chunks=100)
+
+
+def _use_pool(number):
+    """A task with a pool of its own, which Python ends by SIGTERM as the block is left."""
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        return pool.map(recording_tasks.record_alone, range(10 * number, 10 * number + 10))
+
+
+def pools_of_tasks(run):
+    import dask
+
+    with dask.config.set({"distributed.worker.daemon": False}), local_cluster(workers=1, threads=1) as (_, client):
+        attachment = run.attach(client)
+        attachment.start()
+        futures = client.map(_use_pool, range(2), key="pool")
+        run.truth["pids"] = len({pid for pids in client.gather(futures) for pid in pids})
+        run.end(client, attachment, chunks=20)
 
 
 def _run_program(number):
@@ -395,8 +440,9 @@ def passes(run):
                     for function in (_weigh, _analyse):
                         client.gather(client.map(function, range(20), pure=False))
                 elif how == "decorated":
-                    for function in (recording_tasks.weigh, recording_tasks.analyse):
-                        client.gather(client.map(function, list(map(recording_tasks.Events, range(20))), pure=False))
+                    for number, function in enumerate((recording_tasks.weigh, recording_tasks.analyse)):
+                        keys = [("process", 20 * number + event) for event in range(20)]  # of one prefix
+                        client.gather(client.map(function, list(map(recording_tasks.Events, range(20))), key=keys))
                 elif how == "spans":
                     for name in ("nominal", "shifted"):
                         with crema_hep.span(name):
