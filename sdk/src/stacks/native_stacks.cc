@@ -165,6 +165,7 @@ CREMA_NEVER_INLINE void Sample(void* argument) {
   // Between two trees, or while somebody writes, what is due waits for the next tick.
   const bool is_free = work != nullptr && !stacks->schedule.is_paused() && !thread->is_between_trees() &&
                        !stacks->is_taken.exchange(true, std::memory_order_acquire);
+  std::uint64_t counted = 0;
   if (is_free) {
     AcquireForSanitizer(stacks);
     const bool is_late = stacks->schedule.LateNanoseconds(begin_ns) > kLatestNanoseconds;
@@ -177,12 +178,14 @@ CREMA_NEVER_INLINE void Sample(void* argument) {
     // In a helper's scope the thread works for another thread's chunk.
     if (samples != 0 && !work->is_helper) {
       CountStack(*thread, *static_cast<const ChunkState*>(work), sighting.context, samples);
+      counted = samples;
     }
     if (stacks->table->is_half_full()) recorder->stacks.NoteHalfFull();
     ReleaseForSanitizer(stacks);
     stacks->is_taken.store(false, std::memory_order_release);
   }
   const std::int64_t end_ns = ThreadCpuNanoseconds();
+  if (counted != 0) stacks->positions.Note(begin_ns, end_ns, counted);
   if (!Arm(*stacks, is_free ? stacks->schedule.UntilDue(end_ns) : SampleSchedule::kNextTick)) {
     stacks->has_failed.store(true, std::memory_order_relaxed);
     stacks->is_armed.store(false, std::memory_order_relaxed);
@@ -577,7 +580,7 @@ void NativeStacks::WriteLocked(Recorder* recorder) noexcept {
     if (tries == kMostTries) continue;  // the next time
     AcquireForSanitizer(stacks);
     if (!stacks->table->is_empty()) {
-      all_->Merge(*stacks->table);
+      all_->Merge(*stacks->table, stacks->positions.Inflation());
       stacks->table->Clear();
     }
     ReleaseForSanitizer(stacks);
@@ -619,7 +622,9 @@ void ArmStacks(Recorder* recorder, ThreadState* thread) noexcept {
 void ResumeStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept {
   ThreadStacks* const stacks = thread->stacks.load(std::memory_order_relaxed);
   if (stacks == nullptr || !stacks->is_armed.load(std::memory_order_relaxed) || !stacks->schedule.is_paused()) return;
-  if (cpu_ns.has_value()) stacks->schedule.Resume(*cpu_ns);
+  if (!cpu_ns.has_value()) return;
+  stacks->positions.Begin(*cpu_ns);
+  stacks->schedule.Resume(*cpu_ns);
 }
 
 void PauseStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept {
@@ -636,6 +641,7 @@ void PauseStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept {
   if (stacks->was_blocked.exchange(false, std::memory_order_relaxed)) all.Refuse(recorder, NoStacks::kBlockedInChunk);
   if (stacks->schedule.is_paused() || !cpu_ns.has_value()) return;
   stacks->schedule.Pause(*cpu_ns);
+  stacks->positions.End(*cpu_ns);
   if (stacks->schedule.LateNanoseconds(*cpu_ns) < 0) return;
   const bool is_blocked = IsBlocked();
   if (is_blocked) DrainSignal();
