@@ -2,10 +2,12 @@
 // "Stacks").
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <thread>
@@ -315,6 +318,77 @@ TEST(StacksHandler, LeavesRoomForHandlersOfTheProgramThatNeedMuch) {
     *was_handled = true;
   });
   EXPECT_TRUE(*was_handled);
+}
+
+TEST(StacksHandler, LeavesALimitOfTheProgramsDataToTheProgram) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory counts";
+  constexpr int kThreads = 8;
+  constexpr std::size_t kStackBytes = std::size_t{8} << 20;
+  constexpr std::size_t kOwnBytes = std::size_t{1} << 20;  // of crema, for a thread
+  constexpr std::size_t kWanted = std::size_t{30} << 20;
+  const SharedValue<bool> is_given;
+  const Seen seen = Sampled([&] {
+    std::ifstream status("/proc/self/status");
+    std::size_t used_kb = 0;
+    for (std::string word; status >> word;) {
+      if (word == "VmData:") status >> used_kb;
+    }
+    rlimit limit{};
+    limit.rlim_cur = limit.rlim_max = used_kb * 1024 + kThreads * (kStackBytes + kOwnBytes) + kWanted * 3 / 2;
+    if (used_kb == 0 || setrlimit(RLIMIT_DATA, &limit) != 0) std::abort();
+    static pthread_barrier_t all;
+    pthread_barrier_init(&all, nullptr, kThreads + 1);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, kStackBytes);
+    std::vector<pthread_t> threads(kThreads);
+    const auto run = [](void*) -> void* {
+      SpinInChunk(20 * kMillisecond);
+      pthread_barrier_wait(&all);
+      pthread_barrier_wait(&all);
+      return nullptr;
+    };
+    for (pthread_t& thread : threads) {
+      if (pthread_create(&thread, &attributes, run, nullptr) != 0) std::abort();
+    }
+    pthread_barrier_wait(&all);
+    void* const block = std::malloc(kWanted);
+    *is_given = block != nullptr;
+    std::free(block);
+    pthread_barrier_wait(&all);
+    for (const pthread_t thread : threads) pthread_join(thread, nullptr);
+  });
+  EXPECT_TRUE(*is_given);
+  EXPECT_THAT(seen.refused, IsEmpty());
+  EXPECT_GT(seen.Samples(), 10 * kThreads);
+}
+
+TEST(StacksHandler, MayHaveItsCallsTrappedByTheProgram) {
+  const SharedValue<bool> is_over;
+  const SharedValue<int> trapped;
+  Sampled([&] {
+    static int* const kTrapped = &*trapped;
+    struct sigaction action = {};
+    action.sa_flags = SA_SIGINFO;
+    action.sa_sigaction = [](int, siginfo_t*, void*) { ++*kTrapped; };  // the call's result is its number
+    sigaction(SIGSYS, &action, nullptr);
+    TrackMetrics metrics("zjets");
+    SpinCpu(20 * kMillisecond);
+    sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_timer_settime, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog program = {4, filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+      std::abort();
+    }
+    SpinCpu(50 * kMillisecond);
+    *is_over = true;
+  });
+  EXPECT_TRUE(*is_over);
+  EXPECT_GT(*trapped, 0);
 }
 
 TEST(StacksHandler, GivesTheStackForHandlersBackWhenTheThreadEnds) {
