@@ -2,7 +2,6 @@
 // "Stacks").
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
@@ -25,6 +24,7 @@
 #include "crema/crema.h"
 #include "sdk/tests/clocks.h"
 #include "sdk/tests/recorded.h"
+#include "sdk/tests/refused_calls.h"
 #include "sdk/tests/sanitized.h"
 #include "sdk/tests/seen_stacks.h"
 #include "sdk/tests/shared_value.h"
@@ -363,33 +363,34 @@ TEST(StacksHandler, LeavesALimitOfTheProgramsDataToTheProgram) {
   EXPECT_GT(seen.Samples(), 10 * kThreads);
 }
 
-TEST(StacksHandler, MayHaveItsCallsTrappedByTheProgram) {
+class TrappedCalls : public ::testing::TestWithParam<bool> {};
+
+TEST_P(TrappedCalls, DoNotEndAThreadWhoseStacksAreTaken) {
+  if (kSanitized && GetParam()) GTEST_SKIP() << "a sanitizer has a stack for handlers of its own";
   const SharedValue<bool> is_over;
   const SharedValue<int> trapped;
   Sampled([&] {
     static int* const kTrapped = &*trapped;
+    static char memory[65536];
+    stack_t stack = {};
+    stack.ss_sp = memory;
+    stack.ss_size = sizeof memory;
+    if (GetParam() && sigaltstack(&stack, nullptr) != 0) std::abort();
     struct sigaction action = {};
-    action.sa_flags = SA_SIGINFO;
+    action.sa_flags = SA_SIGINFO | (GetParam() ? SA_ONSTACK : 0);
     action.sa_sigaction = [](int, siginfo_t*, void*) { ++*kTrapped; };  // the call's result is its number
     sigaction(SIGSYS, &action, nullptr);
     TrackMetrics metrics("zjets");
     SpinCpu(20 * kMillisecond);
-    sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_timer_settime, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const sock_fprog program = {4, filter};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
-      std::abort();
-    }
+    TrapCalls({SYS_timer_settime});
     SpinCpu(50 * kMillisecond);
     *is_over = true;
   });
   EXPECT_TRUE(*is_over);
   EXPECT_GT(*trapped, 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(WithAStackForHandlers, TrappedCalls, ::testing::Bool());
 
 TEST(StacksHandler, GivesTheStackForHandlersBackWhenTheThreadEnds) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer has a stack for handlers of its own";
