@@ -116,7 +116,7 @@ void AddPredictCommand(CLI::App* program, int* status) {
   predict->add_option("SOURCE", options->source, "A measurement, or a directory of record logs")->required();
   predict->add_option("--run", options->run, "The run whose records are taken: its id, or all");
   const auto numbers = [predict](const char* name, std::vector<double>* into, const char* help) {
-    predict->add_option(name, *into, help)->delimiter(',')->take_all()->check(CLI::Range(1.0, 1e9));
+    predict->add_option(name, *into, help)->delimiter(',')->take_all()->check(FiniteNumber(1, 1e9));
   };
   numbers("--cores", &options->cores, "Number of cores; each has as many chunks at once as in the run");
   numbers("--lanes", &options->lanes, "Number of chunks at once, on the cores of the run");
