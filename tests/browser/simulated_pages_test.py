@@ -86,7 +86,8 @@ class SimulatedPages(PageTestCase):
         """Whichever worker begins first: its place among the rows is that of its name."""
         datasets = (simulated_run.Dataset("ttbar", 60, 82000, 38), simulated_run.Dataset("zjets", 40, 105000, 40))
         script = """
-            const canvas = document.getElementById("timeline-canvas"), style = getComputedStyle(document.documentElement);
+            const canvas = document.getElementById("timeline-canvas");
+            const style = getComputedStyle(document.documentElement);
             const hexes = ["--dataset1", "--dataset2"].map((name) => style.getPropertyValue(name).trim());
             const colours = hexes.map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)).join());
             const { width, height } = canvas, { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
