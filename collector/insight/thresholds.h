@@ -121,6 +121,8 @@ inline constexpr Bound kGpuMatters =
 inline constexpr Bound kStarved = From(0.25, "every fourth core had nothing to do");
 inline constexpr Bound kOverheadBound = From(0.15, "opening may take as much");
 inline constexpr Bound kMostOfIt = Above(0.5, "more than half is most of it");
+inline constexpr Bound kMoreThanItsShare =
+    From(1.25, "times its share of the chunks' time: two equal workers differ by a tenth or so");
 // comparison of runs, of the first run's time
 inline constexpr Bound kAboutTheSame = UpTo(0.02, "equal runs differ by as much, because of machines and caches");
 inline constexpr Bound kWorthNaming = From(0.01, "what changed by less explains nothing");
