@@ -2,7 +2,15 @@
 
 #include <algorithm>
 
+#include "collector/appearance/human_numbers.h"
+
 namespace crema {
+
+std::string CoreTime(double core_seconds) {
+  constexpr double kMostInSeconds = 600;
+  if (core_seconds < kMostInSeconds) return HumanCount(core_seconds) + " core-seconds";
+  return HumanDuration(core_seconds) + " of core time";
+}
 
 double BudgetRows::Share(std::string_view part) const {
   for (const BudgetPart& row : parts) {

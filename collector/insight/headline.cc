@@ -47,7 +47,7 @@ struct Loss {
   double share = 0;
 };
 
-/// "waiting-bound: your code waited for 44 % of 12 057 core-seconds and computed for 33 %".
+/// "waiting-bound: your code waited for 44 % of 3 h 21 m of core time and computed for 33 %".
 Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget) {
   const double compute = budget.Share("compute");
   const double cpu_wait = budget.Share("cpu_wait");
@@ -59,7 +59,7 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
                       budget.Share("shutdown");
   const double unused = budget.Share("unused_by_tasks");
   const double unmeasured = budget.Share("unmeasured");
-  const std::string all = HumanCount(budget.core_seconds) + " core-seconds";
+  const std::string all = CoreTime(budget.core_seconds);
   if (unmeasured >
       std::max({compute, cpu_wait + blocked, budget.Share("gpu_wait"), outside, process, framework, idle, unused})) {
     return {fmt::format("not judged: for {} of {} the CPU time of chunks is not known", HumanPercent(unmeasured), all)};
@@ -290,8 +290,8 @@ std::string TooLittle(const Measurement& measurement, const RunEvidence& evidenc
   if (!evidence.budget.has_value()) {
     return fmt::format("too little was measured to judge ({})", measurement.WhyNotMeasured("core_seconds"));
   }
-  return fmt::format("too little was measured to judge: {} ended in {} core-seconds, {} of them CPU in your code",
-                     Counted(evidence.ended, "chunk", "chunks"), HumanCount(evidence.budget->core_seconds),
+  return fmt::format("too little was measured to judge: {} ended in {}, {} of it CPU in your code",
+                     Counted(evidence.ended, "chunk", "chunks"), CoreTime(evidence.budget->core_seconds),
                      HumanPercent(evidence.budget->Share("compute")));
 }
 
