@@ -81,7 +81,8 @@ parts before it leave. So the parts add up to the duration exactly.
   lives at least as long as its chunks.
 - **The cores of a worker** are the scheduler's threads for it, or those that it declared (`CREMA_THREADS`, `Enable`).
   Else they are the most lanes that it had at once: open chunks, and helpers at work. If no record has this number,
-  they are the most chunks that were open at once by their times. Owners that only wait for their helpers (for nine
+  they are the most chunks that were open at once by their times. If a chunk lies inside another one on its thread, and
+  there are no helpers, they are at most the threads that had a chunk open at once. Owners that only wait for their helpers (for nine
   tenths of the helpers' time or more) do not count beside them. Cores that were not declared are at most the whole
   cores that affinity and quota allow the process. `run.cores_source` says which of these it was.
 - **Phases** are spans of four names: `preprocess`, `process`, `reduce`, `postprocess`. If there are no such spans,
@@ -148,6 +149,8 @@ time belongs to the first of these that applies: unused_by_tasks, startup, shutd
   (`oversubscribed_core_seconds`) is in no part. It is subtracted from the worker's `cpu_wait` and `blocked`, in
   proportion. If these are too small, the rest is subtracted from `failed` and `unmeasured`, then from tasks, then from
   `compute`.
+- When helpers, and chunks that were suspended or had others inside them, occupied a lane is not known, so they are
+  spread evenly. What they seem to occupy beyond the cores fills the worker's `idle`, then its `tail`.
 - The tail begins at the last moment at which 90 % of the live cores were occupied, but not after the last stop of an
   attempt. If there is no such moment, `tail` is 0 and `tail_time` is null. `balance` then goes to the last stop.
 - A worker without a chunk is `startup` as a whole. If no attempt ended, `tail` and `shutdown` are 0.

@@ -117,7 +117,7 @@ class Budget:
         if self.tail_start is not None and any(s and s.start < self.tail_start <= s.stop for s in self.summed):
             self.tail_start = None  # nobody knows when summed attempts were open
         self.tail_ns = None if self.tail_start is None else self.last_stop - self.tail_start
-        self.occupied_ns = Fraction(0)
+        self.occupied_ns = self.filled_ns = Fraction(0)
         for index, worker in enumerate(recorded.workers):
             self.add_lanes(worker, self.add_free(index, worker))
         self.balance = self.find_balance()
@@ -197,6 +197,7 @@ class Budget:
             beyond += max(0, used - live) * (stop - start)
             free.append((start, self.free_part(start, first), max(0, live - used) * (stop - start)))
         left = self.fill_with_cpu(worker, free)
+        beyond = self.fill_with_spread(worker, left, beyond)
         self.fill_with_joined(worker, left)
         for part, ns in left.items():
             self.parts[part] += ns
@@ -216,6 +217,17 @@ class Budget:
             for part, ns in inside:
                 left[part] -= ns * taken / whole if whole else 0
         return left
+
+    def fill_with_spread(self, worker, left, beyond):
+        """What attempts that are spread evenly occupy beyond the cores was in free time; what is left beyond."""
+        spread = sum(lanes(a) * (a.last_moment - a.start) for a in worker.attempts if lanes(a) != 1)
+        for part in ("idle", "tail"):
+            taken = min(left[part], spread, beyond)
+            left[part] -= taken
+            spread -= taken
+            beyond -= taken
+            self.filled_ns += taken if part == "idle" else 0
+        return beyond
 
     def fill_with_joined(self, worker, left):
         """Cores were free while owners waited for their helpers."""
@@ -250,7 +262,7 @@ class Budget:
                 if first <= start and stop <= until and worker.start <= start < worker.stop:
                     busy += min(self.used(index, start), cores_of(worker)) * (stop - start)
                     available += cores_of(worker) * (stop - start)
-        return ratio(busy, available)
+        return ratio(busy + self.filled_ns, available)
 
     def rows(self):
         waits = ("cpu_wait", "blocked")

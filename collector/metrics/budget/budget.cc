@@ -237,6 +237,7 @@ BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
       continue;
     }
     LaneParts parts;
+    Int128 spread = 0;
     Changes changes;
     ReserveLargePages(changes.begins_ns, facts.attempts_of_worker.Of(i).size());
     ReserveLargePages(changes.stops_ns, facts.attempts_of_worker.Of(i).size());
@@ -250,6 +251,7 @@ BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
       joined_ns += lane.joined_ns;
       if (cpu.is_known()) AddCpu(attempt, IntervalOf(attempt, facts.processes), facts.helpers, cpu);
       AddLanes(lane.inside.start_ns, lane.inside.stop_ns, lane.lanes, changes);
+      if (lane.lanes != kOneLane) spread += Int128{lane.lanes} * (lane.inside.stop_ns - lane.inside.start_ns);
       first_begin_ns = std::min(first_begin_ns, attempt.start_ns);
     }
     const SummedLanes& sums = facts.lanes_of_sums[i];
@@ -308,13 +310,14 @@ BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
     });
     FreeParts rest = free_time.Split();
     rest.oversubscribed = oversubscribed;
+    totals.occupied += rest.FillWithSpread(spread);
     rest.process_cpu_known = cpu.is_known();
     if (worker.process < facts.engine.outside_tasks_ns.size()) {
       rest.MoveToFramework(facts.engine.outside_tasks_ns[worker.process]);
     }
     rest.MoveToJoined(joined_ns);
     totals.rest += rest;
-    parts.TakeOff(oversubscribed);
+    parts.TakeOff(rest.oversubscribed);
     totals.lanes += parts;
   }
   return totals;

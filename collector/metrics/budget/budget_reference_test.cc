@@ -202,6 +202,7 @@ ReferenceBudget ComputeSlowly(const RandomRun& random) {
     double tail = 0;
     double joined = 0;
     double beyond = 0;                    // lanes for which there was no core
+    double spread = 0;                    // lanes that are spread evenly
     std::map<std::string, double> parts;  // of attempts
   };
   std::map<uint32_t, OfWorker> of_worker;  // by process
@@ -215,6 +216,7 @@ ReferenceBudget ComputeSlowly(const RandomRun& random) {
       OfWorker& worker = of_worker[random.attempts[i].process];
       for (const auto& [part, nanoseconds] : attempts[i].parts) worker.parts[part] += nanoseconds * share / 1e9;
       worker.joined += attempts[i].joined * share / 1e9;
+      if (std::abs(attempts[i].lanes - 1) > 1e-12) worker.spread += attempts[i].lanes * tick_seconds;
     }
     for (const WorkerLife& worker : random.workers) {
       const double cores = alive(worker, time) ? static_cast<double>(worker.cores) : 0;
@@ -236,6 +238,12 @@ ReferenceBudget ComputeSlowly(const RandomRun& random) {
     }
   }
   for (auto& [process, worker] : of_worker) {
+    const double idle_filled = std::min({worker.idle, worker.spread, worker.beyond});
+    const double tail_filled = std::min({worker.tail, worker.spread - idle_filled, worker.beyond - idle_filled});
+    worker.idle -= idle_filled;
+    worker.tail -= tail_filled;
+    worker.beyond -= idle_filled + tail_filled;
+    busy += idle_filled;
     budget.oversubscribed += worker.beyond;
     using Group = std::vector<std::string>;
     for (const Group& group : {Group{"cpu_wait", "blocked"}, Group{"failed", "unmeasured"}, Group{"compute"}}) {

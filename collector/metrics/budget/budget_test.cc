@@ -421,6 +421,19 @@ TEST(Budget, GivesThreadsThatWaitNoMoreThanTheCores) {
   EXPECT_EQ(budget.balance, 1);
 }
 
+TEST(Budget, SpreadsNoThreadOverMoreThanItsCore) {
+  PlantedRun planted(30);
+  const uint32_t process = planted.AddProcess(0, 30, 1);
+  AttemptRow& outer = planted.AddChunk(process, 0, 30);  // and from 10 to 20 another one
+  outer.suspended_ns = 10 * kSecond;
+  outer.duration_ns = outer.cpu_ns = 20 * kSecond;
+  planted.AddChunk(process, 10, 20);
+  const Budget budget = planted.Compute();
+  ExpectParts(budget, {{"compute", 30}});
+  EXPECT_NEAR(budget.oversubscribed_core_seconds, 0, 1e-9);
+  EXPECT_NEAR(*budget.balance, 1, 1e-9);
+}
+
 TEST(Budget, DoesNotOversubscribeWhereOneChunkStopsAsTheNextBegins) {
   PlantedRun planted(30);
   const uint32_t process = planted.AddProcess(0, 30, 1);
