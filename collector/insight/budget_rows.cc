@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/insight/thresholds.h"
 
 namespace crema {
 
 std::string CoreTime(double core_seconds) {
-  constexpr double kMostInSeconds = 600;
-  if (core_seconds < kMostInSeconds) return HumanCount(core_seconds) + " core-seconds";
+  if (kShortInSeconds.Holds(core_seconds)) return HumanCount(core_seconds) + " core-seconds";
   return HumanDuration(core_seconds) + " of core time";
 }
 
