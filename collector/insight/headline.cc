@@ -60,7 +60,7 @@ std::string UseOfUncountedGpu(const Measurement& measurement) {
   return fmt::format("uses a GPU: some kernel ran for {} of the time in which it did", HumanPercent(*utilization));
 }
 
-/// "waiting-bound: your code waited for 44 % of 12 057 core-seconds and computed for 33 %".
+/// "waiting-bound: your code waited for 44 % of 3 h 21 m of core time and computed for 33 %".
 Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget) {
   const double compute = budget.Share("compute");
   const double cpu_wait = budget.Share("cpu_wait");
@@ -73,7 +73,7 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   const double unused = budget.Share("unused_by_tasks");
   const double of_silent_jobs = budget.Share("unmeasured_cpu");
   const double unmeasured = budget.Share("unmeasured") + of_silent_jobs;
-  const std::string all = HumanCount(budget.core_seconds) + " core-seconds";
+  const std::string all = CoreTime(budget.core_seconds);
   if (unmeasured >
       std::max({compute, cpu_wait + blocked, budget.Share("gpu_wait"), outside, process, framework, idle, unused})) {
     if (of_silent_jobs > 0) {
@@ -332,8 +332,8 @@ std::string TooLittle(const Measurement& measurement, const RunEvidence& evidenc
   if (!evidence.budget.has_value()) {
     return fmt::format("too little was measured to judge ({})", measurement.WhyNotMeasured("core_seconds"));
   }
-  return fmt::format("too little was measured to judge: {} ended in {} core-seconds, {} of them CPU in your code",
-                     Counted(evidence.ended, "chunk", "chunks"), HumanCount(evidence.budget->core_seconds),
+  return fmt::format("too little was measured to judge: {} ended in {}, {} of it CPU in your code",
+                     Counted(evidence.ended, "chunk", "chunks"), CoreTime(evidence.budget->core_seconds),
                      HumanPercent(evidence.budget->Share("compute")));
 }
 
