@@ -47,7 +47,7 @@ class StartTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         first, second = done.stderr.split("measurement: first")
         self.assertRegex(first, r"No chunk was recorded; the command used [\d.]+ m?s of CPU")
-        self.assertRegex(second, r"│ select +20 +")
+        self.assertRegex(second, r"│ select +40 +")
         self.assertIn("next: crema report second", done.stderr)
         self.assertIn("second/report.html", done.stdout)
         self.assertRegex(done.stdout, r"third (is|took|ran)|Whether third")

@@ -11,7 +11,7 @@ void Select(long event) {  // your work on one event
 }
 
 int main() {
-  const long total = 200'000, per_chunk = 10'000;
+  const long total = 400'000, per_chunk = 10'000;
   for (long first = 0; first < total; first += per_chunk) {
     const long last = std::min(first + per_chunk, total);
     crema::TrackMetrics chunk({"ttbar", "events.root", first, last});  // 1: dataset, file, events [first, last)
