@@ -366,7 +366,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "the self time of one section is {0} of the busy time, and there are sections {2}",
        "if this section took half as long, the run would save a fifth of its time; one section around everything tells "
        "nothing",
-       "Look there first: crema export --to folded draws a flame graph.",
+       "Look there first: crema run --stacks names its functions.",
        {&kSeveral}},
       {"instrumentation-heavy", "environment", From(BandOf(KeyFigure::kMeasuringCost).good),
        BandOf(KeyFigure::kMeasuringCost).bad, Severity::kWarning, "instrumentation_overhead {0}; bad from {1}",
