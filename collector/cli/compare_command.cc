@@ -212,7 +212,7 @@ int RunCompare(const CompareOptions& options) {
   }
   bool fell = false;
   for (const JudgedGate& gate : judged) {
-    if (gate.result.fell) PrintError(fmt::format("gate {} failed: {}", gate.text, gate.result.sentence));
+    if (gate.result.fell) PrintError(fmt::format("gate {} fell: {}", gate.text, gate.result.sentence));
     fell = fell || gate.result.fell;
   }
   return fell ? kGateFell : printed;
@@ -243,11 +243,12 @@ void AddCompareCommand(CLI::App* program, int* status) {
       ->option_text("GATE");
   command
       ->add_option("--fail-on-sure", options->sure_percent,
-                   "End with status 3 if a run took longer in its chunks, and the whole range of the difference is "
-                   "above PERCENT")
-      ->option_text("PERCENT");
+                   "End with status 3 if the work in a run's chunks took longer, and the whole range of the difference "
+                   "is above PERCENT")
+      ->option_text("PERCENT")
+      ->check(FiniteNumber(0, kAnyNumber));
   command->add_flag("--fail-on-unclear", options->fail_on_unclear,
-                    "End with status 3 if crema cannot say whether a run took longer");
+                    "End with status 3 if crema cannot say whether the work in a run's chunks took longer");
   command->add_option("--run", options->run, "The run whose records are taken: its id, or all");
   command->add_option("--width", options->width, "Width in columns (default: that of the terminal, else 100)")
       ->check(CLI::PositiveNumber);

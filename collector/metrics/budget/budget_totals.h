@@ -30,7 +30,8 @@ struct BudgetTotals {
   LaneTimeSum outside_chunk = 0;
   LaneTimeSum framework = 0;
   LaneTimeSum unused_by_tasks = 0;
-  LaneTimeSum unrecorded = 0;             ///< of workers without records
+  LaneTimeSum unrecorded = 0;             ///< of workers without records, without the next
+  LaneTimeSum unrecorded_cpu = 0;         ///< of theirs, CPU that their batch system counted
   bool tasks_have_several_cores = false;  ///< else there is no `unused_by_tasks`
 };
 
