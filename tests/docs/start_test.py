@@ -68,6 +68,10 @@ class StartTest(unittest.TestCase):
         script.write_text(f"{CLEAN_ROOT}\nmkdir -p /tmp/start && cd /tmp/start && ln -sfn /crema crema\n{steps()}")
         self.check(run(TRY_ON, "bookworm", "bash", "-c", script.read_text()))
 
+    def test_a_second_set_up_says_nothing(self):
+        done = run(CHECKOUT / "tools/setup", "--quiet", "build", "wheel")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
     def test_it_is_short(self):
         self.assertLessEqual(len((CHECKOUT / PAGE).read_text().split()), MOST_WORDS)
 
