@@ -19,6 +19,7 @@
 #include "collector/prediction/prediction.h"
 #include "collector/prediction/usual_changes.h"
 #include "collector/writers/prediction_table.h"
+#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -97,8 +98,12 @@ int PrintPrediction(const PredictOptions& options) {
   const Prediction prediction = Predict(run, changes);
   nlohmann::ordered_json document = PredictionJson(prediction);
   if (!asked) SortBestFirst(&document);
-  const int printed = PrintOut(options.json ? document.dump(1) + "\n"
-                                            : RenderPrediction(document, StyleFor(STDOUT_FILENO, options.output)));
+  const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
+  const std::string next = prediction.refused.empty()
+                               ? NextStep(options.output, fmt::format("crema compare {} AFTER", options.source),
+                                          "what the change brought, once it is made and run", style.width)
+                               : "";
+  const int printed = PrintOut(options.json ? document.dump(1) + "\n" : RenderPrediction(document, style) + next);
   return printed != kDone || prediction.refused.empty() ? printed : kFailed;
 }
 

@@ -560,7 +560,7 @@ class Functions(ReportTestCase):
 
 @unittest.skipUnless(os.environ.get("CREMA_TEST_MILLION"), "takes minutes: CREMA_TEST_MILLION=1 asks for it")
 class MillionChunks(ReportTestCase):
-    """Prints its figures; they stand in docs/report.md."""
+    """Prints its figures; they stand in docs/report_reference.md."""
 
     def test_a_million_chunks(self):
         page_case.build("//collector/benchmarks:make_logs")
