@@ -19,6 +19,7 @@
 #include "collector/prediction/prediction.h"
 #include "collector/prediction/usual_changes.h"
 #include "collector/writers/prediction_table.h"
+#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -97,8 +98,12 @@ int PrintPrediction(const PredictOptions& options) {
   const Prediction prediction = Predict(run, changes);
   nlohmann::ordered_json document = PredictionJson(prediction);
   if (!asked) SortBestFirst(&document);
-  const int printed = PrintOut(options.json ? document.dump(1) + "\n"
-                                            : RenderPrediction(document, StyleFor(STDOUT_FILENO, options.output)));
+  const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
+  const std::string next = prediction.refused.empty()
+                               ? NextStep(options.output, fmt::format("crema compare {} AFTER", options.source),
+                                          "what the change brought, once it is made and run", style.width)
+                               : "";
+  const int printed = PrintOut(options.json ? document.dump(1) + "\n" : RenderPrediction(document, style) + next);
   return printed != kDone || prediction.refused.empty() ? printed : kFailed;
 }
 
@@ -116,7 +121,7 @@ void AddPredictCommand(CLI::App* program, int* status) {
   predict->add_option("SOURCE", options->source, "A measurement, or a directory of record logs")->required();
   predict->add_option("--run", options->run, "The run whose records are taken: its id, or all");
   const auto numbers = [predict](const char* name, std::vector<double>* into, const char* help) {
-    predict->add_option(name, *into, help)->delimiter(',')->take_all()->check(CLI::Range(1.0, 1e9));
+    predict->add_option(name, *into, help)->delimiter(',')->take_all()->check(FiniteNumber(1, 1e9));
   };
   numbers("--cores", &options->cores, "Number of cores; each has as many chunks at once as in the run");
   numbers("--lanes", &options->lanes, "Number of chunks at once, on the cores of the run");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/engines/engines.h"
 #include "collector/insight/budget_rows.h"
 #include "collector/insight/lost_workers.h"
 #include "collector/insight/run_evidence.h"
@@ -59,7 +60,7 @@ std::string UseOfUncountedGpu(const Measurement& measurement) {
   return fmt::format("uses a GPU: some kernel ran for {} of the time in which it did", HumanPercent(*utilization));
 }
 
-/// "waiting-bound: your code waited for 44 % of 12 057 core-seconds and computed for 33 %".
+/// "waiting-bound: your code waited for 44 % of 3 h 21 m of core time and computed for 33 %".
 Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget) {
   const double compute = budget.Share("compute");
   const double cpu_wait = budget.Share("cpu_wait");
@@ -70,10 +71,15 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   const double idle = budget.Share("joined") + budget.Share("startup") + budget.Share("idle") + budget.Share("tail") +
                       budget.Share("shutdown");
   const double unused = budget.Share("unused_by_tasks");
-  const double unmeasured = budget.Share("unmeasured");
-  const std::string all = HumanCount(budget.core_seconds) + " core-seconds";
+  const double of_silent_jobs = budget.Share("unmeasured_cpu");
+  const double unmeasured = budget.Share("unmeasured") + of_silent_jobs;
+  const std::string all = CoreTime(budget.core_seconds);
   if (unmeasured >
       std::max({compute, cpu_wait + blocked, budget.Share("gpu_wait"), outside, process, framework, idle, unused})) {
+    if (of_silent_jobs > 0) {
+      return {fmt::format("not judged: {} of {} were not measured; for {} of all, jobs without records computed",
+                          HumanPercent(unmeasured), all, HumanPercent(of_silent_jobs))};
+    }
     return {fmt::format("not judged: for {} of {} the CPU time of chunks is not known", HumanPercent(unmeasured), all)};
   }
   const std::string of_all = " of " + all;
@@ -87,6 +93,7 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
     return {fmt::format("compute-bound: your code computed for {}{}", HumanPercent(compute), of_all)};
   }
   const double waiting = cpu_wait + blocked;
+  const bool is_set_up = IsMostlySetUp(measurement);
   const double gpu = budget.Share("gpu_wait");
   const double copies = measurement.Metric("gpu_copy_seconds").value_or(0);
   const std::array<Use, 7> uses = {{
@@ -123,8 +130,9 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
        {"framework", "failed"}},
       {outside,
        RuleOf("opening-bound").threshold.Holds(outside),
-       "opening-bound",
-       "opening and reading around your code took {}",
+       is_set_up ? "set-up-bound" : "opening-bound",
+       is_set_up ? "time around your code, most of it before the first chunk of each thread (imports, set-up), took {}"
+                 : "opening and reading around your code took {}",
        {"opening-bound"},
        {"outside_chunk"}},
   }};
@@ -244,31 +252,52 @@ std::string Trouble(const Measurement& measurement, const RunEvidence& evidence)
   return AndList(clauses);
 }
 
-/// Of an engine's log alone: what it says of its tasks; empty: none has begun.
+/// `Slurm's log has`, `the logs of HTCondor and Slurm have`.
+std::string WhoseLogs(std::string_view engines) {
+  constexpr std::string_view kBetween = ", ";
+  std::vector<std::string> names;
+  for (size_t at = 0; at < engines.size();) {
+    const size_t end = std::min(engines.find(kBetween, at), engines.size());
+    const std::string_view text = engines.substr(at, end - at);
+    const Engine* const engine = EngineNamed(text);
+    names.emplace_back(engine == nullptr ? text : engine->traits.name);
+    at = end + kBetween.size();
+  }
+  return names.size() == 1 ? names.front() + "'s log has" : fmt::format("the logs of {} have", AndList(names));
+}
+
+/// Of engines' logs alone: what they say of their jobs or tasks; empty: none has begun.
 std::string WhatTheLogSays(const Measurement& measurement) {
-  const std::string engine = measurement.run.engine.str();
-  if (engine.empty()) return "";
-  const double ended = measurement.Metric("num_tasks").value_or(0);
+  const std::string engines = measurement.run.engine.str();
+  if (engines.empty()) return "";
+  const std::optional<double> jobs = measurement.Metric("num_jobs");
+  const double begun = jobs.value_or(0) - measurement.Metric("num_tasks_never_begun").value_or(0);
+  const double ended = jobs.has_value() ? 0 : measurement.Metric("num_tasks").value_or(0);
   double running = 0, cpu_seconds = 0;
+  bool lacks_cpu = false;
   for (const WorkerRow& worker : measurement.workers) {
     running += worker.state == "running";
     cpu_seconds += worker.engine_cpu.value_or(0);
+    lacks_cpu |= !worker.engine_cpu.has_value();
   }
-  if (ended == 0 && running == 0) return "";
   std::vector<std::string> has;
+  const char* const open = running == 0 ? "" : begun == 1 ? " (it has not ended)" : " (not all have ended)";
+  if (begun > 0) has.push_back(Counted(begun, "job", "jobs") + open);
   if (ended > 0) has.push_back(Counted(ended, "task", "tasks") + " that ended");
-  if (running > 0) has.push_back(Counted(running, "worker", "workers") + " that had not left");
-  const std::string text = fmt::format("{}'s log has {}", engine.substr(0, engine.find(' ')), AndList(has));
+  if (running > 0 && !jobs.has_value()) has.push_back(Counted(running, "worker", "workers") + " that had not left");
+  if (has.empty()) return "";
   std::vector<std::string> used;
   if (cpu_seconds > 0) {
-    used.push_back(HumanDuration(cpu_seconds) + " of CPU");
+    used.push_back((lacks_cpu ? "at least " : "") + HumanDuration(cpu_seconds) + " of CPU");
     if (const auto efficiency = measurement.Metric("job_cpu_efficiency")) {
-      used.back() += fmt::format(" ({} of their cores' time)", HumanPercent(*efficiency));
+      used.back() += fmt::format(" ({} of their cores' time{})", HumanPercent(*efficiency),
+                                 lacks_cpu ? ", where it is known" : "");
     }
   }
   if (const std::optional<double> peak = measurement.Metric("peak_memory_bytes")) {
-    used.push_back("at most " + HumanMemory(*peak) + " of memory each");
+    used.push_back("up to " + HumanMemory(*peak) + " of memory each");
   }
+  const std::string text = fmt::format("{} {}", WhoseLogs(engines), AndList(has));
   return used.empty() ? text : text + ", which used " + AndList(used);
 }
 
@@ -303,8 +332,8 @@ std::string TooLittle(const Measurement& measurement, const RunEvidence& evidenc
   if (!evidence.budget.has_value()) {
     return fmt::format("too little was measured to judge ({})", measurement.WhyNotMeasured("core_seconds"));
   }
-  return fmt::format("too little was measured to judge: {} ended in {} core-seconds, {} of them CPU in your code",
-                     Counted(evidence.ended, "chunk", "chunks"), HumanCount(evidence.budget->core_seconds),
+  return fmt::format("too little was measured to judge: {} ended in {}, {} of it CPU in your code",
+                     Counted(evidence.ended, "chunk", "chunks"), CoreTime(evidence.budget->core_seconds),
                      HumanPercent(evidence.budget->Share("compute")));
 }
 

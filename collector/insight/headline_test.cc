@@ -105,6 +105,11 @@ TEST(Headline, NamesWaitingWhereItIsTheLargestUse) {
       "Waiting-bound: your code waited for 50 % of 100 core-seconds (most of it in section read/unzip, of dataset "
       "ttbar, on b) and computed for 30 %. The largest other loss is cores that were free between chunks (20 %); all "
       "100 chunks have results.");
+  for (auto& row : document["datasets"]) row["duration_sum"] = row["name"] == "ttbar" ? 30 : 20;
+  document["workers"][0]["duration_sum"] = 22;
+  document["workers"][1]["duration_sum"] = 25;
+  EXPECT_THAT(Headline(document), HasSubstr("(most of it in section read/unzip, of dataset ttbar)"))
+      << "b waited for its share of the time only";
   document["workers"] = {{{"name", "a"}, {"blocked_sum", 22}}, {{"name", "b"}, {"blocked_sum", 22}}};
   document["sections"][1]["cpu"] = 30;
   EXPECT_THAT(Headline(document), HasSubstr("(most of it of dataset ttbar)"));
@@ -162,6 +167,11 @@ TEST(Headline, SaysOfEachOtherLargestUseWhatTookTheTime) {
   SetBudget(&document, {{"compute", 20}, {"outside_chunk", 70}, {"idle", 10}});
   EXPECT_THAT(Headline(document), StartsWith("Opening-bound: opening and reading around your code took 70 % of 100 "
                                              "core-seconds, and your code computed for 20 %."));
+  document["metrics"]["outside_chunk_time"] = 70;
+  document["metrics"]["first_before_chunk_time"] = 50;
+  EXPECT_THAT(Headline(document),
+              StartsWith("Set-up-bound: time around your code, most of it before the first chunk of "
+                         "each thread (imports, set-up), took 70 % of 100 core-seconds"));
   SetBudget(&document, {{"compute", 20}, {"framework", 30}, {"failed", 40}, {"idle", 10}});
   EXPECT_THAT(Headline(document), StartsWith("Overhead-bound: the framework and repeated work took 70 % of 100 "
                                              "core-seconds, and your code computed for 20 %."));
@@ -292,7 +302,7 @@ TEST(Headline, DoesNotJudgeLessThanACoreSecond) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 0.1}, {"startup", 0.8}});
   EXPECT_EQ(Headline(document),
-            "Too little was measured to judge: 100 chunks ended in 0.90 core-seconds, 11 % of them CPU in your code.");
+            "Too little was measured to judge: 100 chunks ended in 0.90 core-seconds, 11 % of it CPU in your code.");
 }
 
 TEST(Headline, GivesTheReasonWhereCoreSecondsWereNotMeasured) {

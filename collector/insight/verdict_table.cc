@@ -108,7 +108,8 @@ const std::vector<VerdictRule>& VerdictTable() {
        "Use more processes with fewer threads each, or code that releases the lock.",
        {&kLockIsTaken}},
       {"opening-bound", "time", From(kMostWaiting), 0.30, Severity::kWarning,
-       "budget: outside_chunk {0} of the core-seconds; bad from {1}. Needs an engine's tasks",
+       "budget: outside_chunk {0} of the core-seconds; bad from {1}. Needs an engine's tasks. If most of it was before "
+       "the first chunk of each thread of a worker (first_before_chunk_time), the verdict speaks of imports and set-up",
        "opening a file and building its arrays takes a few per cent; in a good run waiting takes up to 0.15, too",
        "Use larger chunks, so that a file is opened less often; keep files open; read metadata once."},
       {"chunks-too-small",
@@ -370,19 +371,19 @@ const std::vector<VerdictRule>& VerdictTable() {
        From(0.40),
        kNever,
        Severity::kInfo,
-       "the self time of one section is {0} of the busy time, and there are sections {2}",
+       "the self time of one section is {0} of the time of all threads in chunks, and there are sections {2}",
        "if this section took half as long, the run would save a fifth of its time; one section around everything tells "
        "nothing",
-       "Look there first: crema export --to folded draws a flame graph.",
+       "Look there first: crema run --stacks, show --table functions.",
        {&kSeveral}},
       {"instrumentation-heavy", "environment", From(BandOf(KeyFigure::kMeasuringCost).good),
        BandOf(KeyFigure::kMeasuringCost).bad, Severity::kWarning, "instrumentation_overhead {0}; bad from {1}",
        "the bands of the key figure: 0.01 is ten times what a guard should cost in a chunk of ordinary length",
        "Put guards around larger pieces of work, not inside the event loop."},
-      {"oversubscribed", "time", From(kMostOversubscribed), 0.10, Severity::kWarning,
-       "the parts of the budget exceed core_seconds by {0} of them; bad from {1}",
-       "in an ordinary run there are no more open chunks and helpers than cores; rounding and clocks explain less than "
-       "0.01",
+      {"oversubscribed", "time", From(0.05), 0.20, Severity::kWarning,
+       "chunk_cpu_time and lane_cpu_wait exceed the core-seconds that chunks occupied (core_efficiency) by {0} of "
+       "core_seconds, of which oversubscribed_core_seconds count at most; bad from {1}",
+       "threads that only wait may be more than the cores; the bounds are those of cpu-contention",
        "Run fewer threads, or declare how many cores there are (CREMA_THREADS). The verdict of a run says which of the "
        "two, by run.cores_source."},
       {"incomplete-measurement",

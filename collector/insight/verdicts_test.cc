@@ -264,14 +264,20 @@ TEST(Verdicts, WeighStragglersByWhatTheyTookBeyondTheirPrediction) {
   EXPECT_NEAR(verdict.saving.value_or(0), 0.03, 1e-9);
 }
 
-TEST(Verdicts, SeeOversubscriptionWhereTheBudgetExceedsTheCores) {
+TEST(Verdicts, SeeOversubscriptionWhereThreadsWantedMoreCpuThanThereWas) {
   nlohmann::ordered_json document = QuietRun();
-  document["metrics"]["core_seconds"] = 99.5;
-  EXPECT_THAT(Ids(document), Not(Contains("oversubscribed")));
-  document["metrics"]["core_seconds"] = 95;
+  auto& metrics = document["metrics"];
+  metrics["oversubscribed_core_seconds"] = 50;
+  metrics["core_efficiency"] = 1;
+  metrics["chunk_cpu_time"] = 60;
+  metrics["lane_cpu_wait"] = 43;
+  EXPECT_THAT(Ids(document), Not(Contains("oversubscribed"))) << "the other threads only wait";
+  metrics["lane_cpu_wait"] = 46;
   EXPECT_EQ(Find(document, "oversubscribed").severity, Severity::kWarning);
-  document["metrics"]["core_seconds"] = 50;
+  metrics["lane_cpu_wait"] = 80;
   EXPECT_EQ(Find(document, "oversubscribed").severity, Severity::kBad);
+  metrics["oversubscribed_core_seconds"] = 1;
+  EXPECT_THAT(Ids(document), Not(Contains("oversubscribed"))) << "others use the cores";
 }
 
 TEST(Verdicts, SayWhichRecordsAreMissing) {

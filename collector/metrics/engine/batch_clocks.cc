@@ -32,12 +32,6 @@ struct Bounds {
   bool Contains(int64_t offset_ns) const { return least <= offset_ns && offset_ns <= most; }
 };
 
-/// The part of two bounds; the later one where they have none in common.
-Bounds Common(const Bounds& a, const Bounds& b) {
-  const Bounds both = {std::max(a.least, b.least), std::min(a.most, b.most)};
-  return both.least <= both.most ? both : b;
-}
-
 /// With which a process fits one of its job's attempts.
 Bounds BoundsOf(const ProcessRow& process, const std::vector<const ClusterTaskFact*>& attempts,
                 const std::map<std::string_view, const ClusterWorkerFact*>& workers) {
@@ -56,39 +50,24 @@ Bounds BoundsOf(const ProcessRow& process, const std::vector<const ClusterTaskFa
   return bounds;
 }
 
-/// The offset that makes the most jobs fit; of these the nearest to none, but whole hours or quarters of one, as time
-/// zones have them, where they explain it.
-int64_t BestOffset(const std::vector<Bounds>& jobs) {
-  std::vector<std::pair<int64_t, int>> steps;
-  for (const Bounds& job : jobs) {
-    steps.emplace_back(job.least, -1);  // sorts before an end
-    steps.emplace_back(job.most, 1);
+/// The offset that makes all processes fit; of these the nearest to none, but whole hours or quarters of one, as time
+/// zones have them, where they explain it. nullopt: there is none.
+std::optional<int64_t> OffsetOf(const std::vector<Bounds>& processes) {
+  Bounds all;
+  for (const Bounds& process : processes) {
+    all = {std::max(all.least, process.least), std::min(all.most, process.most)};
   }
-  std::sort(steps.begin(), steps.end());
-  int most = 0, now = 0;
-  Bounds best;
-  const auto distance = [](const Bounds& bounds) {
-    return bounds.Contains(0) ? 0 : bounds.least > 0 ? bounds.least : -bounds.most;
-  };
-  for (size_t i = 0; i < steps.size(); ++i) {
-    now -= steps[i].second;
-    if (steps[i].second > 0 || now < most) continue;
-    Bounds here = {steps[i].first, std::numeric_limits<int64_t>::max()};
-    const auto end = std::find_if(steps.begin() + static_cast<long>(i), steps.end(),
-                                  [](const auto& step) { return step.second > 0; });
-    if (end != steps.end()) here.most = end->first;
-    if (now > most || distance(here) < distance(best)) best = here;
-    most = now;
-  }
-  const int64_t least = distance(best);
-  const int64_t sign = best.least > 0 ? 1 : -1;
+  if (all.least > all.most) return std::nullopt;
+  if (all.Contains(0)) return 0;
+  const int64_t least = all.least > 0 ? all.least : -all.most;
+  const int64_t sign = all.least > 0 ? 1 : -1;
   const auto rounded_up = [&](int64_t unit) { return (least + unit - 1) / unit * unit; };
   for (const auto& [unit, near] : {std::pair(kQuarter, 2 * kMinute), std::pair(kHour, kHour / 2)}) {
     const int64_t up = rounded_up(unit);
-    if (least > 0 && up - least <= near && best.Contains(sign * up)) return sign * up;
+    if (up - least <= near && all.Contains(sign * up)) return sign * up;
   }
   // What rounding may hide is no reason to stop short.
-  return best.Contains(sign * (least + kRounding)) && least > 0 ? sign * (least + kRounding) : sign * least;
+  return all.Contains(sign * (least + kRounding)) ? sign * (least + kRounding) : sign * least;
 }
 
 void Shift(int64_t offset_ns, ClusterFact* cluster) {
@@ -129,58 +108,49 @@ std::string ZoneFor(int64_t offset_ns, int64_t time_ns) {
                      minutes % 60 == 0 ? "" : fmt::format(":{:02}", minutes % 60));
 }
 
-std::string WhatWasDone(const std::string& log, const std::vector<ClusterFact*>& moved, int64_t offset_ns) {
-  const std::string zone = ZoneFor(offset_ns, moved.front()->first_ns);
-  constexpr int64_t kMostOfZones = 26 * kHour;
-  std::string what = "compare the clocks of the hosts";
-  if (!zone.empty()) what = fmt::format("if it is in another time zone, set TZ={}, else {}", zone, what);
-  if (std::abs(offset_ns) > kMostOfZones) what = "check that it is the log of these records";
-  return fmt::format("{}: the records of {} lie {} {} than the log says, so crema moved the log's times; {}", log,
-                     moved.size() == 1 ? moved.front()->address : fmt::format("{} jobs", moved.size()),
-                     HumanDuration(static_cast<double>(std::abs(offset_ns)) / 1e9), offset_ns > 0 ? "later" : "earlier",
-                     what);
+/// Jobs of a log, with what their processes allow to add to its times.
+using JobsToAlign = std::map<ClusterFact*, std::vector<Bounds>>;
+
+std::string NamesOf(const std::vector<ClusterFact*>& jobs) {
+  return jobs.size() == 1 ? jobs.front()->address : fmt::format("{} jobs", jobs.size());
 }
 
-struct JobToAlign {
-  ClusterFact* cluster = nullptr;
-  std::map<std::string_view, const ClusterWorkerFact*> workers;
-  std::optional<Bounds> bounds;  // nullopt: it has no records
-};
-
-std::vector<std::string> AlignLog(const std::string& log, std::vector<JobToAlign> jobs) {
-  std::vector<std::string> done;
-  std::vector<JobToAlign> silent;
-  for (size_t i = 0; i < jobs.size();) {
-    if (jobs[i].bounds.has_value()) {
-      ++i;
-      continue;
-    }
-    silent.push_back(std::move(jobs[i]));
-    jobs[i] = std::move(jobs.back());
-    jobs.pop_back();
+/// Moves the times of the log so that all processes fit, else those of each job. Returns what was done, and what was
+/// not.
+std::vector<std::string> AlignLog(const std::string& log, const JobsToAlign& jobs) {
+  constexpr std::string_view kClocks = "compare the clocks of the hosts";
+  std::vector<Bounds> all;
+  std::vector<ClusterFact*> outside, moved, left;
+  for (const auto& [job, processes] : jobs) {
+    all.insert(all.end(), processes.begin(), processes.end());
+    const auto fits = [](const Bounds& process) { return process.Contains(0); };
+    if (!std::all_of(processes.begin(), processes.end(), fits)) outside.push_back(job);
   }
-  for (bool is_first = true; !jobs.empty(); is_first = false) {
-    std::vector<Bounds> bounds;
-    for (const JobToAlign& job : jobs) bounds.push_back(*job.bounds);
-    const int64_t offset_ns = BestOffset(bounds);
-    std::vector<ClusterFact*> moved;
-    std::vector<JobToAlign> rest;
-    for (JobToAlign& job : jobs) {
-      if (job.bounds->Contains(offset_ns)) {
-        moved.push_back(job.cluster);
-      } else {
-        rest.push_back(std::move(job));
-      }
-    }
-    if (moved.empty()) break;  // bounds that contain nothing
-    if (offset_ns != 0) {
-      done.push_back(WhatWasDone(log, moved, offset_ns));
-      for (ClusterFact* cluster : moved) Shift(offset_ns, cluster);
-      for (JobToAlign& job : silent) {
-        if (is_first) Shift(offset_ns, job.cluster);
-      }
-    }
-    jobs = std::move(rest);
+  if (outside.empty()) return {};
+  if (const std::optional<int64_t> offset_ns = OffsetOf(all)) {
+    const std::string zone = ZoneFor(*offset_ns, outside.front()->first_ns);
+    std::string what = zone.empty() ? std::string(kClocks)
+                                    : fmt::format("if it is in another time zone, set TZ={}, else {}", zone, kClocks);
+    constexpr int64_t kMostOfZones = 26 * kHour;
+    if (std::abs(*offset_ns) > kMostOfZones) what = "check that it is the log of these records";
+    for (const auto& [job, processes] : jobs) Shift(*offset_ns, job);
+    return {fmt::format("{}: the records of {} lie {} {} than the log says, so crema moved the log's times; {}", log,
+                        NamesOf(outside), HumanDuration(static_cast<double>(std::abs(*offset_ns)) / 1e9),
+                        *offset_ns > 0 ? "later" : "earlier", what)};
+  }
+  for (ClusterFact* job : outside) {
+    const std::optional<int64_t> offset_ns = OffsetOf(jobs.at(job));
+    if (offset_ns.has_value()) Shift(*offset_ns, job);
+    (offset_ns.has_value() ? moved : left).push_back(job);
+  }
+  std::vector<std::string> done;
+  const std::string begin = fmt::format("{} is not aligned with the records: no offset fits all", log);
+  if (!moved.empty()) {
+    done.push_back(fmt::format("{} jobs, so crema moved the times of {} alone; {}", begin, NamesOf(moved), kClocks));
+  }
+  if (!left.empty()) {
+    done.push_back(
+        fmt::format("{} processes of {}, so crema left its times as they are; {}", begin, NamesOf(left), kClocks));
   }
   return done;
 }
@@ -192,7 +162,7 @@ std::string_view JobOfStep(std::string_view job) { return job.substr(0, job.rfin
 std::set<std::string> NumberedJobs(const ClusterTable& clusters) {
   std::set<std::string> jobs;
   for (const auto& [epoch, cluster] : clusters.by_epoch()) {
-    if (!clusters.NumbersJobs(epoch)) continue;
+    if (!clusters.TraitsOf(epoch).numbers_jobs) continue;
     for (const ClusterTaskFact& task : cluster.tasks) jobs.insert(task.job);
   }
   jobs.erase("");
@@ -200,21 +170,21 @@ std::set<std::string> NumberedJobs(const ClusterTable& clusters) {
 }
 
 std::vector<std::string> AlignWithRecords(const std::vector<ProcessRow>& processes, ClusterTable* clusters) {
-  std::map<std::string, std::vector<JobToAlign>> logs;
   struct Named {
-    std::pair<const std::string, std::vector<JobToAlign>>* log;
-    size_t job;
+    JobsToAlign* log;
+    ClusterFact* cluster;
     std::vector<const ClusterTaskFact*> attempts;
   };
+  std::map<std::string, JobsToAlign> logs;
   std::map<std::string_view, Named> by_job;
+  std::map<const ClusterFact*, std::map<std::string_view, const ClusterWorkerFact*>> workers_of;
   for (ClusterFact* cluster : clusters->WithNumberedJobs()) {
-    auto& log = *logs.try_emplace(cluster->log).first;
-    JobToAlign& job = log.second.emplace_back();
-    job.cluster = cluster;
-    for (const ClusterWorkerFact& worker : cluster->workers) job.workers[worker.address] = &worker;
+    JobsToAlign& log = logs[cluster->log];
+    log[cluster];
+    for (const ClusterWorkerFact& worker : cluster->workers) workers_of[cluster][worker.address] = &worker;
     for (const ClusterTaskFact& task : cluster->tasks) {
       if (task.job.empty()) continue;
-      by_job.try_emplace(task.job, Named{&log, log.second.size() - 1, {}}).first->second.attempts.push_back(&task);
+      by_job.try_emplace(task.job, Named{&log, cluster, {}}).first->second.attempts.push_back(&task);
     }
   }
   for (const ProcessRow& process : processes) {
@@ -222,13 +192,12 @@ std::vector<std::string> AlignWithRecords(const std::vector<ProcessRow>& process
     auto named = by_job.find(process.job);
     if (named == by_job.end()) named = by_job.find(JobOfStep(process.job));
     if (named == by_job.end()) continue;
-    JobToAlign& job = named->second.log->second[named->second.job];
-    const Bounds bounds = BoundsOf(process, named->second.attempts, job.workers);
-    job.bounds = job.bounds.has_value() ? Common(*job.bounds, bounds) : bounds;
+    const auto& [log, cluster, attempts] = named->second;
+    (*log)[cluster].push_back(BoundsOf(process, attempts, workers_of[cluster]));
   }
   std::vector<std::string> done;
-  for (auto& [log, jobs] : logs) {
-    for (std::string& line : AlignLog(log, std::move(jobs))) done.push_back(std::move(line));
+  for (const auto& [name, jobs] : logs) {
+    for (std::string& line : AlignLog(name, jobs)) done.push_back(std::move(line));
   }
   return done;
 }

@@ -18,9 +18,9 @@ std::string_view JobOfStep(std::string_view job);
 /// What processes of these clusters' jobs say of their job, where its number is unique.
 std::set<std::string> NumberedJobs(const ClusterTable& clusters);
 
-/// Where the processes of jobs lived outside of their jobs' time, moves the log's times by the least that makes them
-/// fit, or by whole hours where its zone explains it. A log has one offset, unless its jobs' processes contradict each
-/// other. Returns what was done, a line for each offset.
+/// Where the processes of jobs lived outside of their jobs' time, moves the times of their log by the least that makes
+/// all of them fit, or by whole hours where its zone explains it. If no offset fits all, each job is moved alone; one
+/// whose own processes contradict each other stays. Returns what was done, and what was not, one line each.
 std::vector<std::string> AlignWithRecords(const std::vector<ProcessRow>& processes, ClusterTable* clusters);
 
 }  // namespace crema
