@@ -77,8 +77,11 @@ void AddWorker(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
   const std::string address = Text(fields, "worker");
   ClusterWorkerFact* known = FindWorker(cluster, address);
   if (event == "leave") {
-    if (known == nullptr || known->left_ns.has_value()) return;
-    known->left_ns = time_ns;
+    // what a worker said as it closed may come after its connection broke
+    const bool is_explained = known != nullptr && known->is_lost && Text(fields, "status") == "closing";
+    if (known == nullptr || (known->left_ns.has_value() && !is_explained)) return;
+    known->left_ns = known->left_ns.value_or(time_ns);
+    known->is_lost = false;
     return NoteDeparture(fields, *known);
   }
   if (known != nullptr && !known->left_ns.has_value()) return;  // told twice
