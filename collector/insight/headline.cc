@@ -252,8 +252,8 @@ std::string Trouble(const Measurement& measurement, const RunEvidence& evidence)
   return AndList(clauses);
 }
 
-/// `Slurm's log has`, `the logs of HTCondor and Slurm have`.
-std::string WhoseLogs(std::string_view engines) {
+/// `Slurm's log has`, `the logs of HTCondor and Slurm have`. Clears `*are_batch` if any is not a batch system's.
+std::string WhoseLogs(std::string_view engines, bool* are_batch) {
   constexpr std::string_view kBetween = ", ";
   std::vector<std::string> names;
   for (size_t at = 0; at < engines.size();) {
@@ -261,6 +261,7 @@ std::string WhoseLogs(std::string_view engines) {
     const std::string_view text = engines.substr(at, end - at);
     const Engine* const engine = EngineNamed(text);
     names.emplace_back(engine == nullptr ? text : engine->traits.name);
+    *are_batch = *are_batch && engine != nullptr && engine->traits.numbers_jobs;
     at = end + kBetween.size();
   }
   return names.size() == 1 ? names.front() + "'s log has" : fmt::format("the logs of {} have", AndList(names));
@@ -270,6 +271,8 @@ std::string WhoseLogs(std::string_view engines) {
 std::string WhatTheLogSays(const Measurement& measurement) {
   const std::string engines = measurement.run.engine.str();
   if (engines.empty()) return "";
+  bool are_batch = true;
+  const std::string whose = WhoseLogs(engines, &are_batch);
   const std::optional<double> jobs = measurement.Metric("num_jobs");
   const double begun = jobs.value_or(0) - measurement.Metric("num_tasks_never_begun").value_or(0);
   const double ended = jobs.has_value() ? 0 : measurement.Metric("num_tasks").value_or(0);
@@ -281,7 +284,9 @@ std::string WhatTheLogSays(const Measurement& measurement) {
     lacks_cpu |= !worker.engine_cpu.has_value();
   }
   std::vector<std::string> has;
-  const char* const open = running == 0 ? "" : begun == 1 ? " (it has not ended)" : " (not all have ended)";
+  const char* const open = running == 0 || !are_batch ? ""
+                           : begun == 1               ? " (it has not ended)"
+                                                      : " (not all have ended)";
   if (begun > 0) has.push_back(Counted(begun, "job", "jobs") + open);
   if (ended > 0) has.push_back(Counted(ended, "task", "tasks") + " that ended");
   if (running > 0 && !jobs.has_value()) has.push_back(Counted(running, "worker", "workers") + " that had not left");
@@ -297,7 +302,7 @@ std::string WhatTheLogSays(const Measurement& measurement) {
   if (const std::optional<double> peak = measurement.Metric("peak_memory_bytes")) {
     used.push_back("up to " + HumanMemory(*peak) + " of memory each");
   }
-  const std::string text = fmt::format("{} {}", WhoseLogs(engines), AndList(has));
+  const std::string text = fmt::format("{} {}", whose, AndList(has));
   return used.empty() ? text : text + ", which used " + AndList(used);
 }
 

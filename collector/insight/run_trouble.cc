@@ -137,12 +137,6 @@ void AddIncompleteRecords(const Measurement& measurement, RunTrouble& trouble) {
 
 }  // namespace
 
-std::vector<std::string> WhatRecordsLack(const Measurement& measurement) {
-  RunTrouble trouble;
-  if (measurement.run.state != "running") AddIncompleteRecords(measurement, trouble);
-  return trouble.clauses;
-}
-
 RunTrouble FindRunTrouble(const Measurement& measurement) {
   RunTrouble trouble;
   const bool is_running = ReadRunEvidence(measurement).state == RunState::kRunning;

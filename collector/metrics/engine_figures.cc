@@ -70,27 +70,24 @@ void FoldAlike(std::vector<std::string>* lines) {
 /// What a batch system counted where crema did not.
 void SetCountedByBatchSystem(RunFigures& figures) {
   double cpu_seconds = 0, core_seconds = 0;
-  bool cores_known = true;
   std::optional<int64_t> peak_bytes;
   for (const WorkerLife& life : figures.workers) {
     const ProcessRow& process = figures.findings.processes.processes[life.process];
     peak_bytes = std::max(peak_bytes, process.engine_peak_memory_bytes);
-    cores_known &= !HasUnknownCores(process);
     if (!process.is_job || !process.engine_cpu_ns.has_value() || life.stop_ns <= life.start_ns) continue;
     if (!process.declared_threads.has_value()) continue;  // of how many core-seconds?
     cpu_seconds += static_cast<double>(*process.engine_cpu_ns) / 1e9;
     core_seconds += static_cast<double>(life.cores) * static_cast<double>(life.stop_ns - life.start_ns) / 1e9;
   }
   MetricSet& metrics = figures.metrics;
-  if (core_seconds > 0 && !figures.tree.has_value()) metrics.Set("job_cpu_efficiency", cpu_seconds / core_seconds);
+  if (!figures.tree.has_value() && core_seconds > 0) {
+    metrics.Set("job_cpu_efficiency", cpu_seconds / core_seconds);
+  } else if (!figures.tree.has_value()) {
+    metrics.SetNull("job_cpu_efficiency", "the batch system's log has no CPU time of jobs whose cores it gives");
+  }
   if (peak_bytes.has_value() && !metrics.Number("peak_memory_bytes").has_value()) {
     metrics.Set("peak_memory_bytes", *peak_bytes);
   }
-  if (cores_known) return;
-  for (std::string_view key : {"core_seconds", "total_cores", "peak_cores", "cores_per_worker"}) {
-    metrics.SetNull(key, "the batch system's log does not say how many cores its jobs had");
-  }
-  figures.budget.rows.clear();
 }
 
 /// Of the processor's tasks; of all, where nobody said which those are.
@@ -105,8 +102,15 @@ std::optional<double> ShareOfTasksBlocked(const MetricSet& metrics) {
 
 }  // namespace
 
-bool HasUnknownCores(const ProcessRow& process) {
-  return process.is_job && process.is_unrecorded && !process.declared_threads.has_value();
+bool HasUnknownCores(const ProcessRow& process) { return process.is_job && !process.declared_threads.has_value(); }
+
+void ForgetUnknownCores(RunFigures& figures) {
+  const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
+  if (std::none_of(processes.begin(), processes.end(), HasUnknownCores)) return;
+  for (std::string_view key : {"core_seconds", "total_cores", "peak_cores", "cores_per_worker"}) {
+    figures.metrics.SetNull(key, "the batch system's log does not say how many cores its jobs had");
+  }
+  figures.budget = Budget();
 }
 
 std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const TaskOfProcess& task_of_process,

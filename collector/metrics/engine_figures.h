@@ -17,8 +17,11 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const Task
 /// The engine's metrics, once workers and window are known.
 void SetEngine(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers, RunFigures& figures);
 
-/// A job without records of which the batch system does not say how many cores it had.
+/// A job of which the batch system does not say how many cores it had.
 bool HasUnknownCores(const ProcessRow& process);
+
+/// Where there is one, core-seconds and what follows from them are not known.
+void ForgetUnknownCores(RunFigures& figures);
 
 /// Without chunk records, what the processor's tasks did is what is known of that of chunks.
 void UseTimesOfTasks(RunFigures& figures);

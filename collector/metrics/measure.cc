@@ -25,7 +25,6 @@
 #include "collector/metrics/spell_sections.h"
 #include "collector/output/output_directory.h"
 #include "collector/sources/coffea_report.h"
-#include "collector/sources/left_out_logs.h"
 #include "collector/sources/prmon/prmon_reader.h"
 #include "collector/sources/process_tree/cgroup_limits.h"
 #include "collector/sources/process_tree/tree_log_reader.h"

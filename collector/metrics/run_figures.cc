@@ -133,6 +133,7 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   MetricSet& metrics = figures.metrics;
   SetAllNull(&metrics);
   SetWorkerMetrics(steps, &metrics);
+  ForgetUnknownCores(figures);
   figures.chosen = ChooseTotals(figures.findings.processes.has_records(), figures.totals, figures.bytes_read_chunks(),
                                 figures.coffea);
   SetRunMetrics(figures.findings, figures.totals, figures.chosen, figures.coffea, wall_time, &metrics);

@@ -51,10 +51,11 @@ struct RecordLogs {
 /// no need of them. `run` is a run's id, `all`, or empty for the only one there is. A log that is there twice (linked,
 /// or a copy that was made while it grew) is taken once, and one without a record that can be read is left out, with a
 /// warning. Logs of another major schema are left out with a warning.
-/// With `takes_streams` a source may be a named pipe or `-`, standard input.
+/// With `takes_streams` a source may be a named pipe or `-`, standard input. Adds the paths of `logs_left_out` that can
+/// be read to `*left_out`, for who keeps them.
 /// Errors: a source that does not exist or holds no readable log; several runs where none was chosen: they are listed.
 absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& sources, const std::string& run,
-                                          bool takes_streams = false);
+                                          bool takes_streams = false, std::vector<std::string>* left_out = nullptr);
 
 /// Whether a source is such a stream.
 bool IsStream(const std::string& source);

@@ -20,7 +20,6 @@
 #include "collector/records/record_parser.h"
 #include "collector/records/schema.h"
 #include "collector/sources/coffea_report.h"
-#include "collector/sources/left_out_logs.h"
 #include "collector/sources/log_life.h"
 #include "collector/sources/record_log.h"
 #include "collector/sources/record_log_lines.h"
@@ -309,12 +308,6 @@ bool IsStream(const std::string& source) {
 }
 
 absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& sources, const std::string& run,
-                                          bool takes_streams) {
-  std::vector<std::string> left_out;
-  return FindRecordLogs(sources, run, takes_streams, &left_out);
-}
-
-absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& sources, const std::string& run,
                                           bool takes_streams, std::vector<std::string>* left_out) {
   RecordLogs result;
   result.all_runs = run == "all";
@@ -392,8 +385,10 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
   }
   dropped.insert(dropped.end(), empty.begin(), empty.end());
   result.logs_left_out = paths.unreadable + static_cast<int64_t>(dropped.size());
-  std::copy_if(dropped.begin(), dropped.end(), std::back_inserter(*left_out),
-               [](const std::string& path) { return access(path.c_str(), R_OK) == 0; });
+  const auto can_be_read = [](const std::string& path) { return access(path.c_str(), R_OK) == 0; };
+  if (left_out != nullptr) {
+    std::copy_if(dropped.begin(), dropped.end(), std::back_inserter(*left_out), can_be_read);
+  }
   if (!empty.empty()) {
     result.warnings.push_back(fmt::format("{}: empty: nothing was recorded, or the disk was full at the start{}",
                                           empty.front(),

@@ -45,7 +45,8 @@ std::string AddOverTime(const Measurement& measurement, TerminalBox* box) {
     // against the cores where they are known: a full column is then a full machine
     const double cores = measurement.Metric("peak_cores").value_or(0);
     const double top = std::max(Largest(lanes), cores);
-    AddSpark("open chunks", lanes, top, top > cores * 1.001 ? HumanCount(top) : Counted(cores, "core", "cores"), box);
+    const bool is_more = cores == 0 || top > cores * 1.001;
+    AddSpark("open chunks", lanes, top, is_more ? HumanCount(top) : Counted(cores, "core", "cores"), box);
   }
   if (!memory.empty()) AddSpark("memory", memory, Largest(memory), HumanMemory(Largest(memory)), box);
   return "";

@@ -174,6 +174,11 @@ std::vector<ClusterWorker> MatchWorkers(const ClusterTable& clusters, ProcessFin
   const size_t recorded = findings.processes.size();
   std::vector<bool> sampled(recorded);
   for (size_t i = 0; i < recorded; ++i) sampled[i] = !findings.processes[i].samples.empty();
+  std::map<std::string_view, int64_t> ends_ns;  // of logs
+  for (const auto& [epoch, cluster] : clusters.by_epoch()) {
+    int64_t& end_ns = ends_ns[cluster.log];
+    end_ns = std::max(end_ns, cluster.last_ns);
+  }
   for (const auto& [epoch, cluster] : clusters.by_epoch()) {
     for (const ClusterWorkerFact& worker : cluster.workers) {
       // Rows beyond those recorded are of other workers, or of this one before it came again, unless it tells which
@@ -182,7 +187,7 @@ std::vector<ClusterWorker> MatchWorkers(const ClusterTable& clusters, ProcessFin
       const auto end = is_told ? findings.processes.end() : findings.processes.begin() + static_cast<long>(recorded);
       const auto process = std::find_if(findings.processes.begin(), end,
                                         [&](const ProcessRow& row) { return IsProcessOf(worker, row); });
-      const uint32_t index = process == end ? AddProcess(worker, cluster.last_ns, findings)
+      const uint32_t index = process == end ? AddProcess(worker, ends_ns[cluster.log], findings)
                                             : static_cast<uint32_t>(process - findings.processes.begin());
       FillIn(worker, findings.processes[index]);
       findings.processes[index].is_job = clusters.TraitsOf(epoch).numbers_jobs;

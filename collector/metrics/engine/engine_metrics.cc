@@ -209,7 +209,11 @@ void SetTasks(const EngineFacts& facts, MetricSet* metrics) {
     queue_ns += task.queue_ns;
     queue_known = true;
   }
-  if (queue_known) metrics->Set("task_queue_seconds", static_cast<double>(queue_ns) / 1e9);
+  if (queue_known) {
+    metrics->Set("task_queue_seconds", static_cast<double>(queue_ns) / 1e9);
+  } else {
+    metrics->SetNull("task_queue_seconds", "the engine's log does not tell how long tasks waited");
+  }
   SetSumOf("task_dispatch_seconds", &TaskRow::dispatch_ns, facts.tasks, metrics);
   SetSumOf("task_retrieval_seconds", &TaskRow::retrieval_ns, facts.tasks, metrics);
   if (const std::optional<double> cores = MeanCoresOfTasks(facts.tasks.rows)) {

@@ -110,12 +110,13 @@ struct EngineLife {
   int64_t stop_ns = 0;
 };
 
-// From its join to its leave, as the scheduler saw it; one that nobody saw join or leave was there all along. Without a
-// scheduler's word it lived as its process did.
+// From its join to its leave, as the scheduler saw it; one that nobody saw join or leave was there all along, or until
+// its log ends. Without a scheduler's word it lived as its process did.
 EngineLife LifeOf(const ProcessRow& process, const ChunkSpan& chunks, const RunWindow& run) {
   EngineLife life = {process.start_ns, process.last_ns};
   if (process.joined_ns.has_value()) {
-    life = {*process.joined_ns, process.left_ns.value_or(std::max(run.stop_ns, *process.joined_ns))};
+    const int64_t last_ns = process.is_unrecorded ? process.last_ns : run.stop_ns;
+    life = {*process.joined_ns, process.left_ns.value_or(std::max(last_ns, *process.joined_ns))};
   }
   if (chunks.any) {
     life.start_ns = std::min(life.start_ns, chunks.first_begin_ns);
