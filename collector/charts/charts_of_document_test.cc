@@ -108,16 +108,6 @@ TEST(SectionCharts, SelfTimesAreTheDocuments) {
   EXPECT_EQ(rows.front()["section"], "analyse") << "largest first";
 }
 
-TEST(SectionCharts, CpuAndWaitingAddUpToTheSection) {
-  const Chart chart = Drawn("section_cpu_vs_wait", MadeDocument());
-  double seconds = 0;
-  for (const Json& row : RowsWith(chart.spec, "seconds")) {
-    if (row["section"] == "load/read") seconds += row["seconds"].get<double>();
-    EXPECT_NE(row["section"], "(other)") << "its CPU time was not measured";
-  }
-  EXPECT_DOUBLE_EQ(seconds, 6);
-}
-
 TEST(FineCharts, WorkersAreSummedAndWhatBelongsToNoTaskIsLeftOut) {
   const Chart chart = Drawn("fine_by_function", MadeDocument());
   double cpu = 0, all = 0;
@@ -135,43 +125,10 @@ TEST(FineCharts, TransfersStandApart) {
   EXPECT_EQ(Value(RowsWith(chart.spec, "place"), "activity", "network", "place"), "between workers");
 }
 
-TEST(FineCharts, BytesAreInTheUnitOfTheAxis) {
-  const Chart chart = Drawn("per_task_bytes_read", MadeDocument());
-  EXPECT_EQ(Value(RowsWith(chart.spec, "activity"), "activity", "disk-read", "v"), 5.0);
-  EXPECT_NE(chart.spec["encoding"]["x"]["title"].get<std::string>().find("[MB]"), std::string::npos);
-}
-
-TEST(WorkerCharts, CountsAreStepsToTheEndOfTheRun) {
-  const std::vector<Json> rows = RowsWith(Drawn("worker_count_timeline", MadeDocument()).spec, "t");
-  ASSERT_GE(rows.size(), 3u);
-  EXPECT_EQ(rows[0], (Json{{"t", 0.0}, {"v", 1.0}}));
-  EXPECT_EQ(rows[1], (Json{{"t", 2.0}, {"v", 2.0}}));
-  EXPECT_EQ(rows[2], (Json{{"t", 10.0}, {"v", 2.0}}));
-}
-
 TEST(WorkerCharts, OpenChunksAreSummedOverWorkers) {
   const Chart chart = Drawn("concurrency_timeline", MadeDocument());
   // 2 for 8 s, and 1 for 6 s, of 2 x 10 + 2 x 8 core-seconds
   EXPECT_EQ(chart.subtitle, "made · 2.20 chunks open on average, of 3.60 cores");
-}
-
-TEST(WorkerCharts, UtilizationIsTheRatioOfTheSums) {
-  const Chart chart = Drawn("memory_utilization_mean_timeline", MadeDocument());
-  // one worker with 1 of 4 GiB; from 5 s on two, with 3 of 8
-  bool seen = false;
-  for (const Json& row : RowsWith(chart.spec, "v")) {
-    if (row.contains("high") || !row.contains("t") || row["v"].is_null()) continue;
-    const double seconds = row["t"];
-    if (seconds > 2 && seconds < 5.1) continue;
-    EXPECT_DOUBLE_EQ(row["v"].get<double>(), seconds < 2 ? 25 : 37.5) << row;
-    seen |= seconds > 5.1;
-  }
-  EXPECT_TRUE(seen);
-}
-
-TEST(WorkerCharts, TheHighestWorkerIsNamed) {
-  EXPECT_NE(Drawn("memory_utilization_per_worker_timeline", MadeDocument()).subtitle.find("highest in node:1: 50 %"),
-            std::string::npos);
 }
 
 TEST(WorkerCharts, AWorkerThatIsNotThereHasNoCells) {
@@ -198,12 +155,6 @@ TEST(WorkerCharts, TasksNeedAScheduler) {
   ChartInput input;
   input.measurement = &measurement;
   EXPECT_NE(MakeChart("total_active_tasks_timeline", input)->reason.find("no scheduler"), std::string::npos);
-}
-
-TEST(DatasetCharts, QuantilesAreTheDocuments) {
-  const std::vector<Json> rows = RowsWith(Drawn("duration_by_dataset", MadeDocument()).spec, "p50");
-  EXPECT_EQ(Value(rows, "name", "ttbar", "p95"), 3.0);
-  EXPECT_EQ(Value(rows, "name", "zjets", "max"), 1.6);
 }
 
 TEST(DatasetCharts, FilesAreSortedFromTheSlowest) {

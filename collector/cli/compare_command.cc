@@ -240,11 +240,12 @@ void AddCompareCommand(CLI::App* program, int* status) {
       ->option_text("GATE");
   command
       ->add_option("--fail-on-sure", options->sure_percent,
-                   "End with status 3 if a run took longer in its chunks, and the whole range of the difference is "
-                   "above PERCENT")
-      ->option_text("PERCENT");
+                   "End with status 3 if the work in a run's chunks took longer, and the whole range of the difference "
+                   "is above PERCENT")
+      ->option_text("PERCENT")
+      ->check(FiniteNumber(0, kAnyNumber));
   command->add_flag("--fail-on-unclear", options->fail_on_unclear,
-                    "End with status 3 if crema cannot tell whether a run took longer");
+                    "End with status 3 if crema cannot tell whether the work in a run's chunks took longer");
   command->add_option("--run", options->run, "The run whose records are taken: its id, or all");
   command->add_option("--width", options->width, "Width in columns (default: that of the terminal, else 100)")
       ->check(CLI::PositiveNumber);

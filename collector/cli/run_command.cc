@@ -99,7 +99,7 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
   CLI::Option* pid = run->add_option("--pid", plan->pid, "Watch this process and its children, instead of a command");
   pid->check(CLI::PositiveNumber);
   run->add_option("--interval", plan->interval_seconds, "Seconds between two samples of the process tree")
-      ->check(CLI::Range(kLeastInterval, kLargestInterval))
+      ->check(FiniteNumber(kLeastInterval, kLargestInterval))
       ->capture_default_str();
   run->add_option("--cores", plan->cores,
                   "Cores that each process may use (CREMA_THREADS). crema declares them, and pins nothing")
@@ -119,7 +119,7 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
       ->excludes(pid);
   run->add_option("--stacks", plan->stacks_hertz,
                   "Take stacks of functions so often in each second of a thread's CPU time (CREMA_STACKS)")
-      ->check(CLI::Range(kLeastStacks, kMostStacks))
+      ->check(FiniteNumber(kLeastStacks, kMostStacks))
       ->type_name("[HZ]")
       ->expected(0, 1)
       ->default_str("100")

@@ -42,7 +42,7 @@ int PrintLines(const TopOptions& options, const LiveOptions& live) {
       is_first = false;
       return;
     }
-    status = PrintOut(RenderLiveLine(running->model(), running->figures()));
+    status = PrintOut(RenderLiveLine(running->model(), running->figures(), running->sources()));
     std::fflush(stdout);
     const bool is_over = running->model().totals().records > 0 && running->model().state() != LiveState::kRunning;
     if (status != kDone || is_over) {

@@ -65,6 +65,12 @@ void ReadDocument(const element& document, const std::vector<std::string>& metri
   read->cores = Number(figures, "peak_cores");
   const bool is_defined = document["definitions"].get(definitions) == simdjson::SUCCESS;
   for (const std::string& metric : metrics) {
+    if (metric == kWorkOfRun) {
+      const std::optional<double> busy = Number(figures, "busy_time"), waiting = Number(figures, "chunk_cpu_wait");
+      if (busy.has_value() && waiting.has_value()) read->values[metric] = *busy - *waiting;
+      read->units[metric] = "s";
+      continue;
+    }
     element definition;
     if (is_defined && definitions[metric].get(definition) == simdjson::SUCCESS) {
       read->units[metric] = Text(definition, "unit");

@@ -12,6 +12,10 @@
 
 namespace crema {
 
+/// The time in chunks without the time in which their threads waited for a CPU: `busy_time` - `chunk_cpu_wait`. Other
+/// programs on the machine do not change it.
+inline constexpr std::string_view kWorkOfRun = "work";
+
 /// What `measurement.json` says of one run.
 struct HistoryRun {
   std::string directory;  ///< as it was found
@@ -24,9 +28,9 @@ struct HistoryRun {
   std::map<std::string, std::string, std::less<>> units;
 };
 
-/// Each directory is a measurement, or holds measurements one level below; one that is reached twice counts once. Read
-/// by `jobs` threads, in order of their starts (equal ones: of their directories). What is damaged has a reason.
-/// Errors: a directory cannot be listed, or holds no measurement.
+/// `metrics`: keys of the document, or `kWorkOfRun`. Each directory is a measurement, or holds measurements one level
+/// below; one that is reached twice counts once. Read by `jobs` threads, in order of their starts (equal ones: of their
+/// directories). What is damaged has a reason. Errors: a directory cannot be listed, or holds no measurement.
 absl::StatusOr<std::vector<HistoryRun>> ReadHistory(const std::vector<std::string>& directories,
                                                     const std::vector<std::string>& metrics, int jobs);
 

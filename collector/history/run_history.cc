@@ -111,7 +111,7 @@ void NoteWhatDiffers(RunHistory* history) {
     return std::any_of(runs.begin(), runs.end(), [&](const HistoryRun& run) { return of(run) != of(runs.front()); });
   };
   std::vector<std::string> other;
-  if (history->metric == kTimeOfRun && !HaveAsManyEvents(runs)) other.emplace_back("numbers of events");
+  if (history->metric != kRateOfRun && !HaveAsManyEvents(runs)) other.emplace_back("numbers of events");
   if (differ([](const HistoryRun& run) { return run.datasets; })) other.emplace_back("datasets");
   if (differ([](const HistoryRun& run) { return run.cores; })) other.emplace_back("cores");
   if (differ([](const HistoryRun& run) { return run.host; })) other.emplace_back("hosts");
@@ -142,8 +142,11 @@ absl::StatusOr<RunHistory> StudyHistory(std::vector<HistoryRun> runs, const Hist
         return run.id.empty() || ids.insert(run.id).second ? "" : "it is the same run as another one: " + run.id;
       },
       &runs, &history.left_out);
-  const bool by_time = choice.metric.empty() && !runs.empty() && HaveAsManyEvents(runs);
-  history.metric = !choice.metric.empty() ? choice.metric : std::string(by_time ? kTimeOfRun : kRateOfRun);
+  const bool know_work =
+      std::all_of(runs.begin(), runs.end(), [](const HistoryRun& run) { return run.values.count(kWorkOfRun) > 0; });
+  history.metric = !choice.metric.empty()                    ? choice.metric
+                   : runs.empty() || !HaveAsManyEvents(runs) ? std::string(kRateOfRun)
+                                                             : std::string(know_work ? kWorkOfRun : kTimeOfRun);
   LeaveOut(
       [&](const HistoryRun& run) {
         return run.values.count(history.metric) > 0 ? "" : history.metric + " was not measured";
@@ -167,6 +170,15 @@ absl::StatusOr<RunHistory> StudyHistory(std::vector<HistoryRun> runs, const Hist
   FindLevels(&history);
   NoteWhatDiffers(&history);
   return history;
+}
+
+std::string WhyNotJudged(const RunHistory& history) {
+  if (history.levels.empty()) {
+    return fmt::format("{} too few: {} are needed",
+                       Counted(static_cast<double>(history.runs.size()), "run is", "runs are"), kLeastValues);
+  }
+  if (!history.is_relative) return fmt::format("a value of {} is 0 or less", history.metric);
+  return history.more_is_worse.has_value() ? "" : fmt::format("whether more {} is worse is not known", history.metric);
 }
 
 absl::StatusOr<std::string> WorseThanBefore(const RunHistory& history, double limit) {

@@ -15,7 +15,8 @@
 
 namespace crema {
 
-/// Without a choice, the first is taken where all runs processed as many events, else the second.
+/// Without a choice: the work where all runs processed as many events and know it, else the time; where they processed
+/// different numbers of events, the rate.
 inline constexpr std::string_view kTimeOfRun = "wall_time", kRateOfRun = "event_rate_wall_khz";
 /// More runs than these are not looked at: the latest are.
 inline constexpr size_t kMostRuns = 10'000;
@@ -58,6 +59,9 @@ absl::StatusOr<RunHistory> StudyHistory(std::vector<HistoryRun> runs, const Hist
 /// How much worse the latest runs are than the best level before them, with the whole range, where that is more than
 /// `limit`: a sentence. Empty: they are not. Errors: whether more is worse is not known of this metric.
 absl::StatusOr<std::string> WorseThanBefore(const RunHistory& history, double limit);
+
+/// Why nobody can say whether the latest runs are worse. Empty: it can be said.
+std::string WhyNotJudged(const RunHistory& history);
 
 /// One sentence for each change, or one on what would have been seen.
 std::vector<std::string> HistorySentences(const RunHistory& history);

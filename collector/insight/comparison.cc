@@ -11,6 +11,7 @@
 
 #include "collector/insight/comparison_sentence.h"
 #include "collector/insight/member_column.h"
+#include "collector/insight/run_trouble.h"
 #include "collector/measurement/catalog.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -210,6 +211,16 @@ std::vector<ComparedRun> RunsOf(const Documents& documents, const std::vector<st
   return runs;
 }
 
+/// `after: 2 logs were left out. Its sums may be too low.`
+void AddWhatRecordsLack(const Documents& documents, const std::vector<ComparedRun>& runs, Comparison* comparison) {
+  for (size_t i = 0; i < documents.size(); ++i) {
+    const std::vector<std::string> lacks = WhatRecordsLack(*documents[i]);
+    if (lacks.empty()) continue;
+    comparison->sentences.push_back(
+        fmt::format("{}: {}. Its sums may be too low.", runs[i].name, fmt::join(lacks, ", ")));
+  }
+}
+
 /// Sums of weights are floating-point sums in whatever order the chunks came (docs/metrics.md, "Rules").
 bool SameWithinRounding(double left, double right) {
   return std::fabs(left - right) <= 1e-12 * std::max(std::fabs(left), std::fabs(right));
@@ -310,6 +321,7 @@ Comparison Compare(const std::vector<const Measurement*>& documents, std::vector
     if (elapsed.has_value()) comparison.elapsed.push_back(*elapsed);
   }
   if (comparison.elapsed.size() + 1 < documents.size()) comparison.elapsed.clear();
+  AddWhatRecordsLack(documents, comparison.runs, &comparison);
   CompareFigures(documents, &comparison);
   if (documents.size() == 2) comparison.section_tree = CompareSectionTrees({documents[0]}, {documents[1]});
   return comparison;
@@ -327,6 +339,7 @@ Comparison CompareSides(const Documents& before, const Documents& after, std::ve
   comparison.runs = {{"before", "", ""}, {"after", "", ""}};
   comparison.sentences.push_back(ComparisonSentence({before, "before"}, {after, "after"},
                                                     comparison.paired.empty() ? nullptr : &comparison.paired.front()));
+  AddWhatRecordsLack(all, runs, &comparison);
   const std::optional<ElapsedChange> elapsed = CompareElapsed(before, after);
   if (elapsed.has_value()) comparison.elapsed.push_back(*elapsed);
   CompareFigures(all, &comparison);
@@ -343,7 +356,7 @@ Comparison CompareSides(const Documents& before, const Documents& after, std::ve
 
 Json ComparisonAsJson(const Comparison& comparison) {
   Json document = {{"schema", "crema.comparison/1"},
-                   {"schema_minor", 3},
+                   {"schema_minor", 4},
                    {"runs", ToJson(comparison.runs)},
                    {"sentences", comparison.sentences}};
   if (!comparison.runs_before.empty()) {

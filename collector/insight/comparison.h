@@ -43,8 +43,9 @@ struct ComparedRun {
 
 struct Comparison {
   std::vector<ComparedRun> runs;
-  std::vector<PairedChange> paired;    ///< of each run but the first, piece by piece; empty: only documents are known
-  std::vector<std::string> sentences;  ///< of each run but the first, how it differs from that
+  std::vector<PairedChange> paired;  ///< of each run but the first, piece by piece; empty: only documents are known
+  /// Of each run but the first, how it differs from that; then, of each whose records are not complete, what they lack.
+  std::vector<std::string> sentences;
   std::vector<ElapsedChange> elapsed;  ///< of each run but the first; empty where a wall time is missing
   /// Of several runs a side, all of them: `runs` and all values then are of the sides, means over their runs.
   std::vector<ComparedRun> runs_before;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/engines/engines.h"
 #include "collector/insight/budget_rows.h"
 #include "collector/insight/lost_workers.h"
 #include "collector/insight/run_evidence.h"
@@ -47,6 +48,18 @@ struct Loss {
   double share = 0;
 };
 
+/// "uses a GPU: some kernel ran for 75 % of the time in which it did".
+std::string UseOfUncountedGpu(const Measurement& measurement) {
+  const std::optional<double> utilization = measurement.Metric("gpu_utilization");
+  if (!measurement.Metric("gpu_peak_memory_bytes").has_value()) {
+    if (!utilization.has_value()) return "may use a GPU, and what it did is not known";
+    return fmt::format("may use a GPU: some kernel, maybe of others, ran on this machine for {} of the time",
+                       HumanPercent(*utilization));
+  }
+  if (!utilization.has_value()) return "uses a GPU: the driver does not report how busy it was";
+  return fmt::format("uses a GPU: some kernel ran for {} of the time in which it did", HumanPercent(*utilization));
+}
+
 /// "waiting-bound: your code waited for 44 % of 3 h 21 m of core time and computed for 33 %".
 Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget) {
   const double compute = budget.Share("compute");
@@ -58,24 +71,31 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   const double idle = budget.Share("joined") + budget.Share("startup") + budget.Share("idle") + budget.Share("tail") +
                       budget.Share("shutdown");
   const double unused = budget.Share("unused_by_tasks");
-  const double unmeasured = budget.Share("unmeasured");
+  const double of_silent_jobs = budget.Share("unmeasured_cpu");
+  const double unmeasured = budget.Share("unmeasured") + of_silent_jobs;
   const std::string all = CoreTime(budget.core_seconds);
   if (unmeasured >
       std::max({compute, cpu_wait + blocked, budget.Share("gpu_wait"), outside, process, framework, idle, unused})) {
+    if (of_silent_jobs > 0) {
+      return {fmt::format("not judged: {} of {} are of jobs without records or not measured; such jobs computed for {}",
+                          HumanPercent(unmeasured), all, HumanPercent(of_silent_jobs))};
+    }
     return {fmt::format("not judged: for {} of {} the CPU time of chunks is not known", HumanPercent(unmeasured), all)};
   }
   const std::string of_all = " of " + all;
   const bool is_uncounted = UsesUncountedGpu(measurement);
-  Class with_gpu = {fmt::format(
-      "uses a GPU: some kernel ran for {} of the time; your code computed, or waited for the GPU, for {}{} "
-      "(`crema run --gpu` shows which)",
-      HumanPercent(measurement.Metric("gpu_utilization").value_or(0)), HumanPercent(compute + blocked), of_all)};
+  Class with_gpu = {
+      fmt::format("{}; your code computed or was blocked for {}{}, and may have waited for the GPU meanwhile "
+                  "(`crema run --gpu` shows it)",
+                  UseOfUncountedGpu(measurement), HumanPercent(compute + blocked), of_all)};
   if (RuleOf("compute-bound").threshold.Holds(compute)) {
     if (is_uncounted) return with_gpu;
     return {fmt::format("compute-bound: your code computed for {}{}", HumanPercent(compute), of_all)};
   }
   const double waiting = cpu_wait + blocked;
+  const bool is_set_up = IsMostlySetUp(measurement);
   const double gpu = budget.Share("gpu_wait");
+  const double copies = measurement.Metric("gpu_copy_seconds").value_or(0);
   const std::array<Use, 7> uses = {{
       {waiting,
        RuleOf("waiting-bound").threshold.Holds(waiting) || (kWaitsToo.Holds(waiting) && waiting > compute),
@@ -85,7 +105,7 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
        {"cpu_wait", "blocked", "waiting"}},
       {gpu,
        RuleOf("gpu-bound").threshold.Holds(gpu),
-       "gpu-bound",
+       copies > measurement.Metric("gpu_seconds").value_or(0) ? "gpu-copies" : "gpu-bound",
        "your code waited for the GPU for {}",
        {"gpu-bound", "gpu-copies"},
        {"gpu_wait"}},
@@ -110,8 +130,9 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
        {"framework", "failed"}},
       {outside,
        RuleOf("opening-bound").threshold.Holds(outside),
-       "opening-bound",
-       "opening and reading around your code took {}",
+       is_set_up ? "set-up-bound" : "opening-bound",
+       is_set_up ? "time around your code, most of it before the first chunk of each thread (imports, set-up), took {}"
+                 : "opening and reading around your code took {}",
        {"opening-bound"},
        {"outside_chunk"}},
   }};
@@ -119,7 +140,7 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   for (const Use& use : uses) {
     if (use.characterises && (most == nullptr || use.share > most->share)) most = &use;
   }
-  if (is_uncounted && (most == nullptr || most == uses.data())) return with_gpu;
+  if (is_uncounted && (most == nullptr || (most == uses.data() && cpu_wait <= blocked))) return with_gpu;
   if (most == nullptr) return {fmt::format("mixed: your code computed for {}{}", HumanPercent(compute), of_all)};
   const bool is_waiting = most == &uses[0];
   return {fmt::format("{}: {}{}{}{}computed for {}", most->name,
@@ -231,31 +252,50 @@ std::string Trouble(const Measurement& measurement, const RunEvidence& evidence)
   return AndList(clauses);
 }
 
-/// Of an engine's log alone: what it says of its tasks; empty: none has begun.
+/// `Slurm's log has`, `the logs of HTCondor and Slurm have`.
+std::string WhoseLogs(std::string_view engines) {
+  std::vector<std::string> names;
+  for (size_t at = 0; at < engines.size();) {
+    const size_t end = std::min(engines.find(", ", at), engines.size());
+    const std::string_view text = engines.substr(at, end - at);
+    const Engine* const engine = EngineNamed(text);
+    names.emplace_back(engine == nullptr ? text : engine->traits.name);
+    at = end + 2;
+  }
+  return names.size() == 1 ? names.front() + "'s log has" : fmt::format("the logs of {} have", AndList(names));
+}
+
+/// Of engines' logs alone: what they say of their jobs or tasks; empty: none has begun.
 std::string WhatTheLogSays(const Measurement& measurement) {
-  const std::string engine = measurement.run.engine.str();
-  if (engine.empty()) return "";
-  const double ended = measurement.Metric("num_tasks").value_or(0);
+  const std::string engines = measurement.run.engine.str();
+  if (engines.empty()) return "";
+  const std::optional<double> jobs = measurement.Metric("num_jobs");
+  const double begun = jobs.value_or(0) - measurement.Metric("num_tasks_never_begun").value_or(0);
+  const double ended = jobs.has_value() ? 0 : measurement.Metric("num_tasks").value_or(0);
   double running = 0, cpu_seconds = 0;
+  bool lacks_cpu = false;
   for (const WorkerRow& worker : measurement.workers) {
     running += worker.state == "running";
     cpu_seconds += worker.engine_cpu.value_or(0);
+    lacks_cpu |= !worker.engine_cpu.has_value();
   }
-  if (ended == 0 && running == 0) return "";
   std::vector<std::string> has;
+  if (begun > 0) has.push_back(Counted(begun, "job", "jobs") + (running > 0 ? " (not all have ended)" : ""));
   if (ended > 0) has.push_back(Counted(ended, "task", "tasks") + " that ended");
-  if (running > 0) has.push_back(Counted(running, "worker", "workers") + " that had not left");
-  const std::string text = fmt::format("{}'s log has {}", engine.substr(0, engine.find(' ')), AndList(has));
+  if (running > 0 && !jobs.has_value()) has.push_back(Counted(running, "worker", "workers") + " that had not left");
+  if (has.empty()) return "";
   std::vector<std::string> used;
   if (cpu_seconds > 0) {
-    used.push_back(HumanDuration(cpu_seconds) + " of CPU");
+    used.push_back((lacks_cpu ? "at least " : "") + HumanDuration(cpu_seconds) + " of CPU");
     if (const auto efficiency = measurement.Metric("job_cpu_efficiency")) {
-      used.back() += fmt::format(" ({} of their cores' time)", HumanPercent(*efficiency));
+      used.back() += fmt::format(" ({} of their cores' time{})", HumanPercent(*efficiency),
+                                 lacks_cpu ? ", where it is known" : "");
     }
   }
   if (const std::optional<double> peak = measurement.Metric("peak_memory_bytes")) {
-    used.push_back("at most " + HumanMemory(*peak) + " of memory each");
+    used.push_back("up to " + HumanMemory(*peak) + " of memory each");
   }
+  const std::string text = fmt::format("{} {}", WhoseLogs(engines), AndList(has));
   return used.empty() ? text : text + ", which used " + AndList(used);
 }
 

@@ -126,6 +126,11 @@ TEST(Headline, SaysOfEachOtherLargestUseWhatTookTheTime) {
   SetBudget(&document, {{"compute", 20}, {"outside_chunk", 70}, {"idle", 10}});
   EXPECT_THAT(Headline(document), StartsWith("Opening-bound: opening and reading around your code took 70 % of 100 "
                                              "core-seconds, and your code computed for 20 %."));
+  document["metrics"]["outside_chunk_time"] = 70;
+  document["metrics"]["first_before_chunk_time"] = 50;
+  EXPECT_THAT(Headline(document),
+              StartsWith("Set-up-bound: time around your code, most of it before the first chunk of "
+                         "each thread (imports, set-up), took 70 % of 100 core-seconds"));
   SetBudget(&document, {{"compute", 20}, {"framework", 30}, {"failed", 40}, {"idle", 10}});
   EXPECT_THAT(Headline(document), StartsWith("Overhead-bound: the framework and repeated work took 70 % of 100 "
                                              "core-seconds, and your code computed for 20 %."));

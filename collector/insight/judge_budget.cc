@@ -21,8 +21,6 @@ struct PartVerdict {
 
 constexpr PartVerdict kPartVerdicts[] = {
     {"cpu-contention", "cpu_wait", "Threads were runnable but got no CPU for {} of the core-seconds."},
-    {"opening-bound", "outside_chunk",
-     "Tasks spent {} of the core-seconds around your chunks: opening files, building arrays, handing back results."},
     {"long-tail", "tail", "While the last chunks ran, free cores cost {} of the core-seconds."},
     {"idle-workers", "idle", "Between chunks, free cores cost {} of the core-seconds."},
     {"unused-cores", "unused_by_tasks", "Cores that tasks were given and did not use cost {} of the core-seconds."},
@@ -36,6 +34,21 @@ void JudgePart(const PartVerdict& words, const JudgedRun& run) {
   if (!rule.threshold.Holds(share)) return;
   run.Add(rule, share, fmt::format(fmt::runtime(words.sentence), HumanPercent(share)),
           {{fmt::format("budget.{}.share", words.part), share}}, share);
+}
+
+void JudgeAround(const JudgedRun& run) {
+  const bool is_set_up = IsMostlySetUp(run.measurement);
+  const size_t judged = run.verdicts->size();
+  JudgePart({"opening-bound", "outside_chunk",
+             is_set_up ? "Tasks spent {} of the core-seconds around your chunks, most of it before the first chunk of "
+                         "each thread: imports and other set-up."
+                       : "Tasks spent {} of the core-seconds around your chunks: opening files, building arrays, "
+                         "handing back results."},
+            run);
+  if (!is_set_up || run.verdicts->size() == judged) return;
+  Verdict& verdict = run.verdicts->back();
+  verdict.evidence.emplace_back("first_before_chunk_time", *run.measurement.Metric("first_before_chunk_time"));
+  verdict.suggestion = "Import before the run what tasks need (a worker's preload, `client.run`), and keep workers.";
 }
 
 /// A chunk that is computed again is no failure: maybe a pass of its own that was given no name.
@@ -135,11 +148,17 @@ void JudgeOversubscription(const JudgedRun& run) {
 
 }  // namespace
 
+bool IsMostlySetUp(const Measurement& measurement) {
+  const double around = measurement.Metric("outside_chunk_time").value_or(0);
+  return around > 0 && kMostOfIt.Holds(measurement.Metric("first_before_chunk_time").value_or(0) / around);
+}
+
 void JudgeBudget(const JudgedRun& run) {
   JudgeCompute(run);
   JudgeWaiting(run);
   JudgePythonsLock(run);
   for (const PartVerdict& part : kPartVerdicts) JudgePart(part, run);
+  JudgeAround(run);
   JudgeRepeats(run);
   JudgeOversubscription(run);
 }

@@ -37,8 +37,11 @@ std::vector<std::pair<std::string, double>> Gaps(const JudgedRun& run) {
     if (share.has_value() && kIncompleteCoverage.Holds(*share)) add(member, *share);
   }
   if (run.evidence.budget.has_value() && !run.is_running()) {
-    const double unmeasured = run.budget().Share("unmeasured");
-    if (kMuchUnmeasured.Holds(unmeasured)) gaps.emplace_back("budget.unmeasured.share", unmeasured);
+    const double cpu = run.budget().Share("unmeasured_cpu"), rest = run.budget().Share("unmeasured");
+    if (kMuchUnmeasured.Holds(cpu + rest)) {
+      if (cpu > 0) gaps.emplace_back("budget.unmeasured_cpu.share", cpu);
+      if (rest > 0) gaps.emplace_back("budget.unmeasured.share", rest);
+    }
   }
   return gaps;
 }

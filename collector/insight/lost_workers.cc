@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/engines/engines.h"
 #include "collector/insight/run_evidence.h"
 #include "collector/insight/short_name.h"
 #include "fmt/format.h"
@@ -97,8 +96,7 @@ LostWorkers FindLostWorkers(const Measurement& measurement) {
   std::stable_sort(vanished.begin(), vanished.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (auto& [stop, name] : vanished) lost.names.push_back(std::move(name));
   // A batch system's job is not there to take over another one's work.
-  const Engine* engine = EngineNamed(measurement.run.engine.str());
-  if (engine == nullptr || !engine->traits.numbers_jobs) AddAbsence(std::move(steps), end, lost);
+  if (!measurement.Metric("num_jobs").has_value()) AddAbsence(std::move(steps), end, lost);
   return lost;
 }
 

@@ -70,7 +70,11 @@ void AddLostWorkers(const Measurement& measurement, RunTrouble& trouble) {
 void AddJobsWithoutWork(const Measurement& measurement, RunTrouble& trouble) {
   const double never_began = measurement.Metric("num_tasks_never_begun").value_or(0);
   const double removed = measurement.Metric("num_tasks_removed").value_or(0);
-  const double all = measurement.Metric("num_tasks").value_or(0) + never_began + removed;
+  const auto of_all = [&measurement](double jobs) {
+    const std::optional<double> all = measurement.Metric("num_jobs");
+    return all.has_value() ? fmt::format("{} of {}", HumanCount(jobs), Counted(*all, "job", "jobs"))
+                           : Counted(jobs, "job", "jobs");
+  };
   if (never_began > 0) {
     const std::vector<NeverBegunRow>& reasons = measurement.run.never_began;
     const auto most =
@@ -78,13 +82,13 @@ void AddJobsWithoutWork(const Measurement& measurement, RunTrouble& trouble) {
                          [](const NeverBegunRow& one, const NeverBegunRow& other) { return one.jobs < other.jobs; });
     std::string why = most == reasons.end() ? "" : most->reason.str();
     if (reasons.size() > 1) why = fmt::format("{} of them {}", HumanCount(*most->jobs), why);
-    Add(trouble, Mark::kWatch, fmt::format("{} never began ({})", Counted(never_began, "job", "jobs"), why),
+    Add(trouble, Mark::kWatch, fmt::format("{} never began ({})", of_all(never_began), why),
         Counted(never_began, "job", "jobs") + " never began");
   }
   if (removed > 0) {
     Add(trouble, Mark::kWatch,
-        fmt::format("{} of {} {} removed by {} user", HumanCount(removed), Counted(all, "job", "jobs"),
-                    removed == 1 ? "was" : "were", removed == 1 ? "its" : "their"),
+        fmt::format("{} {} removed by {} user", of_all(removed), removed == 1 ? "was" : "were",
+                    removed == 1 ? "its" : "their"),
         Counted(removed, "job", "jobs") + " removed");
   }
 }
@@ -132,6 +136,12 @@ void AddIncompleteRecords(const Measurement& measurement, RunTrouble& trouble) {
 }
 
 }  // namespace
+
+std::vector<std::string> WhatRecordsLack(const Measurement& measurement) {
+  RunTrouble trouble;
+  if (measurement.run.state != "running") AddIncompleteRecords(measurement, trouble);
+  return trouble.clauses;
+}
 
 RunTrouble FindRunTrouble(const Measurement& measurement) {
   RunTrouble trouble;

@@ -19,6 +19,9 @@ struct RunTrouble {
   bool any() const { return !clauses.empty(); }
 };
 
+/// The part that is of the records: `2 logs were left out`. Sums over them may be too low.
+std::vector<std::string> WhatRecordsLack(const Measurement& measurement);
+
 /// How the run ended is not part of it. While it goes on, chunks without a result are about to come.
 RunTrouble FindRunTrouble(const Measurement& measurement);
 

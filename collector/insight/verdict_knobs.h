@@ -120,6 +120,7 @@ inline void Keep(Json* document, double bytes, double chunks) {
 inline void UseGpu(Json* document, double kernels, double copies) {
   SetMetric(document, "gpu_seconds", kernels);
   SetMetric(document, "gpu_copy_seconds", copies);
+  SetMetric(document, "gpu_to_device_bytes", 1e6);
   SetMetric(document, "gpu_wait_cpu_seconds", 0);
 }
 

@@ -56,8 +56,9 @@ const std::vector<VerdictRule>& VerdictTable() {
        "Faster kernels, smaller models, lower precision, or more GPUs shorten the run. table gpu_kernels names the "
        "longest."},
       {"gpu-copies", "time", From(0.10), kNever, Severity::kWarning,
-       "budget: gpu_wait {0} of the core-seconds, and gpu_copy_seconds are more than gpu_seconds. Needs crema run "
-       "--gpu",
+       "budget: gpu_wait {0} of the core-seconds, gpu_copy_seconds are more than gpu_seconds, and bytes were copied to "
+       "or "
+       "from a GPU. Needs crema run --gpu",
        "copies should be a small part of what a GPU does; below a tenth, waiting for them hardly matters",
        "Copy less, and only once: keep data on the device, use pinned memory and asynchronous copies, convert to "
        "smaller "
@@ -67,9 +68,9 @@ const std::vector<VerdictRule>& VerdictTable() {
        Below(0.30),
        kNever,
        Severity::kWarning,
-       "gpu_busy_seconds / wall_time {0}, kernels took {2} of the core-seconds, and gpu-bound does not fire. Needs "
-       "crema "
-       "run --gpu",
+       "gpu_busy_seconds / wall_time and, if it is known, gpu_utilization {0}, kernels took {2} of the core-seconds, "
+       "and "
+       "gpu-bound does not fire. Needs crema run --gpu",
        "a device that is idle for more than two thirds of the time waits for the host",
        "Use larger batches, prepare the next one while the device works (streams, threads), or let several processes "
        "share the GPU.",
@@ -101,7 +102,8 @@ const std::vector<VerdictRule>& VerdictTable() {
        "Use more processes with fewer threads each, or code that releases the lock.",
        {&kLockIsTaken}},
       {"opening-bound", "time", From(kMostWaiting), 0.30, Severity::kWarning,
-       "budget: outside_chunk {0} of the core-seconds; bad from {1}. Needs an engine's tasks",
+       "budget: outside_chunk {0} of the core-seconds; bad from {1}. Needs an engine's tasks. If most of it was before "
+       "the first chunk of each thread of a worker (first_before_chunk_time), the verdict speaks of imports and set-up",
        "opening a file and building its arrays takes a few per cent; in a good run waiting takes up to 0.15, too",
        "Use larger chunks, so that a file is opened less often; keep files open; read metadata once."},
       {"chunks-too-small",

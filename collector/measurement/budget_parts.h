@@ -45,7 +45,7 @@ inline constexpr BudgetPartKind kBudgetParts[] = {
      "code that waited (the kernel does not report for what)",
      "stands for the two above where the kernel does not tell the run delay"},
     {"outside_chunk", "Opening and reading around your code", "around the chunks",
-     "opening and reading around your code", "compute of chunk tasks outside their chunk"},
+     "time around your chunks (imports, opening, reading)", "compute of chunk tasks outside their chunk"},
     {"process_cpu", "CPU outside chunks", "CPU outside chunks", "CPU outside chunks (set-up, framework code, merging)",
      "CPU of the workers' processes that no chunk and no task took: set-up, framework code, merging. It fills free "
      "lanes, at most all of them; only where the CPU time of a worker's process is known"},
@@ -64,9 +64,11 @@ inline constexpr BudgetPartKind kBudgetParts[] = {
      "free from the last moment at which 90 % of the live cores were occupied to the last chunk's stop"},
     {"shutdown", "Idle", "after the last chunk", "cores that were free after the last chunk",
      "free after the last chunk's stop"},
+    {"unmeasured_cpu", "Not measured", "CPU of jobs without records", "",
+     "CPU of jobs without records, as their batch system counted it; only where it did"},
     {"unmeasured", "Not measured", "not measured", "",
      "lanes of attempts still open, or whose record is lost, or whose CPU time is not known; jobs and tasks without "
-     "records; only where there are"},
+     "records, without the CPU above; only where there are"},
 };
 
 /// nullptr for a part that this version does not know.

@@ -6,6 +6,7 @@ namespace {
 
 constexpr std::string_view kNoDask = "no Dask scheduler was observed";
 constexpr std::string_view kNoTasks = "no engine's tasks were observed";
+constexpr std::string_view kNoJobs = "no batch system's log was read";
 
 constexpr MetricEntry kEntries[] = {
     {"cpu_time_seconds", "", "s", "Tasks on CPU", "thread-cpu of all prefixes.", kNoDask},
@@ -57,12 +58,14 @@ constexpr MetricEntry kEntries[] = {
      "Those of num_failed_tasks whose last try has no recorded chunk. Null where a chunk may be that is "
      "joined to no task.",
      kNoTasks},
+    {"num_jobs", "", "count", "Jobs",
+     "Jobs in batch systems' logs, whether they began or not. A place in an array is a job.", kNoJobs},
     {"num_tasks_never_begun", "", "count", "Tasks that never began",
      "Jobs in a batch system's log of which nothing ran until its end: they wait, are held, or were removed before. "
      "quality.warnings has the reasons.",
-     kNoTasks},
+     kNoJobs},
     {"num_tasks_removed", "", "count", "Tasks removed by their user",
-     "Jobs that had begun, and that their user ended. They are no part of num_tasks.", kNoTasks},
+     "Jobs that had begun, and that their user ended. They are no part of num_tasks.", kNoJobs},
     {"task_queue_seconds", "", "s", "Task queue",
      "Time from the engine's order until a task started, or until a core was held for it. It occupies no thread.",
      kNoTasks},
@@ -75,20 +78,28 @@ constexpr MetricEntry kEntries[] = {
     {"task_join_coverage", "", "ratio", "Chunks joined to tasks",
      "Ended attempts that belong to a task, divided by all ended attempts.", kNoTasks},
     {"outside_chunk_time", "", "s", "Around the chunk",
-     "Compute time of tasks with chunks, minus the duration of these chunks: opening files, building arrays, handing "
-     "over results.",
+     "Compute time of tasks with chunks, minus the duration of these chunks: importing, opening files, building "
+     "arrays, handing over results.",
      kNoTasks},
     {"outside_chunk_share", "", "ratio", "Around the chunk",
      "outside_chunk_time / (compute time of tasks with chunks).", kNoTasks},
     {"before_chunk_time", "", "s", "Before the chunk",
      "The part of outside_chunk_time before the first chunk of a task: starting a process, importing, opening files.",
      kNoTasks},
+    {"first_before_chunk_time", "", "s", "Before the chunk, first tasks",
+     "The part of before_chunk_time in the first task with chunks of each thread of a worker: importing and other "
+     "set-up "
+     "come there.",
+     kNoTasks},
     {"idle_time_seconds", "", "core s", "Idle", "Core seconds while the span was active, minus all execute seconds.",
      kNoDask},
     {"failed_time_seconds", "", "s", "Failed tasks", "The activity `failed`.", kNoDask},
     {"cancelled_time_seconds", "", "s", "Cancelled tasks", "The activity `cancelled`.", kNoDask},
     {"fine_metrics_coverage", "", "ratio", "Fine metrics' coverage",
-     "Seconds of fine metrics inside tasks, divided by Dask's own compute seconds of the same tasks.", kNoDask},
+     "The share of Dask's own compute seconds of tasks for which fine metrics inside the same tasks (by prefix) "
+     "account. "
+     "If these come to more than Dask's seconds, quality.warnings says so.",
+     kNoDask},
 };
 
 }  // namespace

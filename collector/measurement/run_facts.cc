@@ -136,8 +136,10 @@ constexpr Column kQualityColumns[] = {
                                             "tasks in which no chunk was recorded"),
     ColumnOf<&Quality::event_coverage>("event_coverage", "", Kind::kShare, 0,
                                        "events in records over the Coffea report's, else over CREMA_TOTAL_EVENTS"),
-    ColumnOf<&Quality::fine_metrics_coverage>("fine_metrics_coverage", "", Kind::kShare, 0,
-                                              "in-task fine seconds over the engine's own; below 0.99 is flagged"),
+    ColumnOf<&Quality::fine_metrics_coverage>(
+        "fine_metrics_coverage", "", Kind::kShare, 0,
+        "share of the engine's own compute seconds that fine seconds in tasks account "
+        "for; below 0.99 is flagged"),
     ColumnOf<&Quality::clock_offset_max_s>("clock_offset_max_s", "", Kind::kDuration, 0,
                                            "largest difference between clocks of hosts"),
     ColumnOf<&Quality::clock_step_max_s>("clock_step_max_s", "", Kind::kDuration, 0,
@@ -147,8 +149,9 @@ constexpr Column kQualityColumns[] = {
                                            "of instrumentation_overhead; null: none were counted"),
     ColumnOf<&Quality::sampling_gap_max_s>("sampling_gap_max_s", "", Kind::kDuration, 0,
                                            "longest time between two samples"),
-    ColumnOf<&Quality::workers_unseen>("workers_unseen", "", Kind::kCount, 0,
-                                       "workers of the engine that sent nothing"),
+    ColumnOf<&Quality::workers_unseen>(
+        "workers_unseen", "", Kind::kCount, 0,
+        "workers of the engine that sent nothing; null where only the engine's log was read"),
     ColumnOf<&Quality::records_lost_bytes>("records_lost_bytes", "", Kind::kMemory, 0,
                                            "records that workers sent and the scheduler could not keep"),
     ColumnOf<&Quality::tree_cpu_sampled>("tree_cpu_sampled", "", Kind::kCount, 0,

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "collector/metrics/attempts/attempt_quantities.h"
+#include "collector/metrics/engine_figures.h"
 #include "crema/version.h"
 
 namespace crema {
@@ -63,6 +64,7 @@ Text StateOf(const RunFigures& figures, const RunProvenance& provenance) {
     return process.state == ProcessState::kRunning;
   });
   if (figures.engine.went_silent && !any_writes) return Text();
+  if (figures.engine.goes_on && !figures.bounds.stop_was_told) return "running";
   bool any_ended = figures.bounds.stop_was_told;
   bool any_lost = false;
   bool any_damaged = false;
@@ -175,7 +177,7 @@ WorkerRow Assembly::WorkerOf(BreakdownRow breakdown, const WorkerLife* life) con
   if (life != nullptr) {
     row.start = SinceStart(life->start_ns);
     row.stop = SinceStart(life->stop_ns);
-    row.cores = life->cores;
+    if (!HasUnknownCores(processes()[life->process])) row.cores = life->cores;
   }
   if (row.group >= processes().size()) return row;  // of `(other)`
   const ProcessRow& process = processes()[row.group];

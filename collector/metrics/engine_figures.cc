@@ -70,11 +70,14 @@ void FoldAlike(std::vector<std::string>* lines) {
 /// What a batch system counted where crema did not.
 void SetCountedByBatchSystem(RunFigures& figures) {
   double cpu_seconds = 0, core_seconds = 0;
+  bool cores_known = true;
   std::optional<int64_t> peak_bytes;
   for (const WorkerLife& life : figures.workers) {
     const ProcessRow& process = figures.findings.processes.processes[life.process];
     peak_bytes = std::max(peak_bytes, process.engine_peak_memory_bytes);
+    cores_known &= !HasUnknownCores(process);
     if (!process.is_job || !process.engine_cpu_ns.has_value() || life.stop_ns <= life.start_ns) continue;
+    if (!process.declared_threads.has_value()) continue;  // of how many core-seconds?
     cpu_seconds += static_cast<double>(*process.engine_cpu_ns) / 1e9;
     core_seconds += static_cast<double>(life.cores) * static_cast<double>(life.stop_ns - life.start_ns) / 1e9;
   }
@@ -83,6 +86,11 @@ void SetCountedByBatchSystem(RunFigures& figures) {
   if (peak_bytes.has_value() && !metrics.Number("peak_memory_bytes").has_value()) {
     metrics.Set("peak_memory_bytes", *peak_bytes);
   }
+  if (cores_known) return;
+  for (std::string_view key : {"core_seconds", "total_cores", "peak_cores", "cores_per_worker"}) {
+    metrics.SetNull(key, "the batch system's log does not say how many cores its jobs had");
+  }
+  figures.budget.rows.clear();
 }
 
 /// Of the processor's tasks; of all, where nobody said which those are.
@@ -97,13 +105,17 @@ std::optional<double> ShareOfTasksBlocked(const MetricSet& metrics) {
 
 }  // namespace
 
+bool HasUnknownCores(const ProcessRow& process) {
+  return process.is_job && process.is_unrecorded && !process.declared_threads.has_value();
+}
+
 std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const TaskOfProcess& task_of_process,
                                         RunFigures& figures) {
   const size_t recorded = figures.findings.processes.processes.size();
   const bool has_records = figures.findings.processes.has_records();
   std::vector<ClusterWorker> workers = MatchWorkers(clusters, figures.findings.processes);
   for (const auto& [epoch, cluster] : clusters.by_epoch()) {
-    figures.engine.has_scheduler = figures.engine.has_scheduler || !cluster.is_bare;
+    figures.engine.has_scheduler = true;
     figures.engine.tells_tasks = figures.engine.tells_tasks || !cluster.tasks.empty();
   }
   figures.engine.name = clusters.EngineText();
@@ -114,7 +126,6 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const Task
   const std::set<uint32_t> with_tasks = MoveToWorkers(clusters, workers, task_of_process, &figures.findings);
   for (const ClusterWorker& worker : workers) {
     ProcessRow& process = figures.findings.processes.processes[worker.process];
-    process.is_job = figures.engine.traits.numbers_jobs;
     if (worker.process < recorded || with_tasks.count(worker.process) > 0) continue;
     ++figures.engine.workers_unseen;
     process.is_unrecorded = process.is_job || (figures.engine.tells_tasks && !has_records);
@@ -124,18 +135,32 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const Task
     }
   }
   constexpr int64_t kLongAgo = int64_t{86'400} * 1'000'000'000;
+  struct Heard {
+    bool has_end = true;
+    int64_t last_ns = 0;
+  };
+  std::map<std::string_view, Heard> logs;
   for (const auto& [epoch, cluster] : clusters.by_epoch()) {
-    if (!cluster.never_began.empty()) figures.engine.never_began[cluster.never_began] += cluster.never_began_jobs;
-    figures.engine.jobs_removed += cluster.is_removed && cluster.never_began.empty();
-    const EngineTraits& traits = figures.engine.traits;
-    const bool tells_the_end = traits.numbers_jobs || !traits.task_processes.empty();
-    figures.engine.went_silent |= tells_the_end && !cluster.closed &&
-                                  absl::GetCurrentTimeNanos() - std::max(cluster.last_ns, cluster.seen_ns) > kLongAgo;
+    const EngineTraits& traits = clusters.TraitsOf(epoch);
+    const bool has_begun = cluster.never_began.empty();
+    if (!has_begun) figures.engine.never_began[cluster.never_began] += cluster.never_began_jobs;
+    figures.engine.jobs_removed += cluster.is_removed && has_begun;
+    if (traits.numbers_jobs) {
+      figures.engine.jobs = figures.engine.jobs.value_or(0) + (has_begun ? 1 : cluster.never_began_jobs);
+    }
+    Heard& heard = logs[cluster.log];
+    heard.last_ns = std::max({heard.last_ns, cluster.last_ns, cluster.seen_ns});
+    heard.has_end &= cluster.closed || !(traits.numbers_jobs || !traits.task_processes.empty());
     for (const auto& [log, bytes] : cluster.lost_bytes) figures.engine.lost_bytes += bytes;
     for (const std::string& complaint : cluster.complaints) figures.engine.complaints.push_back(complaint);
     for (const auto& [worker, why] : cluster.silent) {
       figures.engine.complaints.push_back(fmt::format("{} did not send its last records: {}", worker, why));
     }
+  }
+  for (const auto& [log, heard] : logs) {
+    if (heard.has_end) continue;
+    const bool is_silent = absl::GetCurrentTimeNanos() - heard.last_ns > kLongAgo;
+    (is_silent ? figures.engine.went_silent : figures.engine.goes_on) = true;
   }
   const std::map<uint32_t, RunWindow> lives = LivesOfTasks(task_of_process, figures.findings.processes.processes);
   if (const int64_t left_out = AddClusterTasks(clusters, workers, lives, &figures.findings.tasks); left_out > 0) {
@@ -176,12 +201,13 @@ void SetEngine(const ClusterTable& clusters, const std::vector<ClusterWorker>& w
   if (const std::vector<RunWindow> active = clusters.ActiveSpans(window); !active.empty()) {
     facts.active_core_seconds = CoreSeconds(figures.workers, active);
   }
-  figures.engine.fine_coverage = FineCoverage(facts);
+  figures.engine.fine_coverage = CoverageOf(facts);
   SetEngineMetrics(facts, &figures.metrics);
-  if (!figures.engine.traits.numbers_jobs) return;
+  if (!figures.engine.jobs.has_value()) return;
   SetCountedByBatchSystem(figures);
   int64_t never_began = 0;
   for (const auto& [why, jobs] : figures.engine.never_began) never_began += jobs;
+  figures.metrics.Set("num_jobs", *figures.engine.jobs);
   figures.metrics.Set("num_tasks_never_begun", never_began);
   figures.metrics.Set("num_tasks_removed", figures.engine.jobs_removed);
 }

@@ -17,6 +17,9 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const Task
 /// The engine's metrics, once workers and window are known.
 void SetEngine(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers, RunFigures& figures);
 
+/// A job without records of which the batch system does not say how many cores it had.
+bool HasUnknownCores(const ProcessRow& process);
+
 /// Without chunk records, what the processor's tasks did is what is known of that of chunks.
 void UseTimesOfTasks(RunFigures& figures);
 

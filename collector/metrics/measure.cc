@@ -25,6 +25,7 @@
 #include "collector/metrics/spell_sections.h"
 #include "collector/output/output_directory.h"
 #include "collector/sources/coffea_report.h"
+#include "collector/sources/left_out_logs.h"
 #include "collector/sources/prmon/prmon_reader.h"
 #include "collector/sources/process_tree/cgroup_limits.h"
 #include "collector/sources/process_tree/tree_log_reader.h"
@@ -285,8 +286,9 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
   }
   if (options.sources.empty() && coffea->figures.empty()) return absl::InvalidArgumentError("no source was given");
   const std::vector<std::string> log_sources = SourcesOfLogs(options.sources);
+  std::vector<std::string> left_out;
   absl::StatusOr<RecordLogs> logs =
-      log_sources.empty() ? RecordLogs() : FindRecordLogs(log_sources, options.run, options.takes_streams);
+      log_sources.empty() ? RecordLogs() : FindRecordLogs(log_sources, options.run, options.takes_streams, &left_out);
   if (!logs.ok()) return logs.status();
   absl::StatusOr<Trees> trees = ReadTrees(*logs, options);
   if (!trees.ok()) return trees.status();
@@ -352,7 +354,9 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
   for (const RecordLog& log : logs->logs) {
     if (!log.is_stream) measured.log_paths.push_back(log.path);
   }
-  measured.log_paths.insert(measured.log_paths.end(), logs->tree_logs.begin(), logs->tree_logs.end());
+  for (const auto* paths : {&left_out, &logs->tree_logs}) {
+    measured.log_paths.insert(measured.log_paths.end(), paths->begin(), paths->end());
+  }
   for (const EngineLog& log : logs->engine_logs) {
     if (EngineOfLogName(log.path) == log.engine) {
       measured.log_paths.push_back(log.path);

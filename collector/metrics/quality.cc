@@ -200,6 +200,11 @@ void WarnOfTimes(const RunFigures& figures, const Quality& quality, std::vector<
   }
 }
 
+/// There are no records that a worker's could lack beside.
+bool IsLogAlone(const RunFigures& figures) {
+  return figures.engine.tells_tasks && !figures.findings.processes.has_records();
+}
+
 void WarnOfEngine(const RunFigures& figures, std::vector<std::string>& warnings) {
   const EngineFigures& engine = figures.engine;
   warnings.insert(warnings.end(), engine.complaints.begin(), engine.complaints.end());
@@ -210,14 +215,20 @@ void WarnOfEngine(const RunFigures& figures, std::vector<std::string>& warnings)
                     "or attach with a larger keep_bytes",
                     engine.lost_bytes, engine.traits.scheduler));
   }
-  if (engine.workers_unseen > 0) {
+  if (engine.workers_unseen > 0 && !IsLogAlone(figures)) {
     warnings.push_back(fmt::format("{} of the {}'s workers sent no records; their {}s are missing",
                                    engine.workers_unseen, engine.traits.scheduler,
                                    engine.tells_tasks ? "chunk" : engine.traits.task));
   }
-  if (engine.fine_coverage.value_or(1) < kFullCoverage) {
+  const FineCoverage fine = engine.fine_coverage.value_or(FineCoverage{1, 0});
+  if (fine.excess > 1 - kFullCoverage) {
+    warnings.push_back(
+        fmt::format("the engine's activities come to {} more than its own compute time: activities in seconds overlap",
+                    HumanPercent(fine.excess, 1)));
+  }
+  if (fine.share < kFullCoverage) {
     warnings.push_back(fmt::format("the engine's activities cover {} of its own compute time; the rest was lost",
-                                   HumanPercent(*engine.fine_coverage, 1)));
+                                   HumanPercent(fine.share, 1)));
   }
   if (!figures.findings.tasks.empty() && engine.join.chunks_unjoined > 0) {
     const int64_t unjoined = engine.join.chunks_unjoined;
@@ -287,9 +298,9 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
     quality.chunks_unjoined = engine.join.chunks_unjoined;
     if (figures.findings.sums.chunks == 0) quality.tasks_without_chunk = engine.join.tasks_without_chunk;
   }
-  quality.fine_metrics_coverage = engine.fine_coverage;
+  if (engine.fine_coverage.has_value()) quality.fine_metrics_coverage = engine.fine_coverage->share;
   if (engine.has_scheduler) {
-    quality.workers_unseen = engine.workers_unseen;
+    if (!IsLogAlone(figures)) quality.workers_unseen = engine.workers_unseen;
     quality.records_lost_bytes = engine.lost_bytes;
   }
   if (const std::optional<int64_t>& cost_ns = figures.findings.allocations.cost_ns; cost_ns.has_value()) {

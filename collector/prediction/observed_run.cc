@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "collector/insight/verdict_families.h"
+
 namespace crema {
 namespace {
 
@@ -33,12 +35,13 @@ double Median(std::vector<double> values) {
   return *middle;
 }
 
+std::string_view LastName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
 // Whether a section of this name is further up in the path: its time holds that of this one.
 bool IsBelow(std::string_view path, std::string_view name) {
   for (size_t slash = path.rfind('/'); slash != std::string_view::npos; slash = path.rfind('/')) {
     path = path.substr(0, slash);
-    const size_t before = path.rfind('/');
-    if (path.substr(before == std::string_view::npos ? 0 : before + 1) == name) return true;
+    if (LastName(path) == name) return true;
   }
   return false;
 }
@@ -136,6 +139,30 @@ void SetBlocked(const Measurement& measurement, ObservedRun* run) {
   }
 }
 
+// Whether the path is that of the section, or below it. `by_name`: `section` is the last name of a path.
+bool IsInSection(std::string_view path, std::string_view section, bool by_name) {
+  if (by_name) return LastName(path) == section || IsBelow(path, section);
+  return path.substr(0, section.size()) == section && (path.size() == section.size() || path[section.size()] == '/');
+}
+
+void SetSectionOnGpu(const Measurement& measurement, const std::string& section, ObservedRun* run) {
+  run->has_uncounted_gpu = UsesUncountedGpu(measurement);
+  if (section.empty()) return;
+  const std::vector<SectionRow>& rows = measurement.sections;
+  const bool by_name =
+      std::none_of(rows.begin(), rows.end(), [&](const SectionRow& row) { return row.path == section; });
+  double all = 0, waiting = 0, work = 0;
+  for (const SectionRow& row : rows) {
+    const std::string path = row.path.str();
+    if (!IsInSection(path, section, by_name)) continue;
+    const bool is_outermost = by_name ? !IsBelow(path, section) : path == section;
+    if (is_outermost && !row.helper.value_or(false)) all += row.total.value_or(0);
+    waiting += row.gpu_wait_seconds.value_or(0);
+    work += row.gpu_seconds.value_or(0) + row.gpu_copy_seconds.value_or(0);
+  }
+  if (all > 0) run->section_on_gpu = {std::min(1.0, waiting / all), work / all};
+}
+
 // Lanes, and when they were there.
 void SetWorkers(const Measurement& measurement, ObservedRun* run) {
   std::vector<std::vector<std::pair<double, int>>> steps(run->workers.size());
@@ -165,6 +192,12 @@ void SetWorkers(const Measurement& measurement, ObservedRun* run) {
 
 }  // namespace
 
+double ObservedRun::GpuWaitingShare() const {
+  double waiting = 0, all = 0;
+  for (const ObservedChunk& chunk : chunks) waiting += chunk.gpu_wait, all += chunk.duration;
+  return all > 0 ? waiting / all : 0;
+}
+
 int ObservedRun::lanes() const {
   int sum = 0;
   for (const ObservedWorker& worker : workers) sum += worker.lanes;
@@ -188,12 +221,10 @@ double RunObserver::SectionSeconds(const ChunkFact& chunk) {
     if (row.helper) continue;
     if (sections_.size() < kMostSections) IndexOf(std::string(row.path), &sections_);
     if (section_.empty()) continue;
-    const size_t slash = row.path.rfind('/');
-    const std::string_view name = slash == std::string_view::npos ? row.path : row.path.substr(slash + 1);
     if (row.path == section_) {
       exact = true;
       exact_ns += row.total_ns;
-    } else if (name == section_ && !IsBelow(row.path, section_)) {
+    } else if (LastName(row.path) == section_ && !IsBelow(row.path, section_)) {
       by_name_ns += row.total_ns;
     }
   }
@@ -214,6 +245,10 @@ void RunObserver::Add(const Attempt& attempt) {
   chunk.cpu_wait = std::min(chunk.duration - own_cpu, static_cast<double>(fact.cpu_wait_ns.value_or(0)) / 1e9);
   if (fact.events.has_value()) chunk.events = static_cast<double>(*fact.events);
   chunk.section = std::min(chunk.duration, SectionSeconds(fact));
+  if (attempt.gpu.has_value()) {
+    chunk.gpu_wait = std::min(chunk.duration, static_cast<double>(attempt.gpu->wait_ns) / 1e9);
+    chunk.gpu_spin = std::min(chunk.gpu_wait, static_cast<double>(attempt.gpu->wait_cpu_ns.value_or(0)) / 1e9);
+  }
   chunk.worker = IndexOf(attempt.process.worker, &workers_);
   chunk.dataset = IndexOf(std::string(fact.input.dataset), &datasets_);
   chunk.file = IndexOf(std::string(fact.input.dataset) + '\n' + std::string(fact.input.file), &files_);
@@ -247,6 +282,7 @@ ObservedRun RunObserver::Finish(const Measurement& measurement) {
   SetPhases(&run);
   SetOpen(&run);
   SetBlocked(measurement, &run);
+  SetSectionOnGpu(measurement, section_, &run);
   return run;
 }
 

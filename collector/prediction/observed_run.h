@@ -24,6 +24,8 @@ struct ObservedChunk {
   bool cpu_known = false;
   double events = -1;   ///< negative: not known
   double section = 0;   ///< in the section that was asked for
+  double gpu_wait = 0;  ///< in CUDA's synchronisations and copies, as far as they were counted
+  double gpu_spin = 0;  ///< of `gpu_wait`, CPU time
   uint32_t worker = 0;  ///< index into `workers`
   uint32_t dataset = 0;
   uint32_t file = 0;
@@ -31,6 +33,10 @@ struct ObservedChunk {
   double open = 1;  ///< mean number of chunks that were open during it
 
   double stop() const { return start + duration; }
+  /// Takes so many times as long.
+  void Scale(double factor) {
+    for (double* seconds : {&duration, &cpu, &cpu_wait, &section, &gpu_wait, &gpu_spin}) *seconds *= factor;
+  }
 };
 
 /// Lanes that begin and end together.
@@ -50,6 +56,12 @@ struct BlockedByLanes {
   double high = 0;
 };
 
+/// What a second of the section that was asked for has of GPUs, on average over the run.
+struct SectionOnGpu {
+  double waiting = 0;  ///< of the section's thread, at most 1
+  double work = 0;     ///< kernels and copies that the section launched
+};
+
 struct ObservedRun {
   double wall_time = 0;
   double shutdown = 0;                ///< from the last stop to the end
@@ -59,10 +71,14 @@ struct ObservedRun {
   std::vector<double> gaps;     ///< of a lane between two chunks of one phase
   std::vector<double> between;  ///< before each phase but the first: no lane was busy for so long
   BlockedByLanes blocked;
+  SectionOnGpu section_on_gpu;
+  bool has_uncounted_gpu = false;     ///< chunks may have waited for one, and nobody knows for how long
   double coverage = 0;                ///< chunks that are here over all that were begun
   std::string why_not;                ///< not empty: this run cannot be replayed
   std::vector<std::string> sections;  ///< paths that were seen, for messages
 
+  /// The share of the chunks' time that waited for GPUs.
+  double GpuWaitingShare() const;
   int lanes() const;
   double cores() const;
 };

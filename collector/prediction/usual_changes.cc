@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "collector/insight/thresholds.h"
 #include "collector/records/loose_json.h"
 #include "nlohmann/json.hpp"
 
@@ -26,7 +27,8 @@ std::vector<RunChange> UsualChanges(const ObservedRun& run, const std::string& s
   if (cores >= 2) changes.push_back({ChangeKind::kCores, cores / 2, ""});
   changes.push_back({ChangeKind::kCores, 2 * cores, ""});
   changes.push_back({ChangeKind::kCores, 4 * cores, ""});
-  if (!section.empty()) changes.push_back({ChangeKind::kFaster, 2, section});
+  const bool waits = kMostOfIt.Holds(run.section_on_gpu.waiting);
+  if (!section.empty()) changes.push_back({waits ? ChangeKind::kFasterGpu : ChangeKind::kFaster, 2, section});
   changes.push_back({ChangeKind::kWithoutWaiting, 0, ""});
   changes.push_back({ChangeKind::kLongestFirst, 0, ""});
   if (run.workers.size() > 1) changes.push_back({ChangeKind::kAllFromStart, 0, ""});

@@ -25,11 +25,11 @@ void EngineRun::SetLives(const std::function<bool(const std::string& host, int64
 }
 
 void EngineRun::AddScheduler(const SchedulerFact& scheduler) {
-  model_->BareSchedulerAt(scheduler.address, *engine_).Add(scheduler, model_->second());
+  model_->SchedulerAt(scheduler.address).Add(scheduler, model_->second());
 }
 
 void EngineRun::SetComputeSeconds(const std::string& address, const std::map<std::string, double>& by_prefix) {
-  model_->BareSchedulerAt(address, *engine_).SetComputeSeconds(by_prefix);
+  model_->SchedulerAt(address).SetComputeSeconds(by_prefix);
 }
 
 }  // namespace crema

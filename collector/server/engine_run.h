@@ -31,7 +31,6 @@ class EngineRun : public LiveRun {
   void SetLives(const std::function<bool(const std::string& host, int64_t pid)>& is_there) override;
   void AddScheduler(const SchedulerFact& scheduler) override;
   void SetComputeSeconds(const std::string& address, const std::map<std::string, double>& by_prefix) override;
-  void ForgetScheduler(const std::string& address) override { model_->ForgetBareScheduler(address); }
   void Note(EventKind kind, std::string text) override { model_->Note(kind, std::move(text)); }
   void CountMalformed(int64_t lines) override { model_->CountFault(/*is_unknown=*/false, lines); }
 

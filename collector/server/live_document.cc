@@ -144,7 +144,7 @@ constexpr LiveDefinition kLiveDefinitions[] = {
      "Events to come over the mean rate of the last minute; absent where the total is not known."},
     {"live_quiet_seconds", "s", "Quiet for", "Since anything was last recorded."},
     {"live_scheduler_workers", "count", "Workers of the scheduler",
-     "As a scheduler without crema's plug-in tells, like the next five."},
+     "As a manager of TaskVine or Work Queue reports, like the next five."},
     {"live_scheduler_cores", "cores", "Cores of the scheduler", "Threads of its workers."},
     {"live_scheduler_tasks", "count", "Tasks that the scheduler knows", "In whatever state."},
     {"live_erred_tasks", "count", "Tasks that failed", "Those that the scheduler still knows."},
@@ -165,7 +165,7 @@ LiveRunFacts RunOf(const LiveModel& model) {
   run.command_line = Text::OrNull(command.command);
   // Else all that is known is since when it is looked at.
   const bool is_timed = model.command().known || model.totals().records > 0 || !model.workers().empty();
-  if (!model.is_bare() && is_timed) {
+  if (!model.has_schedulers_only() && is_timed) {
     run.start_ns = model.start_ns();
     run.stop_ns = model.stop_ns();
   }

@@ -199,7 +199,7 @@ LiveState LiveModel::state() const {
   if (workers_.empty()) return LiveState::kRunning;
   // An engine may start a process for each task: between two of them none runs. Whether a manager lives is not always
   // known; that one process came to its end says that the others were not all killed with it.
-  for (const auto& [address, scheduler] : bare_schedulers_) {
+  for (const auto& [address, scheduler] : schedulers_) {
     if (scheduler.is_at_work() || (any_ended && scheduler.has_tasks())) return LiveState::kRunning;
   }
   if (any_ended) return LiveState::kEnded;
@@ -211,7 +211,7 @@ int64_t LiveModel::start_ns() const {
   if (session_start_ns_.has_value()) return *session_start_ns_;
   if (first_start_ns_.has_value()) return *first_start_ns_;
   int64_t since = now_ns_;  // of the run nothing is known: since when it is looked at
-  for (const auto& [address, scheduler] : bare_schedulers_) since = std::min(since, scheduler.since_ns());
+  for (const auto& [address, scheduler] : schedulers_) since = std::min(since, scheduler.since_ns());
   return since;
 }
 
@@ -222,7 +222,7 @@ int64_t LiveModel::LifeEnd(const LiveWorker& worker) const {
 int64_t LiveModel::stop_ns() const {
   if (command_.known && command_.stop_ns.has_value()) return *command_.stop_ns;
   if (session_stop_ns_.has_value()) return *session_stop_ns_;
-  int64_t stop = is_bare() ? now_ns_ : start_ns();
+  int64_t stop = has_schedulers_only() ? now_ns_ : start_ns();
   for (const LiveWorker& worker : workers_) stop = std::max(stop, LifeEnd(worker));
   return stop;
 }

@@ -45,7 +45,7 @@ KeyFigureRow DataRate(const LiveModel& model, const LiveFigures& figures) {
 
 KeyFigureRow CoresBusy(const LiveModel& model, const LiveFigures& figures) {
   KeyFigureRow row = {"Cores busy", {"core_efficiency", ChangeOf::kShare, true}};
-  if (model.is_bare()) {
+  if (model.has_schedulers_only()) {
     row.why_not = "no chunk was recorded";
     return row;
   }
@@ -112,7 +112,7 @@ int64_t LostWorkersOf(const LiveModel& model) {
 KeyFigureRow Failures(const LiveModel& model, const LiveFigures& figures) {
   KeyFigureRow row = {"Failed attempts", {"num_failed_attempts", ChangeOf::kFailures, false}};
   const LiveTotals& totals = model.totals();
-  if (model.is_bare()) {
+  if (model.has_schedulers_only()) {
     row.why_not = "no chunk was recorded";
     return row;
   }

@@ -13,9 +13,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "collector/records/facts.h"
-#include "collector/server/bare_scheduler.h"
 #include "collector/server/latest_chunks.h"
 #include "collector/server/live_events.h"
+#include "collector/server/live_scheduler.h"
 #include "collector/server/live_worker.h"
 #include "collector/server/rate_series.h"
 #include "collector/server/recent_seconds.h"
@@ -137,12 +137,10 @@ class LiveModel {
   }
   void EndSession(int64_t time_ns) { session_stop_ns_ = time_ns; }
 
-  /// What a scheduler without crema's plug-in tells; made where it is not known yet.
-  BareScheduler& BareSchedulerAt(const std::string& address, const Engine& engine) {
-    return bare_schedulers_.try_emplace(address, engine, now_ns_).first->second;
+  /// What a scheduler reports of itself; made where it is not known yet.
+  LiveScheduler& SchedulerAt(const std::string& address) {
+    return schedulers_.try_emplace(address, now_ns_).first->second;
   }
-  /// Its plug-in tells from now on.
-  void ForgetBareScheduler(const std::string& address) { bare_schedulers_.erase(address); }
 
   /// Something that people should read; it happened now, or when the records say.
   int64_t Note(EventKind kind, std::string text) { return NoteAt(now_ns_, kind, std::move(text)); }
@@ -166,9 +164,9 @@ class LiveModel {
   const std::vector<LiveDataset>& datasets() const { return datasets_; }
   const LiveEvents& events() const { return events_; }
   const LatestChunks& latest_chunks() const { return latest_chunks_; }
-  const std::map<std::string, BareScheduler>& bare_schedulers() const { return bare_schedulers_; }
-  /// Nothing is known of the run but what schedulers tell that have no plug-in.
-  bool is_bare() const { return !bare_schedulers_.empty() && workers_.empty() && !command_.known; }
+  const std::map<std::string, LiveScheduler>& schedulers() const { return schedulers_; }
+  /// Nothing is known of the run but what schedulers report of themselves: no process has recorded anything.
+  bool has_schedulers_only() const { return !schedulers_.empty() && workers_.empty() && !command_.known; }
   const RateSeries& series() const { return series_; }
   const RecentSeconds<RunSecond, 2 * kRecentSeconds + 62>& recent() const { return recent_; }
 
@@ -248,8 +246,8 @@ class LiveModel {
     std::optional<int64_t> memory_limit_bytes;
   };
   std::map<std::pair<std::string, int64_t>, SchedulerWorker> scheduler_workers_;
-  std::map<std::string, BareScheduler> bare_schedulers_;  // by address
-  std::vector<WorkerId> joined_;                          // since the last tick, with their first chunk
+  std::map<std::string, LiveScheduler> schedulers_;  // by address
+  std::vector<WorkerId> joined_;                     // since the last tick, with their first chunk
   LiveEvents events_;
   LatestChunks latest_chunks_;
   RateSeries series_;

@@ -38,7 +38,7 @@ void SetRun(const LiveModel& model, const LiveFigures& figures, const std::vecto
   run["name"] = model.options().name;
   run["id"] = model.run_id();
   run["state"] = NameOf(model.state());
-  run["is_bare"] = model.is_bare();
+  run["has_schedulers_only"] = model.has_schedulers_only();
   run["trouble"] = LiveTrouble(model, figures);
   run["has_records"] = model.totals().records > 0 || !model.workers().empty();
   run["start_ms"] = run["has_records"] == true ? Json(model.start_ns() / 1'000'000) : Json();
@@ -63,7 +63,7 @@ void SetTiles(const LiveModel& model, const LiveFigures& figures, DeltaStore* st
   tiles["quiet_seconds"] = std::floor(model.quiet_seconds());
   tiles["mean_event_rate"] = RoundedOrNull(figures.mean_event_rate);
   tiles["mean_byte_rate"] = RoundedOrNull(figures.mean_byte_rate);
-  tiles["failed"] = model.is_bare() ? Json() : Json(model.totals().failed + model.totals().lost);
+  tiles["failed"] = model.has_schedulers_only() ? Json() : Json(model.totals().failed + model.totals().lost);
   Json rows = Json::array();
   for (const KeyFigureRow& row : LiveKeyFigureRows(model, figures)) {
     std::string notes = row.why_not;
@@ -80,7 +80,7 @@ void SetTiles(const LiveModel& model, const LiveFigures& figures, DeltaStore* st
 
 void SetProgress(const LiveModel& model, const LiveFigures& figures, DeltaStore* store) {
   const Progress& progress = figures.progress;
-  store->Set("progress", {{"chunks", model.is_bare() ? Json() : Json(model.totals().chunks)},
+  store->Set("progress", {{"chunks", model.has_schedulers_only() ? Json() : Json(model.totals().chunks)},
                           {"chunks_exact", model.totals().chunks_exact},
                           {"open_chunks", model.open_chunks()},
                           {"events", progress.events},

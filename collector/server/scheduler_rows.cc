@@ -66,10 +66,10 @@ std::vector<std::pair<std::string, Value>> Largest(const std::map<std::string, V
   return rows;
 }
 
-std::vector<PrefixRow> PrefixRows(const BareScheduler& scheduler) {
+std::vector<PrefixRow> PrefixRows(const LiveScheduler& scheduler) {
   std::vector<PrefixRow> rows;
   const bool is_told = scheduler.finished().has_value();
-  const auto measure = [](const BareTasks& tasks) {
+  const auto measure = [](const SchedulerTasks& tasks) {
     return std::make_pair(tasks.finished, tasks.compute_seconds_in_all.value_or(0));
   };
   for (const auto& [prefix, tasks] : Largest(scheduler.tasks(), measure)) {
@@ -80,7 +80,7 @@ std::vector<PrefixRow> PrefixRows(const BareScheduler& scheduler) {
   return rows;
 }
 
-std::vector<FinishedRow> WorkerRows(const BareScheduler& scheduler) {
+std::vector<FinishedRow> WorkerRows(const LiveScheduler& scheduler) {
   std::vector<FinishedRow> rows;
   for (const auto& [worker, finished] : Largest(scheduler.finished_by_worker(), [](int64_t tasks) { return tasks; })) {
     rows.push_back({worker, finished});
@@ -88,20 +88,20 @@ std::vector<FinishedRow> WorkerRows(const BareScheduler& scheduler) {
   return rows;
 }
 
-bool TellsSeconds(const BareScheduler& scheduler) {
+bool TellsSeconds(const LiveScheduler& scheduler) {
   return std::any_of(scheduler.tasks().begin(), scheduler.tasks().end(),
                      [](const auto& entry) { return entry.second.compute_seconds_in_all.has_value(); });
 }
 
-std::string WhyNoRate(const BareScheduler& scheduler) {
+std::string WhyNoRate(const LiveScheduler& scheduler) {
   return scheduler.stream_problem().empty() ? "crema has not yet seen it for a second" : scheduler.stream_problem();
 }
 
 /// nullopt: one of them does not tell.
 template <class Get>
 auto SumOver(const LiveModel& model, const Get& get) {
-  auto sum = get(model.bare_schedulers().begin()->second);
-  for (auto entry = std::next(model.bare_schedulers().begin()); entry != model.bare_schedulers().end(); ++entry) {
+  auto sum = get(model.schedulers().begin()->second);
+  for (auto entry = std::next(model.schedulers().begin()); entry != model.schedulers().end(); ++entry) {
     const auto value = get(entry->second);
     if (sum.has_value() && value.has_value()) {
       *sum += *value;
@@ -120,7 +120,7 @@ absl::Span<const Column> SchedulerRow::Columns() { return kSchedulerColumns; }
 
 std::vector<SchedulerRow> SchedulerRows(const LiveModel& model) {
   std::vector<SchedulerRow> rows;
-  for (const auto& [address, scheduler] : model.bare_schedulers()) {
+  for (const auto& [address, scheduler] : model.schedulers()) {
     SchedulerRow& row = rows.emplace_back();
     row.address = address;
     row.workers = scheduler.count("workers");
@@ -138,19 +138,19 @@ std::vector<SchedulerRow> SchedulerRows(const LiveModel& model) {
     if (!row.finished.has_value()) row.not_measured.emplace_back("finished", WhyNoRate(scheduler));
     if (!row.finished_rate_now.has_value()) row.not_measured.emplace_back("finished_rate_now", WhyNoRate(scheduler));
     if (!TellsSeconds(scheduler)) {
-      row.not_measured.emplace_back("compute_seconds_in_all", scheduler.traits().no_compute_seconds);
+      row.not_measured.emplace_back("compute_seconds_in_all", "the scheduler does not report them");
     }
   }
   return rows;
 }
 
 void AddSchedulerMetrics(const LiveModel& model, MetricSet* metrics) {
-  if (model.bare_schedulers().empty()) return;
-  if (model.is_bare()) {
+  if (model.schedulers().empty()) return;
+  if (model.has_schedulers_only()) {
     // what else there is would be a count of records, of which there are none
     const auto counted = metrics->values();
     for (const auto& [key, value] : counted) {
-      metrics->SetNull(key, model.bare_schedulers().begin()->second.traits().no_records);
+      metrics->SetNull(key, "there are no records");
     }
   }
   for (const auto& [key, name] : {std::pair("live_scheduler_workers", "workers"),
@@ -158,12 +158,12 @@ void AddSchedulerMetrics(const LiveModel& model, MetricSet* metrics) {
                                   {"live_scheduler_tasks", "tasks"},
                                   {"live_erred_tasks", "erred"}}) {
     const char* count = name;
-    const auto get = [count](const BareScheduler& scheduler) { return scheduler.count(count); };
+    const auto get = [count](const LiveScheduler& scheduler) { return scheduler.count(count); };
     metrics->SetOptional(key, SumOver(model, get), "");
   }
-  const std::string why_not = WhyNoRate(model.bare_schedulers().rbegin()->second);
-  const auto finished = [](const BareScheduler& scheduler) { return scheduler.finished(); };
-  const auto rate = [&model](const BareScheduler& scheduler) { return scheduler.finished_rate(model.second()); };
+  const std::string why_not = WhyNoRate(model.schedulers().rbegin()->second);
+  const auto finished = [](const LiveScheduler& scheduler) { return scheduler.finished(); };
+  const auto rate = [&model](const LiveScheduler& scheduler) { return scheduler.finished_rate(model.second()); };
   metrics->SetOptional("live_finished_tasks", SumOver(model, finished), why_not);
   metrics->SetOptional("live_finished_task_rate_hz", SumOver(model, rate), why_not);
 }

@@ -20,6 +20,7 @@
 #include "collector/records/record_parser.h"
 #include "collector/records/schema.h"
 #include "collector/sources/coffea_report.h"
+#include "collector/sources/left_out_logs.h"
 #include "collector/sources/log_life.h"
 #include "collector/sources/record_log.h"
 #include "collector/sources/record_log_lines.h"
@@ -164,6 +165,7 @@ struct Paths {
   std::map<std::string, const Engine*> engine_logs;
   std::vector<PrmonPaths> prmon;
   std::vector<std::string> warnings;
+  int64_t unreadable = 0;  ///< named like logs, and no files, or others'
 };
 
 bool IsNamedLikeALog(const std::string& path) {
@@ -182,6 +184,7 @@ absl::Status AddDirectory(const fs::path& directory, Paths& paths, bool& found) 
     if (!entries->is_regular_file(ignored)) {
       if (IsNamedLikeALog(path)) {
         paths.warnings.push_back(fmt::format("{}: crema cannot read it as a log; it was left out", path));
+        ++paths.unreadable;
       }
       continue;
     }
@@ -287,6 +290,7 @@ absl::Status ChooseRun(const std::vector<std::string>& sources, const std::strin
       if (logs_of_run.size() > 1) {
         found.warnings.push_back(
             fmt::format("{}: crema cannot tell to which run it belongs; it was left out", log.path));
+        ++found.logs_left_out;
         continue;
       }
       log.run_id = chosen;
@@ -306,6 +310,12 @@ bool IsStream(const std::string& source) {
 
 absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& sources, const std::string& run,
                                           bool takes_streams) {
+  std::vector<std::string> left_out;
+  return FindRecordLogs(sources, run, takes_streams, &left_out);
+}
+
+absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& sources, const std::string& run,
+                                          bool takes_streams, std::vector<std::string>* left_out) {
   RecordLogs result;
   result.all_runs = run == "all";
   Paths paths;
@@ -364,7 +374,7 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
     result.directories.push_back(source);
   }
   result.warnings = std::move(paths.warnings);
-  std::vector<std::string> empty;
+  std::vector<std::string> empty, dropped;
   for (const std::string& path : paths.logs) {
     RecordLog log;
     log.path = path;
@@ -377,10 +387,13 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
     if (ReadHead(log, result.warnings)) {
       result.logs.push_back(std::move(log));
     } else {
-      ++result.logs_left_out;
+      dropped.push_back(path);
     }
   }
-  result.logs_left_out += static_cast<int64_t>(empty.size());
+  dropped.insert(dropped.end(), empty.begin(), empty.end());
+  result.logs_left_out = paths.unreadable + static_cast<int64_t>(dropped.size());
+  std::copy_if(dropped.begin(), dropped.end(), std::back_inserter(*left_out),
+               [](const std::string& path) { return access(path.c_str(), R_OK) == 0; });
   if (!empty.empty()) {
     result.warnings.push_back(fmt::format("{}: empty: nothing was recorded, or the disk was full at the start{}",
                                           empty.front(),

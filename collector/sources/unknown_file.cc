@@ -55,7 +55,9 @@ std::string DescribeUnknownFile(const std::string& path) {
            "`transactions` beside it";
   }
   if (BeginsWith(head, "digraph")) return "is a graph of tasks; give the file `transactions` beside it";
-  if (IsSacctRow(line)) return "is sacct's output without its header; run sacct without --noheader";
+  if (IsSacctRow(line))
+    return "is sacct's output without its header, and what its columns are is not certain; run sacct without "
+           "--noheader";
   if (BeginsWith(line.substr(std::min(line.find_first_not_of(' '), line.size())), "JOBID")) {
     return "is squeue's table; crema reads what `sacct --parsable2` wrote";
   }

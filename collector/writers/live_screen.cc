@@ -25,7 +25,7 @@ constexpr int kLeastRowsOfBlock = 2;
 PaintedText StateText(const LiveModel& model, const LiveFigures& figures) {
   const std::string clock = " " + HumanClock(figures.wall_seconds);
   const std::string trouble = LiveTrouble(model, figures);
-  if (model.is_bare()) return {"▲ no records" + clock, Paint::kWatch};
+  if (model.has_schedulers_only()) return {"▲ no records" + clock, Paint::kWatch};
   if (model.workers().empty() && !model.command().known) return {"waiting for records", Paint::kWatch};
   switch (model.state()) {
     case LiveState::kRunning:
@@ -200,7 +200,7 @@ std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const
                        const TerminalStyle& style, int rows) {
   TerminalBox box(style);
   box.Open("crema top", model.options().name, StateText(model, figures));
-  if (model.is_bare()) {
+  if (model.has_schedulers_only()) {
     for (const SourceState& source : sources) {
       if (!source.problem.empty()) box.Paragraph("▲ " + source.problem, Paint::kWatch);
     }
@@ -214,8 +214,8 @@ std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const
   int spare = rows - kFixedRows - AddSchedulers(model, 0, &box);
   for (const SourceState& source : sources) {
     if (source.problem.empty() || spare <= 2 * kLeastRowsOfBlock) continue;
-    box.Line({{"▲ " + source.problem, Paint::kWatch}});
-    --spare;
+    box.Paragraph("▲ " + source.problem, Paint::kWatch);
+    spare -= 1 + static_cast<int>(source.problem.size()) / box.inner_columns();
   }
   int recorded = 0;
   for (const LiveWorker& worker : model.workers()) recorded += worker.has_recorded();
@@ -228,8 +228,14 @@ std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const
   return FirstRows(box.Close(), rows);
 }
 
-std::string RenderLiveLine(const LiveModel& model, const LiveFigures& figures) {
-  if (model.is_bare()) return HumanClock(figures.wall_seconds) + " no records · " + SchedulersInOneLine(model) + "\n";
+std::string RenderLiveLine(const LiveModel& model, const LiveFigures& figures,
+                           const std::vector<SourceState>& sources) {
+  std::string problems;
+  for (const SourceState& source : sources) problems += source.problem.empty() ? "" : " · " + source.problem;
+  const bool is_waiting = model.workers().empty() && model.schedulers().empty() && !model.command().known;
+  if (is_waiting && !problems.empty()) return "waiting for records" + problems + "\n";
+  if (model.has_schedulers_only())
+    return HumanClock(figures.wall_seconds) + " no records · " + SchedulersInOneLine(model) + "\n";
   const LiveTotals& totals = model.totals();
   const std::string_view state = NameOf(model.state());
   std::string text = fmt::format(

@@ -12,27 +12,27 @@
 namespace crema {
 namespace {
 
-std::string CountOf(const BareScheduler& scheduler, const char* name) {
+std::string CountOf(const LiveScheduler& scheduler, const char* name) {
   const std::optional<int64_t> count = scheduler.count(name);
   return count.has_value() ? HumanCount(static_cast<double>(*count)) : "–";
 }
 
-std::string State(const BareScheduler& scheduler) {
+std::string State(const LiveScheduler& scheduler) {
   return fmt::format("{} workers, {} cores · {} tasks: {} at workers, {} wait, {} failed",
                      CountOf(scheduler, "workers"), CountOf(scheduler, "cores"), CountOf(scheduler, "tasks"),
                      CountOf(scheduler, "processing"), CountOf(scheduler, "waiting"), CountOf(scheduler, "erred"));
 }
 
-std::string FinishedTasks(const BareScheduler& scheduler, int64_t second) {
+std::string FinishedTasks(const LiveScheduler& scheduler, int64_t second) {
   if (!scheduler.finished().has_value()) return "finished tasks are not known";
   const std::optional<double> rate = scheduler.finished_rate(second);
   return fmt::format("{} finished ({})", HumanCount(static_cast<double>(*scheduler.finished())),
                      rate.has_value() ? HumanRate(*rate) : "at present not known");
 }
 
-using TasksOfPrefix = std::pair<std::string, BareTasks>;
+using TasksOfPrefix = std::pair<std::string, SchedulerTasks>;
 
-std::vector<TasksOfPrefix> MostFinished(const BareScheduler& scheduler, size_t most) {
+std::vector<TasksOfPrefix> MostFinished(const LiveScheduler& scheduler, size_t most) {
   std::vector<TasksOfPrefix> rows(scheduler.tasks().begin(), scheduler.tasks().end());
   std::stable_sort(rows.begin(), rows.end(), [](const TasksOfPrefix& a, const TasksOfPrefix& b) {
     return a.second.finished > b.second.finished;
@@ -46,7 +46,7 @@ std::vector<TasksOfPrefix> MostFinished(const BareScheduler& scheduler, size_t m
 int AddSchedulers(const LiveModel& model, int prefixes, TerminalBox* box) {
   int lines = 0;
   const TerminalStyle& style = box->style();
-  for (const auto& [address, scheduler] : model.bare_schedulers()) {
+  for (const auto& [address, scheduler] : model.schedulers()) {
     box->Rule(address);
     box->Line({{State(scheduler)}});
     box->Line({{FinishedTasks(scheduler, model.second()), Paint::kBold}});
@@ -70,7 +70,7 @@ int AddSchedulers(const LiveModel& model, int prefixes, TerminalBox* box) {
 
 std::string SchedulersInOneLine(const LiveModel& model) {
   std::string text;
-  for (const auto& [address, scheduler] : model.bare_schedulers()) {
+  for (const auto& [address, scheduler] : model.schedulers()) {
     if (!text.empty()) text += " | ";
     text += State(scheduler) + " · " + FinishedTasks(scheduler, model.second());
   }

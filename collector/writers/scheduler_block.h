@@ -1,4 +1,4 @@
-// What schedulers without crema's plug-in tell, in the terminal.
+// What managers of TaskVine and Work Queue report, in the terminal.
 #ifndef CREMA_COLLECTOR_WRITERS_SCHEDULER_BLOCK_H_
 #define CREMA_COLLECTOR_WRITERS_SCHEDULER_BLOCK_H_
 

@@ -520,6 +520,7 @@ class CremaWorkerPlugin(WorkerPlugin):
         self._own_logs = []  # names
         self._neighbours = {}  # log's name: what its first line says
         self._finished = set()  # names of logs that ended and are sent
+        self._just_finished = []  # of these, those of which the scheduler may still think that their processes live
         self._held = set()  # names of neighbours whose processes lived when the directory was looked at last
         self._listed_ns = None  # as of which change of the directory all its logs are known
         # What Dask's activities came to when they were told last, also by a plug-in that this one takes the place of.
@@ -893,9 +894,11 @@ class CremaWorkerPlugin(WorkerPlugin):
 
     async def _push_all(self, is_asked: bool = False) -> None:
         names = await asyncio.to_thread(self._logs_to_send, is_asked)
-        unknown = [(name, 0, b"") for name in names if name not in self._sent]
-        if unknown:
-            await self._push(unknown)
+        told = [(name, 0, b"") for name in names if name not in self._sent]
+        told += [(name, self._sent[name], b"") for name in self._just_finished]
+        if told:
+            await self._push(told)
+            self._just_finished = []
         while names:
             parts = await asyncio.to_thread(self._read_parts, names)
             if not parts:
@@ -940,6 +943,7 @@ class CremaWorkerPlugin(WorkerPlugin):
             elif name in self._sent and self._sent[name] >= _size_of(log.path):
                 if log.pid not in workers:
                     self._finished.add(name)
+                    self._just_finished.append(name)
                     del self._neighbours[name]
                 continue
             names.append(name)
@@ -1109,8 +1113,10 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         self.epoch = uuid.uuid4().hex
         self.ring = _Ring(self.keep_bytes)
         self.have = {}  # source: bytes that came
+        self._gone = set()  # sources whose processes have ended, as the stream says
         self.leaves = 0
         self._restarting = set()  # workers that `client.restart` ends
+        self._unheard = set()  # workers that sent no heartbeat for too long
         self._plugged = set()  # workers whose plug-in said hello
         self._seen = {}  # worker: the `last_seen` of its last sample
         self._accounts = {}
@@ -1274,8 +1280,10 @@ class CremaSchedulerPlugin(SchedulerPlugin):
     def _take(self, worker, source, offset, blob, adopted=False) -> int:
         blob = bytes(blob)
         have = self.have.get(source, 0)
-        if blob and offset <= have < offset + len(blob):
-            new = blob[have - offset :]
+        new = blob[have - offset :] if offset <= have else b""
+        if new or (adopted and have and source not in self._gone):
+            if adopted:
+                self._gone.add(source)
             told = ',"adopted":true' if adopted else ""
             head = (
                 f'{{"type":"records","time_ns":{time.time_ns()},"source":{_text(source)},"worker":{_text(worker)},'
@@ -1359,7 +1367,8 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         self.leaves += 1
         self._seen.pop(worker, None)
         self._plugged.discard(worker)
-        reason = kwargs.get("stimulus_id")
+        # a nanny ends a worker that is not heard: then it only seems to have broken its connection
+        reason = "check-worker-ttl" if worker in self._unheard else kwargs.get("stimulus_id")
         self._append(
             type="worker",
             event="leave",
@@ -1369,6 +1378,11 @@ class CremaSchedulerPlugin(SchedulerPlugin):
             status="restarting" if worker in self._restarting else _last_status(scheduler, worker),
         )
         self._restarting.discard(worker)
+        self._unheard.discard(worker)
+
+    def log_event(self, topic, msg) -> None:
+        if isinstance(msg, dict) and msg.get("action") == "worker-ttl-timed-out":
+            self._unheard.update(msg.get("workers") or ())
 
     def restart(self, scheduler) -> None:
         self._restarting = set(scheduler.workers)

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "collector/engines/http/http_connection.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -23,7 +24,13 @@ absl::Status NoAnswer(const std::string& address, const absl::Status& status) {
 
 std::string HostAndPort(const std::string& address) { return address.substr(kDaskScheme.size()); }
 
-absl::Status NoSchedulerAt(const std::string& address) {
+absl::Status WithoutPlugin(const std::string& address, HttpConnection* scheduler) {
+  const absl::StatusOr<HttpAnswer> counts = scheduler->Get("/json/counts.json");
+  if (!counts.ok()) return NoAnswer(address, counts.status());
+  if (counts->status == 200 && nlohmann::json::parse(counts->body, nullptr, /*allow_exceptions=*/false).is_object()) {
+    return absl::NotFoundError(
+        fmt::format("{}: the scheduler has no crema plug-in; attach it with crema_hep.attach(client)", address));
+  }
   return absl::NotFoundError(
       fmt::format("{}: is no Dask scheduler (no /json/counts.json); give the address of its dashboard, as "
                   "client.dashboard_link shows it",
@@ -34,10 +41,7 @@ absl::Status PullDaskLog(const std::string& address, const std::string& path) {
   HttpConnection scheduler(HostAndPort(address), kAnswerSeconds);
   const absl::StatusOr<HttpAnswer> flushed = scheduler.Get("/crema/v1/flush");
   if (!flushed.ok()) return NoAnswer(address, flushed.status());
-  if (flushed->status == 404) {
-    return absl::NotFoundError(
-        fmt::format("{}: the scheduler has no crema plug-in; attach it with crema_hep.attach(client)", address));
-  }
+  if (flushed->status == 404) return WithoutPlugin(address, &scheduler);
   if (flushed->status != 200) {
     return absl::UnavailableError(fmt::format("{}: answered {} to /crema/v1/flush", address, flushed->status));
   }

@@ -15,16 +15,15 @@ inline constexpr std::string_view kDaskScheme = "dask://";
 /// The part behind the scheme.
 std::string HostAndPort(const std::string& address);
 
-/// The error of an address where something answers that is no Dask scheduler.
-absl::Status NoSchedulerAt(const std::string& address);
+class HttpConnection;
+
+/// Why a server that does not know crema's route has no records, with the remedy: NotFound: it is a Dask scheduler
+/// without crema's plug-in, or no Dask scheduler. Unavailable: it does not answer any more.
+absl::Status WithoutPlugin(const std::string& address, HttpConnection* scheduler);
 
 /// Has all workers send what they have, and writes everything that the scheduler keeps into the file `path`.
-/// Errors: nobody answers at the address, or no Dask scheduler; NotFound: a scheduler without crema's plug-in.
+/// Errors: nobody answers at the address; NotFound: a scheduler without crema's plug-in, or no Dask scheduler.
 absl::Status PullDaskLog(const std::string& address, const std::string& path);
-
-/// For a scheduler without the plug-in: writes a Dask log with what every scheduler tells, which is its state at this
-/// moment (/json/counts.json) and its compute seconds by prefix (/metrics). Errors: it is no Dask scheduler.
-absl::Status DescribeBareScheduler(const std::string& address, const std::string& path);
 
 }  // namespace crema
 

@@ -17,11 +17,6 @@ std::optional<std::string> FindDaskLog(const std::string& path) {
   return path;
 }
 
-absl::Status Pull(const std::string& address, const std::string& log) {
-  const absl::Status pulled = PullDaskLog(address, log);
-  return absl::IsNotFound(pulled) ? DescribeBareScheduler(address, log) : pulled;
-}
-
 std::unique_ptr<EngineFollower> Follow(const std::string& address) { return std::make_unique<DaskFollower>(address); }
 
 std::unique_ptr<EngineFeed> MakeFeed(const std::string&, LiveRun* run) { return std::make_unique<DaskFeed>(run); }
@@ -33,20 +28,12 @@ constexpr EngineMemory kMemory = {
     "spills and pauses earlier"};
 
 constexpr EngineTraits kTraits = {
-    "Dask",
-    "scheduler",
-    "task",
-    "Dask logs saved by crema_hep (*.ndjson)",
-    "dask://HOST:PORT",
-    kMemory,
-    {},
-    "there are no records: the scheduler has no crema plug-in",
-    "the scheduler's /metrics tells none: it needs the package prometheus_client, and a task that has finished",
+    "Dask", "scheduler", "task", "Dask logs saved by crema_hep (*.ndjson)", "dask://HOST:PORT", kMemory,
 };
 
 }  // namespace
 
 const Engine kDask = {kTraits,      kDaskScheme, kDaskLogSuffix, FindDaskLog, ReadDaskLog,
-                      SplitDaskLog, Pull,        Follow,         MakeFeed};
+                      SplitDaskLog, PullDaskLog, Follow,         MakeFeed};
 
 }  // namespace crema

@@ -1,7 +1,6 @@
 #include "collector/engines/dask/dask_feed.h"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 
 #include "collector/records/loose_json.h"
@@ -21,23 +20,11 @@ std::optional<int64_t> Integer(const Json& line, std::string_view key) {
   return field.is_number() ? std::optional(field.get<int64_t>()) : std::nullopt;
 }
 
-std::map<std::string, int64_t> WholeNumbers(const Json& fields) {
-  std::map<std::string, int64_t> numbers;
-  if (!fields.is_object()) return numbers;
-  for (const auto& [name, value] : fields.items()) {
-    if (value.is_number_integer()) numbers[name] = value.get<int64_t>();
-  }
-  return numbers;
-}
-
-int64_t CountOf(const Json& field) {
-  return field.is_number_integer() ? std::max<int64_t>(0, field.get<int64_t>()) : 0;
-}
-
 std::map<std::string, int64_t> PlannedEvents(const Json& by_dataset) {
-  std::map<std::string, int64_t> planned = WholeNumbers(by_dataset);
-  for (auto dataset = planned.begin(); dataset != planned.end();) {
-    dataset = dataset->second < 0 ? planned.erase(dataset) : std::next(dataset);
+  std::map<std::string, int64_t> planned;
+  if (!by_dataset.is_object()) return planned;
+  for (const auto& [dataset, events] : by_dataset.items()) {
+    if (events.is_number_integer() && events.get<int64_t>() >= 0) planned[dataset] = events.get<int64_t>();
   }
   return planned;
 }
@@ -110,10 +97,6 @@ void DaskFeed::AddLine(std::string_view text) {
   } else if (type == "closed") {
     closed_ = true;
     run_->Note(EventKind::kInfo, "the scheduler has closed");
-  } else if (type == "bare") {
-    AddBare(line);
-  } else if (type == "account") {
-    AddAccount(line);
   } else if (type == "erred") {
     run_->Note(EventKind::kBad, fmt::format("task {} was given up", TextField(line, "key")));
   }
@@ -121,67 +104,15 @@ void DaskFeed::AddLine(std::string_view text) {
 
 void DaskFeed::AddCluster(const Json& line) {
   const std::string epoch = TextField(line, "epoch");
-  const std::string version = TextField(line, "dask");  // a plug-in tells it
-  if (is_bare_) {
-    if (!version.empty()) run_->Note(EventKind::kGood, fmt::format("{} has crema's plug-in now", address_));
-    run_->ForgetScheduler(address_);
-    is_bare_ = false;
-  } else if (!epoch_.empty() && epoch != epoch_) {
-    run_->Note(EventKind::kWarning, "the scheduler was restarted");
-  }
+  if (!epoch_.empty() && epoch != epoch_) run_->Note(EventKind::kWarning, "the scheduler was restarted");
   epoch_ = epoch;
-  address_ = TextField(line, "address");
   closed_ = false;
-  run_->SetVersion(version);
-}
-
-void DaskFeed::AddBare(const Json& line) {
-  if (!is_bare_) run_->Note(EventKind::kWarning, fmt::format("{} has no crema plug-in", address_));
-  is_bare_ = true;
-  SchedulerFact scheduler;
-  scheduler.address = address_;
-  scheduler.counts = WholeNumbers(Field(line, "counts"));
-  // a line says what came since the one before it; one of `crema collect` knows no stream
-  scheduler.problem = line.contains("stream_problem") ? TextField(line, "stream_problem") : "it was not read";
-  for (const Json& row : ListField(line, "finished")) {
-    scheduler.finished.push_back({TextField(row, "prefix"), CountOf(Field(row, "tasks")),
-                                  NumberField(Field(row, "seconds"), "compute").value_or(0)});
-  }
-  scheduler.finished_by_worker = WholeNumbers(Field(line, "finished_by_worker"));
-  run_->AddScheduler(scheduler);
-  constexpr int64_t kMostMalformed = 1'000'000;  // of a second
-  run_->CountMalformed(std::clamp<int64_t>(Integer(line, "malformed").value_or(0), 0, kMostMalformed));
-}
-
-void DaskFeed::AddAccount(const Json& line) {
-  if (!is_bare_) return;
-  std::map<std::string, double> seconds;
-  for (const Json& row : ListField(line, "rows")) {
-    const std::optional<double> compute = NumberField(Field(row, "seconds"), "compute");
-    if (compute.has_value()) seconds[TextField(row, "prefix")] += *compute;
-  }
-  run_->SetComputeSeconds(address_, seconds);
-}
-
-void DaskFeed::NoteBareWorkers() {
-  for (auto* names : {&joined_, &left_}) {
-    if (names->empty()) continue;
-    constexpr size_t kMostNames = 3;
-    const size_t named = std::min(names->size(), kMostNames);
-    std::string text =
-        fmt::format("{}", fmt::join(names->begin(), names->begin() + static_cast<ptrdiff_t>(named), ", "));
-    if (names->size() > named) text += fmt::format(" and {} more", names->size() - named);
-    run_->Note(EventKind::kInfo, text + (names == &joined_ ? " joined" : " left"));
-    names->clear();
-  }
+  run_->SetVersion(TextField(line, "dask"));
 }
 
 void DaskFeed::AddWorker(const Json& line) {
   const std::string address = TextField(line, "worker");
   const std::string event = TextField(line, "event");
-  if (is_bare_ && event == "join") joined_.push_back(address);
-  if (is_bare_ && event == "leave") left_.push_back(address);
-  if (is_bare_) return;
   Worker& worker = workers_[address];
   if (event == "leave") {
     if (worker.ticks_since_left < 0) worker.ticks_since_left = 0;
@@ -205,7 +136,6 @@ void DaskFeed::AddPlugin(const Json& line) {
 }
 
 void DaskFeed::Tick() {
-  NoteBareWorkers();
   for (auto& [address, worker] : workers_) {
     if (worker.ticks_since_left >= 0) ++worker.ticks_since_left;
   }

@@ -6,7 +6,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "collector/engines/engine.h"
 #include "nlohmann/json.hpp"
@@ -37,18 +36,10 @@ class DaskFeed : public EngineFeed {
   void AddWorker(const nlohmann::ordered_json& line);
   void AddPlugin(const nlohmann::ordered_json& line);
   void AddCluster(const nlohmann::ordered_json& line);
-  void AddBare(const nlohmann::ordered_json& line);
-  void AddAccount(const nlohmann::ordered_json& line);
-  /// Who joined or left a scheduler that tells no more of them.
-  void NoteBareWorkers();
 
   LiveRun* run_;
   std::string held_;  ///< not whole yet
   std::string epoch_;
-  std::string address_;              ///< of the scheduler, as it or the follower says
-  bool is_bare_ = false;             ///< it has no plug-in
-  std::vector<std::string> joined_;  ///< a bare one, since the last tick
-  std::vector<std::string> left_;
   size_t records_left_ = 0;  ///< bytes of a record log that are to come
   SentLog* records_of_ = nullptr;
   size_t repeated_ = 0;  ///< of them were sent before

@@ -1,5 +1,5 @@
-// Asks a scheduler's plug-in for what is new, again and again, on a thread of its own. Where there is no plug-in, it
-// follows what every scheduler tells, until there is one.
+// Asks a scheduler's plug-in for what is new, again and again, on a thread of its own. A plug-in that is attached later
+// is found within a second.
 #ifndef CREMA_COLLECTOR_ENGINES_DASK_DASK_FOLLOWER_H_
 #define CREMA_COLLECTOR_ENGINES_DASK_DASK_FOLLOWER_H_
 
@@ -11,9 +11,6 @@
 #include "collector/engines/engine.h"
 
 namespace crema {
-
-class BareFollower;
-class HttpConnection;
 
 /// Follows `dask://HOST:PORT`, once a second. It never has workers flush: nothing of the job waits for it. At most
 /// 16 MB of pages wait to be taken; then it stops asking until they are.
@@ -29,8 +26,6 @@ class DaskFollower : public EngineFollower {
 
  private:
   void Follow();
-  /// For some seconds. `lock` holds the mutex, but not while anything is waited for.
-  void FollowBare(HttpConnection* scheduler, BareFollower* bare, std::unique_lock<std::mutex>* lock);
   void AddPage(std::string page);
 
   std::string address_;

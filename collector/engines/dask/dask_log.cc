@@ -181,15 +181,6 @@ void AddFlush(const Json& fields, ClusterFact& cluster) {
     cluster.silent[worker] = why.is_string() ? why.get<std::string>() : "";
 }
 
-void AddCounts(const Json& fields, ClusterFact& cluster) {
-  cluster.is_bare = true;
-  const auto counts = fields.find("counts");
-  if (counts == fields.end() || !counts->is_object()) return;
-  for (const auto& [name, value] : counts->items()) {
-    if (value.is_number_integer()) cluster.counts[name] = value.get<int64_t>();
-  }
-}
-
 /// False: a type that is not known.
 bool AddLine(const Json& fields, ClusterFact& cluster) {
   const std::string type = Text(fields, "type");
@@ -215,25 +206,12 @@ bool AddLine(const Json& fields, ClusterFact& cluster) {
     cluster.busy_ns = Integer(fields, "busy_ns");
   } else if (type == "lost") {
     cluster.lost_bytes[Text(fields, "source")] += Integer(fields, "bytes").value_or(0);
-  } else if (type == "bare") {
-    AddCounts(fields, cluster);
   } else if (type == "closed") {
     cluster.closed = true;
   } else {
     return type == "records" || type == "plan";  // a plan is for who watches the run
   }
   return true;
-}
-
-std::string SayBare(const ClusterFact& cluster) {
-  const auto count = [&](const char* name) {
-    const auto found = cluster.counts.find(name);
-    return found == cluster.counts.end() ? 0 : found->second;
-  };
-  return fmt::format(
-      "the scheduler {} has no crema plug-in: crema knows only that it has {} workers, {} cores and {} tasks now; "
-      "attach with crema_hep.attach(client)",
-      cluster.address, count("workers"), count("cores"), count("tasks"));
 }
 
 constexpr size_t kMostProblems = 20;
@@ -277,9 +255,6 @@ absl::StatusOr<EngineReading> ReadDaskLog(const std::string& path) {
     }
   };
   if (absl::Status status = ForEachDaskLine(path, on_line, on_fault); !status.ok()) return status;
-  for (ClusterFact& cluster : reading.clusters) {
-    if (cluster.is_bare) cluster.complaints.push_back(SayBare(cluster));
-  }
   return reading;
 }
 

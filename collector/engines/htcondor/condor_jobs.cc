@@ -24,8 +24,12 @@ enum Code : int64_t {
   kImageSize = 6,
   kShadowException = 7,
   kAborted = 9,
+  kSuspended = 10,
+  kUnsuspended = 11,
   kHeld = 12,
   kReleased = 13,
+  kDisconnected = 22,
+  kReconnected = 23,
   kReconnectFailed = 24,
 };
 constexpr int64_t kMostCode = 60;       // newer versions add some, which change nothing here
@@ -156,6 +160,7 @@ bool CondorJobs::Add(const CondorEvent& event) {
     if (event.code == kSubmit) {
       job.scheduler = HostOf(event);
       job.queued_ns = event.time_ns;
+      job.was_submitted = true;
       return true;
     }
   }
@@ -169,7 +174,7 @@ bool CondorJobs::Add(const CondorEvent& event) {
       execution.start_ns = event.time_ns;
       execution.queued_ns = job.queued_ns;
       job.queued_ns.reset();
-      job.is_held = false;
+      job.is_held = job.is_held_by_user = false;
       execution.host = HostOf(event);
       int64_t cores = 0;
       double memory = 0;
@@ -203,7 +208,15 @@ bool CondorJobs::Add(const CondorEvent& event) {
       job.is_over = true;
       return true;
     }
+    case kCheckpointed:
+    case kSuspended:
+    case kUnsuspended:
+    case kDisconnected:
+    case kReconnected:
+      AddUnseenExecution(event, &job);
+      return true;
     case kImageSize: {
+      AddUnseenExecution(event, &job);
       const std::optional<int64_t> resident = event.Figure("ResidentSetSize");
       if (job.executions.empty() || job.executions.back().stop_ns.has_value() || resident.value_or(0) <= 0) return true;
       Execution& execution = job.executions.back();
@@ -224,19 +237,21 @@ bool CondorJobs::Add(const CondorEvent& event) {
       return true;
     case kAborted:
       job.reason = Shortened("removed" + (event.lines.empty() ? "" : ": " + event.lines[0]));
-      job.is_ended_by_user = absl::StrContains(job.reason, "condor_rm");
+      // Whoever removes a job that was held for a fault only tidies up.
+      job.is_ended_by_user =
+          absl::StrContains(job.reason, "condor_rm") && (job.executions.empty() || !job.is_held || job.is_held_by_user);
       Stop(event, !job.is_ended_by_user, job.reason, &job);
-      job.is_over = job.is_removed = true;
+      job.is_over = true;
       return true;
     case kHeld: {
       job.reason = WhyHeld(event);
-      const bool is_by_user = HoldCode(event) == kHeldByUser || absl::StrContains(job.reason, "condor_hold");
-      Stop(event, !is_by_user, job.reason, &job);
+      job.is_held_by_user = HoldCode(event) == kHeldByUser || absl::StrContains(job.reason, "condor_hold");
+      Stop(event, !job.is_held_by_user, job.reason, &job);
       job.is_held = true;
       return true;
     }
     case kReleased:
-      job.is_held = false;
+      job.is_held = job.is_held_by_user = false;
       job.reason.clear();
       job.queued_ns = event.time_ns;
       return true;
@@ -253,15 +268,25 @@ ClusterFact CondorJobs::FactOf(const std::string& name, const Job& job) {
   cluster.last_ns = job.last_ns;
   if (job.executions.empty()) {
     cluster.closed = job.is_over;
-    cluster.never_began = job.reason.empty() ? "waiting" : job.reason;
+    if (job.was_submitted) {
+      cluster.never_began = job.reason.empty() ? "waiting" : job.reason;
+    } else {
+      cluster.complaints.push_back(
+          fmt::format("job {}: its log begins after its submission, and does not say whether it began", name));
+    }
     return cluster;
   }
   cluster.is_removed = job.is_ended_by_user;
   if (job.lacks_execute) {
     cluster.complaints.push_back(
-        fmt::format("job {}: its log does not say when it began; its time is counted from its submission", name));
+        fmt::format("job {}: its log does not say when it began; its time is counted from its {}", name,
+                    job.was_submitted ? "submission" : "first event"));
   }
-  cluster.closed = job.executions.back().stop_ns.has_value();
+  const bool has_stopped = job.executions.back().stop_ns.has_value();
+  cluster.closed = has_stopped && (job.is_over || job.is_held || !job.queued_ns.has_value());
+  if (job.is_held_by_user && !job.is_over) {
+    cluster.complaints.push_back(fmt::format("job {} had begun, and its user holds it: {}", name, job.reason));
+  }
   ClusterSessionFact& session = cluster.sessions.emplace_back();
   session.begin_ns = job.executions.front().start_ns;
   if (cluster.closed) session.end_ns = session.flushed_ns = *job.executions.back().stop_ns;
@@ -288,9 +313,9 @@ ClusterFact CondorJobs::FactOf(const std::string& name, const Job& job) {
     task.failed = execution.failed;
     task.job = "htcondor " + name;
     task.is_repeat = i > 0;
-    const bool is_waiting = !job.is_over && !job.is_held && job.queued_ns.has_value();
+    const bool may_go_on = !job.is_over && (job.is_held ? job.is_held_by_user : job.queued_ns.has_value());
     const bool has_ended = execution.stop_ns.has_value();
-    task.is_last = i + 1 == job.executions.size() && has_ended && !is_waiting && !job.is_removed;
+    task.is_last = i + 1 == job.executions.size() && has_ended && !may_go_on && !job.is_ended_by_user;
   }
   return cluster;
 }

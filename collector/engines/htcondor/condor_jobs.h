@@ -40,16 +40,17 @@ class CondorJobs {
     int64_t first_ns = 0;
     int64_t last_ns = 0;
     std::optional<int64_t> queued_ns;
+    bool was_submitted = false;  ///< in this log
     bool is_over = false;
-    bool is_removed = false;  ///< by somebody
     bool is_ended_by_user = false;
-    bool is_held = false;        ///< until somebody releases it
+    bool is_held = false;  ///< until somebody releases it
+    bool is_held_by_user = false;
     std::string reason;          ///< of its last hold or removal
     bool lacks_execute = false;  ///< the log does not say when it was executed
     std::vector<Execution> executions;
   };
 
-  /// An execution whose beginning the log does not have.
+  /// An execution whose beginning the log does not have, if this event needs one.
   static void AddUnseenExecution(const CondorEvent& event, Job* job);
   static void Stop(const CondorEvent& event, bool is_lost, std::string reason, Job* job);
   static void TakeFigures(const CondorEvent& event, Execution* execution);

@@ -124,13 +124,17 @@ TEST_F(HtcondorTest, TheLastTryIsOneThatNobodyWaitsFor) {
     return Read(kRun + events).clusters.at(0).tasks.at(0).is_last;
   };
   const std::string evicted = "004" + at + "Job was evicted.\n\t(0) CPU times\n...\n";
-  const std::string held = "012" + at + "Job was held.\n\tBy me\n\tCode 1 Subcode 0\n...\n";
+  const std::string held = "012" + at + "Job was held.\n\tGone over\n\tCode 34 Subcode 0\n...\n";
   EXPECT_FALSE(is_last("")) << "it runs";
   EXPECT_FALSE(is_last(evicted)) << "it is queued again";
   EXPECT_TRUE(is_last(evicted + held));
   EXPECT_TRUE(is_last(held + evicted));
   EXPECT_FALSE(is_last(held + "013" + at + "Job was released.\n\tvia condor_release\n...\n"));
-  EXPECT_FALSE(is_last("009" + at + "Job was aborted.\n\tvia condor_rm (by user ana)\n...\n")) << "cancelled";
+  const std::string removed = "009" + at + "Job was aborted.\n\tvia condor_rm (by user ana)\n...\n";
+  EXPECT_FALSE(is_last(removed)) << "cancelled";
+  EXPECT_TRUE(is_last(held + removed)) << "it had failed before";
+  EXPECT_FALSE(is_last("012" + at + "Job was held.\n\tBy me\n\tCode 1 Subcode 0\n...\n")) << "its user holds it";
+  EXPECT_TRUE(is_last("009" + at + "Job was aborted.\n\tPeriodicRemove evaluated to TRUE\n...\n")) << "by policy";
   EXPECT_TRUE(is_last("005" + at + "Job terminated.\n\t(1) Normal termination (return value 3)\n...\n"));
 }
 
@@ -145,6 +149,25 @@ TEST_F(HtcondorTest, AJobThatReconnectedGoesOn) {
   EXPECT_EQ(cluster.last_ns - cluster.first_ns, 300 * kSecond);
   EXPECT_EQ(cluster.workers[0].host, "n2");
   EXPECT_EQ(cluster.workers[0].threads, 2);
+}
+
+TEST_F(HtcondorTest, AJobThatWasEvictedIsNotOverBeforeItEndsForGood) {
+  const std::string at = " (012.000.000) 2026-11-25 03:05:00 ";
+  const std::string evicted = "004" + at + "Job was evicted.\n\t(0) CPU times\n...\n";
+  const std::string removed = "009" + at + "Job was aborted.\n\tvia condor_rm (by user ana)\n...\n";
+  EXPECT_FALSE(Read(kRun + evicted).clusters.at(0).closed) << "it waits to be executed again";
+  EXPECT_TRUE(Read(kRun + evicted + removed).clusters.at(0).closed);
+  EXPECT_TRUE(Read(kRun + evicted + removed).clusters.at(0).is_removed);
+}
+
+TEST_F(HtcondorTest, OfALogThatBeginsInTheMiddleItIsNotSaidThatAJobNeverBegan) {
+  const std::string at = " (012.000.000) 2026-11-25 03:05:00 ";
+  const std::string removed = "009" + at + "Job was aborted.\n\tvia condor_rm (by user ana)\n...\n";
+  EXPECT_EQ(Read(removed).clusters.at(0).never_began, "");
+  EXPECT_TRUE(Read(removed).clusters.at(0).workers.empty());
+  const EngineReading ran = Read("006" + at + "Image size of job updated: 9\n...\n" + removed);
+  EXPECT_EQ(ran.clusters.at(0).workers.size(), 1u) << "the size of its image was seen";
+  EXPECT_THAT(ran.clusters.at(0).complaints.at(0), HasSubstr("counted from its first event"));
 }
 
 TEST_F(HtcondorTest, CutEventsAreCountedAndTheRestIsUsed) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -69,12 +70,14 @@ bool IsGoingOn(std::string_view state) {
   return std::find(std::begin(kStates), std::end(kStates), SacctState(state)) != std::end(kStates);
 }
 
-/// `CANCELLED by 1000`: by its user. The system and its administrators are 0.
-bool IsEndedByUser(std::string_view state) {
+/// Who cancelled it, by `CANCELLED by 1000`; empty: nobody did, or it is not known. The system and its administrators
+/// are 0.
+std::string_view CancelledBy(std::string_view state) {
   constexpr std::string_view kBy = "CANCELLED by ";
-  const std::string_view user = state.substr(std::min(kBy.size(), state.size()));
-  return state.substr(0, kBy.size()) == kBy && user != "0" && user != "root";
+  return state.substr(0, kBy.size()) == kBy ? state.substr(kBy.size()) : std::string_view();
 }
+bool IsEndedBySystem(std::string_view state) { return CancelledBy(state) == "0" || CancelledBy(state) == "root"; }
+bool IsEndedByUser(std::string_view state) { return !CancelledBy(state).empty() && !IsEndedBySystem(state); }
 
 /// What a process says of itself (docs/record_log.md, "`engine`").
 std::string JobOfProcess(std::string_view id, std::string_view step) {
@@ -126,15 +129,6 @@ bool IsWaitOnly(const Run& run, std::string_view nodes) {
   return SacctState(run.state) == "CANCELLED" && run.end_ns == run.start_ns && nodes == "None assigned";
 }
 
-/// How many jobs `900_[6-8%2]` stands for.
-int64_t JobsOfArray(std::string_view name) {
-  const size_t open = name.find('['), close = name.find_first_of("%]", open);
-  if (open == name.npos || close == name.npos) return 1;
-  constexpr size_t kMost = 4'000'000;
-  const std::string places = fmt::format("_[{}]", name.substr(open + 1, close - open - 1));
-  return std::max<int64_t>(1, static_cast<int64_t>(SacctNodes(places, kMost).size()));
-}
-
 }  // namespace
 
 bool SacctJobs::Step::IsOn(const std::string& node) const {
@@ -155,7 +149,9 @@ SacctJobs::Run SacctJobs::ReadRun(const Row& row) {
   if (const auto submitted = ParseSacctTime(row["Submit"])) run.submit_ns = submitted->time_ns;
   run.reason = std::string(row["Reason"]);
   run.time_limit_ns = SacctDurationNs(row["Timelimit"]);
+  // Of a step that runs, or whose node went away, nothing was gathered: it stands as 0.
   run.cpu_ns = SacctDurationNs(row["TotalCPU"]);
+  if (run.cpu_ns == 0 || !run.end_ns.has_value()) run.cpu_ns.reset();
   std::optional<SacctMemory> memory = ParseSacctMemory(row["ReqMem"]);
   if (!memory.has_value()) memory = ParseSacctMemory(SacctResource(allocated, "mem"));
   if (!memory.has_value()) memory = ParseSacctMemory(SacctResource(row["ReqTRES"], "mem"));
@@ -197,11 +193,9 @@ void SacctJobs::AddJobRow(Run run, Job* job) {
   });
   if (same == job->runs.end()) {
     job->runs.push_back(std::move(run));
-    return;
+  } else if (!same->end_ns.has_value() || run.end_ns.has_value()) {  // else an older row, behind the newer one
+    *same = std::move(run);
   }
-  if (same->end_ns.has_value() && !run.end_ns.has_value()) return;  // an older row, behind the newer one
-  run.steps = std::move(same->steps);
-  *same = std::move(run);
 }
 
 SacctRow SacctJobs::Add(const SacctHeader& header, const SacctCells& cells) {
@@ -218,28 +212,39 @@ SacctRow SacctJobs::Add(const SacctHeader& header, const SacctCells& cells) {
   if (raw.empty() && name.find_first_not_of("0123456789") == name.npos) raw = name;
   const std::string cluster(row["Cluster"]);
   const auto [entry, is_new] = job_of_.try_emplace(fmt::format("{} {}", cluster, name), jobs_.size());
-  if (is_new) jobs_.push_back({cluster, std::string(raw), std::string(name), {}, {}});
+  if (is_new) jobs_.push_back({cluster, std::string(raw), std::string(name), {}, {}, {}, {}, 1});
   Job& job = jobs_[entry->second];
   if (step.empty()) {
     job.label = std::string(row["JobName"]);
     AddJobRow(ReadRun(row), &job);
     return SacctRow::kTaken;
   }
-  if (step == "extern") return SacctRow::kTaken;           // what Slurm itself adopts
-  if (job.runs.empty()) job.runs.push_back(ReadRun(row));  // the job's own row is missing
+  if (step == "extern") return SacctRow::kTaken;  // what Slurm itself adopts
   Step read = ReadStep(row, step);
-  // Of several runs it is of the last that had begun.
-  auto run = job.runs.end() - 1;
-  while (run != job.runs.begin() && run->start_ns > read.start_ns) --run;
-  const auto same = std::find_if(run->steps.begin(), run->steps.end(), [&read](const Step& other) {
+  if (read.start_ns == 0 && !read.end_ns.has_value()) return SacctRow::kTaken;  // it never began
+  if (job.steps.empty()) job.stand_in = ReadRun(row);
+  const auto same = std::find_if(job.steps.begin(), job.steps.end(), [&read](const Step& other) {
     return other.name == read.name && other.start_ns == read.start_ns;
   });
-  if (same == run->steps.end()) {
-    run->steps.push_back(std::move(read));
+  if (same == job.steps.end()) {
+    job.steps.push_back(std::move(read));
   } else if (!same->end_ns.has_value() || read.end_ns.has_value()) {
     *same = std::move(read);
   }
   return SacctRow::kTaken;
+}
+
+// Of several runs a step is of the last that had begun.
+void SacctJobs::GiveStepsToRuns(Job* job) {
+  if (job->runs.empty()) job->runs.push_back(std::move(job->stand_in));
+  std::stable_sort(job->runs.begin(), job->runs.end(), [](const Run& a, const Run& b) {
+    return a.start_ns > 0 && (b.start_ns == 0 || a.start_ns < b.start_ns);  // one that waits is the last
+  });
+  for (Step& step : job->steps) {
+    auto run = job->runs.end() - 1;
+    while (run != job->runs.begin() && (run->start_ns == 0 || run->start_ns > step.start_ns)) --run;
+    run->steps.push_back(std::move(step));
+  }
 }
 
 // Steps that are there at once add up; their sum is largest at the start of one.
@@ -324,7 +329,8 @@ void SacctJobs::AddRun(const Job& job, size_t number, ClusterFact* cluster) {
       task.is_script = step.name == "batch" && has_numbers;
       task.is_repeat = number > 0;
       const bool has_ended = run.end_ns.has_value() || step.end_ns.has_value();
-      task.is_last = number + 1 == job.runs.size() && has_ended && SacctState(run.state) != "CANCELLED";
+      const bool is_cancelled = SacctState(run.state) == "CANCELLED" && !IsEndedBySystem(run.state);
+      task.is_last = number + 1 == job.runs.size() && has_ended && !is_cancelled;
     }
   };
   for (const Step& step : run.steps) add_task(step);
@@ -337,6 +343,21 @@ void SacctJobs::AddRun(const Job& job, size_t number, ClusterFact* cluster) {
   whole.start_ns = run.start_ns;
   whole.end_ns = run.end_ns;
   add_task(whole);
+}
+
+/// `900_[6-8%2]` stands for places that have no rows of their own by now.
+void SacctJobs::CountPlaces() {
+  constexpr size_t kMost = 4'000'000;
+  std::set<std::string> counted;
+  for (auto job = jobs_.rbegin(); job != jobs_.rend(); ++job) {  // the last row holds
+    const size_t open = job->name.find('['), close = job->name.find_first_of("%]", open);
+    if (open == job->name.npos || close == job->name.npos) continue;
+    const std::vector<std::string> names = SacctNodes(job->name.substr(0, close) + "]", kMost);
+    job->stands_for = std::count_if(names.begin(), names.end(), [&](const std::string& name) {
+      const std::string place = fmt::format("{} {}", job->cluster, name);
+      return job_of_.count(place) == 0 && counted.insert(place).second;
+    });
+  }
 }
 
 ClusterFact SacctJobs::FactOf(const Job& job) {
@@ -357,12 +378,13 @@ ClusterFact SacctJobs::FactOf(const Job& job) {
   cluster.is_removed = IsEndedByUser(last.state);
   if (!session.begin_ns.has_value()) {
     cluster.closed = !IsGoingOn(last.state);
-    cluster.never_began_jobs = JobsOfArray(job.name);
+    cluster.never_began_jobs = job.stands_for;
     cluster.never_began =
         last.reason.empty() || last.reason == "None" ? last.state : fmt::format("{}: {}", last.state, last.reason);
     return cluster;
   }
   cluster.first_ns = *session.begin_ns;
+  if (last.start_ns <= 0 && IsGoingOn(last.state)) cluster.closed = false;  // it waits to be run again
   if (cluster.closed) session.end_ns = session.flushed_ns = cluster.last_ns;
   if (job.id.empty() && !cluster.workers.empty()) {
     cluster.complaints.push_back(
@@ -375,8 +397,10 @@ ClusterFact SacctJobs::FactOf(const Job& job) {
 
 std::vector<ClusterFact> SacctJobs::Finish() && {
   std::vector<ClusterFact> clusters;
-  for (const Job& job : jobs_) {
-    clusters.push_back(FactOf(job));
+  CountPlaces();
+  for (Job& job : jobs_) {
+    GiveStepsToRuns(&job);
+    if (job.stands_for > 0) clusters.push_back(FactOf(job));
   }
   return clusters;
 }

@@ -61,6 +61,9 @@ class SacctJobs {
     std::string name;  ///< as people know it: `81420_1`
     std::string label;
     std::vector<Run> runs;
+    std::vector<Step> steps;  ///< before they are given to runs
+    Run stand_in;             ///< of the first step, where the job's own row is missing
+    int64_t stands_for = 1;   ///< jobs: the rest of an array is one row
   };
 
   /// A row with the names of its cells.
@@ -72,6 +75,8 @@ class SacctJobs {
   static Run ReadRun(const Row& row);
   static Step ReadStep(const Row& row, std::string_view name);
   static void AddJobRow(Run run, Job* job);
+  static void GiveStepsToRuns(Job* job);
+  void CountPlaces();
   static ClusterFact FactOf(const Job& job);
   static std::optional<int64_t> PeakOn(const std::string& node, const std::vector<Step>& steps);
   static void AddRun(const Job& job, size_t number, ClusterFact* cluster);

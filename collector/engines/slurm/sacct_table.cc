@@ -53,7 +53,7 @@ SacctHeader::SacctHeader(std::string_view line) {
   if (end == 0 || end == begin.size()) return;
   delimiter_ = begin[end] == '"' ? ',' : begin[end];
   if (delimiter_ != ' ') {
-    Take(Cut(line, delimiter_));
+    Name(Cut(line, delimiter_));
     return;
   }
   SacctCells names;
@@ -62,14 +62,16 @@ SacctHeader::SacctHeader(std::string_view line) {
     names.emplace_back(rest.substr(0, length));
     rest.remove_prefix(length);
   }
-  Take(names);
+  Name(names);
 }
 
-SacctHeader::SacctHeader(const SacctCells& names) { Take(names); }
+SacctHeader::SacctHeader(const SacctCells& names) { Name(names); }
 
-void SacctHeader::Take(const SacctCells& names) {
+void SacctHeader::Name(const SacctCells& names) {
   columns_ = names.size();
-  for (size_t i = 0; i < names.size(); ++i) column_of_.emplace(names[i], i);
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (!names[i].empty()) column_of_.emplace(names[i], i);
+  }
 }
 
 bool SacctHeader::is_sacct() const {

@@ -23,6 +23,12 @@ class SacctHeader {
   SacctHeader() = default;
   explicit SacctHeader(std::string_view line);
   explicit SacctHeader(const SacctCells& names);
+  /// Of rows without a header: nothing has a name before `Name`. `places`: of a table's columns, offset and width.
+  SacctHeader(char delimiter, size_t columns) : delimiter_(delimiter), columns_(columns) {}
+  explicit SacctHeader(std::vector<std::pair<size_t, size_t>> places)
+      : delimiter_(' '), columns_(places.size()), places_(std::move(places)) {}
+  /// One name for each column; empty: it is not known.
+  void Name(const SacctCells& names);
   /// It names jobs, and something of them.
   bool is_sacct() const;
   /// When jobs ran can be read from these columns.
@@ -39,13 +45,12 @@ class SacctHeader {
   std::optional<SacctCells> Split(std::string_view line) const;
 
  private:
-  void Take(const SacctCells& names);
   bool MakesSense(const SacctCells& row) const;
 
   char delimiter_ = '|';
   std::map<std::string, size_t, std::less<>> column_of_;
   size_t columns_ = 0;
-  std::vector<std::pair<size_t, size_t>> places_;  // of a table's columns: offset and width
+  std::vector<std::pair<size_t, size_t>> places_;  // of a table's columns
 };
 
 /// The state that a cell begins with: CANCELLED of `CANCELLED by 1000`, and OUT_OF_MEMORY of `OUT_OF_ME+`, which a

@@ -6,6 +6,7 @@
 
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/log_lines.h"
+#include "collector/engines/slurm/sacct_columns.h"
 #include "collector/engines/slurm/sacct_jobs.h"
 #include "collector/engines/slurm/sacct_table.h"
 
@@ -18,6 +19,7 @@ constexpr EngineTraits Traits() {
   return traits;
 }
 constexpr size_t kHeadBytes = 8192;
+constexpr size_t kRowsBytes = 262'144;  // so much of a file without a header tells its columns
 constexpr std::string_view kAsk =
     "sacct did not say when jobs ran: ask it for the columns JobID, JobIDRaw, State, Start and End, with --parsable2";
 
@@ -28,12 +30,20 @@ bool IsJson(const std::string& head) {
                                head.find("\"Slurm\"") != head.npos || head.find("\"slurm\"") != head.npos);
 }
 
+/// Of a file that has no header.
+std::optional<SacctHeader> ReadColumns(const std::string& path) {
+  const std::string head = ReadBeginning(path, kRowsBytes);
+  const bool is_other = SacctHeader(std::string_view(head).substr(0, head.find('\n'))).is_sacct() || head[0] == '{';
+  return is_other ? std::nullopt : RecogniseSacctColumns(head);
+}
+
 std::optional<std::string> Find(const std::string& path) {
   const std::string head = ReadBeginning(path, kHeadBytes);
   if (IsJson(head)) return path;
   const size_t end = head.find('\n');
   if (end == head.npos || head.find('\0') < end) return std::nullopt;
-  return SacctHeader(std::string_view(head).substr(0, end)).is_sacct() ? std::optional(path) : std::nullopt;
+  const bool is_sacct = SacctHeader(std::string_view(head).substr(0, end)).is_sacct() || ReadColumns(path).has_value();
+  return is_sacct ? std::optional(path) : std::nullopt;
 }
 
 absl::Status ReadJson(const std::string& log, LogLines* lines, EngineReading* reading, SacctJobs* jobs) {
@@ -60,6 +70,13 @@ absl::StatusOr<EngineReading> Read(const std::string& log) {
     return reading;
   }
   SacctHeader header;
+  if (std::optional<SacctHeader> columns = ReadColumns(log)) {
+    header = *std::move(columns);
+    reading.problems.push_back(
+        fmt::format("{}: sacct wrote no header; crema took jobs, states and times, which nothing else can be, and left "
+                    "all other columns; run sacct without --noheader for cores, CPU time and memory",
+                    log));
+  }
   for (std::string line; lines.Next(&line);) {
     if (line.empty()) continue;
     // Files of several queries, one behind the other, name their columns again.

@@ -190,6 +190,72 @@ TEST(Slurm, OfTwoClustersTheSameNumbersAreTwoJobs) {
   EXPECT_NE(reading.clusters[0].epoch, reading.clusters[1].epoch);
 }
 
+TEST(Slurm, StepsMayStandBeforeTheirJob) {
+  const EngineReading reading = Read(std::string(kColumns) +
+                                     "4.batch|4.batch|batch|COMPLETED|0:0|140|200|n2|1|1|1||||\n"
+                                     "4.batch|4.batch|batch|CANCELLED|0:0|100|130|n1|1|1|1||||\n"
+                                     "4.0|4.0|x|CANCELLED||Unknown|Unknown|None assigned|||||||\n"
+                                     "4|4|ana|COMPLETED|0:0|140|200|n2|1|1||1G|||\n"
+                                     "4|4|ana|NODE_FAIL|0:0|100|130|n1|1|1||1G|||\n");
+  const ClusterFact& cluster = reading.clusters.at(0);
+  ASSERT_EQ(cluster.workers.size(), 2u);
+  EXPECT_EQ(cluster.workers[0].left_reason, "NODE_FAIL");
+  EXPECT_EQ(cluster.workers[1].left_reason, "COMPLETED");
+  ASSERT_EQ(cluster.tasks.size(), 2u) << "a step that never began is none";
+  EXPECT_EQ(cluster.tasks[1].start_ns, 140 * kSecond);
+}
+
+TEST(Slurm, CpuThatWasNotGatheredIsUnknown) {
+  const auto cpu_of = [](const std::string& row) {
+    return Read("JobID|State|Start|End|TotalCPU\n" + row).clusters.at(0).workers.at(0).cpu_ns;
+  };
+  EXPECT_EQ(cpu_of("5|COMPLETED|100|130|00:00.022\n"), 22'000'000);
+  EXPECT_FALSE(cpu_of("5|NODE_FAIL|100|130|00:00:00\n").has_value());
+  EXPECT_FALSE(cpu_of("5|RUNNING|100|Unknown|00:07\n").has_value()) << "that of the steps that ended";
+}
+
+TEST(Slurm, PlacesOfAnArrayThatBeganNoLongerWait) {
+  const EngineReading reading = Read(
+      "JobID|State|Start|End\n9_[1-4]|PENDING|Unknown|Unknown\n9_1|RUNNING|100|Unknown\n"
+      "9_[2-4%2]|PENDING|Unknown|Unknown\n9_2|COMPLETED|110|130\n");
+  int64_t waiting = 0;
+  for (const ClusterFact& cluster : reading.clusters) {
+    if (!cluster.never_began.empty()) waiting += cluster.never_began_jobs;
+  }
+  EXPECT_EQ(waiting, 2);
+}
+
+TEST(Slurm, WithoutAHeaderAColumnIsWhatNothingElseCanBe) {
+  const std::string rows =
+      "9|fit|COMPLETED|0:0|1795569500|1795569600|1795569700|1\n"
+      "9.batch|batch|COMPLETED|0:0|1795569600|1795569600|1795569700|1\n"
+      "10|fit|TIMEOUT|0:0|1795569500|1795569620|1795569720|1\n"
+      "10.0|x|CANCELLED|0:15|1795569620|1795569620|1795569730|1\n"
+      "11|fit|PENDING|0:0|1795569500|Unknown|Unknown|1\n";
+  const EngineReading reading = Read(rows);
+  ASSERT_EQ(reading.clusters.size(), 3u);
+  EXPECT_EQ(reading.malformed, 0);
+  EXPECT_EQ(reading.clusters[0].workers.at(0).joined_ns, 1795569600 * kSecond);
+  EXPECT_EQ(reading.clusters[1].workers.at(0).left_reason, "TIMEOUT");
+  EXPECT_EQ(reading.clusters[1].workers.at(0).threads, 0) << "the last column may be anything";
+  EXPECT_EQ(reading.clusters[2].never_began, "PENDING");
+  EXPECT_THAT(reading.problems.at(0), HasSubstr("without --noheader"));
+}
+
+TEST(Slurm, WithoutAHeaderWhatIsNotCertainIsNotRead) {
+  const std::string steps = "9.batch|batch|COMPLETED|0:0|2026-11-25T03:20:00|2026-11-25T03:30:00\n";
+  for (const std::string& doubt : {
+           "9|fit|COMPLETED|0:0|2026-11-25T03:20:00|2026-11-25T03:30:00\n",          // start, or submission?
+           "9|fit|COMPLETED|0:0|2026-11-25T03:19:00|2026-11-25T03:30:00\n" + steps,  // submission
+           "9|fit|COMPLETED|0:0|2026-11-25T03:20:00|Unknown\n" + steps,  // which of both is a time of the job's end?
+           "9|COMPLETED|COMPLETED|0:0|2026-11-25T03:20:00|2026-11-25T03:30:00\n9.0|COMPLETED|COMPLETED|0:0|"
+           "2026-11-25T03:20:00|2026-11-25T03:30:00\n",                  // two columns of states
+           std::string("9|fit|done|0:0|2026-11-25T03:20:00|Unknown\n"),  // none
+       }) {
+    EXPECT_FALSE(kSlurm.find_log(Write(doubt)).has_value()) << doubt;
+  }
+}
+
 TEST(Slurm, CutAndStrangeLinesAreCountedAndTheRestIsUsed) {
   const EngineReading reading =
       Read("State|End|JobID|Start\nCOMPLETED|130|5|100\nsacct: error: no\nCOMPLETED|140|6|100|more\nCOMPLETED|15");

@@ -233,7 +233,11 @@ BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
     const WorkerLife& worker = facts.workers[i];
     const ProcessRow& process = facts.processes[worker.process];
     if (process.is_unrecorded && process.is_job) {
-      totals.lanes.unrecorded += Int128{worker.cores} * (worker.stop_ns - worker.start_ns) * kOneLane;
+      const Int128 lanes = Int128{worker.cores} * (worker.stop_ns - worker.start_ns) * kOneLane;
+      const bool is_whole = process.joined_ns == worker.start_ns && process.left_ns == worker.stop_ns;
+      const Int128 cpu = is_whole ? std::min(lanes, Int128{process.engine_cpu_ns.value_or(0)} * kOneLane) : Int128{0};
+      totals.unrecorded_cpu += cpu;
+      totals.lanes.unrecorded += lanes - cpu;
       continue;
     }
     LaneParts parts;

@@ -74,6 +74,7 @@ std::vector<BudgetRow> MakeRows(const BudgetTotals& totals) {
   add("idle", LaneSeconds(rest.free.idle));
   add("tail", LaneSeconds(rest.free.tail));
   add("shutdown", LaneSeconds(rest.free.shutdown));
+  if (totals.unrecorded_cpu > 0) add("unmeasured_cpu", LaneSeconds(totals.unrecorded_cpu));
   const double unmeasured = LaneSeconds(lanes.unmeasured + lanes.unrecorded);
   if (unmeasured > 0) add("unmeasured", unmeasured);
   double sum = 0;

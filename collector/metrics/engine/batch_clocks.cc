@@ -32,12 +32,6 @@ struct Bounds {
   bool Contains(int64_t offset_ns) const { return least <= offset_ns && offset_ns <= most; }
 };
 
-/// The part of two bounds; the later one where they have none in common.
-Bounds Common(const Bounds& a, const Bounds& b) {
-  const Bounds both = {std::max(a.least, b.least), std::min(a.most, b.most)};
-  return both.least <= both.most ? both : b;
-}
-
 /// With which a process fits one of its job's attempts.
 Bounds BoundsOf(const ProcessRow& process, const std::vector<const ClusterTaskFact*>& attempts,
                 const std::map<std::string_view, const ClusterWorkerFact*>& workers) {
@@ -56,13 +50,13 @@ Bounds BoundsOf(const ProcessRow& process, const std::vector<const ClusterTaskFa
   return bounds;
 }
 
-/// The offset that makes the most jobs fit; of these the nearest to none, but whole hours or quarters of one, as time
-/// zones have them, where they explain it.
-int64_t BestOffset(const std::vector<Bounds>& jobs) {
+/// The offset that makes the most processes fit; of these the nearest to none, but whole hours or quarters of one, as
+/// time zones have them, where they explain it.
+int64_t BestOffset(const std::vector<Bounds>& processes) {
   std::vector<std::pair<int64_t, int>> steps;
-  for (const Bounds& job : jobs) {
-    steps.emplace_back(job.least, -1);  // sorts before an end
-    steps.emplace_back(job.most, 1);
+  for (const Bounds& process : processes) {
+    steps.emplace_back(process.least, -1);  // sorts before an end
+    steps.emplace_back(process.most, 1);
   }
   std::sort(steps.begin(), steps.end());
   int most = 0, now = 0;
@@ -70,13 +64,10 @@ int64_t BestOffset(const std::vector<Bounds>& jobs) {
   const auto distance = [](const Bounds& bounds) {
     return bounds.Contains(0) ? 0 : bounds.least > 0 ? bounds.least : -bounds.most;
   };
-  for (size_t i = 0; i < steps.size(); ++i) {
+  for (size_t i = 0; i + 1 < steps.size(); ++i) {
     now -= steps[i].second;
-    if (steps[i].second > 0 || now < most) continue;
-    Bounds here = {steps[i].first, std::numeric_limits<int64_t>::max()};
-    const auto end = std::find_if(steps.begin() + static_cast<long>(i), steps.end(),
-                                  [](const auto& step) { return step.second > 0; });
-    if (end != steps.end()) here.most = end->first;
+    if (steps[i].second > 0 || steps[i + 1].second < 0 || now < most) continue;
+    const Bounds here = {steps[i].first, steps[i + 1].first};
     if (now > most || distance(here) < distance(best)) best = here;
     most = now;
   }
@@ -129,60 +120,43 @@ std::string ZoneFor(int64_t offset_ns, int64_t time_ns) {
                      minutes % 60 == 0 ? "" : fmt::format(":{:02}", minutes % 60));
 }
 
-std::string WhatWasDone(const std::string& log, const std::vector<ClusterFact*>& moved, int64_t offset_ns) {
-  const std::string zone = ZoneFor(offset_ns, moved.front()->first_ns);
-  constexpr int64_t kMostOfZones = 26 * kHour;
-  std::string what = "compare the clocks of the hosts";
-  if (!zone.empty()) what = fmt::format("if it is in another time zone, set TZ={}, else {}", zone, what);
-  if (std::abs(offset_ns) > kMostOfZones) what = "check that it is the log of these records";
-  return fmt::format("{}: the records of {} lie {} {} than the log says, so crema moved the log's times; {}", log,
-                     moved.size() == 1 ? moved.front()->address : fmt::format("{} jobs", moved.size()),
-                     HumanDuration(static_cast<double>(std::abs(offset_ns)) / 1e9), offset_ns > 0 ? "later" : "earlier",
-                     what);
-}
-
-struct JobToAlign {
-  ClusterFact* cluster = nullptr;
-  std::map<std::string_view, const ClusterWorkerFact*> workers;
-  std::optional<Bounds> bounds;  // nullopt: it has no records
+/// What a batch system's log says of jobs, and what their processes allow to add to its times.
+struct LogToAlign {
+  std::vector<ClusterFact*> jobs;
+  std::vector<Bounds> processes;
+  std::vector<const ClusterFact*> job_of_process;
 };
 
-std::vector<std::string> AlignLog(const std::string& log, std::vector<JobToAlign> jobs) {
-  std::vector<std::string> done;
-  std::vector<JobToAlign> silent;
-  for (size_t i = 0; i < jobs.size();) {
-    if (jobs[i].bounds.has_value()) {
-      ++i;
-      continue;
-    }
-    silent.push_back(std::move(jobs[i]));
-    jobs[i] = std::move(jobs.back());
-    jobs.pop_back();
+/// Moves the log's times so that all processes fit. Returns what was done, or why it was not; empty: they fit.
+std::string AlignLog(const std::string& log, const LogToAlign& found) {
+  const int64_t offset_ns = BestOffset(found.processes);
+  std::set<const ClusterFact*> outside;
+  size_t fitting = 0;
+  for (size_t i = 0; i < found.processes.size(); ++i) {
+    fitting += found.processes[i].Contains(offset_ns);
+    if (!found.processes[i].Contains(0)) outside.insert(found.job_of_process[i]);
   }
-  for (bool is_first = true; !jobs.empty(); is_first = false) {
-    std::vector<Bounds> bounds;
-    for (const JobToAlign& job : jobs) bounds.push_back(*job.bounds);
-    const int64_t offset_ns = BestOffset(bounds);
-    std::vector<ClusterFact*> moved;
-    std::vector<JobToAlign> rest;
-    for (JobToAlign& job : jobs) {
-      if (job.bounds->Contains(offset_ns)) {
-        moved.push_back(job.cluster);
-      } else {
-        rest.push_back(std::move(job));
-      }
-    }
-    if (moved.empty()) break;  // bounds that contain nothing
-    if (offset_ns != 0) {
-      done.push_back(WhatWasDone(log, moved, offset_ns));
-      for (ClusterFact* cluster : moved) Shift(offset_ns, cluster);
-      for (JobToAlign& job : silent) {
-        if (is_first) Shift(offset_ns, job.cluster);
-      }
-    }
-    jobs = std::move(rest);
+  if (outside.empty()) return "";
+  const std::string who = outside.size() == 1 ? (*outside.begin())->address : fmt::format("{} jobs", outside.size());
+  const std::string zone = ZoneFor(offset_ns, found.jobs.front()->first_ns);
+  const std::string set_zone = zone.empty() ? "" : fmt::format("if it is in another time zone, set TZ={}, else ", zone);
+  const std::string by = HumanDuration(static_cast<double>(std::abs(offset_ns)) / 1e9);
+  const char* const direction = offset_ns > 0 ? "later" : "earlier";
+  constexpr const char* kClocks = "compare the clocks of the hosts";
+  if (fitting < found.processes.size()) {
+    std::string text = fmt::format(
+        "{}: the records of {} lie outside of the time that the log gives, and no offset fits all its jobs, so crema "
+        "left its times as they are",
+        log, who);
+    if (offset_ns != 0)
+      text += fmt::format(" ({} {} fits {} of {} processes)", by, direction, fitting, found.processes.size());
+    return fmt::format("{}; {}{}", text, offset_ns == 0 ? "" : set_zone, kClocks);
   }
-  return done;
+  for (ClusterFact* job : found.jobs) Shift(offset_ns, job);
+  constexpr int64_t kMostOfZones = 26 * kHour;
+  return fmt::format(
+      "{}: the records of {} lie {} {} than the log says, so crema moved the log's times; {}", log, who, by, direction,
+      std::abs(offset_ns) > kMostOfZones ? "check that it is the log of these records" : set_zone + kClocks);
 }
 
 }  // namespace
@@ -192,7 +166,7 @@ std::string_view JobOfStep(std::string_view job) { return job.substr(0, job.rfin
 std::set<std::string> NumberedJobs(const ClusterTable& clusters) {
   std::set<std::string> jobs;
   for (const auto& [epoch, cluster] : clusters.by_epoch()) {
-    if (!clusters.NumbersJobs(epoch)) continue;
+    if (!clusters.TraitsOf(epoch).numbers_jobs) continue;
     for (const ClusterTaskFact& task : cluster.tasks) jobs.insert(task.job);
   }
   jobs.erase("");
@@ -200,21 +174,21 @@ std::set<std::string> NumberedJobs(const ClusterTable& clusters) {
 }
 
 std::vector<std::string> AlignWithRecords(const std::vector<ProcessRow>& processes, ClusterTable* clusters) {
-  std::map<std::string, std::vector<JobToAlign>> logs;
   struct Named {
-    std::pair<const std::string, std::vector<JobToAlign>>* log;
-    size_t job;
+    LogToAlign* log;
+    const ClusterFact* cluster;
     std::vector<const ClusterTaskFact*> attempts;
   };
+  std::map<std::string, LogToAlign> logs;
   std::map<std::string_view, Named> by_job;
+  std::map<const ClusterFact*, std::map<std::string_view, const ClusterWorkerFact*>> workers_of;
   for (ClusterFact* cluster : clusters->WithNumberedJobs()) {
-    auto& log = *logs.try_emplace(cluster->log).first;
-    JobToAlign& job = log.second.emplace_back();
-    job.cluster = cluster;
-    for (const ClusterWorkerFact& worker : cluster->workers) job.workers[worker.address] = &worker;
+    LogToAlign& log = logs[cluster->log];
+    log.jobs.push_back(cluster);
+    for (const ClusterWorkerFact& worker : cluster->workers) workers_of[cluster][worker.address] = &worker;
     for (const ClusterTaskFact& task : cluster->tasks) {
       if (task.job.empty()) continue;
-      by_job.try_emplace(task.job, Named{&log, log.second.size() - 1, {}}).first->second.attempts.push_back(&task);
+      by_job.try_emplace(task.job, Named{&log, cluster, {}}).first->second.attempts.push_back(&task);
     }
   }
   for (const ProcessRow& process : processes) {
@@ -222,13 +196,13 @@ std::vector<std::string> AlignWithRecords(const std::vector<ProcessRow>& process
     auto named = by_job.find(process.job);
     if (named == by_job.end()) named = by_job.find(JobOfStep(process.job));
     if (named == by_job.end()) continue;
-    JobToAlign& job = named->second.log->second[named->second.job];
-    const Bounds bounds = BoundsOf(process, named->second.attempts, job.workers);
-    job.bounds = job.bounds.has_value() ? Common(*job.bounds, bounds) : bounds;
+    const auto& [log, cluster, attempts] = named->second;
+    log->processes.push_back(BoundsOf(process, attempts, workers_of[cluster]));
+    log->job_of_process.push_back(cluster);
   }
   std::vector<std::string> done;
-  for (auto& [log, jobs] : logs) {
-    for (std::string& line : AlignLog(log, std::move(jobs))) done.push_back(std::move(line));
+  for (const auto& [name, log] : logs) {
+    if (std::string line = AlignLog(name, log); !line.empty()) done.push_back(std::move(line));
   }
   return done;
 }

@@ -18,9 +18,9 @@ std::string_view JobOfStep(std::string_view job);
 /// What processes of these clusters' jobs say of their job, where its number is unique.
 std::set<std::string> NumberedJobs(const ClusterTable& clusters);
 
-/// Where the processes of jobs lived outside of their jobs' time, moves the log's times by the least that makes them
-/// fit, or by whole hours where its zone explains it. A log has one offset, unless its jobs' processes contradict each
-/// other. Returns what was done, a line for each offset.
+/// Where the processes of jobs lived outside of their jobs' time, moves the times of their log by the least that makes
+/// all of them fit, or by whole hours where its zone explains it. If no offset fits all, the times stay as they are.
+/// Returns what was done, or why it was not, a line for each log.
 std::vector<std::string> AlignWithRecords(const std::vector<ProcessRow>& processes, ClusterTable* clusters);
 
 }  // namespace crema

@@ -73,7 +73,7 @@ bool ClusterTable::Has(const Engine& engine) const {
 std::vector<ClusterFact*> ClusterTable::WithNumberedJobs() {
   std::vector<ClusterFact*> found;
   for (auto& [epoch, cluster] : clusters_) {
-    if (NumbersJobs(epoch)) found.push_back(&cluster);
+    if (TraitsOf(epoch).numbers_jobs) found.push_back(&cluster);
   }
   return found;
 }
@@ -136,7 +136,6 @@ bool ClusterTable::ClocksDiffer() const {
 std::map<std::string, double> ClusterTable::ComputeSeconds(int64_t start_ns, int64_t stop_ns) const {
   std::map<std::string, double> seconds;
   for (const auto& [epoch, cluster] : clusters_) {
-    if (cluster.is_bare) continue;  // there is nothing to compare it with
     std::map<std::string, double> before;
     std::map<std::string, double> after;
     for (const ClusterAccountFact& account : cluster.accounts) {
@@ -186,6 +185,7 @@ std::vector<ClusterWorker> MatchWorkers(const ClusterTable& clusters, ProcessFin
       const uint32_t index = process == end ? AddProcess(worker, cluster.last_ns, findings)
                                             : static_cast<uint32_t>(process - findings.processes.begin());
       FillIn(worker, findings.processes[index]);
+      findings.processes[index].is_job = clusters.TraitsOf(epoch).numbers_jobs;
       if (index >= recorded || !sampled[index]) TakeSamples(worker, findings.processes[index]);
       workers.push_back({index, &worker});
     }

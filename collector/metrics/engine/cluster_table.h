@@ -39,8 +39,7 @@ class ClusterTable {
   /// `Dask 2025.11.0`; of several, each once.
   std::string EngineText() const;
   const std::map<std::string, ClusterFact>& by_epoch() const { return clusters_; }
-  /// Whether the engine of an epoch numbers its jobs (engine.h).
-  bool NumbersJobs(const std::string& epoch) const { return engines_.at(epoch)->traits.numbers_jobs; }
+  const EngineTraits& TraitsOf(const std::string& epoch) const { return engines_.at(epoch)->traits; }
   std::vector<ClusterFact*> WithNumberedJobs();
 
   /// From the first begin of a session to the last end; nullopt: no session was begun.

@@ -50,7 +50,7 @@ ToldTasks ListTasks(const ClusterTable& clusters) {
       const auto offset = offsets.find(task.worker);
       const size_t at = tasks.all.size();
       tasks.all.push_back({static_cast<uint32_t>(at), &task, offset == offsets.end() ? 0 : offset->second,
-                           hosts[task.worker], clusters.NumbersJobs(epoch)});
+                           hosts[task.worker], clusters.TraitsOf(epoch).numbers_jobs});
       if (!task.job.empty()) tasks.by_job.emplace(task.job, at);
       if (!task.directory.empty()) tasks.by_directory.emplace(task.directory, at);
     }
