@@ -93,7 +93,7 @@ void AddCollectCommand(CLI::App* program, int* status) {
       ->check(CLI::Range(1, 1024));
   collect
       ->add_option("--memory", options->measure.memory_bytes,
-                   "Memory that should do, like 2G: what the chunks take beyond half of it goes into files (default: a "
+                   "Memory that is enough, like 2G: what the chunks take beyond half of it goes into files (default: a "
                    "quarter of the machine's, or of a control group's limit); the result is the same for any")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::PositiveNumber)

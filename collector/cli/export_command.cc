@@ -1,5 +1,6 @@
 // `crema export`: a measurement in the formats of other tools.
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
@@ -88,8 +89,13 @@ int RunExport(const ExportOptions& options) {
     source.baseline = &*baseline;
   }
   const ProgressNote note("writing " + options.path, options.output.quiet);
-  const absl::Status status = Export(*format, source, options.path, options.force);
-  return status.ok() ? kDone : ReportFailure(status);
+  if (absl::Status status = Export(*format, source, options.path, options.force); !status.ok()) {
+    return ReportFailure(status);
+  }
+  if (!format->opens.empty() && options.path != "-") {
+    std::fputs(NextStep(options.output, fmt::format(format->opens, options.path), "draws it").c_str(), stderr);
+  }
+  return kDone;
 }
 
 }  // namespace

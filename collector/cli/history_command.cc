@@ -78,7 +78,7 @@ void AddHistoryCommand(CLI::App* program, int* status) {
   CLI::App* command = program->add_subcommand("history", "Find the run and the commit at which a figure changed");
   command->footer(
       "crema takes measurements, and those in directories that you name, and orders them by the start of their runs.\n"
-      "It leaves out runs that failed, were killed or did not end. Exit status 3: the gate fell.\n\n"
+      "It leaves out runs that failed, were killed or did not end. Exit status 3: the gate failed.\n\n"
       "Example:\n"
       "  crema history nightly/\n"
       "  crema history nightly/ --metric process_peak_rss_bytes --last 100 --fail-on-worse 5");

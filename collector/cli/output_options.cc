@@ -8,6 +8,8 @@
 
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "collector/writers/display_text.h"
+#include "fmt/format.h"
 
 namespace crema {
 namespace {
@@ -65,6 +67,14 @@ TerminalStyle StyleFor(int descriptor, const OutputOptions& options) {
   style.color = WantsColor(descriptor, options.color);
   style.ascii = options.ascii || !LocaleIsUtf8();
   return style;
+}
+
+std::string NextStep(const OutputOptions& options, const std::string& command, const std::string& shows, int width) {
+  if (options.quiet) return "";
+  const std::string line = PlainLine("next: " + command);
+  const std::string whole = fmt::format("{}  ({})", line, shows);
+  const auto has_room = [width](const std::string& text) { return text.size() <= static_cast<size_t>(width); };
+  return has_room(whole) ? whole + "\n" : has_room(line) ? line + "\n" : "";
 }
 
 }  // namespace crema

@@ -2,6 +2,7 @@
 #ifndef CREMA_COLLECTOR_CLI_OUTPUT_OPTIONS_H_
 #define CREMA_COLLECTOR_CLI_OUTPUT_OPTIONS_H_
 
+#include <limits>
 #include <string>
 
 #include "CLI/App.hpp"
@@ -22,6 +23,11 @@ void AddOutputOptions(CLI::App* subcommand, OutputOptions* options);
 /// set (https://no-color.org) or TERM is `dumb`; ASCII where the locale is not UTF-8; the terminal's width, else
 /// COLUMNS, else 100.
 TerminalStyle StyleFor(int descriptor, const OutputOptions& options);
+
+/// The line behind an answer that names the command to take next, and what it shows; empty with --quiet. What has no
+/// room in `width` columns is left out: what the command shows, then the whole line.
+std::string NextStep(const OutputOptions& options, const std::string& command, const std::string& shows,
+                     int width = std::numeric_limits<int>::max());
 
 }  // namespace crema
 

@@ -19,6 +19,7 @@
 #include "collector/prediction/prediction.h"
 #include "collector/prediction/usual_changes.h"
 #include "collector/writers/prediction_table.h"
+#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -97,8 +98,12 @@ int PrintPrediction(const PredictOptions& options) {
   const Prediction prediction = Predict(run, changes);
   nlohmann::ordered_json document = PredictionJson(prediction);
   if (!asked) SortBestFirst(&document);
-  const int printed = PrintOut(options.json ? document.dump(1) + "\n"
-                                            : RenderPrediction(document, StyleFor(STDOUT_FILENO, options.output)));
+  const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
+  const std::string next = prediction.refused.empty()
+                               ? NextStep(options.output, fmt::format("crema compare {} AFTER", options.source),
+                                          "what the change brought, once it is made and run", style.width)
+                               : "";
+  const int printed = PrintOut(options.json ? document.dump(1) + "\n" : RenderPrediction(document, style) + next);
   return printed != kDone || prediction.refused.empty() ? printed : kFailed;
 }
 
@@ -129,7 +134,8 @@ void AddPredictCommand(CLI::App* program, int* status) {
   predict->add_option("--faster", options->faster, "SECTION=F: this section's code on the CPU is F times as fast");
   predict->add_option("--faster-gpu", options->faster_gpu,
                       "SECTION=F: kernels and copies that this section launches are F times as fast");
-  predict->add_flag("--without-waiting", options->without_waiting, "Chunks take only their CPU time");
+  predict->add_flag("--without-waiting", options->without_waiting,
+                    "Chunks take only their CPU time, and what they wait for GPUs");
   predict->add_flag("--all-from-start", options->all_from_start, "All workers are there from the start to the end");
   predict->add_flag("--json", options->json, "Print JSON");
   AddOutputOptions(predict, &options->output);

@@ -112,7 +112,8 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
   run->add_flag("--trace", plan->trace, "Also record each time a section runs (CREMA_TRACE)")->excludes(pid);
   run->add_flag("--requests", plan->requests, "Measure uproot's and fsspec's requests to storage (CREMA_REQUESTS)")
       ->excludes(pid);
-  run->add_flag("--allocations", plan->allocations, "Count allocations by section, by a library that is loaded before")
+  run->add_flag("--allocations", plan->allocations,
+                "Count allocations by section, with a library that is loaded before the program")
       ->excludes(pid);
   run->add_flag("--gpu", plan->gpu,
                 "Count what NVIDIA GPUs do for each chunk and section, by a library that CUDA loads")

@@ -23,7 +23,9 @@ int SaveAndShow(const MeasuredRun& measured, const std::string& directory, SaveO
   if (!kept_as.empty() && !output.quiet) PrintError("the older measurement is kept as " + kept_as);
   if (json) return PrintOut(JsonOf(measured.measurement).dump(1) + "\n");
   if (output.quiet) return kDone;
-  return PrintOut(RenderSummary(measured.measurement, StyleFor(STDOUT_FILENO, output)));
+  const TerminalStyle style = StyleFor(STDOUT_FILENO, output);
+  return PrintOut(RenderSummary(measured.measurement, style) +
+                  NextStep(output, "crema report " + directory, "one page, for any browser", style.width));
 }
 
 }  // namespace crema

@@ -26,6 +26,8 @@ bool IsFileset(std::string_view text) {
   return text.find("\"files\": {") != std::string_view::npos && text.find("\"object_path\":") != std::string_view::npos;
 }
 
+constexpr std::string_view kFlameGraph = "open {0} at https://www.speedscope.app, or flamegraph.pl {0} > flames.svg";
+
 constexpr ExportFormat kFormats[] = {
     {"chunks", "every chunk attempt: JSON Lines, or CSV where PATH ends in .csv", WriteChunks, nullptr,
      [](std::string_view text) {
@@ -41,22 +43,26 @@ constexpr ExportFormat kFormats[] = {
     {"prometheus", "Prometheus' text format, for node_exporter's textfile collector or a push gateway", WritePrometheus,
      nullptr, [](std::string_view text) { return BeginsWith(text, "# HELP crema_"); }},
     {"perfetto", "Chrome's trace format (JSON), for ui.perfetto.dev", WritePerfetto, nullptr,
-     [](std::string_view text) { return BeginsWith(text, R"({"otherData":{"written_by":"crema)"); }},
+     [](std::string_view text) { return BeginsWith(text, R"({"otherData":{"written_by":"crema)"); }, "", false,
+     "open {} at https://ui.perfetto.dev"},
     {"folded", "stacks of sections, for flamegraph.pl or speedscope.app", WriteFolded, nullptr,
      [](std::string_view text) {
        return BeginsWith(text, "chunks;") || BeginsWith(text, "helpers of chunks;") ||
               BeginsWith(text, "outside chunks;");
      },
-     "", true},
+     "", true, kFlameGraph},
     {"stacks", "stacks of functions by dataset and section with their samples, for flamegraph.pl or speedscope.app",
-     WriteFoldedStacks, nullptr, [](std::string_view text) { return BeginsWith(text, "chunks;"); }, "", true},
+     WriteFoldedStacks, nullptr, [](std::string_view text) { return BeginsWith(text, "chunks;"); }, "", true,
+     kFlameGraph},
     {"speedscope", "the same stacks in seconds of CPU time, a profile a dataset (JSON), for speedscope.app",
-     WriteSpeedscope, nullptr, [](std::string_view text) { return BeginsWith(text, R"({"exporter":"crema)"); }},
+     WriteSpeedscope, nullptr, [](std::string_view text) { return BeginsWith(text, R"({"exporter":"crema)"); }, "",
+     false, "open {} at https://www.speedscope.app"},
     {"pprof", "the same stacks for go tool pprof, with labels for dataset and section", WritePprof, nullptr,
      [](std::string_view text) {
        return text.size() > 4 && BeginsWith(text, std::string_view("2\0002", 3)) &&
               BeginsWith(text.substr(4), "crema ");
-     }},
+     },
+     "", false, "go tool pprof {}"},
     {"cms-resources", "resources.json as CMSSW's FastTimerService writes it, for circles", WriteCmsResources, nullptr,
      [](std::string_view text) { return text.find("\"written_by\": \"crema") != std::string_view::npos; }},
     {"prmon", "a directory with prmon.txt and prmon.json, as HSF prmon writes them of a job", nullptr, WritePrmon,

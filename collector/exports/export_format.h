@@ -43,6 +43,8 @@ struct ExportFormat {
   /// The command that writes it, for those that have one of their own; empty: `crema export --to NAME`.
   std::string_view command = "";
   bool compares = false;  ///< `ExportSource::baseline` is read
+  /// What people do with the file, `{}`; empty where a program takes it.
+  std::string_view opens = "";
 };
 
 /// All formats, in the order in which the help lists them.

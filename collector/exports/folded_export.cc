@@ -79,6 +79,9 @@ absl::StatusOr<FoldedLines> LinesOf(const ExportSource& source) {
 }  // namespace
 
 absl::Status WriteFolded(const ExportSource& source, const std::string&, TextSink* sink) {
+  if (source.measurement.sections.empty() && source.measurement.process_sections.empty()) {
+    return absl::NotFoundError("there is nothing to draw: " + std::string(FindTable("sections")->empty));
+  }
   return WriteFoldedLines(source, &LinesOf, sink);
 }
 

@@ -324,7 +324,7 @@ TEST(PairedChange, TheRunsNeededSeeTheEffectInFourOfFiveCases) {
     EXPECT_NEAR(seen, 800, 60) << runs;
     EXPECT_NEAR(covered, 900, 40) << runs;
   }
-  // The table of docs/measurements.md, "Several runs a side".
+  // The table of docs/compare.md, "Several runs a side".
   const size_t table[][4] = {{2, 2, 2, 2}, {5, 2, 2, 2}, {14, 5, 2, 2}, {51, 14, 4, 2}, {310, 79, 14, 5}};
   const double deviations[] = {0.002, 0.005, 0.01, 0.02, 0.05};
   for (size_t row = 0; row < 5; ++row) {

@@ -143,7 +143,12 @@ inline const Knob kKnobs[] = {
     {"gpu-bound", 0,
      [](Json* document, double share) {
        PartKnob("gpu_wait")(document, share);
-       UseGpu(document, 2, 1);
+       UseGpu(document, 20, 10);
+     }},
+    {"gpu-bound", 1,
+     [](Json* document, double share) {
+       PartKnob("gpu_wait")(document, 0.5);
+       UseGpu(document, 100 * share, 0);
      }},
     {"gpu-copies", 0,
      [](Json* document, double share) {

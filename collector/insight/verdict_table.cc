@@ -50,11 +50,17 @@ const std::vector<VerdictRule>& VerdictTable() {
        "above 0.30 the key figure is bad too; from 0.50 on the cores wait for more than half of the time",
        "Look at the sections with little CPU; read fewer columns, from nearer storage, or run more threads than cores.",
        {&kWaitsToo}},
-      {"gpu-bound", "time", From(0.30), kNever, Severity::kInfo,
-       "budget: gpu_wait {0} of the core-seconds, and kernels took longer than copies. Needs crema run --gpu",
+      {"gpu-bound",
+       "time",
+       From(0.30),
+       kNever,
+       Severity::kInfo,
+       "budget: gpu_wait {0} of the core-seconds, kernels took {2} of them, and longer than copies. Needs crema run "
+       "--gpu",
        "cores that wait for nearly a third of the time are limited by the device",
        "Faster kernels, smaller models, lower precision, or more GPUs shorten the run. table gpu_kernels names the "
-       "longest."},
+       "longest.",
+       {&kGpuMatters}},
       {"gpu-copies", "time", From(0.10), kNever, Severity::kWarning,
        "budget: gpu_wait {0} of the core-seconds, gpu_copy_seconds are more than gpu_seconds, and bytes were copied to "
        "or "

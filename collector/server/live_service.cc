@@ -134,7 +134,7 @@ LiveReply LiveService::AnswerApi(const HttpTarget& target) const {
   const size_t slash = target.path.rfind('/');
   const std::string table = target.path.substr(slash + 1);
   if (target.path == "/api/v1/" + table && document.contains(table)) return JsonReply(document[table]);
-  return {404, kJson, Dump({{"error", "there is no such address: see docs/live.md"}}) + "\n"};
+  return {404, kJson, Dump({{"error", "there is no such address: see docs/live_api.md"}}) + "\n"};
 }
 
 LiveReply LiveService::AnswerReport() const {

@@ -38,7 +38,7 @@ class LiveService {
   /// Whether a report is being written, for which the destructor waits.
   bool IsWritingReport() const { return report_ != nullptr && report_->is_writing(); }
 
-  /// The answer to a GET of the page, its parts or the API (docs/live.md). `/events` is not answered here.
+  /// The answer to a GET of the page, its parts or the API (docs/live_api.md). `/events` is not answered here.
   LiveReply Answer(const HttpTarget& target) const;
   /// What has changed since, as JSON.
   std::string Delta(int64_t since) const;

@@ -14,7 +14,7 @@ namespace crema {
 /// Rows of workers that the page is sent; the API has all of them.
 inline constexpr size_t kMostWorkerRows = 200;
 
-/// Sets everything from the model, as one change. docs/live.md has the fields.
+/// Sets everything from the model, as one change. docs/live_api.md has the fields.
 void UpdatePage(const LiveModel& model, const LiveFigures& figures, const std::vector<SourceState>& sources,
                 DeltaStore* store);
 

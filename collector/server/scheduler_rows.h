@@ -29,7 +29,7 @@ struct FinishedRow {
   static absl::Span<const Column> Columns();
 };
 
-/// A scheduler (docs/live.md); what is not known is null.
+/// A scheduler (docs/live_api.md); what is not known is null.
 struct SchedulerRow {
   Text address;
   Number workers;

@@ -113,7 +113,7 @@ std::string WhyNoRows(std::string_view table, const Measurement& measurement) {
     return measurement.quality.summed_chunks.value_or(0) > 0 ? "chunks were summed" : "not in this measurement";
   }
   const bool is_breakdown = table == "datasets" || table == "files";
-  if (is_breakdown && measurement.Metric("num_attempts").value_or(0) <= 0) return "no chunk was recorded";
+  if (is_breakdown && measurement.Metric("num_attempts").value_or(0) <= 0) table = "hosts";  // empty for want of chunks
   return std::string(FindTable(table)->empty);
 }
 

@@ -1,5 +1,4 @@
 // One metric on the terminal: what it is, how it is defined, where it comes from.
-#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -9,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_join.h"
+#include "collector/appearance/similar_names.h"
 #include "collector/measurement/catalog.h"
 #include "collector/writers/display_text.h"
 #include "collector/writers/labelled_lines.h"
@@ -19,39 +19,6 @@
 
 namespace crema {
 namespace {
-
-constexpr size_t kMostSimilar = 5;
-
-/// Edits (insert, delete, replace) between two short words: Levenshtein's distance.
-size_t Distance(std::string_view left, std::string_view right) {
-  std::vector<size_t> row(right.size() + 1);
-  for (size_t at = 0; at <= right.size(); ++at) row[at] = at;
-  for (size_t i = 1; i <= left.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= right.size(); ++j) {
-      const size_t replaced = diagonal + (left[i - 1] == right[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
-
-/// The keys one may have meant: those that contain the word, then those spelled like it.
-std::vector<std::string_view> SimilarKeys(const MetricSet& metrics, std::string_view key) {
-  std::vector<std::pair<size_t, std::string_view>> ranked;
-  for (const std::string_view name : KeysOf(metrics)) {
-    const bool contains = !key.empty() && name.find(key) != std::string_view::npos;
-    const size_t distance = contains ? 0 : Distance(name, key);
-    if (distance <= std::max<size_t>(2, key.size() / 3)) ranked.emplace_back(distance, name);
-  }
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const auto& left, const auto& right) { return left.first < right.first; });
-  std::vector<std::string_view> keys;
-  for (size_t at = 0; at < std::min(ranked.size(), kMostSimilar); ++at) keys.push_back(ranked[at].second);
-  return keys;
-}
 
 struct SourceOfKeys {
   std::string_view key;    ///< a metric
@@ -96,10 +63,8 @@ absl::StatusOr<std::string> RenderMetric(const Measurement& measurement, std::st
   const MetricDefinition* definition = FindMetric(key);
   const MetricValue* value = measurement.metrics.Find(key);
   if (definition == nullptr || value == nullptr) {
-    const std::string similar = fmt::format("{}", fmt::join(SimilarKeys(measurement.metrics, key), ", "));
-    return absl::NotFoundError(fmt::format("no metric '{}'{}; all of them: crema show --table metrics",
-                                           DisplayText(key, style),
-                                           similar.empty() ? "" : "; did you mean " + similar + "?"));
+    return absl::NotFoundError(fmt::format("no metric '{}'{}; crema show --table metrics lists all",
+                                           DisplayText(key, style), DidYouMean(key, KeysOf(measurement.metrics))));
   }
   const std::string &label = definition->label, &unit = definition->unit;
   const bool is_null = std::holds_alternative<std::monostate>(*value);

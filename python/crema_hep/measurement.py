@@ -181,7 +181,7 @@ class Measurement:
 
     def summary(self, width=100) -> str:
         """What `crema show` prints."""
-        return program.run("show", self._named_source, "--width", width, "--color", "never")
+        return program.run("show", self._named_source, "--width", width, "--color", "never", "-q")
 
     def save(self, output_dir, measurement_name=None) -> pathlib.Path:
         """Copies the measurement to `output_dir/measurement_name` (default: the time) and returns that path.

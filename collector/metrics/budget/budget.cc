@@ -236,7 +236,7 @@ BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
       const Int128 lanes = Int128{worker.cores} * (worker.stop_ns - worker.start_ns) * kOneLane;
       const bool is_whole = process.joined_ns == worker.start_ns && process.left_ns == worker.stop_ns;
       const Int128 cpu = is_whole ? std::min(lanes, Int128{process.engine_cpu_ns.value_or(0)} * kOneLane) : Int128{0};
-      totals.unrecorded_cpu += cpu;
+      totals.lanes.unrecorded_cpu += cpu;
       totals.lanes.unrecorded += lanes - cpu;
       continue;
     }

@@ -20,7 +20,7 @@ void LaneParts::Add(const LaneTime& lane) {
 LaneParts& LaneParts::operator+=(const LaneParts& other) {
   for (LaneTimeSum LaneParts::*part :
        {&LaneParts::compute, &LaneParts::cpu_wait, &LaneParts::blocked, &LaneParts::failed, &LaneParts::unmeasured,
-        &LaneParts::outside_chunk, &LaneParts::framework, &LaneParts::unrecorded}) {
+        &LaneParts::outside_chunk, &LaneParts::framework, &LaneParts::unrecorded, &LaneParts::unrecorded_cpu}) {
     this->*part += other.*part;
   }
   wait_known = wait_known && other.wait_known;
@@ -74,7 +74,7 @@ std::vector<BudgetRow> MakeRows(const BudgetTotals& totals) {
   add("idle", LaneSeconds(rest.free.idle));
   add("tail", LaneSeconds(rest.free.tail));
   add("shutdown", LaneSeconds(rest.free.shutdown));
-  if (totals.unrecorded_cpu > 0) add("unmeasured_cpu", LaneSeconds(totals.unrecorded_cpu));
+  if (lanes.unrecorded_cpu > 0) add("unmeasured_cpu", LaneSeconds(lanes.unrecorded_cpu));
   const double unmeasured = LaneSeconds(lanes.unmeasured + lanes.unrecorded);
   if (unmeasured > 0) add("unmeasured", unmeasured);
   double sum = 0;

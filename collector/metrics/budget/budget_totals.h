@@ -23,7 +23,8 @@ struct LaneParts {
   // Of tasks.
   LaneTimeSum outside_chunk = 0;
   LaneTimeSum framework = 0;
-  LaneTimeSum unrecorded = 0;  ///< of workers without records, which have no attempts; without CPU that was counted
+  LaneTimeSum unrecorded = 0;      ///< of workers without records, which have no attempts; without the next
+  LaneTimeSum unrecorded_cpu = 0;  ///< of theirs, CPU that their batch system counted
 
   void Add(const LaneTime& lane);
   LaneParts& operator+=(const LaneParts& other);
@@ -37,8 +38,7 @@ struct LaneParts {
 struct BudgetTotals {
   LaneParts lanes;
   FreeParts rest;
-  LaneTimeSum unused_by_tasks = 0;        ///< lane nanoseconds x `kOneLane`, as the next
-  LaneTimeSum unrecorded_cpu = 0;         ///< of workers without records, CPU that their batch system counted
+  LaneTimeSum unused_by_tasks = 0;        ///< lane nanoseconds x `kOneLane`
   bool tasks_have_several_cores = false;  ///< else there is no `unused_by_tasks`
   // While chunks ran, until the tail.
   LaneTimeSum occupied = 0;   ///< cores that lanes had
