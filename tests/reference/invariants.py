@@ -74,12 +74,12 @@ def check_rows(found, document):
     for spell in document["slow_spells"]:
         if not spell["start"] < spell["stop"]:
             found.append(f"a spell from {spell['start']} to {spell['stop']} has no length")
-    shortest = document["metrics"]["chunk_duration_min"]
+    longest = document["metrics"]["chunk_duration_max"]
     for fit in document["chunk_fits"]:
         for low, high in [("fixed_seconds_low", "fixed_seconds"), ("fixed_seconds", "fixed_seconds_high")]:
             found.at_most(f"{low} of {fit['dataset']}", fit[low], fit[high])
         if len(document["chunk_fits"]) == 1:
-            found.at_most(f"fixed cost of {fit['dataset']}", fit["fixed_seconds_high"], shortest)
+            found.at_most(f"fixed cost of {fit['dataset']}", fit["fixed_seconds"], longest)
     events = document["metrics"]["total_events"]
     for advice in document.get("chunk_size_advice") or []:
         found.at_most(f"least advised chunk of {advice['dataset']}", advice["events_least"], events)
