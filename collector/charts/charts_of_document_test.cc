@@ -1,6 +1,7 @@
 // Charts that need the document only: their figures are the document's.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -163,6 +164,21 @@ TEST(DatasetCharts, FilesAreSortedFromTheSlowest) {
   EXPECT_DOUBLE_EQ(rows.front()["v"].get<double>(), 0.1);
 }
 
+TEST(DatasetCharts, FilesOfOneNameHaveABarEach) {
+  Json document = MadeDocument();
+  document["files"][1]["name"] = "other/a.root";
+  document["files"][0]["name"] = "run/a.root";
+  const std::vector<Json> rows = RowsWith(Drawn("file_read_rates", document).spec, "words");
+  EXPECT_EQ(rows[0]["name"], "other/a.root");
+  EXPECT_EQ(rows[1]["name"], "run/a.root");
+}
+
+TEST(CustomCharts, AHistogramHasBarsFromZero) {
+  const Json layer = Drawn("custom_jets", MadeDocument()).spec["vconcat"][0]["layer"][0];
+  EXPECT_EQ(layer["encoding"]["y2"], (Json{{"datum", 0}}));
+  EXPECT_EQ(layer["encoding"]["y"]["scale"], (Json{{"zero", true}}));
+}
+
 TEST(CustomCharts, FiguresAreByDataset) {
   const std::vector<Json> rows = RowsWith(Drawn("custom_jets", MadeDocument()).spec, "min");
   EXPECT_EQ(Value(rows, "name", "all datasets", "sum"), 50.0);
@@ -181,6 +197,24 @@ TEST(TreeCharts, BytesHaveAPanelWhereThereWereAny) {
   timelines["tree_net_rx_bps"] = {{"node:7", {{0, 2e6}, {8, 0}}}};
   document["run"]["net_host_wide"] = true;
   EXPECT_NE(Drawn("process_timeline", document).spec.dump().find("received by the whole host"), std::string::npos);
+}
+
+TEST(TreeCharts, WhatWasUsedOutsideTheSamplesIsNobodys) {
+  Json document = MadeDocument();
+  Json& timelines = document["timelines"];
+  timelines["process_cpu"] = {{"sort:11", {{2, 1}, {8, 0}}}};
+  timelines["process_memory"] = timelines["tree_memory"] = nullptr;
+  for (int i = 0; i < 7; ++i) {
+    timelines["process_cpu"]["w:" + std::to_string(20 + i)] = {{4, 0.02}, {8, 0}};
+  }
+  std::map<std::string, double> first, later;
+  for (const Json& row : RowsWith(Drawn("process_timeline", document).spec["vconcat"][0], "process")) {
+    if (row["t"] == 1.0) first[row["process"]] = row["v"];
+    if (row["t"] == 5.0) later[row["process"]] = row["v"];
+  }
+  EXPECT_EQ(first, (std::map<std::string, double>{{"not known by process", 1.5}})) << "no process was sampled yet";
+  EXPECT_NEAR(later["other processes"], 2 * 0.02, 1e-9) << "six have a colour of their own";
+  EXPECT_NEAR(later["not known by process"], 1.5 - 1 - 7 * 0.02, 1e-9);
 }
 
 TEST(TreeCharts, OverTheProcessesStandTheKernelAndProportionalMemory) {

@@ -255,7 +255,11 @@ Json GridValues(const CountGrid& grid, double y_factor) {
 void AddFits(const RunDetail& detail, Json* values) {
   std::vector<DetailFit> fits;
   for (const DetailFit& fit : detail.fits) {
-    if (fit.slope_known && SlotOf(detail, fit.dataset) < kMostFits) fits.push_back(fit);
+    // chunks that take less time for more events do not take it for their events
+    const bool is_of_events = fit.slope_known && fit.seconds_per_event > 0;
+    // others share one colour
+    const bool is_other = detail.datasets.size() > kDatasetSlots && fit.dataset + 1 >= kDatasetSlots;
+    if (is_of_events && !is_other) fits.push_back(fit);
   }
   std::stable_sort(fits.begin(), fits.end(),
                    [](const DetailFit& a, const DetailFit& b) { return a.points > b.points; });
@@ -326,6 +330,7 @@ Drawing DrawSlowestChunks(const ChartInput& input) {
   std::stable_sort(slow.begin(), slow.end(),
                    [](const DetailAttempt* a, const DetailAttempt* b) { return *a->duration_ns > *b->duration_ns; });
   if (slow.size() > kMostSlow) slow.resize(kMostSlow);
+  const std::vector<std::string_view> files(detail.files.begin(), detail.files.end());
   Json rows = Json::array();
   for (size_t i = 0; i < slow.size(); ++i) {
     const DetailAttempt& attempt = *slow[i];
@@ -337,8 +342,8 @@ Drawing DrawSlowestChunks(const ChartInput& input) {
                                     ? fmt::format(" from {}", HumanCount(static_cast<double>(*attempt.entry_start)))
                                     : fmt::format(" chunk {}", attempt.number);
     // two attempts may be at the same entries: their place tells them apart
-    const std::string& file = detail.files[attempt.file];
-    const std::string label = fmt::format("{}. {}{}", i + 1, ShownName(file.substr(file.rfind('/') + 1)), entries);
+    const std::string label =
+        fmt::format("{}. {}{}", i + 1, ShownName(ShortestUniqueEnd(detail.files[attempt.file], files)), entries);
     int order = 0;
     for (const auto& [part, seconds] : {std::pair<std::string_view, double>{"CPU", cpu},
                                         {"waiting", waiting},

@@ -70,19 +70,20 @@ Drawing DrawDatasetRates(const ChartInput& input) {
 
 Drawing DrawFileReadRates(const ChartInput& input) {
   std::vector<NamedRate> rates;
+  std::vector<std::string_view> paths;
   for (const BreakdownRow& row : input.measurement->files) {
+    paths.push_back(row.name.str());
     const Number &bytes = row.bytes_read, &seconds = row.duration_sum;
     if (!bytes.has_value() || !seconds.has_value() || !(*seconds > 0)) continue;
     const double rate = *bytes / *seconds / 1e6;
-    const std::string& path = row.name;
-    rates.push_back({path.substr(path.find_last_of('/', path.size() < 2 ? 0 : path.size() - 2) + 1), rate, std::nullopt,
-                     fmt::format("{}/s · {}", HumanData(rate * 1e6), HumanData(*bytes))});
+    rates.push_back({row.name, rate, std::nullopt, fmt::format("{}/s · {}", HumanData(rate * 1e6), HumanData(*bytes))});
   }
   if (rates.empty()) return NotDrawn("no chunk told how many bytes it read");
   std::stable_sort(rates.begin(), rates.end(),
                    [](const NamedRate& a, const NamedRate& b) { return a.value < b.value; });
   const size_t all = rates.size();
   if (all > kMostFiles) rates.resize(kMostFiles);
+  for (NamedRate& rate : rates) rate.name = std::string(ShortestUniqueEnd(rate.name, paths));
   std::string finding = fmt::format("slowest: {} a second of chunk time from {}", HumanData(rates.front().value * 1e6),
                                     ShownName(rates.front().name));
   if (all > kMostFiles) finding += fmt::format("; the {} slowest of {} files", kMostFiles, all);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/appearance/colours.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/chart_template.h"
 #include "collector/charts/families.h"
@@ -22,6 +23,7 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kBins = 240;
 constexpr size_t kNamed = 6;      ///< processes with a colour of their own
 constexpr double kOverlap = 0.4;  ///< of a bin, over what follows: edges between pixels would be seams
+constexpr char kOthers[] = "other processes", kNotKnown[] = "not known by process";
 constexpr double kMillion = 1e-6, kMebi = 1.0 / (1 << 20);
 
 // Processes by what they used or held over the whole run, most first.
@@ -61,7 +63,7 @@ struct OverProcesses {
   bool is_line = true;  ///< else points: a value that is read now and then says nothing of the time between
 };
 
-/// Processes on top of one another; on top of those the rest of the tree, so that the height is that of the whole.
+/// Processes on top of one another; on top of those what else the tree used, so that the height is that of the whole.
 Json StackedPanel(const Measurement& measurement, std::string_view of_tree, std::string_view of_process,
                   const std::string& title, double factor, double seconds, const std::vector<std::string>& of_colour,
                   bool with_legend, const OverProcesses& over) {
@@ -77,10 +79,20 @@ Json StackedPanel(const Measurement& measurement, std::string_view of_tree, std:
     named.push_back(found == processes.workers.end() ? nullptr : &*found);
     names.push_back(shown.Of(name));
   }
-  const std::string others = names.empty() ? "all processes" : "other processes";
-  names.push_back(others);
+  std::vector<const WorkerSeries*> others;
+  for (const WorkerSeries& process : processes.workers) {
+    if (std::find(named.begin(), named.end(), &process) == named.end()) others.push_back(&process);
+  }
+  std::vector<std::string_view> colours;
+  const auto add_name = [&](const std::string& name, std::string_view colour) {
+    names.push_back(name);
+    colours.push_back(colour);
+  };
+  for (size_t i = 0; i < names.size(); ++i) colours.push_back(DatasetColours()[i].name);
+  if (!others.empty()) add_name(kOthers, DatasetColours()[names.size()].name);
   Json parts = Json::array();
   const double width = seconds / kBins;
+  bool some_not_known = false;
   for (size_t bin = 0; bin < kBins; ++bin) {
     double below = 0;
     const auto add = [&](const std::string& name, double value) {
@@ -94,14 +106,26 @@ Json StackedPanel(const Measurement& measurement, std::string_view of_tree, std:
     };
     for (size_t i = 0; i < named.size(); ++i) {
       if (named[i] == nullptr) continue;
-      const double value = named[i]->bins[bin].mean().value_or(0) * factor;
+      const double value = named[i]->bins[bin].integral / processes.bin_seconds * factor;
       if (value > 0) add(names[i], value);
     }
+    double of_others = 0;
+    for (const WorkerSeries* process : others)
+      of_others += process->bins[bin].integral / processes.bin_seconds * factor;
+    if (of_others > 0) add(kOthers, of_others);
+    // what a process used before its first sample and after its last is in the sum of the tree only
     const double rest = tree.SumAt(bin).value_or(0) * factor - below;
-    if (rest > 0.01 * (below + rest)) add(others, rest);
+    if (rest > 0.01 * (below + rest)) {
+      add(kNotKnown, rest);
+      some_not_known = true;
+    }
   }
   if (parts.empty()) return {};
-  Json values = {{"parts", std::move(parts)}, {"processes", names}, {"title", title}, {"time", TimeAxis(seconds)}};
+  if (some_not_known) add_name(kNotKnown, "unknown");
+  Json values = {{"parts", std::move(parts)},
+                 {"processes", ColourScale(names, colours)},
+                 {"title", title},
+                 {"time", TimeAxis(seconds)}};
   values["legend"] = with_legend ? Json({{"columns", 4}, {"labelLimit", 150}}) : Json();
   values["mark"] = {{"type", "point"}, {"style", "ink"}, {"shape", "diamond"}, {"size", 40}};
   if (over.is_line) values["mark"] = {{"type", "line"}, {"style", "ink"}, {"interpolate", "step-after"}};

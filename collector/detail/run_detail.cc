@@ -75,6 +75,10 @@ std::vector<uint32_t> OrderDatasets(const AttemptList& list, RunDetail* detail) 
     return datasets[a].busy_ns != datasets[b].busy_ns ? datasets[a].busy_ns > datasets[b].busy_ns
                                                       : datasets[a].name < datasets[b].name;
   });
+  // by name, so that a dataset has its colour in every run of the same datasets
+  const size_t own = order.size() <= kDatasetSlots ? order.size() : kDatasetSlots - 1;
+  std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(own),
+            [&datasets](uint32_t a, uint32_t b) { return datasets[a].name < datasets[b].name; });
   std::vector<uint32_t> number_of(datasets.size());
   for (uint32_t at = 0; at < order.size(); ++at) {
     number_of[order[at]] = at;

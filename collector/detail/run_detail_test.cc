@@ -270,6 +270,16 @@ TEST(ReadRunDetail, CountsEveryAttemptInItsShapes) {
   EXPECT_EQ(SlotName(detail, 11), "other");
 }
 
+TEST(ReadRunDetail, ADatasetHasOneColourInAllRuns) {
+  for (const int seed : {4, 5, 6}) {
+    MadeRun run = RandomRun(seed);
+    const RunDetail detail = ReadRunDetail(run.Measured(104), run.Reader());
+    std::vector<std::string> names;
+    for (uint32_t slot = 0; slot + 1 < SlotCount(detail); ++slot) names.push_back(SlotName(detail, slot));
+    EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+  }
+}
+
 TEST(ReadRunDetail, KeepsFailedSlowAndLateAttemptsOfALargeRun) {
   MadeRun run = RandomRun(5);
   DetailOptions options;

@@ -60,7 +60,7 @@ std::string UseOfUncountedGpu(const Measurement& measurement) {
   return fmt::format("uses a GPU: some kernel ran for {} of the time in which it did", HumanPercent(*utilization));
 }
 
-/// "waiting-bound: your code waited for 44 % of 12 057 core-seconds and computed for 33 %".
+/// "waiting-bound: your code waited for 44 % of 3 h 21 m of core time and computed for 33 %".
 Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget) {
   const double compute = budget.Share("compute");
   const double cpu_wait = budget.Share("cpu_wait");
@@ -73,11 +73,11 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   const double unused = budget.Share("unused_by_tasks");
   const double of_silent_jobs = budget.Share("unmeasured_cpu");
   const double unmeasured = budget.Share("unmeasured") + of_silent_jobs;
-  const std::string all = HumanCount(budget.core_seconds) + " core-seconds";
+  const std::string all = CoreTime(budget.core_seconds);
   if (unmeasured >
       std::max({compute, cpu_wait + blocked, budget.Share("gpu_wait"), outside, process, framework, idle, unused})) {
     if (of_silent_jobs > 0) {
-      return {fmt::format("not judged: {} of {} are of jobs without records or not measured; such jobs computed for {}",
+      return {fmt::format("not judged: {} of {} were not measured; for {} of all, jobs without records computed",
                           HumanPercent(unmeasured), all, HumanPercent(of_silent_jobs))};
     }
     return {fmt::format("not judged: for {} of {} the CPU time of chunks is not known", HumanPercent(unmeasured), all)};
@@ -254,13 +254,14 @@ std::string Trouble(const Measurement& measurement, const RunEvidence& evidence)
 
 /// `Slurm's log has`, `the logs of HTCondor and Slurm have`.
 std::string WhoseLogs(std::string_view engines) {
+  constexpr std::string_view kBetween = ", ";
   std::vector<std::string> names;
   for (size_t at = 0; at < engines.size();) {
-    const size_t end = std::min(engines.find(", ", at), engines.size());
+    const size_t end = std::min(engines.find(kBetween, at), engines.size());
     const std::string_view text = engines.substr(at, end - at);
     const Engine* const engine = EngineNamed(text);
     names.emplace_back(engine == nullptr ? text : engine->traits.name);
-    at = end + 2;
+    at = end + kBetween.size();
   }
   return names.size() == 1 ? names.front() + "'s log has" : fmt::format("the logs of {} have", AndList(names));
 }
@@ -280,7 +281,8 @@ std::string WhatTheLogSays(const Measurement& measurement) {
     lacks_cpu |= !worker.engine_cpu.has_value();
   }
   std::vector<std::string> has;
-  if (begun > 0) has.push_back(Counted(begun, "job", "jobs") + (running > 0 ? " (not all have ended)" : ""));
+  const char* const open = running == 0 ? "" : begun == 1 ? " (it has not ended)" : " (not all have ended)";
+  if (begun > 0) has.push_back(Counted(begun, "job", "jobs") + open);
   if (ended > 0) has.push_back(Counted(ended, "task", "tasks") + " that ended");
   if (running > 0 && !jobs.has_value()) has.push_back(Counted(running, "worker", "workers") + " that had not left");
   if (has.empty()) return "";
@@ -330,8 +332,8 @@ std::string TooLittle(const Measurement& measurement, const RunEvidence& evidenc
   if (!evidence.budget.has_value()) {
     return fmt::format("too little was measured to judge ({})", measurement.WhyNotMeasured("core_seconds"));
   }
-  return fmt::format("too little was measured to judge: {} ended in {} core-seconds, {} of them CPU in your code",
-                     Counted(evidence.ended, "chunk", "chunks"), HumanCount(evidence.budget->core_seconds),
+  return fmt::format("too little was measured to judge: {} ended in {}, {} of it CPU in your code",
+                     Counted(evidence.ended, "chunk", "chunks"), CoreTime(evidence.budget->core_seconds),
                      HumanPercent(evidence.budget->Share("compute")));
 }
 

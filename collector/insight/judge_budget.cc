@@ -1,4 +1,6 @@
 // Verdicts that say "this part of the core-seconds is large".
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -94,6 +96,12 @@ void JudgePythonsLock(const JudgedRun& run) {
           {{"gil_contention", *taken}, {"budget.blocked.share", run.budget().Share("blocked")}}, share);
 }
 
+/// No two threads worked at once, as far as records tell.
+bool RunsOneByOne(const Measurement& measurement) {
+  return measurement.Metric("peak_workers") == 1 && measurement.Metric("max_open_chunks") == 1 &&
+         measurement.Metric("lane_time") == measurement.Metric("busy_time");
+}
+
 void JudgeCompute(const JudgedRun& run) {
   if (UsesUncountedGpu(run.measurement)) return;
   const VerdictRule& rule = RuleOf("compute-bound");
@@ -101,6 +109,10 @@ void JudgeCompute(const JudgedRun& run) {
   if (!rule.threshold.Holds(compute)) return;
   run.Add(rule, compute, fmt::format("CPU in your code took {} of the core-seconds.", HumanPercent(compute)),
           {{"budget.compute.share", compute}}, std::nullopt);
+  if (!RunsOneByOne(run.measurement)) return;
+  run.verdicts->back().suggestion =
+      "Faster code in the largest section shortens the run. More cores help only if chunks run side by side, in "
+      "several threads or processes: here they ran one after the other.";
 }
 
 /// By where the cores come from: who declared them need not be told to declare them.
@@ -113,18 +125,25 @@ std::string_view CureOfOversubscription(std::string_view cores_source) {
   return "Set CREMA_THREADS to the cores each process was given.";
 }
 
+/// Threads that only wait need no core: the CPU that threads wanted counts, beyond the cores that they occupied.
 void JudgeOversubscription(const JudgedRun& run) {
-  const std::optional<double> core_seconds = run.measurement.Metric("core_seconds");
-  if (!core_seconds.has_value() || *core_seconds <= 0) return;
-  // docs/metrics.md, "The core-second budget": the parts add up to core_seconds + oversubscribed_core_seconds
-  const double excess = (run.budget().core_seconds - *core_seconds) / *core_seconds;
+  const Measurement& measurement = run.measurement;
+  const double core_seconds = measurement.Metric("core_seconds").value_or(0);
+  const std::optional<double> occupied = measurement.Metric("core_efficiency");
+  const std::optional<double> cpu = measurement.Metric("chunk_cpu_time");
+  if (core_seconds <= 0 || !occupied.has_value() || !cpu.has_value()) return;
+  const double wanted = *cpu + measurement.Metric("lane_cpu_wait").value_or(0);
+  const double beyond =
+      std::min(measurement.Metric("oversubscribed_core_seconds").value_or(0), wanted - *occupied * core_seconds);
   const VerdictRule& rule = RuleOf("oversubscribed");
-  if (!rule.threshold.Holds(excess)) return;
-  run.Add(rule, excess,
-          fmt::format("More chunks and helpers were open than there were cores: {} beyond the core-seconds.",
-                      HumanPercent(excess)),
-          {{"oversubscribed_core_seconds", run.budget().core_seconds - *core_seconds}}, std::nullopt);
-  run.verdicts->back().suggestion = CureOfOversubscription(run.measurement.run.cores_source.str());
+  if (!rule.threshold.Holds(beyond / core_seconds)) return;
+  run.Add(rule, beyond / core_seconds,
+          fmt::format("Threads wanted {} more CPU than there was: more of them computed at once than there were cores.",
+                      HumanPercent(beyond / core_seconds)),
+          {{"oversubscribed_core_seconds", measurement.Metric("oversubscribed_core_seconds").value_or(0)},
+           {"lane_cpu_wait", wanted - *cpu}},
+          std::nullopt);
+  run.verdicts->back().suggestion = CureOfOversubscription(measurement.run.cores_source.str());
 }
 
 }  // namespace

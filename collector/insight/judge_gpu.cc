@@ -35,6 +35,7 @@ void JudgeBound(const JudgedRun& run, double kernels, double copies) {
   const VerdictRule& rule = RuleOf("gpu-bound");
   const double waiting = run.budget().Share("gpu_wait");
   if (!rule.threshold.Holds(waiting) || copies > kernels) return;
+  if (!kGpuMatters.Holds(kernels / run.budget().core_seconds)) return;  // it waited for something else
   const std::optional<double> at_work = ShareAtWork(run);
   run.Add(
       rule, waiting,

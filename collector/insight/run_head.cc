@@ -59,8 +59,10 @@ StateInWords StateOf(const Measurement& measurement) {
   if (state == "failed") return {RunEnding::kFailed, "failed", Mark::kBad};
   if (exit_status != 0) return {RunEnding::kFailed, fmt::format("exit status {:.0f}", exit_status), Mark::kBad};
   if (!EndNotRecorded(run).empty()) return {RunEnding::kUnknown, "without an end", Mark::kWatch};
-  if (state != "finished") return {};
   const RunTrouble trouble = FindRunTrouble(measurement);
+  if (state != "finished") {
+    return trouble.any() ? StateInWords{RunEnding::kUnknown, trouble.brief, trouble.mark} : StateInWords();
+  }
   return {RunEnding::kFinished, trouble.any() ? "finished, " + trouble.brief : "finished", trouble.mark};
 }
 

@@ -50,11 +50,17 @@ const std::vector<VerdictRule>& VerdictTable() {
        "above 0.30 the key figure is bad too; from 0.50 on the cores wait for more than half of the time",
        "Look at the sections with little CPU; read fewer columns, from nearer storage, or run more threads than cores.",
        {&kWaitsToo}},
-      {"gpu-bound", "time", From(0.30), kNever, Severity::kInfo,
-       "budget: gpu_wait {0} of the core-seconds, and kernels took longer than copies. Needs crema run --gpu",
+      {"gpu-bound",
+       "time",
+       From(0.30),
+       kNever,
+       Severity::kInfo,
+       "budget: gpu_wait {0} of the core-seconds, kernels took {2} of them, and longer than copies. Needs crema run "
+       "--gpu",
        "cores that wait for nearly a third of the time are limited by the device",
        "Faster kernels, smaller models, lower precision, or more GPUs shorten the run. table gpu_kernels names the "
-       "longest."},
+       "longest.",
+       {&kGpuMatters}},
       {"gpu-copies", "time", From(0.10), kNever, Severity::kWarning,
        "budget: gpu_wait {0} of the core-seconds, gpu_copy_seconds are more than gpu_seconds, and bytes were copied to "
        "or "
@@ -365,19 +371,19 @@ const std::vector<VerdictRule>& VerdictTable() {
        From(0.40),
        kNever,
        Severity::kInfo,
-       "the self time of one section is {0} of the busy time, and there are sections {2}",
+       "the self time of one section is {0} of the time of all threads in chunks, and there are sections {2}",
        "if this section took half as long, the run would save a fifth of its time; one section around everything tells "
        "nothing",
-       "Look there first: crema run --stacks names its functions.",
+       "Look there first: crema run --stacks, show --table functions.",
        {&kSeveral}},
       {"instrumentation-heavy", "environment", From(BandOf(KeyFigure::kMeasuringCost).good),
        BandOf(KeyFigure::kMeasuringCost).bad, Severity::kWarning, "instrumentation_overhead {0}; bad from {1}",
        "the bands of the key figure: 0.01 is ten times what a guard should cost in a chunk of ordinary length",
        "Put guards around larger pieces of work, not inside the event loop."},
-      {"oversubscribed", "time", From(kMostOversubscribed), 0.10, Severity::kWarning,
-       "the parts of the budget exceed core_seconds by {0} of them; bad from {1}",
-       "in an ordinary run there are no more open chunks and helpers than cores; rounding and clocks explain less than "
-       "0.01",
+      {"oversubscribed", "time", From(0.05), 0.20, Severity::kWarning,
+       "chunk_cpu_time and lane_cpu_wait exceed the core-seconds that chunks occupied (core_efficiency) by {0} of "
+       "core_seconds, of which oversubscribed_core_seconds count at most; bad from {1}",
+       "threads that only wait may be more than the cores; the bounds are those of cpu-contention",
        "Run fewer threads, or declare how many cores there are (CREMA_THREADS). The verdict of a run says which of the "
        "two, by run.cores_source."},
       {"incomplete-measurement",

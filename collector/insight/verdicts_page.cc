@@ -28,7 +28,7 @@ robust fit of duration = fixed + slope x events (`chunk_fits`):
 
 - A chunk should have enough events to keep the fixed cost below {fixed:g} % of its time: {fixed_factor:g} fixed / slope.
 - It should have few enough events to keep the expected tail below {tail:g} %. On n cores the last chunks, of duration d, leave
-  n d / 2 core-seconds free on average, so d <= {tail_factor:g} busy_time / total_cores. On one core there is no tail.
+  n d / 2 core-seconds free on average, so d <= {tail_factor:g} lane_time / total_cores. On one core there is no tail.
 - It should have few enough events to keep a worker of average memory below {memory:g} % of the smallest memory limit. An event
   is taken to add the 95 % quantile of what events add. This bound needs processes with one open chunk at a time.
 

@@ -98,7 +98,8 @@ constexpr MetricEntry kEntries[] = {
     {"fine_metrics_coverage", "", "ratio", "Fine metrics' coverage",
      "The share of Dask's own compute seconds of tasks for which fine metrics inside the same tasks (by prefix) "
      "account. "
-     "If these come to more than Dask's seconds, quality.warnings says so.",
+     "If these come to more than Dask's seconds, quality.warnings says so. Tasks of other executors than Dask's "
+     "threads are left out: Dask meters nothing inside them.",
      kNoDask},
 };
 

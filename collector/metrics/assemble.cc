@@ -285,9 +285,9 @@ void Assembly::AddFits() {
     row.dataset = Text::OrNull(figures_.findings.attempts.datasets[dataset.dataset]);
     row.attempts = fit.points;
     if (fit.slope_known) {
-      row.fixed_seconds = fit.fixed_seconds;
-      row.fixed_seconds_low = fit.fixed_seconds - fit.fixed_error;
-      row.fixed_seconds_high = fit.fixed_seconds + fit.fixed_error;
+      row.fixed_seconds = std::min(fit.fixed_seconds, dataset.seconds_min);
+      row.fixed_seconds_low = std::min(fit.fixed_seconds - fit.fixed_error, dataset.seconds_min);
+      row.fixed_seconds_high = std::min(fit.fixed_seconds + fit.fixed_error, dataset.seconds_min);
       row.seconds_per_event = fit.seconds_per_event;
       row.seconds_per_event_low = fit.seconds_per_event - fit.slope_error;
       row.seconds_per_event_high = fit.seconds_per_event + fit.slope_error;

@@ -188,11 +188,6 @@ void WarnOfTimes(const RunFigures& figures, const Quality& quality, std::vector<
                     "different processes may not fit together",
                     HumanDuration(*quality.clock_step_max_s)));
   }
-  const Budget& budget = figures.budget;
-  if (budget.oversubscribed_core_seconds > kMostOversubscribed * budget.core_seconds) {
-    warnings.push_back(fmt::format("{} core seconds were used beyond the cores that the workers have",
-                                   HumanCount(budget.oversubscribed_core_seconds)));
-  }
   const AttemptTotals& totals = figures.totals;
   const RunWindow& window = figures.bounds.window;
   if (totals.first_start_ns.has_value() &&

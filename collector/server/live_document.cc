@@ -143,6 +143,12 @@ constexpr LiveDefinition kLiveDefinitions[] = {
     {"live_time_left_seconds", "s", "Time left",
      "Events to come over the mean rate of the last minute; absent where the total is not known."},
     {"live_quiet_seconds", "s", "Quiet for", "Since anything was last recorded."},
+    {"live_gpu_utilization", "ratio", "GPU utilisation now",
+     "Share of the last moments in which some kernel ran, mean over the GPUs that processes of the run use (NVML); if "
+     "the "
+     "driver does not show whose processes use a GPU, over those that are busy."},
+    {"live_gpu_memory_bytes", "B", "GPU memory now", "Memory that processes of the run hold on these GPUs."},
+    {"live_gpu_power_watts", "W", "GPU power now", "Power of these GPUs, for whomever they work."},
     {"live_scheduler_workers", "count", "Workers of the scheduler",
      "As a manager of TaskVine or Work Queue reports, like the next five."},
     {"live_scheduler_cores", "cores", "Cores of the scheduler", "Threads of its workers."},
@@ -232,6 +238,9 @@ MetricSet MetricsOf(const LiveModel& model, const LiveFigures& figures) {
   set("live_announced_events", figures.progress.total_events);
   set("live_time_left_seconds", figures.progress.left);
   set("live_quiet_seconds", model.quiet_seconds());
+  set("live_gpu_utilization", figures.gpus.utilization);
+  set("live_gpu_memory_bytes", figures.gpus.memory_bytes);
+  set("live_gpu_power_watts", figures.gpus.power_watts);
   AddSchedulerMetrics(model, &metrics);
   return metrics;
 }

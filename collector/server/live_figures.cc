@@ -77,6 +77,30 @@ std::optional<WorstMemory> FindWorstMemory(const LiveModel& model) {
   return worst;
 }
 
+LiveGpus GpusOf(const LiveModel& model) {
+  LiveGpus used;
+  int64_t percent = 0, power_mw = 0;
+  bool knows_utilization = true, knows_power = true;
+  used.memory_bytes = 0;
+  const auto add = [&](const TreeGpu& gpu) {
+    if (gpu.tree_memory_bytes.value_or(gpu.utilization_percent.value_or(0)) == 0) return;
+    ++used.count;
+    percent += gpu.utilization_percent.value_or(0);
+    power_mw += gpu.power_mw.value_or(0);
+    knows_utilization = knows_utilization && gpu.utilization_percent.has_value();
+    knows_power = knows_power && gpu.power_mw.has_value();
+    if (!gpu.tree_memory_bytes.has_value()) used.memory_bytes.reset();
+    if (used.memory_bytes.has_value()) *used.memory_bytes += *gpu.tree_memory_bytes;
+  };
+  for (const auto& [host, gpus] : model.gpus()) {
+    for (const TreeGpu& gpu : gpus) add(gpu);
+  }
+  if (used.count == 0) return {};
+  if (knows_utilization) used.utilization = static_cast<double>(percent) / (100. * static_cast<double>(used.count));
+  if (knows_power) used.power_watts = static_cast<double>(power_mw) / 1e3;
+  return used;
+}
+
 void SetShare(Progress& progress) {
   if (!progress.total_events.has_value() || *progress.total_events <= 0) return;
   progress.share = static_cast<double>(progress.events) / static_cast<double>(*progress.total_events);
@@ -102,6 +126,7 @@ LiveFigures ComputeLiveFigures(const LiveModel& model) {
     figures.cpu_efficiency = static_cast<double>(totals.cpu_ns) / 1e9 / figures.core_seconds;
   }
   figures.memory = FindWorstMemory(model);
+  figures.gpus = GpusOf(model);
   figures.unrecovered = model.unrecovered();
   SetRecent(model, figures);
   figures.progress.events = totals.events;

@@ -38,6 +38,15 @@ struct WorstMemory {
   std::optional<double> seconds_to_limit;
 };
 
+/// The GPUs that processes of the run use; where the driver does not show whose processes use a GPU, those that are
+/// busy.
+struct LiveGpus {
+  int64_t count = 0;
+  std::optional<double> utilization;    ///< mean share of the last moments in which some kernel ran; of MIG not known
+  std::optional<int64_t> memory_bytes;  ///< of the run's processes; nullopt: nobody knows whose it is
+  std::optional<double> power_watts;
+};
+
 struct LiveFigures {
   double recent_seconds = 0;  ///< what "recent" means here: up to 30
   double wall_seconds = 0;
@@ -51,8 +60,9 @@ struct LiveFigures {
   double core_seconds = 0;
   std::optional<double> cpu_efficiency;  ///< since the start
   std::optional<WorstMemory> memory;     ///< the worker closest to its limit
-  int64_t unrecovered = 0;               ///< failed chunks without a result by now
-  std::vector<RecentShare> recent;       ///< empty: there were no cores
+  LiveGpus gpus;
+  int64_t unrecovered = 0;          ///< failed chunks without a result by now
+  std::vector<RecentShare> recent;  ///< empty: there were no cores
   Progress progress;
 };
 

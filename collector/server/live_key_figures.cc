@@ -72,6 +72,10 @@ KeyFigureRow CpuEfficiency(const LiveFigures& figures) {
     row.notes.push_back(Words("too little to judge"));
     return row;
   }
+  if (figures.gpus.count > 0) {
+    row.notes.push_back(Words("threads may spin for the GPU"));
+    return row;
+  }
   row.band = BandOf(KeyFigure::kCpuEfficiency);
   row.mark = MarkOf(*row.band, *row.share);
   row.notes.push_back(Words(GoodHint(*row.band)));
@@ -141,11 +145,28 @@ KeyFigureRow Failures(const LiveModel& model, const LiveFigures& figures) {
   return row;
 }
 
+KeyFigureRow Gpu(const LiveGpus& gpus) {
+  KeyFigureRow row = {"GPU", {"gpu_utilization", ChangeOf::kShare, true}};
+  row.value = row.share = gpus.utilization;
+  row.text = gpus.utilization.has_value() ? HumanPercent(*gpus.utilization) : "–";
+  row.notes = {Words(gpus.utilization.has_value() ? "a kernel ran" : "the driver does not report how busy it is")};
+  if (gpus.count > 1) row.notes.push_back(Words(fmt::format("mean of {} GPUs", gpus.count)));
+  if (gpus.memory_bytes.has_value()) {
+    row.notes.push_back(Words(HumanMemory(static_cast<double>(*gpus.memory_bytes)) + " of its memory"));
+  } else {
+    row.notes.push_back(Words("maybe of other programs"));
+  }
+  if (gpus.power_watts.has_value()) row.notes.push_back(Words(fmt::format("{:.0f} W", *gpus.power_watts)));
+  return row;
+}
+
 }  // namespace
 
 std::vector<KeyFigureRow> LiveKeyFigureRows(const LiveModel& model, const LiveFigures& figures) {
-  return {EventRate(model, figures), DataRate(model, figures),      CoresBusy(model, figures),
-          CpuEfficiency(figures),    FullestMemory(model, figures), Failures(model, figures)};
+  std::vector<KeyFigureRow> rows = {EventRate(model, figures), DataRate(model, figures),      CoresBusy(model, figures),
+                                    CpuEfficiency(figures),    FullestMemory(model, figures), Failures(model, figures)};
+  if (figures.gpus.count > 0) rows.push_back(Gpu(figures.gpus));
+  return rows;
 }
 
 std::string LiveTrouble(const LiveModel& model, const LiveFigures& figures) {

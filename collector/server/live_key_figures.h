@@ -10,8 +10,8 @@
 
 namespace crema {
 
-/// Always the same six, in this order: event rate, data rate, cores busy, CPU efficiency, peak memory, failed attempts.
-/// `figure.key` is that of the metric that a finished run has of it.
+/// Always these six, in this order: event rate, data rate, cores busy, CPU efficiency, peak memory, failed attempts;
+/// and the GPU, where the run uses one. `figure.key` is that of the metric that a finished run has of it.
 std::vector<KeyFigureRow> LiveKeyFigureRows(const LiveModel& model, const LiveFigures& figures);
 
 /// What is wrong with the results so far, in a few words: `2 workers lost`, and once the run is over `3 chunks without

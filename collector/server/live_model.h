@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "collector/records/facts.h"
+#include "collector/records/tree_facts.h"
 #include "collector/server/latest_chunks.h"
 #include "collector/server/live_events.h"
 #include "collector/server/live_scheduler.h"
@@ -121,6 +122,8 @@ class LiveModel {
   void SetLife(WorkerId worker, bool running);
 
   void SetCommand(const LiveCommand& command) { command_ = command; }
+  /// The GPUs of a host, as `crema run` sampled them last; none when it has ended.
+  void SetGpus(const std::string& host, std::vector<TreeGpu> gpus) { gpus_[host] = std::move(gpus); }
   /// A sample by `crema run`, of a process that does not sample itself.
   void AddMemory(const std::string& host, int64_t pid, int64_t time_ns, int64_t rss_bytes);
   /// What a scheduler says of a worker: its name, its cores and limit.
@@ -158,6 +161,7 @@ class LiveModel {
   const LiveOptions& options() const { return options_; }
   const LiveTotals& totals() const { return totals_; }
   const LiveCommand& command() const { return command_; }
+  const std::map<std::string, std::vector<TreeGpu>>& gpus() const { return gpus_; }
   const std::string& engine() const { return engine_; }
   const std::string& run_id() const { return run_id_; }
   const std::vector<LiveWorker>& workers() const { return workers_; }
@@ -254,6 +258,7 @@ class LiveModel {
   RecentSeconds<RunSecond, 2 * kRecentSeconds + 62> recent_;
   LiveState noted_state_ = LiveState::kRunning;
   bool state_is_noted_ = false;
+  std::map<std::string, std::vector<TreeGpu>> gpus_;  ///< by host
 };
 
 }  // namespace crema

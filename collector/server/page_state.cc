@@ -188,10 +188,10 @@ void SetHistory(const LiveModel& model, const LiveFigures& figures, DeltaStore* 
   const int64_t last = model.second() - 1;
   const RunSecond& second = model.recent().At(last);
   const double busy = second.core_ns > 0 ? second.occupied_ns / second.core_ns * static_cast<double>(figures.cores) : 0;
-  store->SetRow(
-      "seconds", std::to_string(last),
-      {Rounded(figures.event_rate), Rounded(figures.byte_rate), Rounded(busy), RoundedOrNull(figures.cpu_efficiency),
-       figures.memory.has_value() ? figures.memory->bytes : 0, model.totals().failed + model.totals().lost});
+  store->SetRow("seconds", std::to_string(last),
+                {Rounded(figures.event_rate), Rounded(figures.byte_rate), Rounded(busy),
+                 RoundedOrNull(figures.cpu_efficiency), figures.memory.has_value() ? figures.memory->bytes : 0,
+                 model.totals().failed + model.totals().lost, RoundedOrNull(figures.gpus.utilization)});
   store->KeepRows("seconds", [&](const std::string& key) { return std::stoll(key) > last - 60; });
 }
 

@@ -211,7 +211,7 @@ std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const
   AddProgress(model, figures, &box);
   for (const KeyFigureRow& row : LiveKeyFigureRows(model, figures)) DrawKeyFigure(row, &box);
   AddRecent(figures, &box);
-  int spare = rows - kFixedRows - AddSchedulers(model, 0, &box);
+  int spare = rows - kFixedRows - (figures.gpus.count > 0 ? 1 : 0) - AddSchedulers(model, 0, &box);
   for (const SourceState& source : sources) {
     if (source.problem.empty() || spare <= 2 * kLeastRowsOfBlock) continue;
     box.Paragraph("▲ " + source.problem, Paint::kWatch);

@@ -37,13 +37,15 @@ PLUGIN_FILE = dask_plugin.__file__
 
 @contextlib.contextmanager
 def local_cluster(workers=2, threads=2, **options):
-    with (
-        LocalCluster(
-            n_workers=workers, threads_per_worker=threads, processes=True, dashboard_address="127.0.0.1:0", **options
-        ) as cluster,
-        Client(cluster) as client,
-    ):
-        yield cluster, client
+    cluster = LocalCluster(
+        n_workers=workers, threads_per_worker=threads, processes=True, dashboard_address="127.0.0.1:0", **options
+    )
+    try:
+        with Client(cluster) as client:
+            yield cluster, client
+    finally:
+        with contextlib.suppress(TimeoutError):  # nannies of a busy machine may wait too briefly for killed workers
+            cluster.close()
 
 
 def _account(dask_scheduler):
@@ -264,7 +266,7 @@ def leaves_without_heartbeats(run):
         os.kill(process, signal.SIGSTOP)
         stopped.append(process)
 
-    with dask.config.set({"distributed.scheduler.worker-ttl": "15s"}):
+    with dask.config.set({"distributed.scheduler.worker-ttl": "30s"}):
         try:
             _one_worker_leaves(run, leave)
         finally:

@@ -306,8 +306,7 @@ class MeasuredGpuTest(GpuCase):
                 self.assertLessEqual(budget["gpu_wait"], metrics["gpu_wait_seconds"] + 1e-9)
                 spun = metrics["gpu_wait_cpu_seconds"]
                 self.assertAlmostEqual(budget["compute"] + spun, metrics["chunk_cpu_time"], delta=0.01)
-                total = metrics["core_seconds"] + metrics["oversubscribed_core_seconds"]
-                self.assertAlmostEqual(sum(budget.values()), total, places=6)
+                self.assertAlmostEqual(sum(budget.values()), metrics["core_seconds"], places=6)
 
     def test_figures_are_null_with_the_reason_if_not_all_was_counted(self):
         for scenario, environment, reason in [

@@ -1,5 +1,5 @@
-"""One analysis (top_quarks.py) by each of Coffea's executors, decorated and not: the same histograms, and in the
-measurement each chunk once."""
+"""One analysis (top_quarks.py) by Coffea's executors, decorated and not: the same histograms, and in the measurement
+each chunk once."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import unittest
 import installed
 
 PARSL = installed.CHECKOUT / ".cache/parsl"
-EXECUTORS = ("iterative", "futures", "dask", "parsl", "taskvine")
+EXECUTORS = ("iterative", "futures", "dask", "parsl")  # TaskVine for Python is in no package registry
 RUN = """
 import contextlib, hashlib, json, sys, warnings
 import crema_hep
@@ -28,7 +28,7 @@ def executor_of(kind):
         from distributed import Client
         with Client(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as client:
             yield processor.DaskExecutor(client=client, status=False)
-    elif kind == "parsl":
+    else:
         import parsl
         from parsl.config import Config
         from parsl.executors import HighThroughputExecutor
@@ -41,8 +41,6 @@ def executor_of(kind):
         hub = MonitoringHub(resource_monitoring_interval=0)
         with parsl.load(Config(executors=[workers], run_dir="runinfo", monitoring=hub, strategy="none")):
             yield processor.ParslExecutor(status=False)
-    else:
-        yield processor.TaskVineExecutor(status=False, manager_name="crema-test")
 
 def run(executor, kind, path):
     runner = processor.Runner(executor, schema=NanoAODSchema, chunksize=100, savemetrics=True)
@@ -71,8 +69,6 @@ def why_not(kind) -> str:
         return "no Coffea: tools/setup coffea installs it"
     if kind == "parsl" and not os.access(PARSL / "bin/python", os.X_OK):
         return "no Parsl: tools/setup engines installs it"
-    if kind == "taskvine" and not list(site_packages(installed.COFFEA_PYTHON.parent.parent).glob("ndcctools")):
-        return "no TaskVine for Python: no package registry has it"
     return ""
 
 

@@ -244,14 +244,18 @@ TEST(Slurm, WithoutAHeaderAColumnIsWhatNothingElseCanBe) {
 
 TEST(Slurm, WithoutAHeaderWhatIsNotCertainIsNotRead) {
   const std::string steps = "9.batch|batch|COMPLETED|0:0|2026-11-25T03:20:00|2026-11-25T03:30:00\n";
-  for (const std::string& doubt : {
-           "9|fit|COMPLETED|0:0|2026-11-25T03:20:00|2026-11-25T03:30:00\n",          // start, or submission?
-           "9|fit|COMPLETED|0:0|2026-11-25T03:19:00|2026-11-25T03:30:00\n" + steps,  // submission
-           "9|fit|COMPLETED|0:0|2026-11-25T03:20:00|Unknown\n" + steps,  // which of both is a time of the job's end?
-           "9|COMPLETED|COMPLETED|0:0|2026-11-25T03:20:00|2026-11-25T03:30:00\n9.0|COMPLETED|COMPLETED|0:0|"
-           "2026-11-25T03:20:00|2026-11-25T03:30:00\n",                  // two columns of states
-           std::string("9|fit|done|0:0|2026-11-25T03:20:00|Unknown\n"),  // none
-       }) {
+  const std::vector<std::string> doubts = {// Is it the start, or the submission?
+                                           "9|fit|COMPLETED|0:0|2026-11-25T03:20:00|2026-11-25T03:30:00\n",
+                                           // It is the submission.
+                                           "9|fit|COMPLETED|0:0|2026-11-25T03:19:00|2026-11-25T03:30:00\n" + steps,
+                                           // No job has the other time.
+                                           "9|fit|COMPLETED|0:0|2026-11-25T03:20:00|Unknown\n" + steps,
+                                           // Two columns hold states, or none does.
+                                           "9|FAILED|COMPLETED|0:0|2026-11-25T03:20:00|2026-11-25T03:30:00\n"
+                                           "9.0|COMPLETED|COMPLETED|0:0|2026-11-25T03:20:00|2026-11-25T03:30:00\n",
+                                           "9|fit|done|0:0|2026-11-25T03:20:00|2026-11-25T03:30:00\n"
+                                           "9.0|fit|done|0:0|2026-11-25T03:20:00|2026-11-25T03:30:00\n"};
+  for (const std::string& doubt : doubts) {
     EXPECT_FALSE(kSlurm.find_log(Write(doubt)).has_value()) << doubt;
   }
 }

@@ -163,6 +163,8 @@ std::vector<std::optional<double>> FitDatasets(const Facts& facts, std::vector<D
     dataset.fit.events_min = by_size.front().events;
     dataset.fit.events_p50 = by_size[QuantileRank(0.5, by_size.size()) - 1].events;
     dataset.fit.events_max = by_size.back().events;
+    const auto is_shorter = [](const ChunkPoint& a, const ChunkPoint& b) { return a.seconds < b.seconds; };
+    dataset.fit.seconds_min = std::min_element(by_size.begin(), by_size.end(), is_shorter)->seconds;
     if (dataset.judged() >= kLeastFittedAttempts) dataset.fence = FenceOf(points.Of(i), dataset.fit.fit);
     if (dataset.sized_results > 0) size_limits[i] = SizeLimit(facts, i, dataset, points.Of(i));
   }

@@ -39,6 +39,7 @@ struct DatasetFit {
   double events_min = 0;   ///< of the attempts in the fit, as the next two
   double events_p50 = 0;
   double events_max = 0;
+  double seconds_min = 0;  ///< the shortest of them, which paid the fixed cost, too
   int64_t stragglers = 0;
   int64_t oversized = 0;
 };

@@ -50,36 +50,24 @@ Bounds BoundsOf(const ProcessRow& process, const std::vector<const ClusterTaskFa
   return bounds;
 }
 
-/// The offset that makes the most processes fit; of these the nearest to none, but whole hours or quarters of one, as
-/// time zones have them, where they explain it.
-int64_t BestOffset(const std::vector<Bounds>& processes) {
-  std::vector<std::pair<int64_t, int>> steps;
+/// The offset that makes all processes fit; of these the nearest to none, but whole hours or quarters of one, as time
+/// zones have them, where they explain it. nullopt: there is none.
+std::optional<int64_t> OffsetOf(const std::vector<Bounds>& processes) {
+  Bounds all;
   for (const Bounds& process : processes) {
-    steps.emplace_back(process.least, -1);  // sorts before an end
-    steps.emplace_back(process.most, 1);
+    all = {std::max(all.least, process.least), std::min(all.most, process.most)};
   }
-  std::sort(steps.begin(), steps.end());
-  int most = 0, now = 0;
-  Bounds best;
-  const auto distance = [](const Bounds& bounds) {
-    return bounds.Contains(0) ? 0 : bounds.least > 0 ? bounds.least : -bounds.most;
-  };
-  for (size_t i = 0; i + 1 < steps.size(); ++i) {
-    now -= steps[i].second;
-    if (steps[i].second > 0 || steps[i + 1].second < 0 || now < most) continue;
-    const Bounds here = {steps[i].first, steps[i + 1].first};
-    if (now > most || distance(here) < distance(best)) best = here;
-    most = now;
-  }
-  const int64_t least = distance(best);
-  const int64_t sign = best.least > 0 ? 1 : -1;
+  if (all.least > all.most) return std::nullopt;
+  if (all.Contains(0)) return 0;
+  const int64_t least = all.least > 0 ? all.least : -all.most;
+  const int64_t sign = all.least > 0 ? 1 : -1;
   const auto rounded_up = [&](int64_t unit) { return (least + unit - 1) / unit * unit; };
   for (const auto& [unit, near] : {std::pair(kQuarter, 2 * kMinute), std::pair(kHour, kHour / 2)}) {
     const int64_t up = rounded_up(unit);
-    if (least > 0 && up - least <= near && best.Contains(sign * up)) return sign * up;
+    if (up - least <= near && all.Contains(sign * up)) return sign * up;
   }
   // What rounding may hide is no reason to stop short.
-  return best.Contains(sign * (least + kRounding)) && least > 0 ? sign * (least + kRounding) : sign * least;
+  return all.Contains(sign * (least + kRounding)) ? sign * (least + kRounding) : sign * least;
 }
 
 void Shift(int64_t offset_ns, ClusterFact* cluster) {
@@ -120,43 +108,51 @@ std::string ZoneFor(int64_t offset_ns, int64_t time_ns) {
                      minutes % 60 == 0 ? "" : fmt::format(":{:02}", minutes % 60));
 }
 
-/// What a batch system's log says of jobs, and what their processes allow to add to its times.
-struct LogToAlign {
-  std::vector<ClusterFact*> jobs;
-  std::vector<Bounds> processes;
-  std::vector<const ClusterFact*> job_of_process;
-};
+/// Jobs of a log, with what their processes allow to add to its times.
+using JobsToAlign = std::map<ClusterFact*, std::vector<Bounds>>;
 
-/// Moves the log's times so that all processes fit. Returns what was done, or why it was not; empty: they fit.
-std::string AlignLog(const std::string& log, const LogToAlign& found) {
-  const int64_t offset_ns = BestOffset(found.processes);
-  std::set<const ClusterFact*> outside;
-  size_t fitting = 0;
-  for (size_t i = 0; i < found.processes.size(); ++i) {
-    fitting += found.processes[i].Contains(offset_ns);
-    if (!found.processes[i].Contains(0)) outside.insert(found.job_of_process[i]);
+std::string NamesOf(const std::vector<ClusterFact*>& jobs) {
+  return jobs.size() == 1 ? jobs.front()->address : fmt::format("{} jobs", jobs.size());
+}
+
+/// Moves the times of the log so that all processes fit, else those of each job. Returns what was done, and what was
+/// not.
+std::vector<std::string> AlignLog(const std::string& log, const JobsToAlign& jobs) {
+  constexpr std::string_view kClocks = "compare the clocks of the hosts";
+  std::vector<Bounds> all;
+  std::vector<ClusterFact*> outside, moved, left;
+  for (const auto& [job, processes] : jobs) {
+    all.insert(all.end(), processes.begin(), processes.end());
+    const auto fits = [](const Bounds& process) { return process.Contains(0); };
+    if (!std::all_of(processes.begin(), processes.end(), fits)) outside.push_back(job);
   }
-  if (outside.empty()) return "";
-  const std::string who = outside.size() == 1 ? (*outside.begin())->address : fmt::format("{} jobs", outside.size());
-  const std::string zone = ZoneFor(offset_ns, found.jobs.front()->first_ns);
-  const std::string set_zone = zone.empty() ? "" : fmt::format("if it is in another time zone, set TZ={}, else ", zone);
-  const std::string by = HumanDuration(static_cast<double>(std::abs(offset_ns)) / 1e9);
-  const char* const direction = offset_ns > 0 ? "later" : "earlier";
-  constexpr const char* kClocks = "compare the clocks of the hosts";
-  if (fitting < found.processes.size()) {
-    std::string text = fmt::format(
-        "{}: the records of {} lie outside of the time that the log gives, and no offset fits all its jobs, so crema "
-        "left its times as they are",
-        log, who);
-    if (offset_ns != 0)
-      text += fmt::format(" ({} {} fits {} of {} processes)", by, direction, fitting, found.processes.size());
-    return fmt::format("{}; {}{}", text, offset_ns == 0 ? "" : set_zone, kClocks);
+  if (outside.empty()) return {};
+  if (const std::optional<int64_t> offset_ns = OffsetOf(all)) {
+    const std::string zone = ZoneFor(*offset_ns, outside.front()->first_ns);
+    std::string what = zone.empty() ? std::string(kClocks)
+                                    : fmt::format("if it is in another time zone, set TZ={}, else {}", zone, kClocks);
+    constexpr int64_t kMostOfZones = 26 * kHour;
+    if (std::abs(*offset_ns) > kMostOfZones) what = "check that it is the log of these records";
+    for (const auto& [job, processes] : jobs) Shift(*offset_ns, job);
+    return {fmt::format("{}: the records of {} lie {} {} than the log says, so crema moved the log's times; {}", log,
+                        NamesOf(outside), HumanDuration(static_cast<double>(std::abs(*offset_ns)) / 1e9),
+                        *offset_ns > 0 ? "later" : "earlier", what)};
   }
-  for (ClusterFact* job : found.jobs) Shift(offset_ns, job);
-  constexpr int64_t kMostOfZones = 26 * kHour;
-  return fmt::format(
-      "{}: the records of {} lie {} {} than the log says, so crema moved the log's times; {}", log, who, by, direction,
-      std::abs(offset_ns) > kMostOfZones ? "check that it is the log of these records" : set_zone + kClocks);
+  for (ClusterFact* job : outside) {
+    const std::optional<int64_t> offset_ns = OffsetOf(jobs.at(job));
+    if (offset_ns.has_value()) Shift(*offset_ns, job);
+    (offset_ns.has_value() ? moved : left).push_back(job);
+  }
+  std::vector<std::string> done;
+  const std::string begin = fmt::format("{} is not aligned with the records: no offset fits all", log);
+  if (!moved.empty()) {
+    done.push_back(fmt::format("{} jobs, so crema moved the times of {} alone; {}", begin, NamesOf(moved), kClocks));
+  }
+  if (!left.empty()) {
+    done.push_back(
+        fmt::format("{} processes of {}, so crema left its times as they are; {}", begin, NamesOf(left), kClocks));
+  }
+  return done;
 }
 
 }  // namespace
@@ -175,16 +171,16 @@ std::set<std::string> NumberedJobs(const ClusterTable& clusters) {
 
 std::vector<std::string> AlignWithRecords(const std::vector<ProcessRow>& processes, ClusterTable* clusters) {
   struct Named {
-    LogToAlign* log;
-    const ClusterFact* cluster;
+    JobsToAlign* log;
+    ClusterFact* cluster;
     std::vector<const ClusterTaskFact*> attempts;
   };
-  std::map<std::string, LogToAlign> logs;
+  std::map<std::string, JobsToAlign> logs;
   std::map<std::string_view, Named> by_job;
   std::map<const ClusterFact*, std::map<std::string_view, const ClusterWorkerFact*>> workers_of;
   for (ClusterFact* cluster : clusters->WithNumberedJobs()) {
-    LogToAlign& log = logs[cluster->log];
-    log.jobs.push_back(cluster);
+    JobsToAlign& log = logs[cluster->log];
+    log[cluster];
     for (const ClusterWorkerFact& worker : cluster->workers) workers_of[cluster][worker.address] = &worker;
     for (const ClusterTaskFact& task : cluster->tasks) {
       if (task.job.empty()) continue;
@@ -197,12 +193,11 @@ std::vector<std::string> AlignWithRecords(const std::vector<ProcessRow>& process
     if (named == by_job.end()) named = by_job.find(JobOfStep(process.job));
     if (named == by_job.end()) continue;
     const auto& [log, cluster, attempts] = named->second;
-    log->processes.push_back(BoundsOf(process, attempts, workers_of[cluster]));
-    log->job_of_process.push_back(cluster);
+    (*log)[cluster].push_back(BoundsOf(process, attempts, workers_of[cluster]));
   }
   std::vector<std::string> done;
-  for (const auto& [name, log] : logs) {
-    if (std::string line = AlignLog(name, log); !line.empty()) done.push_back(std::move(line));
+  for (const auto& [name, jobs] : logs) {
+    for (std::string& line : AlignLog(name, jobs)) done.push_back(std::move(line));
   }
   return done;
 }

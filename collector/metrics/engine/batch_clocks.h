@@ -19,8 +19,8 @@ std::string_view JobOfStep(std::string_view job);
 std::set<std::string> NumberedJobs(const ClusterTable& clusters);
 
 /// Where the processes of jobs lived outside of their jobs' time, moves the times of their log by the least that makes
-/// all of them fit, or by whole hours where its zone explains it. If no offset fits all, the times stay as they are.
-/// Returns what was done, or why it was not, a line for each log.
+/// all of them fit, or by whole hours where its zone explains it. If no offset fits all, each job is moved alone; one
+/// whose own processes contradict each other stays. Returns what was done, and what was not, one line each.
 std::vector<std::string> AlignWithRecords(const std::vector<ProcessRow>& processes, ClusterTable* clusters);
 
 }  // namespace crema

@@ -267,8 +267,13 @@ std::optional<FineCoverage> CoverageOf(const EngineFacts& facts) {
   for (const EngineFineSum& row : facts.fine) {
     if (IsInTask(row)) in_task[row.function] += row.value;
   }
+  std::set<std::string_view> elsewhere;  // in another executor than Dask's threads, inside which it meters nothing
+  for (const TaskRow& task : facts.tasks.rows) {
+    if (task.thread == TaskRow::kAnyThread) elsewhere.insert(facts.tasks.prefixes[task.prefix]);
+  }
   double compute = 0, covered = 0, excess = 0;
   for (const auto& [prefix, seconds] : facts.compute_seconds) {
+    if (elsewhere.count(prefix) > 0) continue;
     compute += seconds;
     covered += std::clamp(in_task[prefix], 0.0, seconds);
     excess += std::max(in_task[prefix] - seconds, 0.0);
@@ -283,7 +288,9 @@ void SetEngineMetrics(const EngineFacts& facts, MetricSet* metrics) {
   if (const std::optional<FineCoverage> coverage = CoverageOf(facts)) {
     metrics->Set("fine_metrics_coverage", coverage->share);
   } else if (!facts.fine.empty()) {
-    metrics->SetNull("fine_metrics_coverage", "the scheduler's own account of compute seconds was not seen");
+    metrics->SetNull(
+        "fine_metrics_coverage",
+        "the scheduler's own account of compute seconds was not seen, or its tasks ran in no thread of Dask's");
   }
 }
 
