@@ -12,7 +12,6 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "absl/status/statusor.h"
-#include "collector/cli/coffea_options.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
@@ -20,7 +19,7 @@
 #include "collector/insight/verdict_table.h"
 #include "collector/insight/verdicts.h"
 #include "collector/metrics/measure.h"
-#include "collector/writers/verdict_list.h"
+#include "collector/writers/terminal.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -9,7 +9,6 @@
 
 #include "collector/server/live_document.h"
 #include "collector/server/live_figures.h"
-#include "collector/server/live_key_figures.h"
 #include "collector/server/live_model_fixture.h"
 #include "nlohmann/json.hpp"
 
