@@ -22,8 +22,6 @@
 #include "collector/insight/comparison_gate.h"
 #include "collector/insight/paired_change.h"
 #include "collector/insight/run_pieces.h"
-#include "collector/writers/junit_gates.h"
-#include "collector/writers/markdown_comparison.h"
 #include "collector/writers/terminal_comparison.h"
 #include "fmt/format.h"
 

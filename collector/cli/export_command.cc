@@ -12,13 +12,11 @@
 #include "CLI/Formatter.hpp"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "collector/cli/export_source.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
-#include "collector/cli/progress_note.h"
 #include "collector/cli/subcommand.h"
-#include "collector/exports/expected_fileset.h"
 #include "collector/exports/export_format.h"
+#include "collector/exports/missing_ranges.h"
 #include "fmt/format.h"
 
 namespace crema {

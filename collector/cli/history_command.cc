@@ -17,7 +17,7 @@
 #include "collector/cli/subcommand.h"
 #include "collector/history/run_history.h"
 #include "collector/sources/process_tree/allocated_cores.h"
-#include "collector/writers/history_table.h"
+#include "collector/writers/study_tables.h"
 
 namespace crema {
 namespace {

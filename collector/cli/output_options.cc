@@ -77,4 +77,21 @@ std::string NextStep(const OutputOptions& options, const std::string& command, c
   return has_room(whole) ? whole + "\n" : has_room(line) ? line + "\n" : "";
 }
 
+void AddCoffeaOptions(CLI::App* subcommand, MeasureOptions* options) {
+  subcommand
+      ->add_option("--coffea-report", options->coffea_reports,
+                   "What Runner(savemetrics=True) returned, as JSON. Give the option several times to add several up")
+      ->take_all();
+  subcommand
+      ->add_option("--metrics-by-dataset", options->metrics_by_dataset,
+                   "JSON: {dataset: {entries, duration, performance_counters: {num_requested_bytes}}}")
+      ->take_all();
+}
+
+void RequireSource(const MeasureOptions& options) {
+  if (options.sources.empty() && options.coffea_reports.empty() && options.metrics_by_dataset.empty()) {
+    throw CLI::RequiredError("SOURCE");
+  }
+}
+
 }  // namespace crema

@@ -1,4 +1,4 @@
-// The options that every subcommand has: how its output looks.
+// The options that several subcommands have: how the output looks, what Coffea says of the run.
 #ifndef CREMA_COLLECTOR_CLI_OUTPUT_OPTIONS_H_
 #define CREMA_COLLECTOR_CLI_OUTPUT_OPTIONS_H_
 
@@ -6,7 +6,8 @@
 #include <string>
 
 #include "CLI/App.hpp"
-#include "collector/writers/terminal_style.h"
+#include "collector/metrics/measure.h"
+#include "collector/writers/display_text.h"
 
 namespace crema {
 
@@ -28,6 +29,12 @@ TerminalStyle StyleFor(int descriptor, const OutputOptions& options);
 /// room in `width` columns is left out: what the command shows, then the whole line.
 std::string NextStep(const OutputOptions& options, const std::string& command, const std::string& shows,
                      int width = std::numeric_limits<int>::max());
+
+/// Adds --coffea-report and --metrics-by-dataset. `options` must outlive the parsing.
+void AddCoffeaOptions(CLI::App* subcommand, MeasureOptions* options);
+
+/// Throws a usage error where neither a SOURCE nor one of these options was given.
+void RequireSource(const MeasureOptions& options);
 
 }  // namespace crema
 

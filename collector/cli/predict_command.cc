@@ -17,8 +17,7 @@
 #include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
 #include "collector/prediction/prediction.h"
-#include "collector/prediction/usual_changes.h"
-#include "collector/writers/prediction_table.h"
+#include "collector/writers/study_tables.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 

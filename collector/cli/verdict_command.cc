@@ -13,7 +13,6 @@
 #include "CLI/Formatter.hpp"
 #include "absl/status/statusor.h"
 #include "collector/appearance/similar_names.h"
-#include "collector/cli/coffea_options.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
@@ -21,7 +20,7 @@
 #include "collector/insight/verdict_table.h"
 #include "collector/insight/verdicts.h"
 #include "collector/metrics/measure.h"
-#include "collector/writers/verdict_list.h"
+#include "collector/writers/terminal.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -269,7 +269,6 @@ struct RunDetail {
 
   const ValueShape* FindDistribution(std::string_view quantity) const;
   const CountGrid* FindGrid(std::string_view x_quantity, std::string_view y_quantity) const;
-  const SampledQuantity* FindSamples(std::string_view key) const;
 };
 
 /// Colours for datasets end somewhere: twelve have one each; of more, the eleven that were busy longest, and one for

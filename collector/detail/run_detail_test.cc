@@ -403,8 +403,9 @@ TEST(ReadRunDetail, ReducesSamplesAndKeepsTheirPeak) {
   }
   measurement.timelines.series = {{"worker_memory", {{{"node:1", points}}}}};
   const RunDetail detail = ReadRunDetail(measurement, run.Reader());
-  const SampledQuantity* memory = detail.FindSamples("worker_memory");
-  ASSERT_NE(memory, nullptr);
+  const auto memory = std::find_if(detail.samples.begin(), detail.samples.end(),
+                                   [](const SampledQuantity& samples) { return samples.key == "worker_memory"; });
+  ASSERT_NE(memory, detail.samples.end());
   ASSERT_EQ(memory->workers.size(), 1u);
   const SampleSeries& series = memory->workers[0];
   EXPECT_EQ(series.bins.size(), 500u);

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "collector/exports/expected_fileset.h"
+#include "collector/exports/missing_ranges.h"
 #include "collector/exports/text_sink.h"
 #include "collector/measurement/catalog.h"
 #include "collector/measurement/measurement.h"

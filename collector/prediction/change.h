@@ -7,7 +7,6 @@
 
 #include "absl/status/statusor.h"
 #include "collector/prediction/observed_run.h"
-#include "collector/prediction/replay.h"
 
 namespace crema {
 

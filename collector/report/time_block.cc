@@ -13,7 +13,7 @@
 #include "collector/report/html.h"
 #include "collector/report/html_table.h"
 #include "collector/report/page_block.h"
-#include "collector/writers/summary_tables.h"
+#include "collector/writers/summary_blocks.h"
 #include "fmt/format.h"
 
 namespace crema {

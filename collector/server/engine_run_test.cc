@@ -1,5 +1,3 @@
-#include "collector/server/engine_run.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +9,7 @@
 #include "collector/server/live_document.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model.h"
+#include "collector/server/live_sources.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 

@@ -14,12 +14,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "collector/records/facts.h"
 #include "collector/records/tree_facts.h"
-#include "collector/server/latest_chunks.h"
-#include "collector/server/live_events.h"
-#include "collector/server/live_scheduler.h"
+#include "collector/server/live_history.h"
 #include "collector/server/live_worker.h"
-#include "collector/server/rate_series.h"
-#include "collector/server/recent_seconds.h"
 
 namespace crema {
 

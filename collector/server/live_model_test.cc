@@ -9,9 +9,8 @@
 
 #include "collector/server/live_document.h"
 #include "collector/server/live_figures.h"
-#include "collector/server/live_key_figures.h"
 #include "collector/server/live_model_fixture.h"
-#include "collector/server/tree_feed.h"
+#include "collector/server/live_sources.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

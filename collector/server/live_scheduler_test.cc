@@ -1,8 +1,8 @@
-#include "collector/server/live_scheduler.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "collector/server/live_worker.h"
 
 namespace crema {
 namespace {

@@ -9,7 +9,6 @@
 #include <iterator>
 #include <string>
 
-#include "collector/engines/dask/dask_lines.h"
 #include "fmt/format.h"
 
 namespace crema {
