@@ -143,6 +143,7 @@ def main() -> int:
     wheel = output / f"{distribution(project)}-{tag}.whl"
     write(wheel, found, f"{distribution(project)}.dist-info")
     print(f"wheel: {wheel}")
+    print(f"wheel: install it by `python3 -m pip install {wheel}`; docs/start.md goes on from there")
     return 0
 
 

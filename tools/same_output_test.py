@@ -39,7 +39,7 @@ class SameOutputTest(unittest.TestCase):
         (cls.inputs / "collector/cli").mkdir(parents=True)
         shutil.copy(HERE.parent / "collector/cli/invented_run.py", cls.inputs / "collector/cli")
         (cls.inputs / "docs").mkdir()
-        (cls.inputs / "docs/live.md").write_text(LIVE_PAGE)
+        (cls.inputs / "docs/live_api.md").write_text(LIVE_PAGE)
 
     def wrapper(self, name="", change="pass"):
         path = self.scratch / f"wrapper_{self._testMethodName}_{name}"

@@ -27,10 +27,10 @@ class ServeError(RuntimeError):
 
 
 def endpoints(root: pathlib.Path) -> list[str]:
-    """The documents that docs/live.md lists."""
-    listed = ENDPOINT.findall((root / "docs/live.md").read_text())
+    """The documents that docs/live_api.md lists."""
+    listed = ENDPOINT.findall((root / "docs/live_api.md").read_text())
     if not listed:
-        raise ServeError("docs/live.md lists no documents: mend tools/served_documents.py")
+        raise ServeError("docs/live_api.md lists no documents: mend tools/served_documents.py")
     return [*listed, *MORE_ENDPOINTS]
 
 

@@ -1,4 +1,4 @@
-// Where the core-seconds went, and the key figures with what is good and what is not.
+// Where the core-seconds went, the key figures with what is good and what is not, and what chunks wait for together.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/encodings.h"
+#include "collector/charts/chart_template.h"
 #include "collector/charts/families.h"
 #include "collector/insight/budget_rows.h"
 #include "collector/insight/key_figure_bands.h"
@@ -21,18 +21,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kGibibyte = 1024.0 * 1024 * 1024;
-
-/// The colours of those groups that are in `groups`.
-Json BudgetColours(std::string_view field, const std::vector<std::string>& groups) {
+/// Those groups that the budget has, each in its colour.
+Json GroupColours(const BudgetRows& budget) {
   std::vector<std::string> names;
   std::vector<std::string_view> colours;
   for (const BudgetGroupKind& known : kBudgetGroups) {
-    if (std::find(groups.begin(), groups.end(), known.group) == groups.end()) continue;
+    if (std::none_of(budget.groups.begin(), budget.groups.end(),
+                     [&](const BudgetGroup& group) { return group.group == known.group; })) {
+      continue;
+    }
     names.emplace_back(known.group);
     colours.push_back(known.colour);
   }
-  return NamedColours(field, names, colours);
+  return ColourScale(names, colours);
 }
 
 /// As the budget names it elsewhere.
@@ -49,47 +50,20 @@ Drawing DrawActivityBreakdown(const ChartInput& input) {
   if (!budget.has_value())
     return NotDrawn("no core-seconds were measured: " + input.measurement->WhyNotMeasured("core_seconds"));
   const std::optional<BudgetRows> other = input.baseline == nullptr ? std::nullopt : ReadBudget(*input.baseline);
-  Json values = Json::array();
+  Json values = {{"groups", GroupColours(*budget)}};
   for (const BudgetPart& part : budget->parts) {
-    Json value = {{"part", SpokenPart(part.part)},
-                  {"group", part.group},
-                  {"seconds", part.core_seconds},
-                  {"share", Rounded(100 * part.share)},
-                  {"words", fmt::format("{} · {}", HumanPercent(part.share, 1), HumanDuration(part.core_seconds))}};
+    Json row = {{"part", SpokenPart(part.part)},
+                {"group", part.group},
+                {"seconds", part.core_seconds},
+                {"share", Rounded(100 * part.share)},
+                {"words", fmt::format("{} · {}", HumanPercent(part.share, 1), HumanDuration(part.core_seconds))}};
     const double baseline = other.has_value() ? other->Share(part.part) : 0;
-    if (other.has_value()) value["baseline"] = Rounded(100 * baseline);
-    value["end"] = Rounded(100 * std::max(part.share, baseline));
-    values.push_back(std::move(value));
+    if (other.has_value()) row["baseline"] = Rounded(100 * baseline);
+    row["end"] = Rounded(100 * std::max(part.share, baseline));
+    values["parts"].push_back(std::move(row));
   }
-  std::vector<std::string> groups;
-  for (const BudgetGroup& group : budget->groups) groups.push_back(group.group);
-  const Json y = Names("part", "");
-  Json share = Quantity("share", "share of all core-seconds [%]");
-  share["scale"] = {{"domainMin", 0}};
-  Json layers = Json::array();
-  layers.push_back({{"mark", {{"type", "bar"}, {"height", {{"band", 0.7}}}}},
-                    {"encoding",
-                     {{"y", y},
-                      {"x", share},
-                      {"color", BudgetColours("group", groups)},
-                      {"tooltip", Tooltip({{"part", "part", "nominal"},
-                                           {"group", "group", "nominal"},
-                                           {"seconds", "core-seconds [s]"},
-                                           {"share", "share [%]"}})}}}});
-  if (other.has_value()) {
-    layers.push_back({{"mark", {{"type", "tick"}, {"style", "baseline"}, {"thickness", 3}}},
-                      {"encoding", {{"y", y}, {"x", Quantity("baseline", "share of all core-seconds [%]")}}}});
-  }
-  layers.push_back({{"mark", {{"type", "text"}, {"style", "label"}, {"align", "left"}, {"dx", 5}}},
-                    {"encoding",
-                     {{"y", y},
-                      {"x", Quantity("end", "share of all core-seconds [%]")},
-                      {"text", {{"field", "words"}, {"type", "nominal"}}}}}});
-  Json body = {{"width", 560},
-               {"height", {{"step", 24}}},
-               {"data", InlineData(std::move(values))},
-               {"layer", std::move(layers)}};
-  return {std::move(body),
+  if (other.has_value()) values["has baseline"] = true;
+  return {FilledTemplate("activity_breakdown", values),
           fmt::format("{} of cores; the parts add up to 100 %{}", HumanDuration(budget->core_seconds),
                       other.has_value() ? "; grey ticks: baseline" : ""),
           ""};
@@ -101,54 +75,35 @@ namespace {
 struct Bullet {
   std::string label;
   std::optional<double> share;
-  std::optional<double> baseline;
   std::optional<KeyFigureBand> judged_as;
 };
 
-std::optional<double> FailedShare(const Measurement& measurement) {
-  const auto failed = measurement.Metric("num_failed_attempts"), attempts = measurement.Metric("num_attempts");
-  if (!failed.has_value() || !attempts.has_value() || !(*attempts > 0)) return std::nullopt;
-  return (*failed + measurement.Metric("num_lost_attempts").value_or(0)) / *attempts;
+std::optional<double> Ratio(std::optional<double> part, std::optional<double> whole) {
+  if (!part.has_value() || !whole.has_value() || !(*whole > 0)) return std::nullopt;
+  return *part / *whole;
 }
 
-std::optional<double> WaitingShare(const Measurement& measurement) {
-  const auto percent = measurement.Metric("io_overhead_pct");
-  return percent.has_value() ? std::optional<double>(*percent / 100) : std::nullopt;
+std::vector<Bullet> BulletsOf(const Measurement& run) {
+  std::optional<double> failed = run.Metric("num_failed_attempts");
+  if (failed.has_value()) *failed += run.Metric("num_lost_attempts").value_or(0);
+  return {
+      {"CPU efficiency", run.Metric("cpu_efficiency"), BandOf(KeyFigure::kCpuEfficiency)},
+      {"cores busy", run.Metric("core_efficiency"), std::nullopt},
+      {"balance before the tail", run.Metric("balance"), BandOf(KeyFigure::kBalance)},
+      {"blocked, of chunk time", Ratio(run.Metric("io_overhead_pct"), 100), BandOf(KeyFigure::kWaiting)},
+      {"fullest memory, of its limit", run.Metric("memory_utilization_max"), MemoryBand(run.run.engine)},
+      {"failed or lost, of attempts", Ratio(failed, run.Metric("num_attempts")), BandOf(KeyFigure::kFailedAttempts)}};
 }
-
-std::optional<double> MetricOrNull(const Measurement* measurement, std::string_view key) {
-  return measurement == nullptr ? std::nullopt : measurement->Metric(key);
-}
-
-std::vector<Bullet> ReadBullets(const Measurement& measurement, const Measurement* baseline) {
-  std::vector<Bullet> bullets = {
-      {"CPU efficiency", measurement.Metric("cpu_efficiency"), MetricOrNull(baseline, "cpu_efficiency"),
-       BandOf(KeyFigure::kCpuEfficiency)},
-      {"cores busy", measurement.Metric("core_efficiency"), MetricOrNull(baseline, "core_efficiency"), std::nullopt},
-      {"balance before the tail", measurement.Metric("balance"), MetricOrNull(baseline, "balance"),
-       BandOf(KeyFigure::kBalance)},
-      {"blocked, of chunk time", WaitingShare(measurement),
-       baseline == nullptr ? std::nullopt : WaitingShare(*baseline), BandOf(KeyFigure::kWaiting)},
-      {"fullest memory, of its limit", measurement.Metric("memory_utilization_max"),
-       MetricOrNull(baseline, "memory_utilization_max"), MemoryBand(measurement.run.engine)},
-      {"failed or lost, of attempts", FailedShare(measurement),
-       baseline == nullptr ? std::nullopt : FailedShare(*baseline), BandOf(KeyFigure::kFailedAttempts)}};
-  bullets.erase(std::remove_if(bullets.begin(), bullets.end(), [](const Bullet& b) { return !b.share.has_value(); }),
-                bullets.end());
-  return bullets;
-}
-
-std::string_view WordOf(Mark mark) { return mark == Mark::kGood ? "good" : mark == Mark::kWatch ? "watch" : "bad"; }
 
 std::string_view SignOf(Mark mark) { return mark == Mark::kGood ? "✓" : mark == Mark::kWatch ? "▲" : "✕"; }
 
 void AddZones(const Bullet& bullet, double top, Json* zones) {
   if (!bullet.judged_as.has_value()) return;
   const KeyFigureBand& band = *bullet.judged_as;
-  const double first = 100 * std::min(band.good, band.bad), second = 100 * std::max(band.good, band.bad);
-  const std::array<std::string, 3> names = band.more_is_better ? std::array<std::string, 3>{"bad", "watch", "good"}
-                                                               : std::array<std::string, 3>{"good", "watch", "bad"};
-  const std::array<double, 4> edges = {0, first, second, top};
+  const std::array<double, 4> edges = {0, 100 * std::min(band.good, band.bad), 100 * std::max(band.good, band.bad),
+                                       top};
+  std::array<std::string_view, 3> names = {"good", "watch", "bad"};
+  if (band.more_is_better) std::swap(names.front(), names.back());
   for (size_t i = 0; i < names.size(); ++i) {
     if (edges[i + 1] <= edges[i]) continue;
     zones->push_back({{"figure", bullet.label}, {"from", edges[i]}, {"to", edges[i + 1]}, {"zone", names[i]}});
@@ -158,122 +113,74 @@ void AddZones(const Bullet& bullet, double top, Json* zones) {
 }  // namespace
 
 Drawing DrawEfficiencySummary(const ChartInput& input) {
-  const std::vector<Bullet> bullets = ReadBullets(*input.measurement, input.baseline);
-  if (bullets.empty())
-    return NotDrawn("no key figure was measured: " + input.measurement->WhyNotMeasured("cpu_efficiency"));
+  const std::vector<Bullet> bullets = BulletsOf(*input.measurement);
+  std::vector<Bullet> others = input.baseline == nullptr ? std::vector<Bullet>() : BulletsOf(*input.baseline);
+  others.resize(bullets.size());
   double top = 100;
-  for (const Bullet& bullet : bullets) top = std::max({top, 100 * *bullet.share, 100 * bullet.baseline.value_or(0)});
-  Json values = Json::array(), zones = Json::array(), baselines = Json::array();
-  for (const Bullet& bullet : bullets) {
-    AddZones(bullet, top, &zones);
-    std::string words = HumanPercent(*bullet.share, 1);
-    std::string sign;
-    if (bullet.judged_as.has_value()) {
-      const Mark mark = MarkOf(*bullet.judged_as, *bullet.share);
+  for (size_t i = 0; i < bullets.size(); ++i) {
+    if (!bullets[i].share.has_value()) continue;
+    top = std::max({top, 100 * *bullets[i].share, 100 * others[i].share.value_or(0)});
+  }
+  Json figures = Json::array(), bars = Json::array(), zones = Json::array(), baselines = Json::array();
+  std::string finding;
+  for (size_t i = 0; i < bullets.size(); ++i) {
+    const auto& [label, share, judged_as] = bullets[i];
+    if (!share.has_value()) continue;
+    if (figures.empty()) finding = fmt::format("{} {}", label, HumanPercent(*share));
+    figures.push_back(label);
+    AddZones(bullets[i], top, &zones);
+    std::string words = HumanPercent(*share, 1);
+    std::string_view sign;
+    if (judged_as.has_value()) {
+      const Mark mark = MarkOf(*judged_as, *share);
       sign = SignOf(mark);
-      words += fmt::format(" · {} ({})", WordOf(mark), GoodHint(*bullet.judged_as));
+      words += fmt::format(" · {} ({})", ToString(mark), GoodHint(*judged_as));
     }
-    values.push_back({{"figure", bullet.label},
-                      {"share", Rounded(100 * *bullet.share)},
-                      {"words", words},
-                      {"sign", sign},
-                      {"end", top}});
-    if (bullet.baseline.has_value()) {
-      baselines.push_back({{"figure", bullet.label}, {"share", Rounded(100 * *bullet.baseline)}});
-    }
+    bars.push_back(
+        {{"figure", label}, {"share", Rounded(100 * *share)}, {"words", words}, {"sign", sign}, {"end", top}});
+    if (others[i].share.has_value())
+      baselines.push_back({{"figure", label}, {"share", Rounded(100 * *others[i].share)}});
   }
-  Json labels = Json::array();
-  for (const Bullet& bullet : bullets) labels.push_back(bullet.label);
-  Json y = Names("figure", "");
-  y["scale"] = {{"domain", std::move(labels)}};
-  Json x = Quantity("share", "[%]"), from = Quantity("from", "[%]");
-  x["scale"] = from["scale"] = {{"domain", {0, top}}, {"nice", false}};
-  Json zone_colour = NamedColours("zone", {"good", "watch", "bad"}, {"good", "watch", "bad"});
-  zone_colour["legend"] = nullptr;
-  const Json data = InlineData(std::move(values));
-  Json layers = Json::array();
-  layers.push_back({{"data", InlineData(std::move(zones))},
-                    {"mark", {{"type", "bar"}, {"height", {{"band", 0.8}}}}},
-                    {"encoding", {{"y", y}, {"x", from}, {"x2", {{"field", "to"}}}, {"color", zone_colour}}}});
-  layers.push_back(
-      {{"data", data},
-       {"mark", {{"type", "bar"}, {"style", "cpu"}, {"height", {{"band", 0.36}}}}},
-       {"encoding", {{"y", y}, {"x", x}, {"tooltip", Tooltip({{"figure", "figure", "nominal"}, {"share", "[%]"}})}}}});
-  if (!baselines.empty()) {
-    layers.push_back({{"data", InlineData(std::move(baselines))},
-                      {"mark", {{"type", "tick"}, {"style", "baseline"}, {"thickness", 3}}},
-                      {"encoding", {{"y", y}, {"x", x}}}});
-  }
-  // the sign by itself: a font that lacks it would be replaced for the words too
-  for (const auto& [field, shift] : {std::pair<std::string_view, int>{"sign", 10}, {"words", 26}}) {
-    layers.push_back(
-        {{"data", data},
-         {"mark", {{"type", "text"}, {"style", "label"}, {"align", "left"}, {"dx", shift}}},
-         {"encoding", {{"y", y}, {"x", Quantity("end", "[%]")}, {"text", {{"field", field}, {"type", "nominal"}}}}}});
-  }
-  Json body = {{"width", 420}, {"height", {{"step", 34}}}, {"layer", std::move(layers)}};
-  return {std::move(body),
-          fmt::format("{} {}", bullets.front().label, HumanPercent(*bullets.front().share)) +
-              (input.baseline == nullptr ? "" : "; grey ticks: baseline"),
-          ""};
+  if (bars.empty())
+    return NotDrawn("no key figure was measured: " + input.measurement->WhyNotMeasured("cpu_efficiency"));
+  if (input.baseline != nullptr) finding += "; grey ticks: baseline";
+  return {FilledTemplate("efficiency_summary", {{"figures", std::move(figures)},
+                                                {"top", top},
+                                                {"zones", std::move(zones)},
+                                                {"bars", std::move(bars)},
+                                                {"baselines", std::move(baselines)}}),
+          finding, ""};
 }
 
-namespace {
-
-struct Resource {
-  std::string_view unit;
-  std::vector<std::pair<std::string, std::optional<double>>> figures;
-};
-
-std::optional<double> Gibibytes(const Measurement& measurement, std::string_view key) {
-  const auto bytes = measurement.Metric(key);
-  return bytes.has_value() ? std::optional<double>(*bytes / kGibibyte) : std::nullopt;
-}
-
-std::vector<Resource> ReadResources(const Measurement& measurement) {
-  return {{"workers", {{"average", measurement.Metric("avg_workers")}, {"most", measurement.Metric("peak_workers")}}},
-          {"cores",
-           {{"busy, average", measurement.Metric("speedup_factor")},
-            {"there, average", measurement.Metric("total_cores")},
-            {"there, most", measurement.Metric("peak_cores")},
-            {"granted", measurement.Metric("allocated_cores")}}},
-          {"memory [GiB]",
-           {{"one worker, average", Gibibytes(measurement, "avg_memory_per_worker_bytes")},
-            {"one worker, most", Gibibytes(measurement, "peak_memory_bytes")},
-            {"all workers, most", Gibibytes(measurement, "peak_total_memory_bytes")},
-            {"process tree, most", Gibibytes(measurement, "tree_peak_rss_bytes")}}}};
-}
-
-}  // namespace
-
-Drawing DrawResourceUtilization(const ChartInput& input) {
-  Json panels = Json::array();
-  for (const Resource& resource : ReadResources(*input.measurement)) {
-    Json values = Json::array();
-    for (const auto& [name, value] : resource.figures) {
-      if (value.has_value())
-        values.push_back({{"figure", name}, {"v", Rounded(*value)}, {"words", HumanCount(*value)}});
-    }
-    if (values.empty()) continue;
-    const Json y = Names("figure", "");
-    Json x = Quantity("v", resource.unit);
-    x["axis"] = {{"tickCount", 6}};
-    Json layers = Json::array();
-    layers.push_back({{"mark", {{"type", "bar"}, {"height", {{"band", 0.7}}}}}, {"encoding", {{"y", y}, {"x", x}}}});
-    layers.push_back({{"mark", {{"type", "text"}, {"style", "label"}, {"align", "left"}, {"dx", 4}}},
-                      {"encoding", {{"y", y}, {"x", x}, {"text", {{"field", "words"}, {"type", "nominal"}}}}}});
-    panels.push_back({{"width", 520},
-                      {"height", {{"step", 24}}},
-                      {"data", InlineData(std::move(values))},
-                      {"layer", std::move(layers)}});
+Drawing DrawContention(const ChartInput& input) {
+  constexpr double kMilliseconds = 1e3;
+  if (input.measurement->contention.empty()) return NotDrawn("no chunk ended");
+  const ContentionRow& found = input.measurement->contention.front();
+  if (found.points.empty() || !found.slope.has_value()) {
+    return NotDrawn(found.reason.empty() ? "not measured" : found.reason.str());
   }
-  if (panels.empty()) return NotDrawn("no worker and no process tree was seen");
-  const auto cores = input.measurement->Metric("total_cores"), workers = input.measurement->Metric("avg_workers");
-  std::string finding = "each panel has its own unit";
-  if (cores.has_value() && workers.has_value()) {
-    finding = fmt::format("{} workers with {} cores on average", HumanCount(*workers), HumanCount(*cores));
+  const auto row = [](double lanes, double seconds) {
+    return Json{{"lanes", Rounded(lanes)}, {"blocked", Rounded(kMilliseconds * seconds)}};
+  };
+  Json points = Json::array(), line = Json::array();
+  for (const LanePoint& point : found.points) points.push_back(row(point.lanes, point.seconds));
+  // the line goes through the middle of the points
+  const LanePoint& middle = found.points[found.points.size() / 2];
+  for (const LanePoint& end : {found.points.front(), found.points.back()}) {
+    line.push_back(row(end.lanes, middle.seconds + *found.slope * (end.lanes - middle.lanes)));
   }
-  return {{{"vconcat", std::move(panels)}, {"spacing", 14}, {"bounds", "full"}}, finding, ""};
+  const double low = found.slope_low.value_or(0), high = found.slope_high.value_or(0);
+  std::string finding;
+  if (low > 0) {
+    finding = fmt::format("yes: something that all chunks share serves about {} events a second ({} to {})",
+                          HumanCount(1 / *found.slope), HumanCount(1 / high), HumanCount(1 / low));
+  } else if (high <= 0) {
+    finding = "no";
+  } else {
+    finding = fmt::format("not that it could be told from chance; if so, by at most {} an event for each chunk more",
+                          HumanDuration(high));
+  }
+  return {FilledTemplate("contention", {{"line", std::move(line)}, {"points", std::move(points)}}), finding, ""};
 }
 
 }  // namespace crema

@@ -5,7 +5,6 @@
 
 #include "absl/status/status.h"
 #include "collector/charts/chart_table.h"
-#include "collector/charts/compared_metrics.h"
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
 #include "collector/charts/shown_names.h"
@@ -17,6 +16,11 @@ namespace crema {
 namespace {
 
 constexpr std::string_view kCustom = "custom_", kCompare = "compare_";
+
+/// The metrics that two runs are compared in when nobody says which.
+constexpr std::string_view kComparedMetrics[] = {
+    "wall_time",           "event_rate_wall_khz",       "cpu_efficiency",    "core_seconds",
+    "chunk_duration_mean", "chunk_time_per_event_mean", "peak_memory_bytes", "io_overhead_pct"};
 
 bool StartsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
@@ -49,6 +53,10 @@ absl::StatusOr<Chart> NamedChart(std::string_view name) {
   } else if (StartsWith(name, kCompare)) {
     chart.title = fmt::format("{}: do the runs differ?", LabelOf(name.substr(kCompare.size())));
   } else {
+    for (const auto& [former, answer] : kFormerCharts) {
+      if (name != former) continue;
+      return absl::NotFoundError(fmt::format("the chart `{}` is gone; `{}` answers its question", former, answer));
+    }
     return absl::NotFoundError(fmt::format("no chart is called `{}`; `crema plot --list` names them", ShownName(name)));
   }
   return chart;

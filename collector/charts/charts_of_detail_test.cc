@@ -101,6 +101,12 @@ TEST(ChunkCharts, EachFitHasTheColourOfItsDatasetAndSaysWhatItTells) {
   EXPECT_EQ(rows.back()["events"], 300);
 }
 
+TEST(ChunkCharts, AFitWithLessTimeForMoreEventsIsNoLine) {
+  RunDetail detail = MadeDetail();
+  detail.fits = {{0, 0.5, -0.003, true, 9, 500, 1000}};
+  EXPECT_TRUE(RowsWith(Drawn("runtime_vs_events", detail).spec, "line").empty());
+}
+
 TEST(ChunkCharts, FitsAreOfDatasetsWhoseColoursAreToldApart) {
   RunDetail detail = MadeDetail();
   while (detail.datasets.size() < 20) detail.datasets.push_back(detail.datasets.back());

@@ -1,6 +1,7 @@
 // Charts that need the document only: their figures are the document's.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -108,16 +109,6 @@ TEST(SectionCharts, SelfTimesAreTheDocuments) {
   EXPECT_EQ(rows.front()["section"], "analyse") << "largest first";
 }
 
-TEST(SectionCharts, CpuAndWaitingAddUpToTheSection) {
-  const Chart chart = Drawn("section_cpu_vs_wait", MadeDocument());
-  double seconds = 0;
-  for (const Json& row : RowsWith(chart.spec, "seconds")) {
-    if (row["section"] == "load/read") seconds += row["seconds"].get<double>();
-    EXPECT_NE(row["section"], "(other)") << "its CPU time was not measured";
-  }
-  EXPECT_DOUBLE_EQ(seconds, 6);
-}
-
 TEST(FineCharts, WorkersAreSummedAndWhatBelongsToNoTaskIsLeftOut) {
   const Chart chart = Drawn("fine_by_function", MadeDocument());
   double cpu = 0, all = 0;
@@ -135,43 +126,10 @@ TEST(FineCharts, TransfersStandApart) {
   EXPECT_EQ(Value(RowsWith(chart.spec, "place"), "activity", "network", "place"), "between workers");
 }
 
-TEST(FineCharts, BytesAreInTheUnitOfTheAxis) {
-  const Chart chart = Drawn("per_task_bytes_read", MadeDocument());
-  EXPECT_EQ(Value(RowsWith(chart.spec, "activity"), "activity", "disk-read", "v"), 5.0);
-  EXPECT_NE(chart.spec["encoding"]["x"]["title"].get<std::string>().find("[MB]"), std::string::npos);
-}
-
-TEST(WorkerCharts, CountsAreStepsToTheEndOfTheRun) {
-  const std::vector<Json> rows = RowsWith(Drawn("worker_count_timeline", MadeDocument()).spec, "t");
-  ASSERT_GE(rows.size(), 3u);
-  EXPECT_EQ(rows[0], (Json{{"t", 0.0}, {"v", 1.0}}));
-  EXPECT_EQ(rows[1], (Json{{"t", 2.0}, {"v", 2.0}}));
-  EXPECT_EQ(rows[2], (Json{{"t", 10.0}, {"v", 2.0}}));
-}
-
 TEST(WorkerCharts, OpenChunksAreSummedOverWorkers) {
   const Chart chart = Drawn("concurrency_timeline", MadeDocument());
   // 2 for 8 s, and 1 for 6 s, of 2 x 10 + 2 x 8 core-seconds
   EXPECT_EQ(chart.subtitle, "made · 2.20 chunks open on average, of 3.60 cores");
-}
-
-TEST(WorkerCharts, UtilizationIsTheRatioOfTheSums) {
-  const Chart chart = Drawn("memory_utilization_mean_timeline", MadeDocument());
-  // one worker with 1 of 4 GiB; from 5 s on two, with 3 of 8
-  bool seen = false;
-  for (const Json& row : RowsWith(chart.spec, "v")) {
-    if (row.contains("high") || !row.contains("t") || row["v"].is_null()) continue;
-    const double seconds = row["t"];
-    if (seconds > 2 && seconds < 5.1) continue;
-    EXPECT_DOUBLE_EQ(row["v"].get<double>(), seconds < 2 ? 25 : 37.5) << row;
-    seen |= seconds > 5.1;
-  }
-  EXPECT_TRUE(seen);
-}
-
-TEST(WorkerCharts, TheHighestWorkerIsNamed) {
-  EXPECT_NE(Drawn("memory_utilization_per_worker_timeline", MadeDocument()).subtitle.find("highest in node:1: 50 %"),
-            std::string::npos);
 }
 
 TEST(WorkerCharts, AWorkerThatIsNotThereHasNoCells) {
@@ -200,16 +158,25 @@ TEST(WorkerCharts, TasksNeedAScheduler) {
   EXPECT_NE(MakeChart("total_active_tasks_timeline", input)->reason.find("no scheduler"), std::string::npos);
 }
 
-TEST(DatasetCharts, QuantilesAreTheDocuments) {
-  const std::vector<Json> rows = RowsWith(Drawn("duration_by_dataset", MadeDocument()).spec, "p50");
-  EXPECT_EQ(Value(rows, "name", "ttbar", "p95"), 3.0);
-  EXPECT_EQ(Value(rows, "name", "zjets", "max"), 1.6);
-}
-
 TEST(DatasetCharts, FilesAreSortedFromTheSlowest) {
   const std::vector<Json> rows = RowsWith(Drawn("file_read_rates", MadeDocument()).spec, "words");
   EXPECT_EQ(rows.front()["name"], "b.root");
   EXPECT_DOUBLE_EQ(rows.front()["v"].get<double>(), 0.1);
+}
+
+TEST(DatasetCharts, FilesOfOneNameHaveABarEach) {
+  Json document = MadeDocument();
+  document["files"][1]["name"] = "other/a.root";
+  document["files"][0]["name"] = "run/a.root";
+  const std::vector<Json> rows = RowsWith(Drawn("file_read_rates", document).spec, "words");
+  EXPECT_EQ(rows[0]["name"], "other/a.root");
+  EXPECT_EQ(rows[1]["name"], "run/a.root");
+}
+
+TEST(CustomCharts, AHistogramHasBarsFromZero) {
+  const Json layer = Drawn("custom_jets", MadeDocument()).spec["vconcat"][0]["layer"][0];
+  EXPECT_EQ(layer["encoding"]["y2"], (Json{{"datum", 0}}));
+  EXPECT_EQ(layer["encoding"]["y"]["scale"], (Json{{"zero", true}}));
 }
 
 TEST(CustomCharts, FiguresAreByDataset) {
@@ -230,6 +197,24 @@ TEST(TreeCharts, BytesHaveAPanelWhereThereWereAny) {
   timelines["tree_net_rx_bps"] = {{"node:7", {{0, 2e6}, {8, 0}}}};
   document["run"]["net_host_wide"] = true;
   EXPECT_NE(Drawn("process_timeline", document).spec.dump().find("received by the whole host"), std::string::npos);
+}
+
+TEST(TreeCharts, WhatWasUsedOutsideTheSamplesIsNobodys) {
+  Json document = MadeDocument();
+  Json& timelines = document["timelines"];
+  timelines["process_cpu"] = {{"sort:11", {{2, 1}, {8, 0}}}};
+  timelines["process_memory"] = timelines["tree_memory"] = nullptr;
+  for (int i = 0; i < 7; ++i) {
+    timelines["process_cpu"]["w:" + std::to_string(20 + i)] = {{4, 0.02}, {8, 0}};
+  }
+  std::map<std::string, double> first, later;
+  for (const Json& row : RowsWith(Drawn("process_timeline", document).spec["vconcat"][0], "process")) {
+    if (row["t"] == 1.0) first[row["process"]] = row["v"];
+    if (row["t"] == 5.0) later[row["process"]] = row["v"];
+  }
+  EXPECT_EQ(first, (std::map<std::string, double>{{"not known by process", 1.5}})) << "no process was sampled yet";
+  EXPECT_NEAR(later["other processes"], 2 * 0.02, 1e-9) << "six have a colour of their own";
+  EXPECT_NEAR(later["not known by process"], 1.5 - 1 - 7 * 0.02, 1e-9);
 }
 
 TEST(TreeCharts, OverTheProcessesStandTheKernelAndProportionalMemory) {

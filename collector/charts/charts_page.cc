@@ -30,7 +30,7 @@ Any measurement will do. Without one, `--list` names all charts:
 ```sh run
 crema run -q -o sleeping -- sleep 0.1
 crema plot sleeping --list
-crema plot sleeping resource_utilization -o resources.json
+crema plot sleeping process_timeline -o processes.json
 ```
 
 [vl-convert](https://github.com/vega/vl-convert) draws the pictures, in one process. Install it into any Python:

@@ -1,6 +1,6 @@
-// The chunks' durations and memory: distributions, dependence on events, the slowest.
+// Chunk by chunk: where and when each attempt ran, those that failed, durations and memory, the slowest.
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,9 +8,9 @@
 
 #include "collector/appearance/colours.h"
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/encodings.h"
+#include "collector/charts/chart_template.h"
 #include "collector/charts/families.h"
-#include "collector/charts/log_histogram.h"
+#include "collector/charts/lane_cells.h"
 #include "collector/charts/shown_names.h"
 #include "collector/detail/run_detail.h"
 #include "fmt/format.h"
@@ -20,222 +20,307 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr size_t kMostCells = 12'000;     // with the pale parts that show waiting, below 20,000
+constexpr double kNotableWaiting = 0.32;  // share of a chunk from which its waiting is drawn
+constexpr size_t kMostFailures = 2'000;
+constexpr size_t kMostLabels = 64;
 constexpr size_t kMostPoints = 2'000;
 constexpr size_t kMostSlow = 30;
-constexpr size_t kMostFits = 5;    // as many colours are told apart by all eyes
-constexpr int kWidestLabel = 420;  // pixels: it is the end of a file's name that tells chunks apart
-
-const ValueShape* FindShape(const RunDetail* detail, std::string_view quantity) {
-  return detail == nullptr ? nullptr : detail->FindDistribution(quantity);
-}
+constexpr size_t kMostFits = 5;  // as many colours are told apart by all eyes
 
 double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
-/// Those that the document has of the distribution of durations.
-std::vector<HistogramMark> DurationMarks(const Measurement& measurement) {
-  std::vector<HistogramMark> marks;
-  for (const auto& [key, label] : {std::pair<std::string_view, std::string_view>{"chunk_duration_p50", "median"},
-                                   {"chunk_duration_p95", "p95"},
-                                   {"chunk_duration_p99", "p99"},
-                                   {"chunk_duration_max", "longest"}}) {
-    if (const auto value = measurement.Metric(key); value.has_value() && *value > 0) {
-      marks.push_back({*value, fmt::format("{} {}", label, HumanDuration(*value))});
-    }
-  }
-  return marks;
+bool HasAttempts(const ChartInput& input) { return input.detail != nullptr && input.detail->why_no_attempts.empty(); }
+
+std::string WhyNoDurations(const ChartInput& input) { return WhyNoChunks(input, "no chunk ended well"); }
+
+bool IsFailure(const DetailAttempt& attempt) {
+  return attempt.state == AttemptState::kFailed || attempt.state == AttemptState::kLost;
 }
 
-std::string WhyNoDurations(const ChartInput& input) {
-  if (input.detail == nullptr) return "the single chunks are not known: this is a measurement without its records";
-  return input.detail->why_no_attempts.empty() ? "no chunk ended well" : input.detail->why_no_attempts;
+std::vector<std::string> SlotNames(const RunDetail& detail) {
+  std::vector<std::string> shown;
+  ShownNames names;
+  for (uint32_t slot = 0; slot < SlotCount(detail); ++slot) shown.push_back(names.Of(SlotName(detail, slot)));
+  return shown;
+}
+
+/// One label a row; the workers' name stands at its first lane only.
+std::vector<std::string> RowLabels(const RunDetail& detail) {
+  std::vector<std::string> labels;
+  ShownNames names;
+  for (const DetailRow& row : detail.rows) {
+    labels.push_back(row.lanes > 1 || detail.row_kind != "thread"
+                         ? names.Of(row.label)
+                         : names.Of(fmt::format("{} · {}", row.label, row.lane)));
+  }
+  return labels;
+}
+
+Json FailureMarks(const RunDetail& detail, const std::vector<std::string>& labels) {
+  Json rows = Json::array();
+  for (const DetailAttempt& attempt : detail.attempts) {
+    if (!IsFailure(attempt) || attempt.row >= labels.size() || rows.size() >= kMostFailures) continue;
+    rows.push_back({{"from", Rounded(Seconds(attempt.stop_ns()))}, {"row", labels[attempt.row]}});
+  }
+  return rows;
 }
 
 }  // namespace
 
-Drawing DrawRuntimeDistribution(const ChartInput& input) {
-  const ValueShape* shape = FindShape(input.detail, "duration_seconds");
-  if (shape == nullptr || shape->bins() == 0) return NotDrawn(WhyNoDurations(input));
-  const std::vector<HistogramMark> marks = DurationMarks(*input.measurement);
-  std::string finding = Counted(static_cast<double>(shape->count), "chunk", "chunks");
-  for (const HistogramMark& mark : marks) finding += ", " + mark.words;
-  return {LogHistogram(*input.detail, *shape, 1, "duration of a chunk (logarithmic) [s]", marks,
-                       FindShape(input.baseline_detail, "duration_seconds")),
+Drawing DrawChunkTimeline(const ChartInput& input) {
+  if (!HasAttempts(input)) return NotDrawn(WhyNoDurations(input));
+  const RunDetail& detail = *input.detail;
+  const LaneCells lanes = LaneCellsOf(detail, kMostCells);
+  const std::vector<std::string> labels = RowLabels(detail), slots = SlotNames(detail);
+  Json boxes = Json::array(), waiting = Json::array();
+  for (const LaneCell& cell : lanes.cells) {
+    if (cell.row >= labels.size() || cell.slot >= slots.size()) continue;
+    boxes.push_back({{"row", labels[cell.row]},
+                     {"from", Rounded(cell.start_seconds)},
+                     {"to", Rounded(cell.stop_seconds)},
+                     {"dataset", slots[cell.slot]}});
+    if (cell.waiting_seconds > kNotableWaiting * (cell.stop_seconds - cell.start_seconds)) {
+      waiting.push_back({{"row", labels[cell.row]},
+                         {"from", Rounded(cell.start_seconds)},
+                         {"to", Rounded(std::min(cell.stop_seconds, cell.start_seconds + cell.waiting_seconds))}});
+    }
+  }
+  const double step = std::clamp(560.0 / static_cast<double>(std::max<size_t>(labels.size(), 1)), 2.0, 20.0);
+  const bool has_labels = labels.size() <= kMostLabels;
+  std::string finding = fmt::format("{} attempts on {} {}s", ExactCount(static_cast<double>(detail.attempts_seen)),
+                                    labels.size(), detail.row_kind);
+  finding += lanes.is_exact ? "; pale left part: waiting, from 32 % on" : "; each box: the dataset busy longest";
+  finding += "; red cross: failed";
+  return {FilledTemplate("chunk_timeline", {{"boxes", std::move(boxes)},
+                                            {"waiting", std::move(waiting)},
+                                            {"failures", FailureMarks(detail, labels)},
+                                            {"time", TimeAxis(detail.seconds)},
+                                            {"rows", labels},
+                                            {"gap", has_labels ? 0.15 : 0.0},
+                                            {"has labels", has_labels},
+                                            {"step", step},
+                                            {"rim", step >= 6 ? 0.5 : 0.0},
+                                            {"datasets", slots}}),
+          finding, ""};
+}
+
+Drawing DrawFailuresTimeline(const ChartInput& input) {
+  if (!HasAttempts(input)) return NotDrawn(WhyNoDurations(input));
+  const RunDetail& detail = *input.detail;
+  Json rows = Json::array();
+  size_t failed = 0, lost = 0, repeated = 0;
+  ShownNames names;
+  for (const DetailAttempt& attempt : detail.attempts) {
+    const bool is_lost = attempt.state == AttemptState::kLost;
+    if (!IsFailure(attempt) && (attempt.state != AttemptState::kOk || attempt.attempt < 2)) continue;
+    ++(is_lost ? lost : IsFailure(attempt) ? failed : repeated);
+    if (rows.size() >= kMostFailures) continue;
+    rows.push_back({{"t", Rounded(Seconds(attempt.stop_ns()))},
+                    {"worker", names.Of(detail.workers[attempt.worker].name)},
+                    {"kind", is_lost              ? "lost"
+                             : IsFailure(attempt) ? "failed"
+                                                  : "repeated, ok"},
+                    {"file", ShownName(detail.files[attempt.file])},
+                    {"attempt", attempt.attempt},
+                    {"error", attempt.error == 0 ? "" : ShownName(detail.errors[attempt.error])}});
+  }
+  if (rows.empty()) return NotDrawn("no attempt failed, was lost or repeated");
+  std::string finding = fmt::format("{} failed, {} lost, {} repeated with success", failed, lost, repeated);
+  if (detail.failed_left_out > 0) finding += fmt::format("; {} more not drawn", detail.failed_left_out);
+  return {FilledTemplate("failures_timeline", {{"attempts", std::move(rows)}, {"time", TimeAxis(detail.seconds)}}),
           finding, ""};
 }
 
 namespace {
 
-bool IsMeasuredPoint(const DetailAttempt& attempt) {
-  return attempt.state == AttemptState::kOk && attempt.duration_ns.has_value() && attempt.events.has_value();
+const ValueShape* DurationsOf(const RunDetail* detail) {
+  return detail == nullptr ? nullptr : detail->FindDistribution("duration_seconds");
 }
+
+int64_t CountIn(const ValueShape& shape, size_t bin) {
+  int64_t count = 0;
+  for (const std::vector<int64_t>& counts : shape.counts) count += counts[bin];
+  return count;
+}
+
+/// A bar for each bin and dataset, on top of those of the datasets before it.
+Json StackedBars(const ValueShape& shape, const std::vector<std::string>& slots) {
+  Json rows = Json::array();
+  for (size_t bin = 0; bin < shape.bins(); ++bin) {
+    int64_t below = 0;
+    for (size_t slot = 0; slot < shape.counts.size(); ++slot) {
+      const int64_t count = shape.counts[slot][bin];
+      if (count == 0) continue;
+      rows.push_back({{"from", Rounded(shape.Edge(bin))},
+                      {"to", Rounded(shape.Edge(bin + 1))},
+                      {"dataset", slot < slots.size() ? slots[slot] : ""},
+                      {"count", count},
+                      {"below", below},
+                      {"above", below + count}});
+      below += count;
+    }
+  }
+  return rows;
+}
+
+/// Of the logarithmic axis: words to the right of what is beyond would run out of a chart of half the page's width.
+constexpr double kRoomForWords = 0.65;
+
+}  // namespace
+
+Drawing DrawRuntimeDistribution(const ChartInput& input) {
+  const ValueShape* shape = DurationsOf(input.detail);
+  if (shape == nullptr || shape->bins() == 0) return NotDrawn(WhyNoDurations(input));
+  const std::vector<std::string> slots = SlotNames(*input.detail);
+  const double first = std::log(shape->Edge(0)), span = std::log(shape->Edge(shape->bins())) - first;
+  std::string finding = Counted(static_cast<double>(shape->count), "chunk", "chunks");
+  Json right = Json::array(), left = Json::array();
+  for (const auto& [key, label] : {std::pair<std::string_view, std::string_view>{"chunk_duration_p50", "median"},
+                                   {"chunk_duration_p95", "p95"},
+                                   {"chunk_duration_p99", "p99"},
+                                   {"chunk_duration_max", "longest"}}) {
+    const auto value = input.measurement->Metric(key);
+    if (!value.has_value() || !(*value > 0)) continue;
+    const std::string words = fmt::format("{} {}", label, HumanDuration(*value));
+    finding += ", " + words;
+    // words that would stand on one another take turns in height
+    const size_t turn = (right.size() + left.size()) % 4;
+    Json& side = std::log(*value) - first > kRoomForWords * span ? left : right;
+    side.push_back({{"v", Rounded(*value)}, {"words", words}, {"top", 2 + 14 * turn}});
+  }
+  const Json sides = Json::array({{{"marks", std::move(right)}, {"align", "left"}, {"dx", 4}},
+                                  {{"marks", std::move(left)}, {"align", "right"}, {"dx", -4}}});
+  int64_t tallest = 0;
+  for (size_t bin = 0; bin < shape->bins(); ++bin) tallest = std::max(tallest, CountIn(*shape, bin));
+  Json outline = Json::array();
+  const ValueShape* baseline = DurationsOf(input.baseline_detail);
+  for (size_t bin = 0; baseline != nullptr && baseline->per_decade == shape->per_decade && bin < baseline->bins();
+       ++bin) {
+    outline.push_back({{"from", Rounded(baseline->Edge(bin))}, {"count", CountIn(*baseline, bin)}});
+  }
+  return {FilledTemplate("runtime_distribution", {{"bars", StackedBars(*shape, slots)},
+                                                  {"datasets", slots},
+                                                  // room for the words above the bars
+                                                  {"top", 1.3 * static_cast<double>(tallest)},
+                                                  {"baseline", std::move(outline)},
+                                                  {"sides", sides}}),
+          finding, ""};
+}
+
+namespace {
 
 /// Each attempt as a point, as far as they are to be seen one by one; else those that stand out.
 Json AttemptPoints(const RunDetail& detail, bool all) {
-  Json values = Json::array();
+  Json rows = Json::array();
   for (const DetailAttempt& attempt : detail.attempts) {
     const bool stands_out = !attempt.straggler_reason.empty();
-    if (!IsMeasuredPoint(attempt) || (!all && !stands_out) || values.size() >= kMostPoints) continue;
-    values.push_back({{"events", *attempt.events},
-                      {"seconds", Rounded(Seconds(*attempt.duration_ns))},
-                      {"kind", stands_out ? "straggler" : "chunk"},
-                      {"dataset", ShownName(detail.datasets[attempt.dataset].name)},
-                      {"file", ShownName(detail.files[attempt.file])},
-                      {"reason", std::string(attempt.straggler_reason)}});
+    if (attempt.state != AttemptState::kOk || !attempt.duration_ns.has_value() || !attempt.events.has_value()) continue;
+    if ((!all && !stands_out) || rows.size() >= kMostPoints) continue;
+    rows.push_back({{"events", *attempt.events},
+                    {"seconds", Rounded(Seconds(*attempt.duration_ns))},
+                    {"kind", stands_out ? "straggler" : "chunk"},
+                    {"dataset", ShownName(detail.datasets[attempt.dataset].name)},
+                    {"file", ShownName(detail.files[attempt.file])},
+                    {"reason", std::string(attempt.straggler_reason)}});
   }
-  return values;
+  return rows;
 }
 
-/// Cells of a grid that hold something.
-Json GridCells(const CountGrid& grid, double x_factor, double y_factor) {
-  Json values = Json::array();
+/// Cells of a grid that hold something, and the axes that fit them.
+Json GridValues(const CountGrid& grid, double y_factor) {
+  Json cells = Json::array();
   const double width = (grid.x_max - grid.x_min) / grid.columns, height = (grid.y_max - grid.y_min) / grid.rows;
   for (int row = 0; row < grid.rows; ++row) {
     for (int column = 0; column < grid.columns; ++column) {
       const int64_t count =
           grid.cells[static_cast<size_t>(row) * static_cast<size_t>(grid.columns) + static_cast<size_t>(column)];
       if (count == 0) continue;
-      values.push_back({{"x", Rounded((grid.x_min + column * width) * x_factor)},
-                        {"x2", Rounded((grid.x_min + (column + 1) * width) * x_factor)},
-                        {"y", Rounded((grid.y_min + row * height) * y_factor)},
-                        {"y2", Rounded((grid.y_min + (row + 1) * height) * y_factor)},
-                        {"count", count}});
+      cells.push_back({{"x", Rounded(grid.x_min + column * width)},
+                       {"x2", Rounded(grid.x_min + (column + 1) * width)},
+                       {"y", Rounded((grid.y_min + row * height) * y_factor)},
+                       {"y2", Rounded((grid.y_min + (row + 1) * height) * y_factor)},
+                       {"count", count}});
     }
   }
-  return values;
-}
-
-Json EventAxis(const CountGrid& grid) {
-  Json axis = {{"tickCount", 8}};
-  LabelNumbers(grid.x_max, &axis);
-  return axis;
-}
-
-Json GridLayer(const CountGrid& grid, double x_factor, double y_factor, const std::string& x_title,
-               const std::string& y_title) {
-  Json x = Quantity("x", x_title), y = Quantity("y", y_title);
-  x["axis"] = EventAxis(grid);
-  Json colour = Quantity("count", "chunks");
-  colour["scale"] = {{"type", "log"}};
-  colour["legend"] = {{"gradientLength", 160}, {"gradientThickness", 10}, {"tickCount", 4}};
-  LabelNumbers(static_cast<double>(grid.count), &colour["legend"]);
-  return {{"data", InlineData(GridCells(grid, x_factor, y_factor))},
-          {"mark", {{"type", "rect"}}},
-          {"encoding",
-           {{"x", x},
-            {"x2", {{"field", "x2"}}},
-            {"y", y},
-            {"y2", {{"field", "y2"}}},
-            {"color", std::move(colour)},
-            {"tooltip", Tooltip({{"x", x_title}, {"y", y_title}, {"count", "chunks"}})}}}};
-}
-
-std::string FitWords(const DetailFit& fit) {
-  return fmt::format("{} + {} per event", HumanDuration(fit.fixed_seconds), HumanDuration(fit.seconds_per_event));
+  Json axis = NumberLabels(grid.x_max);
+  axis["tickCount"] = 8;
+  return {{"cells", std::move(cells)},
+          {"event axis", std::move(axis)},
+          {"count labels", NumberLabels(static_cast<double>(grid.count))}};
 }
 
 /// Lines of the datasets that took most time, each over the events that its chunks have: it says nothing of others.
 /// They have the datasets' colours, and the legend says which is which and what it tells.
-std::vector<Json> FitLayers(const RunDetail& detail) {
+void AddFits(const RunDetail& detail, Json* values) {
   std::vector<DetailFit> fits;
   for (const DetailFit& fit : detail.fits) {
-    if (fit.slope_known && SlotOf(detail, fit.dataset) < kMostFits) fits.push_back(fit);
+    // chunks that take less time for more events do not take it for their events
+    const bool is_of_events = fit.slope_known && fit.seconds_per_event > 0;
+    // others share one colour
+    const bool is_other = detail.datasets.size() > kDatasetSlots && fit.dataset + 1 >= kDatasetSlots;
+    if (is_of_events && !is_other) fits.push_back(fit);
   }
-  if (fits.empty()) return {};
   std::stable_sort(fits.begin(), fits.end(),
                    [](const DetailFit& a, const DetailFit& b) { return a.points > b.points; });
   if (fits.size() > kMostFits) fits.resize(kMostFits);
-  Json values = Json::array();
   std::vector<std::string> lines;
   std::vector<std::string_view> colours;
   ShownNames names;
   for (const DetailFit& fit : fits) {
-    lines.push_back(fmt::format("{}: {}", names.Of(detail.datasets[fit.dataset].name), FitWords(fit)));
+    lines.push_back(fmt::format("{}: {} + {} per event", names.Of(detail.datasets[fit.dataset].name),
+                                HumanDuration(fit.fixed_seconds), HumanDuration(fit.seconds_per_event)));
     colours.push_back(DatasetColours()[SlotOf(detail, fit.dataset)].name);
     for (const double events : {fit.events_min, fit.events_max}) {
-      values.push_back({{"line", lines.back()},
-                        {"events", Rounded(events)},
-                        {"seconds", Rounded(std::max(0.0, fit.fixed_seconds + fit.seconds_per_event * events))}});
+      (*values)["fits"].push_back(
+          {{"line", lines.back()},
+           {"events", Rounded(events)},
+           {"seconds", Rounded(std::max(0.0, fit.fixed_seconds + fit.seconds_per_event * events))}});
     }
   }
-  const Json x = Quantity("events", "events in the chunk"), y = Quantity("seconds", "duration [s]");
-  Json colour = NamedColours("line", lines, colours);
-  // inside the picture: large chunks that took no time are rare, and the page is no longer for it
-  colour["legend"] = {{"orient", "top-left"}, {"columns", 1}, {"symbolType", "stroke"}, {"symbolStrokeWidth", 3}};
-  // on a rim of the card's colour it is seen on points of its own colour, too
-  return {{{"data", InlineData(values)},
-           {"mark", {{"type", "line"}, {"style", "card"}, {"strokeWidth", 5}}},
-           {"encoding", {{"x", x}, {"y", y}, {"detail", {{"field", "line"}, {"type", "nominal"}}}}}},
-          {{"data", InlineData(std::move(values))},
-           {"mark", {{"type", "line"}, {"strokeWidth", 2}}},
-           {"encoding",
-            {{"x", x},
-             {"y", y},
-             {"color", std::move(colour)},
-             {"tooltip", Tooltip({{"line", "fit of dataset", "nominal"}})}}}}};
+  (*values)["lines"] = ColourScale(lines, colours);
 }
 
 }  // namespace
 
 Drawing DrawRuntimeVsEvents(const ChartInput& input) {
-  if (input.detail == nullptr || !input.detail->why_no_attempts.empty()) return NotDrawn(WhyNoDurations(input));
+  if (!HasAttempts(input)) return NotDrawn(WhyNoDurations(input));
   const RunDetail& detail = *input.detail;
   const CountGrid* grid = detail.FindGrid("events", "duration_seconds");
   if (grid == nullptr || grid->count == 0) return NotDrawn("no chunk told both its events and its duration");
+  Json values = GridValues(*grid, 1);
   const bool all = detail.is_exact && detail.attempts.size() <= kMostPoints;
-  Json layers = Json::array();
-  if (!all) layers.push_back(GridLayer(*grid, 1, 1, "events in the chunk", "duration [s]"));
-  Json points = AttemptPoints(detail, all);
+  if (all) values.erase("cells");
+  values["points"] = AttemptPoints(detail, all);
   double least_events = grid->x_max;
-  for (const Json& point : points) least_events = std::min(least_events, point["events"].get<double>());
-  if (!points.empty()) {
-    Json x = Quantity("events", "events in the chunk");
-    x["axis"] = EventAxis(*grid);
-    // chunks of one size would stand at the edge
-    if (all && least_events > grid->x_max / 2) x["scale"] = {{"zero", false}, {"padding", 12}};
-    Json colour = all ? NamedColours("kind", {"chunk", "straggler"}, {"cpu", "wait"})
-                      : NamedColours("kind", {"straggler"}, {"wait"});
-    colour["legend"] = {{"symbolOpacity", 1}};
-    layers.push_back({{"data", InlineData(std::move(points))},
-                      {"mark", {{"type", "circle"}, {"size", 18}, {"opacity", 0.55}}},
-                      {"encoding",
-                       {{"x", std::move(x)},
-                        {"y", Quantity("seconds", "duration [s]")},
-                        {"color", std::move(colour)},
-                        {"tooltip", Tooltip({{"dataset", "dataset", "nominal"},
-                                             {"file", "file", "nominal"},
-                                             {"events", "events"},
-                                             {"seconds", "duration [s]"},
-                                             {"reason", "why slow", "nominal"}})}}}});
-  }
-  std::vector<Json> fits = FitLayers(detail);
-  std::string finding = Counted(static_cast<double>(grid->count), "chunk", "chunks");
-  if (!fits.empty()) finding += "; lines: fits, by dataset";
-  for (Json& fit : fits) layers.push_back(std::move(fit));
-  if (!all) finding += "; colour: how many chunks";
-  return {{{"width", 640},
-           {"height", 300},
-           {"layer", std::move(layers)},
-           {"resolve", {{"scale", {{"color", "independent"}}}}}},
-          finding,
-          ""};
+  for (const Json& point : values["points"]) least_events = std::min(least_events, point["events"].get<double>());
+  // chunks of one size would stand at the edge
+  if (all && least_events > grid->x_max / 2) values["event scale"] = {{"zero", false}, {"padding", 12}};
+  values["kinds"] = all ? ColourScale({"chunk", "straggler"}, {"cpu", "wait"}) : ColourScale({"straggler"}, {"wait"});
+  AddFits(detail, &values);
+  values.update({{"height", 300}, {"y title", "duration [s]"}, {"resolve", {{"scale", {{"color", "independent"}}}}}});
+  return {
+      FilledTemplate("chunks_over_events", values),
+      fmt::format("{}{}{}", Counted(static_cast<double>(grid->count), "chunk", "chunks"),
+                  values.contains("fits") ? "; lines: fits, by dataset" : "", all ? "" : "; colour: how many chunks"),
+      ""};
 }
 
 Drawing DrawMemoryVsEvents(const ChartInput& input) {
-  if (input.detail == nullptr || !input.detail->why_no_attempts.empty()) return NotDrawn(WhyNoDurations(input));
+  if (!HasAttempts(input)) return NotDrawn(WhyNoDurations(input));
   const CountGrid* grid = input.detail->FindGrid("events", "rss_stop_bytes");
   if (grid == nullptr || grid->count == 0) return NotDrawn("no chunk told both its events and its process's memory");
   constexpr double kMebibyte = 1024.0 * 1024;
-  Json layers = Json::array();
-  layers.push_back(
-      GridLayer(*grid, 1, 1 / kMebibyte, "events in the chunk", "memory of the process at the chunk's end [MiB]"));
+  Json values = GridValues(*grid, 1 / kMebibyte);
+  values.update({{"height", 280}, {"y title", "memory of the process at the chunk's end [MiB]"}});
   const auto slope = input.measurement->Metric("rss_slope");
   std::string finding = fmt::format("{} at most", HumanMemory(grid->y_max));
   if (slope.has_value()) finding += fmt::format("; grows by {} per 1 000 events", HumanMemory(*slope));
-  return {{{"width", 640}, {"height", 280}, {"layer", std::move(layers)}}, finding, ""};
+  return {FilledTemplate("chunks_over_events", values), finding, ""};
 }
 
 Drawing DrawSlowestChunks(const ChartInput& input) {
-  if (input.detail == nullptr || !input.detail->why_no_attempts.empty()) return NotDrawn(WhyNoDurations(input));
+  if (!HasAttempts(input)) return NotDrawn(WhyNoDurations(input));
   const RunDetail& detail = *input.detail;
   std::vector<const DetailAttempt*> slow;
   for (const DetailAttempt& attempt : detail.attempts) {
@@ -245,9 +330,8 @@ Drawing DrawSlowestChunks(const ChartInput& input) {
   std::stable_sort(slow.begin(), slow.end(),
                    [](const DetailAttempt* a, const DetailAttempt* b) { return *a->duration_ns > *b->duration_ns; });
   if (slow.size() > kMostSlow) slow.resize(kMostSlow);
-  static const std::vector<std::string> kParts = {"CPU", "waiting", "not measured"};
-  Json values = Json::array();
-  ShownNames names;
+  const std::vector<std::string_view> files(detail.files.begin(), detail.files.end());
+  Json rows = Json::array();
   for (size_t i = 0; i < slow.size(); ++i) {
     const DetailAttempt& attempt = *slow[i];
     const double duration = Seconds(*attempt.duration_ns);
@@ -258,47 +342,25 @@ Drawing DrawSlowestChunks(const ChartInput& input) {
                                     ? fmt::format(" from {}", HumanCount(static_cast<double>(*attempt.entry_start)))
                                     : fmt::format(" chunk {}", attempt.number);
     // two attempts may be at the same entries: their place tells them apart
-    const std::string& file = detail.files[attempt.file];
-    const std::string label = fmt::format("{}. {}{}", i + 1, ShownName(file.substr(file.rfind('/') + 1)), entries);
-    const double seconds[] = {cpu, waiting, std::max(0.0, duration - cpu - waiting)};
-    for (size_t part = 0; part < kParts.size(); ++part) {
-      if (!(seconds[part] > 0)) continue;
-      Json value = {{"chunk", label},
-                    {"part", kParts[part]},
-                    {"order", part},
-                    {"seconds", Rounded(seconds[part])},
-                    {"duration", Rounded(duration)},
-                    {"dataset", ShownName(detail.datasets[attempt.dataset].name)},
-                    {"worker", ShownName(detail.workers[attempt.worker].name)}};
-      if (attempt.expected_seconds.has_value()) value["expected"] = Rounded(*attempt.expected_seconds);
-      values.push_back(std::move(value));
+    const std::string label =
+        fmt::format("{}. {}{}", i + 1, ShownName(ShortestUniqueEnd(detail.files[attempt.file], files)), entries);
+    int order = 0;
+    for (const auto& [part, seconds] : {std::pair<std::string_view, double>{"CPU", cpu},
+                                        {"waiting", waiting},
+                                        {"not measured", std::max(0.0, duration - cpu - waiting)}}) {
+      Json row = {{"chunk", label},
+                  {"part", part},
+                  {"order", order++},
+                  {"seconds", Rounded(seconds)},
+                  {"duration", Rounded(duration)},
+                  {"dataset", ShownName(detail.datasets[attempt.dataset].name)},
+                  {"worker", ShownName(detail.workers[attempt.worker].name)}};
+      if (attempt.expected_seconds.has_value()) row["expected"] = Rounded(*attempt.expected_seconds);
+      if (seconds > 0) rows.push_back(std::move(row));
     }
   }
-  Json y = Names("chunk", "");
-  y["axis"] = {{"labelLimit", kWidestLabel}};
-  const Json tooltip = Tooltip({{"chunk", "chunk", "nominal"},
-                                {"dataset", "dataset", "nominal"},
-                                {"worker", "worker", "nominal"},
-                                {"part", "part", "nominal"},
-                                {"seconds", "of it [s]"},
-                                {"duration", "duration [s]"},
-                                {"expected", "expected for its events [s]"}});
-  Json layers = Json::array();
-  layers.push_back({{"mark", {{"type", "bar"}, {"height", {{"band", 0.72}}}}},
-                    {"encoding",
-                     {{"y", y},
-                      {"x", Quantity("seconds", "duration [s]")},
-                      {"order", {{"field", "order"}, {"type", "quantitative"}}},
-                      {"color", NamedColours("part", kParts, {"cpu", "wait", "idle"})},
-                      {"tooltip", tooltip}}}});
-  layers.push_back({{"mark", {{"type", "tick"}, {"style", "ink"}, {"thickness", 2}}},
-                    {"encoding", {{"y", y}, {"x", Quantity("expected", "duration [s]")}}}});
-  Json body = {{"width", 480},
-               {"height", {{"step", 18}}},
-               {"data", InlineData(std::move(values))},
-               {"layer", std::move(layers)}};
-  return {std::move(body),
-          fmt::format("slowest {}; black tick: what its events let expect",
+  return {FilledTemplate("slowest_chunks", {{"parts", std::move(rows)}}),
+          fmt::format("slowest {}; black tick: expected from its number of events",
                       HumanDuration(Seconds(*slow.front()->duration_ns))),
           ""};
 }

@@ -1,13 +1,16 @@
-// What the user's code recorded: metrics of its own, and the cut flow.
+// What the user's code recorded: metrics of its own, and the cut flow; and one metric of two runs.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/encodings.h"
+#include "collector/charts/chart_template.h"
 #include "collector/charts/families.h"
 #include "collector/charts/shown_names.h"
+#include "collector/insight/figure_change.h"
+#include "collector/measurement/catalog.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -33,32 +36,15 @@ void AddRow(const std::string& name, const CustomMetricFigures& figures, Json* v
 Json HistogramPanel(const CustomMetricRow& metric, const std::string& title) {
   if (!metric.histogram.has_value() || metric.histogram->counts.size() < 2) return {};
   const auto& [edges, counts] = *metric.histogram;
-  Json values = Json::array();
-  for (size_t i = 0; i < counts.size(); ++i) {
-    values.push_back({{"from", edges[i]}, {"to", edges[i + 1]}, {"count", counts[i]}});
-  }
   const bool logarithmic = edges[0] > 0 && edges.back() - edges[edges.size() - 2] > 2 * (edges[1] - edges[0]);
-  Json x = Quantity("from", title);
-  x["scale"] = {{"type", logarithmic ? "log" : "linear"}, {"zero", false}, {"nice", false}};
-  x["axis"] = {{"grid", false}, {"tickCount", 8}};
-  Json layers = Json::array();
-  layers.push_back({{"data", InlineData(std::move(values))},
-                    {"mark", {{"type", "bar"}, {"style", "events"}}},
-                    {"encoding",
-                     {{"x", x},
-                      {"x2", {{"field", "to"}}},
-                      {"y", Quantity("count", "values")},
-                      {"tooltip", Tooltip({{"from", "from"}, {"to", "to"}, {"count", "values"}})}}}});
-  for (const Number& value : {metric.p50, metric.p95}) {
-    if (!value.has_value()) continue;
-    Json at = Quantity("at", title);
-    at["scale"] = x["scale"];
-    at["axis"] = x["axis"];
-    layers.push_back({{"data", InlineData(Json::array({{{"at", *value}}}))},
-                      {"mark", {{"type", "rule"}, {"style", "ink"}}},
-                      {"encoding", {{"x", at}}}});
+  Json values = {{"title", title}, {"scale", logarithmic ? "log" : "linear"}};
+  for (size_t i = 0; i < counts.size(); ++i) {
+    values["bins"].push_back({{"from", edges[i]}, {"to", edges[i + 1]}, {"count", counts[i]}});
   }
-  return {{"width", 560}, {"height", 160}, {"layer", std::move(layers)}};
+  for (const Number& value : {metric.p50, metric.p95}) {
+    if (value.has_value()) values["quantiles"].push_back({{"at", *value}});
+  }
+  return FilledTemplate("custom_histogram", values);
 }
 
 }  // namespace
@@ -79,47 +65,16 @@ Drawing DrawCustomMetric(const ChartInput& input, std::string_view metric) {
   }
   if (values.empty()) return NotDrawn("every value of the metric was without a number");
   const std::string title = row->unit.empty() ? "value" : fmt::format("value [{}]", ShownName(row->unit));
-  const Json y = Names("name", "");
-  const auto x = [&](std::string_view field) {
-    Json encoding = Quantity(field, title);
-    encoding["scale"] = {{"zero", false}};
-    return encoding;
-  };
-  Json layers = Json::array();
-  layers.push_back({{"mark", {{"type", "rule"}, {"style", "others"}, {"strokeWidth", 2}}},
-                    {"encoding", {{"y", y}, {"x", x("min")}, {"x2", {{"field", "max"}}}}}});
-  layers.push_back({{"mark", {{"type", "bar"}, {"style", "cpu"}, {"height", {{"band", 0.5}}}}},
-                    {"encoding",
-                     {{"y", y},
-                      {"x", x("p50")},
-                      {"x2", {{"field", "p95"}}},
-                      {"tooltip", Tooltip({{"name", "dataset", "nominal"},
-                                           {"count", "values"},
-                                           {"sum", "sum"},
-                                           {"mean", "mean"},
-                                           {"min", "least"},
-                                           {"p50", "median"},
-                                           {"p95", "95 % are below"},
-                                           {"max", "most"}})}}}});
-  layers.push_back(
-      {{"mark", {{"type", "tick"}, {"style", "ink"}, {"thickness", 2}}}, {"encoding", {{"y", y}, {"x", x("p50")}}}});
-  layers.push_back({{"mark", {{"type", "point"}, {"style", "wait"}, {"filled", true}, {"size", 40}}},
-                    {"encoding", {{"y", y}, {"x", x("mean")}}}});
-  Json body = {{"width", 560},
-               {"height", {{"step", 28}}},
-               {"data", InlineData(std::move(values))},
-               {"layer", std::move(layers)}};
+  const bool is_one_row = values.size() == 1;
+  Json body = FilledTemplate("custom_ranges", {{"ranges", std::move(values)}, {"title", title}});
   std::string how = "; line: least to most, bar: median to p95, dot: mean";
   if (row->quantiles_of == "chunk means") how += "; median and p95 are of chunk means";
   Json histogram = HistogramPanel(*row, title);
   if (!histogram.is_null()) {
     how = "; lines: median and p95";
-    if (body["data"]["values"].size() > 1) {
-      body = {{"vconcat", Json::array({std::move(histogram), std::move(body)})}, {"spacing", 14}};
-      how += "; below, line: least to most, bar: median to p95, dot: mean";
-    } else {
-      body = std::move(histogram);
-    }
+    if (!is_one_row) how += "; below, line: least to most, bar: median to p95, dot: mean";
+    body = is_one_row ? std::move(histogram)
+                      : Json{{"vconcat", Json::array({std::move(histogram), std::move(body)})}, {"spacing", 14}};
   }
   std::string finding = Counted(row->count.value_or(0), "value", "values");
   if (row->sum.has_value()) finding += ", sum " + HumanCount(*row->sum);
@@ -130,12 +85,6 @@ namespace {
 
 /// Of the first cut's events, that every cut has to keep for bars to be seen: a bar of less is a line.
 constexpr double kLeastSeenShare = 0.01;
-
-/// On a logarithmic axis a bar's length says nothing, so it has points.
-Json CutMark(bool is_logarithmic) {
-  if (is_logarithmic) return {{"type", "point"}, {"style", "events"}, {"filled", true}, {"size", 70}};
-  return {{"type", "bar"}, {"style", "events"}, {"height", {{"band", 0.7}}}};
-}
 
 }  // namespace
 
@@ -160,34 +109,64 @@ Drawing DrawCutFlow(const ChartInput& input) {
   }
   if (values.empty()) return NotDrawn("no cut was recorded; call RecordCut where events are selected");
   const bool is_logarithmic = least > 0 && least < kLeastSeenShare * first;
-  const Json y = Names("cut", "");
-  Json x = Quantity("drawn", is_logarithmic ? "events after the cut (logarithmic)" : "events after the cut");
+  Json filled = {{"title", "events after the cut"}, {"event labels", NumberLabels(first)}, {"dx", 5}};
+  filled["mark"] = {{"type", "bar"}, {"style", "events"}, {"height", {{"band", 0.7}}}};
   if (is_logarithmic) {
     constexpr double kBelowOne = 0.5;  // such an axis has no 0
     for (Json& value : values) value["drawn"] = std::max(value["drawn"].get<double>(), kBelowOne);
-    x["scale"] = {{"type", "log"}, {"domainMin", kBelowOne}, {"nice", false}};
+    filled["title"] = "events after the cut (logarithmic)";
+    filled["scale"] = {{"type", "log"}, {"domainMin", kBelowOne}, {"nice", false}};
+    // a bar's length says nothing there
+    filled["mark"] = {{"type", "point"}, {"style", "events"}, {"filled", true}, {"size", 70}};
+    filled["dx"] = 9;
   }
-  x["axis"] = {{"tickCount", 6}};
-  LabelNumbers(first, &x["axis"]);
-  Json layers = Json::array();
-  layers.push_back({{"mark", CutMark(is_logarithmic)},
-                    {"encoding",
-                     {{"y", y},
-                      {"x", x},
-                      {"tooltip", Tooltip({{"cut", "cut", "nominal"},
-                                           {"events", "events"},
-                                           {"step", "of the step before"},
-                                           {"total", "of all"}})}}}});
-  layers.push_back({{"mark", {{"type", "text"}, {"style", "label"}, {"align", "left"}, {"dx", is_logarithmic ? 9 : 5}}},
-                    {"encoding", {{"y", y}, {"x", x}, {"text", {{"field", "words"}, {"type", "nominal"}}}}}});
-  Json body = {{"width", 520},
-               {"height", {{"step", 28}}},
-               {"data", InlineData(std::move(values))},
-               {"layer", std::move(layers)}};
-  return {std::move(body),
+  filled["cuts"] = std::move(values);
+  return {FilledTemplate("cut_flow", filled),
           fmt::format("{} of {} events are left{}", HumanCount(last), HumanCount(first),
                       first > 0 ? fmt::format(" ({})", HumanPercent(last / first)) : ""),
           ""};
+}
+
+namespace {
+
+void AddRun(const Measurement& measurement, std::string_view role, std::string_view metric, std::string_view unit,
+            Json* rows) {
+  const double value = measurement.Metric(metric).value_or(0);
+  const Text& name = measurement.run.name;
+  Json row = {{"run", fmt::format("{} ({})", ShownName(name.empty() ? "run" : name.str()), role)},
+              {"role", role},
+              {"v", value},
+              {"words", HumanQuantity(metric, value, unit)},
+              {"end", value}};
+  if (const auto half = HalfIntervalOfMean(measurement, metric)) {
+    row["low"] = value - *half;
+    row["high"] = row["end"] = value + *half;
+    row["words"] = fmt::format("{} ± {}", HumanQuantity(metric, value, unit), HumanQuantity(metric, *half, unit));
+  }
+  rows->push_back(std::move(row));
+}
+
+}  // namespace
+
+Drawing DrawComparedMetric(const ChartInput& input, std::string_view metric) {
+  if (input.baseline == nullptr) return NotDrawn("there is no second run; give one with --baseline");
+  const auto value = input.measurement->Metric(metric), other = input.baseline->Metric(metric);
+  if (!value.has_value()) return NotDrawn("this run: " + input.measurement->WhyNotMeasured(metric));
+  if (!other.has_value()) return NotDrawn("baseline: " + input.baseline->WhyNotMeasured(metric));
+  Json rows = Json::array();
+  const MetricDefinition* definition = FindMetric(metric);
+  const std::string unit = definition == nullptr ? "" : definition->unit;
+  AddRun(*input.baseline, "baseline", metric, unit, &rows);
+  AddRun(*input.measurement, "this run", metric, unit, &rows);
+  std::string finding = "no change in per cent: the baseline is 0";
+  if (*other != 0) finding = HumanChange((*value - *other) / std::fabs(*other)) + " against the baseline";
+  const bool has_interval = HalfIntervalOfMean(*input.measurement, metric).has_value();
+  finding += has_interval ? "; lines: 95 % interval of the mean" : "; no interval: one value a run";
+  return {FilledTemplate("compared_metric",
+                         {{"runs", std::move(rows)},
+                          {"title", unit.empty() ? std::string(metric) : fmt::format("{} [{}]", metric, unit)},
+                          {"value labels", NumberLabels(std::max(std::fabs(*value), std::fabs(*other)))}}),
+          finding, ""};
 }
 
 }  // namespace crema

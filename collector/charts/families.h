@@ -9,80 +9,52 @@
 
 namespace crema {
 
-// cluster_charts.cc: how many workers, tasks and cores there were
-Drawing DrawWorkerCount(const ChartInput& input);
-Drawing DrawConcurrency(const ChartInput& input);
-Drawing DrawTotalActiveTasks(const ChartInput& input);
-Drawing DrawExecutingTasks(const ChartInput& input);
-Drawing DrawOccupancy(const ChartInput& input);
-
-// utilization_charts.cc: memory and CPU of workers against what they had
-Drawing DrawMeanMemoryUtilization(const ChartInput& input);
-Drawing DrawMemoryUtilizationPerWorker(const ChartInput& input);
-Drawing DrawMeanCpuUtilization(const ChartInput& input);
-Drawing DrawCpuUtilizationPerWorker(const ChartInput& input);
-
 // tree_charts.cc: the processes of a command
 Drawing DrawProcessTimeline(const ChartInput& input);
 
 // worker_charts.cc: workers beside one another
-Drawing DrawWorkerActivity(const ChartInput& input);
 Drawing DrawCpuHeatmap(const ChartInput& input);
 Drawing DrawMemorySmallMultiples(const ChartInput& input);
 Drawing DrawWorkerBalance(const ChartInput& input);
 Drawing DrawReadRateHeatmap(const ChartInput& input);
 
-// budget_charts.cc: where the core-seconds went, and the key figures
+// budget_charts.cc: where the core-seconds went, the key figures, and what chunks wait for together
 Drawing DrawActivityBreakdown(const ChartInput& input);
 Drawing DrawEfficiencySummary(const ChartInput& input);
-Drawing DrawResourceUtilization(const ChartInput& input);
+Drawing DrawContention(const ChartInput& input);
 
-// rate_charts.cc: events, data and chunks as time went on
+// rate_charts.cc: chunks, tasks, events and data as time went on
+Drawing DrawConcurrency(const ChartInput& input);
+Drawing DrawTotalActiveTasks(const ChartInput& input);
 Drawing DrawThroughput(const ChartInput& input);
 Drawing DrawProgressTail(const ChartInput& input);
 Drawing DrawActivityTimeline(const ChartInput& input);
 
-// attempt_charts.cc: every attempt
+// chunk_charts.cc: every attempt, durations and memory
 Drawing DrawChunkTimeline(const ChartInput& input);
 Drawing DrawFailuresTimeline(const ChartInput& input);
-
-// chunk_charts.cc: durations and memory
 Drawing DrawRuntimeDistribution(const ChartInput& input);
 Drawing DrawRuntimeVsEvents(const ChartInput& input);
 Drawing DrawMemoryVsEvents(const ChartInput& input);
 Drawing DrawSlowestChunks(const ChartInput& input);
 
-// input_charts.cc: what was read
-Drawing DrawBranchAccess(const ChartInput& input);
+// input_charts.cc: datasets, files, and what was read
+Drawing DrawDatasetRates(const ChartInput& input);
+Drawing DrawFileReadRates(const ChartInput& input);
 Drawing DrawBytesAccessed(const ChartInput& input);
-Drawing DrawCompressionRatio(const ChartInput& input);
 Drawing DrawDataAccess(const ChartInput& input);
-
-// contention_chart.cc: what chunks wait for together
-Drawing DrawContention(const ChartInput& input);
 
 // section_charts.cc
 Drawing DrawSectionIcicle(const ChartInput& input);
 Drawing DrawSectionSelfTime(const ChartInput& input);
-Drawing DrawSectionCpuVsWait(const ChartInput& input);
 
 // fine_charts.cc: activities inside tasks and transfers
 Drawing DrawFineByFunction(const ChartInput& input);
 Drawing DrawFineByActivity(const ChartInput& input);
-Drawing DrawPerTaskCpuIo(const ChartInput& input);
-Drawing DrawPerTaskBytesRead(const ChartInput& input);
-Drawing DrawPerTaskOverhead(const ChartInput& input);
 
-// dataset_charts.cc: datasets and files
-Drawing DrawDurationByDataset(const ChartInput& input);
-Drawing DrawDatasetRates(const ChartInput& input);
-Drawing DrawFileReadRates(const ChartInput& input);
-
-// custom_charts.cc: what the user recorded
+// custom_charts.cc: what the user recorded, and one metric of two runs
 Drawing DrawCustomMetric(const ChartInput& input, std::string_view metric);
 Drawing DrawCutFlow(const ChartInput& input);
-
-// comparison_charts.cc
 Drawing DrawComparedMetric(const ChartInput& input, std::string_view metric);
 
 }  // namespace crema

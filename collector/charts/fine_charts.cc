@@ -1,16 +1,13 @@
-// What tasks and transfers spent their time and bytes on: Dask's fine metrics, and activities that the SDK recorded.
+// What tasks and transfers spent their time on: Dask's fine metrics, and activities that the SDK recorded.
 #include <algorithm>
 #include <map>
-#include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "collector/appearance/colours.h"
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/encodings.h"
+#include "collector/charts/chart_template.h"
 #include "collector/charts/families.h"
 #include "collector/charts/shown_names.h"
 #include "fmt/format.h"
@@ -24,225 +21,138 @@ constexpr size_t kMostFunctions = 20;
 constexpr size_t kMostActivities = 12;
 constexpr char kNoFine[] =
     "no fine metrics and no activities: they come from a Dask scheduler with crema's plug-in, or from the SDK";
-constexpr char kTransfers[] = "between workers";
-constexpr char kInTasks[] = "inside tasks";
+constexpr std::string_view kTransfers = "between workers";
+constexpr std::string_view kInTasks = "inside tasks";
+constexpr char kOthers[] = "(others)";
 
 /// Sum over spans and workers of what one function spent on one activity.
 struct FineSum {
-  std::string place;  ///< inside tasks, or between workers
+  std::string_view place;  ///< inside tasks, or between workers
   std::string function;
   std::string activity;
-  double value = 0;
+  double seconds = 0;
 };
 
-struct FineFilter {
-  std::string_view unit;
-  bool transfers_too = false;
-  std::set<std::string> activities;  ///< empty: all
-};
-
-std::vector<FineSum> ReadFine(const Measurement& measurement, const FineFilter& filter) {
-  std::map<std::pair<std::string, std::string>, FineSum> sums;
-  std::vector<std::pair<std::string, std::string>> order;
+std::vector<FineSum> ReadFine(const Measurement& measurement, bool with_transfers) {
+  std::vector<FineSum> sums;
+  std::map<std::pair<std::string, std::string>, size_t> places;
   for (const FineRow& row : measurement.fine) {
     const std::string& context = row.context;
     const bool is_transfer = context == "get-data" || context == "gather-dep" || context == "p2p";
-    if (!row.value.has_value() || row.unit != filter.unit || (is_transfer && !filter.transfers_too)) continue;
+    if (!row.value.has_value() || row.unit != "seconds" || (is_transfer && !with_transfers)) continue;
     const std::string activity = row.activity.has_value() ? row.activity.str() : "(no name)";
-    if (!filter.activities.empty() && filter.activities.count(activity) == 0) continue;
     const std::string function = row.function.has_value() ? row.function.str() : context;
     // what Dask counts beside all spans is no task's
     if (function == "N/A") continue;
-    const auto [found, is_new] = sums.try_emplace({function, activity});
-    if (is_new) {
-      found->second = {is_transfer ? kTransfers : kInTasks, function, activity, 0};
-      order.push_back(found->first);
-    }
-    found->second.value += *row.value;
+    const auto [place, is_new] = places.try_emplace({function, activity}, sums.size());
+    if (is_new) sums.push_back({is_transfer ? kTransfers : kInTasks, function, activity, 0});
+    sums[place->second].seconds += *row.value;
   }
-  std::vector<FineSum> read;
-  for (const auto& key : order) {
-    if (sums[key].value > 0) read.push_back(sums[key]);
-  }
-  return read;
+  sums.erase(std::remove_if(sums.begin(), sums.end(), [](const FineSum& sum) { return !(sum.seconds > 0); }),
+             sums.end());
+  return sums;
 }
 
-using NameOfSum = std::string FineSum::*;
-
-/// Names by their sums, largest first; beyond `most` all others share one.
-struct Ranking {
-  std::vector<std::string> names;
+double TotalOf(const std::vector<FineSum>& sums) {
   double total = 0;
+  for (const FineSum& sum : sums) total += sum.seconds;
+  return total;
+}
 
-  Ranking(const std::vector<FineSum>& sums, NameOfSum name, size_t most) {
-    std::map<std::string, double> totals;
-    for (const FineSum& sum : sums) {
-      totals[sum.*name] += sum.value;
-      total += sum.value;
-    }
-    std::vector<std::pair<double, std::string>> ranked;
-    ranked.reserve(totals.size());
-    for (const auto& [key, value] : totals) ranked.emplace_back(-value, key);
-    std::sort(ranked.begin(), ranked.end());
-    for (const auto& [value, key] : ranked) {
-      if (names.size() < most) names.push_back(key);
-    }
-    has_others = ranked.size() > most;
-    if (has_others) names.back() = kOthers;
+/// Names by their sums, largest first. Beyond `most` all others share one name, which replaces theirs in `sums`.
+std::vector<std::string> RankedNames(std::string FineSum::*name, size_t most, std::vector<FineSum>* sums) {
+  std::map<std::string, double> totals;
+  for (const FineSum& sum : *sums) totals[sum.*name] += sum.seconds;
+  std::vector<std::string> names;
+  for (const auto& [key, seconds] : totals) names.push_back(key);
+  std::stable_sort(names.begin(), names.end(),
+                   [&](const std::string& a, const std::string& b) { return totals[a] > totals[b]; });
+  if (names.size() <= most) return names;
+  names.resize(most - 1);
+  for (FineSum& sum : *sums) {
+    if (std::find(names.begin(), names.end(), sum.*name) == names.end()) sum.*name = kOthers;
   }
+  names.emplace_back(kOthers);
+  return names;
+}
 
-  std::string Of(const std::string& name) const {
-    return std::find(names.begin(), names.end(), name) != names.end() || !has_others ? name : std::string(kOthers);
+/// Computing comes first, waiting next: these have the budget's colours. All others come after them.
+struct Activities {
+  std::vector<std::string> order;  ///< as recorded
+  Json scale;
+
+  Activities(std::vector<std::string> ranked, ShownNames* names) : order(std::move(ranked)) {
+    static const std::vector<std::string_view> kFurther = {"overhead", "opening", "events", "strongest", "limit",
+                                                           "baseline", "others",  "data",   "muted",     "watch"};
+    const auto rank = [](const std::string& name) {
+      return name == "thread-cpu" ? 0 : name == "thread-noncpu" ? 1 : 2;
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
+    std::vector<std::string> shown;
+    std::vector<std::string_view> colours;
+    size_t next = 0;
+    for (const std::string& name : order) {
+      shown.push_back(names->Of(name));
+      colours.push_back(rank(name) == 0   ? "cpu"
+                        : rank(name) == 1 ? "wait"
+                        : name == kOthers ? "idle"
+                                          : kFurther[next++ % kFurther.size()]);
+    }
+    scale = ColourScale(shown, colours);
   }
-
-  bool has_others = false;
-  static constexpr char kOthers[] = "(others)";
 };
 
-/// The two that everybody looks for have the budget's colours; all others come after them.
-Json ActivityColours(const std::vector<std::string>& ranked, ShownNames* names) {
-  static const std::vector<std::string_view> kFurther = {"overhead", "opening", "events", "strongest", "limit",
-                                                         "baseline", "others",  "data",   "muted",     "watch"};
-  std::vector<std::string> domain;
-  std::vector<std::string_view> colours;
-  for (const auto& [activity, colour] : {std::pair<std::string, std::string_view>{"thread-cpu", "cpu"},
-                                         std::pair<std::string, std::string_view>{"thread-noncpu", "wait"}}) {
-    if (std::find(ranked.begin(), ranked.end(), activity) == ranked.end()) continue;
-    domain.push_back(names->Of(activity));
-    colours.push_back(colour);
-  }
-  size_t next = 0;
-  for (const std::string& activity : ranked) {
-    if (activity == "thread-cpu" || activity == "thread-noncpu") continue;
-    domain.push_back(names->Of(activity));
-    colours.push_back(activity == Ranking::kOthers ? "idle" : kFurther[next++ % kFurther.size()]);
-  }
-  Json colour = NamedColours("activity", domain, colours);
-  colour["legend"] = {{"columns", 4}};
-  return colour;
-}
-
-/// Computing comes first, waiting next, then the largest.
-size_t StackOrder(std::string_view activity, size_t rank) {
-  return activity == "thread-cpu" ? 0 : activity == "thread-noncpu" ? 1 : rank + 2;
-}
-
-struct FineBars {
-  std::string_view unit;   ///< in the measurement
-  std::string_view title;  ///< of the axis, with its unit
-  double factor = 1;       ///< from that unit to the axis's
-  std::string (*words)(double value) = HumanDuration;
-};
-
-/// A bar for each function, split by activity.
-Drawing BarsByFunction(const std::vector<FineSum>& sums, const FineBars& bars) {
-  const Ranking functions(sums, &FineSum::function, kMostFunctions);
-  const Ranking activities(sums, &FineSum::activity, kMostActivities);
-  ShownNames function_names, activity_names;
-  Json values = Json::array();
-  for (const std::string& function : functions.names) {
-    std::map<std::string, double> of_function;
-    for (const FineSum& sum : sums) {
-      if (functions.Of(sum.function) == function) of_function[activities.Of(sum.activity)] += sum.value;
-    }
-    for (size_t i = 0; i < activities.names.size(); ++i) {
-      const auto found = of_function.find(activities.names[i]);
-      if (found == of_function.end()) continue;
-      values.push_back({{"function", function_names.Of(function)},
-                        {"activity", activity_names.Of(activities.names[i])},
-                        {"order", StackOrder(activities.names[i], i)},
-                        {"v", found->second * bars.factor}});
-    }
-  }
-  Json body = {
-      {"width", 560},
-      {"height", {{"step", 26}}},
-      {"data", InlineData(std::move(values))},
-      {"mark", {{"type", "bar"}, {"height", {{"band", 0.7}}}}},
-      {"encoding",
-       {{"y", Names("function", "")},
-        {"x", Quantity("v", bars.title)},
-        {"order", {{"field", "order"}, {"type", "quantitative"}}},
-        {"color", ActivityColours(activities.names, &activity_names)},
-        {"tooltip",
-         Tooltip({{"function", "function", "nominal"}, {"activity", "activity", "nominal"}, {"v", bars.title}})}}}};
-  return {std::move(body),
-          fmt::format("{} in all; most in {}", bars.words(functions.total), ShownName(functions.names.front())), ""};
-}
-
-std::string WithCoverage(const Measurement& measurement, const std::string& finding) {
+/// What a chart found: `names` are sorted.
+std::string Finding(const Measurement& measurement, double total, const std::vector<std::string>& names) {
+  std::string finding = fmt::format("{} in all; most in {}", HumanDuration(total), ShownName(names.front()));
   const auto coverage = measurement.quality.fine_metrics_coverage;
   return coverage.has_value() ? finding + fmt::format("; covers {} of task time", HumanPercent(*coverage)) : finding;
 }
 
-Drawing TimeByFunction(const ChartInput& input, const std::set<std::string>& activities, const std::string& reason) {
-  const std::vector<FineSum> sums = ReadFine(*input.measurement, {"seconds", false, activities});
-  if (sums.empty()) return NotDrawn(reason);
-  Drawing drawing = BarsByFunction(sums, {"seconds", "time, all workers together [s]"});
-  drawing.finding = WithCoverage(*input.measurement, drawing.finding);
-  return drawing;
-}
-
 }  // namespace
 
-Drawing DrawFineByFunction(const ChartInput& input) { return TimeByFunction(input, {}, kNoFine); }
-
-Drawing DrawPerTaskCpuIo(const ChartInput& input) {
-  return TimeByFunction(input, {"thread-cpu", "thread-noncpu"}, kNoFine);
-}
-
-Drawing DrawPerTaskOverhead(const ChartInput& input) {
-  const bool has_fine = !ReadFine(*input.measurement, {"seconds", false, {}}).empty();
-  return TimeByFunction(input, {"compress", "decompress", "serialize", "deserialize"},
-                        has_fine ? "no task compressed or serialized anything" : kNoFine);
-}
-
-Drawing DrawPerTaskBytesRead(const ChartInput& input) {
-  const std::vector<FineSum> sums = ReadFine(*input.measurement, {"bytes", false, {"disk-read", "memory-read"}});
-  if (sums.empty()) {
-    const bool has_fine = !ReadFine(*input.measurement, {"seconds", false, {}}).empty();
-    return NotDrawn(has_fine ? "no task read what another had made, from memory or from disk" : kNoFine);
+Drawing DrawFineByFunction(const ChartInput& input) {
+  std::vector<FineSum> sums = ReadFine(*input.measurement, /*with_transfers=*/false);
+  if (sums.empty()) return NotDrawn(kNoFine);
+  const std::vector<std::string> functions = RankedNames(&FineSum::function, kMostFunctions, &sums);
+  ShownNames function_names, activity_names;
+  const Activities activities(RankedNames(&FineSum::activity, kMostActivities, &sums), &activity_names);
+  Json rows = Json::array();
+  for (const std::string& function : functions) {
+    for (size_t i = 0; i < activities.order.size(); ++i) {
+      double seconds = 0;
+      for (const FineSum& sum : sums) {
+        if (sum.function == function && sum.activity == activities.order[i]) seconds += sum.seconds;
+      }
+      if (!(seconds > 0)) continue;
+      rows.push_back({{"function", function_names.Of(function)},
+                      {"activity", activity_names.Of(activities.order[i])},
+                      {"order", i},
+                      {"v", seconds}});
+    }
   }
-  double most = 0;
-  for (const FineSum& sum : sums) most = std::max(most, sum.value);
-  const auto [unit, factor] = most >= 1e9   ? std::pair("GB", 1e-9)
-                              : most >= 1e6 ? std::pair("MB", 1e-6)
-                                            : std::pair("kB", 1e-3);
-  const std::string title = fmt::format("dependencies read: memory-read from RAM, disk-read after a spill [{}]", unit);
-  Drawing drawing = BarsByFunction(sums, {"bytes", title, factor, HumanData});
-  drawing.finding += "; Dask's own data, not the input files";
-  return drawing;
+  return {FilledTemplate("fine_by_function", {{"sums", std::move(rows)}, {"activities", activities.scale}}),
+          Finding(*input.measurement, TotalOf(sums), functions), ""};
 }
 
 Drawing DrawFineByActivity(const ChartInput& input) {
-  const std::vector<FineSum> sums = ReadFine(*input.measurement, {"seconds", true, {}});
+  std::vector<FineSum> sums = ReadFine(*input.measurement, /*with_transfers=*/true);
   if (sums.empty()) return NotDrawn(kNoFine);
-  const Ranking activities(sums, &FineSum::activity, 2 * kMostActivities);
+  const std::vector<std::string> activities = RankedNames(&FineSum::activity, 2 * kMostActivities, &sums);
   ShownNames names;
-  Json values = Json::array();
-  for (const std::string& activity : activities.names) {
-    std::map<std::string, double> by_place;
+  Json rows = Json::array();
+  for (const std::string& activity : activities) {
+    std::map<std::string_view, double> by_place;
     for (const FineSum& sum : sums) {
-      if (activities.Of(sum.activity) == activity) by_place[sum.place] += sum.value;
+      if (sum.activity == activity) by_place[sum.place] += sum.seconds;
     }
-    for (const auto& [place, value] : by_place) {
-      values.push_back({{"activity", names.Of(activity)}, {"place", place}, {"v", value}});
+    for (const auto& [place, seconds] : by_place) {
+      rows.push_back({{"activity", names.Of(activity)}, {"place", place}, {"v", seconds}});
     }
   }
-  Json body = {{"width", 560},
-               {"height", {{"step", 22}}},
-               {"data", InlineData(std::move(values))},
-               {"mark", {{"type", "bar"}, {"height", {{"band", 0.7}}}}},
-               {"encoding",
-                {{"y", Names("activity", "")},
-                 {"x", Quantity("v", "time, all workers together [s]")},
-                 {"color", NamedColours("place", {kInTasks, kTransfers}, {"cpu", "overhead"})},
-                 {"tooltip",
-                  Tooltip({{"activity", "activity", "nominal"}, {"place", "where", "nominal"}, {"v", "time [s]"}})}}}};
-  return {std::move(body),
-          WithCoverage(*input.measurement, fmt::format("{} in all; most in {}", HumanDuration(activities.total),
-                                                       ShownName(activities.names.front()))),
-          ""};
+  return {FilledTemplate("fine_by_activity", {{"sums", std::move(rows)}}),
+          Finding(*input.measurement, TotalOf(sums), activities), ""};
 }
 
 }  // namespace crema

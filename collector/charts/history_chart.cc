@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/encodings.h"
+#include "collector/charts/chart_template.h"
+#include "collector/charts/drawing.h"
 #include "collector/charts/shown_names.h"
 #include "collector/charts/specification.h"
 #include "collector/records/loose_json.h"
@@ -14,8 +15,6 @@ namespace crema {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::string_view kX = "run, oldest first";
 
 double Value(const Json& row, std::string_view key) { return NumberField(row, key).value_or(0); }
 
@@ -62,31 +61,10 @@ Json ChangeRows(const Json& history) {
 
 Json Body(const Json& history) {
   const std::string unit = TextField(history, "unit");
-  const std::string title = TextField(history, "metric") + (unit.empty() ? "" : " (" + unit + ")");
-  Json x = Quantity("run", kX), y = Quantity("value", title);
-  y["scale"] = {{"zero", false}};
-  Json layers = Json::array();
-  layers.push_back({{"data", InlineData(ChangeRows(history))},
-                    {"mark", {{"type", "rect"}, {"opacity", 0.25}, {"color", ColourNamed("wait")}}},
-                    {"encoding",
-                     {{"x", x},
-                      {"x2", {{"field", "last"}}},
-                      {"tooltip", Tooltip({{"start", "changed at", "nominal"}, {"commit", "commit", "nominal"}})}}}});
-  layers.push_back({{"data", InlineData(RunRows(history))},
-                    {"mark", {{"type", "point"}, {"filled", true}, {"size", 40}, {"color", ColourNamed("cpu")}}},
-                    {"encoding",
-                     {{"x", x},
-                      {"y", y},
-                      {"tooltip", Tooltip({{"start", "began", "nominal"},
-                                           {"directory", "run", "nominal"},
-                                           {"commit", "commit", "nominal"},
-                                           {"text", "value", "nominal"}})}}}});
-  layers.push_back(
-      {{"data", InlineData(LevelRows(history))},
-       {"mark", {{"type", "rule"}, {"strokeWidth", 2}, {"color", ColourNamed("baseline")}}},
-       {"encoding",
-        {{"x", x}, {"x2", {{"field", "last"}}}, {"y", y}, {"tooltip", Tooltip({{"text", "level", "nominal"}})}}}});
-  return {{"width", 640}, {"height", 320}, {"layer", std::move(layers)}};
+  return FilledTemplate("history", {{"title", TextField(history, "metric") + (unit.empty() ? "" : " (" + unit + ")")},
+                                    {"runs", RunRows(history)},
+                                    {"levels", LevelRows(history)},
+                                    {"changes", ChangeRows(history)}});
 }
 
 }  // namespace

@@ -1,13 +1,15 @@
-// What was read of the input: bytes, branches, compression.
+// Datasets and files beside one another, and what was read of them.
+#include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/encodings.h"
+#include "collector/charts/chart_template.h"
 #include "collector/charts/families.h"
-#include "collector/charts/log_histogram.h"
+#include "collector/charts/shown_names.h"
 #include "collector/detail/run_detail.h"
 #include "fmt/format.h"
 
@@ -16,122 +18,124 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const ValueShape* FindShape(const ChartInput& input, std::string_view quantity) {
-  return input.detail == nullptr ? nullptr : input.detail->FindDistribution(quantity);
-}
+constexpr size_t kMostDatasets = 40;
+constexpr size_t kMostFiles = 30;
 
-std::string Why(const ChartInput& input, const std::string& otherwise) {
-  if (input.detail == nullptr) return "the single chunks are not known: this is a measurement without its records";
-  return input.detail->why_no_attempts.empty() ? otherwise : input.detail->why_no_attempts;
-}
+struct NamedRate {
+  std::string name;
+  double value = 0;
+  std::optional<double> baseline;
+  std::string words;
+};
 
-/// Sorted values: the x axis is the share of chunks that have at most this much.
-void AddProfile(const ValueShape& shape, double factor, const std::string& name, Json* values) {
-  const size_t count = shape.sorted.size();
-  for (size_t i = 0; i < count; ++i) {
-    values->push_back({{"rank", Rounded(100.0 * (static_cast<double>(i) + 0.5) / static_cast<double>(count))},
-                       {"v", Rounded(shape.sorted[i] * factor)},
-                       {"name", name}});
+/// Horizontal bars with their figures; the baseline's as grey ticks.
+Json Bars(const std::vector<NamedRate>& rates, std::string_view title, std::string_view style) {
+  Json values = {{"title", title}, {"style", style}};
+  ShownNames names;
+  for (const NamedRate& rate : rates) {
+    Json row = {{"name", names.Of(rate.name)},
+                {"v", rate.value},
+                {"words", rate.words},
+                {"end", std::max(rate.value, rate.baseline.value_or(0))}};
+    if (rate.baseline.has_value()) {
+      row["baseline"] = *rate.baseline;
+      values["has baseline"] = true;
+    }
+    values["rates"].push_back(std::move(row));
   }
+  return FilledTemplate("rates", values);
 }
-
-Json ProfileBody(Json values, const std::string& title, const std::vector<std::string>& names,
-                 const std::vector<std::string_view>& colours) {
-  Json x = Quantity("rank", "chunks, from the least to the most [%]");
-  x["scale"] = {{"domain", {0, 100}}};
-  Json colour = NamedColours("name", names, colours);
-  if (names.size() < 2) colour["legend"] = nullptr;
-  if (names.size() >= 2) colour["legend"] = {{"symbolType", "stroke"}, {"symbolStrokeWidth", 3}};
-  const bool few = values.size() <= 20 * names.size();
-  return {{"width", 640},
-          {"height", 240},
-          {"data", InlineData(std::move(values))},
-          {"mark", {{"type", "line"}, {"interpolate", "step"}, {"point", few}}},
-          {"encoding", {{"x", x}, {"y", Quantity("v", title)}, {"color", std::move(colour)}}}};
-}
-
-double MeanOf(const ValueShape& shape) { return shape.sum / static_cast<double>(shape.count); }
 
 }  // namespace
 
-Drawing DrawBranchAccess(const ChartInput& input) {
-  const ValueShape* columns = FindShape(input, "columns");
-  if (columns == nullptr) return NotDrawn(Why(input, "no chunk told which branches it read; call AddColumns"));
-  Json values = Json::array();
-  AddProfile(*columns, 1, "branches", &values);
-  return {ProfileBody(std::move(values), "branches read by a chunk", {"branches"}, {"data"}),
-          fmt::format("{} on average, {} to {}", HumanCount(MeanOf(*columns)), HumanCount(columns->min),
-                      HumanCount(columns->max)),
+Drawing DrawDatasetRates(const ChartInput& input) {
+  std::map<std::string, Number> baseline;
+  if (input.baseline != nullptr) {
+    for (const BreakdownRow& row : input.baseline->datasets) baseline[row.name] = row.event_rate;
+  }
+  std::vector<NamedRate> rates;
+  for (const BreakdownRow& row : input.measurement->datasets) {
+    if (!row.event_rate.has_value()) continue;
+    rates.push_back({row.name, *row.event_rate, baseline[row.name], HumanRate(*row.event_rate)});
+  }
+  if (rates.empty()) return NotDrawn("no chunk told its number of events");
+  std::stable_sort(rates.begin(), rates.end(),
+                   [](const NamedRate& a, const NamedRate& b) { return a.value > b.value; });
+  if (rates.size() > kMostDatasets) rates.erase(rates.begin(), rates.end() - kMostDatasets);
+  return {Bars(rates, "events per second of a busy lane [1/s]", "events"),
+          fmt::format("fastest {} in {}, slowest {} in {}", rates.front().words, ShownName(rates.front().name),
+                      rates.back().words, ShownName(rates.back().name)),
           ""};
 }
 
+Drawing DrawFileReadRates(const ChartInput& input) {
+  std::vector<NamedRate> rates;
+  std::vector<std::string_view> paths;
+  for (const BreakdownRow& row : input.measurement->files) {
+    paths.push_back(row.name.str());
+    const Number &bytes = row.bytes_read, &seconds = row.duration_sum;
+    if (!bytes.has_value() || !seconds.has_value() || !(*seconds > 0)) continue;
+    const double rate = *bytes / *seconds / 1e6;
+    rates.push_back({row.name, rate, std::nullopt, fmt::format("{}/s · {}", HumanData(rate * 1e6), HumanData(*bytes))});
+  }
+  if (rates.empty()) return NotDrawn("no chunk told how many bytes it read");
+  std::stable_sort(rates.begin(), rates.end(),
+                   [](const NamedRate& a, const NamedRate& b) { return a.value < b.value; });
+  const size_t all = rates.size();
+  if (all > kMostFiles) rates.resize(kMostFiles);
+  for (NamedRate& rate : rates) rate.name = std::string(ShortestUniqueEnd(rate.name, paths));
+  std::string finding = fmt::format("slowest: {} a second of chunk time from {}", HumanData(rates.front().value * 1e6),
+                                    ShownName(rates.front().name));
+  if (all > kMostFiles) finding += fmt::format("; the {} slowest of {} files", kMostFiles, all);
+  return {Bars(rates, "data read per second of chunk time [MB/s]", "data"), finding, ""};
+}
+
 Drawing DrawBytesAccessed(const ChartInput& input) {
-  const ValueShape* read = FindShape(input, "bytes_read");
-  const ValueShape* uncompressed = FindShape(input, "bytes_uncompressed");
-  if (read == nullptr && uncompressed == nullptr) return NotDrawn(Why(input, "no chunk told how many bytes it read"));
-  Json values = Json::array();
+  Json values = {{"values", Json::array()}};
   std::vector<std::string> names;
   std::vector<std::string_view> colours;
   std::string finding;
-  if (read != nullptr) {
-    AddProfile(*read, 1e-6, "as stored", &values);
-    names.emplace_back("as stored");
-    colours.emplace_back("data");
-    finding = fmt::format("as stored {} a chunk on average", HumanData(MeanOf(*read)));
-  }
-  if (uncompressed != nullptr) {
-    AddProfile(*uncompressed, 1e-6, "uncompressed", &values);
-    names.emplace_back("uncompressed");
-    colours.emplace_back("wait");
-    finding += fmt::format("{}uncompressed {}", finding.empty() ? "" : ", ", HumanData(MeanOf(*uncompressed)));
-  }
-  return {ProfileBody(std::move(values), "read by a chunk [MB]", names, colours), finding, ""};
-}
-
-Drawing DrawCompressionRatio(const ChartInput& input) {
-  const ValueShape* ratio = FindShape(input, "compression_ratio");
-  if (ratio == nullptr || ratio->bins() == 0) {
-    return NotDrawn(Why(input, "no chunk told both how many bytes it read and what they were uncompressed"));
-  }
-  std::vector<HistogramMark> marks;
-  const auto whole = input.measurement->Metric("compression_ratio");
-  if (whole.has_value()) marks.push_back({*whole, "all together " + HumanCount(*whole)});
-  return {
-      LogHistogram(*input.detail, *ratio, 1, "uncompressed by stored bytes (logarithmic)", marks, nullptr),
-      fmt::format("{} chunks, from {} to {}{}", ExactCount(static_cast<double>(ratio->count)), HumanCount(ratio->min),
-                  HumanCount(ratio->max), whole.has_value() ? "; all together " + HumanCount(*whole) : ""),
-      ""};
+  // sorted values: the x axis is the share of chunks that have at most this much
+  const auto add = [&](std::string_view quantity, const std::string& name, std::string_view colour) {
+    const ValueShape* shape = input.detail == nullptr ? nullptr : input.detail->FindDistribution(quantity);
+    if (shape == nullptr) return;
+    const auto count = static_cast<double>(shape->sorted.size());
+    double rank = 0.5;
+    for (const double value : shape->sorted) {
+      values["values"].push_back({{"rank", Rounded(100 * rank / count)}, {"v", Rounded(value * 1e-6)}, {"name", name}});
+      ++rank;
+    }
+    const std::string mean = HumanData(shape->sum / static_cast<double>(shape->count));
+    finding +=
+        finding.empty() ? fmt::format("{} {} a chunk on average", name, mean) : fmt::format(", {} {}", name, mean);
+    names.push_back(name);
+    colours.push_back(colour);
+  };
+  add("bytes_read", "as stored", "data");
+  add("bytes_uncompressed", "uncompressed", "wait");
+  if (names.empty()) return NotDrawn(WhyNoChunks(input, "no chunk told how many bytes it read"));
+  values["are few"] = values["values"].size() <= 20 * names.size();
+  values["names"] = ColourScale(names, colours);
+  values["legend"] = names.size() < 2 ? Json() : Json({{"symbolType", "stroke"}, {"symbolStrokeWidth", 3}});
+  return {FilledTemplate("bytes_accessed_per_chunk", values), finding, ""};
 }
 
 Drawing DrawDataAccess(const ChartInput& input) {
-  Json values = Json::array();
+  Json shares = Json::array();
   std::string finding;
   for (const auto& [key, label] : {std::pair<std::string_view, std::string_view>{"branches_read_share", "branches"},
                                    {"bytes_read_share", "bytes"}}) {
     const auto share = input.measurement->Metric(key);
     if (!share.has_value()) continue;
-    values.push_back(
+    shares.push_back(
         {{"what", label}, {"share", Rounded(100 * *share)}, {"words", HumanPercent(*share, 1)}, {"all", 100}});
     finding += fmt::format("{}{} of all {}", finding.empty() ? "" : ", ", HumanPercent(*share, 1), label);
   }
-  if (values.empty())
+  if (shares.empty())
     return NotDrawn("how much of the files was read is not known: " +
                     input.measurement->WhyNotMeasured("bytes_read_share"));
-  const Json y = Names("what", "");
-  Json x = Quantity("share", "of what the files hold [%]");
-  x["scale"] = {{"domain", {0, 100}}};
-  Json layers = Json::array();
-  layers.push_back({{"mark", {{"type", "bar"}, {"style", "idle"}, {"height", {{"band", 0.6}}}}},
-                    {"encoding", {{"y", y}, {"x", Quantity("all", "of what the files hold [%]")}}}});
-  layers.push_back({{"mark", {{"type", "bar"}, {"style", "data"}, {"height", {{"band", 0.6}}}}},
-                    {"encoding", {{"y", y}, {"x", x}}}});
-  layers.push_back({{"mark", {{"type", "text"}, {"style", "strong-label"}, {"align", "left"}, {"dx", 5}}},
-                    {"encoding", {{"y", y}, {"x", x}, {"text", {{"field", "words"}, {"type", "nominal"}}}}}});
-  Json body = {{"width", 520},
-               {"height", {{"step", 34}}},
-               {"data", InlineData(std::move(values))},
-               {"layer", std::move(layers)}};
-  return {std::move(body), finding + " were read, mean over files", ""};
+  return {FilledTemplate("data_access_percentage", {{"shares", std::move(shares)}}),
+          finding + " were read, mean over files", ""};
 }
 
 }  // namespace crema

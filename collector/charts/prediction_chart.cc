@@ -4,7 +4,8 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/encodings.h"
+#include "collector/charts/chart_template.h"
+#include "collector/charts/drawing.h"
 #include "collector/charts/shown_names.h"
 #include "collector/charts/specification.h"
 #include "collector/records/loose_json.h"
@@ -32,30 +33,6 @@ Json Rows(const Json& prediction) {
   return rows;
 }
 
-Json Body(const Json& rows, double measured) {
-  Json x = Quantity("wall_time", "wall time (s)"), low = Quantity("low", "wall time (s)"),
-       y = Names("change", "change");
-  x["scale"] = low["scale"] = {{"zero", true}};
-  Json layers = Json::array();
-  layers.push_back({{"mark", {{"type", "rule"}, {"strokeWidth", 6}, {"opacity", 0.4}, {"color", ColourNamed("cpu")}}},
-                    {"encoding", {{"y", y}, {"x", low}, {"x2", {{"field", "high"}}}}}});
-  layers.push_back(
-      {{"mark", {{"type", "point"}, {"filled", true}, {"size", 80}, {"opacity", 1}, {"color", ColourNamed("cpu")}}},
-       {"encoding",
-        {{"y", y},
-         {"x", x},
-         {"tooltip", Tooltip({{"change", "change", "nominal"},
-                              {"time", "wall time", "nominal"},
-                              {"range", "90 % of runs", "nominal"}})}}}});
-  Json was = Json::array();
-  was.push_back({{"wall_time", Rounded(measured)}, {"time", HumanDuration(measured)}});
-  layers.push_back(
-      {{"data", InlineData(std::move(was))},
-       {"mark", {{"type", "rule"}, {"strokeDash", {4, 3}}, {"strokeWidth", 1.5}, {"color", ColourNamed("baseline")}}},
-       {"encoding", {{"x", x}, {"tooltip", Tooltip({{"time", "the run took", "nominal"}})}}}});
-  return {{"data", InlineData(rows)}, {"width", 560}, {"height", {{"step", 26}}}, {"layer", std::move(layers)}};
-}
-
 }  // namespace
 
 Chart MakePredictionChart(const Json& prediction) {
@@ -72,7 +49,10 @@ Chart MakePredictionChart(const Json& prediction) {
   const std::string finding = fmt::format("{} {} instead of {} (dashed)", TextField(rows.front(), "change"),
                                           TextField(rows.front(), "time"), HumanDuration(measured));
   chart.subtitle = finding + ". Predicted by replaying the run's own chunks; bars: 90 % of such runs.";
-  chart.spec = SpecificationOf(chart, finding, "crema · predicted from one run", Body(rows, measured));
+  chart.spec = SpecificationOf(
+      chart, finding, "crema · predicted from one run",
+      FilledTemplate("prediction",
+                     {{"changes", rows}, {"measured", Rounded(measured)}, {"measured time", HumanDuration(measured)}}));
   return chart;
 }
 

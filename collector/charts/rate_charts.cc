@@ -1,6 +1,6 @@
-// How fast the run went: events, data and chunks as time went on. From the attempts, spread evenly over their time.
+// As time went on: chunks and tasks that were open, events, data and chunks done. Rates are from the attempts, spread
+// evenly over their time.
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/encodings.h"
+#include "collector/charts/chart_template.h"
 #include "collector/charts/families.h"
 #include "collector/charts/time_lines.h"
 #include "collector/charts/worker_series.h"
@@ -21,18 +21,78 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+double WallSeconds(const Measurement& measurement) { return measurement.Metric("wall_time").value_or(0); }
+
+/// Integral over the run, by its seconds.
+double MeanOf(const Timeline& steps, double wall_seconds) {
+  double integral = 0;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const double until = i + 1 < steps.size() ? std::min(steps[i + 1].seconds, wall_seconds) : wall_seconds;
+    integral += steps[i].value * std::max(0.0, until - steps[i].seconds);
+  }
+  return integral / wall_seconds;
+}
+
+/// A panel with the baseline's sum over workers, if there is a baseline.
+TimePanel PanelWithBaseline(const ChartInput& input, std::string_view title, std::string_view key) {
+  TimePanel panel(WallSeconds(*input.measurement), title);
+  if (input.baseline == nullptr) return panel;
+  Timeline steps = SumOfSteps(*input.baseline, key);
+  if (steps.empty()) return panel;
+  steps.push_back({WallSeconds(*input.baseline), 0});
+  panel.AddLine(steps, "baseline", "baseline");
+  return panel;
+}
+
+}  // namespace
+
+Drawing DrawConcurrency(const ChartInput& input) {
+  const Measurement& measurement = *input.measurement;
+  const Timeline open = SumOfSteps(measurement, "worker_open_chunks");
+  const double wall_seconds = WallSeconds(measurement);
+  if (open.empty() || !(wall_seconds > 0))
+    return NotDrawn("no chunk records: it is not known when which chunk was open");
+  TimePanel panel = PanelWithBaseline(input, "chunks open at once", "worker_open_chunks");
+  panel.AddFilledLine(open, "cpu", "chunks open");
+  std::string finding = fmt::format("{} chunks open on average", HumanCount(MeanOf(open, wall_seconds)));
+  if (const Timeline cores = SumOfSteps(measurement, "worker_cores"); !cores.empty()) {
+    panel.AddLine(cores, "mean", "cores");
+    finding += fmt::format(", of {} cores", HumanCount(MeanOf(cores, wall_seconds)));
+  }
+  return {panel.Take(), finding, ""};
+}
+
+Drawing DrawTotalActiveTasks(const ChartInput& input) {
+  const Measurement& measurement = *input.measurement;
+  const Timeline active = SumOfSteps(measurement, "worker_active_tasks");
+  const double wall_seconds = WallSeconds(measurement);
+  if (active.empty() || !(wall_seconds > 0)) {
+    return NotDrawn("no scheduler told how many tasks each worker had; measure the run through its engine to see it");
+  }
+  TimePanel panel = PanelWithBaseline(input, "tasks on workers", "worker_active_tasks");
+  panel.AddFilledLine(active, "wait", "queued or executing");
+  if (const Timeline executing = SumOfSteps(measurement, "worker_executing"); !executing.empty()) {
+    panel.AddFilledLine(executing, "cpu", "executing");
+  }
+  return {panel.Take(),
+          fmt::format("{} at most on workers, {} on average", Counted(LargestOf(active), "task", "tasks"),
+                      HumanCount(MeanOf(active, wall_seconds))),
+          ""};
+}
+
+namespace {
+
 constexpr double kLeastNamed = 0.01;  // of the core-seconds
 constexpr size_t kMostBins = 160;     // of 4 pixels: finer ones show the chunks' grain, not the rate
 
 /// Neighbouring bins taken together, so that at most `kMostBins` are left.
 struct CoarseBins {
-  size_t together = 1;
-  double bin_seconds = 0;
+  size_t together;
+  double bin_seconds;
 
-  explicit CoarseBins(const TimeBins& bins) {
-    together = std::max<size_t>(1, (bins.busy_seconds.size() + kMostBins - 1) / kMostBins);
-    bin_seconds = bins.bin_seconds * static_cast<double>(together);
-  }
+  explicit CoarseBins(const TimeBins& bins)
+      : together(std::max<size_t>(1, (bins.busy_seconds.size() + kMostBins - 1) / kMostBins)),
+        bin_seconds(bins.bin_seconds * static_cast<double>(together)) {}
 
   std::vector<double> Sums(const std::vector<double>& values) const {
     std::vector<double> sums((values.size() + together - 1) / together, 0);
@@ -41,37 +101,30 @@ struct CoarseBins {
   }
 };
 
-/// Quantity per second as steps; 0 after its last bin.
-Timeline RateSteps(const TimeBins& bins, const std::vector<double>& values) {
-  const CoarseBins coarse(bins);
-  Timeline steps;
-  double seconds = bins.start_seconds;
-  for (const double sum : coarse.Sums(values)) {
-    steps.push_back({std::max(0.0, seconds), sum / coarse.bin_seconds});
-    seconds += coarse.bin_seconds;
-  }
-  steps.push_back({seconds, 0});
-  return steps;
-}
-
 double SumOf(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
   return sum;
 }
 
-std::string WhyNoAttempts(const ChartInput& input) {
-  if (input.detail == nullptr) return "the single chunks are not known: this is a measurement without its records";
-  return input.detail->why_no_attempts.empty() ? "no chunk was recorded" : input.detail->why_no_attempts;
-}
-
-bool HasBins(const RunDetail* detail) { return detail != nullptr && !detail->over_time.busy_seconds.empty(); }
-
 struct Rate {
-  std::string title;  ///< of the axis, with its unit
+  std::string_view title;  ///< of the axis, with its unit
   std::string_view style;
   double factor;  ///< from the quantity per second to the axis's unit
   std::vector<double> TimeBins::*quantity;
+
+  /// Per second, as steps; 0 after the last bin.
+  Timeline StepsOf(const TimeBins& bins) const {
+    const CoarseBins coarse(bins);
+    Timeline steps;
+    double seconds = bins.start_seconds;
+    for (const double sum : coarse.Sums(bins.*quantity)) {
+      steps.push_back({std::max(0.0, seconds), sum / coarse.bin_seconds});
+      seconds += coarse.bin_seconds;
+    }
+    steps.push_back({seconds, 0});
+    return steps;
+  }
 };
 
 const Rate kEventRate = {"events per second [1/s]", "events", 1, &TimeBins::events};
@@ -84,27 +137,20 @@ Rate DataRateOf(const RunDetail& detail) {
   return {"data read [kbit/s]", "data", 8e-3, &TimeBins::bytes_read};
 }
 
-bool HasRate(const RunDetail* detail, const Rate& rate) {
-  return HasBins(detail) && SumOf(detail->over_time.*rate.quantity) > 0;
-}
+bool HasBins(const RunDetail* detail) { return detail != nullptr && !detail->over_time.busy_seconds.empty(); }
 
+/// Null where the quantity is 0.
 Json RatePanel(const ChartInput& input, const Rate& rate) {
   constexpr double kHeight = 170;
   const RunDetail& detail = *input.detail;
-  TimePanel panel(detail.seconds, std::string(rate.title));
-  if (HasRate(input.baseline_detail, rate)) {
-    const TimeBins& bins = input.baseline_detail->over_time;
-    panel.AddLine(RateSteps(bins, bins.*rate.quantity), "baseline", rate.factor);
-    panel.AddMeaning("baseline", "baseline");
+  const double sum = SumOf(detail.over_time.*rate.quantity);
+  if (!(sum > 0)) return {};
+  TimePanel panel(detail.seconds, rate.title, rate.factor);
+  if (HasBins(input.baseline_detail) && SumOf(input.baseline_detail->over_time.*rate.quantity) > 0) {
+    panel.AddLine(rate.StepsOf(input.baseline_detail->over_time), "baseline", "baseline");
   }
-  const std::vector<double>& values = detail.over_time.*rate.quantity;
-  const Timeline steps = RateSteps(detail.over_time, values);
-  panel.AddArea(steps, rate.style, rate.factor);
-  panel.AddLine(steps, rate.style, rate.factor);
-  if (detail.seconds > 0) {
-    const double mean = SumOf(values) / detail.seconds * rate.factor;
-    panel.AddLevel(mean, "mean", fmt::format("mean {} (dashed)", HumanCount(mean)));
-  }
+  panel.AddFilledLine(rate.StepsOf(detail.over_time), rate.style);
+  if (detail.seconds > 0) panel.AddMean(sum / detail.seconds * rate.factor);
   return panel.Take(kHeight);
 }
 
@@ -121,55 +167,48 @@ std::string UsedWithoutChunk(const Measurement& measurement) {
 }  // namespace
 
 Drawing DrawThroughput(const ChartInput& input) {
-  if (!HasBins(input.detail)) return NotDrawn(WhyNoAttempts(input));
+  if (!HasBins(input.detail)) return NotDrawn(WhyNoChunks(input, "no chunk was recorded"));
   Json panels = Json::array();
   std::string finding;
-  if (HasRate(input.detail, kEventRate)) {
-    panels.push_back(RatePanel(input, kEventRate));
+  if (Json events = RatePanel(input, kEventRate); !events.is_null()) {
+    panels.push_back(std::move(events));
     finding = HumanCount(SumOf(input.detail->over_time.events)) + " events";
   }
-  if (const Rate data = DataRateOf(*input.detail); HasRate(input.detail, data)) {
-    panels.push_back(RatePanel(input, data));
+  if (Json data = RatePanel(input, DataRateOf(*input.detail)); !data.is_null()) {
+    panels.push_back(std::move(data));
     finding += (finding.empty() ? "" : ", ") + HumanData(SumOf(input.detail->over_time.bytes_read)) + " read";
   }
   if (panels.empty()) return NotDrawn("no chunk told its events or how many bytes it read");
   finding += " in " + HumanDuration(input.detail->seconds);
-  return {{{"vconcat", std::move(panels)}, {"spacing", 18}, {"resolve", {{"scale", {{"color", "independent"}}}}}},
-          finding,
-          ""};
+  return {FilledTemplate("panels", {{"panels", std::move(panels)}, {"spacing", 18}}), finding, ""};
 }
 
 Drawing DrawProgressTail(const ChartInput& input) {
-  if (!HasBins(input.detail)) return NotDrawn(WhyNoAttempts(input));
+  if (!HasBins(input.detail)) return NotDrawn(WhyNoChunks(input, "no chunk was recorded"));
   const TimeBins& bins = input.detail->over_time;
-  const double all = SumOf(bins.finished_chunks);
+  const double all = SumOf(bins.finished_chunks), seconds = input.detail->seconds;
   if (!(all > 0)) return NotDrawn("no chunk came to a result");
-  Timeline done;
+  Timeline done = {{0, 0}};
   double sum = 0;
   for (size_t i = 0; i < bins.finished_chunks.size(); ++i) {
-    done.push_back({bins.start_seconds + static_cast<double>(i + 1) * bins.bin_seconds, 0});
     sum += bins.finished_chunks[i];
-    done.back().value = sum / all;
+    done.push_back({bins.start_seconds + static_cast<double>(i + 1) * bins.bin_seconds, sum / all});
   }
-  done.insert(done.begin(), {0, 0});
-  const double seconds = input.detail->seconds;
-  TimePanel panel(seconds, "chunks done [%]");
+  TimePanel panel(seconds, "chunks done [%]", 100);
   panel.SetTop(100);
   const std::optional<double> tail = input.detail->tail_start_seconds;
   std::string finding = ExactCount(all) + " chunks done";
   if (tail.has_value() && *tail < seconds) {
-    panel.AddArea({{0, 0}, {*tail, 1}}, "wait", 100);
-    panel.AddMeaning("wait", "tail: cores run out of work");
+    panel.AddArea({{0, 0}, {*tail, 1}}, "wait", "tail: cores run out of work");
     finding += fmt::format("; the tail began {} before the end ({} of the run)", HumanDuration(seconds - *tail),
                            HumanPercent((seconds - *tail) / seconds));
   }
-  panel.AddLine(done, "cpu", 100);
-  panel.AddMeaning("cpu", "chunks done");
+  panel.AddLine(done, "cpu", "chunks done");
   return {panel.Take(), finding, ""};
 }
 
 Drawing DrawActivityTimeline(const ChartInput& input) {
-  if (!HasBins(input.detail)) return NotDrawn(WhyNoAttempts(input));
+  if (!HasBins(input.detail)) return NotDrawn(WhyNoChunks(input, "no chunk was recorded"));
   const TimeBins& bins = input.detail->over_time;
   const CoarseBins coarse(bins);
   const std::vector<double> busy = coarse.Sums(bins.busy_seconds), cpu = coarse.Sums(bins.cpu_seconds);
@@ -177,7 +216,7 @@ Drawing DrawActivityTimeline(const ChartInput& input) {
   const std::vector<double> lanes = coarse.Sums(bins.lanes_available);
   std::vector<std::string> parts = {"CPU in your code", "Waiting in your code", "No chunk open", "Not measured"};
   std::vector<std::string_view> colours = {"cpu", "wait", "idle", "unknown"};
-  Json values = Json::array();
+  Json rows = Json::array();
   double computed = 0, waited = 0, available = 0, not_measured = 0;
   for (size_t i = 0; i < busy.size(); ++i) {
     const double waiting = cpu_wait[i] + blocked[i];
@@ -192,32 +231,24 @@ Drawing DrawActivityTimeline(const ChartInput& input) {
     available += std::max(there, busy[i]);
     const double from = bins.start_seconds + static_cast<double>(i) * coarse.bin_seconds;
     for (size_t part = 0; part < parts.size(); ++part) {
-      values.push_back({{"t", Rounded(std::max(0.0, from))},
-                        {"part", parts[part]},
-                        {"order", part},
-                        {"cores", Rounded(seconds[part] / coarse.bin_seconds)}});
+      rows.push_back({{"t", Rounded(std::max(0.0, from))},
+                      {"part", parts[part]},
+                      {"order", part},
+                      {"cores", Rounded(seconds[part] / coarse.bin_seconds)}});
     }
   }
   if (not_measured < 0.001 * available) {  // what rounding leaves
     parts.pop_back();
     colours.pop_back();
   }
-  Json y = Quantity("cores", "cores");
-  y["stack"] = "zero";
-  Json body = {{"width", 640},
-               {"height", 260},
-               {"data", InlineData(std::move(values))},
-               {"mark", {{"type", "area"}, {"interpolate", "step-after"}}},
-               {"encoding",
-                {{"x", TimeAxis("t", input.detail->seconds)},
-                 {"y", std::move(y)},
-                 {"order", {{"field", "order"}, {"type", "quantitative"}}},
-                 {"color", NamedColours("part", parts, colours)}}}};
   const std::string whole = available > 0
                                 ? fmt::format("CPU {}, waiting {} of the cores' time",
                                               HumanPercent(computed / available), HumanPercent(waited / available))
                                 : HumanDuration(computed) + " of CPU";
-  return {std::move(body), whole + UsedWithoutChunk(*input.measurement), ""};
+  return {FilledTemplate("activity_timeline", {{"parts", std::move(rows)},
+                                               {"time", TimeAxis(input.detail->seconds)},
+                                               {"kinds", ColourScale(parts, colours)}}),
+          whole + UsedWithoutChunk(*input.measurement), ""};
 }
 
 }  // namespace crema

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/encodings.h"
+#include "collector/charts/chart_template.h"
+#include "collector/charts/drawing.h"
 #include "collector/charts/shown_names.h"
 #include "collector/charts/specification.h"
 #include "collector/records/loose_json.h"
@@ -19,7 +20,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kStepsOfLine = 60;
-constexpr std::string_view kX = "cores", kY = "speed-up";
 
 bool IsTrue(const Json& row, std::string_view key) {
   const Json& field = Field(row, key);
@@ -111,33 +111,10 @@ Json Body(const Json& scaling) {
   }
   std::vector<std::string_view> line_colours = {"baseline", "others", "cpu"};
   line_colours.resize(lines.size());
-  Json x = Quantity("cores", kX), y = Quantity("speedup", kY);
-  x["scale"] = {{"zero", true}};
-  Json layers = Json::array();
-  layers.push_back({{"data", InlineData(std::move(line_rows))},
-                    {"mark", {{"type", "line"}, {"strokeWidth", 1.5}}},
-                    {"encoding", {{"x", x}, {"y", y}, {"color", NamedColours("line", lines, line_colours)}}}});
-  Json interval = {{"data", InlineData(rows)},
-                   {"mark", {{"type", "rule"}, {"strokeWidth", 2}}},
-                   {"encoding", {{"x", x}, {"y", Quantity("least", kY)}, {"y2", {{"field", "most"}}}}}};
-  interval["transform"] = Json::array();
-  interval["transform"].push_back({{"filter", "isValid(datum.least)"}});
-  layers.push_back(std::move(interval));
-  layers.push_back({{"data", InlineData(rows)},
-                    {"mark", {{"type", "point"}, {"filled", true}, {"size", 70}, {"opacity", 1}}},
-                    {"encoding",
-                     {{"x", x},
-                      {"y", y},
-                      {"color", NamedColours("kind", kinds, point_colours)},
-                      {"tooltip", Tooltip({{"run", "run", "nominal"},
-                                           {"cores", "cores"},
-                                           {"speedup", "speed-up"},
-                                           {"efficiency", "efficiency", "nominal"},
-                                           {"time", "wall time", "nominal"}})}}}});
-  return {{"width", 560},
-          {"height", 340},
-          {"layer", std::move(layers)},
-          {"resolve", {{"scale", {{"color", "independent"}}}}}};
+  return FilledTemplate("scaling", {{"lines", std::move(line_rows)},
+                                    {"points", rows},
+                                    {"laws", ColourScale(lines, line_colours)},
+                                    {"kinds", ColourScale(kinds, point_colours)}});
 }
 
 }  // namespace

@@ -7,9 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "collector/appearance/colours.h"
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/encodings.h"
+#include "collector/charts/chart_template.h"
 #include "collector/charts/families.h"
 #include "collector/charts/shown_names.h"
 #include "fmt/format.h"
@@ -67,19 +66,6 @@ std::string_view KindOf(const Section& section) {
   return *section.cpu >= section.total / 2 ? "mostly CPU" : "mostly waiting";
 }
 
-Json KindColours() {
-  return NamedColours("kind", {"mostly CPU", "mostly waiting", "CPU not measured", "outside every section"},
-                      {"cpu", "wait", "others", "idle"});
-}
-
-/// Of text on these colours.
-Json TextColour() {
-  Json conditions = Json::array();
-  conditions.push_back({{"test", "datum.kind === 'mostly CPU'"}, {"value", ColourNamed("onCpu")}});
-  conditions.push_back({{"test", "datum.kind === 'mostly waiting'"}, {"value", ColourNamed("onWait")}});
-  return {{"condition", std::move(conditions)}, {"value", ColourNamed("ink")}};
-}
-
 /// Puts sections side by side inside what encloses them, largest first.
 class IcicleLayout {
  public:
@@ -96,7 +82,6 @@ class IcicleLayout {
   }
 
   Json& cells() { return cells_; }
-  int levels() const { return levels_; }
 
  private:
   void Place(const std::optional<std::string>& parent, double from, int level) {
@@ -112,7 +97,6 @@ class IcicleLayout {
   void Cell(const Section& section, double from, int level) {
     const double share = section.total / whole_;
     if (share < 0.0005) return;  // below a pixel
-    levels_ = std::max(levels_, level + 1);
     // a letter is about 6.5 of the 720 pixels
     const auto letters = static_cast<size_t>(share * 720 / 6.5);
     const std::string name = ShownName(LastName(section.path));
@@ -127,13 +111,13 @@ class IcicleLayout {
                       {"kind", KindOf(section)},
                       {"seconds", section.total},
                       {"self", section.self},
+                      {"cpu", RealOf(section.cpu)},
                       {"calls", section.count}});
   }
 
   double whole_;
   std::map<std::optional<std::string>, std::vector<const Section*>> children_;
   Json cells_ = Json::array();
-  int levels_ = 0;
 };
 
 double WholeOf(const std::vector<Section>& sections) {
@@ -151,47 +135,13 @@ Drawing DrawSectionIcicle(const ChartInput& input) {
   const double whole = WholeOf(sections);
   if (!HasNamed(sections) || !(whole > 0)) return NotDrawn(kNoSections);
   IcicleLayout layout(sections, whole);
-  Json x = Quantity("from", "share of the chunks' time [%]");
-  x["scale"] = {{"domain", {0, 100}}, {"nice", false}};
-  x["axis"] = {{"grid", false}};
-  const Json y = {{"field", "level"}, {"type", "ordinal"}, {"axis", nullptr}, {"scale", {{"paddingInner", 0.06}}}};
-  Json layers = Json::array();
-  layers.push_back({{"mark", {{"type", "rect"}, {"stroke", ColourNamed("card")}, {"strokeWidth", 1.5}}},
-                    {"encoding",
-                     {{"x", x},
-                      {"x2", {{"field", "to"}}},
-                      {"y", y},
-                      {"color", KindColours()},
-                      {"tooltip", Tooltip({{"path", "section", "nominal"},
-                                           {"seconds", "time, inner sections included [s]"},
-                                           {"self", "own time [s]"},
-                                           {"calls", "calls"}})}}}});
-  layers.push_back({{"mark", {{"type", "text"}, {"style", "strong-label"}}},
-                    {"encoding",
-                     {{"x", Quantity("middle", "share of the chunks' time [%]")},
-                      {"y", y},
-                      {"text", {{"field", "label"}, {"type", "nominal"}}},
-                      {"color", TextColour()}}}});
-  Json body = {{"width", 720},
-               {"height", {{"step", 34}}},
-               {"data", InlineData(std::move(layout.cells()))},
-               {"layer", std::move(layers)}};
-  return {std::move(body),
+  return {FilledTemplate("section_icicle", {{"cells", std::move(layout.cells())}}),
           fmt::format("{} of chunk time; width is time, what is inside stands below", HumanDuration(whole)), ""};
 }
 
 namespace {
 
 std::string LabelOf(const Section& section) { return section.path + (section.is_helper ? " (helper)" : ""); }
-
-/// The largest by their own time.
-std::vector<Section> Largest(std::vector<Section> sections, size_t* left_out) {
-  std::stable_sort(sections.begin(), sections.end(),
-                   [](const Section& a, const Section& b) { return a.self > b.self; });
-  *left_out = sections.size() > kMostBars ? sections.size() - kMostBars : 0;
-  if (*left_out > 0) sections.resize(kMostBars);
-  return sections;
-}
 
 std::map<std::string, double> SelfTimes(const Measurement* measurement) {
   std::map<std::string, double> times;
@@ -200,105 +150,43 @@ std::map<std::string, double> SelfTimes(const Measurement* measurement) {
   return times;
 }
 
-std::string MoreSections(size_t left_out) {
-  return left_out == 0 ? "" : fmt::format("; {} smaller ones not drawn", left_out);
-}
-
 }  // namespace
 
 Drawing DrawSectionSelfTime(const ChartInput& input) {
-  size_t left_out = 0;
-  const std::vector<Section> sections = Largest(ReadSections(*input.measurement), &left_out);
+  std::vector<Section> sections = ReadSections(*input.measurement);
+  std::stable_sort(sections.begin(), sections.end(),
+                   [](const Section& a, const Section& b) { return a.self > b.self; });
+  const size_t all = sections.size();
+  if (all > kMostBars) sections.resize(kMostBars);
   if (!HasNamed(sections)) return NotDrawn(kNoSections);
   const double busy = input.measurement->Metric("busy_time").value_or(0);
   const std::map<std::string, double> baseline = SelfTimes(input.baseline);
-  Json values = Json::array();
+  Json values;
   ShownNames names;
   for (const Section& section : sections) {
     std::string words = HumanDuration(section.self);
     if (busy > 0 && !section.is_helper) words += " · " + HumanPercent(section.self / busy);
-    Json value = {{"section", names.Of(LabelOf(section))},
-                  {"self", section.self},
-                  {"calls", section.count},
-                  {"kind", KindOf(section)},
-                  {"words", words}};
-    value["end"] = section.self;
+    Json row = {{"section", names.Of(LabelOf(section))},
+                {"self", section.self},
+                {"calls", section.count},
+                {"kind", KindOf(section)},
+                {"words", words},
+                {"end", section.self}};
     const auto other = baseline.find(LabelOf(section));
     if (other != baseline.end()) {
-      value["baseline"] = other->second;
-      value["end"] = std::max(section.self, other->second);
+      row["baseline"] = other->second;
+      row["end"] = std::max(section.self, other->second);
     }
-    values.push_back(std::move(value));
+    values["sections"].push_back(std::move(row));
   }
-  const Json y = Names("section", ""), x = Quantity("self", "own time, inner sections left out [s]");
-  Json layers = Json::array();
-  layers.push_back(
-      {{"mark", {{"type", "bar"}, {"height", {{"band", 0.7}}}}},
-       {"encoding",
-        {{"y", y},
-         {"x", x},
-         {"color", KindColours()},
-         {"tooltip", Tooltip({{"section", "section", "nominal"}, {"self", "own time [s]"}, {"calls", "calls"}})}}}});
+  std::string finding =
+      fmt::format("largest: {}, {}", ShownName(LabelOf(sections.front())), HumanDuration(sections.front().self));
+  if (all > kMostBars) finding += fmt::format("; {} smaller ones not drawn", all - kMostBars);
   if (!baseline.empty()) {
-    layers.push_back({{"mark", {{"type", "tick"}, {"style", "baseline"}, {"thickness", 3}}},
-                      {"encoding", {{"y", y}, {"x", Quantity("baseline", "own time, inner sections left out [s]")}}}});
+    values["has baseline"] = true;
+    finding += "; grey ticks: baseline";
   }
-  layers.push_back({{"mark", {{"type", "text"}, {"style", "label"}, {"align", "left"}, {"dx", 5}}},
-                    {"encoding",
-                     {{"y", y},
-                      {"x", Quantity("end", "own time, inner sections left out [s]")},
-                      {"text", {{"field", "words"}, {"type", "nominal"}}}}}});
-  Json body = {{"width", 520},
-               {"height", {{"step", 22}}},
-               {"data", InlineData(std::move(values))},
-               {"layer", std::move(layers)}};
-  return {std::move(body),
-          fmt::format("largest: {}, {}", ShownName(LabelOf(sections.front())), HumanDuration(sections.front().self)) +
-              MoreSections(left_out) + (baseline.empty() ? "" : "; grey ticks: baseline"),
-          ""};
-}
-
-Drawing DrawSectionCpuVsWait(const ChartInput& input) {
-  std::vector<Section> all = ReadSections(*input.measurement);
-  if (!HasNamed(all)) return NotDrawn(kNoSections);
-  all.erase(std::remove_if(all.begin(), all.end(), [](const Section& section) { return !section.cpu.has_value(); }),
-            all.end());
-  if (all.empty()) return NotDrawn("no section measured its CPU time; ask for it where the guard is made");
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Section& a, const Section& b) { return a.total - *a.cpu > b.total - *b.cpu; });
-  const size_t left_out = all.size() > kMostBars ? all.size() - kMostBars : 0;
-  if (left_out > 0) all.resize(kMostBars);
-  static const std::vector<std::string> kParts = {"CPU", "waiting"};
-  Json values = Json::array();
-  ShownNames names;
-  for (const Section& section : all) {
-    const double seconds[] = {std::min(*section.cpu, section.total), std::max(0.0, section.total - *section.cpu)};
-    for (size_t part = 0; part < kParts.size(); ++part) {
-      values.push_back({{"section", names.Of(LabelOf(section))},
-                        {"part", kParts[part]},
-                        {"order", part},
-                        {"seconds", seconds[part]},
-                        {"share", Rounded(section.total > 0 ? 100 * seconds[part] / section.total : 0)}});
-    }
-  }
-  Json body = {{"width", 560},
-               {"height", {{"step", 22}}},
-               {"data", InlineData(std::move(values))},
-               {"mark", {{"type", "bar"}, {"height", {{"band", 0.7}}}}},
-               {"encoding",
-                {{"y", Names("section", "")},
-                 {"x", Quantity("seconds", "time, inner sections included [s]")},
-                 {"order", {{"field", "order"}, {"type", "quantitative"}}},
-                 {"color", NamedColours("part", kParts, {"cpu", "wait"})},
-                 {"tooltip", Tooltip({{"section", "section", "nominal"},
-                                      {"part", "part", "nominal"},
-                                      {"seconds", "time [s]"},
-                                      {"share", "of the section [%]"}})}}}};
-  return {std::move(body),
-          fmt::format("longest wait: {}, {}", ShownName(LabelOf(all.front())),
-                      HumanDuration(std::max(0.0, all.front().total - *all.front().cpu))) +
-              MoreSections(left_out),
-          ""};
+  return {FilledTemplate("section_self_time", values), finding, ""};
 }
 
 }  // namespace crema

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/encodings.h"
+#include "collector/charts/chart_template.h"
+#include "collector/charts/drawing.h"
 #include "collector/charts/shown_names.h"
 #include "collector/charts/specification.h"
 #include "collector/records/loose_json.h"
@@ -49,25 +50,7 @@ Json Body(const std::vector<const Json*>& shown) {
                       {"before", HumanDuration(Value(*row, "before"))},
                       {"after", HumanDuration(Value(*row, "after"))}});
   }
-  Json y = Names("path", "");
-  y["sort"] = nullptr;  // as they come: depth first
-  // The indentation shows in what a section is; of ordinary spaces none would be drawn.
-  y["axis"]["labelExpr"] =
-      "repeat('\u00a0\u00a0\u00a0', length(split(datum.label, '/')) - 1) + peek(split(datum.label, '/'))";
-  Json x = Quantity("difference", "difference [s]");
-  return {{"width", 520},
-          {"height", {{"step", 20}}},
-          {"data", InlineData(std::move(values))},
-          {"mark", {{"type", "bar"}}},
-          {"encoding",
-           {{"y", y},
-            {"x", x},
-            {"color", NamedColours("kind", {"more", "less"}, {"wait", "events"})},
-            {"tooltip", Tooltip({{"path", "section", "nominal"},
-                                 {"difference", "difference [s]"},
-                                 {"self", "without what is inside [s]"},
-                                 {"before", "before", "nominal"},
-                                 {"after", "after", "nominal"}})}}}};
+  return FilledTemplate("section_differences", {{"sections", std::move(values)}});
 }
 
 }  // namespace

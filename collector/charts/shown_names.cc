@@ -1,5 +1,6 @@
 #include "collector/charts/shown_names.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -57,6 +58,22 @@ std::string ShownName(std::string_view name) {
   if (is_cut) shown = "…";
   for (size_t i = is_cut ? signs.size() - kMostSigns + 1 : 0; i < signs.size(); ++i) shown += signs[i];
   return shown;
+}
+
+std::string_view ShortestUniqueEnd(std::string_view path, const std::vector<std::string_view>& paths) {
+  const auto has_end = [](std::string_view text, std::string_view end) {
+    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+  };
+  size_t slash = path.size() < 2 ? std::string_view::npos : path.rfind('/', path.size() - 2);
+  for (; slash != std::string_view::npos && slash > 0; slash = path.rfind('/', slash - 1)) {
+    const std::string_view end = path.substr(slash + 1), with_slash = path.substr(slash);
+    if (std::none_of(paths.begin(), paths.end(), [&](std::string_view other) {
+          return other != path && (other == end || has_end(other, with_slash));
+        })) {
+      return end;
+    }
+  }
+  return path;
 }
 
 const std::string& ShownNames::Of(std::string_view name) {

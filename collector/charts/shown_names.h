@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace crema {
 
@@ -13,7 +14,11 @@ namespace crema {
 /// An empty name is `(no name)`.
 std::string ShownName(std::string_view name);
 
-/// The same, told apart: two names that look alike when cut get a number.
+/// The shortest end of `path`, in whole parts of it, that none of `paths` but itself has: `part_1.root`, or
+/// `ttbar/part_1.root` where other folders have a file of that name.
+std::string_view ShortestUniqueEnd(std::string_view path, const std::vector<std::string_view>& paths);
+
+/// The shown name, told apart: two names that look alike when cut get a number.
 class ShownNames {
  public:
   const std::string& Of(std::string_view name);

@@ -38,5 +38,17 @@ TEST(ShownNames, TellsApartWhatLooksAlike) {
   EXPECT_EQ(names.Of("a" + std::string(100, 'x')), first);
 }
 
+TEST(ShortestUniqueEnd, HasAsManyFoldersAsTellAFileApart) {
+  const std::vector<std::string_view> paths = {"/store/a/x/1.root", "/store/b/x/1.root", "/store/a/x/2.root", "2",
+                                               "root://host//d/3/", "x/1.root"};
+  EXPECT_EQ(ShortestUniqueEnd(paths[0], paths), "a/x/1.root");
+  EXPECT_EQ(ShortestUniqueEnd(paths[1], paths), "b/x/1.root");
+  EXPECT_EQ(ShortestUniqueEnd(paths[2], paths), "2.root");
+  EXPECT_EQ(ShortestUniqueEnd(paths[3], paths), "2");
+  EXPECT_EQ(ShortestUniqueEnd(paths[4], paths), "3/");
+  EXPECT_EQ(ShortestUniqueEnd(paths[5], paths), "x/1.root");
+  EXPECT_EQ(ShortestUniqueEnd("", {""}), "");
+}
+
 }  // namespace
 }  // namespace crema

@@ -1,4 +1,4 @@
-// Step lines over the run's time, with what is behind them: the layers that timelines are put together from.
+// A panel of steps over the run's time: what timelines are put together from.
 #ifndef CREMA_COLLECTOR_CHARTS_TIME_LINES_H_
 #define CREMA_COLLECTOR_CHARTS_TIME_LINES_H_
 
@@ -15,40 +15,34 @@ namespace crema {
 /// Steps of a timeline that are drawn; of more, means over equal parts of the run.
 inline constexpr size_t kMostSteps = 1'000;
 
-/// A panel whose x axis is the run's time; layers are drawn in the order in which they are added.
+/// Rows of a step line: each value holds until the next one, the last one until the end.
+nlohmann::ordered_json StepRows(const Timeline& steps, double wall_seconds, double factor = 1);
+
+/// Areas and lines are drawn in the order in which they are added.
 class TimePanel {
  public:
-  /// `y_title` has the unit.
-  TimePanel(double wall_seconds, std::string y_title) : wall_seconds_(wall_seconds), y_title_(std::move(y_title)) {}
+  /// `y_title` has the unit; `factor` converts to it.
+  TimePanel(double wall_seconds, std::string_view y_title, double factor = 1);
 
-  /// A value that holds until the next one. `style` names a colour; `factor` converts to the axis's unit.
-  void AddLine(const Timeline& steps, std::string_view style, double factor = 1);
-  void AddArea(const Timeline& steps, std::string_view style, double factor = 1);
-  /// One value for each equal part of the run; parts without one are gaps.
-  void AddLine(const std::vector<std::optional<double>>& bins, std::string_view style, double factor = 1);
-  void AddArea(const std::vector<std::optional<double>>& bins, std::string_view style, double factor = 1);
-  /// Between two values in each part.
-  void AddBand(const std::vector<std::optional<double>>& low, const std::vector<std::optional<double>>& high,
-               std::string_view style, double factor = 1);
-  /// A horizontal line; its words stand with the meanings.
-  void AddLevel(double value, std::string_view style, const std::string& words);
-  /// What the marks of a style stand for, in a line of text above the panel.
-  void AddMeaning(std::string_view style, const std::string& words);
+  /// `style` names a colour; `words` say what has it, in a line above the panel.
+  void AddLine(const Timeline& steps, std::string_view style, const std::string& words = "");
+  void AddArea(const Timeline& steps, std::string_view style, const std::string& words = "");
+  void AddFilledLine(const Timeline& steps, std::string_view style, const std::string& words = "");
+  /// A dashed line at one value, in the axis's unit.
+  void AddMean(double value);
   /// Fixes the y axis instead of what the data asks for.
-  void SetTop(double top) { top_ = top; }
+  void SetTop(double top) { values_["scale"] = {{"domain", {0, top}}}; }
 
-  /// The layered view. Leaves nothing behind.
   nlohmann::ordered_json Take(double height = 260);
 
  private:
-  void AddMark(nlohmann::ordered_json mark, nlohmann::ordered_json values, const nlohmann::ordered_json& more);
+  void Add(const Timeline& steps, std::string_view type, std::string_view style, const std::string& words);
+  void AddMeaning(std::string_view style, const std::string& words);
 
   double wall_seconds_;
-  std::string y_title_;
-  std::optional<double> top_;
+  double factor_;
   double largest_ = 0;
-  nlohmann::ordered_json layers_ = nlohmann::ordered_json::array();
-  nlohmann::ordered_json levels_ = nlohmann::ordered_json::array();
+  nlohmann::ordered_json values_;
   std::vector<std::string> meanings_;
   std::vector<std::string_view> meaning_styles_;
 };

@@ -6,8 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "collector/appearance/colours.h"
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/encodings.h"
+#include "collector/charts/chart_template.h"
 #include "collector/charts/families.h"
 #include "collector/charts/shown_names.h"
 #include "collector/charts/time_lines.h"
@@ -22,6 +23,7 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kBins = 240;
 constexpr size_t kNamed = 6;      ///< processes with a colour of their own
 constexpr double kOverlap = 0.4;  ///< of a bin, over what follows: edges between pixels would be seams
+constexpr char kOthers[] = "other processes", kNotKnown[] = "not known by process";
 constexpr double kMillion = 1e-6, kMebi = 1.0 / (1 << 20);
 
 // Processes by what they used or held over the whole run, most first.
@@ -55,33 +57,13 @@ std::vector<std::string> NamedProcesses(const Measurement& measurement) {
   return names;
 }
 
-double LargestOf(const Timeline& steps) {
-  double largest = 0;
-  for (const TimelinePoint& step : steps) largest = std::max(largest, step.value);
-  return largest;
-}
-
 /// What stands over the stacked processes: part of what their height is.
 struct OverProcesses {
   std::string_view series;
   bool is_line = true;  ///< else points: a value that is read now and then says nothing of the time between
 };
 
-Json OverLayer(const Timeline& steps, bool is_line, const std::string& title, double factor, double seconds) {
-  Json values = Json::array();
-  for (const TimelinePoint& step : Reduced(steps, seconds, kMostSteps)) {
-    if (is_line || step.value > 0) {
-      values.push_back({{"t", Rounded(step.seconds)}, {"v", Rounded(factor * step.value)}});
-    }
-  }
-  Json mark = {{"type", "point"}, {"style", "ink"}, {"shape", "diamond"}, {"size", 40}};
-  if (is_line) mark = {{"type", "line"}, {"style", "ink"}, {"interpolate", "step-after"}};
-  return {{"data", InlineData(std::move(values))},
-          {"mark", std::move(mark)},
-          {"encoding", {{"x", TimeAxis("t", seconds)}, {"y", Quantity("v", title)}}}};
-}
-
-/// Processes on top of one another; on top of those the rest of the tree, so that the height is that of the whole.
+/// Processes on top of one another; on top of those what else the tree used, so that the height is that of the whole.
 Json StackedPanel(const Measurement& measurement, std::string_view of_tree, std::string_view of_process,
                   const std::string& title, double factor, double seconds, const std::vector<std::string>& of_colour,
                   bool with_legend, const OverProcesses& over) {
@@ -97,62 +79,73 @@ Json StackedPanel(const Measurement& measurement, std::string_view of_tree, std:
     named.push_back(found == processes.workers.end() ? nullptr : &*found);
     names.push_back(shown.Of(name));
   }
-  const std::string others = names.empty() ? "all processes" : "other processes";
-  names.push_back(others);
-  Json values = Json::array();
+  std::vector<const WorkerSeries*> others;
+  for (const WorkerSeries& process : processes.workers) {
+    if (std::find(named.begin(), named.end(), &process) == named.end()) others.push_back(&process);
+  }
+  std::vector<std::string_view> colours;
+  const auto add_name = [&](const std::string& name, std::string_view colour) {
+    names.push_back(name);
+    colours.push_back(colour);
+  };
+  for (size_t i = 0; i < names.size(); ++i) colours.push_back(DatasetColours()[i].name);
+  if (!others.empty()) add_name(kOthers, DatasetColours()[names.size()].name);
+  Json parts = Json::array();
   const double width = seconds / kBins;
+  bool some_not_known = false;
   for (size_t bin = 0; bin < kBins; ++bin) {
     double below = 0;
     const auto add = [&](const std::string& name, double value) {
-      values.push_back({{"t", Rounded(width * static_cast<double>(bin))},
-                        {"to", Rounded(std::min(seconds, width * (static_cast<double>(bin + 1) + kOverlap)))},
-                        {"below", Rounded(below)},
-                        {"above", Rounded(below + value)},
-                        {"v", Rounded(value)},
-                        {"process", name}});
+      parts.push_back({{"t", Rounded(width * static_cast<double>(bin))},
+                       {"to", Rounded(std::min(seconds, width * (static_cast<double>(bin + 1) + kOverlap)))},
+                       {"below", Rounded(below)},
+                       {"above", Rounded(below + value)},
+                       {"v", Rounded(value)},
+                       {"process", name}});
       below += value;
     };
     for (size_t i = 0; i < named.size(); ++i) {
       if (named[i] == nullptr) continue;
-      const double value = named[i]->bins[bin].mean().value_or(0) * factor;
+      const double value = named[i]->bins[bin].integral / processes.bin_seconds * factor;
       if (value > 0) add(names[i], value);
     }
+    double of_others = 0;
+    for (const WorkerSeries* process : others)
+      of_others += process->bins[bin].integral / processes.bin_seconds * factor;
+    if (of_others > 0) add(kOthers, of_others);
+    // what a process used before its first sample and after its last is in the sum of the tree only
     const double rest = tree.SumAt(bin).value_or(0) * factor - below;
-    if (rest > 0.01 * (below + rest)) add(others, rest);
+    if (rest > 0.01 * (below + rest)) {
+      add(kNotKnown, rest);
+      some_not_known = true;
+    }
   }
-  if (values.empty()) return {};
-  Json x = TimeAxis("t", seconds);
-  const Json legend = with_legend ? Json({{"columns", 4}, {"labelLimit", 150}}) : Json();
-  Json layers = Json::array();
-  layers.push_back({{"data", InlineData(std::move(values))},
-                    {"mark", {{"type", "rect"}}},
-                    {"encoding",
-                     {{"x", x},
-                      {"x2", {{"field", "to"}}},
-                      {"y", Quantity("below", title)},
-                      {"y2", {{"field", "above"}}},
-                      {"color",
-                       {{"field", "process"},
-                        {"type", "nominal"},
-                        {"title", nullptr},
-                        {"scale", {{"domain", names}}},
-                        {"legend", legend}}},
-                      {"tooltip", Tooltip({{"process", "process", "nominal"}, {"v", title}, {"t", "from [s]"}})}}}});
+  if (parts.empty()) return {};
+  if (some_not_known) add_name(kNotKnown, "unknown");
+  Json values = {{"parts", std::move(parts)},
+                 {"processes", ColourScale(names, colours)},
+                 {"title", title},
+                 {"time", TimeAxis(seconds)}};
+  values["legend"] = with_legend ? Json({{"columns", 4}, {"labelLimit", 150}}) : Json();
+  values["mark"] = {{"type", "point"}, {"style", "ink"}, {"shape", "diamond"}, {"size", 40}};
+  if (over.is_line) values["mark"] = {{"type", "line"}, {"style", "ink"}, {"interpolate", "step-after"}};
   const Timeline steps = SumOfSteps(measurement, over.series);
-  if (LargestOf(steps) > 0) layers.push_back(OverLayer(steps, over.is_line, title, factor, seconds));
-  return {{"width", 640}, {"height", 110}, {"layer", std::move(layers)}};
+  for (const TimelinePoint& step : Reduced(steps, seconds, kMostSteps)) {
+    if (LargestOf(steps) > 0 && (over.is_line || step.value > 0)) {
+      values["over"].push_back({{"t", Rounded(step.seconds)}, {"v", Rounded(factor * step.value)}});
+    }
+  }
+  return FilledTemplate("process_stack", values);
 }
 
 /// Bytes that came and went, if any did.
-Json BytesPanel(const Measurement& measurement, double seconds, const std::string& title, std::string_view in,
+Json BytesPanel(const Measurement& measurement, double seconds, std::string_view title, std::string_view in,
                 std::string_view out, const std::string& in_words, const std::string& out_words) {
   const Timeline came = SumOfSteps(measurement, in), went = SumOfSteps(measurement, out);
   if (LargestOf(came) <= 0 && LargestOf(went) <= 0) return {};
-  TimePanel panel(seconds, title);
-  panel.AddLine(came, "cpu", kMillion);
-  panel.AddLine(went, "wait", kMillion);
-  panel.AddMeaning("cpu", in_words);
-  panel.AddMeaning("wait", out_words);
+  TimePanel panel(seconds, title, kMillion);
+  panel.AddLine(came, "cpu", in_words);
+  panel.AddLine(went, "wait", out_words);
   return panel.Take(70);
 }
 
@@ -178,21 +171,17 @@ Drawing DrawProcessTimeline(const ChartInput& input) {
                  "written to devices"));
   add(BytesPanel(measurement, seconds, "calls [MB/s]", "tree_rchar_bps", "tree_wchar_bps", "returned by read calls",
                  "taken by write calls"));
-  const bool is_of_host = measurement.run.net_host_wide == true;
-  const std::string where = is_of_host ? " by the whole host" : "";
+  const std::string where = measurement.run.net_host_wide == true ? " by the whole host" : "";
   add(BytesPanel(measurement, seconds, "network [MB/s]", "tree_net_rx_bps", "tree_net_tx_bps", "received" + where,
                  "sent" + where));
   if (const auto used = SumOfSteps(measurement, "gpu_utilization_percent"); LargestOf(used) > 0) {
     TimePanel gpus(seconds, "GPUs [% of one]");
-    gpus.AddLine(used, "cpu");
-    gpus.AddMeaning("cpu", "time in which some kernel ran, of GPUs that the command used");
+    gpus.AddLine(used, "cpu", "time in which some kernel ran, of GPUs that the command used");
     add(gpus.Take(70));
   }
   TimePanel counts(seconds, "processes, threads");
-  counts.AddLine(SumOfSteps(measurement, "tree_threads"), "wait");
-  counts.AddLine(SumOfSteps(measurement, "tree_processes"), "cpu");
-  counts.AddMeaning("wait", "threads");
-  counts.AddMeaning("cpu", "processes");
+  counts.AddLine(SumOfSteps(measurement, "tree_threads"), "wait", "threads");
+  counts.AddLine(SumOfSteps(measurement, "tree_processes"), "cpu", "processes");
   add(counts.Take(70));
   // they share their axis: its title stands once
   for (size_t i = 0; i + 1 < panels.size(); ++i) {
@@ -206,9 +195,7 @@ Drawing DrawProcessTimeline(const ChartInput& input) {
   if (const auto most = measurement.Metric("max_processes")) {
     finding = fmt::format("{} at most; {}", Counted(*most, "process", "processes"), finding);
   }
-  return {{{"vconcat", std::move(panels)}, {"spacing", 14}, {"resolve", {{"scale", {{"color", "independent"}}}}}},
-          finding,
-          ""};
+  return {FilledTemplate("panels", {{"panels", std::move(panels)}, {"spacing", 14}}), finding, ""};
 }
 
 }  // namespace crema

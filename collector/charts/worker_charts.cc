@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/encodings.h"
+#include "collector/charts/chart_template.h"
 #include "collector/charts/families.h"
-#include "collector/charts/heat_map.h"
 #include "collector/charts/shown_names.h"
 #include "collector/charts/worker_series.h"
 #include "collector/charts/workers_of_document.h"
@@ -20,16 +19,68 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr size_t kMostRows = 256;
+constexpr size_t kMostBins = 200;   // cells of 3 pixels and more
+constexpr size_t kMostLabels = 40;  // beyond that they would overlap
+constexpr double kOverlap = 0.5;    // of a cell
+
+/// A map of rows (workers) and time: a stronger colour is more, grey is "not there".
+class HeatMap {
+ public:
+  /// Columns that a map of so many rows may have: all cells together stay below the most marks of a chart.
+  static size_t BinsFor(size_t rows) {
+    return std::min(kMostBins, (kMostMarks - kMostRows) / std::clamp<size_t>(rows, 1, kMostRows));
+  }
+
+  /// `what` has the unit.
+  HeatMap(double wall_seconds, std::string_view what) : wall_seconds_(wall_seconds), what_(what) {}
+
+  /// One value for each part of `bin_seconds` from `start_seconds` on. Rows beyond 256 are left out.
+  void AddRow(const std::string& name, const std::vector<std::optional<double>>& bins, double start_seconds,
+              double bin_seconds) {
+    if (++rows_ > kMostRows) return;
+    names_.push_back({{"name", name}, {"from", 0}, {"to", Rounded(wall_seconds_)}});
+    for (size_t bin = 0; bin < bins.size(); ++bin) {
+      if (!bins[bin].has_value()) continue;
+      const double from = start_seconds + static_cast<double>(bin) * bin_seconds;
+      // what follows is drawn over it: edges between pixels would be seams
+      const bool is_followed = bin + 1 < bins.size() && bins[bin + 1].has_value();
+      const double to = from + bin_seconds * (is_followed ? 1 + kOverlap : 1);
+      cells_.push_back({{"name", name},
+                        {"from", Rounded(std::max(0.0, from))},
+                        {"to", Rounded(std::min(wall_seconds_, to))},
+                        {"v", Rounded(*bins[bin])}});
+    }
+  }
+
+  bool empty() const { return rows_ == 0; }
+  /// `; 256 of 300 rows`, or nothing.
+  std::string LeftOut() const { return rows_ > kMostRows ? fmt::format("; {} of {} workers", kMostRows, rows_) : ""; }
+
+  /// `scale` is that of the colours.
+  Json Take(const Json& scale) {
+    const bool has_labels = rows_ <= kMostLabels;
+    const auto rows = static_cast<double>(std::clamp<size_t>(rows_, 1, kMostRows));
+    return FilledTemplate("heat_map", {{"rows", std::move(names_)},
+                                       {"cells", std::move(cells_)},
+                                       {"time", TimeAxis(wall_seconds_)},
+                                       {"what", what_},
+                                       {"scale", scale},
+                                       {"has labels", has_labels},
+                                       {"gap", has_labels ? 0.12 : 0.0},
+                                       {"step", std::clamp(480.0 / rows, 2.0, 22.0)}});
+  }
+
+ private:
+  double wall_seconds_;
+  std::string_view what_;
+  size_t rows_ = 0;
+  Json cells_ = Json::array(), names_ = Json::array();
+};
+
 constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 constexpr size_t kMostPanels = 16;
 constexpr size_t kMostBars = 40;
-
-std::vector<std::optional<double>> MeansOf(const WorkerSeries& series) {
-  std::vector<std::optional<double>> means;
-  means.reserve(series.bins.size());
-  for (const SeriesBin& bin : series.bins) means.push_back(bin.mean());
-  return means;
-}
 
 /// Each bin of `above` by that of `below`, times 100.
 std::vector<std::optional<double>> PercentOf(const WorkerSeries& above, const WorkerSeries& below) {
@@ -41,56 +92,29 @@ std::vector<std::optional<double>> PercentOf(const WorkerSeries& above, const Wo
   return percent;
 }
 
-size_t WorkersWith(const Measurement& measurement, std::string_view key) {
-  const auto* timelines = measurement.timelines.Find(key);
-  return timelines == nullptr ? 0 : timelines->size();
-}
-
 }  // namespace
-
-Drawing DrawWorkerActivity(const ChartInput& input) {
-  const Measurement& measurement = *input.measurement;
-  const size_t bins = HeatMap::BinsFor(WorkersWith(measurement, "worker_active_tasks"));
-  const SeriesOfWorkers active = ReadWorkerSeries(measurement, "worker_active_tasks", bins);
-  if (active.empty()) {
-    return NotDrawn("no scheduler told how many tasks each worker had; measure the run through its engine");
-  }
-  HeatMap map(measurement.Metric("wall_time").value_or(0), "tasks queued or executing");
-  double peak = 0;
-  std::string busiest;
-  ShownNames names;
-  const WorkerNames workers = NamesOfWorkers(measurement);
-  for (const WorkerSeries& series : active.workers) {
-    map.AddRow(names.Of(workers.Of(series.worker)), MeansOf(series));
-    if (series.peak > peak || busiest.empty()) busiest = names.Of(workers.Of(series.worker));
-    peak = std::max(peak, series.peak);
-  }
-  return {map.Take(), fmt::format("most on {}: {} at once", busiest, Counted(peak, "task", "tasks")) + map.LeftOut(),
-          ""};
-}
 
 Drawing DrawCpuHeatmap(const ChartInput& input) {
   const Measurement& measurement = *input.measurement;
-  const size_t bins = HeatMap::BinsFor(WorkersWith(measurement, "worker_cpu"));
+  const auto* timelines = measurement.timelines.Find("worker_cpu");
+  const size_t bins = HeatMap::BinsFor(timelines == nullptr ? 0 : timelines->size());
   const SeriesOfWorkers cpu = ReadWorkerSeries(measurement, "worker_cpu", bins);
   const SeriesOfWorkers cores = ReadWorkerSeries(measurement, "worker_cores", bins);
   HeatMap map(measurement.Metric("wall_time").value_or(0), "CPU, of the worker's cores [%]");
-  map.SetTop(100);
   ShownNames names;
   const WorkerNames workers = NamesOfWorkers(measurement);
   for (const WorkerSeries& series : cpu.workers) {
     if (const WorkerSeries* of = cores.Find(series.worker))
-      map.AddRow(names.Of(workers.Of(series.worker)), PercentOf(series, *of));
+      map.AddRow(names.Of(workers.Of(series.worker)), PercentOf(series, *of), 0, cpu.bin_seconds);
   }
   if (map.empty()) return NotDrawn("no worker told its CPU time while it ran");
   const std::optional<double> average = measurement.Metric("worker_cpu_utilization_avg");
-  return {map.Take(),
+  return {map.Take({{"domain", {0, 100}}, {"clamp", true}}),
           (average.has_value() ? HumanPercent(*average) + " on average" : "grey: not there") + map.LeftOut(), ""};
 }
 
 Drawing DrawReadRateHeatmap(const ChartInput& input) {
-  if (input.detail == nullptr)
-    return NotDrawn("the single chunks are not known: this is a measurement without its records");
+  if (input.detail == nullptr) return NotDrawn(WhyNoChunks(input, ""));
   const WorkerGrid& grid = input.detail->by_worker;
   double all = 0;
   for (const double bytes : grid.bytes_read) all += bytes;
@@ -111,7 +135,7 @@ Drawing DrawReadRateHeatmap(const ChartInput& input) {
     }
     map.AddRow(names.Of(workers.Of(grid.rows[row])), rates, grid.start_seconds, bin_seconds);
   }
-  return {map.Take(), HumanData(all) + " read; grey: no chunk open" + map.LeftOut(), ""};
+  return {map.Take({{"domainMin", 0}}), HumanData(all) + " read; grey: no chunk open" + map.LeftOut(), ""};
 }
 
 Drawing DrawMemorySmallMultiples(const ChartInput& input) {
@@ -128,7 +152,7 @@ Drawing DrawMemorySmallMultiples(const ChartInput& input) {
   std::sort(memory.workers.begin(), memory.workers.end(),
             [](const WorkerSeries& a, const WorkerSeries& b) { return IsBefore(a.worker, b.worker); });
   const WorkerNames workers = NamesOfWorkers(measurement);
-  Json values = Json::array();
+  Json rows = Json::array();
   ShownNames names;
   for (const WorkerSeries& series : memory.workers) {
     const WorkerSeries* limit = limits.Find(series.worker);
@@ -137,36 +161,26 @@ Drawing DrawMemorySmallMultiples(const ChartInput& input) {
     for (size_t bin = 0; bin < series.bins.size(); ++bin) {
       const auto mean = series.bins[bin].mean();
       if (!mean.has_value()) continue;
-      Json value = {{"worker", title}, {"t", Rounded(memory.CentreOf(bin))}, {"v", Rounded(*mean / kGibibyte)}};
+      Json row = {{"worker", title}, {"t", Rounded(memory.CentreOf(bin))}, {"v", Rounded(*mean / kGibibyte)}};
       const auto top = limit == nullptr ? std::nullopt : limit->bins[bin].mean();
-      if (top.has_value()) value["limit"] = Rounded(*top / kGibibyte);
-      values.push_back(std::move(value));
+      if (top.has_value()) row["limit"] = Rounded(*top / kGibibyte);
+      rows.push_back(std::move(row));
     }
   }
-  const double wall_seconds = measurement.Metric("wall_time").value_or(0);
-  Json x = TimeAxis("t", wall_seconds, 3);
-  const Json y = Quantity("v", "GiB");
-  const std::string time_title = x["title"].get<std::string>();
-  x["title"] = nullptr;  // it would stand under each panel
-  Json limit_line = {{"mark", {{"type", "line"}, {"style", "limit"}}},
-                     {"transform", {{{"filter", "isValid(datum.limit)"}}}},
-                     {"encoding", {{"x", x}, {"y", Quantity("limit", "GiB")}}}};
-  Json area = {{"mark", {{"type", "area"}, {"style", "cpu"}, {"opacity", 0.22}, {"line", {{"style", "cpu"}}}}},
-               {"encoding", {{"x", x}, {"y", y}}}};
-  Json layers = Json::array();
-  layers.push_back(std::move(area));
-  if (!limits.empty()) layers.push_back(std::move(limit_line));
-  Json body = {
-      {"data", InlineData(std::move(values))},
-      {"facet", {{"field", "worker"}, {"type", "nominal"}, {"title", nullptr}, {"sort", nullptr}}},
-      {"columns", all > 4 ? 4 : 2},
-      {"spacing", 18},
-      {"spec", {{"width", all > 4 ? 165 : 300}, {"height", all > 4 ? 80 : 150}, {"layer", std::move(layers)}}}};
+  const Json time = TimeAxis(measurement.Metric("wall_time").value_or(0), 3);
   std::string finding = fmt::format("largest: {} in {}", HumanMemory(peak), names.Of(workers.Of(largest)));
   if (all > kMostPanels) finding += fmt::format("; the {} largest of {} workers", kMostPanels, all);
   if (!limits.empty()) finding += "; red: limit";
-  finding += "; x: " + time_title;
-  return {std::move(body), finding, ""};
+  // it would stand under each panel
+  finding += "; x: " + time["title"].get<std::string>();
+  const bool are_many = all > 4;
+  Json values = {{"memory", std::move(rows)},
+                 {"time", time},
+                 {"columns", are_many ? 4 : 2},
+                 {"width", are_many ? 165 : 300},
+                 {"height", are_many ? 80 : 150}};
+  if (!limits.empty()) values["has limits"] = true;
+  return {FilledTemplate("memory_small_multiples", values), finding, ""};
 }
 
 namespace {
@@ -206,35 +220,23 @@ Drawing DrawWorkerBalance(const ChartInput& input) {
   std::sort(rows.begin(), rows.end(),
             [](const BalanceRow& a, const BalanceRow& b) { return IsBefore(a.worker, b.worker); });
   const WorkerNames workers = NamesOfWorkers(*input.measurement);
-  static const std::vector<std::string> kParts = {"CPU", "chunk open, no CPU", "no chunk open"};
-  Json values = Json::array();
+  Json parts = Json::array();
   ShownNames names;
   for (const BalanceRow& row : rows) {
-    const double seconds[] = {row.cpu, row.not_computing, row.no_chunk};
-    for (size_t part = 0; part < kParts.size(); ++part) {
-      values.push_back({{"worker", names.Of(workers.Of(row.worker))},
-                        {"part", kParts[part]},
-                        {"order", part},
-                        {"seconds", Rounded(seconds[part])},
-                        {"busy", Rounded(100 * row.busy_share)}});
+    int order = 0;
+    for (const auto& [part, seconds] : {std::pair<std::string_view, double>{"CPU", row.cpu},
+                                        {"chunk open, no CPU", row.not_computing},
+                                        {"no chunk open", row.no_chunk}}) {
+      parts.push_back({{"worker", names.Of(workers.Of(row.worker))},
+                       {"part", part},
+                       {"order", order++},
+                       {"seconds", Rounded(seconds)},
+                       {"busy", Rounded(100 * row.busy_share)}});
     }
   }
-  Json body = {{"width", 640},
-               {"height", {{"step", 18}}},
-               {"data", InlineData(std::move(values))},
-               {"mark", {{"type", "bar"}, {"height", {{"band", 0.75}}}}},
-               {"encoding",
-                {{"y", Names("worker", "")},
-                 {"x", Quantity("seconds", "core-seconds of the worker [s]")},
-                 {"order", {{"field", "order"}, {"type", "quantitative"}}},
-                 {"color", NamedColours("part", kParts, {"cpu", "wait", "idle"})},
-                 {"tooltip", Tooltip({{"worker", "worker", "nominal"},
-                                      {"part", "part", "nominal"},
-                                      {"seconds", "core-seconds [s]"},
-                                      {"busy", "busy [%]"}})}}}};
   std::string finding = fmt::format("busiest worker {}, least busy {}", HumanPercent(most), HumanPercent(least));
   if (all > kMostBars) finding += fmt::format("; the {} busiest and least busy of {}", kMostBars / 2, all);
-  return {std::move(body), finding, ""};
+  return {FilledTemplate("worker_balance", {{"parts", std::move(parts)}}), finding, ""};
 }
 
 }  // namespace crema

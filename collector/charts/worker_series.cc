@@ -80,8 +80,6 @@ SeriesOfWorkers ReadWorkerSeries(const Measurement& measurement, std::string_vie
   return read;
 }
 
-Timeline WorkerCounts(const Measurement& measurement) { return StepsOf(measurement.timelines.worker_counts); }
-
 Timeline SumOfSteps(const Measurement& measurement, std::string_view key) {
   const auto* timelines = measurement.timelines.Find(key);
   if (timelines == nullptr) return {};
@@ -108,6 +106,12 @@ Timeline SumOfSteps(const Measurement& measurement, std::string_view key) {
   return steps;
 }
 
+double LargestOf(const Timeline& steps) {
+  double largest = 0;
+  for (const TimelinePoint& step : steps) largest = std::max(largest, step.value);
+  return largest;
+}
+
 Timeline Reduced(Timeline steps, double wall_seconds, size_t most) {
   if (steps.size() <= most || !(wall_seconds > 0)) return steps;
   std::vector<SeriesBin> bins(most);
@@ -118,25 +122,6 @@ Timeline Reduced(Timeline steps, double wall_seconds, size_t most) {
     if (const auto mean = bins[i].mean()) reduced.push_back({static_cast<double>(i) * bin_seconds, *mean});
   }
   return reduced;
-}
-
-std::vector<std::optional<double>> RatioOfSums(const SeriesOfWorkers& above, const SeriesOfWorkers& below) {
-  std::vector<std::optional<double>> ratios(above.bins());
-  std::vector<double> sum_above(above.bins()), sum_below(above.bins());
-  for (const WorkerSeries& series : above.workers) {
-    const WorkerSeries* other = below.Find(series.worker);
-    if (other == nullptr) continue;
-    for (size_t bin = 0; bin < ratios.size(); ++bin) {
-      const auto limit = other->bins[bin].mean();
-      if (!limit.has_value() || !(*limit > 0) || !(series.bins[bin].covered_seconds > 0)) continue;
-      sum_above[bin] += series.bins[bin].integral;
-      sum_below[bin] += *limit * series.bins[bin].covered_seconds;
-    }
-  }
-  for (size_t bin = 0; bin < ratios.size(); ++bin) {
-    if (sum_below[bin] > 0) ratios[bin] = sum_above[bin] / sum_below[bin];
-  }
-  return ratios;
 }
 
 }  // namespace crema

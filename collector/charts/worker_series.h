@@ -45,17 +45,14 @@ struct SeriesOfWorkers {
 /// stopped. Empty where the series or the wall time was not measured.
 SeriesOfWorkers ReadWorkerSeries(const Measurement& measurement, std::string_view key, size_t bins);
 
-/// The steps of `worker_counts`; of these, and of those below, each value holds until the next one.
-Timeline WorkerCounts(const Measurement& measurement);
-
-/// Sum over workers of `timelines[key]` as a step function, exact; empty where there is none.
+/// Sum over workers of `timelines[key]` as a step function, exact: each value holds until the next one. Empty where
+/// there is none.
 Timeline SumOfSteps(const Measurement& measurement, std::string_view key);
+
+double LargestOf(const Timeline& steps);
 
 /// The same where there are more than `most` steps: means over equal parts of the run, which keep the integral.
 Timeline Reduced(Timeline steps, double wall_seconds, size_t most);
-
-/// Ratio of two sums over workers, over those that have both, in each bin.
-std::vector<std::optional<double>> RatioOfSums(const SeriesOfWorkers& above, const SeriesOfWorkers& below);
 
 }  // namespace crema
 

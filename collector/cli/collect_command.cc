@@ -12,11 +12,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/time/time.h"
-#include "collector/cli/coffea_options.h"
-#include "collector/cli/engine_sources.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
-#include "collector/cli/saved_measurement.h"
 #include "collector/cli/subcommand.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/measurement_directory.h"
@@ -93,7 +90,7 @@ void AddCollectCommand(CLI::App* program, int* status) {
       ->check(CLI::Range(1, 1024));
   collect
       ->add_option("--memory", options->measure.memory_bytes,
-                   "Memory that should do, like 2G: what the chunks take beyond half of it goes into files (default: a "
+                   "Memory that is enough, like 2G: what the chunks take beyond half of it goes into files (default: a "
                    "quarter of the machine's, or of a control group's limit); the result is the same for any")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::PositiveNumber)

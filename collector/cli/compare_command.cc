@@ -22,8 +22,6 @@
 #include "collector/insight/comparison_gate.h"
 #include "collector/insight/paired_change.h"
 #include "collector/insight/run_pieces.h"
-#include "collector/writers/junit_gates.h"
-#include "collector/writers/markdown_comparison.h"
 #include "collector/writers/terminal_comparison.h"
 #include "fmt/format.h"
 
@@ -159,7 +157,7 @@ absl::StatusOr<Comparison> CompareSources(const CompareOptions& options) {
 void CheckSources(const CompareOptions& options) {
   const bool has_sides = !options.before.empty() || !options.after.empty();
   if (has_sides && !options.sources.empty()) {
-    throw CLI::ValidationError("SOURCE", "name the runs either one after the other, or with --before and --after");
+    throw CLI::ValidationError("SOURCE", "give the runs either one after the other, or with --before and --after");
   }
   if (has_sides && (options.before.empty() || options.after.empty())) {
     throw CLI::ValidationError(options.before.empty() ? "--before" : "--after", "the other side has no run");
@@ -205,7 +203,10 @@ int RunCompare(const CompareOptions& options) {
   } else if (options.markdown) {
     printed = PrintOut(ComparisonAsMarkdown(*comparison, judged));
   } else if (!options.output.quiet) {
-    printed = PrintOut(RenderComparison(*comparison, style));
+    const std::string& last = options.sources.empty() ? options.after.back() : options.sources.back();
+    printed =
+        PrintOut(RenderComparison(*comparison, style) +
+                 NextStep(options.output, "crema predict " + last, "what the next change would bring", style.width));
   }
   bool fell = false;
   for (const JudgedGate& gate : judged) {
@@ -221,8 +222,8 @@ void AddCompareCommand(CLI::App* program, int* status) {
   CLI::App* command = program->add_subcommand("compare", "Show measurements side by side, with their differences");
   command->footer(
       "A gate is KEY>LIMIT or KEY<LIMIT. KEY is a metric, dataset:NAME:FIELD or section:PATH:FIELD. LIMIT is for its\n"
-      "change against the first source. The gate `unequal` falls if events or cuts differ. Exit status 3: a gate "
-      "fell.\n\n"
+      "change against the first source. The gate `unequal` fails if events or cuts differ. Exit status 3: a gate "
+      "failed.\n\n"
       "Example:\n"
       "  crema compare before after\n"
       "  crema compare before after --fail-on 'wall_time>5%' --fail-on 'event_rate_wall_khz<-5%' --fail-on unequal\n"
@@ -234,17 +235,18 @@ void AddCompareCommand(CLI::App* program, int* status) {
   };
   side("--before", &options->before, "A run of the first side; give the option once for each run");
   side("--after", &options->after, "A run of the second side; give the option once for each run");
-  command->add_option("--fail-on", options->gates, "End with status 3 if this gate falls")
+  command->add_option("--fail-on", options->gates, "End with status 3 if this gate fails")
       ->take_all()
       ->allow_extra_args(false)
       ->option_text("GATE");
   command
       ->add_option("--fail-on-sure", options->sure_percent,
-                   "End with status 3 if a run took longer in its chunks, and the whole range of the difference is "
-                   "above PERCENT")
-      ->option_text("PERCENT");
+                   "End with status 3 if the work in a run's chunks took longer, and the whole range of the difference "
+                   "is above PERCENT")
+      ->option_text("PERCENT")
+      ->check(FiniteNumber(0, kAnyNumber));
   command->add_flag("--fail-on-unclear", options->fail_on_unclear,
-                    "End with status 3 if crema cannot tell whether a run took longer");
+                    "End with status 3 if crema cannot say whether the work in a run's chunks took longer");
   command->add_option("--run", options->run, "The run whose records are taken: its id, or all");
   command->add_option("--width", options->width, "Width in columns (default: that of the terminal, else 100)")
       ->check(CLI::PositiveNumber);

@@ -1,5 +1,6 @@
 // `crema config`: how code is built with the SDK that was installed together with the program, and files for shells.
 #include <cerrno>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -12,18 +13,336 @@
 #include "CLI/Formatter.hpp"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "collector/cli/installed_sdk.h"
 #include "collector/cli/output_options.h"
-#include "collector/cli/shell/command_table.h"
-#include "collector/cli/shell/completions.h"
-#include "collector/cli/shell/manual_pages.h"
 #include "collector/cli/subcommand.h"
 #include "crema/version.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
+
+// The commands and options of the program, as its parser knows them: for shells and manual pages.
+
+struct OptionEntry {
+  std::vector<std::string> names;    ///< with their dashes, short ones first
+  std::string text;                  ///< what the help says of it
+  std::string value;                 ///< the kind of its value, as in the help; empty for a flag
+  std::vector<std::string> choices;  ///< the only values there are; empty where there are others
+};
+
+struct CommandEntry {
+  std::string name;  ///< `run`; for the program itself `crema`
+  std::string text;
+  std::vector<std::string> usage;        ///< a line each
+  std::vector<OptionEntry> options;      ///< with --help
+  std::vector<OptionEntry> positionals;  ///< with one name each
+  std::string footer;                    ///< explanations, examples
+  bool runs_another = false;             ///< a command of the user's follows `--`
+};
+
+constexpr char kUsage[] = "Usage: ";
+
+// CLI::IsMember writes them into the kind of the value: `TEXT:{auto,always,never}`.
+std::vector<std::string> ChoicesOf(const std::string& kind) {
+  const size_t begin = kind.find('{');
+  const size_t end = kind.find('}', begin);
+  if (begin == std::string::npos || end == std::string::npos) return {};
+  return absl::StrSplit(kind.substr(begin + 1, end - begin - 1), ',');
+}
+
+OptionEntry ShownOf(const CLI::Option& option) {
+  OptionEntry shown;
+  for (const std::string& name : option.get_snames()) shown.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) shown.names.push_back("--" + name);
+  if (option.get_positional()) shown.names = {option.get_name()};
+  shown.text = option.get_description();
+  if (option.get_expected_max() == 0) return shown;
+  const std::string kind = option.get_type_name();
+  shown.choices = ChoicesOf(kind);
+  shown.value = option.get_option_text().empty() ? kind.substr(0, kind.find(':')) : option.get_option_text();
+  return shown;
+}
+
+// A command may have a usage of its own, which only its help tells.
+std::vector<std::string> UsageOf(const CLI::App& command, const std::string& program) {
+  std::vector<std::string> usage;
+  const std::vector<std::string> lines = absl::StrSplit(command.help(program), '\n');
+  for (const std::string& line : lines) {
+    if (absl::StartsWith(line, kUsage)) {
+      usage.push_back(line.substr(sizeof(kUsage) - 1));
+    } else if (!usage.empty()) {
+      if (line.empty()) break;
+      usage.push_back(line.substr(line.find_first_not_of(' ')));
+    }
+  }
+  return usage;
+}
+
+CommandEntry ShownOf(const CLI::App& command, const std::string& program) {
+  CommandEntry shown;
+  shown.name = command.get_name();
+  shown.text = command.get_description();
+  shown.footer = command.get_footer();
+  shown.usage = UsageOf(command, program);
+  for (const std::string& line : shown.usage) shown.runs_another |= absl::StrContains(line, " -- ");
+  for (const CLI::Option* option : command.get_options()) {
+    (option->get_positional() ? shown.positionals : shown.options).push_back(ShownOf(*option));
+  }
+  return shown;
+}
+
+/// The program first, then its commands in the order of its help.
+std::vector<CommandEntry> CommandTable(const CLI::App& program) {
+  std::vector<CommandEntry> shown = {ShownOf(program, "")};
+  for (const CLI::App* command : program.get_subcommands(nullptr)) {
+    shown.push_back(ShownOf(*command, program.get_name()));
+  }
+  return shown;
+}
+
+// Manual pages: crema(1), and one for each command.
+
+struct ManualPage {
+  std::string path;  ///< below a `share` directory: `man/man1/crema-run.1`
+  std::string text;  ///< in the language of man(7)
+};
+
+// Plain text as man(7) shows it: a dash that can be copied, no line that is taken for a request.
+std::string Shown(const std::string& text) {
+  std::string shown = absl::StrReplaceAll(text, {{"\\", "\\e"}, {"-", "\\-"}});
+  const bool is_request = absl::StartsWith(shown, ".") || absl::StartsWith(shown, "'");
+  return absl::StrCat(is_request ? "\\&" : "", shown);
+}
+
+std::string PageName(const std::string& program, const CommandEntry& command) {
+  return command.name == program ? program : absl::StrCat(program, "-", command.name);
+}
+
+void AppendOptions(const char* heading, const std::vector<OptionEntry>& options, std::string* text) {
+  if (options.empty()) return;
+  absl::StrAppend(text, ".SH ", heading, "\n");
+  for (const OptionEntry& option : options) {
+    absl::StrAppend(text, ".TP\n\\fB", Shown(absl::StrJoin(option.names, ", ")), "\\fR");
+    const bool is_positional = !absl::StartsWith(option.names.front(), "-");
+    if (!option.value.empty() && !is_positional) absl::StrAppend(text, " \\fI", Shown(option.value), "\\fR");
+    absl::StrAppend(text, "\n", Shown(option.text), "\n");
+    if (!option.choices.empty()) {
+      absl::StrAppend(text, ".br\nOne of ", Shown(absl::StrJoin(option.choices, ", ")), ".\n");
+    }
+  }
+}
+
+void AppendFooter(const std::string& footer, std::string* text) {
+  if (footer.empty()) return;
+  absl::StrAppend(text, ".SH NOTES\n.nf\n");
+  const std::vector<std::string> lines = absl::StrSplit(footer, '\n');
+  for (const std::string& line : lines) absl::StrAppend(text, Shown(line), "\n");
+  absl::StrAppend(text, ".fi\n");
+}
+
+void AppendCommands(const std::vector<CommandEntry>& commands, std::string* text) {
+  absl::StrAppend(text, ".SH COMMANDS\n");
+  for (const CommandEntry& command : commands) {
+    if (&command == &commands.front()) continue;
+    absl::StrAppend(text, ".TP\n\\fB", PageName(commands.front().name, command), "\\fR(1)\n", Shown(command.text),
+                    "\n");
+  }
+}
+
+std::string PageOf(const CommandEntry& command, const std::vector<CommandEntry>& commands, const std::string& version) {
+  const CommandEntry& program = commands.front();
+  const std::string name = PageName(program.name, command);
+  std::string text = absl::StrCat(".TH ", absl::AsciiStrToUpper(name), " 1 \"\" \"", program.name, " ", version,
+                                  "\" \"\"\n.SH NAME\n", name, " \\- ", Shown(command.text), "\n.SH SYNOPSIS\n");
+  for (const std::string& line : command.usage) absl::StrAppend(&text, ".nf\n", Shown(line), "\n.fi\n");
+  AppendOptions("ARGUMENTS", command.positionals, &text);
+  AppendOptions("OPTIONS", command.options, &text);
+  if (&command == &program) AppendCommands(commands, &text);
+  AppendFooter(command.footer, &text);
+  if (&command != &program) absl::StrAppend(&text, ".SH SEE ALSO\n\\fB", program.name, "\\fR(1)\n");
+  return text;
+}
+
+/// The page of the program, then one for each of its commands. They name no date, so that equal programs write equal
+/// pages.
+std::vector<ManualPage> ManualPages(const std::vector<CommandEntry>& commands, const std::string& version) {
+  std::vector<ManualPage> pages;
+  for (const CommandEntry& command : commands) {
+    pages.push_back({absl::StrCat("man/man1/", PageName(commands.front().name, command), ".1"),
+                     PageOf(command, commands, version)});
+  }
+  return pages;
+}
+
+// What a shell completes after `crema`, written as a script in its language.
+
+struct ShellCompletion {
+  const char* shell;  ///< its name
+  const char* path;   ///< where the shell looks for it, below a `share` directory
+  std::string (*write)(const std::vector<CommandEntry>& commands);
+};
+
+// In single quotes, which mean the same to all three shells but for a quote itself.
+std::string Quoted(const std::string& text, const char* quote) {
+  return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", quote}}), "'");
+}
+
+std::string QuotedInBash(const std::string& text) { return Quoted(text, "'\\''"); }
+
+std::string QuotedInFish(const std::string& text) { return Quoted(absl::StrReplaceAll(text, {{"\\", "\\\\"}}), "\\'"); }
+
+std::vector<std::string> NamesOf(const std::vector<OptionEntry>& options) {
+  std::vector<std::string> names;
+  for (const OptionEntry& option : options) names.insert(names.end(), option.names.begin(), option.names.end());
+  return names;
+}
+
+std::vector<std::string> NamesOf(const std::vector<CommandEntry>& commands) {
+  std::vector<std::string> names;
+  for (const CommandEntry& command : commands) names.push_back(command.name);
+  return names;
+}
+
+std::vector<CommandEntry> WithoutProgram(const std::vector<CommandEntry>& commands) {
+  return {commands.begin() + 1, commands.end()};
+}
+
+// An empty COMPREPLY has bash complete names of files.
+std::string BashOptions(const CommandEntry& command) {
+  std::string text;
+  for (const OptionEntry& option : command.options) {
+    if (option.value.empty()) continue;
+    absl::StrAppend(&text, "        ", absl::StrJoin(option.names, " | "),
+                    ") choices=", QuotedInBash(absl::StrJoin(option.choices, " ")), " ;;\n");
+  }
+  const std::string names = QuotedInBash(absl::StrJoin(NamesOf(command.options), " "));
+  return absl::StrCat(text, "        *) [[ $word != -* ]] || choices=", names, " ;;\n");
+}
+
+std::string BashCompletion(const std::vector<CommandEntry>& commands) {
+  const CommandEntry& program = commands.front();
+  const std::vector<CommandEntry> subcommands = WithoutProgram(commands);
+  std::string text =
+      "# bash completion for crema\n"
+      "_crema() {\n"
+      "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} choices='' at\n"
+      "  COMPREPLY=()\n";
+  absl::StrAppend(
+      &text, "  if ((COMP_CWORD == 1)); then\n    COMPREPLY=($(compgen -W ",
+      QuotedInBash(absl::StrJoin(NamesOf(subcommands), " ") + " " + absl::StrJoin(NamesOf(program.options), " ")),
+      " -- \"$word\"))\n    return\n  fi\n");
+  absl::StrAppend(&text,
+                  "  for ((at = 2; at < COMP_CWORD; ++at)); do\n"
+                  "    [[ ${COMP_WORDS[at]} == -- ]] || continue\n"
+                  "    ((COMP_CWORD > at + 1)) || COMPREPLY=($(compgen -c -- \"$word\"))\n"
+                  "    return\n"
+                  "  done\n"
+                  "  case ${COMP_WORDS[1]} in\n");
+  for (const CommandEntry& command : subcommands) {
+    absl::StrAppend(&text, "    ", command.name, ")\n      case $before in\n", BashOptions(command),
+                    "      esac\n      ;;\n");
+  }
+  absl::StrAppend(&text,
+                  "  esac\n"
+                  "  [[ -z $choices ]] || COMPREPLY=($(compgen -W \"$choices\" -- \"$word\"))\n"
+                  "}\n"
+                  "complete -o default -F _crema crema\n");
+  return text;
+}
+
+// Inside [...] of _arguments, and after the colon of its values.
+std::string EscapedForZsh(const std::string& text) {
+  return absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"[", "\\["}, {"]", "\\]"}, {":", "\\:"}});
+}
+
+std::string ZshValue(const OptionEntry& option) {
+  if (option.value.empty()) return "";
+  const std::string label = absl::StrCat(":", EscapedForZsh(option.value), ":");
+  if (option.choices.empty()) return label + "_files";
+  return absl::StrCat(label, "(", absl::StrJoin(option.choices, " "), ")");
+}
+
+std::string ZshArguments(const CommandEntry& command) {
+  std::string text;
+  for (const OptionEntry& option : command.options) {
+    for (const std::string& name : option.names) {
+      const std::string spec = absl::StrCat("*", name, "[", EscapedForZsh(option.text), "]", ZshValue(option));
+      absl::StrAppend(&text, " \\\n        ", QuotedInBash(spec));
+    }
+  }
+  const char* rest = command.runs_another ? "*::command:_normal" : "*:file:_files";
+  return absl::StrCat(text, " \\\n        ", QuotedInBash(rest));
+}
+
+std::string ZshCompletion(const std::vector<CommandEntry>& commands) {
+  std::string text =
+      "#compdef crema\n"
+      "_crema() {\n"
+      "  if ((CURRENT == 2)); then\n"
+      "    local -a commands=(\n";
+  for (const CommandEntry& command : WithoutProgram(commands)) {
+    absl::StrAppend(&text, "      ", QuotedInBash(absl::StrCat(command.name, ":", command.text)), "\n");
+  }
+  absl::StrAppend(&text, "    )\n    _describe command commands\n    compadd -- ",
+                  absl::StrJoin(NamesOf(commands.front().options), " "),
+                  "\n    return\n  fi\n"
+                  "  local name=$words[2]\n"
+                  "  shift words\n"
+                  "  ((CURRENT -= 1))\n"
+                  "  case $name in\n");
+  for (const CommandEntry& command : WithoutProgram(commands)) {
+    absl::StrAppend(&text, "    ", command.name, ")\n      _arguments -S", ZshArguments(command), "\n      ;;\n");
+  }
+  // read from a file of $fpath it completes at once; sourced it only says what completes
+  absl::StrAppend(&text,
+                  "  esac\n}\n"
+                  "if [[ $funcstack[1] == _crema ]]; then _crema \"$@\"; else compdef _crema crema; fi\n");
+  return text;
+}
+
+std::string FishOption(const CommandEntry& command, const OptionEntry& option, const char* condition) {
+  std::string text = absl::StrCat("complete -c crema -n ", QuotedInFish(condition + command.name));
+  for (const std::string& name : option.names) {
+    absl::StrAppend(&text, name[1] == '-' ? " -l " + name.substr(2) : " -s " + name.substr(1));
+  }
+  if (!option.choices.empty()) {
+    absl::StrAppend(&text, " -x -a ", QuotedInFish(absl::StrJoin(option.choices, " ")));
+  } else if (!option.value.empty()) {
+    absl::StrAppend(&text, " -r");
+  }
+  return absl::StrCat(text, " -d ", QuotedInFish(option.text), "\n");
+}
+
+std::string FishCompletion(const std::vector<CommandEntry>& commands) {
+  std::string text = "# fish completion for crema\n";
+  for (const CommandEntry& command : WithoutProgram(commands)) {
+    absl::StrAppend(&text, "complete -c crema -f -n __fish_use_subcommand -a ", command.name, " -d ",
+                    QuotedInFish(command.text), "\n");
+  }
+  for (const CommandEntry& command : WithoutProgram(commands)) {
+    for (const OptionEntry& option : command.options) {
+      absl::StrAppend(&text, FishOption(command, option, "__fish_seen_subcommand_from "));
+    }
+  }
+  return text;
+}
+
+/// Of each shell that there is a script for.
+const std::vector<ShellCompletion>& ShellCompletions() {
+  static const auto* const kCompletions = new std::vector<ShellCompletion>{
+      {"bash", "bash-completion/completions/crema", BashCompletion},
+      {"zsh", "zsh/site-functions/_crema", ZshCompletion},
+      {"fish", "fish/vendor_completions.d/crema.fish", FishCompletion},
+  };
+  return *kCompletions;
+}
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;

@@ -10,6 +10,7 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "collector/appearance/similar_names.h"
 #include "collector/cli/subcommand.h"
 #include "crema/version.h"
 
@@ -52,6 +53,39 @@ constexpr char kFirstSteps[] =
     "\n"
     "All commands: crema --help\n";
 
+// `word`, which is none of `names`, and what it may stand for.
+std::string NotOneOf(const std::string& word, const std::vector<std::string>& names) {
+  return "`" + word + "`" + DidYouMean(word, {names.begin(), names.end()});
+}
+
+// What CLI11 found, in the words of whoever typed it, with the name that was meant where one is near.
+std::string WhatIsWrong(const CLI::ParseError& error, const CLI::App& program, const std::string& first) {
+  const std::vector<CLI::App*> chosen = program.get_subcommands();
+  std::vector<std::string> names;
+  if (chosen.empty()) {
+    if (first.empty() || first.front() == '-') return error.what();
+    for (const CLI::App* command : program.get_subcommands({})) names.push_back(command->get_name());
+    return "there is no command " + NotOneOf(first, names);
+  }
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    const std::vector<std::string> extra = chosen.front()->remaining();
+    const auto is_option = [](const std::string& word) { return word.rfind('-', 0) == 0; };
+    if (first == "run" && !is_option(extra.front())) {
+      return "put `--` before the command, as in `crema run -- " + extra.front() + "`";
+    }
+    const auto option = std::find_if(extra.begin(), extra.end(), is_option);
+    if (option == extra.end()) return "`" + extra.front() + "` is one argument too many";
+    for (const CLI::Option* known : chosen.front()->get_options()) names.push_back(known->get_name());
+    return "there is no option " + NotOneOf(*option, names);
+  }
+  const std::string what = error.what();  // of a choice: `--to: perfeto not in {folded,perfetto}`
+  const size_t at = what.find(": "), end = what.find(" not in {");
+  if (at == what.npos || end == what.npos || what.back() != '}') return what;
+  const std::string all = what.substr(end + 9, what.size() - end - 10);
+  const std::string near = NotOneOf(what.substr(at + 2, end - at - 2), CLI::detail::split(all, ','));
+  return what.substr(0, at) + ": there is no " + near + " (" + what.substr(end + 8) + ")";
+}
+
 int Main(std::vector<std::string> arguments) {
   if (arguments.empty()) {
     std::fputs(kFirstSteps, stderr);
@@ -88,9 +122,7 @@ int Main(std::vector<std::string> arguments) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
     const std::vector<CLI::App*> chosen = program.get_subcommands();
     const std::string name = chosen.empty() ? "crema" : "crema " + chosen.front()->get_name();
-    const bool is_unknown_command = chosen.empty() && !first.empty() && first.front() != '-';
-    const std::string what = is_unknown_command ? "there is no command `" + first + "`" : error.what();
-    PrintError(what + "; see `" + name + " --help`");
+    PrintError(WhatIsWrong(error, program, first) + "; see `" + name + " --help`");
     return kWrongUsage;
   } catch (const std::bad_alloc&) {
     PrintError("not enough memory: a chunk takes about 100 bytes; give fewer record logs at once, or `ulimit -v` more");

@@ -142,7 +142,7 @@ class Compare(SourcesTestCase):
             self.change(source, run={**self.document(source)["run"], "name": "program"})
         _, comparison = self.compare(before, after)
         self.assertEqual([run["name"] for run in comparison["runs"]], ["before", "after"])
-        self.assertRegex(comparison["sentences"][0], "^after is .* than before")
+        self.assertRegex(comparison["sentences"][0], "^after took .*, before ")
 
     def test_pairs_the_pieces_and_tells_the_range(self):
         before, after = self.collect("before"), self.collect("after", run_id="b", slower=1.5)
@@ -156,7 +156,7 @@ class Compare(SourcesTestCase):
         self.assertAlmostEqual(sum(effect["change"] for effect in comparison["effects"]), comparison["change"])
         self.assertEqual(comparison["paired"][0]["effects"], comparison["effects"])
         text = crema("compare", before, after).stdout.replace("\n", " ")
-        self.assertRegex(text, r"^after-records is 4\d.\d % slower than before-records in its chunks \(")
+        self.assertRegex(text, r"The work in its chunks is 4\d.\d % longer \(")
         self.assertIn("Paired by chunk (20 pairs).", text)
 
         status, comparison = self.compare(before, self.collect("again", run_id="c"), "--fail-on-sure", "5")

@@ -67,7 +67,8 @@ class ExportTestCase(unittest.TestCase):
     def export(self, format_name, name, *arguments, source=None):
         path = self.path(name)
         result = crema("export", source or self.records, "--to", format_name, "-o", path, *arguments)
-        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, r"^(next: [^\n]*\n)?$")  # what opens the file, where a person does that
         return path
 
     def document(self):
@@ -111,6 +112,21 @@ class Output(ExportTestCase):
         result = crema("export", self.records, "--to", "folded", "-o", "-")
         self.assertEqual(result.stdout, self.read(self.export("folded", "stacks")))
         self.assertEqual(crema("export", self.records, "--to", "csv", "-o", "-").returncode, 1)
+
+    def test_what_people_open_is_named_with_what_opens_it(self):
+        for name, opened_by in (("folded", "flamegraph.pl"), ("perfetto", "ui.perfetto.dev"), ("chunks", "")):
+            path = self.path(f"{name}.out")
+            said = crema("export", self.records, "--to", name, "-o", path).stderr
+            self.assertIn(opened_by, said)
+            self.assertEqual(path in said, opened_by != "", name)
+            self.assertEqual(crema("export", self.records, "--to", name, "-o", path, "-q").stderr, "")
+
+    def test_there_is_no_flame_graph_of_nothing(self):
+        crema("run", "-q", "-o", self.path("plain"), "--", "true")
+        result = crema("export", self.path("plain"), "--to", "folded", "-o", self.path("nothing"))
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"^crema: [^\n]*TrackSection[^\n]*\n$")
+        self.assertFalse(os.path.exists(self.path("nothing")))
 
     def test_an_unknown_format_is_wrong_usage(self):
         result = crema("export", self.records, "--to", "xml", "-o", self.path("x"))

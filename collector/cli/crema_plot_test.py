@@ -52,7 +52,7 @@ class Names(PlotTestCase):
         listed = crema("plot", "--list")
         names = [line.split()[0] for line in listed.stdout.splitlines()]
         self.assertEqual(listed.returncode, 0)
-        self.assertGreaterEqual(len(names), 45)
+        self.assertGreaterEqual(len(names), 30)
         self.assertIn("chunk_timeline", names)
         self.assertIn("custom_<name>", names)
 
@@ -62,7 +62,7 @@ class Names(PlotTestCase):
         )
         self.assertEqual(lines["chunk_timeline"], "What ran where and when?")
         self.assertEqual(lines["custom_jets"], "What values did jets have?")
-        self.assertRegex(lines["occupancy_timeline"], "^– no scheduler ")
+        self.assertRegex(lines["total_active_tasks_timeline"], "^– no scheduler ")
 
     def test_names_do_not_steer_the_terminal(self):
         line = invented_run.chunk_line(0, 0, 1, metrics=[{**METRIC, "name": "\033]0;title\a\033[31m\r\nx"}])
@@ -79,9 +79,13 @@ class Names(PlotTestCase):
         self.assert_one_line(crema("plot", self.records, "pie", "-o", self.path("a.json")), "`pie`.*--list")
         self.assertFalse(os.path.exists(self.path("a.json")))
 
+    def test_a_former_one_leads_to_the_one_that_answers(self):
+        former = crema("plot", self.records, "occupancy_timeline", "-o", self.path("a.json"))
+        self.assert_one_line(former, "`occupancy_timeline` is gone; `total_active_tasks_timeline` answers")
+
     def test_one_that_has_no_figures_says_why(self):
-        result = crema("plot", self.records, "occupancy_timeline", "-o", self.path("a.json"))
-        self.assert_one_line(result, "occupancy_timeline: not drawn: no scheduler")
+        result = crema("plot", self.records, "total_active_tasks_timeline", "-o", self.path("a.json"))
+        self.assert_one_line(result, "total_active_tasks_timeline: not drawn: no scheduler")
 
 
 class Figures(PlotTestCase):

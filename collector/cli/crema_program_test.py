@@ -48,6 +48,22 @@ class Program(unittest.TestCase):
     def test_a_command_that_there_is_not_is_named(self):
         self.assertIn("there is no command `bogus`", crema("bogus").stderr)
 
+    def test_near_misses_are_answered_with_what_was_meant(self):
+        for arguments, meant in (
+            (["shwo", "a"], "did you mean show?"),
+            (["show", "a", "--tabel", "cuts"], "there is no option `--tabel`; did you mean --table"),
+            (["show", "a", "--table", "section"], "did you mean sections, memory_sections, process_sections?"),
+            (["export", "a", "--to", "perfeto", "-o", "b"], "did you mean perfetto?"),
+            (["verdict", "a", "--fail-on", "long_tail"], "did you mean long-tail?"),
+            (["run", "./analysis", "-n", "3"], "crema run -- ./analysis"),
+            (["run", "--stack", "--", "true"], "did you mean --stacks?"),
+            (["report", "a", "b"], "`b` is one argument too many"),
+        ):
+            result = crema(*arguments)
+            self.assertEqual(result.returncode, 2, arguments)
+            self.assertIn(meant, result.stderr)
+            self.assertEqual(result.stderr.count("\n"), 1)
+
     def test_what_cannot_be_done_is_status_1_and_one_line(self):
         for arguments in (["show", "/nonexistent"], ["collect", "/nonexistent", "-o", "/tmp/never"]):
             result = crema(*arguments)

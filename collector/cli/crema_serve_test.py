@@ -97,6 +97,26 @@ class WhatIsServed(ServeTestCase):
         for line in text.splitlines():
             self.assertRegex(line, r"^(# (HELP|TYPE) crema_\w+ .*|crema_\w+(\{.*\})? \S+)$")
 
+    def test_gpus_of_a_run_that_goes_on_are_shown(self):
+        log = GrowingLog(self.logs)
+        log.chunk(0)
+        path = os.path.join(self.logs, f"node-99-{log.start}.tree.ndjson")
+        gpu = {"index": 0, "utilization_percent": 75, "power_mw": 250000, "tree_memory_bytes": 2 * 10**9}
+        with open(path, "a", encoding="utf-8") as tree:
+            fcntl.flock(tree, fcntl.LOCK_EX)
+            for line in (
+                {"type": "run", "name": "r", "command": ["r"], "host": "node", "pid": 100, "start_ns": log.start},
+                {"type": "tree_sample", "time_ns": time.time_ns(), "gpus": [gpu]},
+            ):
+                tree.write(json.dumps(line) + "\n")
+            tree.flush()
+            self.serve()
+            self.wait_for("the GPU", lambda: self.json("/api/v1/metrics").get("live_gpu_utilization") == 0.75)
+            text = self.get("/metrics")[1]
+            self.assertRegex(text, r"(?m)^crema_live_gpu_memory_bytes\S* 2000000000$")
+            (tile,) = [row for row in self.json("/api/live?since=0")["tiles"]["rows"] if row["label"] == "GPU"]
+            self.assertEqual((tile["text"], tile["mark"]), ("75 %", None))
+
     def test_progress_needs_a_total_and_tells_it(self):
         log = GrowingLog(self.logs)
         log.chunk(0)

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+import unittest.mock
 
 from collector.cli import invented_run
 
@@ -71,7 +72,7 @@ class Show(unittest.TestCase):
         document = pathlib.Path(measurement, "measurement.json").read_text()
         for options in (["--html"], ["--json"], ["--table", "workers"], []):
             self.assertEqual(
-                crema("show", "-", *options, told=document).stdout, crema("show", measurement, *options).stdout
+                crema("show", "-", *options, told=document).stdout, crema("show", measurement, *options, "-q").stdout
             )
         for text in ("", "[]", "{}", "\0", document[:-10]):
             refused = crema("show", "-", "--html", told=text)
@@ -114,6 +115,32 @@ class Show(unittest.TestCase):
 
     def test_conditions_go_with_the_table_of_chunks(self):
         self.assertEqual(crema("show", self.records, "--table", "run", "--top", "3").returncode, 2)
+
+    def test_a_directory_of_measurements_is_answered_with_one_of_them(self):
+        for name in ("1", "2"):
+            crema("collect", self.records, "-o", os.path.join(self.directory, "nightly", name), "-q")
+        result = crema("show", os.path.join(self.directory, "nightly"))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(os.path.join(self.directory, "nightly", "2"), result.stderr)
+
+    @unittest.mock.patch.dict(os.environ, COLUMNS="1000")  # room for the paths of a test
+    def test_each_answer_names_the_next_step_unless_quiet(self):
+        measurement = os.path.join(self.directory, "measurement")
+        page = os.path.join(self.directory, "page.html")
+        for arguments, following in (
+            (["collect", self.records, "-o", measurement], f"crema report {measurement}"),
+            (["show", measurement], f"crema report {measurement}"),
+            (["report", measurement, "-o", page], "crema run --stacks -- COMMAND"),
+            (["verdict", measurement], f"crema predict {measurement}"),
+            (["compare", measurement, self.records], f"crema predict {self.records}"),
+        ):
+            result = crema(*arguments)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(f"\nnext: {following}", "\n" + result.stdout + result.stderr)
+            quiet = crema(*arguments, "-q")
+            self.assertNotIn("next:", quiet.stdout + quiet.stderr)
+        for arguments in (["--json"], ["--html"], ["--table", "cuts"], ["--metric", "wall_time"]):
+            self.assertNotIn("next:", crema("show", measurement, *arguments).stdout)
 
     def test_every_table_is_there_as_text_and_as_json(self):
         unknown = crema("show", self.records, "--table", "none").stderr

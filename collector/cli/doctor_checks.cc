@@ -62,11 +62,11 @@ DoctorCheck CheckClock(const std::string& root) {
 DoctorCheck CheckSchedstat(const std::string& root) {
   const std::string line = ReadLine(root + "/proc/self/schedstat");
   const bool there = !line.empty() && line != "0 0 0";
-  DoctorCheck check{"schedstat", "CPU wait", CheckState::kGood, there, "the kernel tells the run delay (schedstat)",
+  DoctorCheck check{"schedstat", "CPU wait", CheckState::kGood, there, "the kernel reports the run delay (schedstat)",
                     ""};
   if (!there) {
     check.state = CheckState::kMissing;
-    check.text = "the kernel does not tell the run delay: crema cannot separate waiting for a CPU from other waiting";
+    check.text = "the kernel does not report the run delay: crema cannot separate waiting for a CPU from other waiting";
     check.remedy = "a kernel with CONFIG_SCHED_INFO, as distributions have it";
   }
   return check;
@@ -172,7 +172,7 @@ DoctorCheck CheckPressure(const std::string& root) {
   DoctorCheck check{"pressure", "Pressure (PSI)", CheckState::kGood, there, "stall times of CPU, memory and I/O", ""};
   if (!there) {
     check.state = CheckState::kLimited;
-    check.text = "the kernel does not tell stall times";
+    check.text = "the kernel does not report stall times";
     check.remedy = "boot with `psi=1` (AlmaLinux 9 has it off)";
   }
   return check;

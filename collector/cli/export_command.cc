@@ -1,5 +1,6 @@
 // `crema export`: a measurement in the formats of other tools.
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,13 +12,11 @@
 #include "CLI/Formatter.hpp"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "collector/cli/export_source.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
-#include "collector/cli/progress_note.h"
 #include "collector/cli/subcommand.h"
-#include "collector/exports/expected_fileset.h"
 #include "collector/exports/export_format.h"
+#include "collector/exports/missing_ranges.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -88,8 +87,13 @@ int RunExport(const ExportOptions& options) {
     source.baseline = &*baseline;
   }
   const ProgressNote note("writing " + options.path, options.output.quiet);
-  const absl::Status status = Export(*format, source, options.path, options.force);
-  return status.ok() ? kDone : ReportFailure(status);
+  if (absl::Status status = Export(*format, source, options.path, options.force); !status.ok()) {
+    return ReportFailure(status);
+  }
+  if (!format->opens.empty() && options.path != "-") {
+    std::fputs(NextStep(options.output, fmt::format(format->opens, options.path), "draws it").c_str(), stderr);
+  }
+  return kDone;
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 #include "collector/cli/subcommand.h"
 #include "collector/history/run_history.h"
 #include "collector/sources/process_tree/allocated_cores.h"
-#include "collector/writers/history_table.h"
+#include "collector/writers/study_tables.h"
 
 namespace crema {
 namespace {
@@ -28,6 +28,7 @@ struct HistoryOptions {
   std::vector<std::string> directories;
   HistoryChoice choice;
   std::optional<double> worse_percent;
+  bool fail_on_unclear = false;
   size_t rows = 20;
   bool json = false;
   PlotOutput chart;
@@ -38,7 +39,7 @@ int PrintHistory(const HistoryOptions& options) {
   if (!options.chart.path.empty() && !options.chart.IsOneFile()) {
     throw CLI::ValidationError("--chart", "the file must end in .png, .svg, .pdf or .json");
   }
-  std::vector<std::string> metrics = {std::string(kTimeOfRun), std::string(kRateOfRun)};
+  std::vector<std::string> metrics = {std::string(kWorkOfRun), std::string(kTimeOfRun), std::string(kRateOfRun)};
   if (!options.choice.metric.empty()) metrics = {options.choice.metric};
   absl::StatusOr<std::vector<HistoryRun>> runs = ReadHistory(options.directories, metrics, AffinityCores().value_or(1));
   if (!runs.ok()) return ReportFailure(runs.status());
@@ -64,9 +65,11 @@ int PrintHistory(const HistoryOptions& options) {
     const absl::Status written = WriteCharts({MakeHistoryChart(document)}, options.chart);
     if (!written.ok()) done = ReportFailure(written);
   }
-  if (done != kDone || worse.empty()) return done;
-  PrintError("gate --fail-on-worse fell: " + worse);
-  return kGateFell;
+  if (done != kDone) return done;
+  const std::string unclear = options.fail_on_unclear ? WhyNotJudged(*history) : "";
+  if (!worse.empty()) PrintError("gate --fail-on-worse fell: " + worse);
+  if (!unclear.empty()) PrintError("gate --fail-on-unclear fell: " + unclear);
+  return worse.empty() && unclear.empty() ? kDone : kGateFell;
 }
 
 }  // namespace
@@ -75,7 +78,7 @@ void AddHistoryCommand(CLI::App* program, int* status) {
   CLI::App* command = program->add_subcommand("history", "Find the run and the commit at which a figure changed");
   command->footer(
       "crema takes measurements, and those in directories that you name, and orders them by the start of their runs.\n"
-      "It leaves out runs that failed, were killed or did not end. Exit status 3: the gate fell.\n\n"
+      "It leaves out runs that failed, were killed or did not end. Exit status 3: the gate failed.\n\n"
       "Example:\n"
       "  crema history nightly/\n"
       "  crema history nightly/ --metric process_peak_rss_bytes --last 100 --fail-on-worse 5");
@@ -85,7 +88,8 @@ void AddHistoryCommand(CLI::App* program, int* status) {
       ->required()
       ->expected(1, 1 << 20);
   command->add_option("--metric", options->choice.metric,
-                      "The figure (default: wall_time; event_rate_wall_khz if the runs' events differ)");
+                      "The figure (default: work, the time in chunks without waiting for a CPU; event_rate_wall_khz if "
+                      "the runs' events differ)");
   command->add_option("--name", options->choice.name, "Only runs of this name");
   command->add_option("--last", options->choice.last, "Only the latest N runs (default and most: 10000)")
       ->option_text("N")
@@ -101,7 +105,9 @@ void AddHistoryCommand(CLI::App* program, int* status) {
                    "End with status 3 if the latest level is worse than the best level before, and the whole range of "
                    "the difference is above PERCENT")
       ->option_text("PERCENT")
-      ->check(CLI::NonNegativeNumber);
+      ->check(FiniteNumber(0, kAnyNumber));
+  command->add_flag("--fail-on-unclear", options->fail_on_unclear,
+                    "End with status 3 if crema cannot tell whether the latest runs are worse");
   command->add_flag("--json", options->json, "Print JSON");
   AddOutputOptions(command, &options->output);
   command->callback([options, status] { *status = PrintHistory(*options); });

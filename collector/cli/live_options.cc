@@ -7,7 +7,7 @@
 
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "collector/cli/engine_sources.h"
+#include "collector/cli/measured_source.h"
 
 namespace crema {
 namespace {

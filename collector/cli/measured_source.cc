@@ -1,28 +1,190 @@
 #include "collector/cli/measured_source.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_replace.h"
-#include "collector/cli/engine_sources.h"
-#include "collector/cli/progress_note.h"
+#include "collector/cli/subcommand.h"
 #include "collector/engines/engines.h"
 #include "collector/insight/verdicts.h"
 #include "collector/measurement/measurement_json.h"
 #include "collector/metrics/engine/task_processes.h"
 #include "collector/metrics/measurement_directory.h"
+#include "collector/output/temporary_file.h"
 #include "collector/sources/roastcoffea/roastcoffea_directory.h"
 #include "collector/sources/roastcoffea/roastcoffea_figures.h"
 #include "collector/sources/roastcoffea/roastcoffea_records.h"
+#include "collector/writers/terminal.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
+namespace {
+
+constexpr std::chrono::seconds kPatience(1);
+constexpr char kEraseLine[] = "\r\x1b[K";
+
+}  // namespace
+
+ProgressNote::ProgressNote(std::string what, bool quiet) : what_(std::move(what)) {
+  if (!quiet && isatty(STDERR_FILENO) != 0) waiter_ = std::thread([this] { Wait(); });
+}
+
+ProgressNote::~ProgressNote() {
+  if (!waiter_.joinable()) return;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_over_ = true;
+  }
+  over_.notify_one();
+  waiter_.join();
+}
+
+void ProgressNote::Wait() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (over_.wait_for(lock, kPatience, [this] { return is_over_; })) return;
+  std::fprintf(stderr, "crema: %s ...", what_.c_str());
+  // Not wait(): GCC 12 binds it to GLIBCXX_3.4.30, which AlmaLinux 9 does not have.
+  while (!over_.wait_for(lock, kPatience, [this] { return is_over_; })) {
+  }
+  std::fputs(kEraseLine, stderr);
+}
+
+absl::StatusOr<std::unique_ptr<TemporaryDirectory>> TemporaryDirectory::Make() {
+  constexpr char kPrefix[] = "crema-temporary-";
+  std::error_code error;
+  const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
+  if (!error) RemoveUnlocked(parent, kPrefix);
+  for (;;) {
+    std::string name = (parent / kPrefix).string() + "XXXXXX";
+    if (error || mkdtemp(name.data()) == nullptr) {
+      const int reason = error ? error.value() : errno;
+      return absl::ErrnoToStatus(
+          reason, fmt::format("no temporary directory: {}; set TMPDIR to one that can be written", strerror(reason)));
+    }
+    HeldLock lock(name);
+    // One that looks for remains may have been faster, and removes it.
+    if (lock.state() == HeldLock::State::kTaken || !std::filesystem::exists(name, error)) continue;
+    return std::unique_ptr<TemporaryDirectory>(new TemporaryDirectory(name, std::move(lock)));
+  }
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What the run is called where nobody names it: the address, or the log without its ending.
+std::string NameOf(const std::string& source, const Engine& engine) {
+  if (EngineOfAddress(source) != nullptr) return source.substr(source.rfind('/') + 1);
+  fs::path path = fs::path(source).lexically_normal();
+  if (path.filename().empty()) path = path.parent_path();
+  std::string name = path.filename().string();
+  for (const std::string_view ending : {engine.log_suffix, std::string_view(".ndjson")}) {
+    if (name.size() <= ending.size()) continue;
+    const size_t rest = name.size() - ending.size();
+    if (name.compare(rest, ending.size(), ending) == 0) return name.substr(0, rest);
+  }
+  return name;
+}
+
+/// The engine whose address or log it is; of an address the path is empty.
+std::optional<EngineLog> FindEngine(const std::string& source) {
+  const Engine* engine = EngineOfAddress(source);
+  return engine == nullptr ? FindEngineLog(source) : EngineLog{engine, ""};
+}
+
+/// The folder with what it holds.
+absl::StatusOr<std::string> UnpackInto(const fs::path& directory, EngineLog log, const std::string& source) {
+  const std::string name = NameOf(source, *log.engine);
+  const fs::path folder = directory / name;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return absl::UnavailableError(fmt::format("{}: {}", folder.string(), error.message()));
+  if (log.path.empty()) {
+    if (log.engine->pull == nullptr) {
+      return absl::InvalidArgumentError(
+          fmt::format("{}: it tells of this moment only, which crema serve and crema top follow; collect {} instead",
+                      source, log.engine->traits.logs));
+    }
+    log.path = (directory / "pulled").string();
+    if (absl::Status pulled = log.engine->pull(source, log.path); !pulled.ok()) return pulled;
+  }
+  if (absl::Status unpacked = log.engine->unpack(log.path, folder.string(), name); !unpacked.ok()) return unpacked;
+  return folder.string();
+}
+
+/// Of the engines that have addresses; of those that can be collected from, or of all.
+std::string JoinOver(bool all, const std::function<std::string(const EngineTraits&)>& text) {
+  std::vector<std::string> texts;
+  for (const Engine* engine : Engines()) {
+    if (engine->traits.dashboard.empty() || !(all || engine->pull != nullptr)) continue;
+    texts.push_back(text(engine->traits));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<TemporaryDirectory>> UnpackEngineSources(std::vector<std::string>* sources) {
+  std::shared_ptr<TemporaryDirectory> directory;
+  int number = 0;
+  for (std::string& source : *sources) {
+    const std::optional<EngineLog> log = FindEngine(source);
+    if (!log.has_value() || (log->engine->unpack == nullptr && !log->path.empty())) continue;
+    if (directory == nullptr) {
+      absl::StatusOr<std::unique_ptr<TemporaryDirectory>> made = TemporaryDirectory::Make();
+      if (!made.ok()) return made.status();
+      directory = *std::move(made);
+    }
+    const fs::path folder = fs::path(directory->path()) / std::to_string(number++);
+    const absl::StatusOr<std::string> unpacked = UnpackInto(folder, *log, source);
+    if (!unpacked.ok()) return unpacked.status();
+    source = *unpacked;
+  }
+  return directory;
+}
+
+std::string EngineSourcesHelp() {
+  std::string logs;
+  for (const Engine* engine : Engines()) logs += fmt::format(", {}", engine->traits.logs);
+  return JoinOver(false,
+                  [](const EngineTraits& traits) {
+                    return fmt::format("{} (a {}'s dashboard)", traits.dashboard, traits.scheduler);
+                  }) +
+         logs;
+}
+
+std::string EngineAddressesHelp() {
+  return JoinOver(true, [](const EngineTraits& traits) { return std::string(traits.dashboard); });
+}
+
+std::string EngineSchedulersHelp() {
+  return JoinOver(false,
+                  [](const EngineTraits& traits) { return fmt::format("a {} {}", traits.name, traits.scheduler); });
+}
+
 namespace {
 
 /// A roastcoffea measurement, and its chunk records as a log.
@@ -261,6 +423,65 @@ absl::Status MeasuredSource::ForEachTask(const OnTask& on_task) const {
     on_task({process, task.fact});
   });
   return absl::OkStatus();
+}
+
+namespace {
+
+// Signals that wait until something on disk is whole.
+
+/// While it lives, SIGINT, SIGTERM and SIGHUP wait (sigprocmask(2)). Its destructor lets them do what they do: as a
+/// rule they end the process. For the only thread of a process.
+class HeldSignals {
+ public:
+  HeldSignals();
+  ~HeldSignals();
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+  /// Whether one of them came, that the process does not ignore.
+  bool pending() const;
+
+ private:
+  sigset_t before_;
+};
+
+constexpr int kHeld[] = {SIGINT, SIGTERM, SIGHUP};
+
+HeldSignals::HeldSignals() {
+  sigset_t held;
+  sigemptyset(&held);
+  for (const int signal : kHeld) sigaddset(&held, signal);
+  pthread_sigmask(SIG_BLOCK, &held, &before_);
+}
+
+HeldSignals::~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+bool HeldSignals::pending() const {
+  sigset_t pending;
+  sigpending(&pending);  // those that are ignored never wait
+  for (const int signal : kHeld) {
+    if (sigismember(&pending, signal) == 1) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+int SaveAndShow(const MeasuredRun& measured, const std::string& directory, SaveOptions save,
+                const OutputOptions& output, bool json) {
+  std::string kept_as;
+  save.kept_as = &kept_as;
+  {
+    const HeldSignals held;
+    save.is_cancelled = [&held] { return held.pending(); };
+    if (absl::Status saved = SaveMeasurement(measured, directory, save); !saved.ok()) return ReportFailure(saved);
+  }
+  if (!kept_as.empty() && !output.quiet) PrintError("the older measurement is kept as " + kept_as);
+  if (json) return PrintOut(JsonOf(measured.measurement).dump(1) + "\n");
+  if (output.quiet) return kDone;
+  const TerminalStyle style = StyleFor(STDOUT_FILENO, output);
+  return PrintOut(RenderSummary(measured.measurement, style) +
+                  NextStep(output, "crema report " + directory, "one page, for any browser", style.width));
 }
 
 }  // namespace crema

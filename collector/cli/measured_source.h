@@ -2,19 +2,72 @@
 #ifndef CREMA_COLLECTOR_CLI_MEASURED_SOURCE_H_
 #define CREMA_COLLECTOR_CLI_MEASURED_SOURCE_H_
 
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "collector/cli/temporary_directory.h"
+#include "collector/cli/output_options.h"
+#include "collector/exports/export_format.h"
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/measure.h"
+#include "collector/metrics/measurement_directory.h"
+#include "collector/output/held_lock.h"
 #include "collector/sources/attempt_stream.h"
 #include "nlohmann/json_fwd.hpp"
 
 namespace crema {
+
+/// While it lives longer than a second, `crema: <what> ...` stands on stderr, if that is a terminal; then it is gone.
+class ProgressNote {
+ public:
+  ProgressNote(std::string what, bool quiet);
+  ~ProgressNote();
+  ProgressNote(const ProgressNote&) = delete;
+  ProgressNote& operator=(const ProgressNote&) = delete;
+
+ private:
+  void Wait();
+
+  std::string what_;
+  std::mutex mutex_;
+  std::condition_variable over_;
+  bool is_over_ = false;
+  std::thread waiter_;  // last: it uses the others
+};
+
+class TemporaryDirectory {
+ public:
+  /// Under TMPDIR, else /tmp; for this user only. Removes what killed processes of his left there. Errors: what
+  /// mkdtemp(3) says.
+  static absl::StatusOr<std::unique_ptr<TemporaryDirectory>> Make();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  TemporaryDirectory(std::string path, HeldLock lock) : path_(std::move(path)), lock_(std::move(lock)) {}
+
+  std::string path_;
+  HeldLock lock_;
+};
+
+/// Replaces each address of an engine and each of its logs by a directory with what it holds, below the directory that
+/// is returned; null where there was none. Errors: as those of the engine's `pull` and `unpack`.
+absl::StatusOr<std::shared_ptr<TemporaryDirectory>> UnpackEngineSources(std::vector<std::string>* sources);
+
+/// What engines take, for `--help`: `dask://HOST:PORT (a scheduler's dashboard), Dask logs …`.
+std::string EngineSourcesHelp();
+/// The addresses that can be followed, for `--help`: `dask://HOST:PORT`.
+std::string EngineAddressesHelp();
+/// `a Dask scheduler`, of each engine that has addresses.
+std::string EngineSchedulersHelp();
 
 /// `Measure`, then headline and verdicts; with a note on a terminal where it takes over a second, unless `quiet`.
 /// Measurements of roastcoffea among the sources are read by their chunk records; one alone with its other figures too.
@@ -52,6 +105,19 @@ class MeasuredSource {
   std::shared_ptr<TemporaryDirectory> unpacked_;   ///< engines' logs as record logs
   std::shared_ptr<TemporaryDirectory> converted_;  ///< another tool's measurement as record logs
 };
+
+/// `measured` outlives it.
+inline ExportSource ExportSourceOf(const MeasuredSource& measured) {
+  return {measured.measurement(),
+          [&measured](const OnAttempt& on_attempt) { return measured.ForEachAttempt(on_attempt); },
+          [&measured](const OnTask& on_task) { return measured.ForEachTask(on_task); },
+          [&measured] { return measured.FindLogs(); }};
+}
+
+/// Writes it into `directory`, and prints its summary, or its document as JSON. Ctrl-C ends the writing between two
+/// logs: the older measurement is still there then, and no temporary file is. Returns the status of the command.
+int SaveAndShow(const MeasuredRun& measured, const std::string& directory, SaveOptions save,
+                const OutputOptions& output, bool json);
 
 }  // namespace crema
 

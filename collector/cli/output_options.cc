@@ -8,6 +8,8 @@
 
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "collector/writers/display_text.h"
+#include "fmt/format.h"
 
 namespace crema {
 namespace {
@@ -65,6 +67,31 @@ TerminalStyle StyleFor(int descriptor, const OutputOptions& options) {
   style.color = WantsColor(descriptor, options.color);
   style.ascii = options.ascii || !LocaleIsUtf8();
   return style;
+}
+
+std::string NextStep(const OutputOptions& options, const std::string& command, const std::string& shows, int width) {
+  if (options.quiet) return "";
+  const std::string line = PlainLine("next: " + command);
+  const std::string whole = fmt::format("{}  ({})", line, shows);
+  const auto has_room = [width](const std::string& text) { return text.size() <= static_cast<size_t>(width); };
+  return has_room(whole) ? whole + "\n" : has_room(line) ? line + "\n" : "";
+}
+
+void AddCoffeaOptions(CLI::App* subcommand, MeasureOptions* options) {
+  subcommand
+      ->add_option("--coffea-report", options->coffea_reports,
+                   "What Runner(savemetrics=True) returned, as JSON. Give the option several times to add several up")
+      ->take_all();
+  subcommand
+      ->add_option("--metrics-by-dataset", options->metrics_by_dataset,
+                   "JSON: {dataset: {entries, duration, performance_counters: {num_requested_bytes}}}")
+      ->take_all();
+}
+
+void RequireSource(const MeasureOptions& options) {
+  if (options.sources.empty() && options.coffea_reports.empty() && options.metrics_by_dataset.empty()) {
+    throw CLI::RequiredError("SOURCE");
+  }
 }
 
 }  // namespace crema

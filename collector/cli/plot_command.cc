@@ -15,7 +15,6 @@
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
 #include "collector/cli/plot_output.h"
-#include "collector/cli/progress_note.h"
 #include "collector/cli/subcommand.h"
 #include "collector/detail/run_detail.h"
 #include "collector/pictures/renderer.h"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "collector/cli/temporary_directory.h"
+#include "collector/cli/measured_source.h"
 #include "collector/pictures/picture_file.h"
 #include "collector/pictures/renderer.h"
 #include "fmt/format.h"

@@ -17,8 +17,8 @@
 #include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
 #include "collector/prediction/prediction.h"
-#include "collector/prediction/usual_changes.h"
-#include "collector/writers/prediction_table.h"
+#include "collector/writers/study_tables.h"
+#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -31,7 +31,7 @@ struct PredictOptions {
   std::string run;
   std::vector<double> cores, lanes, workers, chunk_events;
   std::vector<std::string> without_worker;
-  std::string faster;
+  std::string faster, faster_gpu;
   std::string order = "measured";
   bool without_waiting = false;
   bool all_from_start = false;
@@ -40,14 +40,15 @@ struct PredictOptions {
 };
 
 // `select=2`. Throws a usage error.
-RunChange FasterChange(const std::string& text) {
+RunChange FasterChange(Kind kind, const std::string& text) {
   const size_t equals = text.rfind('=');
   char* end = nullptr;
   const double factor = equals == std::string::npos ? 0 : std::strtod(text.c_str() + equals + 1, &end);
   if (equals == 0 || !(factor > 0) || end == nullptr || *end != 0) {
-    throw CLI::ValidationError("--faster", "`" + text + "` is not SECTION=FACTOR, as in select=2");
+    throw CLI::ValidationError(kind == Kind::kFaster ? "--faster" : "--faster-gpu",
+                               "`" + text + "` is not SECTION=FACTOR, as in select=2");
   }
-  return {Kind::kFaster, factor, text.substr(0, equals)};
+  return {kind, factor, text.substr(0, equals)};
 }
 
 std::vector<RunChange> AskedFor(const PredictOptions& options) {
@@ -61,7 +62,8 @@ std::vector<RunChange> AskedFor(const PredictOptions& options) {
   add(Kind::kChunkEvents, options.chunk_events);
   for (const std::string& name : options.without_worker) changes.push_back({Kind::kWithoutWorker, 0, name});
   if (options.order == "longest") changes.push_back({Kind::kLongestFirst, 0, ""});
-  if (!options.faster.empty()) changes.push_back(FasterChange(options.faster));
+  if (!options.faster.empty()) changes.push_back(FasterChange(Kind::kFaster, options.faster));
+  if (!options.faster_gpu.empty()) changes.push_back(FasterChange(Kind::kFasterGpu, options.faster_gpu));
   if (options.without_waiting) changes.push_back({Kind::kWithoutWaiting, 0, ""});
   if (options.all_from_start) changes.push_back({Kind::kAllFromStart, 0, ""});
   return changes;
@@ -72,15 +74,22 @@ int PrintPrediction(const PredictOptions& options) {
   const absl::StatusOr<MeasuredSource> source = MeasuredSource::Open(options.source, options.run, options.output.quiet);
   if (!source.ok()) return ReportFailure(source.status());
   const bool asked = !changes.empty();
-  const std::string section = !asked                   ? LargestSection(source->measurement())
-                              : options.faster.empty() ? ""
-                                                       : FasterChange(options.faster).name;
+  std::string section = asked ? "" : LargestSection(source->measurement());
+  for (const RunChange& change : changes) {
+    if (change.kind != Kind::kFaster && change.kind != Kind::kFasterGpu) continue;
+    if (!section.empty() && section != change.name) {
+      return ReportFailure(
+          absl::InvalidArgumentError("--faster and --faster-gpu name two sections; ask for one at a time"));
+    }
+    section = change.name;
+  }
   RunObserver observer(section);
   const absl::Status read = source->ForEachAttempt([&observer](const Attempt& attempt) { observer.Add(attempt); });
   if (!read.ok()) return ReportFailure(read);
   const ObservedRun run = observer.Finish(source->measurement());
-  if (!options.faster.empty() && std::all_of(run.chunks.begin(), run.chunks.end(),
-                                             [](const ObservedChunk& chunk) { return chunk.section == 0; })) {
+  if (asked && !section.empty() && std::all_of(run.chunks.begin(), run.chunks.end(), [](const ObservedChunk& chunk) {
+        return chunk.section == 0;
+      })) {
     return ReportFailure(absl::NotFoundError("no chunk was in a section `" + section +
                                              "`; `crema show SOURCE --table sections` lists them"));
   }
@@ -88,8 +97,12 @@ int PrintPrediction(const PredictOptions& options) {
   const Prediction prediction = Predict(run, changes);
   nlohmann::ordered_json document = PredictionJson(prediction);
   if (!asked) SortBestFirst(&document);
-  const int printed = PrintOut(options.json ? document.dump(1) + "\n"
-                                            : RenderPrediction(document, StyleFor(STDOUT_FILENO, options.output)));
+  const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
+  const std::string next = prediction.refused.empty()
+                               ? NextStep(options.output, fmt::format("crema compare {} AFTER", options.source),
+                                          "what the change brought, once it is made and run", style.width)
+                               : "";
+  const int printed = PrintOut(options.json ? document.dump(1) + "\n" : RenderPrediction(document, style) + next);
   return printed != kDone || prediction.refused.empty() ? printed : kFailed;
 }
 
@@ -107,7 +120,7 @@ void AddPredictCommand(CLI::App* program, int* status) {
   predict->add_option("SOURCE", options->source, "A measurement, or a directory of record logs")->required();
   predict->add_option("--run", options->run, "The run whose records are taken: its id, or all");
   const auto numbers = [predict](const char* name, std::vector<double>* into, const char* help) {
-    predict->add_option(name, *into, help)->delimiter(',')->take_all()->check(CLI::Range(1.0, 1e9));
+    predict->add_option(name, *into, help)->delimiter(',')->take_all()->check(FiniteNumber(1, 1e9));
   };
   numbers("--cores", &options->cores, "Number of cores; each has as many chunks at once as in the run");
   numbers("--lanes", &options->lanes, "Number of chunks at once, on the cores of the run");
@@ -117,8 +130,11 @@ void AddPredictCommand(CLI::App* program, int* status) {
       ->take_all();
   predict->add_option("--order", options->order, "The chunks that come first: longest, or as measured")
       ->check(CLI::IsMember({"longest", "measured"}));
-  predict->add_option("--faster", options->faster, "SECTION=F: this section is F times as fast");
-  predict->add_flag("--without-waiting", options->without_waiting, "Chunks take only their CPU time");
+  predict->add_option("--faster", options->faster, "SECTION=F: this section's code on the CPU is F times as fast");
+  predict->add_option("--faster-gpu", options->faster_gpu,
+                      "SECTION=F: kernels and copies that this section launches are F times as fast");
+  predict->add_flag("--without-waiting", options->without_waiting,
+                    "Chunks take only their CPU time, and what they wait for GPUs");
   predict->add_flag("--all-from-start", options->all_from_start, "All workers are there from the start to the end");
   predict->add_flag("--json", options->json, "Print JSON");
   AddOutputOptions(predict, &options->output);

@@ -1,4 +1,5 @@
 // `crema report`: one self-contained page that needs no network.
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -9,16 +10,13 @@
 #include "CLI/Formatter.hpp"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "collector/cli/coffea_options.h"
-#include "collector/cli/engine_sources.h"
-#include "collector/cli/export_source.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
-#include "collector/cli/progress_note.h"
 #include "collector/cli/subcommand.h"
 #include "collector/exports/export_format.h"
 #include "collector/metrics/measurement_directory.h"
 #include "collector/report/report_writer.h"
+#include "fmt/format.h"
 
 namespace crema {
 namespace {
@@ -37,6 +35,18 @@ std::string PathFor(const ReportOptions& options) {
   if (!options.path.empty()) return options.path;
   const std::filesystem::path beside = std::filesystem::path(options.source) / "report.html";
   return IsMeasurement(options.source) ? beside.string() : "report.html";
+}
+
+/// A look into the largest section; where there was one, or there are no sections, what answers the next question.
+std::string NextOf(const Measurement& measurement, const ReportOptions& options) {
+  if (measurement.sections.empty()) {
+    return NextStep(options.output, "crema config", "how to build your code with guards, which name its parts");
+  }
+  if (measurement.functions.empty()) {
+    return NextStep(options.output, "crema run --stacks -- COMMAND", "the functions of each section");
+  }
+  const std::string source = options.source.empty() ? "BEFORE" : options.source;
+  return NextStep(options.output, fmt::format("crema compare {} AFTER", source), "what a change of yours brought");
 }
 
 int WriteReport(ReportOptions options) {
@@ -60,7 +70,10 @@ int WriteReport(ReportOptions options) {
       return ReportFailure(status);
     }
   }
-  return options.output.quiet || path == "-" ? kDone : PrintOut(path + "\n");
+  if (options.output.quiet || path == "-") return kDone;
+  const int printed = PrintOut(path + "\n");
+  std::fputs(NextOf(opened->measurement(), options).c_str(), stderr);
+  return printed;
 }
 
 }  // namespace

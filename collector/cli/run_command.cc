@@ -1,6 +1,13 @@
 // `crema run`: runs a command with recording on, samples its process tree, and leaves a measurement.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,20 +16,96 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "collector/cli/installed_sdk.h"
-#include "collector/cli/launch.h"
+#include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
-#include "collector/cli/run_directory.h"
-#include "collector/cli/run_plan.h"
-#include "collector/cli/run_report.h"
 #include "collector/cli/run_session.h"
-#include "collector/cli/run_watch.h"
 #include "collector/cli/signal_relay.h"
 #include "collector/cli/subcommand.h"
+#include "collector/measurement/measurement_json.h"
+#include "collector/metrics/measure.h"
+#include "collector/metrics/measurement_directory.h"
 #include "collector/output/output_directory.h"
+#include "collector/writers/terminal.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
+
+// After the command: the measurement is made and its summary printed, without any say in the exit status.
+
+constexpr int64_t kPollNs = 1'000'000'000;
+
+absl::Status Collect(const RunPlan& plan, RunDirectory* directory) {
+  MeasureOptions options;
+  options.sources = {directory->records()};
+  options.run = "all";  // whatever is in the run's own directory is of this run, whichever id a program gave itself
+  options.name = plan.name;
+  const absl::StatusOr<MeasuredRun> measured = MeasureAndJudge(options, plan.output.quiet);
+  if (!measured.ok()) return measured.status();
+  SaveOptions save;
+  save.claimed = directory->output();
+  if (absl::Status saved = SaveMeasurement(*measured, directory->path(), save); !saved.ok()) return saved;
+  if (plan.output.quiet) return absl::OkStatus();
+  const std::string text = plan.json ? JsonOf(measured->measurement).dump(1) + "\n"
+                                     : RenderSummary(measured->measurement, StyleFor(STDERR_FILENO, plan.output));
+  std::fputs(text.c_str(), stderr);
+  if (plan.json) return absl::OkStatus();
+  std::fputs(fmt::format("measurement: {}  (crema show {})\n", directory->path(), directory->path()).c_str(), stderr);
+  if (!directory->kept_as().empty()) {
+    std::fputs(fmt::format("the older one: {}\n", directory->kept_as()).c_str(), stderr);
+  }
+  const bool has_stacks = !measured->measurement.functions.empty();
+  const std::string next =
+      has_stacks ? NextStep(plan.output, fmt::format("crema show {} --table functions", directory->path()),
+                            "the functions of each section; crema report draws them")
+                 : NextStep(plan.output, "crema report " + directory->path(), "one page, for any browser");
+  std::fputs(next.c_str(), stderr);
+  return absl::OkStatus();
+}
+
+int CollectGuarded(const RunPlan& plan, RunDirectory* directory) {
+  try {
+    const absl::Status status = Collect(plan, directory);
+    if (status.ok()) return kDone;
+    PrintError(fmt::format("no measurement was made: {}; the records are in {}", std::string(status.message()),
+                           directory->records()));
+  } catch (const std::exception& error) {
+    PrintError(fmt::format("no measurement was made: {}; the records are in {}", error.what(), directory->records()));
+  }
+  return kFailed;
+}
+
+/// Collects DIR/records into DIR/measurement.json and prints the summary to stderr, in a process of its own: whatever
+/// happens to it (no memory, a bug, Ctrl-C) costs the measurement, which `crema collect` can make later from the
+/// records. Says so on stderr, and returns in any case.
+void CollectAndPrint(const RunPlan& plan, RunDirectory* directory, SignalRelay* signals) {
+  const pid_t collector = fork();
+  if (collector == 0) {
+    signals->RestoreInChild();
+    const int status = CollectGuarded(plan, directory);
+    std::fflush(stderr);
+    _exit(status);
+  }
+  if (collector < 0) {
+    CollectGuarded(plan, directory);
+    return;
+  }
+  int status = 0;
+  for (;;) {
+    const pid_t ended = waitpid(collector, &status, WNOHANG);
+    if (ended == collector || (ended < 0 && errno != EINTR)) break;
+    const std::optional<siginfo_t> signal = signals->Wait(kPollNs);
+    if (signal.has_value()) signals->Relay(*signal, collector);
+  }
+  if (WIFSIGNALED(status)) {
+    PrintError(fmt::format("no measurement was made: collecting was ended by signal {}; try `crema collect {} -o DIR`",
+                           WTERMSIG(status), directory->records()));
+  }
+}
 
 constexpr double kLeastInterval = 0.01;  // a scan takes about a millisecond
 constexpr double kLargestInterval = 86400;
@@ -99,7 +182,7 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
   CLI::Option* pid = run->add_option("--pid", plan->pid, "Watch this process and its children, instead of a command");
   pid->check(CLI::PositiveNumber);
   run->add_option("--interval", plan->interval_seconds, "Seconds between two samples of the process tree")
-      ->check(CLI::Range(kLeastInterval, kLargestInterval))
+      ->check(FiniteNumber(kLeastInterval, kLargestInterval))
       ->capture_default_str();
   run->add_option("--cores", plan->cores,
                   "Cores that each process may use (CREMA_THREADS). crema declares them, and pins nothing")
@@ -112,14 +195,15 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
   run->add_flag("--trace", plan->trace, "Also record each time a section runs (CREMA_TRACE)")->excludes(pid);
   run->add_flag("--requests", plan->requests, "Measure uproot's and fsspec's requests to storage (CREMA_REQUESTS)")
       ->excludes(pid);
-  run->add_flag("--allocations", plan->allocations, "Count allocations by section, by a library that is loaded before")
+  run->add_flag("--allocations", plan->allocations,
+                "Count allocations by section, with a library that is loaded before the program")
       ->excludes(pid);
   run->add_flag("--gpu", plan->gpu,
                 "Count what NVIDIA GPUs do for each chunk and section, by a library that CUDA loads")
       ->excludes(pid);
   run->add_option("--stacks", plan->stacks_hertz,
                   "Take stacks of functions so often in each second of a thread's CPU time (CREMA_STACKS)")
-      ->check(CLI::Range(kLeastStacks, kMostStacks))
+      ->check(FiniteNumber(kLeastStacks, kMostStacks))
       ->type_name("[HZ]")
       ->expected(0, 1)
       ->default_str("100")

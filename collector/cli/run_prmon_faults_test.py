@@ -1,6 +1,6 @@
 """Where prmon 3.3.0, the process monitor that the field uses, is wrong: each of its faults against its truth.
 
-docs/run.md has the table. The truth is what the commands know of themselves (getrusage(2), known loads), or the
+docs/prmon.md has the table. The truth is what the commands know of themselves (getrusage(2), known loads), or the
 kernel's account of everything that this test started.
 """
 

@@ -1,12 +1,133 @@
-// From the start of the command to its end: the middle of `crema run`.
+// `crema run` from its plan and its directory to the end of the command, or of the process that it watches.
 #ifndef CREMA_COLLECTOR_CLI_RUN_SESSION_H_
 #define CREMA_COLLECTOR_CLI_RUN_SESSION_H_
 
-#include "collector/cli/run_directory.h"
-#include "collector/cli/run_plan.h"
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "collector/cli/output_options.h"
 #include "collector/cli/signal_relay.h"
+#include "collector/output/output_directory.h"
+#include "collector/records/tree_facts.h"
+#include "collector/sources/process_tree/anchored_clock.h"
+#include "collector/sources/process_tree/watched_process.h"
 
 namespace crema {
+
+struct RunPlan {
+  std::vector<std::string> command;  ///< empty: `pid` is watched
+  int pid = 0;
+  std::string directory;  ///< empty: `crema-<time>`
+  std::string name;       ///< empty: the command's file name
+  std::string pass;       ///< empty: none
+  double interval_seconds = 1;
+  int cores = 0;  ///< that each process is given; 0: not told
+  bool trace = false;
+  bool requests = false;
+  bool allocations = false;
+  std::string allocations_library;  ///< that counts them
+  bool gpu = false;
+  std::string gpu_library;  ///< that counts what GPUs do
+  double stacks_hertz = 0;  ///< of CPU time; 0: stacks are not taken
+  bool replace = false;
+  int64_t max_log_bytes = 0;  ///< of each process's log; 0: as the environment says
+  bool force = false;
+  bool json = false;
+  OutputOptions output;
+};
+
+/// DIR and DIR/records, both mode 0700 where they are new, and nobody else's while this is there. An earlier
+/// measurement in DIR is set aside until the command has started: `Keep` or `Undo` must be called.
+class RunDirectory {
+ public:
+  /// Errors: DIR holds something that crema did not write, without a measurement that explains it or `force`; somebody
+  /// writes into it; no permission.
+  static absl::StatusOr<RunDirectory> Create(const std::string& directory, const OlderOutput& older);
+
+  /// `crema-<local time>`, with a number behind it where that exists.
+  static std::string DefaultName();
+
+  /// The command has started: the earlier measurement gets the name that it keeps, or is thrown away.
+  void Keep();
+  /// It has not: all is as it was before.
+  void Undo() { output_.Undo(); }
+
+  /// As the user wrote it.
+  const std::string& path() const { return path_; }
+  /// Absolute: the command may change its directory.
+  const std::string& records() const { return records_; }
+  /// Where the earlier measurement is now; empty: there is none.
+  const std::string& kept_as() const { return output_.kept_as(); }
+  OutputDirectory* output() { return &output_; }
+
+ private:
+  RunDirectory(std::string path, OutputDirectory output) : path_(std::move(path)), output_(std::move(output)) {}
+
+  std::string path_;
+  std::string records_;
+  OutputDirectory output_;
+};
+
+/// Unique on all hosts, sorted by time: `20261121T140211Z-<8 random bytes in hex>`.
+std::string NewRunId();
+
+/// This host's name, fit for a file's name.
+std::string HostName();
+
+/// `/opt/bin/analysis` is `analysis`.
+std::string CommandName(const std::string& command);
+
+/// Changes to the environment: a value, or none to remove the variable.
+using EnvironmentChanges = std::vector<std::pair<std::string, std::optional<std::string>>>;
+
+struct Launched {
+  pid_t pid = -1;
+  int fork_errno = 0;  ///< why there is no process
+  int exec_errno = 0;  ///< why the process did not become the command; it has been waited for
+
+  bool started() const { return fork_errno == 0 && exec_errno == 0; }
+};
+
+/// fork(2), not vfork(2): the kernel would count the parent's peak memory as the child's. `in_child` runs in the child
+/// before the command (to give it back its signals). Returns once the command runs.
+Launched Launch(const std::vector<std::string>& command, const EnvironmentChanges& changes,
+                const std::function<void()>& in_child);
+
+/// The calling process becomes the command; returns errno, only where that failed.
+int Become(const std::vector<std::string>& command);
+
+/// One clear line, without an end.
+std::string DescribeExecError(const std::string& command, int exec_errno);
+
+/// 127 where the command was not found, 126 where it cannot be executed, as shells do.
+int StatusOfExecError(int exec_errno);
+
+/// Where CREMA_DIR is set in crema's own environment, writes `$CREMA_DIR/<host>-<pid>.nested.json`: `schema`
+/// (`crema.nested/1`), `run_id`, `name`, `command`, `host`, `pid`, `start_ns`, `directory`. A pointer that cannot be
+/// written is no reason to fail: the outer run's records lack nothing but the hint.
+void NotePointerInOuterRun(const TreeRunFact& run, const RunDirectory& directory);
+
+/// What looks like a secret is `***`, by the rules of the SDK (sdk/src/log/secret_filter.h).
+std::vector<std::string> WithoutSecrets(const std::vector<std::string>& command);
+
+/// `WithoutSecrets`, or nothing where CREMA_NO_ARGUMENTS=1 asks to leave the command line out.
+std::vector<std::string> ShownCommand(const std::vector<std::string>& command);
+
+/// Of a command that will be started: `pid` and `start_ns` are the caller's to set. It gets what crema itself was
+/// given.
+TreeRunFact DescribeCommand(const RunPlan& plan, const std::string& run_id);
+
+/// Of a process that runs already. It began when the kernel says (a clock tick, 10 ms, fine), and was given what its
+/// own environment, control groups and affinity mask say.
+TreeRunFact DescribeWatched(const RunPlan& plan, const std::string& run_id, const WatchedProcess& process,
+                            const AnchoredClock& clock);
 
 /// Exit status for crema's own failures before the command starts, as of env(1) and timeout(1).
 inline constexpr int kRunFailed = 125;
@@ -20,6 +141,11 @@ struct RunOutcome {
 /// it has ended; processes that it left behind keep running. Says on stderr why a command did not start, and then
 /// leaves DIR as it was.
 RunOutcome RunCommand(const RunPlan& plan, RunDirectory* directory, SignalRelay* signals);
+
+/// Samples the process tree of `plan.pid` into DIR/records until that process ends, or a signal ends the watch (SIGINT,
+/// SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGXCPU, SIGPWR); the process is never touched. The exit status is 0 in both
+/// cases. Says on stderr why a process cannot be watched, and then leaves DIR as it was.
+RunOutcome WatchProcess(const RunPlan& plan, RunDirectory* directory, SignalRelay* signals);
 
 }  // namespace crema
 

@@ -17,7 +17,7 @@
 #include "collector/cli/subcommand.h"
 #include "collector/prediction/observed_run.h"
 #include "collector/scaling/scaling_study.h"
-#include "collector/writers/scaling_table.h"
+#include "collector/writers/study_tables.h"
 
 namespace crema {
 namespace {

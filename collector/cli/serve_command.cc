@@ -14,7 +14,6 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "collector/cli/export_source.h"
 #include "collector/cli/live_options.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
@@ -26,7 +25,6 @@
 #include "collector/server/http_server.h"
 #include "collector/server/live_service.h"
 #include "collector/server/live_sources.h"
-#include "collector/server/token_file.h"
 #include "fmt/format.h"
 
 namespace crema {

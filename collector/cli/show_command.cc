@@ -16,17 +16,15 @@
 #include "CLI/Formatter.hpp"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "collector/cli/coffea_options.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
 #include "collector/exports/chunk_fields.h"
-#include "collector/exports/chunk_query.h"
 #include "collector/metrics/measure.h"
 #include "collector/records/loose_json.h"
 #include "collector/report/summary_fragment.h"
-#include "collector/writers/chunk_list.h"
 #include "collector/writers/terminal.h"
+#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -127,11 +125,23 @@ absl::StatusOr<std::string> AsJson(const MeasuredSource& source, const ShowOptio
   return chosen.dump(1) + "\n";
 }
 
+// Behind the summary of a source with a name, and behind the functions, after which most people change something.
+std::string NextOf(const ShowOptions& options, int width) {
+  if (options.source.empty() || options.source == kStandardInput || !options.metrics.empty()) return "";
+  if (options.tables.empty()) {
+    return NextStep(options.output, "crema report " + options.source, "one page, for any browser", width);
+  }
+  if (options.tables != std::vector<std::string>{"functions"}) return "";
+  return NextStep(options.output, fmt::format("crema compare {} AFTER", options.source),
+                  "what a change of yours brought", width);
+}
+
 absl::StatusOr<std::string> AsText(const MeasuredSource& source, const ShowOptions& options) {
   const Measurement& measurement = source.measurement();
   TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
   if (options.width > 0) style.width = options.width;
-  if (options.metrics.empty() && options.tables.empty()) return RenderSummary(measurement, style);
+  const std::string next = NextOf(options, style.width);
+  if (options.metrics.empty() && options.tables.empty()) return RenderSummary(measurement, style) + next;
   std::string text;
   for (const std::string& key : options.metrics) {
     absl::StatusOr<std::string> metric = RenderMetric(measurement, key, style);
@@ -149,7 +159,7 @@ absl::StatusOr<std::string> AsText(const MeasuredSource& source, const ShowOptio
     if (!table.ok()) return table.status();
     text += *table;
   }
-  return text;
+  return text + next;
 }
 
 // Wrong usage is to be found before anything is read.
@@ -209,7 +219,7 @@ std::string JoinedFieldNames() {
 
 void AddShowCommand(CLI::App* program, int* status) {
   CLI::App* show =
-      program->add_subcommand("show", "Print a measurement, or what the logs of a running job tell so far");
+      program->add_subcommand("show", "Print a measurement, or what the logs of a running job hold so far");
   show->footer("Tables: " + JoinedTableNames() +
                "\n\nExample:\n  crema show ttbar\n  crema show ttbar --table sections --table cuts\n"
                "  crema show ttbar --metric cpu_efficiency\n"

@@ -1,8 +1,7 @@
-#include "collector/cli/shown_command.h"
-
 #include <string>
 #include <vector>
 
+#include "collector/cli/run_session.h"
 #include "gtest/gtest.h"
 
 namespace crema {

@@ -4,9 +4,22 @@
 #include <cstdio>
 #include <string>
 
+#include "absl/strings/numbers.h"
 #include "collector/writers/display_text.h"
+#include "fmt/format.h"
 
 namespace crema {
+
+CLI::Validator FiniteNumber(double least, double most) {
+  const std::string range = fmt::format("in [{} - {}]", least, most);
+  return CLI::Validator(
+      [least, most, range](const std::string& text) {
+        double number = 0;
+        const bool is_inside = absl::SimpleAtod(text, &number) && number >= least && number <= most;
+        return is_inside ? std::string() : fmt::format("{} is not {}", text, range);
+      },
+      most < kAnyNumber ? range : fmt::format(">= {}", least));
+}
 
 void PrintError(const std::string& message) {
   // names of files, and what stands in them, may hold anything

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "CLI/App.hpp"
+#include "CLI/Validators.hpp"
 #include "absl/status/status.h"
 
 namespace crema {
@@ -24,6 +25,11 @@ int PrintOut(const std::string& text);
 
 /// As `ReportFailure`, for a message; it says what, where and what to do.
 void PrintError(const std::string& message);
+
+inline constexpr double kAnyNumber = 1e300;
+
+/// Accepts numbers from `least` to `most`. CLI::Range accepts NaN, too.
+CLI::Validator FiniteNumber(double least, double most);
 
 /// Each adds one subcommand to the program; when it is given, it runs while the command line is parsed and leaves its
 /// exit status in `status`.

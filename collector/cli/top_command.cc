@@ -1,11 +1,14 @@
 // `crema top`: a running job in the terminal.
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <cerrno>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -16,7 +19,6 @@
 #include "CLI/Formatter.hpp"
 #include "collector/cli/live_options.h"
 #include "collector/cli/output_options.h"
-#include "collector/cli/raw_terminal.h"
 #include "collector/cli/subcommand.h"
 #include "collector/server/live_service.h"
 #include "collector/server/live_sources.h"
@@ -24,6 +26,91 @@
 
 namespace crema {
 namespace {
+
+// A terminal that is drawn on as a whole, and given back as it was.
+
+/// While it is entered: the alternate screen of the terminal, no cursor, keys as they come without echo. Ctrl-C and
+/// Ctrl-Z still send their signals.
+class RawTerminal {
+ public:
+  RawTerminal() = default;
+  ~RawTerminal() { Leave(); }
+  RawTerminal(const RawTerminal&) = delete;
+  RawTerminal& operator=(const RawTerminal&) = delete;
+
+  void Enter();
+  void Leave();
+  /// Draws `text`, whose lines end in newlines, over what is there. False: the terminal is gone.
+  bool Draw(const std::string& text);
+
+ private:
+  bool Write(const std::string& text);
+
+  bool is_entered_ = false;
+  bool has_keys_ = false;
+  termios before_ = {};
+};
+
+struct TerminalSize {
+  int columns = 80;
+  int rows = 24;
+};
+
+constexpr char kAlternateScreen[] = "\033[?1049h\033[?25l\033[2J";
+constexpr char kNormalScreen[] = "\033[?25h\033[?1049l";
+
+bool RawTerminal::Write(const std::string& text) {
+  size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t written = write(STDOUT_FILENO, text.data() + done, text.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    done += static_cast<size_t>(written);
+  }
+  return true;
+}
+
+void RawTerminal::Enter() {
+  if (is_entered_) return;
+  is_entered_ = true;
+  has_keys_ = tcgetattr(STDIN_FILENO, &before_) == 0;
+  if (has_keys_) {
+    termios raw = before_;
+    raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+    raw.c_cc[VMIN] = 1;
+    raw.c_cc[VTIME] = 0;
+    tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+  }
+  Write(kAlternateScreen);
+}
+
+void RawTerminal::Leave() {
+  if (!is_entered_) return;
+  is_entered_ = false;
+  Write(kNormalScreen);
+  if (has_keys_) tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+}
+
+bool RawTerminal::Draw(const std::string& text) {
+  std::string screen = "\033[H";
+  for (const char character : text) {
+    if (character == '\n') {
+      screen += "\033[K\r\n";
+    } else {
+      screen += character;
+    }
+  }
+  // no newline after the last line: it would scroll a screen that is full
+  if (screen.size() >= 2 && screen.compare(screen.size() - 2, 2, "\r\n") == 0) screen.resize(screen.size() - 2);
+  return Write(screen + "\033[J");
+}
+
+/// Of the terminal at stdout; 80 x 24 where it does not tell.
+TerminalSize SizeOfTerminal() {
+  winsize size = {};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
+  return {size.ws_col, size.ws_row};
+}
 
 struct TopOptions {
   LiveCommandOptions live;
@@ -42,7 +129,7 @@ int PrintLines(const TopOptions& options, const LiveOptions& live) {
       is_first = false;
       return;
     }
-    status = PrintOut(RenderLiveLine(running->model(), running->figures()));
+    status = PrintOut(RenderLiveLine(running->model(), running->figures(), running->sources()));
     std::fflush(stdout);
     const bool is_over = running->model().totals().records > 0 && running->model().state() != LiveState::kRunning;
     if (status != kDone || is_over) {

@@ -12,7 +12,7 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "absl/status/statusor.h"
-#include "collector/cli/coffea_options.h"
+#include "collector/appearance/similar_names.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
@@ -20,7 +20,7 @@
 #include "collector/insight/verdict_table.h"
 #include "collector/insight/verdicts.h"
 #include "collector/metrics/measure.h"
-#include "collector/writers/verdict_list.h"
+#include "collector/writers/terminal.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -34,17 +34,20 @@ struct VerdictOptions {
   OutputOptions output;
 };
 
-std::string KnownIds() {
+std::vector<std::string_view> Ids() {
   std::vector<std::string_view> ids;
   for (const VerdictRule& rule : VerdictTable()) ids.push_back(rule.id);
-  return fmt::format("{}", fmt::join(ids, ", "));
+  return ids;
 }
+
+std::string KnownIds() { return fmt::format("{}", fmt::join(Ids(), ", ")); }
 
 int PrintVerdicts(VerdictOptions options) {
   for (const std::string& id : options.fail_on) {
     // A gate on a misspelt id would never fall.
     if (FindRule(id) == nullptr) {
-      throw CLI::ValidationError("--fail-on", fmt::format("no verdict `{}`; there are {}", id, KnownIds()));
+      throw CLI::ValidationError("--fail-on",
+                                 fmt::format("no verdict `{}`{}; there are {}", id, DidYouMean(id, Ids()), KnownIds()));
     }
   }
   if (!options.source.empty()) options.measure.sources = {options.source};
@@ -68,7 +71,10 @@ int PrintVerdicts(VerdictOptions options) {
     printed = PrintOut(document.dump(1) + "\n");
   } else if (!options.output.quiet) {
     const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
-    printed = PrintOut(RenderVerdicts(headline, rows, style));
+    const std::string next = options.source.empty() ? ""
+                                                    : NextStep(options.output, "crema predict " + options.source,
+                                                               "what the usual changes would bring", style.width);
+    printed = PrintOut(RenderVerdicts(headline, rows, style) + next);
   }
   if (fallen.empty()) return printed;
   PrintError(fmt::format("{} fired", fmt::join(fallen, ", ")));

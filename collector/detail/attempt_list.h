@@ -72,6 +72,13 @@ ListedAttempt KeyOf(const Attempt& attempt);
 /// Reads all attempts, marks results and finds lanes. Errors: those of the reader.
 absl::Status ListAttempts(const AttemptReader& for_each_attempt, AttemptList* list);
 
+/// Over `ok` attempts (docs/metrics.md), of every quantity that at least one of them has. `slots`: by attempt.
+std::vector<ValueShape> ShapeDistributions(const AttemptList& list, const std::vector<uint32_t>& slots,
+                                           uint32_t slot_count);
+
+/// Over `ok` attempts that have both quantities.
+std::vector<CountGrid> ShapeGrids(const AttemptList& list);
+
 }  // namespace crema
 
 #endif  // CREMA_COLLECTOR_DETAIL_ATTEMPT_LIST_H_

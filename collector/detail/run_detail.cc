@@ -1,24 +1,406 @@
 #include "collector/detail/run_detail.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "collector/detail/attempt_list.h"
-#include "collector/detail/kept_attempts.h"
-#include "collector/detail/sample_series.h"
-#include "collector/detail/sums_over_time.h"
-#include "collector/detail/task_bars.h"
 #include "collector/detail/time_tracks.h"
 #include "collector/detail/timeline_rows.h"
-#include "collector/detail/value_shapes.h"
+#include "collector/measurement/measurement.h"
 #include "collector/metrics/attempts/attempt_interval.h"
+#include "collector/metrics/attempts/attempt_quantities.h"
+#include "collector/metrics/attempts/stragglers.h"
 #include "collector/metrics/side_by_side.h"
 
 namespace crema {
 namespace {
+
+// Which attempts are listed one by one, and all that is known of them.
+
+/// Which attempt of how many at its chunk.
+struct Turn {
+  int32_t attempt = 1;
+  int32_t attempts = 1;
+};
+
+/// Of chunks that were attempted once, nothing is in the map.
+absl::flat_hash_map<size_t, Turn> FindTurns(const AttemptRows& rows) {
+  absl::flat_hash_map<uint64_t, int32_t> counts;
+  counts.reserve(rows.size());
+  for (const AttemptRow& row : rows) ++counts[row.chunk_id];
+  absl::flat_hash_map<uint64_t, std::vector<size_t>> repeated;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (counts[rows[i].chunk_id] > 1) repeated[rows[i].chunk_id].push_back(i);
+  }
+  absl::flat_hash_map<size_t, Turn> turns;
+  for (auto& [chunk, attempts] : repeated) {
+    std::stable_sort(attempts.begin(), attempts.end(),
+                     [&rows](size_t a, size_t b) { return rows[a].start_ns < rows[b].start_ns; });
+    for (size_t at = 0; at < attempts.size(); ++at) {
+      turns[attempts[at]] = {static_cast<int32_t>(at + 1), static_cast<int32_t>(attempts.size())};
+    }
+  }
+  return turns;
+}
+
+/// By the list's dataset: above these many events a chunk is oversized.
+std::vector<std::optional<double>> SizeLimits(const AttemptList& list) {
+  std::vector<std::vector<int64_t>> sizes(list.datasets.names.size());
+  for (const AttemptRow& row : list.rows) {
+    if (row.is_result && row.events != AttemptRow::kUnknown) sizes[list.DatasetOf(row)].push_back(row.events);
+  }
+  std::vector<std::optional<double>> limits(sizes.size());
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i].empty()) continue;
+    const auto middle = sizes[i].begin() + static_cast<std::ptrdiff_t>((sizes[i].size() - 1) / 2);
+    std::nth_element(sizes[i].begin(), middle, sizes[i].end());
+    limits[i] = kOversizedMedians * static_cast<double>(*middle);
+  }
+  return limits;
+}
+
+class Keeper {
+ public:
+  Keeper(const AttemptList& list, const DetailOptions& options, RunDetail* detail)
+      : list_(list), options_(options), detail_(detail), kept_for_(list.rows.size(), 0) {
+    std::vector<uint32_t> dataset_of_input;
+    for (const ListedInput& input : list.inputs) dataset_of_input.push_back(input.dataset);
+    findings_ = FindStragglers(list.rows, list.helpers, dataset_of_input);
+    for (const DatasetFit& fit : findings_.datasets) fits_[fit.dataset] = fit.fit;
+    turns_ = FindTurns(list.rows);
+  }
+
+  std::optional<double> Expected(const AttemptRow& row) const {
+    const auto fit = fits_.find(list_.DatasetOf(row));
+    if (fit == fits_.end() || (fit->second.slope_known && row.events == AttemptRow::kUnknown)) return std::nullopt;
+    return fit->second.Predict(static_cast<double>(std::max<int64_t>(0, row.events)));
+  }
+
+  void Choose() {
+    if (detail_->is_exact) {
+      std::fill(kept_for_.begin(), kept_for_.end(), kKeptAsAll);
+    }
+    ChooseFailed();
+    ChooseLargest(options_.slowest, kKeptAsSlow, [this](size_t i) {
+      return std::optional<double>(static_cast<double>(list_.rows[i].duration_ns) / 1e9);
+    });
+    ChooseLargest(options_.unexpected, kKeptAsUnexpected, [this](size_t i) -> std::optional<double> {
+      const std::optional<double> expected = Expected(list_.rows[i]);
+      if (!expected.has_value()) return std::nullopt;
+      return static_cast<double>(list_.rows[i].duration_ns) / 1e9 - *expected;
+    });
+    ChooseTail();
+  }
+
+  DetailAttempt Describe(size_t i, const TimelinePlaces& places, const std::vector<uint32_t>& dataset_of) const {
+    const AttemptRow& row = list_.rows[i];
+    DetailAttempt attempt;
+    attempt.worker = places.worker_of_process[row.process];
+    attempt.row = places.row_of_attempt[i];
+    attempt.lane = detail_->rows_are_threads ? detail_->rows[attempt.row].lane : list_.lanes[i];
+    attempt.dataset = dataset_of[list_.DatasetOf(row)];
+    attempt.file = list_.FileOf(row);
+    attempt.state = row.status;
+    attempt.kept_for = kept_for_[i];
+    attempt.is_result = row.is_result;
+    attempt.number = row.number;
+    attempt.start_ns = row.start_ns - detail_->start_ns;
+    if (const auto turn = turns_.find(i); turn != turns_.end()) {
+      attempt.attempt = turn->second.attempt;
+      attempt.attempts = turn->second.attempts;
+    }
+    if (!HasEnded(row)) return attempt;
+    attempt.duration_ns = row.duration_ns;
+    attempt.suspended_ns = row.suspended_ns;
+    attempt.events = Known(row.events);
+    attempt.bytes_read = Known(list_.bytes[i].read);
+    attempt.cpu_ns = ChunkCpu(row, list_.helpers);
+    attempt.cpu_wait_ns = Known(row.cpu_wait_ns);
+    attempt.blocked_ns = ChunkBlocked(row, list_.helpers);
+    attempt.rss_delta_bytes = RssDelta(row);
+    attempt.expected_seconds = Expected(row);
+    return attempt;
+  }
+
+  const StragglerFindings& findings() const { return findings_; }
+  const std::vector<uint8_t>& kept_for() const { return kept_for_; }
+
+ private:
+  void ChooseFailed() {
+    size_t chosen = 0;
+    for (size_t i = 0; i < list_.rows.size(); ++i) {
+      const AttemptState status = list_.rows[i].status;
+      const bool wanted = status == AttemptState::kFailed || status == AttemptState::kLost || turns_.contains(i);
+      if (!wanted) continue;
+      if (++chosen <= options_.failed || detail_->is_exact) {
+        kept_for_[i] |= kKeptAsFailed;
+      } else {
+        ++detail_->failed_left_out;
+      }
+    }
+  }
+
+  /// Marks the `ok` attempts with the largest values.
+  template <class Value>
+  void ChooseLargest(size_t count, uint8_t reason, const Value& value) {
+    std::vector<std::pair<double, size_t>> values;
+    for (size_t i = 0; i < list_.rows.size(); ++i) {
+      if (list_.rows[i].status != AttemptState::kOk) continue;
+      if (const std::optional<double> of = value(i); of.has_value()) values.emplace_back(-*of, i);
+    }
+    const auto last = values.begin() + static_cast<std::ptrdiff_t>(std::min(count, values.size()));
+    std::partial_sort(values.begin(), last, values.end());
+    for (auto at = values.begin(); at != last; ++at) kept_for_[at->second] |= reason;
+  }
+
+  void ChooseTail() {
+    if (!detail_->tail_start_seconds.has_value()) return;
+    const double from_ns = static_cast<double>(detail_->start_ns) + *detail_->tail_start_seconds * 1e9;
+    std::vector<std::pair<int64_t, size_t>> stops;
+    for (size_t i = 0; i < list_.rows.size(); ++i) {
+      const AttemptRow& row = list_.rows[i];
+      if (HasEnded(row) && static_cast<double>(row.stop_ns()) > from_ns) stops.emplace_back(-row.stop_ns(), i);
+    }
+    std::sort(stops.begin(), stops.end());
+    if (stops.size() > options_.tail) stops.resize(options_.tail);
+    for (const auto& [stop, i] : stops) kept_for_[i] |= kKeptInTail;
+  }
+
+  const AttemptList& list_;
+  const DetailOptions& options_;
+  RunDetail* detail_;
+  std::vector<uint8_t> kept_for_;
+  StragglerFindings findings_;
+  std::map<uint32_t, RobustFit> fits_;
+  absl::flat_hash_map<size_t, Turn> turns_;
+};
+
+/// Reads again what only the record has: error, entries, sections.
+void AddRecorded(const AttemptReader& for_each_attempt, const std::map<ListedAttempt, size_t>& places,
+                 RunDetail* detail) {
+  NameNumbers sections;
+  NameNumbers errors;
+  errors.Number("");
+  absl::flat_hash_set<int64_t> begins;  // most attempts are not kept, and a key of each takes longer than its line
+  for (const auto& [key, place] : places) begins.insert(std::get<3>(key));
+  const absl::Status read = for_each_attempt([&](const Attempt& attempt) {
+    if (!begins.contains(attempt.chunk.start_ns)) return;
+    const auto found = places.find(KeyOf(attempt));
+    if (found == places.end()) return;
+    DetailAttempt& kept = detail->attempts[found->second];
+    const ChunkFact& chunk = attempt.chunk;
+    kept.entry_start = chunk.input.entry_start;
+    kept.entry_stop = chunk.input.entry_stop;
+    kept.error = errors.Number(chunk.error);
+    kept.sections.clear();
+    for (const SectionFact& section : chunk.sections) {
+      if (section.helper || section.path.find('/') != std::string_view::npos) continue;
+      kept.sections.emplace_back(sections.Number(section.path), section.total_ns);
+    }
+  });
+  if (!read.ok()) return;  // the logs went between the two readings: what the first one found still stands
+  detail->sections = std::move(sections.names);
+  detail->errors = std::move(errors.names);
+}
+
+/// Fills `attempts`, `sections`, `errors`, `fits` and `failed_left_out`; `dataset_of`: the detail's number of each of
+/// the list's datasets. Reads the records again for what the list has no room for.
+void KeepAttempts(const AttemptList& list, const TimelinePlaces& places, const std::vector<uint32_t>& dataset_of,
+                  const AttemptReader& for_each_attempt, const DetailOptions& options, RunDetail* detail) {
+  Keeper keeper(list, options, detail);
+  keeper.Choose();
+  for (const DatasetFit& fit : keeper.findings().datasets) {
+    detail->fits.push_back({dataset_of[fit.dataset], fit.fit.fixed_seconds, fit.fit.seconds_per_event,
+                            fit.fit.slope_known, fit.fit.points, fit.events_min, fit.events_max});
+  }
+  const std::vector<std::optional<double>> limits = SizeLimits(list);
+  std::map<size_t, std::string_view> reasons;
+  for (const Straggler& straggler : keeper.findings().stragglers) {
+    reasons[straggler.attempt] = ToString(straggler.reason);
+  }
+  std::vector<size_t> order;
+  for (size_t i = 0; i < list.rows.size(); ++i) {
+    if (keeper.kept_for()[i] != 0) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&list](size_t a, size_t b) { return list.rows[a].start_ns < list.rows[b].start_ns; });
+  std::map<ListedAttempt, size_t> keys;
+  for (const size_t i : order) {
+    const AttemptRow& row = list.rows[i];
+    DetailAttempt attempt = keeper.Describe(i, places, dataset_of);
+    const std::optional<double>& limit = limits[list.DatasetOf(row)];
+    attempt.is_oversized = row.is_result && limit.has_value() && static_cast<double>(row.events) > *limit;
+    if (const auto reason = reasons.find(i); reason != reasons.end()) attempt.straggler_reason = reason->second;
+    keys[{list.processes[row.process].worker, list.processes[row.process].start_ns, row.number, row.start_ns}] =
+        detail->attempts.size();
+    detail->attempts.push_back(std::move(attempt));
+  }
+  detail->errors = {""};
+  AddRecorded(for_each_attempt, keys, detail);
+}
+
+// Tasks of an engine on the rows of the timeline.
+
+using ThreadKey = std::tuple<std::string, int64_t, uint64_t>;  // worker, process start, thread
+
+/// The row of each thread whose number in the thread library is known.
+std::map<ThreadKey, uint32_t> RowsOfThreads(const AttemptList& list, const TimelinePlaces& places) {
+  std::map<ThreadKey, uint32_t> rows;
+  for (size_t i = 0; i < list.rows.size(); ++i) {
+    const ListedThread& thread = list.threads[list.rows[i].thread];
+    if (thread.library == 0) continue;
+    const ListedProcess& process = list.processes[thread.process];
+    rows.try_emplace({process.worker, process.start_ns, thread.library}, places.row_of_attempt[i]);
+  }
+  return rows;
+}
+
+/// Marks the tasks in which an attempt began. Both are by row and start.
+void MarkThoseWithChunks(const AttemptList& list, const TimelinePlaces& places, RunDetail* detail) {
+  std::vector<std::pair<uint32_t, int64_t>> begins;
+  for (size_t i = 0; i < list.rows.size(); ++i) {
+    begins.emplace_back(places.row_of_attempt[i], list.rows[i].start_ns - detail->start_ns);
+  }
+  std::sort(begins.begin(), begins.end());
+  for (DetailTask& task : detail->tasks) {
+    const auto first = std::lower_bound(begins.begin(), begins.end(), std::pair(task.row, task.start_ns));
+    task.has_chunk = first != begins.end() && first->first == task.row && first->second < task.stop_ns;
+  }
+}
+
+/// Fills `tasks` and what belongs to it, where rows are threads. A task stands on the row of its thread; those of
+/// threads that ran no chunk have none, and are counted.
+void PlaceTasks(const TaskReader& for_each_task, const AttemptList& list, const TimelinePlaces& places, size_t most,
+                RunDetail* detail) {
+  if (!detail->rows_are_threads) return;
+  const std::map<ThreadKey, uint32_t> rows = RowsOfThreads(list, places);
+  NameNumbers prefixes;
+  int64_t count = 0;
+  const absl::Status read = for_each_task([&](const TaskOfRun& task) {
+    const auto row = rows.find({task.process.worker, task.process.start_ns, task.fact.thread.value_or(0)});
+    if (row == rows.end()) {
+      ++detail->tasks_elsewhere;
+      return;
+    }
+    if (++count > static_cast<int64_t>(most)) return;
+    DetailTask placed;
+    placed.row = row->second;
+    placed.prefix = prefixes.Number(task.fact.prefix);
+    placed.failed = task.fact.outcome == "error";
+    placed.start_ns = task.fact.start_ns - detail->start_ns;
+    placed.stop_ns = task.fact.stop_ns - detail->start_ns;
+    detail->tasks.push_back(placed);
+  });
+  if (!read.ok() || count > static_cast<int64_t>(most)) {
+    detail->tasks.clear();
+    detail->tasks_left_out = count;
+    return;
+  }
+  std::sort(detail->tasks.begin(), detail->tasks.end(), [](const DetailTask& a, const DetailTask& b) {
+    return std::tie(a.row, a.start_ns, a.stop_ns) < std::tie(b.row, b.start_ns, b.stop_ns);
+  });
+  detail->task_prefixes = std::move(prefixes.names);
+  MarkThoseWithChunks(list, places, detail);
+}
+
+// Sums over equal parts of the run's time, of all attempts together and by worker.
+
+double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+/// Fills `over_time`; the lanes that were available come from the measurement.
+void SumOverTime(const AttemptList& list, const Measurement& measurement, int bins, RunDetail* detail) {
+  const double length = detail->bin_seconds * detail->bins;
+  const BinAxis axis = {detail->timeline_start_seconds, length / bins, bins};
+  TimeBins& sums = detail->over_time;
+  sums.start_seconds = axis.start;
+  sums.bin_seconds = axis.width;
+  for (std::vector<double>* values :
+       {&sums.busy_seconds, &sums.cpu_seconds, &sums.cpu_wait_seconds, &sums.blocked_seconds, &sums.failed_seconds,
+        &sums.events, &sums.bytes_read, &sums.finished_chunks, &sums.failed_attempts}) {
+    values->resize(static_cast<size_t>(bins));
+  }
+  sums.lanes_available = MeanSteps(measurement, "worker_cores", axis);
+  for (size_t i = 0; i < list.rows.size(); ++i) {
+    const AttemptRow& attempt = list.rows[i];
+    const double from = Seconds(attempt.start_ns - detail->start_ns);
+    const double to = Seconds(attempt.stop_ns() - detail->start_ns);
+    const bool has_ended = HasEnded(attempt);
+    const double seconds = has_ended ? Seconds(attempt.duration_ns) : 0;
+    const auto stop_bin = static_cast<size_t>(axis.At(to));
+    if (attempt.is_result) ++sums.finished_chunks[stop_bin];
+    if (attempt.status == AttemptState::kFailed || attempt.status == AttemptState::kLost) {
+      ++sums.failed_attempts[stop_bin];
+    }
+    if (!has_ended) continue;
+    const double cpu = Seconds(ChunkCpu(attempt, list.helpers).value_or(0));
+    const double wait = Seconds(std::max<int64_t>(0, attempt.cpu_wait_ns));
+    const double blocked = Seconds(ChunkBlocked(attempt, list.helpers).value_or(0));
+    const double events = attempt.is_result ? std::max<double>(0, static_cast<double>(attempt.events)) : 0;
+    const double bytes = std::max<double>(0, static_cast<double>(list.bytes[i].read));
+    axis.Spread(from, to, [&](int at, double share) {
+      const auto bin = static_cast<size_t>(at);
+      sums.busy_seconds[bin] += seconds * share;
+      sums.cpu_seconds[bin] += cpu * share;
+      sums.cpu_wait_seconds[bin] += wait * share;
+      sums.blocked_seconds[bin] += blocked * share;
+      if (!attempt.is_result) sums.failed_seconds[bin] += seconds * share;
+      sums.events[bin] += events * share;
+      sums.bytes_read[bin] += bytes * share;
+    });
+  }
+}
+
+/// Fills `by_worker`.
+void SumByWorker(const AttemptList& list, const TimelinePlaces& places, int bins, size_t most_rows, RunDetail* detail) {
+  const double length = detail->bin_seconds * detail->bins;
+  const BinAxis axis = {detail->timeline_start_seconds, length / bins, bins};
+  WorkerGrid& grid = detail->by_worker;
+  grid.start_seconds = axis.start;
+  grid.bin_seconds = axis.width;
+  grid.bins = bins;
+  const bool one_each = detail->workers.size() <= most_rows;
+  if (one_each) {
+    for (const DetailWorker& worker : detail->workers) {
+      grid.rows.push_back(worker.name);
+      grid.lanes.push_back(worker.lanes);
+    }
+  } else {
+    for (const DetailRow& row : detail->rows) {
+      grid.rows.push_back(row.label);
+      grid.lanes.push_back(row.lanes);
+    }
+  }
+  const size_t cells = grid.rows.size() * static_cast<size_t>(bins);
+  grid.busy_seconds.resize(cells);
+  grid.cpu_seconds.resize(cells);
+  grid.bytes_read.resize(cells);
+  for (size_t i = 0; i < list.rows.size(); ++i) {
+    const AttemptRow& attempt = list.rows[i];
+    if (!HasEnded(attempt)) continue;
+    const size_t row = one_each ? places.worker_of_process[attempt.process] : places.row_of_attempt[i];
+    const double from = Seconds(attempt.start_ns - detail->start_ns);
+    const double to = Seconds(attempt.stop_ns() - detail->start_ns);
+    const double seconds = Seconds(attempt.duration_ns);
+    const double cpu = Seconds(ChunkCpu(attempt, list.helpers).value_or(0));
+    const double bytes = std::max<double>(0, static_cast<double>(list.bytes[i].read));
+    axis.Spread(from, to, [&](int bin, double share) {
+      const size_t cell = row * static_cast<size_t>(bins) + static_cast<size_t>(bin);
+      grid.busy_seconds[cell] += seconds * share;
+      grid.cpu_seconds[cell] += cpu * share;
+      grid.bytes_read[cell] += bytes * share;
+    });
+  }
+}
 
 struct Window {
   int64_t first_ns = std::numeric_limits<int64_t>::max();
@@ -75,6 +457,10 @@ std::vector<uint32_t> OrderDatasets(const AttemptList& list, RunDetail* detail) 
     return datasets[a].busy_ns != datasets[b].busy_ns ? datasets[a].busy_ns > datasets[b].busy_ns
                                                       : datasets[a].name < datasets[b].name;
   });
+  // by name, so that a dataset has its colour in every run of the same datasets
+  const size_t own = order.size() <= kDatasetSlots ? order.size() : kDatasetSlots - 1;
+  std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(own),
+            [&datasets](uint32_t a, uint32_t b) { return datasets[a].name < datasets[b].name; });
   std::vector<uint32_t> number_of(datasets.size());
   for (uint32_t at = 0; at < order.size(); ++at) {
     number_of[order[at]] = at;
@@ -109,13 +495,6 @@ const ValueShape* RunDetail::FindDistribution(std::string_view quantity) const {
 const CountGrid* RunDetail::FindGrid(std::string_view x_quantity, std::string_view y_quantity) const {
   for (const CountGrid& grid : grids) {
     if (grid.x_quantity == x_quantity && grid.y_quantity == y_quantity) return &grid;
-  }
-  return nullptr;
-}
-
-const SampledQuantity* RunDetail::FindSamples(std::string_view key) const {
-  for (const SampledQuantity& quantity : samples) {
-    if (quantity.key == key) return &quantity;
   }
   return nullptr;
 }

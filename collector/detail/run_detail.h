@@ -238,7 +238,7 @@ struct RunDetail {
   int64_t failed_left_out = 0;          ///< beyond `DetailOptions::failed`
   std::vector<DetailAttempt> attempts;  ///< by start
 
-  std::vector<DetailDataset> datasets;  ///< most busy time first
+  std::vector<DetailDataset> datasets;  ///< those with a colour of their own by name, then most busy time first
   std::vector<DetailWorker> workers;    ///< by start
   std::vector<std::string> files;
   std::vector<std::string> sections;
@@ -269,10 +269,10 @@ struct RunDetail {
 
   const ValueShape* FindDistribution(std::string_view quantity) const;
   const CountGrid* FindGrid(std::string_view x_quantity, std::string_view y_quantity) const;
-  const SampledQuantity* FindSamples(std::string_view key) const;
 };
 
-/// Colours for datasets end somewhere: twelve have one each; of more, the first eleven, and one for all others.
+/// Colours for datasets end somewhere: twelve have one each; of more, the eleven that were busy longest, and one for
+/// all others. A dataset's colour depends on the names of the datasets only: it is the same in runs of the same ones.
 inline constexpr uint32_t kDatasetSlots = 12;
 uint32_t SlotOf(const RunDetail& detail, uint32_t dataset);
 /// The slot's name: of the last one, where it stands for several, `other`.

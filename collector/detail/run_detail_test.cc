@@ -270,6 +270,16 @@ TEST(ReadRunDetail, CountsEveryAttemptInItsShapes) {
   EXPECT_EQ(SlotName(detail, 11), "other");
 }
 
+TEST(ReadRunDetail, ADatasetHasOneColourInAllRuns) {
+  for (const int seed : {4, 5, 6}) {
+    MadeRun run = RandomRun(seed);
+    const RunDetail detail = ReadRunDetail(run.Measured(104), run.Reader());
+    std::vector<std::string> names;
+    for (uint32_t slot = 0; slot + 1 < SlotCount(detail); ++slot) names.push_back(SlotName(detail, slot));
+    EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+  }
+}
+
 TEST(ReadRunDetail, KeepsFailedSlowAndLateAttemptsOfALargeRun) {
   MadeRun run = RandomRun(5);
   DetailOptions options;
@@ -393,8 +403,9 @@ TEST(ReadRunDetail, ReducesSamplesAndKeepsTheirPeak) {
   }
   measurement.timelines.series = {{"worker_memory", {{{"node:1", points}}}}};
   const RunDetail detail = ReadRunDetail(measurement, run.Reader());
-  const SampledQuantity* memory = detail.FindSamples("worker_memory");
-  ASSERT_NE(memory, nullptr);
+  const auto memory = std::find_if(detail.samples.begin(), detail.samples.end(),
+                                   [](const SampledQuantity& samples) { return samples.key == "worker_memory"; });
+  ASSERT_NE(memory, detail.samples.end());
   ASSERT_EQ(memory->workers.size(), 1u);
   const SampleSeries& series = memory->workers[0];
   EXPECT_EQ(series.bins.size(), 500u);

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "collector/detail/bin_axis.h"
+#include "collector/detail/time_tracks.h"
 #include "collector/metrics/attempts/attempt_interval.h"
 #include "collector/metrics/attempts/attempt_quantities.h"
 

@@ -39,9 +39,6 @@ struct EngineTraits {
   /// `process.engine.name` of processes that it starts for its tasks (docs/record_log.md, "`engine`"); empty: it starts
   /// none, or they do not say so.
   std::string_view task_processes = {};
-  /// Where only the scheduler tells: why nothing is known of chunks, and why nothing of compute seconds.
-  std::string_view no_records = "there are no records";
-  std::string_view no_compute_seconds = "nobody tells them";
   /// A job's number is that of no other: a process that names it is of it, whatever the clocks say.
   bool numbers_jobs = false;
 };

@@ -39,8 +39,6 @@ class LiveRun {
   virtual void AddScheduler(const SchedulerFact& scheduler) = 0;
   /// Of such a one: compute seconds since it began, by prefix.
   virtual void SetComputeSeconds(const std::string& address, const std::map<std::string, double>& by_prefix) = 0;
-  /// Its workers tell from now on.
-  virtual void ForgetScheduler(const std::string& address) = 0;
 
   /// Something that people should read.
   virtual void Note(EventKind kind, std::string text) = 0;

@@ -1,10 +1,9 @@
-#include "collector/exports/chunk_query.h"
-
 #include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "collector/exports/chunk_fields.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

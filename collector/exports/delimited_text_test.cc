@@ -1,9 +1,8 @@
-#include "collector/exports/delimited_text.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "collector/exports/text_sink.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -1,5 +1,3 @@
-#include "collector/exports/expected_fileset.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -8,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/exports/missing_ranges.h"
 #include "fmt/format.h"
 
 namespace crema {

@@ -1,12 +1,21 @@
 #include "collector/exports/export_format.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
 #include <system_error>
 
+#include "absl/status/statusor.h"
 #include "collector/exports/formats.h"
 #include "collector/exports/prmon.h"
+#include "collector/output/temporary_file.h"
+#include "fmt/format.h"
 
 namespace crema {
 namespace {
@@ -26,6 +35,8 @@ bool IsFileset(std::string_view text) {
   return text.find("\"files\": {") != std::string_view::npos && text.find("\"object_path\":") != std::string_view::npos;
 }
 
+constexpr std::string_view kFlameGraph = "open {0} at https://www.speedscope.app, or flamegraph.pl {0} > flames.svg";
+
 constexpr ExportFormat kFormats[] = {
     {"chunks", "every chunk attempt: JSON Lines, or CSV where PATH ends in .csv", WriteChunks, nullptr,
      [](std::string_view text) {
@@ -41,22 +52,26 @@ constexpr ExportFormat kFormats[] = {
     {"prometheus", "Prometheus' text format, for node_exporter's textfile collector or a push gateway", WritePrometheus,
      nullptr, [](std::string_view text) { return BeginsWith(text, "# HELP crema_"); }},
     {"perfetto", "Chrome's trace format (JSON), for ui.perfetto.dev", WritePerfetto, nullptr,
-     [](std::string_view text) { return BeginsWith(text, R"({"otherData":{"written_by":"crema)"); }},
+     [](std::string_view text) { return BeginsWith(text, R"({"otherData":{"written_by":"crema)"); }, "", false,
+     "open {} at https://ui.perfetto.dev"},
     {"folded", "stacks of sections, for flamegraph.pl or speedscope.app", WriteFolded, nullptr,
      [](std::string_view text) {
        return BeginsWith(text, "chunks;") || BeginsWith(text, "helpers of chunks;") ||
               BeginsWith(text, "outside chunks;");
      },
-     "", true},
+     "", true, kFlameGraph},
     {"stacks", "stacks of functions by dataset and section with their samples, for flamegraph.pl or speedscope.app",
-     WriteFoldedStacks, nullptr, [](std::string_view text) { return BeginsWith(text, "chunks;"); }, "", true},
+     WriteFoldedStacks, nullptr, [](std::string_view text) { return BeginsWith(text, "chunks;"); }, "", true,
+     kFlameGraph},
     {"speedscope", "the same stacks in seconds of CPU time, a profile a dataset (JSON), for speedscope.app",
-     WriteSpeedscope, nullptr, [](std::string_view text) { return BeginsWith(text, R"({"exporter":"crema)"); }},
+     WriteSpeedscope, nullptr, [](std::string_view text) { return BeginsWith(text, R"({"exporter":"crema)"); }, "",
+     false, "open {} at https://www.speedscope.app"},
     {"pprof", "the same stacks for go tool pprof, with labels for dataset and section", WritePprof, nullptr,
      [](std::string_view text) {
        return text.size() > 4 && BeginsWith(text, std::string_view("2\0002", 3)) &&
               BeginsWith(text.substr(4), "crema ");
-     }},
+     },
+     "", false, "go tool pprof {}"},
     {"cms-resources", "resources.json as CMSSW's FastTimerService writes it, for circles", WriteCmsResources, nullptr,
      [](std::string_view text) { return text.find("\"written_by\": \"crema") != std::string_view::npos; }},
     {"prmon", "a directory with prmon.txt and prmon.json, as HSF prmon writes them of a job", nullptr, WritePrmon,
@@ -66,5 +81,107 @@ constexpr ExportFormat kFormats[] = {
 }  // namespace
 
 absl::Span<const ExportFormat> ExportFormats() { return kFormats; }
+
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status Failed(const fs::path& path, int error) { return absl::ErrnoToStatus(error, path.string()); }
+
+std::string Beginning(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(4096, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  return text;
+}
+
+absl::Status CheckMayReplace(const ExportFormat& format, const fs::path& path, bool force) {
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(path, error);
+  if (!fs::exists(status)) return absl::OkStatus();
+  const bool wants_directory = format.write_directory != nullptr;
+  if (wants_directory != fs::is_directory(status) || (!wants_directory && !fs::is_regular_file(status))) {
+    return absl::FailedPreconditionError(fmt::format("{}: exists and is not a {}; choose another path", path.string(),
+                                                     wants_directory ? "directory" : "regular file"));
+  }
+  if (force || fs::is_empty(path, error)) return absl::OkStatus();
+  if (format.is_ours(wants_directory ? path.string() : Beginning(path))) return absl::OkStatus();
+  const std::string command =
+      format.command.empty() ? fmt::format("crema export --to {}", format.name) : std::string(format.command);
+  return absl::AlreadyExistsError(fmt::format(
+      "{}: exists and was not written by `{}`; choose another path, or add --force", path.string(), command));
+}
+
+absl::Status Synced(const fs::path& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return Failed(path, errno);
+  const int result = fsync(descriptor) == 0 ? 0 : errno;
+  close(descriptor);
+  return result == 0 ? absl::OkStatus() : Failed(path, result);
+}
+
+absl::Status WriteFile(const ExportFormat& format, const ExportSource& source, const fs::path& temporary,
+                       const fs::path& path) {
+  const int descriptor = open(temporary.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (descriptor < 0) return Failed(temporary, errno);
+  TextSink sink(descriptor, path.string());
+  absl::Status status = format.write_file(source, path.string(), &sink);
+  if (status.ok()) status = sink.Flush();
+  if (status.ok() && fsync(descriptor) != 0) status = Failed(path, errno);
+  close(descriptor);
+  return status;
+}
+
+absl::Status WriteDirectory(const ExportFormat& format, const ExportSource& source, const fs::path& temporary) {
+  if (absl::Status status = format.write_directory(source, temporary.string()); !status.ok()) return status;
+  for (const fs::directory_entry& entry : fs::directory_iterator(temporary)) {
+    if (absl::Status synced = Synced(entry.path()); !synced.ok()) return synced;
+  }
+  return Synced(temporary);
+}
+
+/// Of a directory that is there, only the files of the same names are replaced: others stay.
+absl::Status MoveFilesInto(const fs::path& parts, const fs::path& directory) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(parts)) {
+    const fs::path to = directory / entry.path().filename();
+    if (rename(entry.path().c_str(), to.c_str()) != 0) return Failed(to, errno);
+  }
+  return Synced(directory);
+}
+
+absl::Status PutInPlace(TemporaryFile* temporary, const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(fs::symlink_status(path, error))) return MoveFilesInto(temporary->path(), path);
+  if (absl::Status status = temporary->Rename(); !status.ok()) return status;
+  return Synced(path.parent_path());
+}
+
+}  // namespace
+
+absl::Status Export(const ExportFormat& format, const ExportSource& source, const std::string& path, bool force) {
+  if (path == "-") {
+    if (format.write_file == nullptr) {
+      return absl::InvalidArgumentError(
+          fmt::format("{} is a directory of files and cannot go to stdout; give -o DIRECTORY", format.name));
+    }
+    TextSink sink(STDOUT_FILENO, "stdout");
+    if (absl::Status status = format.write_file(source, path, &sink); !status.ok()) return status;
+    return sink.Flush();
+  }
+  fs::path target = fs::absolute(path).lexically_normal();
+  if (!target.has_filename()) target = target.parent_path();
+  if (absl::Status may = CheckMayReplace(format, target, force); !may.ok()) return may;
+  std::error_code error;
+  fs::create_directories(target.parent_path(), error);
+  if (error) return Failed(target.parent_path(), error.value());
+  const bool is_file = format.write_file != nullptr;
+  absl::StatusOr<TemporaryFile> temporary = TemporaryFile::Make(target, is_file ? 0666 : 0777, !is_file);
+  if (!temporary.ok()) return temporary.status();
+  absl::Status status = is_file ? WriteFile(format, source, temporary->path(), target)
+                                : WriteDirectory(format, source, temporary->path());
+  if (status.ok()) status = PutInPlace(&*temporary, target);
+  return status;
+}
 
 }  // namespace crema

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "collector/exports/expected_fileset.h"
+#include "collector/exports/missing_ranges.h"
 #include "collector/exports/text_sink.h"
 #include "collector/measurement/catalog.h"
 #include "collector/measurement/measurement.h"
@@ -43,6 +43,8 @@ struct ExportFormat {
   /// The command that writes it, for those that have one of their own; empty: `crema export --to NAME`.
   std::string_view command = "";
   bool compares = false;  ///< `ExportSource::baseline` is read
+  /// What people do with the file, `{}`; empty where a program takes it.
+  std::string_view opens = "";
 };
 
 /// All formats, in the order in which the help lists them.

@@ -9,9 +9,23 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "collector/exports/export_format.h"
 
 namespace crema {
+
+struct ExportSource;
+
+struct ExpectedFile {
+  std::string dataset;
+  std::string file;
+  std::string tree;  ///< empty: not told
+  /// Entries from the first to the one after the last; empty: only the file is named, not what of it.
+  std::vector<std::pair<int64_t, int64_t>> ranges;
+};
+
+/// Reads `{dataset: [file]}` or `{dataset: {"files": [file] or {file: tree or {"object_path": tree, "steps": [[first,
+/// one after the last]], "num_entries": n}}, "treename": tree}}`. Of `steps` and `num_entries`, the first that is there
+/// counts. Errors: the file cannot be read, or is no such fileset.
+absl::StatusOr<std::vector<ExpectedFile>> ReadExpectedFileset(const std::string& path);
 
 /// Entries of one file, from the first to the one after the last; nullopt: no attempt said which, so the whole file.
 using MissingRange = std::optional<std::pair<int64_t, int64_t>>;

@@ -5,8 +5,11 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "collector/measurement/column.h"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 
@@ -34,6 +37,18 @@ class TextSink {
 absl::Status WriteTextFile(const std::string& path, std::string_view text);
 /// As above, the text piece by piece.
 absl::Status WriteTextFile(const std::string& path, const std::function<absl::Status(TextSink*)>& write);
+
+/// A field: in double quotes where it holds a comma, a quote or a line end; quotes are doubled.
+std::string CsvField(std::string_view text);
+
+/// A value as a field: null is empty, lists and objects are compact JSON. A text that a spreadsheet would take for a
+/// formula (it begins with `=`, `+`, `-`, `@`, a tab or a carriage return) has an apostrophe before it, unless it is a
+/// number.
+std::string CsvField(const Cell& value);
+std::string CsvField(const nlohmann::ordered_json& value);
+
+/// The fields with commas between, ended by CR LF.
+std::string CsvLine(const std::vector<std::string>& fields);
 
 }  // namespace crema
 

@@ -1,5 +1,3 @@
-#include "collector/history/history_runs.h"
-
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -10,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/history/run_history.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

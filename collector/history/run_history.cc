@@ -1,18 +1,166 @@
 #include "collector/history/run_history.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cctype>
 #include <cmath>
+#include <filesystem>
 #include <iterator>
 #include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/time.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/measurement/measurement_schema.h"
 #include "fmt/format.h"
+#include "nlohmann/json.hpp"
+#include "simdjson.h"
 
 namespace crema {
+namespace {
+
+namespace fs = std::filesystem;
+using simdjson::dom::element;
+
+constexpr char kDocument[] = "measurement.json";
+
+std::string Text(const element& object, std::string_view key) {
+  std::string_view text;
+  return object[key].get(text) == simdjson::SUCCESS ? std::string(text) : std::string();
+}
+
+std::optional<double> Number(const element& object, std::string_view key) {
+  double number = 0;
+  if (object[key].get(number) != simdjson::SUCCESS) return std::nullopt;
+  return number;
+}
+
+std::optional<int64_t> Integer(const element& object, std::string_view key) {
+  int64_t number = 0;
+  if (object[key].get(number) != simdjson::SUCCESS) return std::nullopt;
+  return number;
+}
+
+std::string WhyNot(const element& run, int64_t start_ns) {
+  const std::string state = Text(run, "state");
+  if (state == "running") return "it had not ended";
+  if (state == "killed") return "it was killed";
+  if (state == "failed") return "it failed with " + Text(run, "error");
+  const int64_t status = Integer(run, "exit_status").value_or(0);
+  if (status != 0) return fmt::format("its command ended with status {}", status);
+  if (start_ns == 0) return "it does not say when it began";
+  return state.empty() ? "nothing says how it ended (`crema run` records it)" : "";
+}
+
+void ReadDocument(const element& document, const std::vector<std::string>& metrics, HistoryRun* read) {
+  element run, figures, definitions;
+  if (document["run"].get(run) != simdjson::SUCCESS || document["metrics"].get(figures) != simdjson::SUCCESS) {
+    read->why_not = "its document has no run or no metrics";
+    return;
+  }
+  read->name = Text(run, "name");
+  read->id = Text(run, "id");
+  read->commit = Text(run, "commit");
+  read->start_ns = Integer(run, "start_ns").value_or(0);
+  read->why_not = WhyNot(run, read->start_ns);
+  read->events = Number(figures, "total_events");
+  read->cores = Number(figures, "peak_cores");
+  const bool is_defined = document["definitions"].get(definitions) == simdjson::SUCCESS;
+  for (const std::string& metric : metrics) {
+    if (metric == kWorkOfRun) {
+      const std::optional<double> busy = Number(figures, "busy_time"), waiting = Number(figures, "chunk_cpu_wait");
+      if (busy.has_value() && waiting.has_value()) read->values[metric] = *busy - *waiting;
+      read->units[metric] = "s";
+      continue;
+    }
+    element definition;
+    if (is_defined && definitions[metric].get(definition) == simdjson::SUCCESS) {
+      read->units[metric] = Text(definition, "unit");
+    }
+    if (const std::optional<double> value = Number(figures, metric); value.has_value()) read->values[metric] = *value;
+  }
+  element provenance;
+  if (document["provenance"].get(provenance) == simdjson::SUCCESS) read->host = Text(provenance, "host");
+  simdjson::dom::array datasets;
+  if (document["datasets"].get(datasets) == simdjson::SUCCESS) {
+    for (const element row : datasets) read->datasets.push_back(Text(row, "name"));
+    std::sort(read->datasets.begin(), read->datasets.end());
+  }
+}
+
+HistoryRun ReadRun(const fs::path& directory, const std::vector<std::string>& metrics, simdjson::dom::parser* parser) {
+  HistoryRun read;
+  read.directory = directory.string();
+  element document;
+  const simdjson::error_code error = parser->load((directory / kDocument).string()).get(document);
+  if (error != simdjson::SUCCESS) {
+    read.why_not = fmt::format("{} cannot be read ({})", kDocument, simdjson::error_message(error));
+  } else if (Text(document, "schema") != kMeasurementSchema) {
+    read.why_not = fmt::format("{} is not of the schema {}", kDocument, kMeasurementSchema);
+  } else {
+    ReadDocument(document, metrics, &read);
+  }
+  return read;
+}
+
+absl::Status AddMeasurements(const std::string& directory, std::set<fs::path>* seen, std::vector<fs::path>* found) {
+  std::error_code error;
+  const auto add = [&](const fs::path& place) {
+    if (!fs::is_regular_file(place / kDocument, error)) return false;
+    if (seen->insert(fs::canonical(place, error)).second) found->push_back(place);
+    return true;
+  };
+  if (add(directory)) return absl::OkStatus();
+  fs::directory_iterator entry(directory, error);
+  if (error) {
+    return absl::NotFoundError(fmt::format("{}: cannot be listed ({})", directory, error.message()));
+  }
+  bool any = false;
+  for (; entry != fs::directory_iterator(); entry.increment(error)) {
+    const bool is_hidden = entry->path().filename().string().front() == '.';  // of a crema that is at work
+    if (!is_hidden) any |= add(entry->path());
+  }
+  if (any) return absl::OkStatus();
+  return absl::NotFoundError(
+      fmt::format("{}: no measurement in it; give directories that `crema run` wrote, or one "
+                  "that holds them",
+                  directory));
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<HistoryRun>> ReadHistory(const std::vector<std::string>& directories,
+                                                    const std::vector<std::string>& metrics, int jobs) {
+  std::set<fs::path> seen;
+  std::vector<fs::path> found;
+  for (const std::string& directory : directories) {
+    if (const absl::Status added = AddMeasurements(directory, &seen, &found); !added.ok()) return added;
+  }
+  std::vector<HistoryRun> runs(found.size());
+  std::atomic<size_t> next{0};
+  const auto work = [&] {
+    simdjson::dom::parser parser;
+    for (size_t i = next++; i < found.size(); i = next++) runs[i] = ReadRun(found[i], metrics, &parser);
+  };
+  std::vector<std::thread> threads;
+  for (int i = 1; i < std::min<int>(jobs, static_cast<int>(found.size())); ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  std::sort(runs.begin(), runs.end(), [](const HistoryRun& a, const HistoryRun& b) {
+    return std::tie(a.start_ns, a.directory) < std::tie(b.start_ns, b.directory);
+  });
+  return runs;
+}
+
 namespace {
 
 constexpr double kSameWork = 1.01;  // most events over least: a few failed chunks
@@ -111,7 +259,7 @@ void NoteWhatDiffers(RunHistory* history) {
     return std::any_of(runs.begin(), runs.end(), [&](const HistoryRun& run) { return of(run) != of(runs.front()); });
   };
   std::vector<std::string> other;
-  if (history->metric == kTimeOfRun && !HaveAsManyEvents(runs)) other.emplace_back("numbers of events");
+  if (history->metric != kRateOfRun && !HaveAsManyEvents(runs)) other.emplace_back("numbers of events");
   if (differ([](const HistoryRun& run) { return run.datasets; })) other.emplace_back("datasets");
   if (differ([](const HistoryRun& run) { return run.cores; })) other.emplace_back("cores");
   if (differ([](const HistoryRun& run) { return run.host; })) other.emplace_back("hosts");
@@ -142,8 +290,11 @@ absl::StatusOr<RunHistory> StudyHistory(std::vector<HistoryRun> runs, const Hist
         return run.id.empty() || ids.insert(run.id).second ? "" : "it is the same run as another one: " + run.id;
       },
       &runs, &history.left_out);
-  const bool by_time = choice.metric.empty() && !runs.empty() && HaveAsManyEvents(runs);
-  history.metric = !choice.metric.empty() ? choice.metric : std::string(by_time ? kTimeOfRun : kRateOfRun);
+  const bool know_work =
+      std::all_of(runs.begin(), runs.end(), [](const HistoryRun& run) { return run.values.count(kWorkOfRun) > 0; });
+  history.metric = !choice.metric.empty()                    ? choice.metric
+                   : runs.empty() || !HaveAsManyEvents(runs) ? std::string(kRateOfRun)
+                                                             : std::string(know_work ? kWorkOfRun : kTimeOfRun);
   LeaveOut(
       [&](const HistoryRun& run) {
         return run.values.count(history.metric) > 0 ? "" : history.metric + " was not measured";
@@ -169,6 +320,15 @@ absl::StatusOr<RunHistory> StudyHistory(std::vector<HistoryRun> runs, const Hist
   return history;
 }
 
+std::string WhyNotJudged(const RunHistory& history) {
+  if (history.levels.empty()) {
+    return fmt::format("{} too few: {} are needed",
+                       Counted(static_cast<double>(history.runs.size()), "run is", "runs are"), kLeastValues);
+  }
+  if (!history.is_relative) return fmt::format("a value of {} is 0 or less", history.metric);
+  return history.more_is_worse.has_value() ? "" : fmt::format("whether more {} is worse is not known", history.metric);
+}
+
 absl::StatusOr<std::string> WorseThanBefore(const RunHistory& history, double limit) {
   if (!history.more_is_worse.has_value()) {
     return absl::InvalidArgumentError(
@@ -185,6 +345,172 @@ absl::StatusOr<std::string> WorseThanBefore(const RunHistory& history, double li
   return fmt::format("{} of the latest {} is {} ({} to {}) of its best level before", history.metric,
                      Counted(static_cast<double>(now.place.size()), "run", "runs"), HumanChange(change.change),
                      HumanChange(change.low), HumanChange(change.high));
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kSchema[] = "crema.history/1";
+constexpr int kSchemaMinor = 0;
+constexpr size_t kShownHash = 12;
+constexpr size_t kMostCommitsTold = 5;
+
+std::string Date(int64_t unix_ns, const char* format) {
+  return absl::FormatTime(format, absl::FromUnixNanos(unix_ns), absl::UTCTimeZone());
+}
+
+std::string ShortCommit(const std::string& commit) {
+  const bool is_hash = std::all_of(commit.begin(), commit.end(), [](unsigned char c) { return std::isxdigit(c) != 0; });
+  return is_hash ? commit.substr(0, kShownHash) : commit;
+}
+
+/// Which commits may have begun a level; each once, in order.
+std::vector<std::string> CommitsOf(const RunHistory& history, const Segment& place) {
+  std::vector<std::string> commits;
+  for (size_t i = place.earliest; i <= place.latest; ++i) {
+    const std::string& commit = history.runs[i].commit;
+    if (!commit.empty() && std::find(commits.begin(), commits.end(), commit) == commits.end()) {
+      commits.push_back(commit);
+    }
+  }
+  return commits;
+}
+
+bool IsOneCommit(const RunHistory& history, const Segment& place) {
+  const std::string& before = history.runs[place.earliest - 1].commit;
+  const std::vector<std::string> commits = CommitsOf(history, place);
+  return !before.empty() && commits.size() == 1 && commits.front() == before;
+}
+
+std::string WhoBegan(const RunHistory& history, const Segment& place) {
+  const std::string& commit = history.runs[place.begin].commit;
+  const std::string& before = history.runs[place.begin - 1].commit;
+  if (commit.empty()) return "The run does not tell its commit.";
+  if (IsOneCommit(history, place)) {
+    return fmt::format("The commit {} is that of the run before: the code did not change.", ShortCommit(commit));
+  }
+  std::string text = fmt::format("First with the commit {}", ShortCommit(commit));
+  if (!before.empty()) text += fmt::format(" (before: {})", ShortCommit(before));
+  const std::vector<std::string> commits = CommitsOf(history, place);
+  if (place.latest > place.earliest) {
+    std::vector<std::string> shown;
+    for (const std::string& one : commits) {
+      if (shown.size() < kMostCommitsTold) shown.push_back(ShortCommit(one));
+    }
+    if (commits.size() > shown.size()) shown.emplace_back("…");
+    text += fmt::format("; because of the noise it may be any of {} runs, of {}", place.latest - place.earliest + 1,
+                        absl::StrJoin(shown, ", "));
+  }
+  return text + ".";
+}
+
+std::string Size(const RunHistory& history, double change) {
+  if (history.is_relative) return HumanPercent(std::fabs(change), 1);
+  return HumanQuantity(history.metric, std::fabs(change), history.unit);
+}
+
+std::string Signed(const RunHistory& history, double change) {
+  if (history.is_relative) return HumanChange(change);
+  return (change < 0 ? "-" : "+") + Size(history, change);
+}
+
+Json OrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+Json RunRow(const RunHistory& history, size_t i) {
+  const HistoryRun& run = history.runs[i];
+  Json row = {{"directory", run.directory},
+              {"id", OrNull(run.id)},
+              {"start", Date(run.start_ns, "%Y-%m-%dT%H:%M:%E3SZ")},
+              {"start_ns", run.start_ns},
+              {"commit", OrNull(run.commit)},
+              {"value", history.ValueOf(i)},
+              {"level", nullptr}};
+  for (size_t k = 0; k < history.levels.size(); ++k) {
+    if (i >= history.levels[k].place.begin && i < history.levels[k].place.end) row["level"] = k;
+  }
+  return row;
+}
+
+Json ChangeRow(const RunHistory& history, size_t i) {
+  const HistoryLevel& level = history.levels[i];
+  const HistoryRun& first = history.runs[level.place.begin];
+  const LevelChange& change = level.since_before;
+  Json row = {{"run", level.place.begin},
+              {"earliest", level.place.earliest},
+              {"latest", level.place.latest},
+              {"directory", first.directory},
+              {"start", Date(first.start_ns, "%Y-%m-%dT%H:%M:%E3SZ")},
+              {"commit", OrNull(first.commit)},
+              {"commit_before", OrNull(history.runs[level.place.begin - 1].commit)},
+              {"commits", CommitsOf(history, level.place)},
+              {"from", history.levels[i - 1].value},
+              {"to", level.value},
+              {"change", change.change},
+              {"low", change.low},
+              {"high", change.high},
+              {"worse", nullptr},
+              {"also", level.also}};
+  if (history.more_is_worse.has_value()) row["worse"] = (change.change > 0) == *history.more_is_worse;
+  return row;
+}
+
+}  // namespace
+
+std::vector<std::string> HistorySentences(const RunHistory& history) {
+  std::vector<std::string> sentences;
+  if (history.levels.empty()) return sentences;
+  const std::string runs = Counted(static_cast<double>(history.runs.size()), "run", "runs");
+  if (history.levels.size() == 1) {
+    const double seen = history.is_relative ? std::expm1(history.points.seen) : history.points.seen;
+    sentences.push_back(fmt::format("{} did not change in {}. A change of {} that lasts {} runs would be seen.",
+                                    history.metric, runs, Size(history, seen), kSeenFor));
+    return sentences;
+  }
+  for (size_t i = history.levels.size() - 1; i > 0; --i) {
+    const HistoryLevel& level = history.levels[i];
+    const LevelChange& change = level.since_before;
+    const bool is_up = change.change > 0;
+    std::string text = fmt::format(
+        "Since {} UTC ({}) {} is {} {} ({} to {}): {} instead of {}. {}",
+        Date(history.runs[level.place.begin].start_ns, "%Y-%m-%d %H:%M"), history.runs[level.place.begin].directory,
+        history.metric, Size(history, change.change), is_up ? "higher" : "lower", Signed(history, change.low),
+        Signed(history, change.high), HumanQuantity(history.metric, level.value, history.unit),
+        HumanQuantity(history.metric, history.levels[i - 1].value, history.unit), WhoBegan(history, level.place));
+    if (!level.also.empty()) text += " Also new: " + absl::StrJoin(level.also, "; ") + ".";
+    sentences.push_back(std::move(text));
+  }
+  return sentences;
+}
+
+Json HistoryAsJson(const RunHistory& history) {
+  Json document;
+  document["schema"] = kSchema;
+  document["schema_minor"] = kSchemaMinor;
+  document["name"] = OrNull(history.name);
+  document["metric"] = history.metric;
+  document["unit"] = history.unit;
+  document["method"] = "pelt";
+  document["relative"] = history.is_relative;
+  document["noise"] = history.levels.empty() ? Json() : Json(history.points.noise);
+  document["seen"] = history.levels.empty()
+                         ? Json()
+                         : Json(history.is_relative ? std::expm1(history.points.seen) : history.points.seen);
+  document["sentences"] = HistorySentences(history);
+  document["runs"] = Json::array();
+  for (size_t i = 0; i < history.runs.size(); ++i) document["runs"].push_back(RunRow(history, i));
+  document["levels"] = Json::array();
+  for (const HistoryLevel& level : history.levels) {
+    document["levels"].push_back({{"first", level.place.begin}, {"runs", level.place.size()}, {"value", level.value}});
+  }
+  document["changes"] = Json::array();
+  for (size_t i = 1; i < history.levels.size(); ++i) document["changes"].push_back(ChangeRow(history, i));
+  document["notes"] = history.notes;
+  document["left_out"] = Json::array();
+  for (const LeftOutOfHistory& one : history.left_out) {
+    document["left_out"].push_back({{"directory", one.directory}, {"reason", one.reason}});
+  }
+  return document;
 }
 
 }  // namespace crema

@@ -3,6 +3,8 @@
 #define CREMA_COLLECTOR_HISTORY_RUN_HISTORY_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,12 +12,34 @@
 
 #include "absl/status/statusor.h"
 #include "collector/history/change_points.h"
-#include "collector/history/history_runs.h"
 #include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 
-/// Without a choice, the first is taken where all runs processed as many events, else the second.
+/// The time in chunks without the time in which their threads waited for a CPU: `busy_time` - `chunk_cpu_wait`. Other
+/// programs on the machine do not change it.
+inline constexpr std::string_view kWorkOfRun = "work";
+
+/// What `measurement.json` says of one run.
+struct HistoryRun {
+  std::string directory;  ///< as it was found
+  std::string name, id, commit, host;
+  std::string why_not;  ///< not empty: it cannot be compared with others, for this reason
+  int64_t start_ns = 0;
+  std::optional<double> events, cores;
+  std::vector<std::string> datasets;                  ///< sorted
+  std::map<std::string, double, std::less<>> values;  ///< of the metrics that were asked for, where measured
+  std::map<std::string, std::string, std::less<>> units;
+};
+
+/// `metrics`: keys of the document, or `kWorkOfRun`. Each directory is a measurement, or holds measurements one level
+/// below; one that is reached twice counts once. Read by `jobs` threads, in order of their starts (equal ones: of their
+/// directories). What is damaged has a reason. Errors: a directory cannot be listed, or holds no measurement.
+absl::StatusOr<std::vector<HistoryRun>> ReadHistory(const std::vector<std::string>& directories,
+                                                    const std::vector<std::string>& metrics, int jobs);
+
+/// Without a choice: the work where all runs processed as many events and know it, else the time; where they processed
+/// different numbers of events, the rate.
 inline constexpr std::string_view kTimeOfRun = "wall_time", kRateOfRun = "event_rate_wall_khz";
 /// More runs than these are not looked at: the latest are.
 inline constexpr size_t kMostRuns = 10'000;
@@ -58,6 +82,9 @@ absl::StatusOr<RunHistory> StudyHistory(std::vector<HistoryRun> runs, const Hist
 /// How much worse the latest runs are than the best level before them, with the whole range, where that is more than
 /// `limit`: a sentence. Empty: they are not. Errors: whether more is worse is not known of this metric.
 absl::StatusOr<std::string> WorseThanBefore(const RunHistory& history, double limit);
+
+/// Why nobody can say whether the latest runs are worse. Empty: it can be said.
+std::string WhyNotJudged(const RunHistory& history);
 
 /// One sentence for each change, or one on what would have been seen.
 std::vector<std::string> HistorySentences(const RunHistory& history);

@@ -42,6 +42,27 @@ RunHistory Of(std::vector<HistoryRun> runs, const HistoryChoice& choice = {}) {
   return *std::move(history);
 }
 
+TEST(RunHistory, JudgesTheWorkWhereAllRunsKnowIt) {
+  std::vector<HistoryRun> runs = Runs(12);
+  EXPECT_EQ(Of(runs).metric, "wall_time");
+  for (HistoryRun& run : runs) run.values["work"] = 3;
+  EXPECT_EQ(Of(runs).metric, "work");
+  runs[3].values.erase("work");
+  EXPECT_EQ(Of(runs).metric, "wall_time");
+  runs[3].events = 10;
+  EXPECT_EQ(Of(runs).metric, "event_rate_wall_khz");
+}
+
+TEST(RunHistory, SaysWhyItCannotBeJudged) {
+  EXPECT_EQ(WhyNotJudged(Of(Runs(12))), "");
+  EXPECT_EQ(WhyNotJudged(Of(Runs(5))), "5 runs are too few: 8 are needed");
+  std::vector<HistoryRun> runs = Runs(12);
+  for (HistoryRun& run : runs) run.values["num_chunks"] = 10;
+  HistoryChoice choice;
+  choice.metric = "num_chunks";
+  EXPECT_EQ(WhyNotJudged(Of(runs, choice)), "whether more num_chunks is worse is not known");
+}
+
 TEST(RunHistory, NamesTheFirstBadCommit) {
   const RunHistory history = Of(Runs(40, 25));
   ASSERT_EQ(history.levels.size(), 2u);

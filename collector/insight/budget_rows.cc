@@ -2,7 +2,15 @@
 
 #include <algorithm>
 
+#include "collector/appearance/human_numbers.h"
+#include "collector/insight/thresholds.h"
+
 namespace crema {
+
+std::string CoreTime(double core_seconds) {
+  if (kShortInSeconds.Holds(core_seconds)) return HumanCount(core_seconds) + " core-seconds";
+  return HumanDuration(core_seconds) + " of core time";
+}
 
 double BudgetRows::Share(std::string_view part) const {
   for (const BudgetPart& row : parts) {

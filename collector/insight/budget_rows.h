@@ -24,6 +24,9 @@ struct BudgetGroup {
   double share = 0;
 };
 
+/// `56.9 core-seconds`, `2 h 58 m of core time`.
+std::string CoreTime(double core_seconds);
+
 struct BudgetRows {
   double core_seconds = 0;  ///< sum of the parts
   std::vector<BudgetPart> parts;

@@ -5,6 +5,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/budget_rows.h"
+#include "collector/insight/key_figures.h"
 #include "collector/insight/verdict_table.h"
 #include "fmt/format.h"
 
@@ -45,7 +46,7 @@ MemoryRoom RoomInMemory(const Measurement& measurement) {
 
 /// The duration of chunks whose tail is expected to cost kMostTail; nullopt: there is no tail on one core.
 std::optional<double> LongestChunk(const Measurement& measurement) {
-  const std::optional<double> busy = measurement.Metric("busy_time");
+  const std::optional<double> busy = TimeOfThreads(measurement);
   const std::optional<double> cores = measurement.Metric("total_cores");
   if (!busy.has_value() || !cores.has_value() || !kSeveralCores.Holds(*cores)) return std::nullopt;
   return 2 * kMostTail * *busy / *cores;
@@ -124,8 +125,28 @@ std::string HeedTheRun(const ChunkFitRow& row, double tail, ChunkSizeAdvice& adv
                      HumanPercent(tail));
 }
 
+/// What the dataset has; nullopt where its chunks did not record that.
+std::optional<double> EventsOf(const Measurement& measurement, const ChunkFitRow& fit) {
+  for (const BreakdownRow& row : measurement.datasets) {
+    if (row.name == fit.dataset) return row.events;
+  }
+  return measurement.Metric("total_events");
+}
+
+/// No chunk can have more events than there are.
+std::string HeedTheInput(const std::optional<double>& events, ChunkSizeAdvice& advice) {
+  if (!events.has_value()) return "";
+  for (std::optional<double>* most : {&advice.events_most_for_tail, &advice.events_most_for_memory}) {
+    if (most->has_value()) *most = std::min(**most, *events);
+  }
+  if (*advice.events_least <= *events) return "";
+  advice.events_least.reset();
+  return fmt::format("even one chunk of all {} events would have a fixed cost above {}", HumanCount(*events),
+                     HumanPercent(kMostFixedCost, 0));
+}
+
 ChunkSizeAdvice AdviceOf(const ChunkFitRow& row, const std::optional<double>& longest, double tail,
-                         const MemoryRoom& memory) {
+                         const MemoryRoom& memory, const std::optional<double>& events) {
   ChunkSizeAdvice advice;
   advice.dataset = row.dataset.str();
   advice.attempts = row.attempts.value_or(0);
@@ -139,6 +160,8 @@ ChunkSizeAdvice AdviceOf(const ChunkFitRow& row, const std::optional<double>& lo
   }
   advice.events_most_for_memory = memory.events;
   advice.reason = HeedTheRun(row, tail, advice);
+  const std::string too_few = HeedTheInput(events, advice);
+  if (!too_few.empty()) advice.reason = too_few;
   if (advice.reason.empty()) advice.reason = memory.reason;
   return advice;
 }
@@ -173,7 +196,9 @@ std::vector<ChunkSizeAdvice> AdviseChunkSizes(const Measurement& measurement) {
   std::vector<ChunkSizeAdvice> advice;
   const std::optional<BudgetRows> budget = ReadBudget(measurement);
   const double tail = budget.has_value() ? budget->Share("tail") : 0;
-  for (const ChunkFitRow& fit : measurement.chunk_fits) advice.push_back(AdviceOf(fit, longest, tail, memory));
+  for (const ChunkFitRow& fit : measurement.chunk_fits) {
+    advice.push_back(AdviceOf(fit, longest, tail, memory, EventsOf(measurement, fit)));
+  }
   return advice;
 }
 

@@ -55,6 +55,17 @@ TEST(ChunkSizeAdvice, KeepsTheWorkerBelowItsMemoryLimit) {
   EXPECT_THAT(Advise(document).reason, HasSubstr("share their process's memory"));
 }
 
+TEST(ChunkSizeAdvice, AsksForNoMoreEventsThanThereAre) {
+  nlohmann::ordered_json document = ThousandCoreSeconds();
+  document["metrics"]["total_events"] = 5000;
+  EXPECT_EQ(Advise(document).EventsMost(), 5000);
+  document["metrics"]["total_events"] = 3000;
+  EXPECT_EQ(AdviceInWords(Advise(document)), "");
+  EXPECT_EQ(Advise(document).reason, "even one chunk of all 3 000 events would have a fixed cost above 5 %");
+  document["datasets"] = {{{"name", "ttbar"}, {"events", 4000}}};
+  EXPECT_NEAR(Advise(document).events_least.value_or(0), 3800, 1);
+}
+
 TEST(ChunkSizeAdvice, HasNoUpperBoundOnOneCore) {
   nlohmann::ordered_json document = ThousandCoreSeconds();
   document["metrics"]["total_cores"] = 1;

@@ -115,11 +115,12 @@ std::vector<JudgedGate> JudgeSure(double percent, const Comparison& comparison) 
     const std::string& name = comparison.runs[i + 1].name;
     GateResult result;
     if (change.conclusion == ChangeConclusion::kNotKnown) {
-      result.sentence = fmt::format("how long {} took in its chunks cannot be compared: {}", name, change.why_not);
+      result.sentence = fmt::format("whether the work of {} took longer is not known: {}", name, change.why_not);
     } else {
       result.fell = change.low > percent / 100;
       result.sentence =
-          fmt::format("{} took {} to {} in its chunks", name, HumanChange(change.low), HumanChange(change.high));
+          fmt::format("the {} in the chunks of {} is {} to {} longer", change.is_of_work ? "work" : "time", name,
+                      HumanChange(change.low), HumanChange(change.high));
     }
     judged.push_back({fmt::format("--fail-on-sure {}", percent), std::move(result)});
   }
@@ -133,8 +134,8 @@ std::vector<JudgedGate> JudgeUnclear(const Comparison& comparison) {
     const bool is_known = change.conclusion != ChangeConclusion::kNotKnown;
     const bool fell = !is_known || change.conclusion == ChangeConclusion::kUnclear;
     judged.push_back({"--fail-on-unclear",
-                      {fell, fmt::format("whether {} is slower {} be told{}", comparison.runs[i + 1].name,
-                                         fell ? "cannot" : "can", is_known ? "" : ": " + change.why_not)}});
+                      {fell, fmt::format("whether the work of {} took longer is {}{}", comparison.runs[i + 1].name,
+                                         fell ? "not known" : "known", is_known ? "" : ": " + change.why_not)}});
   }
   return judged;
 }

@@ -40,11 +40,11 @@ struct JudgedGate {
   GateResult result;
 };
 
-/// `--fail-on-sure PERCENT`, for each run or side but the first: falls where it took longer in its chunks by more than
-/// that, with its whole range. Of what cannot be told it does not fall.
+/// `--fail-on-sure PERCENT`, for each run or side but the first: falls where the work in its chunks took longer by
+/// more than that, with its whole range. It does not fall where that is not known.
 std::vector<JudgedGate> JudgeSure(double percent, const Comparison& comparison);
 
-/// `--fail-on-unclear`: falls where it cannot be told whether it took longer.
+/// `--fail-on-unclear`: falls where it is not known whether the work took longer.
 std::vector<JudgedGate> JudgeUnclear(const Comparison& comparison);
 
 }  // namespace crema

@@ -16,9 +16,9 @@ struct ComparedSide {
   std::string name;
 };
 
-/// First one number with its range: `paired`, the comparison piece by piece, where that is known. Else, of one run a
-/// side, its wall time (of runs that did different work, its rate of events) with the range that the spread of its
-/// chunks gives; of several, the mean wall time. Then how the elapsed time differs, and what makes a run incomplete.
+/// First how the elapsed time differs, and in which parts of the budget. Then why: the time in chunks with its range
+/// and the sections that changed, the waiting for a CPU, memory. Then what else differs, and what makes a run
+/// incomplete. `paired`: the comparison piece by piece; null: nobody asked for it.
 std::string ComparisonSentence(const ComparedSide& before, const ComparedSide& after,
                                const PairedChange* paired = nullptr);
 

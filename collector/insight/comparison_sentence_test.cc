@@ -38,41 +38,14 @@ std::string Say(const Json& before, const Json& after, const PairedChange* paire
   return ComparisonSentence({{&a}, "a"}, {{&b}, "b"}, paired);
 }
 
-TEST(ComparisonSentence, NamesTheSectionThatMadeTheDifference) {
+TEST(ComparisonSentence, ElapsedTimesAloneDoNotSayWhetherTheWorkTookLonger) {
   EXPECT_EQ(Say(Measured(10, 5, 4), Measured(11, 6, 4)),
-            "b is 10 % slower than a (+6.6 % to +13.4 %; 11.0 s, was 10.0 s). Time in chunks +10.0 %: select +10.0 %; "
-            "each other section "
-            "within ±0 %.");
+            "b took 11.0 s, a 10.0 s (+10.0 %). Whether its work took longer is not known.");
 }
 
-TEST(ComparisonSentence, SaysFaster) {
-  EXPECT_THAT(Say(Measured(10, 5, 4), Measured(8, 3, 4)),
-              HasSubstr("b is 20 % faster than a (-23.4 % to -16.6 %; 8.00 s, was 10.0 s)"));
-}
-
-TEST(ComparisonSentence, SmallDifferencesAreNone) {
-  const std::string words = Say(Measured(10, 5, 4), Measured(10.2, 5.05, 4.05));
-  EXPECT_THAT(words, HasSubstr("b took about as long as a: +2.0 % (-1.4 % to +5.4 %; "));
-  EXPECT_THAT(words, Not(HasSubstr("select")));
-}
-
-TEST(ComparisonSentence, WhatChunksSpreadExplainsCannotBeTold) {
-  Json before = Measured(10, 5, 4), after = Measured(11, 6, 4);
-  before["metrics"]["chunk_duration_std"] = 1;  // ten times the mean
-  EXPECT_THAT(Say(before, after), HasSubstr("whether it is slower cannot be told"));
-}
-
-TEST(ComparisonSentence, WithoutARangeNothingIsConcluded) {
-  Json before = Measured(10, 5, 4), after = Measured(15, 10, 4);
-  before["metrics"]["chunk_duration_std"] = nullptr;
-  EXPECT_THAT(Say(before, after), HasSubstr("cannot be told: too few chunks to give a range (15.0 s, was 10.0 s)"));
-}
-
-TEST(ComparisonSentence, DifferentWorkIsComparedByItsRate) {
-  const std::string words = Say(Measured(10, 5, 4), Measured(20, 10, 8, 2000));
-  EXPECT_THAT(words, HasSubstr("b took about as long as a per event: 0.0 %"));
-  EXPECT_THAT(words, HasSubstr("did not process the same events."));
-  EXPECT_THAT(words, Not(HasSubstr("Time in chunks")));
+TEST(ComparisonSentence, SaysThatTheWorkIsOther) {
+  EXPECT_THAT(Say(Measured(10, 5, 4), Measured(20, 10, 8, 2000)),
+              HasSubstr("(+100.0 %). The two did not process the same events."));
 }
 
 /// Pieces say 6 %, whatever the elapsed times are.
@@ -86,13 +59,43 @@ PairedChange SlowerByPieces() {
   return change;
 }
 
-TEST(ComparisonSentence, BeginsWithTheOneNumberThatPairsGive) {
+TEST(ComparisonSentence, BeginsWithTheElapsedTimeAndSaysWhatPairsGive) {
   const PairedChange paired = SlowerByPieces();
   const Json before = Measured(10, 5, 4), after = Measured(8, 6, 4);  // sooner done, all the same
-  EXPECT_EQ(Say(before, after, &paired),
-            "b is 6.1 % slower than a in its chunks (4.8 % to 7.3 %): select +5.2 %; all else within ±0.6 %. Paired by "
-            "chunk (2 252 pairs). Equal runs are taken to differ by ±2.0 %: one run a side does not tell it. Elapsed "
-            "8.00 s, was 10.0 s.");
+  EXPECT_EQ(
+      Say(before, after, &paired),
+      "b took 8.00 s, a 10.0 s (-20.0 %). The time in its chunks is 6.1 % longer (4.8 % to 7.3 %): select +5.2 %; "
+      "all else within ±0.6 %. Paired by chunk (2 252 pairs). The range assumes that equal runs differ by ±2.0 %; "
+      "several runs a side measure it.");
+}
+
+TEST(ComparisonSentence, NamesTheWaitingForACpuBesideTheWork) {
+  PairedChange paired = SlowerByPieces();
+  paired.conclusion = ChangeConclusion::kSame;
+  paired.change = 0, paired.low = -0.01, paired.high = 0.01;
+  paired.effects.clear();
+  paired.is_of_work = true;
+  paired.before_waiting = 0.1;
+  paired.after_waiting = 4.2;
+  EXPECT_THAT(
+      Say(Measured(10, 5, 4), Measured(14, 7, 6), &paired),
+      HasSubstr("The work in its chunks is about as long: 0.0 % (-1.0 % to +1.0 %). Beside the work, its chunks "
+                "waited 4.20 s for a CPU, those of a 100 ms."));
+  paired.after_waiting = 0.12;
+  EXPECT_THAT(Say(Measured(10, 5, 4), Measured(10, 5, 4), &paired), Not(HasSubstr("waited")));
+}
+
+TEST(ComparisonSentence, NamesMemoryHostsAndCores) {
+  Json before = Measured(10, 5, 4), after = Measured(10, 5, 4);
+  before["metrics"].update({{"process_peak_rss_bytes", 1e9}, {"total_cores", 8}});
+  after["metrics"].update({{"process_peak_rss_bytes", 1.5e9}, {"total_cores", 4}});
+  before["hosts"] = {{{"name", "old"}}};
+  after["hosts"] = {{{"name", "new"}}};
+  const std::string words = Say(before, after);
+  EXPECT_THAT(words, HasSubstr("(+50.0 %)."));
+  EXPECT_THAT(words, HasSubstr("They ran on other hosts: b on new, a on old. b had 4 cores, a 8."));
+  after["metrics"]["process_peak_rss_bytes"] = 1.04e9;
+  EXPECT_THAT(Say(before, after), Not(HasSubstr("Peak memory")));
 }
 
 TEST(ComparisonSentence, SaysWhatIsMissing) {
@@ -109,7 +112,7 @@ TEST(ComparisonSentence, SaysWhatIsMissing) {
   paired = PairedChange();
   paired.why_not = "the two have only 1 chunk in common";
   EXPECT_THAT(Say(before, after, &paired),
-              HasSubstr("Piece by piece nothing can be told: the two have only 1 chunk in common."));
+              HasSubstr("Whether its work took longer is not known: the two have only 1 chunk in common."));
 }
 
 TEST(ComparisonSentence, OfSeveralRunsASideSaysHowManyAreNeeded) {
@@ -119,13 +122,14 @@ TEST(ComparisonSentence, OfSeveralRunsASideSaysHowManyAreNeeded) {
   const Measurement a = MeasurementOf(Measured(10, 5, 4)), b = MeasurementOf(Measured(11, 6, 4));
   const std::string words = ComparisonSentence({{&a, &a, &a, &a}, "before"}, {{&b, &b, &b, &b}, "after"}, &paired);
   EXPECT_THAT(words, HasSubstr("4 and 4 runs; equal ones differ by 1.0 % (standard deviation)."));
-  EXPECT_THAT(words, HasSubstr("Elapsed 11.0 s, was 10.0 s (+1.00 s, +1.00 s to +1.00 s)"));
+  EXPECT_THAT(words, HasSubstr("after took 11.0 s, before 10.0 s (+10.0 %; +1.00 s, +1.00 s to +1.00 s)."));
 }
 
 TEST(ComparisonSentence, WhatIsNotKnownIsSaid) {
   Json after = Measured(10, 5, 4);
   after["metrics"]["wall_time"] = nullptr;
-  EXPECT_THAT(Say(Measured(10, 5, 4), after), HasSubstr("is not known: a wall time is missing"));
+  EXPECT_THAT(Say(Measured(10, 5, 4), after),
+              HasSubstr("Whether b took longer than a is not known: a run has no elapsed time."));
 }
 
 }  // namespace

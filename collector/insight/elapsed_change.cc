@@ -5,12 +5,8 @@
 #include <map>
 #include <numeric>
 
-#include "collector/appearance/human_numbers.h"
 #include "collector/insight/between_sides.h"
 #include "collector/insight/budget_rows.h"
-#include "collector/insight/thresholds.h"
-#include "collector/measurement/budget_parts.h"
-#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -18,8 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Documents = std::vector<const Measurement*>;
-
-constexpr size_t kNamedParts = 3;
 
 double Mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -86,26 +80,6 @@ std::optional<ElapsedChange> CompareElapsed(const Documents& before, const Docum
     return std::fabs(a.difference.seconds) > std::fabs(b.difference.seconds);
   });
   return change;
-}
-
-std::string ElapsedWords(const std::optional<ElapsedChange>& change) {
-  if (!change.has_value()) return "";
-  const auto signed_time = [](double seconds) {
-    return fmt::format("{}{}", seconds < 0 ? "-" : "+", HumanDuration(std::fabs(seconds)));
-  };
-  std::string text = fmt::format("Elapsed {}, was {}", HumanDuration(change->after), HumanDuration(change->before));
-  if (change->difference.low.has_value()) {
-    text += fmt::format(" ({}, {} to {})", signed_time(change->difference.seconds),
-                        signed_time(*change->difference.low), signed_time(*change->difference.high));
-  }
-  size_t named = 0;
-  for (const ElapsedPart& part : change->parts) {
-    if (named == kNamedParts || !kWorthNaming.Holds(std::fabs(part.difference.seconds) / change->before)) break;
-    const BudgetPartKind* kind = FindBudgetPart(part.part);
-    text += fmt::format("{}{} {}", named++ == 0 ? ": " : ", ", kind != nullptr ? kind->name : part.part,
-                        signed_time(part.difference.seconds));
-  }
-  return text + ".";
 }
 
 Json ElapsedAsJson(const std::optional<ElapsedChange>& change) {

@@ -36,9 +36,6 @@ struct ElapsedChange {
 std::optional<ElapsedChange> CompareElapsed(const std::vector<const Measurement*>& before,
                                             const std::vector<const Measurement*>& after);
 
-/// "Elapsed 11.0 s, was 10.0 s: computing +0.61 s, tail +0.32 s." Empty for nullopt.
-std::string ElapsedWords(const std::optional<ElapsedChange>& change);
-
 /// `before`, `after`, `difference`, `low`, `high`, `parts`; null for nullopt.
 nlohmann::ordered_json ElapsedAsJson(const std::optional<ElapsedChange>& change);
 

@@ -1,6 +1,7 @@
 #include "collector/insight/grouped_verdicts.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -24,11 +25,25 @@ constexpr Explanation kExplanations[] = {
     {"retry-waste", "failing-chunks"},
     {"waiting-bound", "shared-bottleneck"},
     {"waiting-bound", "gil-contention"},
+    {"cpu-contention", "oversubscribed"},
+    {"stragglers", "cpu-contention"},
+    {"slow-spell", "cpu-contention"},
+    {"slow-worker", "cpu-contention"},
+    {"slow-file", "cpu-contention"},
+    {"skewed-dataset", "cpu-contention"},
+    {"stragglers", "oversubscribed"},
+    {"slow-spell", "oversubscribed"},
+    {"slow-worker", "oversubscribed"},
+    {"slow-file", "oversubscribed"},
+    {"skewed-dataset", "oversubscribed"},
     {"stragglers", "slow-worker"},
     {"stragglers", "slow-file"},
     {"stragglers", "slow-spell"},
     {"skewed-dataset", "slow-worker"},
     {"skewed-dataset", "slow-file"},
+    {"slow-spell", "slow-file"},
+    {"slow-file", "slow-spell"},
+    {"skewed-dataset", "slow-spell"},
     {"skewed-dataset", "oversized-chunks"},
     {"long-tail", "oversized-chunks"},
     {"long-tail", "chunks-too-large"},
@@ -42,12 +57,16 @@ constexpr Explanation kExplanations[] = {
     {"idle-workers", "slow-batch"},
 };
 
-/// Of the stragglers' excess, what `explains` holds of. One that has no name or time is of no one.
-template <class Explains>
-bool IsMostOfStragglers(const Measurement& measurement, Explains explains) {
+bool IsAnyone(const StragglerRow&) { return true; }
+
+/// Of the excess of the stragglers that `are` holds of, whether `explains` holds of most. One that has no name or time
+/// is of no one.
+template <class Explains, class Are>
+bool IsMostOfStragglers(const Measurement& measurement, Explains explains, Are are) {
   double explained = 0;
   double all = 0;
   for (const StragglerRow& straggler : measurement.stragglers) {
+    if (!are(straggler)) continue;
     const double excess = straggler.duration.value_or(0) - straggler.predicted.value_or(0);
     all += excess;
     if (explains(straggler)) explained += excess;
@@ -62,15 +81,34 @@ const Text* NameOf(const StragglerRow& straggler, std::string_view by) {
   return by == "dataset" ? &straggler.dataset : nullptr;
 }
 
-/// Whether a straggler is of a worker (file) that took `slow` times what chunks of their size take, or more.
-auto IsOfSlow(const Measurement& measurement, std::string_view by, const Bound& slow) {
+/// Workers (files) that took `slow` times what chunks of their size take, or more.
+std::set<std::string> SlowNames(const Measurement& measurement, std::string_view by, const Bound& slow) {
   std::set<std::string> names;
   for (const ExpectedTimeRow& row : measurement.expected_time) {
     const double predicted = row.predicted.value_or(0);
     const bool is_slow = predicted > 0 && slow.Holds(row.duration.value_or(0) / predicted);
     if (row.by.str() == by && is_slow) names.insert(row.name.str());
   }
-  return [names, by](const StragglerRow& straggler) { return names.count(NameOf(straggler, by)->str()) > 0; };
+  return names;
+}
+
+/// Whether a straggler is of one of these.
+auto IsOfSlow(const Measurement& measurement, std::string_view by, const Bound& slow) {
+  return [names = SlowNames(measurement, by, slow), by](const StragglerRow& straggler) {
+    return names.count(NameOf(straggler, by)->str()) > 0;
+  };
+}
+
+bool IsShortOfCpu(const StragglerRow& straggler) { return straggler.reason == ToString(StragglerReason::kCpuWait); }
+
+bool IsMostOfSpells(const Measurement& measurement, StragglerReason reason) {
+  double explained = 0, all = 0;
+  for (const SlowSpellRow& spell : measurement.slow_spells) {
+    const double excess = spell.duration.value_or(0) - spell.predicted.value_or(0);
+    all += excess;
+    if (spell.reason == ToString(reason)) explained += excess;
+  }
+  return all > 0 && kMostOfIt.Holds(explained / all);
 }
 
 bool IsInSpell(const Measurement& measurement, const StragglerRow& straggler) {
@@ -101,15 +139,28 @@ bool Applies(const Explanation& explanation, const Verdict& symptom, const Measu
   }
   if (explanation.cause == "worker-loss") return measurement.Metric("num_failed_attempts").value_or(0) == 0;
   if (explanation.cause == "shared-bottleneck") return IsMostOfWaiting(measurement);
+  if (explanation.symptom == "cpu-contention") return true;
+  // Whom the symptom is about: the slow ones, where it names such.
+  const auto are = [&](std::string_view by) -> std::function<bool(const StragglerRow&)> {
+    if (explanation.symptom != "slow-" + std::string(by)) return IsAnyone;
+    return IsOfSlow(measurement, by, RuleOf(explanation.symptom).threshold);
+  };
+  const auto is_in_spell = [&](const StragglerRow& straggler) { return IsInSpell(measurement, straggler); };
+  if (explanation.cause == "cpu-contention" || explanation.cause == "oversubscribed") {
+    if (explanation.symptom == "slow-spell") return IsMostOfSpells(measurement, StragglerReason::kCpuWait);
+    return IsMostOfStragglers(measurement, IsShortOfCpu, are(explanation.symptom == "slow-file" ? "file" : "worker"));
+  }
+  const Bound& slow_file = RuleOf("slow-file").threshold;
+  if (explanation.symptom == "slow-spell") {  // a slow time makes all files slow that are read then, not one
+    return SlowNames(measurement, "file", slow_file).size() == 1 &&
+           IsMostOfStragglers(measurement, IsOfSlow(measurement, "file", slow_file), is_in_spell);
+  }
+  if (explanation.cause == "slow-spell") {
+    return IsMostOfStragglers(measurement, is_in_spell, are("file"));
+  }
   if (explanation.symptom != "stragglers") return true;
-  if (explanation.cause == "slow-worker") {
-    return IsMostOfStragglers(measurement, IsOfSlow(measurement, "worker", RuleOf("slow-worker").threshold));
-  }
-  if (explanation.cause == "slow-file") {
-    return IsMostOfStragglers(measurement, IsOfSlow(measurement, "file", RuleOf("slow-file").threshold));
-  }
-  return IsMostOfStragglers(measurement,
-                            [&](const StragglerRow& straggler) { return IsInSpell(measurement, straggler); });
+  const std::string_view by = explanation.cause == "slow-worker" ? "worker" : "file";
+  return IsMostOfStragglers(measurement, IsOfSlow(measurement, by, RuleOf(explanation.cause).threshold), IsAnyone);
 }
 
 /// What must be known before the others are believed comes first among those of its severity.
@@ -147,10 +198,17 @@ void FindCauses(const Measurement& measurement, std::vector<Verdict>* verdicts) 
   for (const Explanation& explanation : kExplanations) {
     Verdict* symptom = Find(*verdicts, explanation.symptom);
     const Verdict* cause = Find(*verdicts, explanation.cause);
-    if (symptom == nullptr || cause == nullptr || !symptom->cause.empty() ||
+    if (symptom == nullptr || cause == nullptr || !symptom->cause.empty() || cause->cause == symptom->id ||
         !Applies(explanation, *symptom, measurement))
       continue;
     symptom->cause = cause->id;
+  }
+  // What causes a cause causes its symptoms.
+  for (Verdict& verdict : *verdicts) {
+    for (const Verdict* cause = Find(*verdicts, verdict.cause); cause != nullptr && !cause->cause.empty();
+         cause = Find(*verdicts, verdict.cause)) {
+      verdict.cause = cause->cause;
+    }
   }
 }
 

@@ -75,6 +75,47 @@ TEST(GroupedVerdicts, ExplainStragglersOnlyByWhatMostOfThemShare) {
   EXPECT_EQ(told("slow-spell", document), "slow-spell") << "none of it is of that worker at that time";
 }
 
+TEST(GroupedVerdicts, BlameAShortageOfCpuForWhatWaitedForOne) {
+  nlohmann::ordered_json document;
+  document["stragglers"] = {Straggler("a", "x.root", 5), Straggler("b", "y.root", 6), Straggler("b", "x.root", 7)};
+  for (size_t i : {0, 1}) document["stragglers"][i]["reason"] = "cpu_wait";
+  document["stragglers"][2]["reason"] = "blocked";
+  document["slow_spells"] = {{{"by", "run"}, {"duration", 9}, {"predicted", 1}, {"reason", "cpu_wait"}}};
+  const std::vector<Verdict> symptoms = {Made("stragglers", Severity::kWarning), Made("slow-spell", Severity::kWarning),
+                                         Made("skewed-dataset", Severity::kWarning)};
+  for (const char* cause : {"cpu-contention", "oversubscribed"}) {
+    std::vector<Verdict> verdicts = symptoms;
+    verdicts.push_back(Made(cause, Severity::kWarning));
+    const std::string because = std::string("<") + cause;
+    EXPECT_THAT(Told(verdicts, document),
+                ElementsAre(cause, "stragglers" + because, "slow-spell" + because, "skewed-dataset" + because));
+  }
+  std::vector<Verdict> verdicts = symptoms;
+  verdicts.push_back(Made("cpu-contention", Severity::kWarning));
+  verdicts.push_back(Made("oversubscribed", Severity::kWarning));
+  EXPECT_THAT(Told(verdicts, document),
+              ElementsAre("oversubscribed", "stragglers<oversubscribed", "slow-spell<oversubscribed",
+                          "skewed-dataset<oversubscribed", "cpu-contention<oversubscribed"));
+  for (auto& straggler : document["stragglers"]) straggler["reason"] = "blocked";
+  document["slow_spells"][0]["reason"] = "cpu";
+  verdicts.pop_back();
+  EXPECT_THAT(Told(verdicts, document), ElementsAre("stragglers", "slow-spell", "skewed-dataset", "cpu-contention"));
+}
+
+TEST(GroupedVerdicts, BlameASlowTimeForFilesThatWereReadThen) {
+  nlohmann::ordered_json document;
+  document["expected_time"] = {{{"by", "file"}, {"name", "far.root"}, {"duration", 25}, {"predicted", 10}}};
+  document["slow_spells"] = {{{"by", "run"}, {"start", 50}, {"stop", 60}}};
+  document["stragglers"] = {Straggler("a", "far.root", 55), Straggler("b", "far.root", 58),
+                            Straggler("a", "near.root", 90)};
+  const std::vector<Verdict> verdicts = {Made("slow-file", Severity::kWarning), Made("slow-spell", Severity::kWarning)};
+  EXPECT_THAT(Told(verdicts, document), ElementsAre("slow-file", "slow-spell<slow-file")) << "one file, whenever";
+  document["expected_time"].push_back({{"by", "file"}, {"name", "too.root"}, {"duration", 25}, {"predicted", 10}});
+  EXPECT_THAT(Told(verdicts, document), ElementsAre("slow-spell", "slow-file<slow-spell"));
+  document["stragglers"][1]["start"] = 80;
+  EXPECT_THAT(Told(verdicts, document), ElementsAre("slow-file", "slow-spell"));
+}
+
 TEST(GroupedVerdicts, MakeACauseAsBadAsWhatItBrings) {
   EXPECT_THAT(Told({Made("waiting-bound", Severity::kBad, 0.5), Made("worker-loss", Severity::kWarning),
                     Made("failing-chunks", Severity::kBad), Made("retry-waste", Severity::kWarning, 0.1)}),

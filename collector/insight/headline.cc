@@ -48,7 +48,19 @@ struct Loss {
   double share = 0;
 };
 
-/// "waiting-bound: your code waited for 44 % of 12 057 core-seconds and computed for 33 %".
+/// "uses a GPU: some kernel ran for 75 % of the time in which it did".
+std::string UseOfUncountedGpu(const Measurement& measurement) {
+  const std::optional<double> utilization = measurement.Metric("gpu_utilization");
+  if (!measurement.Metric("gpu_peak_memory_bytes").has_value()) {
+    if (!utilization.has_value()) return "may use a GPU, and what it did is not known";
+    return fmt::format("may use a GPU: some kernel, maybe of others, ran on this machine for {} of the time",
+                       HumanPercent(*utilization));
+  }
+  if (!utilization.has_value()) return "uses a GPU: the driver does not report how busy it was";
+  return fmt::format("uses a GPU: some kernel ran for {} of the time in which it did", HumanPercent(*utilization));
+}
+
+/// "waiting-bound: your code waited for 44 % of 3 h 21 m of core time and computed for 33 %".
 Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget) {
   const double compute = budget.Share("compute");
   const double cpu_wait = budget.Share("cpu_wait");
@@ -61,7 +73,7 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   const double unused = budget.Share("unused_by_tasks");
   const double of_silent_jobs = budget.Share("unmeasured_cpu");
   const double unmeasured = budget.Share("unmeasured") + of_silent_jobs;
-  const std::string all = HumanCount(budget.core_seconds) + " core-seconds";
+  const std::string all = CoreTime(budget.core_seconds);
   if (unmeasured >
       std::max({compute, cpu_wait + blocked, budget.Share("gpu_wait"), outside, process, framework, idle, unused})) {
     if (of_silent_jobs > 0) {
@@ -72,16 +84,18 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   }
   const std::string of_all = " of " + all;
   const bool is_uncounted = UsesUncountedGpu(measurement);
-  Class with_gpu = {fmt::format(
-      "uses a GPU: some kernel ran for {} of the time; your code computed, or waited for the GPU, for {}{} "
-      "(`crema run --gpu` shows which)",
-      HumanPercent(measurement.Metric("gpu_utilization").value_or(0)), HumanPercent(compute + blocked), of_all)};
+  Class with_gpu = {
+      fmt::format("{}; your code computed or was blocked for {}{}, and may have waited for the GPU meanwhile "
+                  "(`crema run --gpu` shows it)",
+                  UseOfUncountedGpu(measurement), HumanPercent(compute + blocked), of_all)};
   if (RuleOf("compute-bound").threshold.Holds(compute)) {
     if (is_uncounted) return with_gpu;
     return {fmt::format("compute-bound: your code computed for {}{}", HumanPercent(compute), of_all)};
   }
   const double waiting = cpu_wait + blocked;
+  const bool is_set_up = IsMostlySetUp(measurement);
   const double gpu = budget.Share("gpu_wait");
+  const double copies = measurement.Metric("gpu_copy_seconds").value_or(0);
   const std::array<Use, 7> uses = {{
       {waiting,
        RuleOf("waiting-bound").threshold.Holds(waiting) || (kWaitsToo.Holds(waiting) && waiting > compute),
@@ -91,7 +105,7 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
        {"cpu_wait", "blocked", "waiting"}},
       {gpu,
        RuleOf("gpu-bound").threshold.Holds(gpu),
-       "gpu-bound",
+       copies > measurement.Metric("gpu_seconds").value_or(0) ? "gpu-copies" : "gpu-bound",
        "your code waited for the GPU for {}",
        {"gpu-bound", "gpu-copies"},
        {"gpu_wait"}},
@@ -116,8 +130,9 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
        {"framework", "failed"}},
       {outside,
        RuleOf("opening-bound").threshold.Holds(outside),
-       "opening-bound",
-       "opening and reading around your code took {}",
+       is_set_up ? "set-up-bound" : "opening-bound",
+       is_set_up ? "time around your code, most of it before the first chunk of each thread (imports, set-up), took {}"
+                 : "opening and reading around your code took {}",
        {"opening-bound"},
        {"outside_chunk"}},
   }};
@@ -125,7 +140,7 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   for (const Use& use : uses) {
     if (use.characterises && (most == nullptr || use.share > most->share)) most = &use;
   }
-  if (is_uncounted && (most == nullptr || most == uses.data())) return with_gpu;
+  if (is_uncounted && (most == nullptr || (most == uses.data() && cpu_wait <= blocked))) return with_gpu;
   if (most == nullptr) return {fmt::format("mixed: your code computed for {}{}", HumanPercent(compute), of_all)};
   const bool is_waiting = most == &uses[0];
   return {fmt::format("{}: {}{}{}{}computed for {}", most->name,
@@ -322,8 +337,8 @@ std::string TooLittle(const Measurement& measurement, const RunEvidence& evidenc
   if (!evidence.budget.has_value()) {
     return fmt::format("too little was measured to judge ({})", measurement.WhyNotMeasured("core_seconds"));
   }
-  return fmt::format("too little was measured to judge: {} ended in {} core-seconds, {} of them CPU in your code",
-                     Counted(evidence.ended, "chunk", "chunks"), HumanCount(evidence.budget->core_seconds),
+  return fmt::format("too little was measured to judge: {} ended in {}, {} of it CPU in your code",
+                     Counted(evidence.ended, "chunk", "chunks"), CoreTime(evidence.budget->core_seconds),
                      HumanPercent(evidence.budget->Share("compute")));
 }
 

@@ -2,6 +2,7 @@
 
 #include "collector/insight/judged_document.h"
 #include "collector/insight/verdicts.h"
+#include "collector/measurement/catalog.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -47,6 +48,46 @@ TEST(Headline, SaysAtTheEndThatNoResultIsMissingWhereTheRecordsSaySo) {
   ends_without("/run/exit_status", 3);
 }
 
+TEST(Headline, SaysOfAGpuThatNobodyCountedOnlyWhatTheDriverReported) {
+  nlohmann::ordered_json document = QuietRun();
+  document["metrics"]["gpu_utilization"] = 0.75;
+  EXPECT_THAT(Headline(document),
+              StartsWith("May use a GPU: some kernel, maybe of others, ran on this machine for 75 % of "
+                         "the time; your code computed or was blocked for 94 % of 100 core-seconds"));
+  document["metrics"]["gpu_peak_memory_bytes"] = 1e9;
+  EXPECT_THAT(Headline(document),
+              StartsWith("Uses a GPU: some kernel ran for 75 % of the time in which it did; your code"));
+  document["metrics"]["gpu_utilization"] = nullptr;  // as of a device that is divided (MIG)
+  EXPECT_THAT(Headline(document), StartsWith("Uses a GPU: the driver does not report how busy it was; your code"));
+  EXPECT_THAT(Headline(document), HasSubstr("(`crema run --gpu` shows it)"));
+  nlohmann::ordered_json waiting = document;
+  SetBudget(&waiting, {{"compute", 20}, {"cpu_wait", 5}, {"blocked", 60}, {"idle", 15}});
+  EXPECT_THAT(Headline(waiting), StartsWith("Uses a GPU"));
+  SetBudget(&waiting, {{"compute", 20}, {"cpu_wait", 60}, {"blocked", 5}, {"idle", 15}});
+  EXPECT_THAT(Headline(waiting), StartsWith("Short of CPU")) << "the kernel reports that";
+  document["metrics"]["gpu_wait_cpu_seconds"] = 0;
+  EXPECT_THAT(Headline(document), StartsWith("Compute-bound"));
+}
+
+TEST(Headline, SaysOfAGpuThatWasCountedInPartThatItMayHaveBeenUsed) {
+  nlohmann::ordered_json document = QuietRun();
+  document["quality"]["not_measured"]["gpu_wait_cpu_seconds"] = "another user of CUPTI took over";
+  EXPECT_THAT(Headline(document), StartsWith("May use a GPU, and what it did is not known; your code"));
+  document["quality"]["not_measured"]["gpu_wait_cpu_seconds"] = FindMetric("gpu_wait_cpu_seconds")->why_null;
+  EXPECT_THAT(Headline(document), StartsWith("Compute-bound")) << "no process asked for it";
+}
+
+TEST(Headline, NamesTheLargerOfKernelsAndCopies) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 30}, {"gpu_wait", 70}});
+  document["metrics"]["gpu_wait_cpu_seconds"] = 70;
+  document["metrics"]["gpu_seconds"] = 60;
+  document["metrics"]["gpu_copy_seconds"] = 10;
+  EXPECT_THAT(Headline(document), StartsWith("Gpu-bound: your code waited for the GPU for 70 % of 100 core-seconds"));
+  document["metrics"]["gpu_copy_seconds"] = 61;
+  EXPECT_THAT(Headline(document), StartsWith("Gpu-copies: your code waited for the GPU for 70 % of 100 core-seconds"));
+}
+
 TEST(Headline, NamesWaitingWhereItIsTheLargestUse) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 30}, {"cpu_wait", 5}, {"blocked", 45}, {"idle", 20}});
@@ -64,6 +105,11 @@ TEST(Headline, NamesWaitingWhereItIsTheLargestUse) {
       "Waiting-bound: your code waited for 50 % of 100 core-seconds (most of it in section read/unzip, of dataset "
       "ttbar, on b) and computed for 30 %. The largest other loss is cores that were free between chunks (20 %); all "
       "100 chunks have results.");
+  for (auto& row : document["datasets"]) row["duration_sum"] = row["name"] == "ttbar" ? 30 : 20;
+  document["workers"][0]["duration_sum"] = 22;
+  document["workers"][1]["duration_sum"] = 25;
+  EXPECT_THAT(Headline(document), HasSubstr("(most of it in section read/unzip, of dataset ttbar)"))
+      << "b waited for its share of the time only";
   document["workers"] = {{{"name", "a"}, {"blocked_sum", 22}}, {{"name", "b"}, {"blocked_sum", 22}}};
   document["sections"][1]["cpu"] = 30;
   EXPECT_THAT(Headline(document), HasSubstr("(most of it of dataset ttbar)"));
@@ -121,6 +167,11 @@ TEST(Headline, SaysOfEachOtherLargestUseWhatTookTheTime) {
   SetBudget(&document, {{"compute", 20}, {"outside_chunk", 70}, {"idle", 10}});
   EXPECT_THAT(Headline(document), StartsWith("Opening-bound: opening and reading around your code took 70 % of 100 "
                                              "core-seconds, and your code computed for 20 %."));
+  document["metrics"]["outside_chunk_time"] = 70;
+  document["metrics"]["first_before_chunk_time"] = 50;
+  EXPECT_THAT(Headline(document),
+              StartsWith("Set-up-bound: time around your code, most of it before the first chunk of "
+                         "each thread (imports, set-up), took 70 % of 100 core-seconds"));
   SetBudget(&document, {{"compute", 20}, {"framework", 30}, {"failed", 40}, {"idle", 10}});
   EXPECT_THAT(Headline(document), StartsWith("Overhead-bound: the framework and repeated work took 70 % of 100 "
                                              "core-seconds, and your code computed for 20 %."));
@@ -251,7 +302,7 @@ TEST(Headline, DoesNotJudgeLessThanACoreSecond) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 0.1}, {"startup", 0.8}});
   EXPECT_EQ(Headline(document),
-            "Too little was measured to judge: 100 chunks ended in 0.90 core-seconds, 11 % of them CPU in your code.");
+            "Too little was measured to judge: 100 chunks ended in 0.90 core-seconds, 11 % of it CPU in your code.");
 }
 
 TEST(Headline, GivesTheReasonWhereCoreSecondsWereNotMeasured) {

@@ -1,4 +1,6 @@
 // Verdicts that say "this part of the core-seconds is large".
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,8 +21,6 @@ struct PartVerdict {
 
 constexpr PartVerdict kPartVerdicts[] = {
     {"cpu-contention", "cpu_wait", "Threads were runnable but got no CPU for {} of the core-seconds."},
-    {"opening-bound", "outside_chunk",
-     "Tasks spent {} of the core-seconds around your chunks: opening files, building arrays, handing back results."},
     {"long-tail", "tail", "While the last chunks ran, free cores cost {} of the core-seconds."},
     {"idle-workers", "idle", "Between chunks, free cores cost {} of the core-seconds."},
     {"unused-cores", "unused_by_tasks", "Cores that tasks were given and did not use cost {} of the core-seconds."},
@@ -34,6 +34,21 @@ void JudgePart(const PartVerdict& words, const JudgedRun& run) {
   if (!rule.threshold.Holds(share)) return;
   run.Add(rule, share, fmt::format(fmt::runtime(words.sentence), HumanPercent(share)),
           {{fmt::format("budget.{}.share", words.part), share}}, share);
+}
+
+void JudgeAround(const JudgedRun& run) {
+  const bool is_set_up = IsMostlySetUp(run.measurement);
+  const size_t judged = run.verdicts->size();
+  JudgePart({"opening-bound", "outside_chunk",
+             is_set_up ? "Tasks spent {} of the core-seconds around your chunks, most of it before the first chunk of "
+                         "each thread: imports and other set-up."
+                       : "Tasks spent {} of the core-seconds around your chunks: opening files, building arrays, "
+                         "handing back results."},
+            run);
+  if (!is_set_up || run.verdicts->size() == judged) return;
+  Verdict& verdict = run.verdicts->back();
+  verdict.evidence.emplace_back("first_before_chunk_time", *run.measurement.Metric("first_before_chunk_time"));
+  verdict.suggestion = "Import before the run what tasks need (a worker's preload, `client.run`), and keep workers.";
 }
 
 /// A chunk that is computed again is no failure: maybe a pass of its own that was given no name.
@@ -81,6 +96,12 @@ void JudgePythonsLock(const JudgedRun& run) {
           {{"gil_contention", *taken}, {"budget.blocked.share", run.budget().Share("blocked")}}, share);
 }
 
+/// No two threads worked at once, as far as records tell.
+bool RunsOneByOne(const Measurement& measurement) {
+  return measurement.Metric("peak_workers") == 1 && measurement.Metric("max_open_chunks") == 1 &&
+         measurement.Metric("lane_time") == measurement.Metric("busy_time");
+}
+
 void JudgeCompute(const JudgedRun& run) {
   if (UsesUncountedGpu(run.measurement)) return;
   const VerdictRule& rule = RuleOf("compute-bound");
@@ -88,6 +109,10 @@ void JudgeCompute(const JudgedRun& run) {
   if (!rule.threshold.Holds(compute)) return;
   run.Add(rule, compute, fmt::format("CPU in your code took {} of the core-seconds.", HumanPercent(compute)),
           {{"budget.compute.share", compute}}, std::nullopt);
+  if (!RunsOneByOne(run.measurement)) return;
+  run.verdicts->back().suggestion =
+      "Faster code in the largest section shortens the run. More cores help only if chunks run side by side, in "
+      "several threads or processes: here they ran one after the other.";
 }
 
 /// By where the cores come from: who declared them need not be told to declare them.
@@ -100,27 +125,40 @@ std::string_view CureOfOversubscription(std::string_view cores_source) {
   return "Set CREMA_THREADS to the cores each process was given.";
 }
 
+/// Threads that only wait need no core: the CPU that threads wanted counts, beyond the cores that they occupied.
 void JudgeOversubscription(const JudgedRun& run) {
-  const std::optional<double> core_seconds = run.measurement.Metric("core_seconds");
-  if (!core_seconds.has_value() || *core_seconds <= 0) return;
-  // docs/metrics.md, "The core-second budget": the parts add up to core_seconds + oversubscribed_core_seconds
-  const double excess = (run.budget().core_seconds - *core_seconds) / *core_seconds;
+  const Measurement& measurement = run.measurement;
+  const double core_seconds = measurement.Metric("core_seconds").value_or(0);
+  const std::optional<double> occupied = measurement.Metric("core_efficiency");
+  const std::optional<double> cpu = measurement.Metric("chunk_cpu_time");
+  if (core_seconds <= 0 || !occupied.has_value() || !cpu.has_value()) return;
+  const double wanted = *cpu + measurement.Metric("lane_cpu_wait").value_or(0);
+  const double beyond =
+      std::min(measurement.Metric("oversubscribed_core_seconds").value_or(0), wanted - *occupied * core_seconds);
   const VerdictRule& rule = RuleOf("oversubscribed");
-  if (!rule.threshold.Holds(excess)) return;
-  run.Add(rule, excess,
-          fmt::format("More chunks and helpers were open than there were cores: {} beyond the core-seconds.",
-                      HumanPercent(excess)),
-          {{"oversubscribed_core_seconds", run.budget().core_seconds - *core_seconds}}, std::nullopt);
-  run.verdicts->back().suggestion = CureOfOversubscription(run.measurement.run.cores_source.str());
+  if (!rule.threshold.Holds(beyond / core_seconds)) return;
+  run.Add(rule, beyond / core_seconds,
+          fmt::format("Threads wanted {} more CPU than there was: more of them computed at once than there were cores.",
+                      HumanPercent(beyond / core_seconds)),
+          {{"oversubscribed_core_seconds", measurement.Metric("oversubscribed_core_seconds").value_or(0)},
+           {"lane_cpu_wait", wanted - *cpu}},
+          std::nullopt);
+  run.verdicts->back().suggestion = CureOfOversubscription(measurement.run.cores_source.str());
 }
 
 }  // namespace
+
+bool IsMostlySetUp(const Measurement& measurement) {
+  const double around = measurement.Metric("outside_chunk_time").value_or(0);
+  return around > 0 && kMostOfIt.Holds(measurement.Metric("first_before_chunk_time").value_or(0) / around);
+}
 
 void JudgeBudget(const JudgedRun& run) {
   JudgeCompute(run);
   JudgeWaiting(run);
   JudgePythonsLock(run);
   for (const PartVerdict& part : kPartVerdicts) JudgePart(part, run);
+  JudgeAround(run);
   JudgeRepeats(run);
   JudgeOversubscription(run);
 }

@@ -120,17 +120,17 @@ void JudgeSmallChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& 
   }
   const double share = fixed / run.budget().core_seconds;
   if (worst == nullptr || !rule.threshold.Holds(share)) return;
+  std::vector<std::pair<std::string, double>> evidence = {{"chunk_fits.fixed_seconds", *worst->fixed_seconds},
+                                                          {"chunk_fits.seconds_per_event", *worst->seconds_per_event},
+                                                          {"chunk_fits.events_p50", *worst->events_p50}};
+  if (worst->events_least.has_value()) evidence.emplace_back("chunk_size_advice.events_least", *worst->events_least);
   run.Add(
       rule, share,
       fmt::format(
           "Chunks are too small: their fixed cost ({} in a chunk of {} events{}) took at least {} of the core-seconds.",
           FromTo(worst->fixed_seconds_low, worst->fixed_seconds_high), HumanCount(*worst->events_p50), Of(*worst),
           HumanPercent(share)),
-      {{"chunk_fits.fixed_seconds", *worst->fixed_seconds},
-       {"chunk_fits.seconds_per_event", *worst->seconds_per_event},
-       {"chunk_fits.events_p50", *worst->events_p50},
-       {"chunk_size_advice.events_least", *worst->events_least}},
-      avoidable / run.budget().core_seconds);
+      std::move(evidence), avoidable / run.budget().core_seconds);
   AddAdvice(*worst, &run.verdicts->back());
 }
 

@@ -7,10 +7,20 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/short_name.h"
 #include "collector/insight/verdict_families.h"
+#include "collector/measurement/catalog.h"
 #include "fmt/format.h"
 
 namespace crema {
 namespace {
+
+// Of the run, as far as processes recorded: nullopt if several of them or several devices worked at once, so that the
+// sum says nothing.
+std::optional<double> ShareAtWork(const JudgedRun& run) {
+  const std::optional<double> busy = run.measurement.Metric("gpu_busy_seconds");
+  const double wall = run.measurement.Metric("wall_time").value_or(0);
+  if (!busy.has_value() || wall <= 0 || *busy > wall) return std::nullopt;
+  return *busy / wall;
+}
 
 // " (most of it the kernel X in section Y)": by the time on the devices.
 std::string LongestKernel(const JudgedRun& run, double all_seconds) {
@@ -25,40 +35,57 @@ void JudgeBound(const JudgedRun& run, double kernels, double copies) {
   const VerdictRule& rule = RuleOf("gpu-bound");
   const double waiting = run.budget().Share("gpu_wait");
   if (!rule.threshold.Holds(waiting) || copies > kernels) return;
-  run.Add(rule, waiting,
-          fmt::format("Your code waited for the GPU for {} of the core-seconds. Kernels ran for {}{}.",
-                      HumanPercent(waiting), HumanDuration(kernels), LongestKernel(run, kernels)),
-          {{"budget.gpu_wait.share", waiting}, {"gpu_seconds", kernels}}, std::nullopt);
+  if (!kGpuMatters.Holds(kernels / run.budget().core_seconds)) return;  // it waited for something else
+  const std::optional<double> at_work = ShareAtWork(run);
+  run.Add(
+      rule, waiting,
+      fmt::format("Your code waited for the GPU for {} of the core-seconds. Kernels ran for {}{}{}.",
+                  HumanPercent(waiting), HumanDuration(kernels), LongestKernel(run, kernels),
+                  at_work.has_value() ? ", and the GPU was at work for " + HumanPercent(*at_work) + " of the run" : ""),
+      {{"budget.gpu_wait.share", waiting}, {"gpu_seconds", kernels}}, std::nullopt);
 }
 
 void JudgeCopies(const JudgedRun& run, double kernels, double copies) {
   const VerdictRule& rule = RuleOf("gpu-copies");
   const double waiting = run.budget().Share("gpu_wait");
-  if (!rule.threshold.Holds(waiting) || copies <= kernels) return;
-  run.Add(
-      rule, waiting,
-      fmt::format("Your code waited for the GPU for {} of the core-seconds, and copies took longer than kernels: {} "
-                  "and {}.",
-                  HumanPercent(waiting), HumanDuration(copies), HumanDuration(kernels)),
-      {{"budget.gpu_wait.share", waiting}, {"gpu_copy_seconds", copies}, {"gpu_seconds", kernels}}, waiting);
+  const double to_device = run.measurement.Metric("gpu_to_device_bytes").value_or(0);
+  const double from_device = run.measurement.Metric("gpu_from_device_bytes").value_or(0);
+  if (!rule.threshold.Holds(waiting) || copies <= kernels || to_device + from_device <= 0) return;
+  run.Add(rule, waiting,
+          fmt::format("Your code waited for the GPU for {} of the core-seconds, and copies ({} to it, {} from it) took "
+                      "longer than kernels: {} and {}.",
+                      HumanPercent(waiting), HumanData(to_device), HumanData(from_device), HumanDuration(copies),
+                      HumanDuration(kernels)),
+          {{"budget.gpu_wait.share", waiting}, {"gpu_copy_seconds", copies}, {"gpu_seconds", kernels}}, waiting);
 }
 
 void JudgeStarved(const JudgedRun& run, double kernels) {
   const VerdictRule& rule = RuleOf("gpu-starved");
-  const std::optional<double> busy = run.measurement.Metric("gpu_busy_seconds");
-  const std::optional<double> wall = run.measurement.Metric("wall_time");
-  const double of_host = kernels / run.budget().core_seconds;
-  if (!busy.has_value() || wall.value_or(0) <= 0 || !kGpuMatters.Holds(of_host)) return;
-  const double share = *busy / *wall;
-  if (!rule.threshold.Holds(share) || RuleOf("gpu-bound").threshold.Holds(run.budget().Share("gpu_wait"))) return;
-  run.Add(rule, share, fmt::format("Kernels and copies ran on a GPU for {} of the run only.", HumanPercent(share)),
-          {{"gpu_busy_seconds", *busy}, {"wall_time", *wall}}, std::nullopt);
+  const std::optional<double> share = ShareAtWork(run);
+  // Kernels of programs that do not record, or of others, leave no room either.
+  const std::optional<double> of_anybody = run.measurement.Metric("gpu_utilization");
+  if (!share.has_value() || !kGpuMatters.Holds(kernels / run.budget().core_seconds)) return;
+  if (!rule.threshold.Holds(*share) || !rule.threshold.Holds(of_anybody.value_or(0))) return;
+  if (RuleOf("gpu-bound").threshold.Holds(run.budget().Share("gpu_wait"))) return;
+  run.Add(
+      rule, *share,
+      fmt::format("Kernels and copies of the processes that record ran for {} of the run only{}.", HumanPercent(*share),
+                  of_anybody.has_value()
+                      ? "; while they used the GPU, some kernel ran for " + HumanPercent(*of_anybody) + " of the time"
+                      : ""),
+      {{"gpu_busy_seconds", *run.measurement.Metric("gpu_busy_seconds")},
+       {"wall_time", *run.measurement.Metric("wall_time")}},
+      std::nullopt);
 }
 
 }  // namespace
 
 bool UsesUncountedGpu(const Measurement& measurement) {
-  return measurement.Metric("gpu_utilization").has_value() && !measurement.Metric("gpu_wait_cpu_seconds").has_value();
+  if (measurement.Metric("gpu_wait_cpu_seconds").has_value()) return false;
+  const std::string_view why = measurement.metrics.Reason("gpu_wait_cpu_seconds");
+  const bool was_counted_in_part = !why.empty() && why != FindMetric("gpu_wait_cpu_seconds")->why_null;
+  return was_counted_in_part || measurement.Metric("gpu_utilization").has_value() ||  // which MIG does not have
+         measurement.Metric("gpu_peak_memory_bytes").value_or(0) > 0;
 }
 
 void JudgeGpu(const JudgedRun& run) {
@@ -73,7 +100,8 @@ void JudgeGpu(const JudgedRun& run) {
   const std::optional<double> others = run.measurement.Metric("gpu_utilization_of_others");
   if (!others.has_value() || !shared.threshold.Holds(*others)) return;
   run.Add(shared, *others,
-          fmt::format("Other processes used {} of the GPU's processors on average.", HumanPercent(*others)),
+          fmt::format("While your program used the GPU, other processes used {} of its processors on average.",
+                      HumanPercent(*others)),
           {{"gpu_utilization_of_others", *others}}, std::nullopt);
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/insight/key_figures.h"
 #include "collector/insight/member_column.h"
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"
@@ -21,11 +22,12 @@ std::vector<std::pair<std::string, double>> Gaps(const JudgedRun& run) {
   const Bound& threshold = RuleOf("incomplete-measurement").threshold;
   for (Number Quality::*member :
        {&Quality::logs_missing, &Quality::logs_left_out, &Quality::logs_damaged, &Quality::records_malformed,
-        &Quality::records_torn, &Quality::records_dropped, &Quality::records_lost, &Quality::sections_dropped,
-        &Quality::processes_lost, &Quality::workers_unseen, &Quality::chunks_unjoined}) {
+        &Quality::records_torn, &Quality::records_dropped, &Quality::guards_misused, &Quality::records_lost,
+        &Quality::sections_dropped, &Quality::processes_lost, &Quality::workers_unseen, &Quality::chunks_unjoined}) {
     // a running job's last line is read while it is being written
     if (member == &Quality::records_torn && run.is_running()) continue;
-    const double count = (quality.*member).value_or(0);
+    double count = (quality.*member).value_or(0);
+    if (member == &Quality::records_dropped) count -= quality.guards_misused.value_or(0);  // which come next
     if (threshold.Holds(count)) add(member, count);
   }
   for (Number Quality::*member : {&Quality::event_coverage, &Quality::fine_metrics_coverage}) {
@@ -73,6 +75,15 @@ void JudgeGaps(const JudgedRun& run) {
     const auto& [key, value] = verdict.evidence.front();
     std::string name = key.substr(key.find('.') + 1);
     std::replace(name.begin(), name.end(), '_', ' ');
+    if (key == "quality.guards_misused") {
+      verdict.sentence = fmt::format(
+          "{} not used as they should be. What they were given is missing; a chunk that ended on another thread lasts "
+          "until its own thread goes on.",
+          Counted(value, "guard was", "guards were"));
+      verdict.suggestion = "Suspend a chunk before another thread ends it, and let sections nest.";
+      run.verdicts->push_back(std::move(verdict));
+      return;
+    }
     verdict.sentence = fmt::format("The records are not complete ({}: {}{}). Sums may be too low.", name,
                                    value < 1 ? HumanPercent(value, 1) : HumanCount(value),
                                    verdict.evidence.size() > 1 ? ", and more" : "");
@@ -85,10 +96,10 @@ void JudgeGaps(const JudgedRun& run) {
 void JudgeOverhead(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("instrumentation-heavy");
   const std::optional<double> overhead = run.measurement.Metric("instrumentation_overhead");
-  const std::optional<double> busy = run.measurement.Metric("busy_time");
+  const std::optional<double> threads = TimeOfThreads(run.measurement);
   if (!overhead.has_value() || !rule.threshold.Holds(*overhead) || !run.evidence.IsEnough()) return;
   std::optional<double> saving;
-  if (busy.has_value()) saving = *overhead * *busy / run.budget().core_seconds;
+  if (threads.has_value()) saving = *overhead * *threads / run.budget().core_seconds;
   run.Add(rule, *overhead, fmt::format("Measuring itself took {} of the chunks' time.", HumanPercent(*overhead)),
           {{"instrumentation_overhead", *overhead}}, saving);
 }

@@ -1,5 +1,6 @@
 // Verdicts on what takes longer than its like.
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "collector/appearance/human_numbers.h"
@@ -38,16 +39,39 @@ struct SlowOnes {
   double excess_seconds = 0;
 };
 
+/// Of a file's excess, what stragglers took of which the file is no cause: they computed, or waited for a CPU or for
+/// helpers; nullopt where one straggler took most of it, so that the file's chunks do not agree.
+std::optional<double> ExcessOfOthers(const Measurement& measurement, const ExpectedTimeRow& file) {
+  double others = 0, largest = 0;
+  for (const StragglerRow& straggler : measurement.stragglers) {
+    if (!(straggler.file == file.name)) continue;
+    const double excess = straggler.duration.value_or(0) - straggler.predicted.value_or(0);
+    const std::string reason = straggler.reason.str();
+    const bool may_be_file =
+        reason == ToString(StragglerReason::kBlocked) || reason == ToString(StragglerReason::kUnknown);
+    if (!may_be_file) others += excess;
+    if (may_be_file) largest = std::max(largest, excess);
+  }
+  const double excess = file.duration.value_or(0) - file.predicted.value_or(0) - others;
+  if (largest > 0 && kMostOfIt.Holds(largest / excess)) return std::nullopt;
+  return others;
+}
+
 SlowOnes FindSlow(const Measurement& measurement, std::string_view by, const Bound& attempts, const Bound& factor) {
   SlowOnes found;
   double largest = 0;
   for (const ExpectedTimeRow& row : measurement.expected_time) {
     if (row.by.str() != by) continue;
     ++found.seen;
-    const double duration = row.duration.value_or(0);
+    double duration = row.duration.value_or(0);
     const double predicted = row.predicted.value_or(0);
     if (!attempts.Holds(row.attempts.value_or(0)) || predicted <= 0) continue;
     if (!factor.Holds(duration / predicted)) continue;
+    if (by == "file") {
+      const std::optional<double> others = ExcessOfOthers(measurement, row);
+      if (!others.has_value() || !factor.Holds((duration - *others) / predicted)) continue;
+      duration -= *others;
+    }
     ++found.slow;
     found.excess_seconds += duration - predicted;
     if (duration - predicted <= largest) continue;
@@ -172,7 +196,7 @@ void JudgeHotSection(const JudgedRun& run) {
   double share = 0;
   int sections = 0;
   for (const SectionRow& row : run.measurement.sections) {
-    if (row.path == kOutsideSections || row.helper.value_or(false)) continue;
+    if (row.path == kOutsideSections) continue;
     ++sections;
     const double self = row.share.value_or(0);
     if (self <= share) continue;

@@ -99,8 +99,12 @@ KeyFigureRow CpuEfficiency(const Measurement& measurement) {
 }
 
 KeyFigureRow Gpu(const Measurement& measurement) {
+  const bool is_known_to_use_it = measurement.Metric("gpu_peak_memory_bytes").has_value();
   KeyFigureRow row =
-      RowOf(measurement, {"GPU", {"gpu_utilization", ChangeOf::kShare, true}, RoundShare, "a kernel ran"});
+      RowOf(measurement, {"GPU",
+                          {"gpu_utilization", ChangeOf::kShare, true},
+                          RoundShare,
+                          is_known_to_use_it ? "a kernel ran while it was used" : "a kernel ran, maybe of others"});
   AddNote(measurement, "gpu_seconds", "", HumanDuration, " of kernels", &row);
   AddNote(measurement, "gpu_peak_memory_bytes", "", HumanMemory, " of its memory", &row);
   AddNote(

@@ -39,11 +39,17 @@ std::optional<double> ShareOf(const Measurement& measurement, const ShareFigure&
   return share;
 }
 
+std::optional<double> TimeOfThreads(const Measurement& measurement) {
+  const std::optional<double> lanes = measurement.Metric("lane_time");
+  return lanes.has_value() ? lanes : measurement.Metric("busy_time");  // of a live run, and of older documents
+}
+
 std::optional<double> CpuWaitShare(const Measurement& measurement) {
-  const std::optional<double> cpu_wait = measurement.Metric("chunk_cpu_wait");
-  const double busy = measurement.Metric("busy_time").value_or(0);
-  if (!cpu_wait.has_value() || !(busy > 0)) return std::nullopt;
-  return *cpu_wait / busy;
+  const bool of_lanes = measurement.Metric("lane_cpu_wait").has_value();  // else of owners, in older documents
+  const std::optional<double> cpu_wait = measurement.Metric(of_lanes ? "lane_cpu_wait" : "chunk_cpu_wait");
+  const double threads = measurement.Metric(of_lanes ? "lane_time" : "busy_time").value_or(0);
+  if (!cpu_wait.has_value() || !(threads > 0)) return std::nullopt;
+  return *cpu_wait / threads;
 }
 
 std::string CompressionNote(const Measurement& measurement) {

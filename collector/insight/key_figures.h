@@ -26,6 +26,9 @@ inline constexpr ShareFigure kBalanceShare = {"balance", KeyFigure::kBalance};
 /// nullopt where it was not measured.
 std::optional<double> ShareOf(const Measurement& measurement, const ShareFigure& figure);
 
+/// Seconds in which threads worked for chunks; nullopt where nothing is known of chunks.
+std::optional<double> TimeOfThreads(const Measurement& measurement);
+
 /// Of the chunks' time, what they waited for a CPU. The budget's group "Waiting in your code" holds it too, so it
 /// stands beside `kBlockedShare`, that they agree.
 std::optional<double> CpuWaitShare(const Measurement& measurement);

@@ -26,6 +26,7 @@ class MeasureVerdictsTest : public MeasureTest {
     double fixed_seconds = 0.02;
     double seconds_per_event = 1e-3;
     double factor = 1;
+    bool factor_is_blocked = false;  ///< else it is CPU
     int64_t rss_bytes = 500'000'000;
     std::string file = "ttbar.root";
   };
@@ -49,7 +50,7 @@ class MeasureVerdictsTest : public MeasureTest {
       Line line = ChunkLine(identity, now, now + seconds);
       line["events"] = chunk.events;
       line["file"] = chunk.file;
-      line["cpu_ns"] = static_cast<int64_t>(0.95 * seconds * 1e9);
+      line["cpu_ns"] = static_cast<int64_t>(0.95 * seconds / (chunk.factor_is_blocked ? chunk.factor : 1) * 1e9);
       line["cpu_wait_ns"] = 0;
       line["rss_stop_bytes"] = chunk.rss_bytes;
       lines.push_back(line);
@@ -98,11 +99,35 @@ TEST_F(MeasureVerdictsTest, NameTheSlowWorker) {
   EXPECT_THAT(verdict["sentence"], HasSubstr("node:3 took 1.8 times as long"));
 }
 
+TEST_F(MeasureVerdictsTest, NameNoFileWhoseChunksComputeForLonger) {
+  for (int64_t pid : {1, 2}) {
+    WriteWorker(pid, [](int number, Chunk& chunk) {
+      if (number % 10 == 0) chunk.file = "busy.root";
+      if (number % 10 == 0) chunk.factor = 3;
+    });
+  }
+  EXPECT_THAT(Ids(TakeJudged()), Not(Contains("slow-file")));
+}
+
+TEST_F(MeasureVerdictsTest, NameNoFileForOneOfItsChunks) {
+  for (int64_t pid : {1, 2}) {
+    WriteWorker(pid, [pid](int number, Chunk& chunk) {
+      if (number % 10 == 0) chunk.file = "far.root";
+      if (number == 20 && pid == 1) chunk.factor = 20;
+      chunk.factor_is_blocked = true;
+    });
+  }
+  const Document document = TakeJudged();
+  EXPECT_THAT(Ids(document), Contains("stragglers"));
+  EXPECT_THAT(Ids(document), Not(Contains("slow-file")));
+}
+
 TEST_F(MeasureVerdictsTest, NameTheSlowFile) {
   for (int64_t pid : {1, 2}) {
     WriteWorker(pid, [](int number, Chunk& chunk) {
       if (number % 10 == 0) chunk.file = "far.root";
       if (number % 10 == 0) chunk.factor = 3;
+      chunk.factor_is_blocked = true;
     });
   }
   const Document document = TakeJudged();

@@ -171,14 +171,19 @@ std::string_view ToString(ChangeConclusion conclusion) {
   return "not known";
 }
 
-PairedChange ComparePieces(const RunPieces& before, const RunPieces& after) {
+namespace {
+
+PairedChange ComparePieces(const RunPieces& before, const RunPieces& after, TimeOf time) {
   PairedChange change;
-  const PieceMatch match = MatchPieces(before, after);
+  const PieceMatch match = MatchPieces(before, after, time);
   change.why_not = match.why_not;
   if (!match.why_not.empty()) return change;
   change.paired_by = match.paired_by;
   change.before_share = match.before_share;
   change.after_share = match.after_share;
+  change.is_of_work = time == TimeOf::kWork;
+  change.before_waiting = change.is_of_work ? match.before_waiting : 0;
+  change.after_waiting = change.is_of_work ? match.after_waiting : 0;
   const Compared compared(match, &change);
   const Cluster sum = compared.Sum(nullptr);
   const Times changes = ChangesIn(sum);
@@ -197,12 +202,23 @@ PairedChange ComparePieces(const RunPieces& before, const RunPieces& after) {
   return change;
 }
 
+}  // namespace
+
+PairedChange ComparePieces(const RunPieces& before, const RunPieces& after) {
+  const bool knows_waiting = before.knows_waiting() && after.knows_waiting();
+  return ComparePieces(before, after, knows_waiting ? TimeOf::kWork : TimeOf::kAll);
+}
+
 PairedChange CompareSides(const std::vector<RunPieces>& before, const std::vector<RunPieces>& after) {
   if (before.size() == 1 && after.size() == 1) return ComparePieces(before.front(), after.front());
   PairedChange change;
   change.runs_before = before.size();
   change.runs_after = after.size();
   change.drawn_by = "run";
+  change.is_of_work = true;
+  for (const auto* side : {&before, &after}) {
+    for (const RunPieces& run : *side) change.is_of_work = change.is_of_work && run.knows_waiting();
+  }
   std::map<std::string, size_t> index;
   std::vector<std::string> names;
   std::vector<double> shares;
@@ -212,11 +228,15 @@ PairedChange CompareSides(const std::vector<RunPieces>& before, const std::vecto
     for (const RunPieces& run : *side) {
       std::map<size_t, double>& parts = sides[side == &before ? 0 : 1].emplace_back();
       if (&run == &before.front()) continue;
-      const PairedChange against_first = ComparePieces(before.front(), run);
+      const PairedChange against_first =
+          ComparePieces(before.front(), run, change.is_of_work ? TimeOf::kWork : TimeOf::kAll);
       if (against_first.conclusion == ChangeConclusion::kNotKnown) {
         change.why_not = against_first.why_not;
         return change;
       }
+      if (change.pairs == 0) change.before_waiting = against_first.before_waiting / static_cast<double>(before.size());
+      (side == &before ? change.before_waiting : change.after_waiting) +=
+          against_first.after_waiting / static_cast<double>(side->size());
       change.paired_by = against_first.paired_by;
       change.pairs = change.pairs == 0 ? against_first.pairs : std::min(change.pairs, against_first.pairs);
       change.before_share = std::min(change.before_share, against_first.before_share);
@@ -289,6 +309,8 @@ Json PairedChangeAsJson(const PairedChange& change) {
           {"low", is_known ? Json(change.low) : Json()},
           {"high", is_known ? Json(change.high) : Json()},
           {"effects", std::move(effects)},
+          {"compared", is_known ? Json(change.is_of_work ? "work" : "time") : Json()},
+          {"waiting", is_known && change.is_of_work ? Json({change.before_waiting, change.after_waiting}) : Json()},
           {"paired_by", is_known ? Json(change.paired_by) : Json()},
           {"pairs", change.pairs},
           {"paired_shares", is_known ? Json({change.before_share, change.after_share}) : Json()},

@@ -1,8 +1,10 @@
 // How much longer the same input took in other runs, with the range in which the truth lies.
 //
 // What both sides processed is compared piece by piece (piece_match.h), so that what differs between files cancels. The
-// change is the ratio of sums. Of one run a side, its range comes from drawing files, pairs or chunks again and again
-// (a bootstrap), and from what equal runs are known to differ by (between_runs.h). Several runs a side measure that.
+// change is the ratio of sums of the time in chunks; where records have it, without the time in which a thread was
+// ready to run and had no CPU, which other programs on the machine decide. Of one run a side, its range comes from
+// drawing files, pairs or chunks again and again (a bootstrap), and from what equal runs are known to differ by
+// (between_runs.h). Several runs a side measure that.
 #ifndef CREMA_COLLECTOR_INSIGHT_PAIRED_CHANGE_H_
 #define CREMA_COLLECTOR_INSIGHT_PAIRED_CHANGE_H_
 
@@ -44,6 +46,10 @@ struct PairedChange {
   std::string_view drawn_by;          ///< what was drawn: `file`, `pair`, `chunk`; of several runs a side `run`
   double before_share = 1;            ///< of the time in chunks, what takes part; of several runs the least
   double after_share = 1;
+  /// Whether times are without the time in which threads waited for a CPU.
+  bool is_of_work = false;
+  double before_waiting = 0;  ///< that time, where `is_of_work`; of several runs a side the mean
+  double after_waiting = 0;   ///< the same, for as many events
   size_t runs_before = 1;
   size_t runs_after = 1;
   std::optional<double> between_runs;  ///< standard deviation of equal runs, measured: a part of their time
@@ -63,8 +69,8 @@ size_t RunsNeeded(double effect, double between_runs);
 /// Effects for which people are told how many runs they need.
 inline constexpr double kEffectsOfRuns[] = {0.01, 0.02, 0.05, 0.10};
 
-/// `conclusion`, `change`, `low`, `high`, `effects`, `paired_by`, `pairs`, `paired_shares`, `runs_a_side`,
-/// `between_runs`, `runs_needed`, `reason`.
+/// `conclusion`, `change`, `low`, `high`, `effects`, `compared`, `waiting`, `paired_by`, `pairs`, `paired_shares`,
+/// `runs_a_side`, `between_runs`, `runs_needed`, `reason`.
 nlohmann::ordered_json PairedChangeAsJson(const PairedChange& change);
 
 }  // namespace crema

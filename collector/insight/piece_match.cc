@@ -18,10 +18,12 @@ using Pieces = std::map<std::string, RunPiece>;
 struct Parts {
   std::vector<std::string> names;
   std::vector<size_t> of_before, of_after;
+  TimeOf time;
 };
 
-Parts JoinParts(const RunPieces& before, const RunPieces& after) {
+Parts JoinParts(const RunPieces& before, const RunPieces& after, TimeOf time) {
   Parts parts;
+  parts.time = time;
   std::map<std::string, size_t> index;
   const auto add = [&](const std::vector<std::string>& names, std::vector<size_t>* of) {
     for (const std::string& name : names) {
@@ -36,10 +38,12 @@ Parts JoinParts(const RunPieces& before, const RunPieces& after) {
   return parts;
 }
 
-/// Seconds by part, times `scale`; the last one is what no section covers.
+/// Seconds by part, times `scale`; the last one is what no section covers. Where in a piece its thread waited for a CPU
+/// is not known: each part waited in proportion to its time.
 std::vector<double> SplitPiece(const RunPiece& piece, const std::vector<size_t>& index, const Parts& parts,
                                double scale = 1) {
   std::vector<double> seconds(parts.names.size());
+  if (parts.time == TimeOf::kWork && piece.seconds > 0) scale *= 1 - piece.waiting / piece.seconds;
   double named = 0;
   for (size_t i = 0; i < piece.of_part.size(); ++i) {
     seconds[index[i]] += scale * piece.of_part[i];
@@ -55,10 +59,11 @@ Pieces ByFile(const RunPieces& run) {
   const auto add = [&files](const RunPiece& piece) {
     if (piece.file.empty()) return;
     RunPiece& file =
-        files.try_emplace(piece.dataset + "\n" + piece.file, RunPiece{piece.dataset, piece.file, 0, 0, {}, 0})
+        files.try_emplace(piece.dataset + "\n" + piece.file, RunPiece{piece.dataset, piece.file, 0, 0, 0, {}, 0})
             .first->second;
     file.events = piece.events < 0 || file.events < 0 ? -1 : file.events + piece.events;
     file.seconds += piece.seconds;
+    file.waiting += piece.waiting;
     ++file.chunks;
     if (file.of_part.size() < piece.of_part.size()) file.of_part.resize(piece.of_part.size());
     for (size_t i = 0; i < piece.of_part.size(); ++i) file.of_part[i] += piece.of_part[i];
@@ -80,6 +85,7 @@ double ScaleOf(const RunPiece& before, const RunPiece& after, bool by_event) {
 struct Matched {
   std::vector<PiecePair> pairs;
   double before_share = 0, after_share = 0;
+  double before_waiting = 0, after_waiting = 0;
   double least_share() const { return std::min(before_share, after_share); }
 };
 
@@ -95,6 +101,8 @@ Matched PairUp(const Pieces& before, const Pieces& after, bool by_event, const P
                              SplitPiece(found->second, parts.of_after, parts, scale)});
     matched.before_share += piece.seconds / all_before;
     matched.after_share += found->second.seconds / all_after;
+    matched.before_waiting += piece.waiting;
+    matched.after_waiting += scale * found->second.waiting;
   }
   return matched;
 }
@@ -102,6 +110,8 @@ Matched PairUp(const Pieces& before, const Pieces& after, bool by_event, const P
 struct ChunksOfDataset {
   std::vector<const RunPiece*> chunks;
   double seconds = 0;
+  double waiting = 0;
+  double events = 0;
   bool has_events = true;
 };
 
@@ -111,6 +121,8 @@ std::map<std::string, ChunksOfDataset> ByDataset(const RunPieces& run) {
     ChunksOfDataset& of = datasets[piece.dataset];
     of.chunks.push_back(&piece);
     of.seconds += piece.seconds;
+    of.waiting += piece.waiting;
+    of.events += piece.events;
     of.has_events = of.has_events && piece.events > 0;
   };
   for (const auto& [key, piece] : run.pieces()) add(piece);
@@ -142,6 +154,8 @@ void MatchDatasets(const RunPieces& before, const RunPieces& after, const Parts&
         {Weigh(of_before, by_event, parts.of_before, parts), Weigh(of_after, by_event, parts.of_after, parts)});
     match->before_share += of_before.seconds / all_before;
     match->after_share += of_after.seconds / all_after;
+    match->before_waiting += of_before.waiting;
+    match->after_waiting += (by_event ? of_before.events / of_after.events : 1) * of_after.waiting;
   }
 }
 
@@ -152,7 +166,7 @@ std::string FewInCommon(size_t count, std::string_view what) {
 
 }  // namespace
 
-PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after) {
+PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after, TimeOf time) {
   PieceMatch match;
   const auto because = [&match](std::string reason) {
     match.why_not = std::move(reason);
@@ -162,7 +176,7 @@ PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after) {
   if (before.is_cut() || after.is_cut()) {
     return because(fmt::format("a run has more than {} chunks", ExactCount(RunPieces::kMostPieces)));
   }
-  const Parts parts = JoinParts(before, after);
+  const Parts parts = JoinParts(before, after, time);
   match.parts = parts.names;
   const double all_before = before.seconds(), all_after = after.seconds();
   if (all_before <= 0 || all_after <= 0) return because("a run's chunks took no time");
@@ -185,6 +199,7 @@ PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after) {
       return match;
     }
     match.unpaired.clear();
+    match.before_waiting = match.after_waiting = 0;
     if (!is_enough) {
       return because(
           fmt::format("the chunks tell no ranges, and datasets cannot be compared as a whole: they need {} "
@@ -197,6 +212,8 @@ PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after) {
   match.pairs = std::move(best.pairs);
   match.before_share = best.before_share;
   match.after_share = best.after_share;
+  match.before_waiting = best.before_waiting;
+  match.after_waiting = best.after_waiting;
   return match;
 }
 

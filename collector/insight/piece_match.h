@@ -40,12 +40,17 @@ struct PieceMatch {
   std::vector<UnpairedPieces> unpaired;  ///< empty else
   double before_share = 0;               ///< of the run's time in chunks, what takes part
   double after_share = 0;
+  double before_waiting = 0;  ///< seconds without a CPU of what takes part; for as many events
+  double after_waiting = 0;
 };
+
+/// Whether times are compared without the time in which threads waited for a CPU: it is known of all runs.
+enum class TimeOf { kWork, kAll };
 
 /// By chunk where chunks tell their ranges, else by file, else not paired at all. What takes part is the input that
 /// both runs have; a way that leaves out more than 10 % of either run's time is taken only where no other leaves out
 /// less.
-PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after);
+PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after, TimeOf time);
 
 }  // namespace crema
 

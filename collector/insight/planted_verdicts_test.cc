@@ -211,9 +211,21 @@ TEST(MemoryGrowth, SaysWhichWorkerIsFullestAndHowSoonItIsFull) {
   EXPECT_THAT(Find(document, "memory-growth").sentence, testing::EndsWith("does not come back."));
 }
 
+TEST(ComputeBound, PromisesNothingFromCoresToChunksThatRunOneByOne) {
+  Json document = HealthyRun();
+  EXPECT_THAT(Find(document, "compute-bound").suggestion, HasSubstr("or more cores, shortens the run"));
+  document["metrics"]["peak_workers"] = 1;
+  document["metrics"]["lane_time"] = 94;
+  EXPECT_THAT(Find(document, "compute-bound").suggestion, HasSubstr("only if chunks run side by side"));
+  document["metrics"]["lane_time"] = 180;  // helpers
+  EXPECT_THAT(Find(document, "compute-bound").suggestion, HasSubstr("or more cores, shortens the run"));
+}
+
 TEST(Oversubscribed, IsCuredByWhereTheCoresComeFrom) {
   Json document = HealthyRun();
-  document["metrics"]["core_seconds"] = 90;
+  auto& metrics = document["metrics"];
+  metrics["core_efficiency"] = 1;
+  metrics["oversubscribed_core_seconds"] = metrics["chunk_cpu_time"] = metrics["lane_cpu_wait"] = 80;
   EXPECT_EQ(Find(document, "oversubscribed").suggestion, "Set CREMA_THREADS to the cores each process was given.");
   document["run"]["cores_source"] = "declared";
   EXPECT_EQ(Find(document, "oversubscribed").suggestion,

@@ -1,5 +1,6 @@
 #include "collector/insight/run_pieces.h"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -32,6 +33,8 @@ void RunPieces::Add(const Attempt& attempt) {
   piece.file = chunk.input.file;
   if (chunk.events.has_value()) piece.events = static_cast<double>(*chunk.events);
   piece.seconds = static_cast<double>(chunk.duration_ns()) / 1e9;
+  piece.waiting = std::clamp(static_cast<double>(chunk.cpu_wait_ns.value_or(0)) / 1e9, 0.0, piece.seconds);
+  knows_waiting_ = knows_waiting_ && chunk.cpu_wait_ns.has_value();
   for (const SectionFact& section : chunk.sections) {
     if (section.helper || section.path.find('/') != std::string_view::npos) continue;
     auto found = part_index_.find(section.path);

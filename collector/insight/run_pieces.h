@@ -18,6 +18,7 @@ struct RunPiece {
   std::string file;
   double events = -1;           ///< negative: not known
   double seconds = 0;           ///< wall time of its thread
+  double waiting = 0;           ///< of it, time in which the thread was ready to run and had no CPU
   std::vector<double> of_part;  ///< in each top-level section: indices are those of `RunPieces::parts`; may be shorter
   size_t chunks = 1;
 };
@@ -37,6 +38,8 @@ class RunPieces {
   const std::vector<RunPiece>& unranged() const { return unranged_; }
   const std::vector<std::string>& parts() const { return parts_; }
   bool is_cut() const { return is_cut_; }
+  /// Whether the time without a CPU is known of all chunks.
+  bool knows_waiting() const { return knows_waiting_; }
   bool empty() const { return pieces_.empty() && unranged_.empty(); }
   double seconds() const;
 
@@ -47,6 +50,7 @@ class RunPieces {
   std::vector<std::string> parts_;
   std::map<std::string, size_t, std::less<>> part_index_;
   bool is_cut_ = false;
+  bool knows_waiting_ = true;
 };
 
 }  // namespace crema

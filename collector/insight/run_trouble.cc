@@ -96,7 +96,9 @@ void AddJobsWithoutWork(const Measurement& measurement, RunTrouble& trouble) {
 void AddIncompleteRecords(const Measurement& measurement, RunTrouble& trouble) {
   const Quality& quality = measurement.quality;
   const std::optional<double> coverage = quality.event_coverage;
-  const double dropped = quality.records_dropped.value_or(0);
+  // What a misused guard was given is missing; the record of its chunk is there.
+  const double misused = quality.guards_misused.value_or(0);
+  const double dropped = std::max(0.0, quality.records_dropped.value_or(0) - misused);
   trouble.results_may_lack |= coverage.value_or(1) < 1 || dropped > 0;
   const double read = quality.records_read.value_or(0);
   if (coverage.has_value() && MarkOf(KeyFigure::kEventCoverage, *coverage) != Mark::kGood) {
@@ -104,6 +106,12 @@ void AddIncompleteRecords(const Measurement& measurement, RunTrouble& trouble) {
         fmt::format("the records hold only {} of the events", HumanPercent(*coverage)), "records incomplete");
   } else if (dropped > 0 && MarkOf(KeyFigure::kDroppedRecords, dropped / (dropped + read)) == Mark::kBad) {
     Add(trouble, Mark::kWatch, Counted(dropped, "record was", "records were") + " lost", "records incomplete");
+  }
+  if (misused > 0) {
+    Add(trouble, Mark::kWatch,
+        Counted(misused, "guard was", "guards were") +
+            " not used as they should be (which: crema show --table quality)",
+        Counted(misused, "guard", "guards") + " misused");
   }
   constexpr std::tuple<Number Quality::*, const char*, const char*> kLogs[] = {
       {&Quality::logs_missing, "is gone since the measurement was made", "are gone since the measurement was made"},

@@ -121,6 +121,8 @@ inline constexpr Bound kGpuMatters =
 inline constexpr Bound kStarved = From(0.25, "every fourth core had nothing to do");
 inline constexpr Bound kOverheadBound = From(0.15, "opening may take as much");
 inline constexpr Bound kMostOfIt = Above(0.5, "more than half is most of it");
+inline constexpr Bound kMoreThanItsShare =
+    From(1.25, "times its share of the chunks' time: two equal workers differ by a tenth or so");
 // comparison of runs, of the first run's time
 inline constexpr Bound kAboutTheSame = UpTo(0.02, "equal runs differ by as much, because of machines and caches");
 inline constexpr Bound kWorthNaming = From(0.01, "what changed by less explains nothing");
@@ -130,6 +132,7 @@ inline constexpr double kRangeTail = 0.05;            // on each side of a range
 inline constexpr double kSectionSignificance = 0.05;  // of all sections together
 inline constexpr double kPairsByChance = 0.05;        // runs in turns that have nothing in common look so alike
 
+inline constexpr Bound kShortInSeconds = Below(600, "core-seconds: people read more than that as hours and minutes");
 inline constexpr Bound kWorthASentence = From(0.03, "the sizes of chunks alone cost as much");
 
 }  // namespace crema

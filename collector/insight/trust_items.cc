@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/insight/key_figures.h"
 #include "collector/insight/member_column.h"
 #include "collector/measurement/catalog.h"
 
@@ -114,10 +115,10 @@ std::vector<TrustItem> TrustItems(const Measurement& measurement) {
     add("metrics.instrumentation_overhead", KeyFigure::kMeasuringCost, *cost, "measuring cost ", HumanPercent(*cost),
         "");
   }
-  const std::optional<double> busy_time = measurement.Metric("busy_time");
+  const std::optional<double> threads = TimeOfThreads(measurement);
   const std::optional<double> counting = quality.allocations_cost_s;
-  if (counting.has_value() && busy_time.value_or(0) > 0) {
-    const double share = *counting / *busy_time;
+  if (counting.has_value() && threads.value_or(0) > 0) {
+    const double share = *counting / *threads;
     items.push_back({MarkOf(KeyFigure::kMeasuringCost, share),
                      {"of the busy time, counting allocations cost ", HumanPercent(share), "",
                       "quality.allocations_cost_s", *counting}});

@@ -48,6 +48,10 @@ void JudgeGpu(const JudgedRun& run);
 /// it, is not known.
 bool UsesUncountedGpu(const Measurement& measurement);
 
+/// Whether most of the time around chunks passed before the first chunk of each thread of a worker: files are opened
+/// for each chunk, modules are imported once.
+bool IsMostlySetUp(const Measurement& measurement);
+
 /// healthy; after all the others, whose findings it looks at.
 void JudgeHealth(const JudgedRun& run);
 

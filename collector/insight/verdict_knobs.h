@@ -120,6 +120,7 @@ inline void Keep(Json* document, double bytes, double chunks) {
 inline void UseGpu(Json* document, double kernels, double copies) {
   SetMetric(document, "gpu_seconds", kernels);
   SetMetric(document, "gpu_copy_seconds", copies);
+  SetMetric(document, "gpu_to_device_bytes", 1e6);
   SetMetric(document, "gpu_wait_cpu_seconds", 0);
 }
 
@@ -130,11 +131,24 @@ inline void StarveGpu(Json* document, double busy, double kernels) {
   SetMetric(document, "gpu_busy_seconds", busy);
 }
 
+/// Threads occupied all of 100 core-seconds, and wanted so many more.
+inline void WantMoreCpu(Json* document, double beyond) {
+  SetMetric(document, "core_efficiency", 1);
+  SetMetric(document, "chunk_cpu_time", 95);
+  SetMetric(document, "lane_cpu_wait", 5 + beyond);
+  SetMetric(document, "oversubscribed_core_seconds", 2 * beyond);
+}
+
 inline const Knob kKnobs[] = {
     {"gpu-bound", 0,
      [](Json* document, double share) {
        PartKnob("gpu_wait")(document, share);
-       UseGpu(document, 2, 1);
+       UseGpu(document, 20, 10);
+     }},
+    {"gpu-bound", 1,
+     [](Json* document, double share) {
+       PartKnob("gpu_wait")(document, 0.5);
+       UseGpu(document, 100 * share, 0);
      }},
     {"gpu-copies", 0,
      [](Json* document, double share) {
@@ -412,7 +426,7 @@ inline const Knob kKnobs[] = {
      },
      1},
     {"instrumentation-heavy", 0, MetricKnob("instrumentation_overhead")},
-    {"oversubscribed", 0, [](Json* document, double share) { SetMetric(document, "core_seconds", 100 / (1 + share)); }},
+    {"oversubscribed", 0, [](Json* document, double share) { WantMoreCpu(document, 100 * share); }},
     {"incomplete-measurement", 0,
      [](Json* document, double records) { (*document)["quality"]["records_malformed"] = records; }, 1},
     {"incomplete-measurement", 1,

@@ -50,14 +50,21 @@ const std::vector<VerdictRule>& VerdictTable() {
        "above 0.30 the key figure is bad too; from 0.50 on the cores wait for more than half of the time",
        "Look at the sections with little CPU; read fewer columns, from nearer storage, or run more threads than cores.",
        {&kWaitsToo}},
-      {"gpu-bound", "time", From(0.30), kNever, Severity::kInfo,
-       "budget: gpu_wait {0} of the core-seconds, and kernels took longer than copies. Needs crema run --gpu",
+      {"gpu-bound",
+       "time",
+       From(0.30),
+       kNever,
+       Severity::kInfo,
+       "budget: gpu_wait {0} of the core-seconds, kernels took {2} of them, and longer than copies. Needs crema run "
+       "--gpu",
        "cores that wait for nearly a third of the time are limited by the device",
        "Faster kernels, smaller models, lower precision, or more GPUs shorten the run. table gpu_kernels names the "
-       "longest."},
+       "longest.",
+       {&kGpuMatters}},
       {"gpu-copies", "time", From(0.10), kNever, Severity::kWarning,
-       "budget: gpu_wait {0} of the core-seconds, and gpu_copy_seconds are more than gpu_seconds. Needs crema run "
-       "--gpu",
+       "budget: gpu_wait {0} of the core-seconds, gpu_copy_seconds are more than gpu_seconds, and bytes were copied to "
+       "or "
+       "from a GPU. Needs crema run --gpu",
        "copies should be a small part of what a GPU does; below a tenth, waiting for them hardly matters",
        "Copy less, and only once: keep data on the device, use pinned memory and asynchronous copies, convert to "
        "smaller "
@@ -67,9 +74,9 @@ const std::vector<VerdictRule>& VerdictTable() {
        Below(0.30),
        kNever,
        Severity::kWarning,
-       "gpu_busy_seconds / wall_time {0}, kernels took {2} of the core-seconds, and gpu-bound does not fire. Needs "
-       "crema "
-       "run --gpu",
+       "gpu_busy_seconds / wall_time and, if it is known, gpu_utilization {0}, kernels took {2} of the core-seconds, "
+       "and "
+       "gpu-bound does not fire. Needs crema run --gpu",
        "a device that is idle for more than two thirds of the time waits for the host",
        "Use larger batches, prepare the next one while the device works (streams, threads), or let several processes "
        "share the GPU.",
@@ -101,7 +108,8 @@ const std::vector<VerdictRule>& VerdictTable() {
        "Use more processes with fewer threads each, or code that releases the lock.",
        {&kLockIsTaken}},
       {"opening-bound", "time", From(kMostWaiting), 0.30, Severity::kWarning,
-       "budget: outside_chunk {0} of the core-seconds; bad from {1}. Needs an engine's tasks",
+       "budget: outside_chunk {0} of the core-seconds; bad from {1}. Needs an engine's tasks. If most of it was before "
+       "the first chunk of each thread of a worker (first_before_chunk_time), the verdict speaks of imports and set-up",
        "opening a file and building its arrays takes a few per cent; in a good run waiting takes up to 0.15, too",
        "Use larger chunks, so that a file is opened less often; keep files open; read metadata once."},
       {"chunks-too-small",
@@ -363,19 +371,19 @@ const std::vector<VerdictRule>& VerdictTable() {
        From(0.40),
        kNever,
        Severity::kInfo,
-       "the self time of one section is {0} of the busy time, and there are sections {2}",
+       "the self time of one section is {0} of the time of all threads in chunks, and there are sections {2}",
        "if this section took half as long, the run would save a fifth of its time; one section around everything tells "
        "nothing",
-       "Look there first: crema export --to folded draws a flame graph.",
+       "Look there first: crema run --stacks, show --table functions.",
        {&kSeveral}},
       {"instrumentation-heavy", "environment", From(BandOf(KeyFigure::kMeasuringCost).good),
        BandOf(KeyFigure::kMeasuringCost).bad, Severity::kWarning, "instrumentation_overhead {0}; bad from {1}",
        "the bands of the key figure: 0.01 is ten times what a guard should cost in a chunk of ordinary length",
        "Put guards around larger pieces of work, not inside the event loop."},
-      {"oversubscribed", "time", From(kMostOversubscribed), 0.10, Severity::kWarning,
-       "the parts of the budget exceed core_seconds by {0} of them; bad from {1}",
-       "in an ordinary run there are no more open chunks and helpers than cores; rounding and clocks explain less than "
-       "0.01",
+      {"oversubscribed", "time", From(0.05), 0.20, Severity::kWarning,
+       "chunk_cpu_time and lane_cpu_wait exceed the core-seconds that chunks occupied (core_efficiency) by {0} of "
+       "core_seconds, of which oversubscribed_core_seconds count at most; bad from {1}",
+       "threads that only wait may be more than the cores; the bounds are those of cpu-contention",
        "Run fewer threads, or declare how many cores there are (CREMA_THREADS). The verdict of a run says which of the "
        "two, by run.cores_source."},
       {"incomplete-measurement",

@@ -28,7 +28,7 @@ robust fit of duration = fixed + slope x events (`chunk_fits`):
 
 - A chunk should have enough events to keep the fixed cost below {fixed:g} % of its time: {fixed_factor:g} fixed / slope.
 - It should have few enough events to keep the expected tail below {tail:g} %. On n cores the last chunks, of duration d, leave
-  n d / 2 core-seconds free on average, so d <= {tail_factor:g} busy_time / total_cores. On one core there is no tail.
+  n d / 2 core-seconds free on average, so d <= {tail_factor:g} lane_time / total_cores. On one core there is no tail.
 - It should have few enough events to keep a worker of average memory below {memory:g} % of the smallest memory limit. An event
   is taken to add the 95 % quantile of what events add. This bound needs processes with one open chunk at a time.
 
@@ -63,9 +63,9 @@ If a run is of several kinds, crema names the one with the largest share:
 |---|---|---|
 | compute-bound | CPU in your code {compute}, for any other shares | as the verdict |
 | waiting-bound, short of CPU | waiting in your code {waiting}, or {also} and more than CPU; short of CPU if most of it was waiting for a CPU | as the verdict, with the waiting for a CPU |
-| gpu-bound | waiting for the GPU {gpu} | as the verdict |
-| uses a GPU | instead of compute-bound, waiting-bound and mixed, if the run used a GPU and nobody counted what it did | threads may spin while they wait for it |
-| opening-bound | opening and reading around your code {opening} | as the verdict |
+| gpu-bound, gpu-copies | waiting for the GPU {gpu}; gpu-copies if copies took longer than kernels | as the verdict |
+| uses a GPU, may use a GPU | instead of compute-bound, waiting-bound and mixed, if the run used a GPU and nobody counted what it did | threads may spin while they wait for it |
+| opening-bound, set-up-bound | time around your code {opening}; set-up-bound if most of it was before the first chunk of each thread of a worker | as the verdict |
 | busy outside chunks | CPU outside chunks {overhead} | as overhead-bound |
 | overhead-bound | framework and repeated work {overhead} | {overhead_reason} |
 | starved | idle {starved} | {starved_reason} |

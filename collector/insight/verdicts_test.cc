@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collector/insight/judged_document.h"
@@ -44,6 +45,55 @@ std::string SentenceOf(const std::string& id, const Json& document) {
     if (verdict.id == id) return verdict.sentence;
   }
   return "";
+}
+
+/// 100 s on one core; kernels of 20 s, copies, and waiting for them.
+Json RunOnGpu(double waiting, double copies) {
+  Json document = QuietRun();
+  SetBudget(&document, {{"compute", 100 - waiting}, {"gpu_wait", waiting}});
+  for (const auto& [key, value] : std::vector<std::pair<const char*, double>>{{"wall_time", 100},
+                                                                              {"gpu_seconds", 20},
+                                                                              {"gpu_copy_seconds", copies},
+                                                                              {"gpu_busy_seconds", 25},
+                                                                              {"gpu_wait_cpu_seconds", 0},
+                                                                              {"gpu_to_device_bytes", 3e9},
+                                                                              {"gpu_from_device_bytes", 1e9}}) {
+    document["metrics"][key] = value;
+  }
+  return document;
+}
+
+TEST(Verdicts, OfAGpuSayForWhichPartOfTheRunItWorked) {
+  EXPECT_EQ(
+      SentenceOf("gpu-bound", RunOnGpu(40, 1)),
+      "Your code waited for the GPU for 40 % of the core-seconds. Kernels ran for 20.0 s, and the GPU was at work for "
+      "25 % of the run.");
+  EXPECT_EQ(SentenceOf("gpu-copies", RunOnGpu(40, 30)),
+            "Your code waited for the GPU for 40 % of the core-seconds, and copies (3 GB to it, 1 GB from it) took "
+            "longer than kernels: 30.0 s and 20.0 s.");
+  Json document = RunOnGpu(10, 1);
+  EXPECT_EQ(SentenceOf("gpu-starved", document),
+            "Kernels and copies of the processes that record ran for 25 % of the run only.");
+  document["metrics"]["gpu_utilization"] = 0.27;
+  EXPECT_EQ(
+      SentenceOf("gpu-starved", document),
+      "Kernels and copies of the processes that record ran for 25 % of the run only; while they used the GPU, some "
+      "kernel ran for 27 % of the time.");
+}
+
+TEST(Verdicts, BlameNoGpuForWhatWasNotSeenOfIt) {
+  Json busy = RunOnGpu(10, 1);
+  busy["metrics"]["gpu_utilization"] = 0.9;
+  EXPECT_EQ(SentenceOf("gpu-starved", busy), "") << "of a process that does not record, or of others";
+  Json parallel = RunOnGpu(10, 1);
+  parallel["metrics"]["gpu_busy_seconds"] = 120;
+  EXPECT_EQ(SentenceOf("gpu-starved", parallel), "") << "several processes or devices";
+  Json inside = RunOnGpu(40, 30);
+  for (const char* key : {"gpu_to_device_bytes", "gpu_from_device_bytes"}) inside["metrics"][key] = 0;
+  EXPECT_EQ(SentenceOf("gpu-copies", inside), "") << "copies inside the device cannot be saved by keeping data there";
+  Json idle = RunOnGpu(40, 1);
+  idle["metrics"]["gpu_seconds"] = 2;
+  EXPECT_EQ(SentenceOf("gpu-bound", idle), "") << "kernels do not explain the waiting";
 }
 
 TEST(Verdicts, NameTheSlowServer) {
@@ -214,14 +264,20 @@ TEST(Verdicts, WeighStragglersByWhatTheyTookBeyondTheirPrediction) {
   EXPECT_NEAR(verdict.saving.value_or(0), 0.03, 1e-9);
 }
 
-TEST(Verdicts, SeeOversubscriptionWhereTheBudgetExceedsTheCores) {
+TEST(Verdicts, SeeOversubscriptionWhereThreadsWantedMoreCpuThanThereWas) {
   nlohmann::ordered_json document = QuietRun();
-  document["metrics"]["core_seconds"] = 99.5;
-  EXPECT_THAT(Ids(document), Not(Contains("oversubscribed")));
-  document["metrics"]["core_seconds"] = 95;
+  auto& metrics = document["metrics"];
+  metrics["oversubscribed_core_seconds"] = 50;
+  metrics["core_efficiency"] = 1;
+  metrics["chunk_cpu_time"] = 60;
+  metrics["lane_cpu_wait"] = 43;
+  EXPECT_THAT(Ids(document), Not(Contains("oversubscribed"))) << "the other threads only wait";
+  metrics["lane_cpu_wait"] = 46;
   EXPECT_EQ(Find(document, "oversubscribed").severity, Severity::kWarning);
-  document["metrics"]["core_seconds"] = 50;
+  metrics["lane_cpu_wait"] = 80;
   EXPECT_EQ(Find(document, "oversubscribed").severity, Severity::kBad);
+  metrics["oversubscribed_core_seconds"] = 1;
+  EXPECT_THAT(Ids(document), Not(Contains("oversubscribed"))) << "others use the cores";
 }
 
 TEST(Verdicts, SayWhichRecordsAreMissing) {

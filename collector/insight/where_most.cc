@@ -15,22 +15,29 @@ namespace {
 /// `(other)` stands for many: nobody can look at it.
 bool IsNamed(const std::string& name) { return name != kOtherName; }
 
-/// The row of a table that holds most of its blocked time; empty where none does, or where it is the only row.
+/// The row of a table that holds most of its blocked time, and clearly more than its share of the chunks' time; empty
+/// where none does, or where it is the only row.
 template <class Row>
 std::string HolderOfMost(const std::vector<Row>& rows) {
   double whole = 0;
   double largest = 0;
+  double busy = 0;
+  double busy_of_largest = 0;
   std::string name;
   for (const Row& row : rows) {
     const double value = row.blocked_sum.value_or(0);
     whole += value;
+    busy += row.duration_sum.value_or(0);
     if (value <= largest) continue;
     largest = value;
+    busy_of_largest = row.duration_sum.value_or(0);
     name = row.name.str();
   }
+  const bool is_its_share =
+      whole > 0 && busy_of_largest > 0 && !kMoreThanItsShare.Holds(largest / whole / (busy_of_largest / busy));
   const bool holds_most =
       kSeveral.Holds(static_cast<double>(rows.size())) && whole > 0 && kMostOfIt.Holds(largest / whole);
-  return holds_most && IsNamed(name) ? name : "";
+  return holds_most && !is_its_share && IsNamed(name) ? name : "";
 }
 
 /// Waiting of a section's own, so without that of the sections inside it.

@@ -105,7 +105,7 @@ constexpr Column kBudgetColumns[] = {
     ColumnOf<&BudgetRow::part>("part", "part", Kind::kText, 0, "see the parts below"),
     ColumnOf<&BudgetRow::group>("group", "group", Kind::kText, 1, "the heading under which it is shown"),
     ColumnOf<&BudgetRow::core_seconds>("core_seconds", "core-seconds", Kind::kDuration, 0,
-                                       "the rows add up to core_seconds + oversubscribed_core_seconds")
+                                       "the rows add up to the metric core_seconds")
         .In("core s"),
     ColumnOf<&BudgetRow::share>("share", "share", Kind::kShare, 0, "of the sum of the rows"),
 };

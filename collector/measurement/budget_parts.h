@@ -45,7 +45,7 @@ inline constexpr BudgetPartKind kBudgetParts[] = {
      "code that waited (the kernel does not report for what)",
      "stands for the two above where the kernel does not tell the run delay"},
     {"outside_chunk", "Opening and reading around your code", "around the chunks",
-     "opening and reading around your code", "compute of chunk tasks outside their chunk"},
+     "time around your chunks (imports, opening, reading)", "compute of chunk tasks outside their chunk"},
     {"process_cpu", "CPU outside chunks", "CPU outside chunks", "CPU outside chunks (set-up, framework code, merging)",
      "CPU of the workers' processes that no chunk and no task took: set-up, framework code, merging. It fills free "
      "lanes, at most all of them; only where the CPU time of a worker's process is known"},

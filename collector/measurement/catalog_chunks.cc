@@ -8,6 +8,8 @@ constexpr MetricEntry kEntries[] = {
     {"chunk_cpu_wait", "", "s", "CPU wait",
      "Time for which the owner threads of ended attempts were ready to run and had no CPU (run delay of schedstat).",
      "the kernel does not tell the run delay (/proc/thread-self/schedstat), or no attempt has ended"},
+    {"lane_cpu_wait", "", "s", "CPU wait of all threads", "The same of owners and helpers.",
+     "the kernel does not tell the run delay (/proc/thread-self/schedstat), or no attempt has ended"},
     {"chunk_joined", "", "s", "Waiting for helpers",
      "Time for which the owner threads of ended attempts waited for their own helpers.",
      "no attempt recorded its CPU time"},
@@ -50,7 +52,7 @@ constexpr MetricEntry kEntries[] = {
     {"decompression_rate_mbs", "", "MB/s", "Decompression rate",
      "The metrics unzip_bytes (in B) / unzip_wall (in s) / 1e6.",
      "the metrics unzip_bytes and unzip_wall were not recorded"},
-    {"decompression_share", "", "ratio", "Decompression's share", "The metric unzip_wall (in s) / busy_time.",
+    {"decompression_share", "", "ratio", "Decompression's share", "The metric unzip_wall (in s) / lane_time.",
      "the metric unzip_wall was not recorded"},
 };
 

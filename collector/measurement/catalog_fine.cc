@@ -78,20 +78,29 @@ constexpr MetricEntry kEntries[] = {
     {"task_join_coverage", "", "ratio", "Chunks joined to tasks",
      "Ended attempts that belong to a task, divided by all ended attempts.", kNoTasks},
     {"outside_chunk_time", "", "s", "Around the chunk",
-     "Compute time of tasks with chunks, minus the duration of these chunks: opening files, building arrays, handing "
-     "over results.",
+     "Compute time of tasks with chunks, minus the duration of these chunks: importing, opening files, building "
+     "arrays, handing over results.",
      kNoTasks},
     {"outside_chunk_share", "", "ratio", "Around the chunk",
      "outside_chunk_time / (compute time of tasks with chunks).", kNoTasks},
     {"before_chunk_time", "", "s", "Before the chunk",
      "The part of outside_chunk_time before the first chunk of a task: starting a process, importing, opening files.",
      kNoTasks},
+    {"first_before_chunk_time", "", "s", "Before the chunk, first tasks",
+     "The part of before_chunk_time in the first task with chunks of each thread of a worker: importing and other "
+     "set-up "
+     "come there.",
+     kNoTasks},
     {"idle_time_seconds", "", "core s", "Idle", "Core seconds while the span was active, minus all execute seconds.",
      kNoDask},
     {"failed_time_seconds", "", "s", "Failed tasks", "The activity `failed`.", kNoDask},
     {"cancelled_time_seconds", "", "s", "Cancelled tasks", "The activity `cancelled`.", kNoDask},
     {"fine_metrics_coverage", "", "ratio", "Fine metrics' coverage",
-     "Seconds of fine metrics inside tasks, divided by Dask's own compute seconds of the same tasks.", kNoDask},
+     "The share of Dask's own compute seconds of tasks for which fine metrics inside the same tasks (by prefix) "
+     "account. "
+     "If these come to more than Dask's seconds, quality.warnings says so. Tasks of other executors than Dask's "
+     "threads are left out: Dask meters nothing inside them.",
+     kNoDask},
 };
 
 }  // namespace

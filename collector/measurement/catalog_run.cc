@@ -22,6 +22,11 @@ constexpr MetricEntry kEntries[] = {
      "Sum of the wall durations of ended attempts. Without records it is processtime of the Coffea report. The old "
      "name calls it CPU time, but it is not.",
      kNoRecords},
+    {"lane_time", "", "s", "Time of threads",
+     "Time in which threads worked for ended attempts: the owners' durations and the helpers' scopes, without the time "
+     "in "
+     "which owners waited for their helpers. Without records it is busy_time.",
+     kNoRecords},
     {"chunk_cpu_time", "", "s", "CPU in chunks",
      "CPU time of ended attempts: owner threads and helpers. Without records it is that of the processor's tasks.",
      kNoCpu},

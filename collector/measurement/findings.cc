@@ -33,8 +33,9 @@ constexpr Column kChunkFitColumns[] = {
     ColumnOf<&ChunkFitRow::dataset>("dataset", "dataset", Kind::kText, 0, "as recorded"),
     ColumnOf<&ChunkFitRow::attempts>("attempts", "ok attempts", Kind::kCount, 1, "ok attempts in the fit"),
     ColumnOf<&ChunkFitRow::fixed_seconds>("fixed_seconds", "fixed", Kind::kDuration, 0,
-                                          "the part of a chunk's time that does not depend on its size; this and the "
-                                          "next five are null if all chunks have one size"),
+                                          "the part of a chunk's time that does not depend on its size, at most what "
+                                          "the fit gives for chunks of the run; "
+                                          "this and the next five are null if all chunks have one size"),
     ColumnOf<&ChunkFitRow::fixed_seconds_low>("fixed_seconds_low", "from", Kind::kDuration, 3,
                                               "lower end of its 95 % interval, from the scale of the residuals"),
     ColumnOf<&ChunkFitRow::fixed_seconds_high>("fixed_seconds_high", "to", Kind::kDuration, 3, "upper end"),

@@ -23,36 +23,39 @@ constexpr Table TableOf(std::string_view key, std::string_view about, std::strin
           [](const Measurement& measurement, size_t index) -> const void* { return &(measurement.*kRows)[index]; }};
 }
 
-constexpr std::string_view kNoChunk = "no chunk was recorded";
+constexpr std::string_view kNoChunk = "no chunk was recorded; put TrackMetrics around a chunk of work";
 constexpr std::string_view kTooFew = "too few chunks of one dataset were recorded";
 
 constexpr Table kTables[] = {
     TableOf<&Measurement::phases>("phases", "One row each, in this order; see [runs and workers](#runs-and-workers).",
-                                  "no phases: no span is named preprocess, process, reduce or postprocess"),
+                                  "no phases: no Span is named preprocess, process, reduce or postprocess"),
     TableOf<&Measurement::datasets>("datasets", "Attempts summed by what they belong to, largest `duration_sum` first.",
                                     "no chunk named its dataset", "dataset"),
     TableOf<&Measurement::files>("files", "", "no chunk named its file", "file", Kind::kPath),
     TableOf<&Measurement::workers>("workers",
                                    "Attempts summed by worker, with more fields. All workers of an engine stand here, "
                                    "with or without chunks. A worker of a batch system is one run of a job.",
-                                   "no process recorded a chunk"),
+                                   "no process recorded a chunk; put TrackMetrics around a chunk of work"),
     TableOf<&Measurement::hosts>("hosts", "", kNoChunk, "host"),
     TableOf<&Measurement::threads>("threads", "", kNoChunk, "thread"),
     TableOf<&Measurement::sections>("sections",
                                     "Sections inside chunks, as a tree, `(other)` last, helpers after owners; and "
                                     "those outside chunks, whose per-chunk fields are null.",
-                                    "no section was recorded"),
-    TableOf<&Measurement::memory_sections>("memory_sections", "By path.", "none was recorded"),
+                                    "no section was recorded; put TrackSection around parts of a chunk"),
+    TableOf<&Measurement::memory_sections>("memory_sections", "By path.",
+                                           "none was recorded; TrackMemory records them"),
     TableOf<&Measurement::custom_metrics>(
         "custom_metrics",
         "Your own metrics, by name and unit. Those of processes (`RecordProcessMetric`) are of no dataset.",
-        "none was recorded"),
+        "none was recorded; call RecordMetric in a chunk"),
     TableOf<&Measurement::cuts>("cuts", "The cut flow, in the order in which cuts were recorded.",
-                                "no cut was recorded"),
-    TableOf<&Measurement::requests>("requests",
-                                    "Requests to storage, by server and operation, `(other)` last. They may overlap: "
-                                    "their seconds are no part of the sections' times.",
-                                    "no request to storage was recorded"),
+                                "no cut was recorded; call RecordCut where events are selected"),
+    TableOf<&Measurement::requests>(
+        "requests",
+        "Requests to storage, by server and operation, `(other)` last. They may overlap: "
+        "their seconds are no part of the sections' times.",
+        "no request to storage was recorded; in Python crema run --requests records them, in C++ "
+        "TrackRequest"),
     TableOf<&Measurement::functions>("functions",
                                      "What sections are made of ([inside a section](inside.md)), by section and "
                                      "dataset, in each the largest first, `(other)` last.",
@@ -62,8 +65,9 @@ constexpr Table kTables[] = {
         "Kernels that ran on GPUs, by section and dataset of the launching thread, longest first, at most 200. Only "
         "with `crema run --gpu`; as far as they were counted.",
         "no kernel was counted; crema run --gpu counts them"),
-    TableOf<&Measurement::fine>("fine", "Activities, by worker, span, activity and unit.",
-                                "no activity was recorded, and no Dask scheduler was asked"),
+    TableOf<&Measurement::fine>(
+        "fine", "Activities, by worker, span, activity and unit.",
+        "no activity was recorded, and no Dask scheduler was asked; TrackActivity records them"),
     TableOf<&Measurement::budget>("budget", "Where the core-seconds went.", "no budget"),
     TableOf<&Measurement::stragglers>(
         "stragglers", "Chunks that took far longer than their size explains, largest excess first; at most 1000.",
@@ -90,19 +94,20 @@ constexpr Table kTables[] = {
     TableOf<&Measurement::processes>("processes",
                                      "The processes of `crema run` as sampled, most CPU time first, at most 200. What "
                                      "began and ended between two samples is not among them.",
-                                     "no process was sampled (crema run)"),
+                                     "no process was sampled; crema run samples them"),
     TableOf<&Measurement::verdicts>("verdicts",
                                     "Worst first; behind each verdict stand those that it explains. Of equal severity, "
                                     "gaps of the measurement come first, then failing chunks, then the largest saving.",
                                     "none"),
-    TableOf<&Measurement::process_sections>("process_sections", "", "no section outside chunks was recorded"),
+    TableOf<&Measurement::process_sections>(
+        "process_sections", "", "no section outside chunks was recorded; TrackSection outside a chunk records one"),
     TableOf<&Measurement::chunk_size_advice>(
         "chunk_size_advice", "The number of events per chunk that fits, cores and memory limits suggest.", kTooFew),
     TableOf<&Measurement::resource_advice>(
         "resource_advice",
         "What to ask the batch system for. If it reported what its jobs used, there is "
         "a row for memory and one for cores.",
-        "no batch system reported what its jobs used"),
+        "no batch system reported what its jobs used; give its log beside the records"),
 };
 
 }  // namespace

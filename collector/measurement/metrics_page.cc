@@ -23,6 +23,8 @@ Every figure that crema prints, exports or compares. `crema show SOURCE --metric
 
 - **Not measured is null**, never 0, and `quality.not_measured` says why. A measured zero is 0. A ratio is null if
   its denominator is not positive, or if a part of it is not known.
+- **A figure that contradicts others is null**, with the reason: a share that is not in 0 to 1, an ideal time above the
+  elapsed time. Up to 1 % is put down to clocks and rounding, and the figure is put on its limit.
 - **Units** are seconds, bytes, counts and plain ratios (0 to 1), unless the key's name says otherwise.
 - **Sums are exact**: times, bytes and counts are added up as integers. So records may be divided and merged in any
   order, and the measurement is the same. Floating-point sums (your own metrics, weights) may then differ in the last
@@ -79,7 +81,8 @@ parts before it leave. So the parts add up to the duration exactly.
   lives at least as long as its chunks.
 - **The cores of a worker** are the scheduler's threads for it, or those that it declared (`CREMA_THREADS`, `Enable`).
   Else they are the most lanes that it had at once: open chunks, and helpers at work. If no record has this number,
-  they are the most chunks that were open at once by their times. Owners that only wait for their helpers (for nine
+  they are the most chunks that were open at once by their times. If a chunk lies inside another one on its thread, and
+  there are no helpers, they are at most the threads that had a chunk open at once. Owners that only wait for their helpers (for nine
   tenths of the helpers' time or more) do not count beside them. Cores that were not declared are at most the whole
   cores that affinity and quota allow the process. `run.cores_source` says which of these it was.
 - **Phases** are spans of four names: `preprocess`, `process`, `reduce`, `postprocess`. If there are no such spans,
@@ -142,7 +145,12 @@ helper at work for one (helpers are spread evenly over their chunk), or a task o
 around it are one lane. An owner that waits for its helpers occupies no lane. Time that no lane occupies is free. Free
 time belongs to the first of these that applies: unused_by_tasks, startup, shutdown, tail, idle.
 
-- The parts add up to `core_seconds` plus `oversubscribed_core_seconds`.
+- The parts add up to `core_seconds`. Where more lanes were occupied than a worker has cores, the time beyond
+  (`oversubscribed_core_seconds`) is in no part. It is subtracted from the worker's `cpu_wait` and `blocked`, in
+  proportion. If these are too small, the rest is subtracted from `failed` and `unmeasured`, then from tasks, then from
+  `compute`.
+- When helpers, and chunks that were suspended or had others inside them, occupied a lane is not known, so they are
+  spread evenly. What they seem to occupy beyond the cores fills the worker's `idle`, then its `tail`.
 - The tail begins at the last moment at which 90 % of the live cores were occupied, but not after the last stop of an
   attempt. If there is no such moment, `tail` is 0 and `tail_time` is null. `balance` then goes to the last stop.
 - A worker without a chunk is `startup` as a whole. If no attempt ended, `tail` and `shutdown` are 0.

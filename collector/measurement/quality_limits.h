@@ -7,9 +7,6 @@ namespace crema {
 /// Share of events, or of an engine's compute seconds, that must have been recorded.
 inline constexpr double kFullCoverage = 0.99;
 
-/// Of the core-seconds, that may be used beyond the cores there are: rounding at the edges of chunks, and clocks.
-inline constexpr double kMostOversubscribed = 0.01;
-
 }  // namespace crema
 
 #endif  // CREMA_COLLECTOR_MEASUREMENT_QUALITY_LIMITS_H_

@@ -136,8 +136,10 @@ constexpr Column kQualityColumns[] = {
                                             "tasks in which no chunk was recorded"),
     ColumnOf<&Quality::event_coverage>("event_coverage", "", Kind::kShare, 0,
                                        "events in records over the Coffea report's, else over CREMA_TOTAL_EVENTS"),
-    ColumnOf<&Quality::fine_metrics_coverage>("fine_metrics_coverage", "", Kind::kShare, 0,
-                                              "in-task fine seconds over the engine's own; below 0.99 is flagged"),
+    ColumnOf<&Quality::fine_metrics_coverage>(
+        "fine_metrics_coverage", "", Kind::kShare, 0,
+        "share of the engine's own compute seconds that fine seconds in tasks account "
+        "for; below 0.99 is flagged"),
     ColumnOf<&Quality::clock_offset_max_s>("clock_offset_max_s", "", Kind::kDuration, 0,
                                            "largest difference between clocks of hosts"),
     ColumnOf<&Quality::clock_step_max_s>("clock_step_max_s", "", Kind::kDuration, 0,

@@ -285,9 +285,11 @@ void Assembly::AddFits() {
     row.dataset = Text::OrNull(figures_.findings.attempts.datasets[dataset.dataset]);
     row.attempts = fit.points;
     if (fit.slope_known) {
-      row.fixed_seconds = fit.fixed_seconds;
-      row.fixed_seconds_low = fit.fixed_seconds - fit.fixed_error;
-      row.fixed_seconds_high = fit.fixed_seconds + fit.fixed_error;
+      // The chunks that the fit has take it, too: where their time falls with their events, the largest.
+      const double most = std::min(fit.At(dataset.events_min), fit.At(dataset.events_max));
+      row.fixed_seconds = std::min(fit.fixed_seconds, most);
+      row.fixed_seconds_low = std::min(fit.fixed_seconds - fit.fixed_error, most);
+      row.fixed_seconds_high = fit.seconds_per_event < 0 ? most : fit.fixed_seconds + fit.fixed_error;
       row.seconds_per_event = fit.seconds_per_event;
       row.seconds_per_event_low = fit.seconds_per_event - fit.slope_error;
       row.seconds_per_event_high = fit.seconds_per_event + fit.slope_error;

@@ -119,7 +119,7 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const Task
   const bool has_records = figures.findings.processes.has_records();
   std::vector<ClusterWorker> workers = MatchWorkers(clusters, figures.findings.processes);
   for (const auto& [epoch, cluster] : clusters.by_epoch()) {
-    figures.engine.has_scheduler = figures.engine.has_scheduler || !cluster.is_bare;
+    figures.engine.has_scheduler = true;
     figures.engine.tells_tasks = figures.engine.tells_tasks || !cluster.tasks.empty();
   }
   figures.engine.name = clusters.EngineText();
@@ -205,7 +205,7 @@ void SetEngine(const ClusterTable& clusters, const std::vector<ClusterWorker>& w
   if (const std::vector<RunWindow> active = clusters.ActiveSpans(window); !active.empty()) {
     facts.active_core_seconds = CoreSeconds(figures.workers, active);
   }
-  figures.engine.fine_coverage = FineCoverage(facts);
+  figures.engine.fine_coverage = CoverageOf(facts);
   SetEngineMetrics(facts, &figures.metrics);
   if (!figures.engine.jobs.has_value()) return;
   SetCountedByBatchSystem(figures);

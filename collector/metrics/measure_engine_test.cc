@@ -122,6 +122,26 @@ TEST_F(MeasureEngineTest, FineMetricsAreSummedByWhatTheyMean) {
   EXPECT_TRUE(document["metrics"]["memory_read_hit_ratio"].is_null());
 }
 
+TEST_F(MeasureEngineTest, FineMetricsCoverNoMoreThanTheEnginesOwnTime) {
+  Write("a.jsonl",
+        {ProcessLine(1), TaskLine(1, 5), ChunkLine(0, 2, 4),
+         FineLine(5, {FineOf("process", "thread-cpu", "seconds", 4), FineOf("process", "mine", "seconds", 2)}),
+         EndLine(10)});
+  Write("run.dask.ndjson", {Cluster(), Join(0), Account(9, 4)});
+  const Document document = Take();
+  EXPECT_DOUBLE_EQ(Metric(document, "fine_metrics_coverage"), 1);
+  EXPECT_NE(document["quality"]["warnings"].dump().find("more than its own compute time"), std::string::npos);
+}
+
+TEST_F(MeasureEngineTest, TasksOfOtherExecutorsAreNoGapOfFineMetrics) {
+  Line task = TaskLine(1, 5);
+  task["thread"] = nullptr;
+  Write("a.jsonl", {ProcessLine(1), task, ChunkLine(0, 2, 4), EndLine(10)});
+  Write("run.dask.ndjson", {Cluster(), Join(0), Account(9, 4)});
+  const Document document = Take();
+  EXPECT_TRUE(document["quality"]["fine_metrics_coverage"].is_null());
+}
+
 TEST_F(MeasureEngineTest, WhatBeganOutsideTheSessionIsNoneOfIt) {
   Write("a.jsonl", {ProcessLine(1), BeginLine(0, 1), ChunkLine(0, 1, 2), TaskLine(1, 2),
                     FineLine(2, {FineOf("process", "thread-cpu", "seconds", 5)}), BeginLine(1, 4), ChunkLine(1, 4, 5),

@@ -16,7 +16,7 @@
 #include "collector/measurement/measurement_json.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/record_lines.h"
-#include "collector/output/older_output.h"
+#include "collector/output/output_directory.h"
 
 namespace crema {
 namespace {

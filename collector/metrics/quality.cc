@@ -188,11 +188,6 @@ void WarnOfTimes(const RunFigures& figures, const Quality& quality, std::vector<
                     "different processes may not fit together",
                     HumanDuration(*quality.clock_step_max_s)));
   }
-  const Budget& budget = figures.budget;
-  if (budget.oversubscribed_core_seconds > kMostOversubscribed * budget.core_seconds) {
-    warnings.push_back(fmt::format("{} core seconds were used beyond the cores that the workers have",
-                                   HumanCount(budget.oversubscribed_core_seconds)));
-  }
   const AttemptTotals& totals = figures.totals;
   const RunWindow& window = figures.bounds.window;
   if (totals.first_start_ns.has_value() &&
@@ -225,9 +220,15 @@ void WarnOfEngine(const RunFigures& figures, std::vector<std::string>& warnings)
                                    engine.workers_unseen, engine.traits.scheduler,
                                    engine.tells_tasks ? "chunk" : engine.traits.task));
   }
-  if (engine.fine_coverage.value_or(1) < kFullCoverage) {
+  const FineCoverage fine = engine.fine_coverage.value_or(FineCoverage{1, 0});
+  if (fine.excess > 1 - kFullCoverage) {
+    warnings.push_back(
+        fmt::format("the engine's activities come to {} more than its own compute time: activities in seconds overlap",
+                    HumanPercent(fine.excess, 1)));
+  }
+  if (fine.share < kFullCoverage) {
     warnings.push_back(fmt::format("the engine's activities cover {} of its own compute time; the rest was lost",
-                                   HumanPercent(*engine.fine_coverage, 1)));
+                                   HumanPercent(fine.share, 1)));
   }
   if (!figures.findings.tasks.empty() && engine.join.chunks_unjoined > 0) {
     const int64_t unjoined = engine.join.chunks_unjoined;
@@ -297,7 +298,7 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
     quality.chunks_unjoined = engine.join.chunks_unjoined;
     if (figures.findings.sums.chunks == 0) quality.tasks_without_chunk = engine.join.tasks_without_chunk;
   }
-  quality.fine_metrics_coverage = engine.fine_coverage;
+  if (engine.fine_coverage.has_value()) quality.fine_metrics_coverage = engine.fine_coverage->share;
   if (engine.has_scheduler) {
     if (!IsLogAlone(figures)) quality.workers_unseen = engine.workers_unseen;
     quality.records_lost_bytes = engine.lost_bytes;

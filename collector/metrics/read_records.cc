@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "collector/metrics/side_by_side.h"
-#include "collector/records/process_identity.h"
+#include "collector/records/facts.h"
 #include "collector/records/seen_numbers.h"
 #include "collector/sources/log_life.h"
 #include "fmt/format.h"

@@ -12,6 +12,7 @@
 #include "collector/metrics/engine/task_phases.h"
 #include "collector/metrics/engine/task_processes.h"
 #include "collector/metrics/engine_figures.h"
+#include "collector/metrics/plausibility.h"
 #include "collector/metrics/run_metrics.h"
 #include "collector/metrics/tree/tree_timelines.h"
 #include "collector/metrics/workers/process_ends.h"
@@ -154,6 +155,7 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   SetReadMetrics(figures.findings.custom_metrics, &metrics);
   SetAnalyses(analyses, &figures);
   SetEfficiencyMetrics(processes, figures.totals, figures.budget, &metrics);
+  RefuseImpossible(&metrics);
   SetAliases(&metrics);
   return figures;
 }

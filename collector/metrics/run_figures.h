@@ -20,6 +20,7 @@
 #include "collector/metrics/coffea/coffea_accumulator.h"
 #include "collector/metrics/coffea/run_totals.h"
 #include "collector/metrics/engine/cluster_table.h"
+#include "collector/metrics/engine/engine_metrics.h"
 #include "collector/metrics/engine/task_join.h"
 #include "collector/metrics/record_accumulator.h"
 #include "collector/metrics/run_bounds.h"
@@ -50,7 +51,7 @@ struct EngineFigures {
   std::map<std::string, int64_t> never_began;  ///< jobs of which nothing ran, by why
   int64_t jobs_removed = 0;                    ///< by their user
   TaskJoin join;
-  std::optional<double> fine_coverage;
+  std::optional<FineCoverage> fine_coverage;
   int64_t workers_unseen = 0;           ///< they joined, and sent nothing
   std::vector<std::string> complaints;  ///< one line each
   int64_t lost_bytes = 0;               ///< of records that were sent and could not be kept

@@ -131,6 +131,8 @@ void SetRunMetrics(const RecordFindings& findings, const AttemptTotals& totals, 
     metrics->SetNull("wall_time", "a Coffea report holds no times; give the run's bounds with --start and --stop");
   }
   SetIfKnown("busy_time", chosen.busy_time.value, metrics);
+  const bool has_lanes = totals.counts.num_attempts > 0;
+  SetIfKnown("lane_time", has_lanes ? totals.lane_ns.Seconds() : chosen.busy_time.value, metrics);
   SetIfKnown("num_chunks", chosen.num_chunks.value, metrics);
   if (!chosen.total_events.value.has_value()) SetSum("total_events", totals.events, metrics);
   SetIfKnown("total_events", chosen.total_events.value, metrics);
@@ -149,7 +151,6 @@ void SetRunMetrics(const RecordFindings& findings, const AttemptTotals& totals, 
   SetRatioOfKeys("event_rate_agg_khz", "total_events", "busy_time", 1 / 1e3, metrics);
   SetRatioOfKeys("event_rate_core_hz", "total_events", "core_seconds", 1, metrics);
   SetRatioOfKeys("event_rate_core_khz", "total_events", "core_seconds", 1 / 1e3, metrics);
-  SetRatioOfKeys("ideal_wall_time", "busy_time", "total_cores", 1, metrics);
   SetColumns(findings.files, coffea, metrics);
   SetAllocations(findings.allocations, metrics);
   SetGpu(findings.gpu, metrics);
@@ -175,6 +176,7 @@ void SetWorkerMetrics(const WorkerSteps& steps, MetricSet* metrics) {
 
 void SetChunkMetrics(const RecordFindings& findings, const AttemptTotals& totals, MetricSet* metrics) {
   SetIfKnown("chunk_cpu_wait", totals.cpu_wait_ns.Seconds(), metrics);
+  SetIfKnown("lane_cpu_wait", totals.lane_cpu_wait_ns.Seconds(), metrics);
   SetIfKnown("chunk_joined", totals.joined_ns.Seconds(), metrics);
   SetIfKnown("chunk_blocked", totals.blocked_ns.Seconds(), metrics);
   if (totals.busy_ns.sum > 0) {
@@ -187,16 +189,20 @@ void SetEfficiencyMetrics(const std::vector<ProcessRow>& processes, const Attemp
                           MetricSet* metrics) {
   SetRatioOfKeys("event_rate_cpu_khz", "total_events", "chunk_cpu_time", 1 / 1e3, metrics);
   SetRatioOfKeys("cpu_efficiency", "chunk_cpu_time", "core_seconds", 1, metrics);
-  SetRatioOfKeys("core_efficiency", "busy_time", "core_seconds", 1, metrics);
-  SetRatioOfKeys("speedup_factor", "busy_time", "wall_time", 1, metrics);
+  // Without records, nobody knows when a core was occupied.
+  const bool has_lanes = totals.counts.num_attempts > 0;
+  const std::optional<double> occupied = has_lanes ? budget.occupied_core_seconds : metrics->Number("busy_time");
+  SetRatio("core_efficiency", occupied, "core_seconds", metrics->Number("core_seconds"), 1, metrics);
+  SetRatio("ideal_wall_time", occupied, "total_cores", metrics->Number("total_cores"), 1, metrics);
+  SetRatioOfKeys("speedup_factor", "lane_time", "wall_time", 1, metrics);
   SetRatioOfKeys("cpu_speedup", "chunk_cpu_time", "wall_time", 1, metrics);
-  if (totals.counts.num_attempts > 0) {
-    SetRatio("io_overhead_pct", totals.blocked_ns.Seconds(), "busy_time", totals.busy_ns.Seconds(), 100, metrics);
-    SetRatio("io_overhead", totals.blocked_ns.Seconds(), "busy_time", totals.busy_ns.Seconds(), 1, metrics);
+  if (has_lanes) {
+    SetRatio("io_overhead_pct", totals.lane_blocked_ns.Seconds(), "lane_time", totals.lane_ns.Seconds(), 100, metrics);
+    SetRatio("io_overhead", totals.lane_blocked_ns.Seconds(), "lane_time", totals.lane_ns.Seconds(), 1, metrics);
   }
   KnownSum overhead_ns;
   for (const ProcessRow& process : processes) overhead_ns.Add(process.overhead_ns);
-  SetRatio("instrumentation_overhead", overhead_ns.Seconds(), "busy_time", totals.busy_ns.Seconds(), 1, metrics);
+  SetRatio("instrumentation_overhead", overhead_ns.Seconds(), "lane_time", totals.lane_ns.Seconds(), 1, metrics);
   if (!metrics->Number("core_seconds").has_value()) return;
   SetIfKnown("balance", budget.balance, metrics);
   SetIfKnown("tail_time", budget.tail_time, metrics);
@@ -234,7 +240,7 @@ void SetReadMetrics(const std::vector<CustomMetricRow>& custom_metrics, MetricSe
   set("bytes_per_read", "bytes_read", "read_calls", 1);
   set("read_overhead_share", "read_overhead_bytes", "bytes_read", 1);
   set("decompression_rate_mbs", "unzip_bytes", "unzip_wall", 1 / 1e6);
-  SetRatio("decompression_share", sum_of("unzip_wall"), "busy_time", metrics->Number("busy_time"), 1, metrics);
+  SetRatio("decompression_share", sum_of("unzip_wall"), "lane_time", metrics->Number("lane_time"), 1, metrics);
 }
 
 }  // namespace crema

@@ -12,6 +12,19 @@
 
 namespace crema {
 
+struct OutputContents {
+  bool is_measurement = false;       ///< crema's document, or a log in `records/`
+  bool has_foreign_records = false;  ///< `records/` holds something that is no log
+  std::string foreign;               ///< one name of what crema did not write; empty: there is none
+  std::string live_log;              ///< a log that is being written; empty: there is none
+};
+
+OutputContents LookInto(const std::filesystem::path& directory);
+
+/// When the measurement began, as UTC fit for a file's name: `20261121T140211Z`. Of its document, else of its logs,
+/// else of its directory's last change.
+std::string StampOfStart(const std::filesystem::path& directory);
+
 inline constexpr char kDocumentName[] = "measurement.json";
 inline constexpr char kRecordsName[] = "records";
 /// In it while `crema run --allocations` runs, or `crema run --gpu`.

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "collector/appearance/human_numbers.h"
+#include "collector/insight/thresholds.h"
 
 namespace crema {
 namespace {
@@ -111,8 +113,7 @@ void DrawAnew(const ObservedRun& run, const std::vector<Line>& lines, uint64_t s
     if (of_dataset.empty() || chunk.duration <= 0) continue;
     const double duration = lines[chunk.dataset].At(chunk.events) * of_dataset[random() % of_dataset.size()];
     const double factor = duration / chunk.duration;
-    chunk.cpu *= factor, chunk.cpu_wait *= factor, chunk.section *= factor;
-    chunk.duration = duration;
+    chunk.Scale(factor);
   }
 }
 
@@ -184,7 +185,7 @@ absl::Status DoneByOthers(const ObservedRun& run, uint32_t worker, std::vector<O
           fmt::format("no other worker had a chunk of `{}`", run.datasets[chunk.dataset]));
     }
     const double factor = (theirs.measured / theirs.expected) / (mine.measured / mine.expected);
-    chunk.duration *= factor, chunk.cpu *= factor, chunk.cpu_wait *= factor, chunk.section *= factor;
+    chunk.Scale(factor);
   }
   return absl::OkStatus();
 }
@@ -253,6 +254,45 @@ double LanesAskedFor(const ObservedRun& run, const RunChange& change) {
   return 0;
 }
 
+// Why nobody knows how long chunks would wait for GPUs then; empty: they do not wait for any, or it is known.
+std::string WhyGpuIsUnknown(const ObservedRun& run, const RunChange& change) {
+  const bool is_faster = change.kind == ChangeKind::kFaster || change.kind == ChangeKind::kFasterGpu;
+  const bool has_more_lanes = change.kind != ChangeKind::kWorkers && LanesAskedFor(run, change) > run.lanes();
+  if (run.has_uncounted_gpu && (is_faster || has_more_lanes || change.kind == ChangeKind::kWithoutWaiting)) {
+    return "chunks may have waited for a GPU, and nobody counted for how long; measure with crema run --gpu";
+  }
+  if (change.kind == ChangeKind::kFasterGpu && run.section_on_gpu.work <= 0) {
+    return "no kernel or copy was counted in `" + change.name + "`; measure with crema run --gpu";
+  }
+  const double waiting = run.GpuWaitingShare();
+  if (!has_more_lanes || !kGpuMatters.Holds(waiting)) return "";
+  return fmt::format(
+      "chunks waited for a GPU for {} of their time, and how long they wait if more of them share it is not known",
+      HumanPercent(waiting));
+}
+
+struct FasterSection {
+  double seconds = 0;      ///< by which the chunk is shorter
+  double cpu_seconds = 0;  ///< of these, CPU time
+};
+
+// A section's thread computes for a part of its time, and waits for the GPU in the rest. Code that is faster does not
+// make the GPU faster: the section lasts at least as long as its kernels and copies. Faster kernels and copies shorten
+// waiting, as far as the thread waited for them.
+FasterSection Faster(const ObservedChunk& chunk, const SectionOnGpu& on_gpu, const RunChange& change) {
+  const double less = 1 - 1 / change.number;
+  const double waiting = std::min(chunk.gpu_wait, chunk.section * on_gpu.waiting), work = chunk.section * on_gpu.work;
+  if (change.kind == ChangeKind::kFasterGpu) {
+    const double shorter = std::min(waiting, work) * less;
+    return {shorter, chunk.gpu_wait > 0 ? chunk.gpu_spin * shorter / chunk.gpu_wait : 0};
+  }
+  const double computing = chunk.section - waiting;
+  const double shorter = std::min(computing * less, std::max(0.0, chunk.section - work));
+  const double all_computing = chunk.duration - chunk.gpu_wait;
+  const double cpu = std::max(0.0, std::min(chunk.cpu, chunk.duration) - chunk.gpu_spin);
+  return {shorter, all_computing > 0 ? cpu * std::min(1.0, computing * less / all_computing) : 0};
+}
+
 }  // namespace
 
 std::string RunChange::Text() const {
@@ -273,6 +313,8 @@ std::string RunChange::Text() const {
       return "--order longest";
     case ChangeKind::kFaster:
       return fmt::format("--faster {}={}", name, number);
+    case ChangeKind::kFasterGpu:
+      return fmt::format("--faster-gpu {}={}", name, number);
     case ChangeKind::kWithoutWaiting:
       return "--without-waiting";
     case ChangeKind::kAllFromStart:
@@ -285,6 +327,7 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
   if (LanesAskedFor(run, change) > std::max<double>(kMostLanes, run.lanes())) {
     return absl::InvalidArgumentError("more than 100,000 chunks at once are not replayed");
   }
+  if (const std::string why = WhyGpuIsUnknown(run, change); !why.empty()) return absl::FailedPreconditionError(why);
   std::vector<ObservedChunk> chunks = run.chunks;
   std::vector<Line> lines = LinesOf(run);
   const ObservedRun* drawn_from = &run;
@@ -334,11 +377,13 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
     replayed.phase = chunk.phase;
     replayed.fixed = chunk.duration;
     double cpu = std::min(chunk.cpu, chunk.duration);
-    if (change.kind == ChangeKind::kFaster && chunk.duration > 0) {
-      const double factor = 1 - chunk.section / chunk.duration * (1 - 1 / change.number);
-      replayed.fixed *= factor, cpu *= factor;
+    if (change.kind == ChangeKind::kFaster || change.kind == ChangeKind::kFasterGpu) {
+      const FasterSection faster = Faster(chunk, run.section_on_gpu, change);
+      replayed.fixed -= faster.seconds, cpu -= faster.cpu_seconds;
     }
-    if (change.kind == ChangeKind::kWithoutWaiting) replayed.fixed = cpu;
+    if (change.kind == ChangeKind::kWithoutWaiting) {  // but for GPUs, whether the thread spins or not
+      replayed.fixed = std::min(chunk.duration, cpu - chunk.gpu_spin + chunk.gpu_wait);
+    }
     if (change.kind == ChangeKind::kLanes) {
       replayed.cpu = cpu;
       // Where lanes had a core each, what they waited for a CPU was others' work, which stays.

@@ -7,7 +7,6 @@
 
 #include "absl/status/statusor.h"
 #include "collector/prediction/observed_run.h"
-#include "collector/prediction/replay.h"
 
 namespace crema {
 
@@ -20,7 +19,8 @@ struct RunChange {
     kWithoutWorker,  ///< `name`; others do its chunks
     kChunkEvents,    ///< `number` events a chunk, within files
     kLongestFirst,
-    kFaster,          ///< the section `name`, `number` times as fast
+    kFaster,          ///< the section `name` on the CPU, `number` times as fast
+    kFasterGpu,       ///< kernels and copies that it launches, `number` times as fast
     kWithoutWaiting,  ///< chunks take their CPU time
     kAllFromStart,    ///< no worker joined late or left early
   };

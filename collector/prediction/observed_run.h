@@ -24,6 +24,8 @@ struct ObservedChunk {
   bool cpu_known = false;
   double events = -1;   ///< negative: not known
   double section = 0;   ///< in the section that was asked for
+  double gpu_wait = 0;  ///< in CUDA's synchronisations and copies, as far as they were counted
+  double gpu_spin = 0;  ///< of `gpu_wait`, CPU time
   uint32_t worker = 0;  ///< index into `workers`
   uint32_t dataset = 0;
   uint32_t file = 0;
@@ -31,6 +33,10 @@ struct ObservedChunk {
   double open = 1;  ///< mean number of chunks that were open during it
 
   double stop() const { return start + duration; }
+  /// Takes so many times as long.
+  void Scale(double factor) {
+    for (double* seconds : {&duration, &cpu, &cpu_wait, &section, &gpu_wait, &gpu_spin}) *seconds *= factor;
+  }
 };
 
 /// Lanes that begin and end together.
@@ -50,6 +56,12 @@ struct BlockedByLanes {
   double high = 0;
 };
 
+/// What a second of the section that was asked for has of GPUs, on average over the run.
+struct SectionOnGpu {
+  double waiting = 0;  ///< of the section's thread, at most 1
+  double work = 0;     ///< kernels and copies that the section launched
+};
+
 struct ObservedRun {
   double wall_time = 0;
   double shutdown = 0;                ///< from the last stop to the end
@@ -59,10 +71,14 @@ struct ObservedRun {
   std::vector<double> gaps;     ///< of a lane between two chunks of one phase
   std::vector<double> between;  ///< before each phase but the first: no lane was busy for so long
   BlockedByLanes blocked;
+  SectionOnGpu section_on_gpu;
+  bool has_uncounted_gpu = false;     ///< chunks may have waited for one, and nobody knows for how long
   double coverage = 0;                ///< chunks that are here over all that were begun
   std::string why_not;                ///< not empty: this run cannot be replayed
   std::vector<std::string> sections;  ///< paths that were seen, for messages
 
+  /// The share of the chunks' time that waited for GPUs.
+  double GpuWaitingShare() const;
   int lanes() const;
   double cores() const;
 };
@@ -86,6 +102,38 @@ class RunObserver {
   std::optional<int64_t> zero_ns_;
   std::map<std::string, uint32_t> workers_, datasets_, files_, sections_;
 };
+
+/// Seconds. A chunk takes `fixed` whatever else runs, and `cpu` core-seconds, at most one core at a time.
+struct ReplayChunk {
+  double fixed = 0;
+  double cpu = 0;
+  uint32_t phase = 0;  ///< a phase begins when the one before has ended
+};
+
+struct ReplayLane {
+  double from = 0;  ///< seconds since the run's start
+  double until = 0;
+};
+
+struct ReplaySetup {
+  std::vector<ReplayLane> lanes;
+  /// 0: every lane has what its chunks need, and a chunk takes `fixed + cpu`; else the cores that all lanes share.
+  double shared_cores = 0;
+  std::vector<ReplayChunk> chunks;
+  std::vector<double> gaps;     ///< before each chunk that is not the first of its lane: one of these, by `seed`
+  std::vector<double> between;  ///< before each phase but the first
+  double shutdown = 0;
+};
+
+struct ReplayResult {
+  double wall_time = 0;
+  double busy = 0;          ///< lane-seconds
+  double lane_seconds = 0;  ///< that there were
+  bool finished = true;     ///< false: all lanes had left before the work was done
+};
+
+/// The same for the same seed.
+ReplayResult Replay(const ReplaySetup& setup, uint64_t seed);
 
 }  // namespace crema
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/measurement/measurement.h"
 #include "collector/prediction/change.h"
 #include "collector/prediction/observed_run.h"
 #include "nlohmann/json_fwd.hpp"
@@ -48,6 +49,15 @@ Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes
 /// "core_seconds", "core_hours", "busy_share", "efficiency", "budget", "ranges", "not_told"}], "blocked_slope",
 /// "refused"}`. `ranges` has `low` and `high` of what has none beside it.
 nlohmann::ordered_json PredictionJson(const Prediction& prediction);
+
+/// The section in which owners spent most of their own time; empty: the run has none.
+std::string LargestSection(const Measurement& measurement);
+
+/// `section` was observed (RunObserver); empty: none.
+std::vector<RunChange> UsualChanges(const ObservedRun& run, const std::string& section);
+
+/// The rows of `PredictionJson`, those with the least wall time first; those that cannot be told last.
+void SortBestFirst(nlohmann::ordered_json* prediction);
 
 }  // namespace crema
 

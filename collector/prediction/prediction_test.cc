@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -48,11 +49,27 @@ class MadeRun {
     fact.sections.back().total_ns = std::llround(section * 1e9);
     fact.sections.push_back(fact.sections.back());
     fact.sections.back().path = "a/select/select";  // of the same name, inside it
-    observer_.Add({processes_[worker], AttemptState::kOk, fact});
+    std::optional<GpuRowFact> gpu;
+    if (gpu_wait_ > 0) gpu.emplace();
+    if (gpu_wait_ > 0) gpu->wait_ns = std::llround(gpu_wait_ * 1e9), gpu->wait_cpu_ns = std::llround(gpu_spin_ * 1e9);
+    observer_.Add({processes_[worker], AttemptState::kOk, fact, gpu});
+    section_seconds_ += section;
+  }
+
+  /// What each chunk does from now on, in seconds, in "a/select": its thread waits, and spins for a part of it;
+  /// kernels and copies run.
+  void UseGpu(double wait, double spin, double work) {
+    gpu_wait_ = wait, gpu_spin_ = spin;
+    sections_ = {{{"path", "a/select"}, {"helper", false}},
+                 {{"path", "a/select/select"}, {"helper", false}, {"total", 1000}},  // a part of it
+                 {{"path", "a"}, {"helper", false}, {"total", 1000}, {"gpu_wait_seconds", 1000}}};
+    gpu_work_ = work;
   }
 
   /// Each worker ends after its own last chunk.
   void EndWorkersAlone() { ends_alone_ = true; }
+  /// A GPU was busy, and nobody counted what it did for the chunks.
+  void UseUncountedGpu() { uncounted_ = true; }
 
   /// `blocked_slope`: as the document's `contention` has it.
   ObservedRun Finish(double blocked_slope = 0) {
@@ -61,9 +78,17 @@ class MadeRun {
       const double stop = ends_alone_ ? *std::max_element(free_[i].begin(), free_[i].end()) : end_;
       workers.push_back({{"name", processes_[i].worker}, {"cores", free_[i].size()}, {"stop", stop}});
     }
+    const auto count = static_cast<double>(number_);
+    if (gpu_wait_ > 0) {
+      sections_[0]["total"] = section_seconds_;
+      sections_[0]["gpu_wait_seconds"] = gpu_wait_ * count;
+      sections_[1]["gpu_seconds"] = 0.75 * gpu_work_ * count;
+      sections_[1]["gpu_copy_seconds"] = 0.25 * gpu_work_ * count;
+    }
     return observer_.Finish(MeasurementOf(
         {{"run", {{"start_ns", kEpoch}}},
-         {"metrics", {{"wall_time", end_}}},
+         {"metrics", {{"wall_time", end_}, {"gpu_utilization", uncounted_ ? Json(0.5) : Json()}}},
+         {"sections", sections_},
          {"workers", workers},
          {"contention",
           {{{"slope", blocked_slope}, {"slope_low", 0.9 * blocked_slope}, {"slope_high", 1.1 * blocked_slope}}}},
@@ -76,7 +101,9 @@ class MadeRun {
   std::vector<AttemptProcess> processes_;
   std::vector<std::vector<double>> free_;
   double end_ = 0;
-  bool ends_alone_ = false;
+  bool ends_alone_ = false, uncounted_ = false;
+  Json sections_ = Json::array();
+  double gpu_wait_ = 0, gpu_spin_ = 0, gpu_work_ = 0, section_seconds_ = 0;
   int64_t number_ = 0;
 };
 
@@ -120,6 +147,69 @@ TEST(Prediction, ASectionThatIsFasterTakesLess) {
   const ObservedRun run = made.Finish();
   EXPECT_NEAR(Only(run, {ChangeKind::kFaster, 2, "select"}).wall_time.value, 100 * 0.071, 0.1);
   EXPECT_NEAR(Only(run, {ChangeKind::kFaster, 0.5, "select"}).wall_time.value, 100 * 0.161, 0.1);
+}
+
+/// Two lanes, chunks of 0.1 s, of which 0.08 s are in the section, and 0.06 s of these wait for the GPU.
+ObservedRun RunOnGpu(bool spins, double work) {
+  MadeRun made("select");
+  made.UseGpu(0.06, spins ? 0.06 : 0, work);
+  made.AddWorker("w", 2);
+  for (int i = 0; i < 200; ++i) made.AddChunk(0, 0.1, spins ? 0.1 : 0.04, 1000, 0.08);
+  return made.Finish();
+}
+
+TEST(Prediction, ASectionThatWaitsForTheGpuIsFasterByItsKernels) {
+  for (const bool spins : {true, false}) {
+    const auto chunk_after = [&](ChangeKind kind, double number, double work) {
+      return Only(RunOnGpu(spins, work), {kind, number, "select"}).wall_time.value / 100 - 0.001;
+    };
+    constexpr double kNear = 1e-3;
+    // Of the section's 0.08 s, its code takes 0.02.
+    EXPECT_NEAR(chunk_after(ChangeKind::kFaster, 2, 0.06), 0.09, kNear);
+    EXPECT_NEAR(chunk_after(ChangeKind::kFaster, 1000, 0.06), 0.08, kNear);
+    EXPECT_NEAR(chunk_after(ChangeKind::kFaster, 0.5, 0.06), 0.12, kNear);
+    EXPECT_NEAR(chunk_after(ChangeKind::kFaster, 1000, 0.08), 0.1, kNear) << "kernels ran all the time";
+    EXPECT_NEAR(chunk_after(ChangeKind::kFasterGpu, 2, 0.06), 0.07, kNear);
+    EXPECT_NEAR(chunk_after(ChangeKind::kFasterGpu, 2, 0.08), 0.07, kNear) << "some of it ran beside the code";
+    EXPECT_NEAR(chunk_after(ChangeKind::kFasterGpu, 2, 0.02), 0.09, kNear) << "it waited for more than its own kernels";
+  }
+}
+
+TEST(Prediction, TheCpuTimeOfAFasterSectionIsThatOfItsCode) {
+  // 0.04 s of CPU time in a chunk do not spin: half of that is the section's, 0.02 of the 0.04 s without waiting.
+  EXPECT_NEAR(Only(RunOnGpu(false, 0.06), {ChangeKind::kFaster, 2, "select"}).cpu.value, 200 * 0.03, 0.01);
+  EXPECT_NEAR(Only(RunOnGpu(true, 0.06), {ChangeKind::kFaster, 2, "select"}).cpu.value, 200 * 0.09, 0.01);
+  EXPECT_NEAR(Only(RunOnGpu(false, 0.06), {ChangeKind::kFasterGpu, 2, "select"}).cpu.value, 200 * 0.04, 0.01);
+  EXPECT_NEAR(Only(RunOnGpu(true, 0.06), {ChangeKind::kFasterGpu, 2, "select"}).cpu.value, 200 * 0.07, 0.01);
+}
+
+TEST(Prediction, WithoutWaitingTheGpuTakesItsTime) {
+  for (const bool spins : {true, false}) {
+    const ObservedRun run = RunOnGpu(spins, 0.06);
+    EXPECT_NEAR(Only(run, {ChangeKind::kWithoutWaiting, 0, ""}).wall_time.value, run.wall_time, 0.01);
+  }
+}
+
+TEST(Prediction, HowMoreChunksShareAGpuIsNotKnown) {
+  const ObservedRun run = RunOnGpu(true, 0.06);
+  for (const ChangeKind kind : {ChangeKind::kCores, ChangeKind::kLanes}) {
+    EXPECT_NE(Only(run, {kind, 4, ""}).why_not.find("waited for a GPU for 60 %"), std::string::npos);
+    EXPECT_EQ(Only(run, {kind, 1, ""}).why_not, "");
+  }
+  EXPECT_EQ(Only(run, {ChangeKind::kWorkers, 2, ""}).why_not, "") << "a worker brings its own";
+}
+
+TEST(Prediction, AGpuThatNobodyCountedIsNotPredicted) {
+  MadeRun made("select");
+  made.UseUncountedGpu();
+  made.AddWorker("w", 2);
+  for (int i = 0; i < 200; ++i) made.AddChunk(0, 0.1, 0.1, 1000, 0.08);
+  const ObservedRun run = made.Finish();
+  for (const ChangeKind kind :
+       {ChangeKind::kFaster, ChangeKind::kFasterGpu, ChangeKind::kCores, ChangeKind::kWithoutWaiting}) {
+    EXPECT_NE(Only(run, {kind, 4, "select"}).why_not.find("nobody counted"), std::string::npos);
+  }
+  EXPECT_EQ(Only(run, {ChangeKind::kLongestFirst, 0, ""}).why_not, "");
 }
 
 TEST(Prediction, WithoutTheSlowWorkerOthersDoItsChunksAtTheirPace) {

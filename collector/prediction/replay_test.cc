@@ -1,10 +1,10 @@
 // List scheduling, against schedules that were worked out by hand.
-#include "collector/prediction/replay.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <vector>
+
+#include "collector/prediction/observed_run.h"
 
 namespace crema {
 namespace {

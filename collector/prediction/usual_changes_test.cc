@@ -1,11 +1,10 @@
-#include "collector/prediction/usual_changes.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
 #include "collector/measurement/measurement_json.h"
+#include "collector/prediction/prediction.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -114,8 +114,7 @@ struct ClusterFact {
   int64_t last_ns = 0;
   int64_t seen_ns = 0;  ///< until then nothing more had happened; 0: until `last_ns`
   bool closed = false;
-  bool is_bare = false;                    ///< it has no plug-in: only its state at one moment is known
-  std::map<std::string, int64_t> counts;   ///< that state: `workers`, `cores`, `tasks`, `erred` and others
+  std::map<std::string, int64_t> counts;   ///< as the engine's log has them, by name
   std::vector<ClusterWorkerFact> workers;  ///< in the order in which they came
   std::vector<ClusterTaskFact> tasks;
   std::vector<ClusterAccountFact> accounts;

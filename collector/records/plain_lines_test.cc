@@ -1,6 +1,4 @@
 // The short cut for plain lines says what the general parser says, or nothing.
-#include "collector/records/plain_lines.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/records/fact_text.h"
+#include "collector/records/fact_text_fixture.h"
 #include "collector/records/record_parser.h"
 
 namespace crema {

@@ -6,11 +6,158 @@
 #include <cstdint>
 #include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "collector/records/facts.h"
 #include "collector/records/json_fields.h"
 
 namespace crema::json {
+
+/// `[name, file, line]`; file and line may be null.
+inline Complaint ReadFunctions(ondemand::value& value, StacksFact& out) {
+  static constexpr char kBadFunction[] = "holds something that is not a list of a name, a file and a line";
+  ondemand::array array;
+  if (value.get_array().get(array)) return kNotAList;
+  out.functions.clear();
+  for (auto element : array) {
+    ondemand::array fields;
+    if (element.get_array().get(fields)) return kBadFunction;
+    FunctionFact function;
+    int at = 0;
+    for (auto field : fields) {
+      ondemand::value item;
+      if (field.get(item)) return kBadFunction;
+      if (at == 0 && ReadValue(item, function.name)) return kBadFunction;
+      if (at == 1 && !IsNull(item) && ReadValue(item, function.file)) return kBadFunction;
+      if (at == 2 && !IsNull(item) && (ReadValue(item, function.line) || *function.line < 0)) return kBadFunction;
+      ++at;
+    }
+    if (at < 3) return kBadFunction;
+    out.functions.push_back(function);
+  }
+  return nullptr;
+}
+
+/// `[samples, squares, function, …]`.
+inline Complaint ReadStacks(ondemand::value& value, StacksFact& out) {
+  static constexpr char kBadStack[] = "holds something that is not a list of samples, squares and functions";
+  ondemand::array array;
+  if (value.get_array().get(array)) return kNotAList;
+  out.stacks.clear();
+  for (auto element : array) {
+    ondemand::array numbers;
+    if (element.get_array().get(numbers)) return kBadStack;
+    StackFact stack;
+    int64_t at = 0;
+    for (auto field : numbers) {
+      int64_t number = 0;
+      if (field.get_int64().get(number) || number < 0) return kBadStack;
+      if (at == 0) stack.samples = number;
+      if (at == 1) stack.squares = number;
+      if (at > 1) stack.functions.push_back(number);
+      ++at;
+    }
+    if (stack.functions.empty()) return kBadStack;
+    out.stacks.push_back(std::move(stack));
+  }
+  return nullptr;
+}
+
+/// `[name, path, build id]`; the last may be null.
+inline Complaint ReadModules(ondemand::value& value, StacksFact& out) {
+  static constexpr char kBadModule[] = "holds something that is not a list of a name, a path and a build id";
+  ondemand::array array;
+  if (value.get_array().get(array)) return kNotAList;
+  out.modules.clear();
+  for (auto element : array) {
+    ondemand::array fields;
+    if (element.get_array().get(fields)) return kBadModule;
+    ModuleFact module;
+    std::string_view* const texts[] = {&module.name, &module.path, &module.build_id};
+    size_t at = 0;
+    for (auto field : fields) {
+      ondemand::value item;
+      if (field.get(item)) return kBadModule;
+      if (at < 3 && !(at == 2 && IsNull(item)) && ReadValue(item, *texts[at])) return kBadModule;
+      ++at;
+    }
+    if (at < 3) return kBadModule;
+    out.modules.push_back(module);
+  }
+  return nullptr;
+}
+
+inline constexpr Field<StacksFact> kStacksFields[] = {
+    Skip<StacksFact>("type"),
+    NotNegative<&StacksFact::time_ns>("time_ns", kRequired),
+    Any<&StacksFact::dataset>("dataset"),
+    Any<&StacksFact::section>("section", kRequired),
+    NotNegative<&StacksFact::hertz>("hertz", kRequired),
+    {"modules", false, &ReadModules, &TakeNothing<StacksFact>, &ClearNothing<StacksFact>},
+    {"functions", kRequired, &ReadFunctions, &TakeNothing<StacksFact>, &ClearNothing<StacksFact>},
+    {"stacks", kRequired, &ReadStacks, &TakeNothing<StacksFact>, &ClearNothing<StacksFact>},
+    Any<&StacksFact::refused>("refused"),
+};
+
+inline constexpr Field<GpuRowFact> kGpuRowFields[] = {
+    NotNegative<&GpuRowFact::chunk>("chunk"),
+    Any<&GpuRowFact::dataset>("dataset"),
+    Any<&GpuRowFact::section>("section", kRequired),
+    NotNegative<&GpuRowFact::launches>("launches", kRequired),
+    NotNegative<&GpuRowFact::kernel_ns>("kernel_ns", kRequired),
+    NotNegative<&GpuRowFact::copies>("copies", kRequired),
+    NotNegative<&GpuRowFact::copy_ns>("copy_ns", kRequired),
+    NotNegative<&GpuRowFact::to_device_bytes>("to_device_bytes", kRequired),
+    NotNegative<&GpuRowFact::from_device_bytes>("from_device_bytes", kRequired),
+    NotNegative<&GpuRowFact::on_device_bytes>("on_device_bytes", kRequired),
+    NotNegative<&GpuRowFact::wait_ns>("wait_ns", kRequired),
+    NotNegative<&GpuRowFact::wait_cpu_ns>("wait_cpu_ns"),
+};
+
+inline constexpr Field<GpuKernelFact> kGpuKernelFields[] = {
+    Any<&GpuKernelFact::name>("name", kRequired),
+    Any<&GpuKernelFact::dataset>("dataset"),
+    Any<&GpuKernelFact::section>("section", kRequired),
+    NotNegative<&GpuKernelFact::count>("count", kRequired),
+    NotNegative<&GpuKernelFact::total_ns>("total_ns", kRequired),
+    NotNegative<&GpuKernelFact::max_ns>("max_ns", kRequired),
+};
+
+inline constexpr Field<GpuFact> kGpuFields[] = {
+    Skip<GpuFact>("type"),
+    NotNegative<&GpuFact::time_ns>("time_ns", kRequired),
+    Any<&GpuFact::reason>("reason"),
+    NotNegative<&GpuFact::until_ns>("until_ns"),
+    Skip<GpuFact>("cupti_version"),
+    NotNegative<&GpuFact::busy_ns>("busy_ns"),
+    NotNegative<&GpuFact::lost>("lost"),
+    Objects<&GpuFact::rows, kGpuRowFields>("work"),
+    Objects<&GpuFact::kernels, kGpuKernelFields>("kernels"),
+    Any<&GpuFact::is_last>("last", kRequired),
+};
+
+inline constexpr Field<AllocationSiteFact> kAllocationSiteFields[] = {
+    Any<&AllocationSiteFact::path>("path", kRequired),
+    Any<&AllocationSiteFact::of>("of", kRequired),
+    NotNegative<&AllocationSiteFact::allocations>("allocations", kRequired),
+    NotNegative<&AllocationSiteFact::allocated_bytes>("allocated_bytes", kRequired),
+    NotNegative<&AllocationSiteFact::live_bytes>("live_bytes"),
+    NotNegative<&AllocationSiteFact::peak_live_bytes>("peak_live_bytes"),
+    Any<&AllocationSiteFact::live_growth_bytes>("live_growth_bytes"),
+};
+
+inline constexpr Field<AllocationsFact> kAllocationsFields[] = {
+    Skip<AllocationsFact>("type"),
+    NotNegative<&AllocationsFact::time_ns>("time_ns", kRequired),
+    Any<&AllocationsFact::is_last>("last", kRequired),
+    Any<&AllocationsFact::reason>("reason"),
+    NotNegative<&AllocationsFact::allocations>("allocations"),
+    NotNegative<&AllocationsFact::allocated_bytes>("allocated_bytes"),
+    NotNegative<&AllocationsFact::live_bytes>("live_bytes"),
+    NotNegative<&AllocationsFact::peak_live_bytes>("peak_live_bytes"),
+    NotNegative<&AllocationsFact::cost_ns>("cost_ns"),
+    Objects<&AllocationsFact::sites, kAllocationSiteFields>("sites"),
+};
 
 inline constexpr Field<SectionFact> kSectionFields[] = {
     Any<&SectionFact::path>("path", kRequired),

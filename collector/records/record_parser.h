@@ -11,6 +11,14 @@
 
 namespace crema {
 
+// Each reads a line without escapes and with text in ASCII, from the table of its fields (record_fields.h); quickest
+// where they stand in the order of the format, without blanks, as the SDK writes them. Names are views into the line.
+// False says that it is not such a line, and nothing else about it: the general parser is to read it, and `fact` holds
+// nothing of use. True: the fact is what the general parser would say. The line is followed by 64 readable bytes.
+
+bool ReadPlainChunk(std::string_view line, ChunkFact& fact);
+bool ReadPlainBegin(std::string_view line, BeginFact& fact);
+
 enum class ParseOutcome {
   kRecord,       // `record()` holds it
   kUnknownType,  // well formed, of a type that this version does not know: to be counted and ignored

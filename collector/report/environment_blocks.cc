@@ -11,7 +11,7 @@
 #include "collector/measurement/cells.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
-#include "collector/writers/metric_text.h"
+#include "collector/writers/document_table.h"
 #include "fmt/format.h"
 
 namespace crema {

@@ -71,8 +71,10 @@ TEST(Term, LinksToTheGlossaryWhereItHasTheKey) {
   Measurement measurement;
   measurement.metrics.Set("fine_metrics_coverage", 1.0);
   EXPECT_EQ(Term(measurement, "fine_metrics_coverage", "Coverage"),
-            "<a class=\"term\" href=\"#term-fine_metrics_coverage\" title=\"Seconds of fine metrics inside tasks, "
-            "divided by Dask&#39;s own compute seconds of the same tasks.\">Coverage</a>");
+            "<a class=\"term\" href=\"#term-fine_metrics_coverage\" title=\"The share of Dask&#39;s own compute "
+            "seconds of tasks for which fine metrics inside the same tasks (by prefix) account. If these come to more "
+            "than Dask&#39;s seconds, quality.warnings says so. Tasks of other executors than Dask&#39;s threads are "
+            "left out: Dask meters nothing inside them.\">Coverage</a>");
   EXPECT_EQ(Term(measurement, "made_up", "A & B"), "A &amp; B");
 }
 

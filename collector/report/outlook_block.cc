@@ -2,6 +2,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
@@ -31,11 +32,14 @@ HtmlCell FigureOf(const Json& row, std::string_view field, Kind kind) {
 
 /// A change as one says it; `option` of crema predict. One that the report does not ask for stays as it is.
 std::string InWords(std::string_view option) {
-  constexpr std::string_view kCores = "--cores ", kFaster = "--faster ";
+  constexpr std::string_view kCores = "--cores ";
+  constexpr std::pair<std::string_view, std::string_view> kFaster[] = {{"--faster ", ""},
+                                                                       {"--faster-gpu ", "kernels and copies of "}};
   if (option.substr(0, kCores.size()) == kCores) return fmt::format("{} cores", option.substr(kCores.size()));
   const size_t equals = option.rfind('=');
-  if (option.substr(0, kFaster.size()) == kFaster && equals != std::string_view::npos) {
-    return fmt::format("{} {} times as fast", option.substr(kFaster.size(), equals - kFaster.size()),
+  for (const auto& [prefix, what] : kFaster) {
+    if (option.substr(0, prefix.size()) != prefix || equals == std::string_view::npos) continue;
+    return fmt::format("{}{} {} times as fast", what, option.substr(prefix.size(), equals - prefix.size()),
                        option.substr(equals + 1));
   }
   if (option == "--without-waiting") return "no waiting";

@@ -13,7 +13,6 @@
 #include "collector/detail/run_detail.h"
 #include "collector/exports/sampled_stacks.h"
 #include "collector/prediction/prediction.h"
-#include "collector/prediction/usual_changes.h"
 #include "collector/report/report_page.h"
 #include "collector/report/stack_flames.h"
 #include "collector/scaling/scaling_study.h"

@@ -15,7 +15,6 @@
 #include "collector/report/any_ground.h"
 #include "collector/report/html.h"
 #include "collector/writers/summary_blocks.h"
-#include "collector/writers/summary_tables.h"
 #include "fmt/format.h"
 
 namespace crema {

@@ -13,7 +13,7 @@
 #include "collector/report/html.h"
 #include "collector/report/html_table.h"
 #include "collector/report/page_block.h"
-#include "collector/writers/summary_tables.h"
+#include "collector/writers/summary_blocks.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -100,7 +100,7 @@ std::string BudgetCard(const Measurement& measurement) {
   const std::optional<double> oversubscribed = measurement.Metric("oversubscribed_core_seconds");
   if (oversubscribed.value_or(0) > 0) {
     html += fmt::format(
-        "<p class=\"more\">{} of these are beyond the cores that the workers have: more was at work at once.</p>\n",
+        "<p class=\"more\">Threads were at work for {} more than the cores had: this waiting is in no row.</p>\n",
         Escaped(HumanDuration(*oversubscribed)));
   }
   return html + "</section>\n";

@@ -1,11 +1,11 @@
 // Laws, fitted to points that follow them.
-#include "collector/scaling/scaling_law.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 #include <vector>
+
+#include "collector/scaling/scaling_study.h"
 
 namespace crema {
 namespace {

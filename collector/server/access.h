@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
+
 namespace crema {
 
 /// A request's target, taken apart: `/api/live?since=3` is the path `/api/live` and `since` = `3`.
@@ -42,6 +44,11 @@ bool CanBeToken(std::string_view text);
 /// The name of the cookie with this token. A browser sends the cookies of a host to all its ports, so that of another
 /// server beside this one must have another name.
 std::string TokenCookie(std::string_view token);
+
+/// The token in the file, which stays the same from server to server. A file that is not there, or empty, gets a new
+/// one and is its user's alone (0600). Errors: others can read or write the file, or own it; no regular file; what it
+/// holds can be no token.
+absl::StatusOr<std::string> TokenOfFile(const std::string& path);
 
 }  // namespace crema
 

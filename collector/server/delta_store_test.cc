@@ -1,7 +1,7 @@
-#include "collector/server/delta_store.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "collector/server/live_service.h"
 
 namespace crema {
 namespace {

@@ -1,5 +1,3 @@
-#include "collector/server/engine_run.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +9,7 @@
 #include "collector/server/live_document.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model.h"
+#include "collector/server/live_sources.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -102,33 +101,6 @@ TEST_F(EngineRunTest, ThePlanIsTheTotal) {
   EXPECT_EQ(model_.total_events(), std::nullopt) << "that was the plan of the session before";
 }
 
-constexpr const char* kBareCluster =
-    R"({"type":"cluster","schema":"crema.dask/1","epoch":"bare","address":"dask://s:1"})";
-constexpr const char* kBare =
-    R"({"type":"bare","time_ns":1,"counts":{"workers":2,"cores":4,"tasks":9},"stream_problem":null,)"
-    R"("finished":[{"prefix":"fill","tasks":3,"seconds":{"compute":1.5}}],"finished_by_worker":{"tcp://a:1":3},)"
-    R"("malformed":2})";
-
-TEST_F(EngineRunTest, ASchedulerWithoutThePlugInTellsLess) {
-  Tell(kBareCluster);
-  Tell(kBare);
-  Tell(R"({"type":"account","rows":[{"prefix":"fill","seconds":{"compute":7}}]})");
-  ASSERT_EQ(model_.bare_schedulers().count("dask://s:1"), 1u);
-  EXPECT_TRUE(model_.is_bare());
-  EXPECT_EQ(model_.totals().malformed, 2) << "messages of its stream";
-  EXPECT_EQ(model_.engine(), "Dask");
-  EXPECT_THAT(model_.events().all().back().text, ::testing::HasSubstr("has no crema plug-in"));
-  const auto document = LiveDocument(model_, ComputeLiveFigures(model_));
-  const auto& row = document["schedulers"][0];
-  EXPECT_EQ(row["cores"], 4);
-  EXPECT_EQ(row["finished"], 3);
-  EXPECT_TRUE(row["erred"].is_null()) << "it was not told";
-  EXPECT_EQ(row["prefixes"][0]["compute_seconds_in_all"], 7);
-  EXPECT_EQ(document["metrics"]["live_scheduler_workers"], 2);
-  EXPECT_TRUE(document["metrics"]["num_chunks"].is_null());
-  EXPECT_THAT(document["quality"]["not_measured"]["num_chunks"], ::testing::HasSubstr("no crema plug-in"));
-}
-
 TEST_F(EngineRunTest, BetweenTwoProcessesOfItsTasksARunIsNotOver) {
   TellWorker();
   const SchedulerFact busy = {"manager 7", {{"tasks", 3}}, {}, {}, ""},
@@ -148,49 +120,30 @@ TEST_F(EngineRunTest, BetweenTwoProcessesOfItsTasksARunIsNotOver) {
   EXPECT_EQ(model_.state(), LiveState::kEnded);
 }
 
-TEST_F(EngineRunTest, WorkersOfABareSchedulerAreNotedButNotInvented) {
-  Tell(kBareCluster);
-  Tell(kBare);
-  Tell(R"({"type":"worker","event":"present","worker":"tcp://a:1"})");
-  for (const char* name : {"b", "c", "d", "e"}) {
-    Tell(fmt::format(R"({{"type":"worker","event":"join","worker":"tcp://{}:1"}})", name));
-  }
-  feed_->Tick();
-  EXPECT_EQ(model_.events().all().back().text, "tcp://b:1, tcp://c:1, tcp://d:1 and 1 more joined");
-  Tell(R"({"type":"worker","event":"leave","worker":"tcp://a:1"})");
-  feed_->Tick();
-  EXPECT_EQ(model_.events().all().back().text, "tcp://a:1 left");
-  EXPECT_TRUE(model_.workers().empty());
-}
-
-TEST_F(EngineRunTest, APlugInThatIsAttachedLaterTakesOver) {
-  Tell(kBareCluster);
-  Tell(kBare);
-  TellWorker();
-  EXPECT_TRUE(model_.bare_schedulers().empty());
-  EXPECT_EQ(model_.totals().chunks, 1);
-  EXPECT_FALSE(model_.is_bare());
-  std::string said;
-  for (const LiveEvent& event : model_.events().all()) said += event.text + "\n";
-  EXPECT_THAT(said, ::testing::HasSubstr("dask://s:1 has crema's plug-in now"));
-  EXPECT_THAT(said, ::testing::Not(::testing::HasSubstr("restarted")));
-}
-
 TEST_F(EngineRunTest, LinesOfAnyShapeAreTaken) {
-  Tell(kBareCluster);
-  for (const char* fields : {"", R"(,"counts":3,"stream_problem":4,"finished":5,"finished_by_worker":6)",
-                             R"(,"counts":{"a":null},"finished":[1,null,{}],"finished_by_worker":{"a":-4,"b":"c"})",
-                             R"(,"finished":[{"prefix":"x","tasks":-1,"seconds":[]}],"rows":{})"}) {
-    for (const char* type : {"bare", "account"}) Tell(fmt::format(R"({{"type":"{}"{}}})", type, fields));
-    EXPECT_EQ(model_.bare_schedulers().at("dask://s:1").finished().value_or(0), 0) << fields;
+  for (const char* fields : {"", R"(,"epoch":1,"event":2,"worker":3,"events":4,"bytes":-5,"offset":"x")",
+                             R"(,"events":{"a":null,"b":-1},"threads":"x","pid":{},"time_ns":[])"}) {
+    for (const char* type : {"cluster", "worker", "plugin", "session", "plan", "records", "erred", "bare", "account"}) {
+      Tell(fmt::format(R"({{"type":"{}"{}}})", type, fields));
+    }
   }
-  Tell(R"({"type":"bare","counts":{"workers":2,"bytes":1.5},"stream_problem":"it is taken"})");
-  Tell(R"({"type":"account","rows":[{"prefix":"fill","seconds":{"compute":13}},{"prefix":"x2"},3]})");
-  const BareScheduler& scheduler = model_.bare_schedulers().at("dask://s:1");
-  EXPECT_EQ(scheduler.count("bytes"), std::nullopt);
-  EXPECT_EQ(scheduler.stream_problem(), "it is taken");
-  EXPECT_EQ(scheduler.tasks().at("fill").compute_seconds_in_all, 13);
-  EXPECT_EQ(scheduler.tasks().count("x2"), 0u);
+  EXPECT_TRUE(model_.workers().empty());
+  EXPECT_TRUE(model_.schedulers().empty());
+}
+
+TEST_F(EngineRunTest, AManagerAloneIsShownWithReasonsForTheRest) {
+  run_.AddScheduler({"manager 7", {{"workers", 2}, {"tasks", 9}}, {{"fill", 3, 1.5}}, {{"node:1", 3}}, ""});
+  run_.SetComputeSeconds("manager 7", {{"fill", 7}});
+  EXPECT_TRUE(model_.has_schedulers_only());
+  const auto document = LiveDocument(model_, ComputeLiveFigures(model_));
+  const auto& row = document["schedulers"][0];
+  EXPECT_EQ(row["workers"], 2);
+  EXPECT_EQ(row["finished"], 3);
+  EXPECT_TRUE(row["erred"].is_null()) << "it was not reported";
+  EXPECT_EQ(row["prefixes"][0]["compute_seconds_in_all"], 7);
+  EXPECT_EQ(document["metrics"]["live_scheduler_workers"], 2);
+  EXPECT_TRUE(document["metrics"]["num_chunks"].is_null());
+  EXPECT_THAT(document["quality"]["not_measured"]["num_chunks"], ::testing::HasSubstr("there are no records"));
 }
 
 class ToldTotalTest : public EngineRunTest {

@@ -1,5 +1,3 @@
-#include "collector/server/file_tail.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -9,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "collector/records/schema.h"
+#include "collector/server/live_sources.h"
 
 namespace crema {
 namespace {

@@ -1,6 +1,6 @@
-#include "collector/server/latest_chunks.h"
-
 #include <gtest/gtest.h>
+
+#include "collector/server/live_history.h"
 
 namespace crema {
 namespace {

@@ -1,19 +1,177 @@
 #include "collector/server/live_document.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "collector/measurement/measurement_json.h"
-#include "collector/server/scheduler_rows.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// Prefixes and workers that are shown, those with most finished tasks.
+constexpr size_t kMostRows = 100;
+
+constexpr Column kPrefixColumns[] = {
+    ColumnOf<&PrefixRow::prefix>("prefix"),
+    ColumnOf<&PrefixRow::finished>("finished"),
+    ColumnOf<&PrefixRow::compute_seconds>("compute_seconds"),
+    ColumnOf<&PrefixRow::compute_seconds_in_all>("compute_seconds_in_all"),
+};
+
+constexpr Column kFinishedColumns[] = {
+    ColumnOf<&FinishedRow::worker>("worker"),
+    ColumnOf<&FinishedRow::finished>("finished"),
+};
+
+void WriteReasons(const void* row, Json* reasons) {
+  *reasons = Json::object();
+  for (const auto& [key, reason] : static_cast<const SchedulerRow*>(row)->not_measured) (*reasons)[key] = reason;
+}
+
+constexpr Column kSchedulerColumns[] = {
+    ColumnOf<&SchedulerRow::address>("address"),
+    ColumnOf<&SchedulerRow::workers>("workers"),
+    ColumnOf<&SchedulerRow::cores>("cores"),
+    ColumnOf<&SchedulerRow::tasks>("tasks"),
+    ColumnOf<&SchedulerRow::processing>("processing"),
+    ColumnOf<&SchedulerRow::waiting>("waiting"),
+    ColumnOf<&SchedulerRow::erred>("erred"),
+    ColumnOf<&SchedulerRow::unrunnable>("unrunnable"),
+    ColumnOf<&SchedulerRow::finished>("finished"),
+    ColumnOf<&SchedulerRow::finished_rate_now>("finished_rate_now"),
+    ColumnOf<&SchedulerRow::followed_seconds>("followed_seconds"),
+    ColumnOf<&SchedulerRow::prefixes>("prefixes"),
+    ColumnOf<&SchedulerRow::finished_by_worker>("finished_by_worker"),
+    Column{"not_measured", "", "", &WriteReasons, nullptr, nullptr, "", Kind::kText, 0},
+};
+
+Number RoundedSeconds(const std::optional<double>& seconds) {
+  return seconds.has_value() ? Number(std::round(*seconds * 1e3) / 1e3) : Number();
+}
+
+template <class Value, class Measure>
+std::vector<std::pair<std::string, Value>> Largest(const std::map<std::string, Value>& values, const Measure& measure) {
+  std::vector<std::pair<std::string, Value>> rows(values.begin(), values.end());
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const auto& a, const auto& b) { return measure(a.second) > measure(b.second); });
+  if (rows.size() > kMostRows) rows.resize(kMostRows);
+  return rows;
+}
+
+std::vector<PrefixRow> PrefixRows(const LiveScheduler& scheduler) {
+  std::vector<PrefixRow> rows;
+  const bool is_told = scheduler.finished().has_value();
+  const auto measure = [](const SchedulerTasks& tasks) {
+    return std::make_pair(tasks.finished, tasks.compute_seconds_in_all.value_or(0));
+  };
+  for (const auto& [prefix, tasks] : Largest(scheduler.tasks(), measure)) {
+    rows.push_back({prefix, is_told ? Number(tasks.finished) : Number(),
+                    is_told ? RoundedSeconds(tasks.compute_seconds) : Number(),
+                    RoundedSeconds(tasks.compute_seconds_in_all)});
+  }
+  return rows;
+}
+
+std::vector<FinishedRow> WorkerRows(const LiveScheduler& scheduler) {
+  std::vector<FinishedRow> rows;
+  for (const auto& [worker, finished] : Largest(scheduler.finished_by_worker(), [](int64_t tasks) { return tasks; })) {
+    rows.push_back({worker, finished});
+  }
+  return rows;
+}
+
+bool TellsSeconds(const LiveScheduler& scheduler) {
+  return std::any_of(scheduler.tasks().begin(), scheduler.tasks().end(),
+                     [](const auto& entry) { return entry.second.compute_seconds_in_all.has_value(); });
+}
+
+std::string WhyNoRate(const LiveScheduler& scheduler) {
+  return scheduler.stream_problem().empty() ? "crema has not yet seen it for a second" : scheduler.stream_problem();
+}
+
+/// nullopt: one of them does not tell.
+template <class Get>
+auto SumOver(const LiveModel& model, const Get& get) {
+  auto sum = get(model.schedulers().begin()->second);
+  for (auto entry = std::next(model.schedulers().begin()); entry != model.schedulers().end(); ++entry) {
+    const auto value = get(entry->second);
+    if (sum.has_value() && value.has_value()) {
+      *sum += *value;
+    } else {
+      sum.reset();
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+absl::Span<const Column> PrefixRow::Columns() { return kPrefixColumns; }
+absl::Span<const Column> FinishedRow::Columns() { return kFinishedColumns; }
+absl::Span<const Column> SchedulerRow::Columns() { return kSchedulerColumns; }
+
+std::vector<SchedulerRow> SchedulerRows(const LiveModel& model) {
+  std::vector<SchedulerRow> rows;
+  for (const auto& [address, scheduler] : model.schedulers()) {
+    SchedulerRow& row = rows.emplace_back();
+    row.address = address;
+    row.workers = scheduler.count("workers");
+    row.cores = scheduler.count("cores");
+    row.tasks = scheduler.count("tasks");
+    row.processing = scheduler.count("processing");
+    row.waiting = scheduler.count("waiting");
+    row.erred = scheduler.count("erred");
+    row.unrunnable = scheduler.count("unrunnable");
+    row.finished = scheduler.finished();
+    row.finished_rate_now = RoundedSeconds(scheduler.finished_rate(model.second()));
+    row.followed_seconds = std::max<int64_t>(0, (model.now_ns() - scheduler.since_ns()) / 1'000'000'000);
+    row.prefixes = PrefixRows(scheduler);
+    row.finished_by_worker = WorkerRows(scheduler);
+    if (!row.finished.has_value()) row.not_measured.emplace_back("finished", WhyNoRate(scheduler));
+    if (!row.finished_rate_now.has_value()) row.not_measured.emplace_back("finished_rate_now", WhyNoRate(scheduler));
+    if (!TellsSeconds(scheduler)) {
+      row.not_measured.emplace_back("compute_seconds_in_all", "the scheduler does not report them");
+    }
+  }
+  return rows;
+}
+
+void AddSchedulerMetrics(const LiveModel& model, MetricSet* metrics) {
+  if (model.schedulers().empty()) return;
+  if (model.has_schedulers_only()) {
+    // what else there is would be a count of records, of which there are none
+    const auto counted = metrics->values();
+    for (const auto& [key, value] : counted) {
+      metrics->SetNull(key, "there are no records");
+    }
+  }
+  for (const auto& [key, name] : {std::pair("live_scheduler_workers", "workers"),
+                                  {"live_scheduler_cores", "cores"},
+                                  {"live_scheduler_tasks", "tasks"},
+                                  {"live_erred_tasks", "erred"}}) {
+    const char* count = name;
+    const auto get = [count](const LiveScheduler& scheduler) { return scheduler.count(count); };
+    metrics->SetOptional(key, SumOver(model, get), "");
+  }
+  const std::string why_not = WhyNoRate(model.schedulers().rbegin()->second);
+  const auto finished = [](const LiveScheduler& scheduler) { return scheduler.finished(); };
+  const auto rate = [&model](const LiveScheduler& scheduler) { return scheduler.finished_rate(model.second()); };
+  metrics->SetOptional("live_finished_tasks", SumOver(model, finished), why_not);
+  metrics->SetOptional("live_finished_task_rate_hz", SumOver(model, rate), why_not);
+}
+
+namespace {
 
 struct LiveRunFacts : RunFacts {
   Text command_line;
@@ -143,8 +301,14 @@ constexpr LiveDefinition kLiveDefinitions[] = {
     {"live_time_left_seconds", "s", "Time left",
      "Events to come over the mean rate of the last minute; absent where the total is not known."},
     {"live_quiet_seconds", "s", "Quiet for", "Since anything was last recorded."},
+    {"live_gpu_utilization", "ratio", "GPU utilisation now",
+     "Share of the last moments in which some kernel ran, mean over the GPUs that processes of the run use (NVML); if "
+     "the "
+     "driver does not show whose processes use a GPU, over those that are busy."},
+    {"live_gpu_memory_bytes", "B", "GPU memory now", "Memory that processes of the run hold on these GPUs."},
+    {"live_gpu_power_watts", "W", "GPU power now", "Power of these GPUs, for whomever they work."},
     {"live_scheduler_workers", "count", "Workers of the scheduler",
-     "As a scheduler without crema's plug-in tells, like the next five."},
+     "As a manager of TaskVine or Work Queue reports, like the next five."},
     {"live_scheduler_cores", "cores", "Cores of the scheduler", "Threads of its workers."},
     {"live_scheduler_tasks", "count", "Tasks that the scheduler knows", "In whatever state."},
     {"live_erred_tasks", "count", "Tasks that failed", "Those that the scheduler still knows."},
@@ -165,7 +329,7 @@ LiveRunFacts RunOf(const LiveModel& model) {
   run.command_line = Text::OrNull(command.command);
   // Else all that is known is since when it is looked at.
   const bool is_timed = model.command().known || model.totals().records > 0 || !model.workers().empty();
-  if (!model.is_bare() && is_timed) {
+  if (!model.has_schedulers_only() && is_timed) {
     run.start_ns = model.start_ns();
     run.stop_ns = model.stop_ns();
   }
@@ -232,6 +396,9 @@ MetricSet MetricsOf(const LiveModel& model, const LiveFigures& figures) {
   set("live_announced_events", figures.progress.total_events);
   set("live_time_left_seconds", figures.progress.left);
   set("live_quiet_seconds", model.quiet_seconds());
+  set("live_gpu_utilization", figures.gpus.utilization);
+  set("live_gpu_memory_bytes", figures.gpus.memory_bytes);
+  set("live_gpu_power_watts", figures.gpus.power_watts);
   AddSchedulerMetrics(model, &metrics);
   return metrics;
 }

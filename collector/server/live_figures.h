@@ -3,12 +3,15 @@
 #define CREMA_COLLECTOR_SERVER_LIVE_FIGURES_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "collector/insight/key_figure_bands.h"
+#include "collector/insight/key_figure_rows.h"
 #include "collector/server/live_model.h"
 
 namespace crema {
@@ -38,6 +41,15 @@ struct WorstMemory {
   std::optional<double> seconds_to_limit;
 };
 
+/// The GPUs that processes of the run use; where the driver does not show whose processes use a GPU, those that are
+/// busy.
+struct LiveGpus {
+  int64_t count = 0;
+  std::optional<double> utilization;    ///< mean share of the last moments in which some kernel ran; of MIG not known
+  std::optional<int64_t> memory_bytes;  ///< of the run's processes; nullopt: nobody knows whose it is
+  std::optional<double> power_watts;
+};
+
 struct LiveFigures {
   double recent_seconds = 0;  ///< what "recent" means here: up to 30
   double wall_seconds = 0;
@@ -51,8 +63,9 @@ struct LiveFigures {
   double core_seconds = 0;
   std::optional<double> cpu_efficiency;  ///< since the start
   std::optional<WorstMemory> memory;     ///< the worker closest to its limit
-  int64_t unrecovered = 0;               ///< failed chunks without a result by now
-  std::vector<RecentShare> recent;       ///< empty: there were no cores
+  LiveGpus gpus;
+  int64_t unrecovered = 0;          ///< failed chunks without a result by now
+  std::vector<RecentShare> recent;  ///< empty: there were no cores
   Progress progress;
 };
 
@@ -66,6 +79,27 @@ std::string_view NameOf(LiveState state);
 
 /// `running`, `ended`, `unreported` or `lost`, as measurements have it.
 std::string_view NameOfWorkerState(LiveState state);
+
+/// Always these six, in this order: event rate, data rate, cores busy, CPU efficiency, peak memory, failed attempts;
+/// and the GPU, where the run uses one. `figure.key` is that of the metric that a finished run has of it.
+std::vector<KeyFigureRow> LiveKeyFigureRows(const LiveModel& model, const LiveFigures& figures);
+
+/// What is wrong with the results so far, in a few words: `2 workers lost`, and once the run is over `3 chunks without
+/// a result`. Empty where nothing is, and where the whole run was killed.
+std::string LiveTrouble(const LiveModel& model, const LiveFigures& figures);
+
+/// In the order in which workers need to be looked at.
+enum class WorkerConcern { kVanished, kTroubled, kRunning, kEnded };
+
+/// Troubled: it is slow, or its memory is nearly full or soon will be.
+WorkerConcern ConcernOf(const LiveModel& model, const LiveWorker& worker);
+
+/// Of its memory now; good where that or its limit is not known.
+Mark MemoryMarkOf(const LiveModel& model, const LiveWorker& worker);
+
+/// Indices of workers that have recorded, at most `most`: those first that need to be looked at, of those that are
+/// gone the last ones first. Where others would have no room, vanished ones take half of it.
+std::vector<size_t> WorstWorkersFirst(const LiveModel& model, size_t most);
 
 }  // namespace crema
 

@@ -1,9 +1,8 @@
 // The bounds of live warnings are applied as they are written: just inside and just outside of each.
-#include "collector/server/live_limits.h"
-
 #include <gtest/gtest.h>
 
 #include "collector/server/live_model.h"
+#include "collector/server/live_worker.h"
 
 namespace crema {
 namespace {

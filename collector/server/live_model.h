@@ -13,12 +13,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "collector/records/facts.h"
-#include "collector/server/bare_scheduler.h"
-#include "collector/server/latest_chunks.h"
-#include "collector/server/live_events.h"
+#include "collector/records/tree_facts.h"
+#include "collector/server/live_history.h"
 #include "collector/server/live_worker.h"
-#include "collector/server/rate_series.h"
-#include "collector/server/recent_seconds.h"
 
 namespace crema {
 
@@ -121,6 +118,8 @@ class LiveModel {
   void SetLife(WorkerId worker, bool running);
 
   void SetCommand(const LiveCommand& command) { command_ = command; }
+  /// The GPUs of a host, as `crema run` sampled them last; none when it has ended.
+  void SetGpus(const std::string& host, std::vector<TreeGpu> gpus) { gpus_[host] = std::move(gpus); }
   /// A sample by `crema run`, of a process that does not sample itself.
   void AddMemory(const std::string& host, int64_t pid, int64_t time_ns, int64_t rss_bytes);
   /// What a scheduler says of a worker: its name, its cores and limit.
@@ -137,12 +136,10 @@ class LiveModel {
   }
   void EndSession(int64_t time_ns) { session_stop_ns_ = time_ns; }
 
-  /// What a scheduler without crema's plug-in tells; made where it is not known yet.
-  BareScheduler& BareSchedulerAt(const std::string& address, const Engine& engine) {
-    return bare_schedulers_.try_emplace(address, engine, now_ns_).first->second;
+  /// What a scheduler reports of itself; made where it is not known yet.
+  LiveScheduler& SchedulerAt(const std::string& address) {
+    return schedulers_.try_emplace(address, now_ns_).first->second;
   }
-  /// Its plug-in tells from now on.
-  void ForgetBareScheduler(const std::string& address) { bare_schedulers_.erase(address); }
 
   /// Something that people should read; it happened now, or when the records say.
   int64_t Note(EventKind kind, std::string text) { return NoteAt(now_ns_, kind, std::move(text)); }
@@ -160,15 +157,16 @@ class LiveModel {
   const LiveOptions& options() const { return options_; }
   const LiveTotals& totals() const { return totals_; }
   const LiveCommand& command() const { return command_; }
+  const std::map<std::string, std::vector<TreeGpu>>& gpus() const { return gpus_; }
   const std::string& engine() const { return engine_; }
   const std::string& run_id() const { return run_id_; }
   const std::vector<LiveWorker>& workers() const { return workers_; }
   const std::vector<LiveDataset>& datasets() const { return datasets_; }
   const LiveEvents& events() const { return events_; }
   const LatestChunks& latest_chunks() const { return latest_chunks_; }
-  const std::map<std::string, BareScheduler>& bare_schedulers() const { return bare_schedulers_; }
-  /// Nothing is known of the run but what schedulers tell that have no plug-in.
-  bool is_bare() const { return !bare_schedulers_.empty() && workers_.empty() && !command_.known; }
+  const std::map<std::string, LiveScheduler>& schedulers() const { return schedulers_; }
+  /// Nothing is known of the run but what schedulers report of themselves: no process has recorded anything.
+  bool has_schedulers_only() const { return !schedulers_.empty() && workers_.empty() && !command_.known; }
   const RateSeries& series() const { return series_; }
   const RecentSeconds<RunSecond, 2 * kRecentSeconds + 62>& recent() const { return recent_; }
 
@@ -248,14 +246,15 @@ class LiveModel {
     std::optional<int64_t> memory_limit_bytes;
   };
   std::map<std::pair<std::string, int64_t>, SchedulerWorker> scheduler_workers_;
-  std::map<std::string, BareScheduler> bare_schedulers_;  // by address
-  std::vector<WorkerId> joined_;                          // since the last tick, with their first chunk
+  std::map<std::string, LiveScheduler> schedulers_;  // by address
+  std::vector<WorkerId> joined_;                     // since the last tick, with their first chunk
   LiveEvents events_;
   LatestChunks latest_chunks_;
   RateSeries series_;
   RecentSeconds<RunSecond, 2 * kRecentSeconds + 62> recent_;
   LiveState noted_state_ = LiveState::kRunning;
   bool state_is_noted_ = false;
+  std::map<std::string, std::vector<TreeGpu>> gpus_;  ///< by host
 };
 
 }  // namespace crema

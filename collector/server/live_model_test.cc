@@ -9,8 +9,8 @@
 
 #include "collector/server/live_document.h"
 #include "collector/server/live_figures.h"
-#include "collector/server/live_key_figures.h"
 #include "collector/server/live_model_fixture.h"
+#include "collector/server/live_sources.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -300,6 +300,41 @@ TEST_F(LiveModelTest, TakesTheRecordsOfOneRunOnly) {
   other.pid = 9;
   EXPECT_EQ(model_.AddProcess(other), std::nullopt);
   EXPECT_THAT(Texts(), Contains(HasSubstr("records of another run (another) are left out")));
+}
+
+TEST_F(LiveModelTest, ShowsGpusThatTheRunUsesUntilItEnds) {
+  TreeFeed feed(&model_);
+  const auto sample = [&feed](const std::string& gpus) {
+    feed.Add(R"({"type":"tree_sample","time_ns":1790000001000000000,"gpus":[)" + gpus + "]}\n");
+  };
+  feed.Add(R"({"type":"run","name":"r","command":["r"],"start_ns":1790000000000000000,"host":"node"})"
+           "\n");
+  const std::string unused = R"({"index":0,"utilization_percent":99,"power_mw":300000,"tree_memory_bytes":0})";
+  sample(unused);
+  EXPECT_EQ(ComputeLiveFigures(model_).gpus.count, 0);
+  EXPECT_EQ(LiveKeyFigureRows(model_, ComputeLiveFigures(model_)).size(), 6u);
+  sample(unused + R"(,{"index":1,"utilization_percent":60,"power_mw":200000,"tree_memory_bytes":1000000000},)" +
+         R"({"index":2,"utilization_percent":80,"power_mw":250000,"tree_memory_bytes":2000000000})");
+  LiveFigures figures = ComputeLiveFigures(model_);
+  EXPECT_DOUBLE_EQ(figures.gpus.utilization.value_or(0), 0.7);
+  EXPECT_EQ(figures.gpus.memory_bytes, 3000000000);
+  EXPECT_DOUBLE_EQ(figures.gpus.power_watts.value_or(0), 450);
+  EXPECT_EQ(LiveKeyFigureRows(model_, figures).back().label, "GPU");
+  figures.cpu_efficiency = 1;
+  figures.core_seconds = 1e6;
+  EXPECT_EQ(LiveKeyFigureRows(model_, figures)[3].mark, std::nullopt) << "nobody knows whether the thread spins";
+  EXPECT_DOUBLE_EQ(LiveDocument(model_, figures)["metrics"]["live_gpu_power_watts"].get<double>(), 450);
+  sample(R"({"index":0,"utilization_percent":60,"power_mw":null,"tree_memory_bytes":null})");  // as in a container
+  figures = ComputeLiveFigures(model_);
+  EXPECT_DOUBLE_EQ(figures.gpus.utilization.value_or(0), 0.6);
+  EXPECT_EQ(figures.gpus.memory_bytes, std::nullopt);
+  EXPECT_EQ(figures.gpus.power_watts, std::nullopt);
+  sample(R"({"index":0,"utilization_percent":null,"tree_memory_bytes":1000000000})");  // as of one that is divided
+  EXPECT_EQ(ComputeLiveFigures(model_).gpus.utilization, std::nullopt);
+  EXPECT_EQ(ComputeLiveFigures(model_).gpus.count, 1);
+  feed.Add(R"({"type":"run_end","time_ns":1790000002000000000,"exit_status":0})"
+           "\n");
+  EXPECT_EQ(ComputeLiveFigures(model_).gpus.count, 0);
 }
 
 TEST_F(LiveModelTest, SaysInAFewWordsThatWorkersWereLost) {

@@ -3,11 +3,17 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <charconv>
+#include <cmath>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "collector/exports/export_format.h"
 #include "collector/server/live_document.h"
-#include "collector/server/page_state.h"
+#include "collector/server/live_figures.h"
+#include "collector/server/live_model.h"
+#include "collector/server/live_sources.h"
 #include "collector/server/served_files.h"
 #include "fmt/format.h"
 
@@ -15,6 +21,303 @@ namespace crema {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// What the page is shown of a live run, as values and rows that change one by one.
+
+/// Rows of workers that the page is sent; the API has all of them.
+inline constexpr size_t kMostWorkerRows = 200;
+
+/// Digits beyond the fourth change every second and say nothing.
+double Rounded(double value) {
+  if (value == 0 || !std::isfinite(value)) return 0;
+  const double scale = std::pow(10, 5 - std::floor(std::log10(std::abs(value))));
+  return std::round(value * scale) / scale;
+}
+
+template <class T>
+Json OrNull(const std::optional<T>& value) {
+  return value.has_value() ? Json(*value) : Json();
+}
+Json RoundedOrNull(const std::optional<double>& value) { return value.has_value() ? Json(Rounded(*value)) : Json(); }
+
+void SetRun(const LiveModel& model, const LiveFigures& figures, const std::vector<SourceState>& sources,
+            DeltaStore* store) {
+  int64_t workers = 0;
+  for (const LiveWorker& worker : model.workers()) {
+    workers += worker.state == LiveState::kRunning && worker.has_recorded();
+  }
+  Json run;
+  run["name"] = model.options().name;
+  run["id"] = model.run_id();
+  run["state"] = NameOf(model.state());
+  run["has_schedulers_only"] = model.has_schedulers_only();
+  run["trouble"] = LiveTrouble(model, figures);
+  run["has_records"] = model.totals().records > 0 || !model.workers().empty();
+  run["start_ms"] = run["has_records"] == true ? Json(model.start_ns() / 1'000'000) : Json();
+  run["workers"] = workers;
+  run["cores"] = figures.cores;
+  run["engine"] = model.engine();
+  run["command"] = model.command().command;
+  run["exit_status"] = OrNull(model.command().exit_status);
+  store->Set("run", std::move(run));
+  Json rows = Json::array(), schedulers;
+  for (const SourceState& source : sources) {
+    rows.push_back({{"name", source.name}, {"is_there", source.is_there}, {"problem", source.problem}});
+  }
+  store->Set("sources", std::move(rows));
+  WriteValue(SchedulerRows(model), &schedulers);
+  store->Set("schedulers", std::move(schedulers));
+}
+
+void SetTiles(const LiveModel& model, const LiveFigures& figures, DeltaStore* store) {
+  Json tiles;
+  tiles["wall_seconds"] = std::floor(figures.wall_seconds);
+  tiles["quiet_seconds"] = std::floor(model.quiet_seconds());
+  tiles["mean_event_rate"] = RoundedOrNull(figures.mean_event_rate);
+  tiles["mean_byte_rate"] = RoundedOrNull(figures.mean_byte_rate);
+  tiles["failed"] = model.has_schedulers_only() ? Json() : Json(model.totals().failed + model.totals().lost);
+  Json rows = Json::array();
+  for (const KeyFigureRow& row : LiveKeyFigureRows(model, figures)) {
+    std::string notes = row.why_not;
+    for (const ToldFigure& note : row.notes) notes += (notes.empty() ? "" : " · ") + note.text();
+    rows.push_back({{"key", row.figure.key},
+                    {"label", row.label},
+                    {"text", row.text},
+                    {"mark", row.mark.has_value() ? Json(ToString(*row.mark)) : Json()},
+                    {"note", std::move(notes)}});
+  }
+  tiles["rows"] = std::move(rows);
+  store->Set("tiles", std::move(tiles));
+}
+
+void SetProgress(const LiveModel& model, const LiveFigures& figures, DeltaStore* store) {
+  const Progress& progress = figures.progress;
+  store->Set("progress", {{"chunks", model.has_schedulers_only() ? Json() : Json(model.totals().chunks)},
+                          {"chunks_exact", model.totals().chunks_exact},
+                          {"open_chunks", model.open_chunks()},
+                          {"events", progress.events},
+                          {"total_events", OrNull(progress.total_events)},
+                          {"share", RoundedOrNull(progress.share)},
+                          {"left", RoundedOrNull(progress.left)},
+                          {"left_low", RoundedOrNull(progress.left_low)},
+                          {"left_high", RoundedOrNull(progress.left_high)}});
+  for (size_t i = 0; i < model.datasets().size(); ++i) {
+    const LiveDataset& dataset = model.datasets()[i];
+    store->SetRow("datasets", std::to_string(i),
+                  {{"name", dataset.name},
+                   {"chunks", dataset.chunks},
+                   {"open", dataset.open},
+                   {"failed", dataset.failed},
+                   {"events", dataset.events},
+                   {"total_events", OrNull(ProgressOf(model, dataset).total_events)}});
+  }
+  Json recent = Json::array();
+  for (const RecentShare& share : figures.recent) {
+    recent.push_back({{"key", share.key}, {"label", share.label}, {"share", Rounded(share.share)}});
+  }
+  store->Set("recent", {{"seconds", figures.recent_seconds}, {"shares", std::move(recent)}});
+}
+
+std::set<size_t> ShownWorkers(const LiveModel& model) {
+  const std::vector<size_t> order = WorstWorkersFirst(model, kMostWorkerRows);
+  return {order.begin(), order.end()};
+}
+
+void SetWorkers(const LiveModel& model, const std::set<size_t>& shown, DeltaStore* store) {
+  store->KeepRows("workers", [&](const std::string& key) { return shown.count(std::stoul(key)) > 0; });
+  size_t all = 0;
+  for (const LiveWorker& worker : model.workers()) all += worker.has_recorded();
+  store->Set("workers_hidden", all - shown.size());
+  for (const size_t i : shown) {
+    const LiveWorker& worker = model.workers()[i];
+    const WorkerSecond recent = worker.SumOf(model.second() - kRecentSeconds, model.second() - 1);
+    const double seconds = std::clamp(static_cast<double>(model.stop_ns() - worker.start_ns) / 1e9, 1.0,
+                                      static_cast<double>(kRecentSeconds));
+    Json lanes = Json::array();
+    for (const auto& [number, chunk] : worker.open) {
+      if (static_cast<int64_t>(lanes.size()) < worker.cores()) lanes.push_back(chunk.dataset);
+    }
+    double waiting = 0;
+    if (recent.busy_ns > 0) waiting = static_cast<double>(recent.waiting_ns) / static_cast<double>(recent.busy_ns);
+    store->SetRow("workers", std::to_string(i),
+                  {{"name", worker.name},
+                   {"state", NameOfWorkerState(worker.state)},
+                   {"cores", worker.cores()},
+                   {"open", std::move(lanes)},
+                   {"waiting", std::round(waiting * 100) / 100},
+                   {"memory", worker.rss_bytes},
+                   {"limit", OrNull(worker.memory_limit_bytes)},
+                   {"memory_mark", ToString(MemoryMarkOf(model, worker))},
+                   {"slow", worker.slow_is_warned},
+                   {"concern", static_cast<int>(ConcernOf(model, worker))},  // the order of rows
+                   {"chunks", worker.chunks},
+                   {"event_rate", Rounded(static_cast<double>(recent.events) / seconds)}});
+  }
+}
+
+/// Seconds since the run's start, to a hundredth.
+double SecondsOf(const LiveModel& model, int64_t time_ns) {
+  return std::round(static_cast<double>(time_ns - model.start_ns()) / 1e7) / 100;
+}
+
+/// What threads did lately, and what they do now: `[worker, lane, start, stop, dataset, failed, waiting percent]`, and
+/// of open chunks `[worker, lane, start, dataset]`.
+void SetStream(const LiveModel& model, const std::set<size_t>& shown, DeltaStore* store) {
+  const int64_t now_ns = model.stop_ns();
+  store->Set("stream_seconds", kStreamSeconds);
+  store->Set("stream_now", SecondsOf(model, now_ns));
+  const int64_t oldest_ns = now_ns - kStreamSeconds * 1'000'000'000;
+  std::set<std::string> kept;
+  for (const LatestChunk& chunk : model.latest_chunks().all()) {
+    if (chunk.stop_ns < oldest_ns || shown.count(chunk.worker) == 0) continue;
+    std::string key = std::to_string(chunk.number);
+    store->SetRow("stream", key,
+                  {chunk.worker, chunk.lane, SecondsOf(model, chunk.start_ns), SecondsOf(model, chunk.stop_ns),
+                   chunk.dataset, chunk.failed, chunk.waiting_percent});
+    kept.insert(std::move(key));
+  }
+  store->KeepRows("stream", [&](const std::string& key) { return kept.count(key) > 0; });
+  kept.clear();
+  for (const size_t worker : shown) {
+    for (const auto& [number, chunk] : model.workers()[worker].open) {
+      if (chunk.lane < 0) continue;
+      std::string key = fmt::format("{}-{}", worker, number);
+      store->SetRow("open", key, {worker, chunk.lane, SecondsOf(model, chunk.start_ns), chunk.dataset});
+      kept.insert(std::move(key));
+    }
+  }
+  store->KeepRows("open", [&](const std::string& key) { return kept.count(key) > 0; });
+}
+
+void SetHistory(const LiveModel& model, const LiveFigures& figures, DeltaStore* store) {
+  const RateSeries& series = model.series();
+  store->Set("series_bin_seconds", series.bin_seconds());
+  store->KeepRows("series", [&](const std::string& key) { return std::stoul(key) < series.bins().size(); });
+  for (size_t i = 0; i < series.bins().size(); ++i) {
+    store->SetRow("series", std::to_string(i), {series.bins()[i].events, series.bins()[i].bytes});
+  }
+  // the last minute for the spark lines: a row once it is over, and then never again
+  const int64_t last = model.second() - 1;
+  const RunSecond& second = model.recent().At(last);
+  const double busy = second.core_ns > 0 ? second.occupied_ns / second.core_ns * static_cast<double>(figures.cores) : 0;
+  store->SetRow("seconds", std::to_string(last),
+                {Rounded(figures.event_rate), Rounded(figures.byte_rate), Rounded(busy),
+                 RoundedOrNull(figures.cpu_efficiency), figures.memory.has_value() ? figures.memory->bytes : 0,
+                 model.totals().failed + model.totals().lost, RoundedOrNull(figures.gpus.utilization)});
+  store->KeepRows("seconds", [&](const std::string& key) { return std::stoll(key) > last - 60; });
+}
+
+void SetEvents(const LiveModel& model, DeltaStore* store) {
+  const auto& events = model.events().all();
+  const int64_t first = events.empty() ? 0 : events.front().number;
+  store->KeepRows("events", [&](const std::string& key) { return std::stoll(key) >= first; });
+  for (const LiveEvent& event : events) {
+    store->SetRow("events", std::to_string(event.number),
+                  {{"seconds", std::max(0.0, std::floor(static_cast<double>(event.time_ns - model.start_ns()) / 1e9))},
+                   {"kind", ToString(event.kind)},
+                   {"text", event.text}});
+  }
+}
+
+/// Sets everything from the model, as one change. docs/live_api.md has the fields.
+void UpdatePage(const LiveModel& model, const LiveFigures& figures, const std::vector<SourceState>& sources,
+                DeltaStore* store) {
+  store->Begin();
+  SetRun(model, figures, sources, store);
+  SetTiles(model, figures, store);
+  SetProgress(model, figures, store);
+  const std::set<size_t> shown = ShownWorkers(model);
+  SetWorkers(model, shown, store);
+  SetStream(model, shown, store);
+  SetHistory(model, figures, store);
+  SetEvents(model, store);
+}
+
+constexpr size_t kMostRemovals = 5000;
+
+}  // namespace
+
+void DeltaStore::Put(Value& value, nlohmann::ordered_json json) {
+  if (value.changed > 0 && value.json == json) return;
+  value.json = std::move(json);
+  value.changed = now_;
+}
+
+void DeltaStore::Set(const std::string& key, nlohmann::ordered_json value) { Put(values_[key], std::move(value)); }
+
+void DeltaStore::SetRow(const std::string& table, const std::string& key, nlohmann::ordered_json row) {
+  Put(tables_[table][key], std::move(row));
+}
+
+void DeltaStore::RemoveRow(const std::string& table, const std::string& key) {
+  if (tables_[table].erase(key) == 0) return;
+  removals_.push_back({now_, table, key});
+  if (removals_.size() <= kMostRemovals) return;
+  forgotten_ = removals_.front().changed;
+  removals_.pop_front();
+}
+
+nlohmann::ordered_json DeltaStore::Since(int64_t since) const {
+  const bool full = since <= first_ || since > now_ || since < forgotten_;
+  if (full) since = 0;
+  nlohmann::ordered_json delta;
+  delta["id"] = now_;
+  delta["full"] = full;
+  for (const auto& [key, value] : values_) {
+    if (value.changed > since) delta[key] = value.json;
+  }
+  for (const auto& [table, rows] : tables_) {
+    nlohmann::ordered_json changed;
+    for (const auto& [key, row] : rows) {
+      if (row.changed > since) changed[key] = row.json;
+    }
+    if (!changed.is_null()) delta[table] = std::move(changed);
+  }
+  if (full) return delta;
+  nlohmann::ordered_json removed;
+  for (const Removal& removal : removals_) {
+    const auto table = tables_.find(removal.table);
+    const bool is_back = table != tables_.end() && table->second.count(removal.key) > 0;
+    if (removal.changed > since && !is_back) removed[removal.table].push_back(removal.key);
+  }
+  if (!removed.is_null()) delta["removed"] = std::move(removed);
+  return delta;
+}
+
+namespace {
+
+constexpr std::string_view kHtml = "text/html; charset=utf-8";
+constexpr std::string_view kText = "text/plain; charset=utf-8";
+
+/// The page brings its own policy, of hashes, which that of the live page would forbid. What it cannot say itself is
+/// that no other page may show it in a frame.
+constexpr std::string_view kReportPolicy = "frame-ancestors 'none'";
+
+constexpr char kAskAgain[] =
+    "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"1\">"
+    "<title>crema</title></head><body><p>The report is being written.</p></body></html>\n";
+
+}  // namespace
+
+ServedReport::ServedReport(Write write) : write_(std::move(write)) {}
+
+void ServedReport::Begin(const std::string& run_id, int64_t records) {
+  records_ = records;
+  page_.reset();
+  writing_ = std::async(std::launch::async, write_, run_id);
+}
+
+LiveReply ServedReport::Answer(const std::string& run_id, int64_t records) {
+  if (!writing_.valid() && (records != records_ || !page_.has_value())) Begin(run_id, records);
+  if (writing_.valid() && !is_writing()) page_ = writing_.get();
+  if (!page_.has_value()) return {202, kHtml, kAskAgain};
+  if (!page_->ok())
+    return {500, kText, "the report cannot be written: " + std::string(page_->status().message()) + "\n"};
+  return {200, kHtml, **page_, kReportPolicy};
+}
+
+namespace {
+
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kRoundEvery(1);
@@ -134,11 +437,10 @@ LiveReply LiveService::AnswerApi(const HttpTarget& target) const {
   const size_t slash = target.path.rfind('/');
   const std::string table = target.path.substr(slash + 1);
   if (target.path == "/api/v1/" + table && document.contains(table)) return JsonReply(document[table]);
-  return {404, kJson, Dump({{"error", "there is no such address: see docs/live.md"}}) + "\n"};
+  return {404, kJson, Dump({{"error", "there is no such address: see docs/live_api.md"}}) + "\n"};
 }
 
 LiveReply LiveService::AnswerReport() const {
-  constexpr std::string_view kText = "text/plain; charset=utf-8";
   if (report_ == nullptr) return {404, kText, "not found\n"};
   if (model_.totals().records == 0) return {404, kText, "nothing was recorded yet\n"};
   return report_->Answer(model_.run_id(), model_.totals().records);
@@ -155,7 +457,7 @@ LiveReply LiveService::Answer(const HttpTarget& target) const {
   if (target.path == "/report") return AnswerReport();
   if (target.path == "/favicon.ico") return {204, "image/x-icon", ""};  // browsers ask on behalf of the report
   if (target.path.rfind("/api/v1", 0) == 0) return AnswerApi(target);
-  return {404, "text/plain; charset=utf-8", "not found\n"};
+  return {404, kText, "not found\n"};
 }
 
 }  // namespace crema

@@ -6,20 +6,106 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <future>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "collector/server/access.h"
-#include "collector/server/delta_store.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model.h"
-#include "collector/server/live_reply.h"
 #include "collector/server/live_sources.h"
-#include "collector/server/served_report.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
+
+/// Values, and tables of rows with keys, each with the number of the change that made it what it is.
+class DeltaStore {
+ public:
+  /// Numbers of changes begin after `first`: one that is larger than those of any server before, so that a client of
+  /// another server gets everything.
+  explicit DeltaStore(int64_t first) : first_(first), now_(first) {}
+
+  /// Begins a change. What is set until the next belongs to it.
+  void Begin() { ++now_; }
+  void Set(const std::string& key, nlohmann::ordered_json value);
+  void SetRow(const std::string& table, const std::string& key, nlohmann::ordered_json row);
+  void RemoveRow(const std::string& table, const std::string& key);
+  /// Removes every row of a table for which `keep(key)` is false.
+  template <class Keep>
+  void KeepRows(const std::string& table, const Keep& keep) {
+    std::vector<std::string> gone;
+    for (const auto& [key, row] : tables_[table]) {
+      if (!keep(key)) gone.push_back(key);
+    }
+    for (const std::string& key : gone) RemoveRow(table, key);
+  }
+
+  int64_t now() const { return now_; }
+
+  /// `{"id": now, "full": bool, key: value, table: {key: row}, "removed": {table: [key]}}`, with what has changed after
+  /// `since`. Everything, and `full`, where `since` is not one of this store's numbers or lies too far back.
+  nlohmann::ordered_json Since(int64_t since) const;
+
+ private:
+  struct Value {
+    nlohmann::ordered_json json;
+    int64_t changed = 0;
+  };
+  struct Removal {
+    int64_t changed;
+    std::string table;
+    std::string key;
+  };
+  void Put(Value& value, nlohmann::ordered_json json);
+
+  int64_t first_;
+  int64_t now_;
+  std::map<std::string, Value> values_;
+  std::map<std::string, std::map<std::string, Value>> tables_;
+  std::deque<Removal> removals_;
+  int64_t forgotten_ = 0;  ///< removals up to this change are no longer known
+};
+
+struct LiveReply {
+  int status = 200;
+  std::string_view type;
+  std::string body;
+  std::string_view policy = "";  ///< its Content-Security-Policy; empty: that of the live page
+};
+
+class ServedReport {
+ public:
+  /// Makes the page of the run of that id. Called on another thread, never twice at once.
+  using Write = std::function<absl::StatusOr<std::string>(const std::string& run_id)>;
+
+  explicit ServedReport(Write write);
+  /// Waits for a page that is being written.
+  ~ServedReport() = default;
+
+  /// The page; 202 with a page that asks again while it is being written; 500 with the reason where it cannot be. It
+  /// is written anew when there are other `records` than the last time.
+  LiveReply Answer(const std::string& run_id, int64_t records);
+
+  bool is_writing() const {
+    return writing_.valid() && writing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
+  }
+
+ private:
+  void Begin(const std::string& run_id, int64_t records);
+
+  Write write_;
+  int64_t records_ = -1;  ///< that there were when the last one was begun
+  std::optional<absl::StatusOr<std::string>> page_;
+  std::future<absl::StatusOr<std::string>> writing_;
+};
 
 /// Everything runs on the thread of the `io_context`; a large backlog is read in slices between which clients are
 /// served.
@@ -38,7 +124,7 @@ class LiveService {
   /// Whether a report is being written, for which the destructor waits.
   bool IsWritingReport() const { return report_ != nullptr && report_->is_writing(); }
 
-  /// The answer to a GET of the page, its parts or the API (docs/live.md). `/events` is not answered here.
+  /// The answer to a GET of the page, its parts or the API (docs/live_api.md). `/events` is not answered here.
   LiveReply Answer(const HttpTarget& target) const;
   /// What has changed since, as JSON.
   std::string Delta(int64_t since) const;

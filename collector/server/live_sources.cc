@@ -1,16 +1,251 @@
 #include "collector/server/live_sources.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "collector/compression/compressed_name.h"
+#include "collector/records/loose_json.h"
+#include "collector/records/record_parser.h"
 #include "collector/records/schema.h"
 #include "collector/sources/log_life.h"
 #include "fmt/format.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
+namespace {
+
+// Small enough to be parsed out of the processor's cache.
+constexpr size_t kBlockBytes = size_t{256} << 10;
+
+class Descriptor {
+ public:
+  explicit Descriptor(const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+absl::Status Failed(const std::string& path) {
+  return absl::ErrnoToStatus(errno, fmt::format("{}: cannot be read", path));
+}
+
+}  // namespace
+
+absl::StatusOr<bool> FileTail::Read(size_t most, const std::function<void(std::string_view)>& on_bytes) {
+  struct stat status;
+  if (stat(path_.c_str(), &status) != 0) return Failed(path_);
+  const bool is_other = offset_ > 0 && (status.st_ino != inode_ || status.st_dev != device_);
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
+  if (is_other || status.st_size < offset_) {
+    offset_ = 0;
+    return absl::OutOfRangeError(
+        fmt::format("{} {}; it is read from its beginning", path_, is_other ? "was replaced" : "became shorter"));
+  }
+  if (status.st_size == offset_) return false;
+  const Descriptor file(path_);  // not kept: there may be more logs than descriptors
+  if (file.get() < 0) return Failed(path_);
+  const std::unique_ptr<char[]> block(new char[kBlockBytes + RecordParser::kPadding]);
+  size_t read = 0;
+  while (read < most) {
+    const ssize_t got = pread(file.get(), block.get(), kBlockBytes, offset_);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Failed(path_);
+    if (got == 0) return false;
+    offset_ += got;
+    read += static_cast<size_t>(got);
+    on_bytes({block.get(), static_cast<size_t>(got)});
+  }
+  return true;
+}
+
+void LineAssembler::Add(std::string_view bytes, const std::function<void(std::string_view)>& on_line,
+                        const std::function<void()>& on_too_long) {
+  while (!bytes.empty()) {
+    const size_t end = bytes.find('\n');
+    const std::string_view piece = bytes.substr(0, end);
+    if (!skipping_ && held_.size() + piece.size() >= kMaxLineBytes) {
+      skipping_ = true;
+      held_.clear();
+      held_.shrink_to_fit();
+      on_too_long();
+    }
+    if (end == std::string_view::npos) {
+      if (!skipping_) held_.append(piece);
+      return;
+    }
+    if (!skipping_) {
+      if (held_.empty() && bytes.size() - piece.size() > RecordParser::kPadding) {
+        if (!piece.empty()) on_line(piece);  // in place: what follows it may be read
+      } else {
+        held_.append(piece);
+        const size_t size = held_.size();
+        held_.append(RecordParser::kPadding, '\0');
+        if (size > 0) on_line(std::string_view(held_).substr(0, size));
+        held_.clear();
+      }
+    }
+    skipping_ = false;
+    bytes.remove_prefix(end + 1);
+  }
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::optional<int64_t> MaybeInteger(const Json& line, std::string_view key) {
+  const Json& field = Field(line, key);
+  return field.is_number() ? std::optional<int64_t>(field.get<int64_t>()) : std::nullopt;
+}
+int64_t Integer(const Json& line, std::string_view key) { return MaybeInteger(line, key).value_or(0); }
+
+}  // namespace
+
+void TreeFeed::Add(std::string_view bytes) {
+  lines_.Add(
+      bytes, [this](std::string_view line) { AddLine(line); }, [this] { model_->CountFault(false); });
+}
+
+void TreeFeed::SetLife(bool running) {
+  if (!command_.known || command_.running == running) return;
+  command_.running = running;
+  if (!running) model_->SetGpus(host_, {});
+  model_->SetCommand(command_);
+}
+
+void TreeFeed::AddLine(std::string_view text) {
+  const Json line = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (line.is_discarded() || !line.is_object()) return model_->CountFault(false);
+  const std::string type = TextField(line, "type");
+  if (type == "run") {
+    command_.known = command_.running = true;
+    command_.name = TextField(line, "name");
+    for (const Json& word : ListField(line, "command")) {
+      if (word.is_string()) command_.command += (command_.command.empty() ? "" : " ") + word.get<std::string>();
+    }
+    command_.start_ns = Integer(line, "start_ns");
+    command_.memory_limit_bytes = MaybeInteger(line, "memory_limit_bytes");
+    host_ = TextField(line, "host");
+    model_->SetCommand(command_);
+  } else if (type == "tree_sample") {
+    for (const Json& row : ListField(line, "process_rows")) {
+      model_->AddMemory(host_, Integer(row, "pid"), Integer(line, "time_ns"), Integer(row, "rss_bytes"));
+    }
+    std::vector<TreeGpu> gpus;
+    for (const Json& row : ListField(line, "gpus")) {
+      TreeGpu& gpu = gpus.emplace_back();
+      gpu.utilization_percent = MaybeInteger(row, "utilization_percent");
+      gpu.tree_memory_bytes = MaybeInteger(row, "tree_memory_bytes");
+      gpu.power_mw = MaybeInteger(row, "power_mw");
+    }
+    model_->SetGpus(host_, std::move(gpus));
+  } else if (type == "run_end") {
+    command_.running = false;
+    model_->SetGpus(host_, {});
+    command_.stop_ns = Integer(line, "time_ns");
+    command_.exit_status = MaybeInteger(line, "exit_status");
+    model_->SetCommand(command_);
+  }
+}
+
+void RecordFeed::Add(std::string_view bytes) {
+  if (is_left_out_) return;
+  lines_.Add(
+      bytes, [this](std::string_view line) { AddLine(line); }, [this] { model_->CountFault(false); });
+}
+
+void RecordFeed::AddLine(std::string_view line) {
+  if (is_left_out_) return;
+  switch (parser_->Parse(line)) {
+    case ParseOutcome::kRecord:
+      break;
+    case ParseOutcome::kUnknownType:
+      return model_->CountFault(true);
+    case ParseOutcome::kOtherSchema:
+      is_left_out_ = true;
+      return model_->CountFault(false);
+    case ParseOutcome::kTorn:
+    case ParseOutcome::kMalformed:
+      return model_->CountFault(false);
+  }
+  const Record& record = parser_->record();
+  if (record.type == RecordType::kProcess) {
+    const std::optional<LiveModel::WorkerId> before = worker_;
+    worker_ = model_->AddProcess(record.process);
+    // Logs put together: the process above is over, with or without an end.
+    if (before.has_value() && before != worker_) model_->SetLife(*before, false);
+    is_left_out_ = !worker_.has_value();
+    if (!is_left_out_) recorder_ = &model_->RecorderOf(*worker_, record.process.recorder.value_or(0));
+  } else if (worker_.has_value() && record.type == RecordType::kSums) {
+    model_->AddSums(*worker_, recorder_->sums.Increment(record.sums));
+  } else if (worker_.has_value()) {
+    if (IsRepeated(record)) return;
+    model_->Add(*worker_, record);
+  } else {
+    model_->CountFault(false);  // its process line could not be read: nobody knows whose it is
+  }
+}
+
+bool RecordFeed::IsRepeated(const Record& record) {
+  switch (record.type) {
+    case RecordType::kBegin:
+      return recorder_->ended.Contains(record.begin.number);
+    case RecordType::kChunk:
+      return !recorder_->ended.Insert(record.chunk.number);
+    case RecordType::kEnd:
+      return std::exchange(recorder_->has_end, true);
+    default:
+      return false;
+  }
+}
+
+void EngineRun::SetVersion(const std::string& version) {
+  const std::string name(engine_->traits.name);
+  model_->SetEngine(version.empty() ? name : name + " " + version);
+}
+
+void EngineRun::AddWorker(const ClusterWorkerFact& worker) {
+  model_->AddSchedulerWorker(worker.hostname, worker.pid.value_or(0), worker.address, worker.threads,
+                             worker.memory_limit_bytes);
+}
+
+void EngineRun::AddRecords(const std::string& log, std::string_view bytes) {
+  logs_.try_emplace(log, parser_, model_).first->second.Add(bytes);
+}
+
+void EngineRun::SetLives(const std::function<bool(const std::string& host, int64_t pid)>& is_there) {
+  for (const auto& [name, log] : logs_) {
+    if (!log.worker().has_value()) continue;
+    const LiveWorker& worker = model_->workers()[*log.worker()];
+    model_->SetLife(*log.worker(), is_there(worker.host, worker.pid));
+  }
+}
+
+void EngineRun::AddScheduler(const SchedulerFact& scheduler) {
+  model_->SchedulerAt(scheduler.address).Add(scheduler, model_->second());
+}
+
+void EngineRun::SetComputeSeconds(const std::string& address, const std::map<std::string, double>& by_prefix) {
+  model_->SchedulerAt(address).SetComputeSeconds(by_prefix);
+}
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -3,22 +3,125 @@
 #define CREMA_COLLECTOR_SERVER_LIVE_SOURCES_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "collector/engines/engine.h"
 #include "collector/engines/engines.h"
 #include "collector/records/record_parser.h"
-#include "collector/server/engine_run.h"
-#include "collector/server/file_tail.h"
 #include "collector/server/live_model.h"
-#include "collector/server/record_feed.h"
-#include "collector/server/tree_feed.h"
 
 namespace crema {
+
+class FileTail {
+ public:
+  explicit FileTail(std::string path) : path_(std::move(path)) {}
+
+  const std::string& path() const { return path_; }
+  int64_t offset() const { return offset_; }
+
+  /// Hands what was appended to `on_bytes`, at most about `most` bytes, in pieces that hold during the call. Returns
+  /// whether more is there. Errors: NotFound where the file is gone; OutOfRange where it became shorter or is another
+  /// file of that name (reading goes on at its beginning); what the system says.
+  absl::StatusOr<bool> Read(size_t most, const std::function<void(std::string_view)>& on_bytes);
+
+ private:
+  std::string path_;
+  int64_t offset_ = 0;
+  uint64_t device_ = 0;
+  uint64_t inode_ = 0;
+};
+
+/// Cuts bytes that come in pieces into lines.
+class LineAssembler {
+ public:
+  /// Calls `on_line` for each whole line, without its newline; `RecordParser::kPadding` readable bytes follow it. A
+  /// line beyond `kMaxLineBytes` becomes `on_too_long()`, once.
+  void Add(std::string_view bytes, const std::function<void(std::string_view)>& on_line,
+           const std::function<void()>& on_too_long);
+  /// Forgets a line that was begun.
+  void Clear() { held_.clear(); }
+  bool has_begun_line() const { return !held_.empty(); }
+
+ private:
+  std::string held_;
+  bool skipping_ = false;
+};
+
+class TreeFeed {
+ public:
+  explicit TreeFeed(LiveModel* model) : model_(model) {}
+  void Add(std::string_view bytes);
+  /// `running`: `crema run` still holds the log.
+  void SetLife(bool running);
+
+ private:
+  void AddLine(std::string_view line);
+
+  LiveModel* model_;
+  LineAssembler lines_;
+  LiveCommand command_;
+  std::string host_;
+};
+
+class RecordFeed {
+ public:
+  /// `parser` and `model` outlive it; feeds that take turns share one parser.
+  RecordFeed(RecordParser* parser, LiveModel* model) : parser_(parser), model_(model) {}
+
+  void Add(std::string_view bytes);
+  /// The log is read from its beginning again: what was told before is not counted twice.
+  void Restart() { lines_.Clear(); }
+  /// The worker whose log it is; nullopt: not known yet, or its records are left out.
+  std::optional<LiveModel::WorkerId> worker() const { return worker_; }
+
+ private:
+  void AddLine(std::string_view line);
+  /// It was told before: the log was copied, or written anew.
+  bool IsRepeated(const Record& record);
+
+  RecordParser* parser_;
+  LiveModel* model_;
+  LineAssembler lines_;
+  std::optional<LiveModel::WorkerId> worker_;
+  bool is_left_out_ = false;
+  LiveRecorder* recorder_ = nullptr;  ///< the worker's
+};
+
+class EngineRun : public LiveRun {
+ public:
+  /// All of them outlive it; runs that take turns share one parser.
+  EngineRun(const Engine& engine, RecordParser* parser, LiveModel* model)
+      : engine_(&engine), parser_(parser), model_(model) {}
+
+  int64_t now_ns() const override { return model_->now_ns(); }
+  void SetVersion(const std::string& version) override;
+  void BeginSession(int64_t time_ns) override { model_->BeginSession(time_ns); }
+  void EndSession(int64_t time_ns) override { model_->EndSession(time_ns); }
+  void SetPlan(std::map<std::string, int64_t> events) override { model_->SetPlan(std::move(events)); }
+  void AddWorker(const ClusterWorkerFact& worker) override;
+  void AddRecords(const std::string& log, std::string_view bytes) override;
+  void SetLives(const std::function<bool(const std::string& host, int64_t pid)>& is_there) override;
+  void AddScheduler(const SchedulerFact& scheduler) override;
+  void SetComputeSeconds(const std::string& address, const std::map<std::string, double>& by_prefix) override;
+  void Note(EventKind kind, std::string text) override { model_->Note(kind, std::move(text)); }
+  void CountMalformed(int64_t lines) override { model_->CountFault(/*is_unknown=*/false, lines); }
+
+ private:
+  const Engine* engine_;
+  RecordParser* parser_;
+  LiveModel* model_;
+  std::map<std::string, RecordFeed> logs_;
+};
 
 struct SourceState {
   std::string name;

@@ -1,8 +1,10 @@
-// One worker of a live run: what its log has told so far, and what it does now.
+// One worker of a live run: what its log has told so far, what it does now, and from where on the page warns of it.
 #ifndef CREMA_COLLECTOR_SERVER_LIVE_WORKER_H_
 #define CREMA_COLLECTOR_SERVER_LIVE_WORKER_H_
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -14,12 +16,61 @@
 #include "absl/container/flat_hash_set.h"
 #include "collector/insight/memory_growth.h"
 #include "collector/metrics/workers/worker_life.h"
+#include "collector/records/cluster_facts.h"
 #include "collector/records/facts.h"
 #include "collector/records/seen_numbers.h"
 #include "collector/records/sums_so_far.h"
-#include "collector/server/recent_seconds.h"
 
 namespace crema {
+
+// Memory that grows: what counts as growth stands in collector/insight/memory_growth.h.
+inline constexpr double kSoonSeconds = 600;  ///< to the limit: time enough to do something about it
+
+// A worker that is slow: kSpellFactor (slow_spells.h) as for the verdict slow-spell, where the last minute has many
+// chunks of it; with more tolerance where it has few.
+inline constexpr double kSlowFactor = 2;      ///< of few: times what chunks of this dataset and size take elsewhere
+inline constexpr double kNormalFactor = 1.3;  ///< well below both, so that it does not go to and fro
+inline constexpr int64_t kLeastChunks = 5;    ///< in the last minute: the mean of fewer may be one slow chunk
+inline constexpr int64_t kManyChunks = 20;    ///< in the last minute: their mean is no one chunk's
+
+/// What goes on is said anew so often: what changes each second cannot be read.
+inline constexpr int64_t kUpdateSeconds = 5;
+
+/// A clock that differs by more from what passed was set by somebody: a late tick differs by less.
+inline constexpr int64_t kLeastJumpNs = 2'000'000'000;
+
+/// One `Bin` for each of the last `kSeconds` seconds. `Bin` is a sum: value-initialised it is nothing, and `+=` adds.
+template <class Bin, size_t kSeconds>
+class RecentSeconds {
+ public:
+  /// The bin of a second; nullptr where it has gone by. A later second than any before makes room for itself.
+  Bin* Find(int64_t second) {
+    if (second > latest_) Advance(second);
+    if (second < 0 || second <= latest_ - static_cast<int64_t>(kSeconds)) return nullptr;
+    return &bins_[static_cast<size_t>(second) % kSeconds];
+  }
+  const Bin& At(int64_t second) const {
+    static const Bin kNothing{};
+    if (second < 0 || second > latest_ || second <= latest_ - static_cast<int64_t>(kSeconds)) return kNothing;
+    return bins_[static_cast<size_t>(second) % kSeconds];
+  }
+  /// Of the seconds `first` to `last`, both with.
+  Bin Sum(int64_t first, int64_t last) const {
+    Bin sum{};
+    for (int64_t second = first; second <= last; ++second) sum += At(second);
+    return sum;
+  }
+
+ private:
+  void Advance(int64_t second) {
+    const int64_t begin = second - latest_ > static_cast<int64_t>(kSeconds) ? second - kSeconds + 1 : latest_ + 1;
+    for (int64_t each = begin < 0 ? 0 : begin; each <= second; ++each) bins_[static_cast<size_t>(each) % kSeconds] = {};
+    latest_ = second;
+  }
+
+  std::array<Bin, kSeconds> bins_{};
+  int64_t latest_ = -1;
+};
 
 /// Seconds over which "now" is measured.
 inline constexpr int64_t kRecentSeconds = 30;
@@ -141,6 +192,57 @@ struct LiveWorker {
     const int64_t seen = CoresOfLanes(lanes_peak, std::max<int64_t>(1, most_open), helped);
     return allowed_cores.has_value() ? std::min(seen, WholeCores(*allowed_cores)) : seen;
   }
+};
+
+/// Tasks of one prefix.
+struct SchedulerTasks {
+  int64_t finished = 0;  ///< since it is followed
+  double compute_seconds = 0;
+  std::optional<double> compute_seconds_in_all;  ///< since the scheduler began; nullopt: it does not tell
+};
+
+/// Of the tasks that finish it knows what it was told.
+class LiveScheduler {
+ public:
+  static constexpr size_t kMostPrefixes = 1000;
+  static constexpr size_t kMostWorkers = 10'000;
+
+  explicit LiveScheduler(int64_t since_ns) : since_ns_(since_ns) {}
+
+  /// `second` as of `LiveModel`.
+  void Add(const SchedulerFact& told, int64_t second);
+  /// Since it began, by prefix.
+  void SetComputeSeconds(const std::map<std::string, double>& by_prefix);
+
+  /// When it was first heard of.
+  int64_t since_ns() const { return since_ns_; }
+  /// One of its own numbers, such as `workers`; nullopt: it does not tell.
+  std::optional<int64_t> count(const std::string& name) const;
+  const std::map<std::string, int64_t>& counts() const { return counts_; }
+  /// It is known to live, and has tasks that have not ended.
+  bool is_at_work() const { return is_there_ && has_tasks(); }
+  bool has_tasks() const { return count("tasks").value_or(0) > 0; }
+  /// Why finished tasks are not told at present; empty: they are.
+  const std::string& stream_problem() const { return stream_problem_; }
+  /// Since it is followed, as far as they were told; nullopt: none was ever told of.
+  std::optional<int64_t> finished() const;
+  /// Per second over the last ones, up to 30; nullopt: they are not told, or not yet for a whole second.
+  std::optional<double> finished_rate(int64_t second) const;
+  const std::map<std::string, SchedulerTasks>& tasks() const { return tasks_; }
+  /// Finished tasks by the worker's address.
+  const std::map<std::string, int64_t>& finished_by_worker() const { return finished_by_worker_; }
+
+ private:
+  int64_t since_ns_;
+  std::map<std::string, int64_t> counts_;
+  bool is_there_ = false;
+  std::string stream_problem_ = "nothing was told yet";
+  std::optional<int64_t> streams_since_;  // the second from which on its stream is read without a gap
+  bool has_streamed_ = false;
+  int64_t finished_ = 0;
+  std::map<std::string, SchedulerTasks> tasks_;
+  std::map<std::string, int64_t> finished_by_worker_;
+  RecentSeconds<int64_t, kRecentSeconds + 2> recent_;
 };
 
 }  // namespace crema

@@ -1,8 +1,8 @@
-#include "collector/server/rate_series.h"
-
 #include <gtest/gtest.h>
 
 #include <numeric>
+
+#include "collector/server/live_history.h"
 
 namespace crema {
 namespace {

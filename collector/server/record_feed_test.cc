@@ -1,8 +1,8 @@
-#include "collector/server/record_feed.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "collector/server/live_sources.h"
 
 namespace crema {
 namespace {

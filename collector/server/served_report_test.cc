@@ -1,5 +1,3 @@
-#include "collector/server/served_report.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -8,6 +6,7 @@
 #include <thread>
 
 #include "absl/status/status.h"
+#include "collector/server/live_service.h"
 
 namespace crema {
 namespace {

@@ -1,5 +1,3 @@
-#include "collector/server/token_file.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,8 +1,7 @@
-#include "collector/server/worker_order.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "collector/server/live_figures.h"
 #include "collector/server/live_model_fixture.h"
 
 namespace crema {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "collector/records/unended_attempts.h"
+#include "collector/records/attempt_state.h"
 #include "collector/sources/gpu_of_chunks.h"
 #include "collector/sources/log_life.h"
 

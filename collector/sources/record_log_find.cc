@@ -16,7 +16,7 @@
 
 #include "collector/compression/compressed_name.h"
 #include "collector/compression/decompressed_file.h"
-#include "collector/records/process_identity.h"
+#include "collector/records/facts.h"
 #include "collector/records/record_parser.h"
 #include "collector/records/schema.h"
 #include "collector/sources/coffea_report.h"

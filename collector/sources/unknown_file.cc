@@ -83,6 +83,12 @@ std::string DescribeUnknownDirectory(const std::string& path) {
     if (!fs::exists(folder / "performance", error) && !fs::exists(folder / "taskgraph", error)) continue;
     return "holds a TaskVine run without its `transactions`; it is the log that crema reads";
   }
+  std::string measured;  // the last one by name: names of measurements end in their time
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
+    const bool is_measurement = fs::exists(entry.path() / "measurement.json", error);
+    if (is_measurement) measured = std::max(measured, entry.path().string());
+  }
+  if (!measured.empty()) return fmt::format("is not a measurement, but holds some; name one, for example {}", measured);
   return fmt::format("holds no record log (*{}); was the program run with CREMA_DIR set, or under `crema run`?",
                      kRecordLogSuffix);
 }

@@ -46,6 +46,19 @@ class SymbolTable {
   std::string file_with_lines_;
 };
 
+struct SourceLine {
+  std::string file;
+  int64_t line = 0;
+};
+
+/// Of the code at these addresses, as `file` counts them: one entry an address; nullopt: the file does not say. Runs
+/// `addr2line` of binutils, for at most 20 seconds.
+absl::StatusOr<std::vector<std::optional<SourceLine>>> FindSourceLines(const std::string& file,
+                                                                       const std::vector<uint64_t>& addresses);
+
+/// A line of addr2line's: `/home/me/fit.cc:12 (discriminator 3)`, or `??:0`.
+std::optional<SourceLine> ParseSourceLine(std::string_view text);
+
 }  // namespace crema
 
 #endif  // CREMA_COLLECTOR_SYMBOLS_SYMBOL_TABLE_H_

@@ -1,8 +1,7 @@
-#include "collector/writers/chunk_list.h"
-
 #include <string>
 
 #include "collector/writers/display_text.h"
+#include "collector/writers/terminal.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -9,9 +9,17 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/writers/terminal_style.h"
-
 namespace crema {
+
+struct TerminalStyle {
+  /// Columns of the terminal. The summary uses at most 100 of them; below 80 it leaves out bars and the block over
+  /// time.
+  int width = 100;
+  /// ANSI colours. They are never the only sign: the text says the same without them.
+  bool color = false;
+  /// Pure ASCII: box as `+ - |`, bars as `#`, spark lines as digits, marks as `OK`, `WARN`, `BAD`.
+  bool ascii = false;
+};
 
 /// White space becomes a space; what has no width is dropped; control characters, bad UTF-8 and letters that are not
 /// one column wide everywhere become `?`. With `style.ascii`, signs are spelled (`≥` as `>=`). Idempotent.

@@ -4,6 +4,8 @@
 
 #include "collector/appearance/function_names.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/measurement/catalog.h"
+#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -87,6 +89,32 @@ DocumentTable TableOf(const CellTable& cells) {
   return table;
 }
 
+void AddTable(const DocumentTable& table, const TerminalStyle& style, std::string* text) {
+  const LaidOutTable laid_out = LayOut(table.text, style.width, style);
+  for (const PaintedLine& line : laid_out.lines) {
+    PaintedLine pieces = line;
+    // nothing trails at the end of a line
+    for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
+      piece->text.erase(piece->text.find_last_not_of(' ') + 1);
+      if (!piece->text.empty()) break;
+    }
+    for (const PaintedText& piece : pieces) *text += Painted(piece, style);
+    *text += "\n";
+  }
+  if (!laid_out.left_out.empty())
+    AddNote(fmt::format("left out at this width: {}", fmt::join(laid_out.left_out, ", ")), style, text);
+  if (!table.not_measured.empty())
+    AddNote(fmt::format("not measured: {}", fmt::join(table.not_measured, ", ")), style, text);
+}
+
+void AddRows(const CellTable& cells, std::string_view if_empty, const TerminalStyle& style, std::string* text) {
+  if (cells.rows.empty()) {
+    AddNote(std::string(if_empty), style, text);
+    return;
+  }
+  AddTable(TableOf(cells), style, text);
+}
+
 CellTable CellsOf(const nlohmann::ordered_json& rows, std::vector<CellColumn> columns) {
   CellTable cells{std::move(columns), {}};
   for (const nlohmann::ordered_json& row : rows) {
@@ -113,8 +141,45 @@ std::string WhyNoRows(std::string_view table, const Measurement& measurement) {
     return measurement.quality.summed_chunks.value_or(0) > 0 ? "chunks were summed" : "not in this measurement";
   }
   const bool is_breakdown = table == "datasets" || table == "files";
-  if (is_breakdown && measurement.Metric("num_attempts").value_or(0) <= 0) return "no chunk was recorded";
+  if (is_breakdown && measurement.Metric("num_attempts").value_or(0) <= 0) table = "hosts";  // empty for want of chunks
   return std::string(FindTable(table)->empty);
+}
+
+std::string ExactText(const Cell& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const bool* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  const Number* number = std::get_if<Number>(&value);
+  return number == nullptr ? "–" : DigitsOf(*number);
+}
+
+std::string ExactText(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text.empty() ? "none" : text;
+}
+
+std::string ExactText(const MetricValue& value) {
+  if (const auto* names = std::get_if<std::vector<std::string>>(&value)) return ExactText(*names);
+  if (const auto* integer = std::get_if<int64_t>(&value)) return DigitsOf(*integer);
+  const double* number = std::get_if<double>(&value);
+  return number == nullptr ? "–" : DigitsOf(*number);
+}
+
+std::string MetricText(std::string_view key, const MetricValue& value, std::string_view unit) {
+  if (const auto* integer = std::get_if<int64_t>(&value))
+    return HumanQuantity(key, static_cast<double>(*integer), unit);
+  const double* number = std::get_if<double>(&value);
+  return number == nullptr ? ExactText(value) : HumanQuantity(key, *number, unit);
+}
+
+std::vector<std::string_view> KeysOf(const MetricSet& metrics) {
+  std::vector<std::string_view> keys;
+  for (const MetricDefinition& definition : MetricCatalog()) {
+    for (const std::string& key : {definition.key, definition.alias}) {
+      if (const auto found = metrics.values().find(key); found != metrics.values().end()) keys.push_back(found->first);
+    }
+  }
+  return keys;
 }
 
 }  // namespace crema

@@ -8,6 +8,7 @@
 
 #include "collector/measurement/cells.h"
 #include "collector/measurement/measurement.h"
+#include "collector/measurement/metric_set.h"
 #include "collector/writers/text_table.h"
 #include "nlohmann/json_fwd.hpp"
 
@@ -25,11 +26,29 @@ struct DocumentTable {
 
 DocumentTable TableOf(const CellTable& cells);
 
+/// The table, and under it the columns that did not fit or were not measured.
+void AddTable(const DocumentTable& table, const TerminalStyle& style, std::string* text);
+
+/// A table of the rows, or `if_empty` where there are none.
+void AddRows(const CellTable& cells, std::string_view if_empty, const TerminalStyle& style, std::string* text);
+
 /// Rows of JSON that is no measurement, by the columns' keys.
 CellTable CellsOf(const nlohmann::ordered_json& rows, std::vector<CellColumn> columns);
 
 /// Why a table of the measurement has no rows.
 std::string WhyNoRows(std::string_view table, const Measurement& measurement);
+
+/// All digits the document holds; lists with spaces between.
+std::string ExactText(const Cell& value);
+std::string ExactText(const std::vector<std::string>& words);
+std::string ExactText(const MetricValue& value);
+
+/// For people: `6 m 17 s` of a value in `s`, `3.61 GiB` of memory and `284 GB` of data in `B`; an unknown unit is
+/// written behind the number. `–` for null.
+std::string MetricText(std::string_view key, const MetricValue& value, std::string_view unit);
+
+/// The keys that it has, in docs/metrics.md's order, an alias after its key.
+std::vector<std::string_view> KeysOf(const MetricSet& metrics);
 
 }  // namespace crema
 

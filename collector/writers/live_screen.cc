@@ -4,20 +4,88 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/appearance/worker_names.h"
-#include "collector/server/live_key_figures.h"
-#include "collector/server/worker_order.h"
+#include "collector/server/live_figures.h"
+#include "collector/server/live_model.h"
 #include "collector/writers/display_text.h"
-#include "collector/writers/scheduler_block.h"
 #include "collector/writers/summary_blocks.h"
-#include "collector/writers/terminal_bars.h"
 #include "collector/writers/terminal_box.h"
 #include "fmt/format.h"
 
 namespace crema {
 namespace {
+
+using TasksOfPrefix = std::pair<std::string, SchedulerTasks>;
+
+// What managers of TaskVine and Work Queue report, in the terminal.
+
+std::string CountOf(const LiveScheduler& scheduler, const char* name) {
+  const std::optional<int64_t> count = scheduler.count(name);
+  return count.has_value() ? HumanCount(static_cast<double>(*count)) : "–";
+}
+
+std::string State(const LiveScheduler& scheduler) {
+  return fmt::format("{} workers, {} cores · {} tasks: {} at workers, {} wait, {} failed",
+                     CountOf(scheduler, "workers"), CountOf(scheduler, "cores"), CountOf(scheduler, "tasks"),
+                     CountOf(scheduler, "processing"), CountOf(scheduler, "waiting"), CountOf(scheduler, "erred"));
+}
+
+std::string FinishedTasks(const LiveScheduler& scheduler, int64_t second) {
+  if (!scheduler.finished().has_value()) return "finished tasks are not known";
+  const std::optional<double> rate = scheduler.finished_rate(second);
+  return fmt::format("{} finished ({})", HumanCount(static_cast<double>(*scheduler.finished())),
+                     rate.has_value() ? HumanRate(*rate) : "at present not known");
+}
+
+std::vector<TasksOfPrefix> MostFinished(const LiveScheduler& scheduler, size_t most) {
+  std::vector<TasksOfPrefix> rows(scheduler.tasks().begin(), scheduler.tasks().end());
+  std::stable_sort(rows.begin(), rows.end(), [](const TasksOfPrefix& a, const TasksOfPrefix& b) {
+    return a.second.finished > b.second.finished;
+  });
+  if (rows.size() > most) rows.resize(most);
+  return rows;
+}
+
+/// A block for each of them: its state, its finished tasks, and of `prefixes` kinds of tasks those that have finished
+/// most. How many lines it took.
+int AddSchedulers(const LiveModel& model, int prefixes, TerminalBox* box) {
+  int lines = 0;
+  const TerminalStyle& style = box->style();
+  for (const auto& [address, scheduler] : model.schedulers()) {
+    box->Rule(address);
+    box->Line({{State(scheduler)}});
+    box->Line({{FinishedTasks(scheduler, model.second()), Paint::kBold}});
+    lines += 3;
+    for (const auto& [prefix, tasks] : MostFinished(scheduler, static_cast<size_t>(std::max(0, prefixes)))) {
+      const std::string finished =
+          scheduler.finished().has_value() ? HumanCount(static_cast<double>(tasks.finished)) : "–";
+      PaintedLine line = {{Pad(CutFront(prefix, 30, style), 30, Align::kLeft, style)},
+                          {Pad(finished, 9, Align::kRight, style)},
+                          {" finished"}};
+      if (tasks.finished > 0) line.push_back({fmt::format(" · {} computed", HumanDuration(tasks.compute_seconds))});
+      if (tasks.compute_seconds_in_all.has_value()) {
+        line.push_back({fmt::format(" · {} in all", HumanDuration(*tasks.compute_seconds_in_all)), Paint::kDim});
+      }
+      box->Line(line);
+      ++lines;
+    }
+  }
+  return lines;
+}
+
+/// The same without the kinds, for files and pipes.
+std::string SchedulersInOneLine(const LiveModel& model) {
+  std::string text;
+  for (const auto& [address, scheduler] : model.schedulers()) {
+    if (!text.empty()) text += " | ";
+    text += State(scheduler) + " · " + FinishedTasks(scheduler, model.second());
+  }
+  return text;
+}
 
 constexpr int kFixedRows = 14;  ///< edges, progress, key figures, the last half minute, two rules
 constexpr int kLeastRowsOfBlock = 2;
@@ -25,7 +93,7 @@ constexpr int kLeastRowsOfBlock = 2;
 PaintedText StateText(const LiveModel& model, const LiveFigures& figures) {
   const std::string clock = " " + HumanClock(figures.wall_seconds);
   const std::string trouble = LiveTrouble(model, figures);
-  if (model.is_bare()) return {"▲ no records" + clock, Paint::kWatch};
+  if (model.has_schedulers_only()) return {"▲ no records" + clock, Paint::kWatch};
   if (model.workers().empty() && !model.command().known) return {"waiting for records", Paint::kWatch};
   switch (model.state()) {
     case LiveState::kRunning:
@@ -200,7 +268,7 @@ std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const
                        const TerminalStyle& style, int rows) {
   TerminalBox box(style);
   box.Open("crema top", model.options().name, StateText(model, figures));
-  if (model.is_bare()) {
+  if (model.has_schedulers_only()) {
     for (const SourceState& source : sources) {
       if (!source.problem.empty()) box.Paragraph("▲ " + source.problem, Paint::kWatch);
     }
@@ -211,11 +279,11 @@ std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const
   AddProgress(model, figures, &box);
   for (const KeyFigureRow& row : LiveKeyFigureRows(model, figures)) DrawKeyFigure(row, &box);
   AddRecent(figures, &box);
-  int spare = rows - kFixedRows - AddSchedulers(model, 0, &box);
+  int spare = rows - kFixedRows - (figures.gpus.count > 0 ? 1 : 0) - AddSchedulers(model, 0, &box);
   for (const SourceState& source : sources) {
     if (source.problem.empty() || spare <= 2 * kLeastRowsOfBlock) continue;
-    box.Line({{"▲ " + source.problem, Paint::kWatch}});
-    --spare;
+    box.Paragraph("▲ " + source.problem, Paint::kWatch);
+    spare -= 1 + static_cast<int>(source.problem.size()) / box.inner_columns();
   }
   int recorded = 0;
   for (const LiveWorker& worker : model.workers()) recorded += worker.has_recorded();
@@ -228,8 +296,14 @@ std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const
   return FirstRows(box.Close(), rows);
 }
 
-std::string RenderLiveLine(const LiveModel& model, const LiveFigures& figures) {
-  if (model.is_bare()) return HumanClock(figures.wall_seconds) + " no records · " + SchedulersInOneLine(model) + "\n";
+std::string RenderLiveLine(const LiveModel& model, const LiveFigures& figures,
+                           const std::vector<SourceState>& sources) {
+  std::string problems;
+  for (const SourceState& source : sources) problems += source.problem.empty() ? "" : " · " + source.problem;
+  const bool is_waiting = model.workers().empty() && model.schedulers().empty() && !model.command().known;
+  if (is_waiting && !problems.empty()) return "waiting for records" + problems + "\n";
+  if (model.has_schedulers_only())
+    return HumanClock(figures.wall_seconds) + " no records · " + SchedulersInOneLine(model) + "\n";
   const LiveTotals& totals = model.totals();
   const std::string_view state = NameOf(model.state());
   std::string text = fmt::format(

@@ -8,7 +8,7 @@
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model.h"
 #include "collector/server/live_sources.h"
-#include "collector/writers/terminal_style.h"
+#include "collector/writers/display_text.h"
 
 namespace crema {
 
@@ -17,8 +17,8 @@ namespace crema {
 std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const std::vector<SourceState>& sources,
                        const TerminalStyle& style, int rows);
 
-/// The same in one line, for files and pipes.
-std::string RenderLiveLine(const LiveModel& model, const LiveFigures& figures);
+/// The same in one line, for files and pipes. While nothing is recorded it says what is wrong with the sources.
+std::string RenderLiveLine(const LiveModel& model, const LiveFigures& figures, const std::vector<SourceState>& sources);
 
 }  // namespace crema
 

@@ -16,9 +16,10 @@ using ::testing::Not;
 class LiveScreenTest : public LiveModelTest {
  protected:
   std::string Screen(int rows) const {
-    return RenderLive(model_, ComputeLiveFigures(model_), {}, {80, /*color=*/false, /*ascii=*/false}, rows);
+    return RenderLive(model_, ComputeLiveFigures(model_), sources_, {80, /*color=*/false, /*ascii=*/false}, rows);
   }
-  std::string Line() const { return RenderLiveLine(model_, ComputeLiveFigures(model_)); }
+  std::vector<SourceState> sources_;
+  std::string Line() const { return RenderLiveLine(model_, ComputeLiveFigures(model_), sources_); }
 };
 
 TEST_F(LiveScreenTest, HidesNoWorkerThatVanishedBehindThoseThatRun) {
@@ -62,6 +63,17 @@ TEST_F(LiveScreenTest, ARunningJobIsNoWarning) {
   PassTo(2);
   EXPECT_THAT(Screen(24), HasSubstr("running 0:02"));
   EXPECT_THAT(Screen(24), Not(HasSubstr("▲")));
+}
+
+TEST_F(LiveScreenTest, SaysWhatIsWrongWithASourceWhileNothingIsRecorded) {
+  const std::string problem =
+      "dask://node:8787: the scheduler has no crema plug-in; attach it with crema_hep.attach(client)";
+  sources_ = {{"dask://node:8787", true, problem}};
+  EXPECT_EQ(Line(), "waiting for records · " + problem + "\n");
+  EXPECT_THAT(Screen(24), HasSubstr("crema_hep.attach(client)")) << "the remedy is not cut off";
+  Begin(Worker(1), 0, 0);
+  PassTo(2);
+  EXPECT_THAT(Line(), Not(HasSubstr("plug-in")));
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
-#include "collector/writers/step_timeline.h"
-
 #include "collector/measurement/measurement_json.h"
+#include "collector/writers/terminal_box.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"

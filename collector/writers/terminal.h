@@ -5,16 +5,37 @@
 #ifndef CREMA_COLLECTOR_WRITERS_TERMINAL_H_
 #define CREMA_COLLECTOR_WRITERS_TERMINAL_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "collector/measurement/findings.h"
 #include "collector/measurement/measurement.h"
-#include "collector/writers/terminal_style.h"
+#include "collector/writers/display_text.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
+
+struct ChunkListing {
+  nlohmann::ordered_json rows;  ///< the attempts, in order; fields as in `crema export --to chunks`
+  std::string sorted_by;
+  int64_t matched = 0;                  ///< of these many that match the rows are the first
+  int64_t seen = 0;                     ///< of these many in all
+  int64_t summed = 0;                   ///< beside these: they have no line of their own
+  std::optional<int64_t> run_start_ns;  ///< Unix time; starts are shown from here on
+};
+
+/// The rows as a table, and how many there are that it does not show.
+std::string RenderChunkList(const ChunkListing& listing, const TerminalStyle& style);
+
+/// The headline, then each verdict: sign, id and saving, its sentence, the evidence with its keys, the suggestion.
+/// `rows` as in the document's `verdicts`. Ends in a newline.
+std::string RenderVerdicts(const std::string& headline, const std::vector<VerdictRow>& rows,
+                           const TerminalStyle& style);
 
 /// The whole picture: where the core-seconds went in one sentence first, then key figures, budget, sections, time,
 /// datasets, cut flow, findings, and whether all this can be trusted last. Every line of the box has the same width.

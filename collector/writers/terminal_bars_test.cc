@@ -1,8 +1,7 @@
-#include "collector/writers/terminal_bars.h"
-
 #include <limits>
 
 #include "collector/writers/display_text.h"
+#include "collector/writers/terminal_box.h"
 #include "gtest/gtest.h"
 
 namespace crema {

@@ -1,6 +1,12 @@
 #include "collector/writers/terminal_box.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "collector/appearance/colours.h"
 #include "collector/writers/display_text.h"
@@ -126,6 +132,95 @@ void TerminalBox::Paragraph(std::string_view text, Paint paint) {
 std::string TerminalBox::Close() {
   Edge(style_.ascii ? "+" : "└", {}, {}, style_.ascii ? "+" : "┘");
   return std::move(text_);
+}
+
+namespace {
+
+constexpr std::array<std::string_view, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+constexpr std::array<std::string_view, 8> kLevels = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+
+}  // namespace
+
+std::string Bar(double share, int columns, const TerminalStyle& style) {
+  if (!(share > 0) || columns <= 0) return "";
+  const double filled = std::min(share, 1.0) * columns;
+  if (style.ascii) return Repeated("#", std::max(1, static_cast<int>(std::lround(filled))));
+  const int eighths = std::max(1, static_cast<int>(std::lround(filled * 8)));
+  return Repeated("█", eighths / 8) + std::string(kEighths[static_cast<size_t>(eighths % 8)]);
+}
+
+std::string BarOnTrack(double share, int columns, const TerminalStyle& style) {
+  const std::string bar = Bar(share, columns, style);
+  return bar + Repeated(style.ascii ? "." : "░", columns - ColumnsOf(bar));
+}
+
+std::string SparkLine(const std::vector<std::optional<double>>& values, double top, const TerminalStyle& style) {
+  std::string line;
+  for (const std::optional<double>& value : values) {
+    if (!value.has_value() || !std::isfinite(*value)) {
+      line += ' ';
+      continue;
+    }
+    const double share = top > 0 ? std::clamp(*value / top, 0.0, 1.0) : 0;
+    if (style.ascii) {
+      line += static_cast<char>('0' + std::lround(share * 9));
+    } else {
+      line += kLevels[static_cast<size_t>(std::lround(share * 7))];
+    }
+  }
+  return line;
+}
+
+namespace {
+
+struct Columns {
+  double width;                  ///< seconds of one column
+  std::vector<double> integral;  ///< value x seconds
+  std::vector<double> covered;   ///< seconds on which the sum is known; workers are not told apart
+
+  void Add(double from, double to, double value) {
+    if (!(to > from)) return;
+    const auto last = static_cast<double>(integral.size() - 1);
+    const auto first_column = static_cast<size_t>(std::clamp(std::floor(from / width), 0.0, last));
+    const auto last_column = static_cast<size_t>(std::clamp(std::floor(to / width), 0.0, last));
+    for (size_t at = first_column; at <= last_column; ++at) {
+      const double begin = std::max(from, static_cast<double>(at) * width);
+      const double end = std::min(to, static_cast<double>(at + 1) * width);
+      if (end <= begin) continue;
+      integral[at] += value * (end - begin);
+      covered[at] += end - begin;
+    }
+  }
+};
+
+}  // namespace
+
+std::vector<std::optional<double>> TimelineColumns(const Measurement& measurement, std::string_view series,
+                                                   int columns) {
+  const std::vector<std::pair<std::string, Timeline>>* workers = measurement.timelines.Find(series);
+  const double wall_time = measurement.Metric("wall_time").value_or(0);
+  if (workers == nullptr || !(wall_time > 0) || columns <= 0) return {};
+  const std::map<std::string, double> stops = WorkerStops(measurement);
+  const auto count = static_cast<size_t>(columns);
+  Columns sums{wall_time / columns, std::vector<double>(count, 0), std::vector<double>(count, 0)};
+  bool has_point = false;
+  for (const auto& [worker, points] : *workers) {
+    const auto stop = stops.find(worker);
+    const double last = std::min(wall_time, stop == stops.end() ? wall_time : stop->second);
+    for (size_t at = 0; at < points.size(); ++at) {
+      if (std::isnan(points[at].value)) continue;
+      has_point = true;
+      const bool is_last = at + 1 == points.size() || std::isnan(points[at + 1].value);
+      const double until = is_last ? last : std::min(last, points[at + 1].seconds);
+      sums.Add(std::max(0.0, points[at].seconds), until, points[at].value);
+    }
+  }
+  if (!has_point) return {};
+  std::vector<std::optional<double>> values(count);
+  for (size_t at = 0; at < count; ++at) {
+    if (sums.covered[at] > 0) values[at] = sums.integral[at] / sums.width;
+  }
+  return values;
 }
 
 }  // namespace crema

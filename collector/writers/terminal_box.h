@@ -2,12 +2,14 @@
 #ifndef CREMA_COLLECTOR_WRITERS_TERMINAL_BOX_H_
 #define CREMA_COLLECTOR_WRITERS_TERMINAL_BOX_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "collector/insight/key_figure_bands.h"
-#include "collector/writers/terminal_style.h"
+#include "collector/measurement/measurement.h"
+#include "collector/writers/display_text.h"
 
 namespace crema {
 
@@ -73,6 +75,21 @@ class TerminalBox {
   int width_;
   std::string text_;
 };
+
+/// A bar of `share` (clamped to 0..1) of `columns`, not padded. A share above 0 is never invisible.
+std::string Bar(double share, int columns, const TerminalStyle& style);
+
+/// As `Bar`, with the rest of the columns shaded: the scale is seen.
+std::string BarOnTrack(double share, int columns, const TerminalStyle& style);
+
+/// One sign a value, from 0 to `top`; a value that is not there is a blank.
+std::string SparkLine(const std::vector<std::optional<double>>& values, double top, const TerminalStyle& style);
+
+/// The sum over workers of `timelines[series]`, averaged over each of `columns` equal parts of the run's wall time. A
+/// value holds until the next one or until its worker stops; a part without any value is nullopt. Empty where the
+/// series or the wall time was not measured.
+std::vector<std::optional<double>> TimelineColumns(const Measurement& measurement, std::string_view series,
+                                                   int columns);
 
 }  // namespace crema
 

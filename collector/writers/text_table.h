@@ -3,11 +3,12 @@
 #define CREMA_COLLECTOR_WRITERS_TEXT_TABLE_H_
 
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "collector/writers/display_text.h"
 #include "collector/writers/terminal_box.h"
-#include "collector/writers/terminal_style.h"
 
 namespace crema {
 
@@ -32,6 +33,16 @@ struct LaidOutTable {
 
 /// Lays the table out in at most `width` columns, as far as its first column allows.
 LaidOutTable LayOut(const TextTable& table, int width, const TerminalStyle& style);
+
+/// A bold line, after an empty one where text stands before it.
+void AddTitle(std::string_view title, const TerminalStyle& style, std::string* text);
+
+/// A dim sentence, broken over as many lines as it needs.
+void AddNote(const std::string& note, const TerminalStyle& style, std::string* text);
+
+/// One block of lines, `indent` columns from the left, the values aligned under each other.
+std::string LabelledLines(const std::vector<std::pair<std::string, std::string>>& lines, int indent,
+                          const TerminalStyle& style);
 
 }  // namespace crema
 

@@ -1,6 +1,5 @@
-#include "collector/writers/verdict_list.h"
-
 #include "collector/measurement/measurement_json.h"
+#include "collector/writers/terminal.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 

@@ -213,6 +213,8 @@ def _register(attachment, where: str, plugin) -> None:
             attachment.late = True
             say(f"crema: not all workers took the plug-in within {CALL_SECONDS:g} s: they are measured once they do")
             return
+        if where == "scheduler" and not isinstance(error, TimeoutError) and attachment._answers():
+            return  # it has one of its own, from a preload file
         attachment.refused[where] = f"{type(error).__name__}: {error}"
         if where == "scheduler" and isinstance(error, TimeoutError):
             attachment.refused["workers"] = "the scheduler, by which it goes, does not answer"
@@ -326,10 +328,14 @@ def get_span_metrics(
     """The activities of a Dask span, by tuples (context, function, activity, unit), once every worker was seen after
     its end or they cover 0.999 of Dask's own compute time. After `max_retries` x `retry_delay` seconds: what there is.
     Empty where the span never came to be. Raises TimeoutError where the scheduler does not answer.
+    Raises RuntimeError where the scheduler has another version of Python: what is sent there may crash it.
     `span_info`: `{"id": ...}`, as `create_span` gives."""
     span_id = span_info.get("id")
     if span_id is None:
         return {}
+    there = _call_cluster(client, client.scheduler.versions)["host"]["python"]
+    if there.split(".")[:2] != [str(part) for part in sys.version_info[:2]]:
+        raise RuntimeError(f"crema: the scheduler has Python {there}: ask from a client with the same")
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     try:
         metrics: dict[tuple, Any] = {}

@@ -140,6 +140,18 @@ class _Clock:
         return boot_ns + ticks * (1_000_000_000 // os.sysconf("SC_CLK_TCK"))
 
 
+def _for_one_python(plugin, otherwise: str) -> tuple:
+    """For `__reduce__`: bytecode of one version of Python may crash another one, so whoever reads it looks first, and
+    evaluates `otherwise`."""
+    import cloudpickle
+
+    load = "__import__('cloudpickle').loads(content)"
+    read = f"(lambda kind, state: [made := kind.__new__(kind), made.__dict__.update(state)][0])(*{load})"
+    expression = f"{read} if __import__('sys').version_info[:2] == version else {otherwise}"
+    content = cloudpickle.dumps((type(plugin), plugin.__dict__))
+    return eval, (expression, {"content": content, "version": tuple(sys.version_info[:2])})
+
+
 def _is_held(path: str) -> bool:
     """Whether the process that writes this log still lives: it holds a lock on it."""
     try:
@@ -505,6 +517,9 @@ class CremaWorkerPlugin(WorkerPlugin):
 
     # -- Life ---------------------------------------------------------------------------------------------------------
 
+    def __reduce__(self):
+        return _for_one_python(self, "__import__('distributed').WorkerPlugin()")  # which does nothing
+
     async def setup(self, worker) -> None:
         self.worker = worker
         self.log = None
@@ -520,6 +535,7 @@ class CremaWorkerPlugin(WorkerPlugin):
         self._own_logs = []  # names
         self._neighbours = {}  # log's name: what its first line says
         self._finished = set()  # names of logs that ended and are sent
+        self._just_finished = []  # of these, those of which the scheduler may still think that their processes live
         self._held = set()  # names of neighbours whose processes lived when the directory was looked at last
         self._listed_ns = None  # as of which change of the directory all its logs are known
         # What Dask's activities came to when they were told last, also by a plug-in that this one takes the place of.
@@ -893,9 +909,11 @@ class CremaWorkerPlugin(WorkerPlugin):
 
     async def _push_all(self, is_asked: bool = False) -> None:
         names = await asyncio.to_thread(self._logs_to_send, is_asked)
-        unknown = [(name, 0, b"") for name in names if name not in self._sent]
-        if unknown:
-            await self._push(unknown)
+        told = [(name, 0, b"") for name in names if name not in self._sent]
+        told += [(name, self._sent[name], b"") for name in self._just_finished]
+        if told:
+            await self._push(told)
+            self._just_finished = []
         while names:
             parts = await asyncio.to_thread(self._read_parts, names)
             if not parts:
@@ -940,6 +958,7 @@ class CremaWorkerPlugin(WorkerPlugin):
             elif name in self._sent and self._sent[name] >= _size_of(log.path):
                 if log.pid not in workers:
                     self._finished.add(name)
+                    self._just_finished.append(name)
                     del self._neighbours[name]
                 continue
             names.append(name)
@@ -983,6 +1002,7 @@ class CremaWorkerPlugin(WorkerPlugin):
         before_ns = time.monotonic_ns()
         call = self.worker.scheduler.crema_push(
             worker=self.worker.address,
+            closing=self._closed and self.worker.status.name != "running",
             parts=[
                 {"source": name, "offset": offset, "blob": blob, "adopted": self._is_gone(name)}
                 for name, offset, blob in parts
@@ -1104,13 +1124,20 @@ class CremaSchedulerPlugin(SchedulerPlugin):
 
     # -- Life ---------------------------------------------------------------------------------------------------------
 
+    def __reduce__(self):
+        return _for_one_python(self, "(_ for _ in ()).throw(RuntimeError(f'it comes from Python {version}'))")
+
     async def start(self, scheduler) -> None:
         self.scheduler = scheduler
         self.epoch = uuid.uuid4().hex
         self.ring = _Ring(self.keep_bytes)
         self.have = {}  # source: bytes that came
+        self._gone = set()  # sources whose processes have ended, as the stream says
         self.leaves = 0
         self._restarting = set()  # workers that `client.restart` ends
+        self._unheard = set()  # workers that sent no heartbeat for too long
+        self._closing = set()  # workers that said so; their change of status may not arrive before they are gone
+        self._broken = set()  # workers that left without a word
         self._plugged = set()  # workers whose plug-in said hello
         self._seen = {}  # worker: the `last_seen` of its last sample
         self._accounts = {}
@@ -1264,9 +1291,15 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         self._busy_ns += time.thread_time_ns() - begin_ns
         return self._reply(boot_id=_boot_id())
 
-    def push(self, worker=None, parts=()) -> dict:
-        """Takes of each log the part that is new; says how much of it is here. The bytes are not looked at."""
+    def push(self, worker=None, parts=(), closing=False) -> dict:
+        """Takes of each log the part that is new; says how much of it is here. The bytes are not looked at. `closing`:
+        the worker leaves in order."""
         begin_ns = time.thread_time_ns()
+        if closing and worker in self.scheduler.workers:
+            self._closing.add(worker)
+        elif closing and worker in self._broken:  # its connection broke before it could say so
+            self._broken.discard(worker)
+            self._append_leave(worker, reason=None, status="closing")
         have = [self._take(worker, **part) for part in parts]
         self._busy_ns += time.thread_time_ns() - begin_ns
         return self._reply(have=have)
@@ -1274,8 +1307,10 @@ class CremaSchedulerPlugin(SchedulerPlugin):
     def _take(self, worker, source, offset, blob, adopted=False) -> int:
         blob = bytes(blob)
         have = self.have.get(source, 0)
-        if blob and offset <= have < offset + len(blob):
-            new = blob[have - offset :]
+        new = blob[have - offset :] if offset <= have else b""
+        if new or (adopted and have and source not in self._gone):
+            if adopted:
+                self._gone.add(source)
             told = ',"adopted":true' if adopted else ""
             head = (
                 f'{{"type":"records","time_ns":{time.time_ns()},"source":{_text(source)},"worker":{_text(worker)},'
@@ -1359,16 +1394,22 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         self.leaves += 1
         self._seen.pop(worker, None)
         self._plugged.discard(worker)
-        reason = kwargs.get("stimulus_id")
-        self._append(
-            type="worker",
-            event="leave",
-            time_ns=time.time_ns(),
-            worker=worker,
-            reason=reason,
-            status="restarting" if worker in self._restarting else _last_status(scheduler, worker),
-        )
-        self._restarting.discard(worker)
+        # a nanny ends a worker that is not heard: then it only seems to have broken its connection
+        reason = "check-worker-ttl" if worker in self._unheard else kwargs.get("stimulus_id")
+        status = "closing" if worker in self._closing else _last_status(scheduler, worker)
+        if status in ("running", "paused"):
+            self._broken.add(worker)
+        self._append_leave(worker, reason, "restarting" if worker in self._restarting else status)
+        for left in (self._restarting, self._unheard, self._closing):
+            left.discard(worker)
+
+    def _append_leave(self, worker, reason, status) -> None:
+        fields = {"time_ns": time.time_ns(), "worker": worker, "reason": reason, "status": status}
+        self._append(type="worker", event="leave", **fields)
+
+    def log_event(self, topic, msg) -> None:
+        if isinstance(msg, dict) and msg.get("action") == "worker-ttl-timed-out":
+            self._unheard.update(msg.get("workers") or ())
 
     def restart(self, scheduler) -> None:
         self._restarting = set(scheduler.workers)

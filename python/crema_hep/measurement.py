@@ -12,6 +12,8 @@ from .fine_metrics import span_metrics
 
 _DOCUMENT = "measurement.json"
 _BATCH = 1000  # rows that are read at once
+_TIMES_NS = range(2**63)  # since 1970
+_MOST_SECONDS = 1e10  # in a timeline
 _TABLES = (
     "budget",
     "chunk_fits",
@@ -179,7 +181,7 @@ class Measurement:
 
     def summary(self, width=100) -> str:
         """What `crema show` prints."""
-        return program.run("show", self._named_source, "--width", width, "--color", "never")
+        return program.run("show", self._named_source, "--width", width, "--color", "never", "-q")
 
     def save(self, output_dir, measurement_name=None) -> pathlib.Path:
         """Copies the measurement to `output_dir/measurement_name` (default: the time) and returns that path.
@@ -240,7 +242,38 @@ def _what_is_wrong(document) -> str:
         rows = document.get(table) or []
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             return f"its {table} is not a list of rows"
+    return _what_is_wrong_inside(document)
+
+
+def _what_is_wrong_inside(document) -> str:
+    """The same of what is computed with here; the program looks at the rest."""
+    for key in ("start_ns", "stop_ns"):
+        value = document["run"].get(key)
+        if value is not None and (type(value) is not int or value not in _TIMES_NS):
+            return f"its run.{key} is no time"
+    for name, values in (document.get("timelines") or {}).items():
+        for points in values.values() if isinstance(values, dict) else (values,):
+            if not isinstance(points or [], list) or not all(map(_is_point, points or ())):
+                return f"its timeline {name} is not a list of [seconds, value]"
+    for row in document.get("fine") or ():
+        texts = (row.get(key) for key in ("context", "function", "activity", "unit"))
+        if not _is_number(row.get("value")) or not all(isinstance(text or "", str) for text in texts):
+            return "a row of its fine has a value that is no number, or a name that is no text"
     return ""
+
+
+def _is_number(value) -> bool:
+    return value is None or type(value) in (int, float)
+
+
+def _is_point(point) -> bool:
+    return (
+        isinstance(point, list)
+        and len(point) == 2
+        and type(point[0]) in (int, float)
+        and abs(point[0]) < _MOST_SECONDS  # neither for NaN
+        and _is_number(point[1])
+    )
 
 
 def load_measurement(path):

@@ -65,7 +65,7 @@ def tracking_data(timelines, start_ns) -> dict:
     for name, values in timelines.items():
         if isinstance(values, dict):
             series[name] = {
-                worker: [(at(seconds), value) for seconds, value in points] for worker, points in values.items()
+                worker: [(at(seconds), value) for seconds, value in points or ()] for worker, points in values.items()
             }
         else:
             series[name] = {at(seconds): value for seconds, value in values or ()}

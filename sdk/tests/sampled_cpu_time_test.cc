@@ -3,12 +3,15 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "crema/crema.h"
+#include "sdk/src/stacks/chunk_positions.h"
 #include "sdk/src/stacks/native_stacks.h"
 #include "sdk/tests/clocks.h"
 #include "sdk/tests/recorded.h"
@@ -57,6 +60,76 @@ TEST(SampleSchedule, IsExactHoweverLateItIsAsked) {
   schedule.Resume(0);
   EXPECT_NEAR(static_cast<double>(schedule.Take(3'600'000'000'000)), 3.6e9, 1);
   EXPECT_LE(schedule.UntilDue(3'600'000'000'000), 2000);
+}
+
+/// A thread that is looked at in ticks of 4 ms, in chunks of two parts of which one takes 60 % of the CPU time.
+struct Ticked {
+  internal::ChunkPositions positions;
+  double ticks = 0;
+  double in_part = 0;
+
+  Ticked(std::int64_t chunk_ns, std::int64_t most_between_ns, int chunks, std::uint32_t seed) {
+    constexpr std::int64_t kTick = 4'000'000;
+    std::mt19937 random(seed);
+    std::int64_t now = 0;
+    std::int64_t tick = static_cast<std::int64_t>(random()) % kTick;
+    for (int i = 0; i < chunks; ++i) {
+      positions.Begin(now);
+      for (; tick < now + chunk_ns; tick += kTick) {
+        if (tick < now) continue;
+        positions.Note(tick, tick, 1);
+        ticks += 1;
+        in_part += tick - now < chunk_ns * 6 / 10 ? 1 : 0;
+      }
+      now += chunk_ns;
+      positions.End(now);
+      if (most_between_ns > 0) now += static_cast<std::int64_t>(random()) % most_between_ns;
+    }
+  }
+  bool IsCovered(double inflation) const {
+    return std::abs(in_part / ticks - 0.6) <= 1.96 * std::sqrt(0.6 * 0.4 * inflation / ticks);
+  }
+};
+
+TEST(ChunkPositions, CoverTheTruthWhereChunksKeepStepWithTheTicks) {
+  constexpr int kRuns = 200;
+  constexpr std::int64_t kLengths[] = {999'500, 1'999'500, 3'999'000, 3'999'500, 7'999'500};
+  for (const std::int64_t chunk_ns : kLengths) {
+    int covered = 0;
+    int covered_without = 0;
+    for (std::uint32_t run = 0; run < kRuns; ++run) {
+      const Ticked ticked(chunk_ns, 1000, static_cast<int>(8'000'000'000 / chunk_ns), run);
+      covered += ticked.IsCovered(ticked.positions.Inflation()) ? 1 : 0;
+      covered_without += ticked.IsCovered(1) ? 1 : 0;
+    }
+    EXPECT_GE(covered, kRuns * 95 / 100) << chunk_ns;
+    EXPECT_LT(covered_without, kRuns * 90 / 100) << chunk_ns;
+  }
+}
+
+TEST(ChunkPositions, LeaveTheErrorAsItIsWhereChunksDoNot) {
+  constexpr int kRuns = 200;
+  for (const std::int64_t chunk_ns : {700'000, 1'370'000, 3'500'000, 11'000'000, 1'000'000'000}) {
+    int inflated = 0;
+    for (std::uint32_t run = 0; run < kRuns; ++run) {
+      const Ticked ticked(chunk_ns, chunk_ns / 50, static_cast<int>(8'000'000'000 / chunk_ns), run);
+      inflated += ticked.positions.Inflation() > 1 ? 1 : 0;
+    }
+    EXPECT_LE(inflated, kRuns * 8 / 100) << chunk_ns;
+  }
+}
+
+TEST(ChunkPositions, OfAThreadThatIsSeenOncePerPlaceSayNothing) {
+  internal::ChunkPositions positions;
+  EXPECT_EQ(positions.Inflation(), 1);
+  positions.Begin(0);
+  positions.Note(500'000, 600'000, 1);
+  positions.End(1'000'000);
+  EXPECT_EQ(positions.Inflation(), 1);
+  positions.Begin(1'000'000);
+  positions.Note(5'000'000, 5'000'000, 1);  // a clock that went back
+  positions.End(0);
+  EXPECT_EQ(positions.Inflation(), 1);
 }
 
 /// Chunks of two datasets in turns, `long_us` and `short_us` long, with as much CPU time in both.

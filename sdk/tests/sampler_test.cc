@@ -1,6 +1,7 @@
 // The thread that writes a sample at each interval.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/syscall.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include "sdk/tests/process_usage.h"
 #include "sdk/tests/record_log_reader.h"
 #include "sdk/tests/recorded.h"
+#include "sdk/tests/refused_calls.h"
 #include "sdk/tests/shared_value.h"
 
 namespace crema {
@@ -115,6 +117,23 @@ TEST(Sampler, BlocksAllSignals) {
         if (StatusOfThread("crema", "SigBlk:") == StatusOfThread("sampler_test", "SigBlk:")) std::abort();
       },
       {{"CREMA_INTERVAL", "10"}});
+}
+
+TEST(Sampler, MayHaveItsCallsTrappedByTheProgram) {
+  const SharedValue<bool> is_over;
+  Recorded(
+      [&] {
+        struct sigaction action = {};
+        action.sa_handler = [](int) {};  // the call's result is its number
+        sigaction(SIGSYS, &action, nullptr);
+        TrackSection section("set up");
+        WaitForSamples(2);
+        TrapCalls({SYS_getrusage, SYS_pread64});
+        Sleep(100000000);
+        *is_over = true;
+      },
+      {{"CREMA_INTERVAL", "0.01"}});
+  EXPECT_TRUE(*is_over);
 }
 
 TEST(Sampler, IsNotThereWhenTheIntervalIsZero) {

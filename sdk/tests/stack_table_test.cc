@@ -107,10 +107,11 @@ TEST(StackTable, MergedHasTheFilesAndPlacesOfBoth) {
   const std::vector<StackFrame> reversed = {other->FrameOf(first, 0x10), other->FrameOf(second, 0x20)};
   EXPECT_NE(reversed[0], one->FramesOf(*one->begin())[0]);  // files have other numbers there
   Count(other, there, reversed, 4);
-  all->Merge(*one);
-  all->Merge(*other);
+  all->Merge(*one, 1);
+  all->Merge(*other, 1.5);
   ASSERT_EQ(all->end() - all->begin(), 2);
   EXPECT_EQ(all->begin()->count.samples, 5u);
+  EXPECT_EQ(all->begin()->count.squares, 1u + 24u);
   EXPECT_EQ(PathOf(*all, all->begin()->place), "/select");
   EXPECT_EQ(all->PathOf(all->FileOf(all->FramesOf(*all->begin())[1])), "/lib/other.so");
   EXPECT_EQ(all->files(), 2u);

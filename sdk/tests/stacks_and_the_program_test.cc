@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <thread>
@@ -22,6 +24,7 @@
 #include "crema/crema.h"
 #include "sdk/tests/clocks.h"
 #include "sdk/tests/recorded.h"
+#include "sdk/tests/refused_calls.h"
 #include "sdk/tests/sanitized.h"
 #include "sdk/tests/seen_stacks.h"
 #include "sdk/tests/shared_value.h"
@@ -316,6 +319,78 @@ TEST(StacksHandler, LeavesRoomForHandlersOfTheProgramThatNeedMuch) {
   });
   EXPECT_TRUE(*was_handled);
 }
+
+TEST(StacksHandler, LeavesALimitOfTheProgramsDataToTheProgram) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory counts";
+  constexpr int kThreads = 8;
+  constexpr std::size_t kStackBytes = std::size_t{8} << 20;
+  constexpr std::size_t kOwnBytes = std::size_t{1} << 20;  // of crema, for a thread
+  constexpr std::size_t kWanted = std::size_t{30} << 20;
+  const SharedValue<bool> is_given;
+  const Seen seen = Sampled([&] {
+    std::ifstream status("/proc/self/status");
+    std::size_t used_kb = 0;
+    for (std::string word; status >> word;) {
+      if (word == "VmData:") status >> used_kb;
+    }
+    rlimit limit{};
+    limit.rlim_cur = limit.rlim_max = used_kb * 1024 + kThreads * (kStackBytes + kOwnBytes) + kWanted * 3 / 2;
+    if (used_kb == 0 || setrlimit(RLIMIT_DATA, &limit) != 0) std::abort();
+    static pthread_barrier_t all;
+    pthread_barrier_init(&all, nullptr, kThreads + 1);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, kStackBytes);
+    std::vector<pthread_t> threads(kThreads);
+    const auto run = [](void*) -> void* {
+      SpinInChunk(20 * kMillisecond);
+      pthread_barrier_wait(&all);
+      pthread_barrier_wait(&all);
+      return nullptr;
+    };
+    for (pthread_t& thread : threads) {
+      if (pthread_create(&thread, &attributes, run, nullptr) != 0) std::abort();
+    }
+    pthread_barrier_wait(&all);
+    void* const block = std::malloc(kWanted);
+    *is_given = block != nullptr;
+    std::free(block);
+    pthread_barrier_wait(&all);
+    for (const pthread_t thread : threads) pthread_join(thread, nullptr);
+  });
+  EXPECT_TRUE(*is_given);
+  EXPECT_THAT(seen.refused, IsEmpty());
+  EXPECT_GT(seen.Samples(), 10 * kThreads);
+}
+
+class TrappedCalls : public ::testing::TestWithParam<bool> {};
+
+TEST_P(TrappedCalls, DoNotEndAThreadWhoseStacksAreTaken) {
+  if (kSanitized && GetParam()) GTEST_SKIP() << "a sanitizer has a stack for handlers of its own";
+  const SharedValue<bool> is_over;
+  const SharedValue<int> trapped;
+  Sampled([&] {
+    static int* const kTrapped = &*trapped;
+    static char memory[65536];
+    stack_t stack = {};
+    stack.ss_sp = memory;
+    stack.ss_size = sizeof memory;
+    if (GetParam() && sigaltstack(&stack, nullptr) != 0) std::abort();
+    struct sigaction action = {};
+    action.sa_flags = SA_SIGINFO | (GetParam() ? SA_ONSTACK : 0);
+    action.sa_sigaction = [](int, siginfo_t*, void*) { ++*kTrapped; };  // the call's result is its number
+    sigaction(SIGSYS, &action, nullptr);
+    TrackMetrics metrics("zjets");
+    SpinCpu(20 * kMillisecond);
+    TrapCalls({SYS_timer_settime});
+    SpinCpu(50 * kMillisecond);
+    *is_over = true;
+  });
+  EXPECT_TRUE(*is_over);
+  EXPECT_GT(*trapped, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(WithAStackForHandlers, TrappedCalls, ::testing::Bool());
 
 TEST(StacksHandler, GivesTheStackForHandlersBackWhenTheThreadEnds) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer has a stack for handlers of its own";

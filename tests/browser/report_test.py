@@ -305,6 +305,16 @@ class AnyRun(ReportTestCase):
             same = "return [window.printed === window.light, window.light === window.dark]"
             self.assertEqual(browser.run(same), [True, False])
 
+    def test_a_print_draws_what_nobody_scrolled_to(self):
+        page, _ = self.report_of(with_sampled_cpu)
+        with Browser() as browser:
+            browser.open(page)
+            shown = "[...document.querySelectorAll('[data-chart]')].filter((chart) => chart.checkVisibility())"
+            drawn = f"return {shown}.map((chart) => chart.dataset.drawn || 'not yet')"
+            self.assertIn("not yet", browser.run(drawn))
+            page_case.printed(browser)
+            self.assertEqual(set(browser.run(drawn)), {"yes"})
+
     def test_works_without_scripts(self):
         page, measurement = self.report_of(with_sampled_cpu)
         with Browser(scripting=False) as browser:
@@ -550,7 +560,7 @@ class Functions(ReportTestCase):
 
 @unittest.skipUnless(os.environ.get("CREMA_TEST_MILLION"), "takes minutes: CREMA_TEST_MILLION=1 asks for it")
 class MillionChunks(ReportTestCase):
-    """Prints its figures; they stand in docs/report.md."""
+    """Prints its figures; they stand in docs/report_reference.md."""
 
     def test_a_million_chunks(self):
         page_case.build("//collector/benchmarks:make_logs")

@@ -82,6 +82,38 @@ class SimulatedPages(PageTestCase):
             self.assertLess(top, 300)
             self.assertLessEqual(browser.run("return document.documentElement.scrollWidth"), 390)
 
+    def test_every_row_of_the_timeline_is_drawn(self):
+        """Whichever worker begins first: its place among the rows is that of its name."""
+        datasets = (simulated_run.Dataset("ttbar", 60, 82000, 38), simulated_run.Dataset("zjets", 40, 105000, 40))
+        script = """
+            const canvas = document.getElementById("timeline-canvas");
+            const style = getComputedStyle(document.documentElement);
+            const hexes = ["--dataset1", "--dataset2"].map((name) => style.getPropertyValue(name).trim());
+            const colours = hexes.map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)).join());
+            const { width, height } = canvas, { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+            let bands = 0, inside = false;
+            for (let y = 0; y < height; y++) {
+              let bars = 0;
+              for (let x = 0; x < width; x++) {
+                const at = 4 * (y * width + x);
+                bars += colours.includes([data[at], data[at + 1], data[at + 2]].join());
+              }
+              if (!inside && bars > width / 3) bands++;
+              inside = bars > width / 3;
+            }
+            return bands"""
+        for first in (0, 2, 3):
+            with self.subTest(first):
+                late = {worker: 1.0 if worker == first else 1.5 + worker / 10 for worker in range(4)}
+                run = simulated_run.SimulatedRun(
+                    simulated_run.Trouble(late_workers=late), 1, workers=4, threads=2, datasets=datasets
+                )
+                folder = pathlib.Path(self.folder, f"first{first}")
+                crema("collect", run.write(os.path.join(folder, "records")), "-o", folder / "measured", "-q")
+                crema("report", folder / "measured", "-q")
+                self.browser.open(folder / "measured/report.html")
+                self.assertEqual(self.browser.run(script), 8)
+
     def test_a_bad_day(self):
         self.assert_page_is_short("mock")
 

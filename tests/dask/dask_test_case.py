@@ -91,7 +91,7 @@ class DaskTestCase(unittest.TestCase):
     def assert_budget_adds_up(self, document):
         metrics = document["metrics"]
         parts = sum(row["core_seconds"] for row in document["budget"])
-        self.assertAlmostEqual(parts, metrics["core_seconds"] + metrics["oversubscribed_core_seconds"], places=6)
+        self.assertAlmostEqual(parts, metrics["core_seconds"], places=6)
 
     def assert_complete(self, truth, document):
         """Nothing was lost: every chunk once, every one joined, no byte missing."""

@@ -57,52 +57,17 @@ class Watched(DaskTestCase):
 
 
 class WithoutThePlugIn(DaskTestCase):
-    def test_what_every_scheduler_tells_is_followed_until_there_is_a_plug_in(self):
-        truth = self.run_scenario("followed_without_plugin")
-        self.assertRegex(truth["top"], r"no records · 2 workers, 4 cores · 0 tasks: .*, 0 failed · 0 finished")
-        self.check_scheduler(truth)
-        self.check_page(truth)
+    def test_one_line_says_what_is_missing_and_both_begin_when_it_comes(self):
+        truth = self.run_scenario("attached_later")
+        missing = f"{truth['source']}: the scheduler has no crema plug-in; attach it with crema_hep.attach(client)"
+        self.assertEqual(truth["top_before"], f"waiting for records · {missing}\n")
+        self.assertEqual(truth["page"]["sources"][0]["problem"], missing)
+        self.assertEqual((truth["before"]["schedulers"], truth["before"]["run"]["start_ns"]), ([], None))
         attached = truth["attached"]
         self.assertEqual((attached["schedulers"], attached["metrics"]["num_chunks"]), ([], 20))
-        self.assertNotIn("live_finished_tasks", attached["metrics"])
         self.assertEqual(attached["quality"]["not_measured"], {})
-
-    def test_a_rate_is_not_known_once_another_program_reads_the_stream(self):
-        truth = self.run_scenario("stream_taken_over")
-        self.assertGreater(truth["before"]["schedulers"][0]["finished_rate_now"], 0)
-        (row,) = truth["after"]["schedulers"]
-        self.assertIsNone(row["finished_rate_now"])
-        self.assertIsNone(truth["after"]["metrics"]["live_finished_task_rate_hz"])
-        self.assertRegex(truth["after"]["quality"]["not_measured"]["live_finished_task_rate_hz"], "another program")
-
-    def check_scheduler(self, truth):
-        (row,) = truth["bare"]["schedulers"]
-        self.assertEqual((row["address"], row["workers"], row["cores"]), (truth["source"], 2, 4))
-        finished = {tasks["prefix"]: tasks["finished"] for tasks in row["prefixes"] if tasks["finished"]}
-        self.assertEqual(finished, {"plain": 100, "other-plain": 7})
-        self.assertTrue(all(tasks["compute_seconds"] > 0 for tasks in row["prefixes"] if tasks["finished"]))
-        by_worker = {worker["worker"]: worker["finished"] for worker in row["finished_by_worker"]}
-        self.assertEqual(sorted(by_worker), truth["workers"])
-        self.assertEqual(sum(by_worker.values()), 107)
-        metrics = truth["bare"]["metrics"]
-        self.assertEqual((metrics["live_scheduler_cores"], metrics["live_erred_tasks"]), (4, 3))
-        for key in ("num_chunks", "busy_time", "core_seconds", "wall_time", "live_workers"):
-            self.assertIsNone(metrics[key])
-            self.assertRegex(truth["bare"]["quality"]["not_measured"][key], "no crema plug-in")
-        self.assertEqual((truth["bare"]["workers"], truth["bare"]["run"]["start_ns"]), ([], None))
-        self.assertEqual(truth["bare"]["quality"]["records_malformed"], 0)
-
-    def check_page(self, truth):
-        page = truth["page"]
-        self.assertRegex(
-            page["sources"][0]["problem"], "no crema plug-in; attach it with .*memory, which tasks failed$"
-        )
-        self.assertEqual(
-            (page["run"]["is_bare"], page["tiles"]["failed"], page["progress"]["chunks"]), (True, None, None)
-        )
-        texts = [event["text"] for event in truth["events"]]
-        self.assertIn(f"{truth['gone']} left", texts)
-        self.assertIn(f"{truth['source']} has no crema plug-in", texts)
+        self.assertEqual(truth["page_after"]["sources"][0]["problem"], "")
+        self.assertRegex(truth["top_after"], r" 20 chunks ")
 
 
 if __name__ == "__main__":

@@ -31,20 +31,21 @@ from crema_hep.dask_backend import attach, dataset_span, get_span_metrics  # noq
 from crema_hep.program import ProgramError  # noqa: E402
 from distributed import Client, LocalCluster, WorkerPlugin, span, wait, worker_client  # noqa: E402
 from recording_tasks import plain, record_chunk  # noqa: E402
-from tornado.websocket import websocket_connect  # noqa: E402
 
 PLUGIN_FILE = dask_plugin.__file__
 
 
 @contextlib.contextmanager
 def local_cluster(workers=2, threads=2, **options):
-    with (
-        LocalCluster(
-            n_workers=workers, threads_per_worker=threads, processes=True, dashboard_address="127.0.0.1:0", **options
-        ) as cluster,
-        Client(cluster) as client,
-    ):
-        yield cluster, client
+    cluster = LocalCluster(
+        n_workers=workers, threads_per_worker=threads, processes=True, dashboard_address="127.0.0.1:0", **options
+    )
+    try:
+        with Client(cluster) as client:
+            yield cluster, client
+    finally:
+        with contextlib.suppress(TimeoutError):  # nannies of a busy machine may wait too briefly for killed workers
+            cluster.close()
 
 
 def _account(dask_scheduler):
@@ -246,6 +247,34 @@ def leaves_by_kill(run):
     _one_worker_leaves(run, lambda _, __, ___, process: os.kill(process, signal.SIGKILL))
 
 
+def leaves_by_lifetime(run):
+    """What a worker does when the time is over that `--lifetime` gave it."""
+
+    def end_of_life(dask_worker):
+        dask_worker.loop.call_later(0, dask_worker.close_gracefully, reason="worker-lifetime-reached")
+
+    _one_worker_leaves(run, lambda _, client, address, __: client.run(end_of_life, workers=[address]))
+
+
+def leaves_without_heartbeats(run):
+    """A worker that is stopped for longer than the scheduler waits."""
+    import dask
+
+    stopped = []
+
+    def leave(_, __, ___, process):
+        os.kill(process, signal.SIGSTOP)
+        stopped.append(process)
+
+    with dask.config.set({"distributed.scheduler.worker-ttl": "30s"}):
+        try:
+            _one_worker_leaves(run, leave)
+        finally:
+            for process in stopped:
+                with contextlib.suppress(ProcessLookupError):  # its nanny may have ended it
+                    os.kill(process, signal.SIGKILL)
+
+
 def leaves_by_restart(run):
     _one_worker_leaves(run, lambda _, client, __, ___: client.restart())
 
@@ -294,6 +323,23 @@ def leaves_adaptive(run):
             time.sleep(0.2)
         time.sleep(6)
         run.end(client, attachment, chunks=100)
+
+
+def _use_pool(number):
+    """A task with a pool of its own, which Python ends by SIGTERM as the block is left."""
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        return pool.map(recording_tasks.record_alone, range(10 * number, 10 * number + 10))
+
+
+def pools_of_tasks(run):
+    import dask
+
+    with dask.config.set({"distributed.worker.daemon": False}), local_cluster(workers=1, threads=1) as (_, client):
+        attachment = run.attach(client)
+        attachment.start()
+        futures = client.map(_use_pool, range(2), key="pool")
+        run.truth["pids"] = len({pid for pids in client.gather(futures) for pid in pids})
+        run.end(client, attachment, chunks=20)
 
 
 def _run_program(number):
@@ -396,8 +442,9 @@ def passes(run):
                     for function in (_weigh, _analyse):
                         client.gather(client.map(function, range(20), pure=False))
                 elif how == "decorated":
-                    for function in (recording_tasks.weigh, recording_tasks.analyse):
-                        client.gather(client.map(function, list(map(recording_tasks.Events, range(20))), pure=False))
+                    for number, function in enumerate((recording_tasks.weigh, recording_tasks.analyse)):
+                        keys = [("process", 20 * number + event) for event in range(20)]  # of one prefix
+                        client.gather(client.map(function, list(map(recording_tasks.Events, range(20))), key=keys))
                 elif how == "spans":
                     for name in ("nominal", "shifted"):
                         with crema_hep.span(name):
@@ -1018,12 +1065,11 @@ def refused(run):
         attachment.start()
         wait(client.map(record_chunk, range(20), key="record_chunk"))
         attachment.stop()
-        run.truth.update(refused=attachment.refused, chunks=20, bare=cluster.dashboard_link.split("/")[2])
-        command = [os.environ["CREMA_TEST_PROGRAM"], "collect", f"dask://{run.truth['bare']}"]
-        result = subprocess.run(
-            [*command, "-o", str(run.directory / "bare"), "-q"], capture_output=True, text=True, check=False
-        )
-        run.truth["bare_status"], run.truth["bare_stderr"] = result.returncode, result.stderr
+        source = "dask://" + cluster.dashboard_link.split("/")[2]
+        run.truth.update(refused=attachment.refused, chunks=20, source=source)
+        command = [os.environ["CREMA_TEST_PROGRAM"], "collect", source, "-o", str(run.directory / "unwritten"), "-q"]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        run.truth["status"], run.truth["stderr"] = result.returncode, result.stderr
 
 
 def asked_afterwards(run):
@@ -1081,53 +1127,25 @@ def watched(run):
             )
 
 
-def _fails(number):
-    raise ValueError(number)
-
-
-def followed_without_plugin(run):
-    """`crema top` and `crema serve` follow a scheduler that has no plug-in, until it gets one."""
+def attached_later(run):
+    """`crema top` and `crema serve` wait for a scheduler that has no plug-in, until it gets one."""
     with local_cluster() as (cluster, client):
         source = "dask://" + cluster.dashboard_link.split("/")[2]
-        with subprocess.Popen(
-            [os.environ["CREMA_TEST_PROGRAM"], "top", source], stdout=subprocess.PIPE, text=True
-        ) as top:
-            lines = (line for line in top.stdout if "4 cores" in line and "0 finished" in line)
-            run.truth["top"] = next(lines, "")
-            top.terminate()
         run.truth["source"] = source
-        with served(source) as until:
-            until(lambda seen: seen["schedulers"] and seen["schedulers"][0]["finished_rate_now"] is not None)
-            failing = client.map(_fails, range(3), key="fails", retries=0)
-            wait(failing + client.map(plain, range(100), key="plain") + client.map(plain, range(7), key="other-plain"))
-            run.truth["bare"] = until(
-                lambda seen: seen["schedulers"][0]["finished"] == 107 and seen["schedulers"][0]["erred"] == 3
-            )
-            run.truth["page"] = until(lambda seen: True, "api/live")
-            run.truth["workers"] = sorted(client.scheduler_info(n_workers=-1)["workers"])
-            gone = client.retire_workers(run.truth["workers"][:1])
-            run.truth["gone"] = list(gone)[0]
-            run.truth["events"] = until(lambda seen: any("left" in event["text"] for event in seen), "api/v1/events")
+        command = [os.environ["CREMA_TEST_PROGRAM"], "top", source]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as top, served(source) as until:
+            wait(client.map(plain, range(100), key="plain"))
+            run.truth["top_before"] = next((line for line in top.stdout if "plug-in" in line), "")
+            run.truth["page"] = until(lambda seen: seen["sources"][0]["problem"], "api/live")
+            run.truth["before"] = until(lambda seen: True)
             attachment = run.attach(client)
             attachment.start()
             wait(client.map(record_chunk, range(20), key="record_chunk"))
             run.truth["attached"] = until(lambda seen: seen["metrics"]["num_chunks"] == 20)
+            run.truth["page_after"] = until(lambda seen: not seen["sources"][0]["problem"], "api/live")
+            run.truth["top_after"] = next((line for line in top.stdout if " 20 chunks " in line), "")
+            top.terminate()
             attachment.stop()
-
-
-def stream_taken_over(run):
-    """Another program connects to the stream of finished tasks that `crema serve` reads."""
-    with local_cluster() as (cluster, client):
-        address = cluster.dashboard_link.split("/")[2]
-        with served(f"dask://{address}") as until:
-            futures = client.map(plain, range(5000), seconds=0.05, key="plain")
-            run.truth["before"] = until(lambda seen: (seen["schedulers"] or [{}])[0].get("finished_rate_now"))
-            other = client.sync(websocket_connect, f"ws://{address}/eventstream")
-            run.truth["after"] = until(
-                lambda seen: "another program" in seen["schedulers"][0]["not_measured"].get("finished_rate_now", "")
-            )
-            client.loop.add_callback(other.close)
-            del futures
 
 
 def main() -> None:

@@ -24,10 +24,10 @@ COLLECTOR = ast.literal_eval(re.search(r"^PACKAGES = (\{.*?^\})", BAZEL, re.MULT
 MAY_SAY_DASK = {
     "charts/fine_charts.cc": "fine metrics are Dask's",
     "cli/collect_command.cc": "an address, as an example",
-    "cli/engine_sources.h": "an address, as an example",
+    "cli/measured_source.h": "an address, as an example",
     "cli/serve_command.cc": "an address, as an example",
     "cli/top_command.cc": "an address, as an example",
-    "exports/roastcoffea_document.cc": "keys of roastcoffea",
+    "exports/roastcoffea_export.cc": "keys of roastcoffea",
     "measurement/catalog_efficiency.cc": "where fine metrics stand in for records",
     "measurement/catalog_fine.cc": "fine metrics are Dask's",
     "measurement/catalog_workers.cc": "who tells of Python's lock",

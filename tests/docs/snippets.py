@@ -7,7 +7,7 @@ import re
 _OPENING = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|~{3,})\s*(?P<info>[^`]*)$")
 _MARKED_LANGUAGES = {"sh", "bash", "cpp", "c++", "python"}
 _MARKS = {
-    "sh": {"run", "run-in-checkout", "not-run"},
+    "sh": {"run", "run-in-checkout", "run-installed", "not-run"},
     "bash": {"run", "run-in-checkout", "not-run"},
     "cpp": {"program", "not-run"},
     "c++": {"program", "not-run"},

@@ -20,7 +20,6 @@
 #include "collector/sources/roastcoffea/roastcoffea_records.h"
 #include "collector/writers/terminal.h"
 #include "collector/writers/terminal_comparison.h"
-#include "collector/writers/verdict_list.h"
 #include "nlohmann/json.hpp"
 #include "tests/fuzz/scratch_directory.h"
 

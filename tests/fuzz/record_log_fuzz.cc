@@ -11,7 +11,7 @@
 #include "collector/insight/verdicts.h"
 #include "collector/measurement/measurement_json.h"
 #include "collector/metrics/measure.h"
-#include "collector/records/fact_text.h"
+#include "collector/records/fact_text_fixture.h"
 #include "collector/records/record_parser.h"
 #include "nlohmann/json.hpp"
 #include "tests/fuzz/scratch_directory.h"

@@ -71,7 +71,8 @@ void Run(int thread, int chunks, bool has_guards, Sums* sums) {
   cudaEvent_t begin, end;
   char *device, *host;
   unsigned long long* measured;
-  Check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");  // else a capture forbids other threads' fills
+  // Else the capture of one thread forbids fills and copies of the others.
+  Check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
   Check(cudaEventCreate(&begin), "event");
   Check(cudaEventCreate(&end), "event");
   Check(cudaMalloc(&device, kUploadBytes), "memory");
@@ -81,18 +82,19 @@ void Run(int thread, int chunks, bool has_guards, Sums* sums) {
   Check(cudaMemsetAsync(measured, 0, (kSections + 1) * sizeof *measured, stream), "fill");
   cudaGraph_t graph;
   cudaGraphExec_t executable;
-  cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+  Check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
   for (int i = 0; i < kGraph.kernels; ++i) SpinFor<<<1, 1, 0, stream>>>(kGraph.kernel_ns, measured + kSections);
-  cudaStreamEndCapture(stream, &graph);
+  Check(cudaStreamEndCapture(stream, &graph), "capture");
   Check(cudaGraphInstantiate(&executable, graph, 0), "graph");
 
   const auto timed = [&](auto&& launch) {
     float milliseconds = 0;
-    cudaEventRecord(begin, stream);
+    Check(cudaEventRecord(begin, stream), "event");
     launch();
-    cudaEventRecord(end, stream);
+    Check(cudaGetLastError(), "launch");
+    Check(cudaEventRecord(end, stream), "event");
     Check(cudaStreamSynchronize(stream), "synchronisation");
-    cudaEventElapsedTime(&milliseconds, begin, end);
+    Check(cudaEventElapsedTime(&milliseconds, begin, end), "event");
     return milliseconds * 1e-3;
   };
   for (int chunk = 0; chunk < chunks; ++chunk) {
@@ -125,7 +127,8 @@ void Run(int thread, int chunks, bool has_guards, Sums* sums) {
     while (Seconds(CLOCK_MONOTONIC) < until) {
     }
   }
-  Check(cudaMemcpy(sums->measured, measured, sizeof sums->measured, cudaMemcpyDeviceToHost), "result");
+  Check(cudaMemcpyAsync(sums->measured, measured, sizeof sums->measured, cudaMemcpyDeviceToHost, stream), "result");
+  Check(cudaStreamSynchronize(stream), "result");
 }
 
 }  // namespace
@@ -140,6 +143,8 @@ int main(int argc, char** argv) {
   }
   if (blocks) cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync);
   Check(cudaFree(nullptr), "CUDA");
+  cudaFuncAttributes unused;  // loads the kernel: CUDA does it late, and not beside a capture
+  Check(cudaFuncGetAttributes(&unused, SpinFor), "kernel");
   const double wall = Seconds(CLOCK_MONOTONIC), cpu = Seconds(CLOCK_PROCESS_CPUTIME_ID);
   std::vector<Sums> sums(threads);
   std::vector<std::thread> pool;

@@ -26,6 +26,7 @@ struct StandIn {
   decltype(&stand_in_launch) launch;
   decltype(&stand_in_graph) graph;
   decltype(&stand_in_copy) copy;
+  decltype(&stand_in_copy_peer) copy_peer;
   decltype(&stand_in_fill) fill;
   decltype(&stand_in_synchronize) synchronize;
   decltype(&stand_in_mixed_buffers) mixed_buffers;
@@ -43,6 +44,7 @@ const StandIn& Gpu() {
     find(&found.launch, "stand_in_launch");
     find(&found.graph, "stand_in_graph");
     find(&found.copy, "stand_in_copy");
+    find(&found.copy_peer, "stand_in_copy_peer");
     find(&found.fill, "stand_in_fill");
     find(&found.synchronize, "stand_in_synchronize");
     find(&found.mixed_buffers, "stand_in_mixed_buffers");
@@ -103,6 +105,13 @@ void RunThreads(int threads, int chunks, bool spins) {
 int main(int /*argc*/, char** argv) {
   const std::string scenario = argv[1];
   if (scenario == "profiler") Gpu(), Profiler();  // as PyTorch, which is loaded before CUDA begins
+  if (scenario == "fork first") {  // as Python's multiprocessing; each of the two begins with CUDA itself
+    const pid_t child = fork();
+    Gpu().init();
+    RunThreads(1, child == 0 ? 2 : 3, true);
+    if (child != 0) waitpid(child, nullptr, 0);
+    return 0;
+  }
   if (scenario != "no cuda") Gpu().init();
   if (scenario == "spin" || scenario == "block") RunThreads(2, 5, scenario == "spin");
   if (scenario == "no cuda") crema::TrackMetrics chunk({"even", "f.root", 0, 1});
@@ -111,6 +120,7 @@ int main(int /*argc*/, char** argv) {
     const crema::TrackSection section("warm up");
     Gpu().graph("_Z4Reluv", 7, kMillisecond);
     Gpu().fill(500, 1000);
+    Gpu().copy_peer(700, 1000);
     Gpu().copy(8, 300, 1000);
     Gpu().synchronize(false);
   }
@@ -126,6 +136,12 @@ int main(int /*argc*/, char** argv) {
       Gpu().launch("_Z6LayersPf", 30 * kMillisecond);
     }
     usleep(60000);
+  }
+  if (scenario == "endless") {  // the program ends before the device
+    crema::TrackMetrics chunk({"even", "f.root", 0, 1});
+    Gpu().launch("_Z6LayersPf", kMillisecond);
+    Gpu().synchronize(false);
+    Gpu().launch("_Z6LayersPf", 1000000 * kMillisecond);
   }
   if (scenario == "helper") {
     crema::TrackMetrics chunk({"even", "f.root", 0, 1});
@@ -155,6 +171,15 @@ int main(int /*argc*/, char** argv) {
     if (child == 0) {
       { crema::TrackMetrics chunk({"even", "g.root", 0, 1}); }
       std::exit(0);
+    }
+    waitpid(child, nullptr, 0);
+  }
+  if (scenario == "exec") {
+    RunThreads(1, 1, true);
+    const pid_t child = fork();
+    if (child == 0) {
+      execl(argv[0], argv[0], "outside", nullptr);
+      _exit(127);
     }
     waitpid(child, nullptr, 0);
   }

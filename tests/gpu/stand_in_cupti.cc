@@ -22,8 +22,8 @@ using Complete = void(void*, std::uint32_t, std::uint8_t*, std::size_t, std::siz
 using Clock = std::uint64_t();
 
 constexpr std::size_t kRecordBytes = 256;
-constexpr std::uint32_t kMemcpy = 1, kMemset = 2, kDriver = 4, kKernel = 10;
-constexpr std::uint32_t kLaunch = 307, kGraph = 514, kCopy = 306, kSynchronize = 126, kFill = 216;
+constexpr std::uint32_t kMemcpy = 1, kMemset = 2, kDriver = 4, kKernel = 10, kMemcpyPeer = 22, kUnknown = 9999;
+constexpr std::uint32_t kLaunch = 307, kGraph = 514, kCopy = 306, kCopyPeer = 319, kSynchronize = 126, kFill = 216;
 
 std::string Setting(const char* name) {
   const char* value = getenv((std::string("STAND_IN_") + name).c_str());
@@ -143,11 +143,17 @@ void Call(std::uint32_t function, const std::vector<Activity>& activities, Wait 
       record.Set(92, correlation);
       record.Set(104, activity.name);
     } else {
-      record.Set(44, correlation);
+      record.Set(activity.kind == kMemcpyPeer ? 60 : 44, correlation);
       record.Set(8, activity.bytes);
       if (activity.kind == kMemcpy) record.Set(4, static_cast<std::uint8_t>(activity.copy_kind));
     }
     if (g_enabled[activity.kind]) records.push_back(record);
+  }
+  if (Setting("UNKNOWN") == "1") {
+    Record record;
+    std::memset(record.bytes, 0xFF, sizeof record.bytes);
+    record.Set(0, kUnknown);
+    records.push_back(record);
   }
   wait();
   const std::uint64_t end = ReadClock();
@@ -188,6 +194,9 @@ void stand_in_graph(const char* name, int kernels, std::uint64_t nanoseconds) {
 }
 void stand_in_copy(int kind, std::uint64_t bytes, std::uint64_t nanoseconds) {
   Call(kCopy, {{kMemcpy, nanoseconds, nullptr, bytes, kind}}, kAtOnce);
+}
+void stand_in_copy_peer(std::uint64_t bytes, std::uint64_t nanoseconds) {
+  Call(kCopyPeer, {{kMemcpyPeer, nanoseconds, nullptr, bytes, 0}}, kAtOnce);
 }
 void stand_in_fill(std::uint64_t bytes, std::uint64_t nanoseconds) {
   Call(kFill, {{kMemset, nanoseconds, nullptr, bytes, 0}}, kAtOnce);

@@ -4,6 +4,7 @@
 //   STAND_IN_DROPPED  so many records were lost in each buffer
 //   STAND_IN_ERROR    the name of a function that fails
 //   STAND_IN_SUBSCRIBED  somebody is subscribed to CUPTI's callbacks
+//   STAND_IN_UNKNOWN  1: records of an unknown kind are among the others
 //   STAND_IN_CLOCK_THREAD  1: the clock is read on another thread than the one that calls
 #ifndef CREMA_TESTS_GPU_STAND_IN_CUPTI_H_
 #define CREMA_TESTS_GPU_STAND_IN_CUPTI_H_
@@ -19,6 +20,8 @@ void stand_in_launch(const char* name, std::uint64_t nanoseconds);
 void stand_in_graph(const char* name, int kernels, std::uint64_t nanoseconds);
 /// `kind` as CUPTI has it: 1 to the device, 2 from it, 8 inside it.
 void stand_in_copy(int kind, std::uint64_t bytes, std::uint64_t nanoseconds);
+/// From one device to another.
+void stand_in_copy_peer(std::uint64_t bytes, std::uint64_t nanoseconds);
 void stand_in_fill(std::uint64_t bytes, std::uint64_t nanoseconds);
 /// Waits for the stream: spins, or sleeps.
 void stand_in_synchronize(bool spins);

@@ -2,7 +2,8 @@
 // a file with the pid of a process that uses the first one; STAND_IN_NVML_ERROR, a function that fails;
 // STAND_IN_NVML_HANGS, a function that does not return; STAND_IN_CALLS, a file to which each call appends its name;
 // STAND_IN_OTHER_PID, the process that shares the first one (1); STAND_IN_NO_SHARES=1: no process has a share;
-// STAND_IN_NO_PROCESSES=1: no process is listed, as in a container.
+// STAND_IN_NO_PROCESSES=1: no process is listed, as in a container; STAND_IN_MPS_PID, the process that shares the first
+// one is this one, an MPS server.
 #include <unistd.h>
 
 #include <cstdio>
@@ -40,6 +41,11 @@ unsigned TreePid() {
   unsigned pid = 0;
   std::ifstream(Setting("TREE_PID")) >> pid;
   return pid;
+}
+
+unsigned OtherPid(const char* setting) {
+  const std::string pid = Setting("MPS_PID").empty() ? Setting(setting) : Setting("MPS_PID");
+  return pid.empty() ? 1 : static_cast<unsigned>(std::stoul(pid));
 }
 
 unsigned long long g_energy = 1000;
@@ -89,7 +95,7 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, Proce
   if (Setting("NO_PROCESSES") == "1") return *count = 0;
   const unsigned pid = device == reinterpret_cast<void*>(1) ? TreePid() : 0;
   if (*count < 100) return *count = 100, 7;  // NVML_ERROR_INSUFFICIENT_SIZE
-  rows[0] = {1, 500000000, 0, 0};
+  rows[0] = {OtherPid("NONE"), 500000000, 0, 0};
   *count = pid == 0 ? 1 : 2;
   if (pid != 0) rows[1] = {pid, 2000000000, 0, 0};
   return 0;
@@ -97,8 +103,7 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, Proce
 int nvmlDeviceGetProcessUtilization(void*, Share* rows, unsigned* count, unsigned long long) {
   if (Setting("NO_SHARES") == "1") return Enter("nvmlDeviceGetProcessUtilization"), 6;  // NVML_ERROR_NOT_FOUND
   if (*count < 2) return *count = 2, 7;
-  const unsigned other = Setting("OTHER_PID").empty() ? 1 : static_cast<unsigned>(std::stoul(Setting("OTHER_PID")));
-  rows[0] = {other, 1, 15, 0, 0, 0};
+  rows[0] = {OtherPid("OTHER_PID"), 1, 15, 0, 0, 0};
   rows[1] = {TreePid(), 2, 60, 0, 0, 0};
   *count = 2;
   return Enter("nvmlDeviceGetProcessUtilization");

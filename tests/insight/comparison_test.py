@@ -57,18 +57,23 @@ class ComparisonTest(MeasuredRunsCase):
             self.assertAlmostEqual(share, 1)
         documents = [json.loads((run / "measurement.json").read_text()) for run in self.runs]
         before, after = (document["metrics"]["busy_time"] for document in documents)
-        self.assertAlmostEqual(answer["change"], after / before - 1, places=6)
+        waited = [document["metrics"]["chunk_cpu_wait"] for document in documents]
+        self.assertEqual(answer["compared"], "work")
+        for ours, theirs in zip(answer["waiting"], waited):
+            self.assertAlmostEqual(ours, theirs, places=6)
+        work = before - waited[0]
+        self.assertAlmostEqual(answer["change"], (after - waited[1]) / work - 1, places=6)
         effects = {effect["what"]: effect["change"] for effect in answer["effects"]}
         self.assertAlmostEqual(sum(effects.values()), answer["change"])
         was, now = (
             next(row["total"] for row in document["sections"] if row["path"] == "select") for document in documents
         )
-        self.assertAlmostEqual(effects["select"], (now - was) / before, places=6)
+        self.assertAlmostEqual(effects["select"] * work, now - was, delta=sum(waited) + 1e-6)
         (elapsed,) = answer["elapsed"]
         self.assertAlmostEqual(sum(part["difference"] for part in elapsed["parts"]), elapsed["difference"], places=6)
         roots = [row["difference"] for row in answer["section_tree"] if row["depth"] == 0]
         self.assertAlmostEqual(sum(roots), after - before, places=6)
-        self.assertRegex(answer["sentences"][0], r"^after .* in its chunks.*\(.* to .*\)")
+        self.assertRegex(answer["sentences"][0], r"^after.* took .* The work in its chunks is .* longer \(.* to .*\)")
 
     def test_several_runs_a_side_measure_what_equal_runs_differ_by(self):
         answer = self.sides(2, slower=2, cpu=0)

@@ -7,6 +7,8 @@ import subprocess
 import tempfile
 import unittest
 
+import invariants
+
 CREMA = pathlib.Path("collector/cli/crema").resolve()
 QUEUE = pathlib.Path("tests/insight/chunk_queue").resolve()
 LONG = bool(os.environ.get("CREMA_TEST_LONG"))
@@ -27,6 +29,8 @@ class MeasuredRunsCase(unittest.TestCase):
         environment = {**os.environ, **variables}
         run = [CREMA, "run", "-q", *options, "-o", directory, "--", *map(str, command)]
         subprocess.run(run, check=True, env=environment)
+        document = json.loads((directory / "measurement.json").read_text(encoding="utf-8"))
+        self.assertEqual(invariants.broken(document), [])
         return directory
 
     def json_of(self, *arguments):

@@ -142,26 +142,26 @@ class Plots(unittest.TestCase):
         histograms = self.directory / "histograms.json"
         command = [ZJETS, "--processes=2", "--events=100", "--chunk=20", "--pileup=0", "--output", histograms]
         self.assertEqual(run(CREMA, "run", "-q", "-o", measurement, "--", *command).returncode, 0)
-        self.assert_drawn(measurement, 30)
+        self.assert_drawn(measurement, 18)
 
     def test_of_a_run_with_failures_and_a_lost_worker(self):
-        drawn = self.assert_drawn(invented_run.write_run(str(self.directory / "records")), 30)
+        drawn = self.assert_drawn(invented_run.write_run(str(self.directory / "records")), 18)
         subtitle = json.loads((drawn / "failures_timeline.json").read_text())["title"]["subtitle"][0]
         self.assertIn("1 failed, 1 lost, 1 repeated with success", subtitle)
 
     def test_with_a_baseline(self):
         records = invented_run.write_run(str(self.directory / "records"))
         baseline = invented_run.write_run(str(self.directory / "slower"), run_id="slower", slower=1.5)
-        self.assert_drawn(records, 35, "--baseline", baseline)
+        self.assert_drawn(records, 22, "--baseline", baseline)
 
     def test_in_the_dark_theme(self):
-        self.assert_drawn(invented_run.write_run(str(self.directory / "records")), 30, "--theme", "dark")
+        self.assert_drawn(invented_run.write_run(str(self.directory / "records")), 18, "--theme", "dark")
 
     def test_of_runs_with_little_in_them(self):
         for name, write, fewest in (
             ("empty", write_empty, 1),
-            ("failed", write_failed, 10),
-            ("one", write_one_chunk, 20),
+            ("failed", write_failed, 6),
+            ("one", write_one_chunk, 12),
         ):
             with self.subTest(name):
                 write(str(self.directory / name))
@@ -170,7 +170,7 @@ class Plots(unittest.TestCase):
 
     def test_of_hostile_names(self):
         write_hostile(str(self.directory / "hostile"))
-        drawn = self.assert_drawn(self.directory / "hostile", 30)
+        drawn = self.assert_drawn(self.directory / "hostile", 18)
         self.assertEqual({path.parent for path in drawn.rglob("*")}, {drawn})
         for path in drawn.glob("*.svg"):
             self.assertNotIn("<img", path.read_text(), path)

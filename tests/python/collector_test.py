@@ -144,7 +144,7 @@ told = len(passes.open_spans)
 
 class FailedBlockTest(installed.RecordedTest):
     BLOCK = """
-import json, sys
+import json
 import crema_hep as crema
 told = []
 errors = [None, MemoryError("the\\0analysis \\ud800 died\\nhere"), KeyboardInterrupt(), SystemExit(3)]
@@ -345,6 +345,32 @@ for key in document:
             except RuntimeError as error:
                 assert "\\n" not in str(error), error
                 told.add(view)
+
+def places(value, path=()):
+    # where there are values; of lists, the first place
+    inner = value.items() if isinstance(value, dict) else list(enumerate(value))[:1] if isinstance(value, list) else ()
+    for name, below in inner:
+        yield (*path, name)
+        yield from places(below, (*path, name))
+
+document["fine"] = [{"context": "execute", "function": "f", "activity": "a", "unit": "seconds", "value": 1.5}]
+refused = 0
+for path in places({part: document[part] for part in ("run", "timelines", "fine")}):
+    *above, name = path
+    for value in (5, "x", None, [5], {"x": 5}, 1e300, -1):
+        damaged = json.loads(json.dumps(document))
+        holder = damaged
+        for part in above:
+            holder = holder[part]
+        holder[name] = value
+        (saved / "measurement.json").write_text(json.dumps(damaged))
+        try:
+            measurement = crema.load(saved)
+        except RuntimeError:
+            refused += 1
+            continue
+        measurement.span_metrics, measurement.tracking_data, repr(measurement), crema.load_measurement(saved)
+assert refused > 50, refused
 (saved / "measurement.json").write_text("[" * 100_000)
 try:
     crema.load(saved)

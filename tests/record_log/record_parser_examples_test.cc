@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "collector/records/plain_lines.h"
 #include "collector/records/record_fields.h"
 #include "collector/records/record_parser.h"
 #include "nlohmann/json.hpp"

@@ -17,6 +17,9 @@ from reference_chunks import (
     helper_cpu_ns,
     joined_ns,
     known,
+    lane_blocked_ns,
+    lane_cpu_wait_ns,
+    lane_time_ns,
     per_event,
     ratio,
     rss_delta,
@@ -87,6 +90,7 @@ def run_metrics(recorded):
     start, stop = run_bounds(recorded)
     wall = seconds(stop - start)
     busy = seconds(sum(attempt.duration for attempt in recorded.all_ended))
+    lanes = seconds(sum(map(lane_time_ns, recorded.all_ended)))
     cpu = seconds(sum_of(chunk_cpu_ns, recorded.all_ended))
     with_cpu = [attempt for attempt in recorded.all_ended if chunk_cpu_ns(attempt) is not None]
     events = total(recorded.all_results, "events")
@@ -94,6 +98,7 @@ def run_metrics(recorded):
     return {
         "wall_time": wall,
         "busy_time": busy,
+        "lane_time": lanes,
         "chunk_cpu_time": cpu,
         "helper_cpu_time": seconds(sum_of(helper_cpu_ns, with_cpu)),
         **count_metrics(recorded),
@@ -110,7 +115,7 @@ def run_metrics(recorded):
         "event_rate_wall_khz": ratio(events, wall, Fraction(1, 1000)),
         "event_rate_agg_khz": ratio(events, busy, Fraction(1, 1000)),
         "event_rate_cpu_khz": ratio(events, cpu, Fraction(1, 1000)),
-        "speedup_factor": ratio(busy, wall),
+        "speedup_factor": ratio(lanes, wall),
         "cpu_speedup": ratio(cpu, wall),
         **column_metrics(recorded),
     }
@@ -185,6 +190,7 @@ def chunk_metrics(recorded):
     slope = rss_slope(recorded) or (None, None, None)
     return {
         "chunk_cpu_wait": seconds(sum_of(cpu_wait_ns, recorded.all_ended)),
+        "lane_cpu_wait": seconds(sum_of(lane_cpu_wait_ns, recorded.all_ended)),
         "chunk_joined": seconds(sum_of(joined_ns, recorded.all_ended)),
         "chunk_blocked": seconds(sum_of(blocked_ns, recorded.all_ended)),
         "straggler_chunks": straggler_count(recorded),
@@ -206,7 +212,7 @@ def well_known(recorded, name, unit):
     return sum(map(Fraction, sums)) if sums else None
 
 
-def reading_metrics(recorded, busy):
+def reading_metrics(recorded, lanes):
     read = well_known(recorded, "bytes_read", "B")
     unzip_wall = well_known(recorded, "unzip_wall", "s")
     return {
@@ -214,7 +220,7 @@ def reading_metrics(recorded, busy):
         "bytes_per_read": ratio(read, well_known(recorded, "read_calls", "count")),
         "read_overhead_share": ratio(well_known(recorded, "read_overhead_bytes", "B"), read),
         "decompression_rate_mbs": ratio(well_known(recorded, "unzip_bytes", "B"), unzip_wall, Fraction(1, 10**6)),
-        "decompression_share": ratio(unzip_wall, busy),
+        "decompression_share": ratio(unzip_wall, lanes),
     }
 
 
@@ -224,21 +230,36 @@ def last_overhead_ns(log):
 
 def efficiency_metrics(recorded, metrics, budget):
     core_seconds = metrics["core_seconds"]
-    busy, cpu, blocked = (metrics[key] for key in ("busy_time", "chunk_cpu_time", "chunk_blocked"))
+    lanes, cpu = metrics["lane_time"], metrics["chunk_cpu_time"]
+    blocked = seconds(sum_of(lane_blocked_ns, recorded.all_ended))
+    occupied = seconds(budget.occupied_ns)
     overheads = known(last_overhead_ns(log) for log in recorded.logs)
     return {
         "cpu_efficiency": ratio(cpu, core_seconds),
-        "core_efficiency": ratio(busy, core_seconds),
-        "ideal_wall_time": ratio(busy, metrics["total_cores"]),
+        "core_efficiency": ratio(occupied, core_seconds),
+        "ideal_wall_time": ratio(occupied, metrics["total_cores"]),
         "event_rate_core_hz": ratio(metrics["total_events"], core_seconds),
         "event_rate_core_khz": ratio(metrics["total_events"], core_seconds, Fraction(1, 1000)),
-        "io_overhead_pct": ratio(blocked, busy, 100),
-        "io_overhead": ratio(blocked, busy),
+        "io_overhead_pct": ratio(blocked, lanes, 100),
+        "io_overhead": ratio(blocked, lanes),
         "balance": budget.balance,
-        "instrumentation_overhead": ratio(seconds(sum(overheads)) if overheads else None, busy),
+        "instrumentation_overhead": ratio(seconds(sum(overheads)) if overheads else None, lanes),
         "tail_time": seconds(budget.tail_ns),
         "oversubscribed_core_seconds": seconds(budget.oversubscribed_ns),
     }
+
+
+def refuse_impossible(metrics):
+    """What clocks do not explain is null; what they do is put on its limit (docs/metrics.md, "Rules")."""
+    shares = (
+        *("cpu_efficiency", "core_efficiency", "balance", "io_overhead", "section_coverage"),
+        *("decompression_share", "instrumentation_overhead"),
+    )
+    limits = dict.fromkeys(shares, 1)
+    limits |= {"io_overhead_pct": 100, "ideal_wall_time": metrics["wall_time"], "tail_time": metrics["wall_time"]}
+    for key, most in limits.items():
+        if metrics[key] is not None and most is not None and not 0 <= metrics[key] <= most:
+            metrics[key] = most if 0 <= metrics[key] <= most * Fraction(101, 100) else None
 
 
 ALIASES = {
@@ -263,8 +284,9 @@ def all_metrics(recorded):
         **chunk_metrics(recorded),
     }
     metrics["section_coverage"] = reference_tables.section_coverage(recorded)
-    metrics.update(reading_metrics(recorded, metrics["busy_time"]))
+    metrics.update(reading_metrics(recorded, metrics["lane_time"]))
     metrics.update(efficiency_metrics(recorded, metrics, budget))
+    refuse_impossible(metrics)
     metrics.update({alias: metrics[key] for key, alias in ALIASES.items()})
     return metrics
 

@@ -16,6 +16,7 @@ import tempfile
 import unittest
 from fractions import Fraction
 
+import invariants
 import metrics_reference
 import random_logs
 from reference_records import Recorded
@@ -140,6 +141,7 @@ def compare_seed(seed, folder):
     recorded = Recorded(directory, None if logs.run == "all" else logs.run, logs.running)
     expected = metrics_reference.measure(recorded)
     comparison = compare_measurements(expected, found)
+    comparison.differences += [("invariants", "none broken", sentence) for sentence in invariants.broken(found)]
     comparison.nested = sum(attempt.nested > 0 for attempt in recorded.ended)
     return comparison
 

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import reference_process_cpu
-from reference_chunks import helper_cpu_ns, joined_ns, ratio, seconds
+from reference_chunks import helper_cpu_ns, joined_ns, lane_time_ns, ratio, seconds
 from reference_workers import cores_of
 
 GROUPS = {
@@ -24,16 +24,11 @@ GROUPS = {
 }
 
 
-def lane_time(attempt):
-    """An ended attempt's own time while it was not suspended and did not wait for helpers, and its helpers' scopes."""
-    return attempt.duration + (attempt.get("helper_scope_ns") or 0) - (joined_ns(attempt) or 0)
-
-
 def lanes(attempt):
     """Lanes that an attempt occupies, spread evenly."""
     if not attempt.ended or attempt.stop == attempt.start:
         return Fraction(1)
-    return Fraction(lane_time(attempt), attempt.stop - attempt.start)
+    return Fraction(lane_time_ns(attempt), attempt.stop - attempt.start)
 
 
 def overlap(one, other):
@@ -52,7 +47,7 @@ class SummedLanes:
         self.worker = worker
         self.start = min(summed.start for summed in worker.sums)
         self.stop = max(summed.stop for summed in worker.sums)
-        self.time = sum(map(lane_time, worker.sums))
+        self.time = sum(map(lane_time_ns, worker.sums))
         inside = [moment for moment in moments if self.start <= moment <= self.stop]
         self.free_time = sum(self.free(start) * (stop - start) for start, stop in zip(inside, inside[1:]))
 
@@ -109,7 +104,7 @@ def lacks_run_delay(attempt):
 
 
 class Budget:
-    """The parts in ns, and what goes with them: `tail_ns`, `oversubscribed_ns`, `balance`."""
+    """The parts in ns, and what goes with them: `tail_ns`, `oversubscribed_ns`, `occupied_ns`, `balance`."""
 
     def __init__(self, recorded, bounds):
         self.recorded = recorded
@@ -122,8 +117,9 @@ class Budget:
         if self.tail_start is not None and any(s and s.start < self.tail_start <= s.stop for s in self.summed):
             self.tail_start = None  # nobody knows when summed attempts were open
         self.tail_ns = None if self.tail_start is None else self.last_stop - self.tail_start
-        self.add_lanes()
-        self.add_free()
+        self.occupied_ns = self.filled_ns = Fraction(0)
+        for index, worker in enumerate(recorded.workers):
+            self.add_lanes(worker, self.add_free(index, worker))
         self.balance = self.find_balance()
 
     def changes(self):
@@ -166,32 +162,47 @@ class Budget:
         ]
         return max(busy, default=None)
 
-    def add_lanes(self):
-        for attempt in self.recorded.attempts + self.recorded.sums:
+    def add_lanes(self, worker, beyond):
+        """`beyond`: ns of lanes for which there was no core; they are in no part."""
+        parts = dict.fromkeys(GROUPS, Fraction(0))
+        for attempt in worker.attempts + worker.sums:
             if attempt.is_result:
-                for parts in (split_owner(attempt), split_helpers(attempt)):
-                    for part, ns in parts.items():
-                        self.parts[part] += ns
+                for split in (split_owner(attempt), split_helpers(attempt)):
+                    for part, ns in split.items():
+                        parts[part] += ns
             elif attempt.ended:
-                self.parts["failed"] += lane_time(attempt)
+                parts["failed"] += lane_time_ns(attempt)
             else:
                 part = "failed" if attempt.status == "lost" else "unmeasured"
-                self.parts[part] += attempt.last_moment - attempt.start
+                parts[part] += attempt.last_moment - attempt.start
+        for group in (("cpu_wait", "blocked", "waiting"), ("failed", "unmeasured"), ("compute",)):
+            whole = sum(parts[part] for part in group)
+            taken = min(whole, beyond)
+            beyond -= taken
+            for part in group:
+                parts[part] -= parts[part] * taken / whole if whole else 0
+        for part, ns in parts.items():
+            self.parts[part] += ns
+        self.occupied_ns += sum(parts.values())
 
-    def add_free(self):
-        for index, worker in enumerate(self.recorded.workers):
-            cores = cores_of(worker)
-            first = min(attempt.start for attempt in worker.attempts + worker.sums)
-            free = []  # (when it begins, part, ns)
-            for start, stop in self.steps():
-                live = cores if worker.start <= start < worker.stop else 0
-                used = self.used(index, start)
-                self.oversubscribed_ns += max(0, used - live) * (stop - start)
-                free.append((start, self.free_part(start, first), max(0, live - used) * (stop - start)))
-            left = self.fill_with_cpu(worker, free)
-            self.fill_with_joined(worker, left)
-            for part, ns in left.items():
-                self.parts[part] += ns
+    def add_free(self, index, worker):
+        """ns of the worker's lanes for which there was no core."""
+        cores = cores_of(worker)
+        first = min(attempt.start for attempt in worker.attempts + worker.sums)
+        beyond = Fraction(0)
+        free = []  # (when it begins, part, ns)
+        for start, stop in self.steps():
+            live = cores if worker.start <= start < worker.stop else 0
+            used = self.used(index, start)
+            beyond += max(0, used - live) * (stop - start)
+            free.append((start, self.free_part(start, first), max(0, live - used) * (stop - start)))
+        left = self.fill_with_cpu(worker, free)
+        beyond = self.fill_with_spread(worker, left, beyond)
+        self.fill_with_joined(worker, left)
+        for part, ns in left.items():
+            self.parts[part] += ns
+        self.oversubscribed_ns += beyond
+        return beyond
 
     def fill_with_cpu(self, worker, free):
         """CPU outside chunks takes the same share of each part that was free meanwhile; what is left, by part."""
@@ -206,6 +217,17 @@ class Budget:
             for part, ns in inside:
                 left[part] -= ns * taken / whole if whole else 0
         return left
+
+    def fill_with_spread(self, worker, left, beyond):
+        """What attempts that are spread evenly occupy beyond the cores was in free time; what is left beyond."""
+        spread = sum(lanes(a) * (a.last_moment - a.start) for a in worker.attempts if lanes(a) != 1)
+        for part in ("idle", "tail"):
+            taken = min(left[part], spread, beyond)
+            left[part] -= taken
+            spread -= taken
+            beyond -= taken
+            self.filled_ns += taken if part == "idle" else 0
+        return beyond
 
     def fill_with_joined(self, worker, left):
         """Cores were free while owners waited for their helpers."""
@@ -226,25 +248,21 @@ class Budget:
         return "idle"
 
     def find_balance(self):
-        """Lane time of ended attempts over the live cores' time, from the first chunk's begin to the tail.
+        """Cores that lanes had, over the live cores, from the first chunk's begin to the tail.
 
         Reading: without a moment at which the tail begins, to the last stop.
         """
         if self.last_stop is None:
             return None
         first = min(attempt.start for attempt in self.recorded.attempts + self.recorded.sums)
-        stop = self.last_stop if self.tail_start is None else self.tail_start
-        busy = sum(
-            Fraction(
-                lane_time(summed) * overlap((summed.start, summed.stop), (first, stop)), summed.stop - summed.start
-            )
-            for summed in self.recorded.ended + self.recorded.sums
-            if summed.stop > summed.start
-        )
-        available = sum(
-            cores_of(worker) * overlap((worker.start, worker.stop), (first, stop)) for worker in self.recorded.workers
-        )
-        return ratio(busy, available)
+        until = self.last_stop if self.tail_start is None else self.tail_start
+        busy = available = Fraction(0)
+        for index, worker in enumerate(self.recorded.workers):
+            for start, stop in self.steps():
+                if first <= start and stop <= until and worker.start <= start < worker.stop:
+                    busy += min(self.used(index, start), cores_of(worker)) * (stop - start)
+                    available += cores_of(worker) * (stop - start)
+        return ratio(busy + self.filled_ns, available)
 
     def rows(self):
         waits = ("cpu_wait", "blocked")

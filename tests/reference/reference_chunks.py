@@ -65,6 +65,30 @@ def blocked_ns(attempt):
     return rest_ns(attempt) - joined_ns(attempt)
 
 
+def helper_cpu_wait_ns(attempt):
+    """Reading: 0 without helpers, as their CPU time is."""
+    return attempt.get("helper_wait_ns") if attempt.get("helper_scope_ns") else attempt.get("helper_wait_ns") or 0
+
+
+def lane_time_ns(attempt):
+    """An ended attempt's own time while it was not suspended and did not wait for helpers, and its helpers' scopes."""
+    return attempt.duration + (attempt.get("helper_scope_ns") or 0) - (joined_ns(attempt) or 0)
+
+
+def lane_cpu_wait_ns(attempt):
+    parts = (cpu_wait_ns(attempt), helper_cpu_wait_ns(attempt))
+    return None if None in parts else sum(parts)
+
+
+def lane_blocked_ns(attempt):
+    """Of owner and helpers."""
+    helpers = (helper_cpu_ns(attempt), helper_cpu_wait_ns(attempt))
+    if blocked_ns(attempt) is None or None in helpers:
+        return None
+    scope = attempt.get("helper_scope_ns") or 0
+    return blocked_ns(attempt) + max(0, max(0, scope - helpers[0]) - helpers[1])
+
+
 def per_event(value, attempt):
     return ratio(value, attempt.get("events"))
 

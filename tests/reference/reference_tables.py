@@ -156,6 +156,12 @@ def section_coverage(recorded):
     return None if share is None else 1 - share
 
 
+def helper_time(attempt):
+    """Of the helpers' scopes; of their sections where that is more."""
+    of_sections = sum(row["self_ns"] for row in attempt.get("sections") or [] if row.get("helper"))
+    return max(of_sections, attempt.get("helper_scope_ns") or 0)
+
+
 def other_section(attempt):
     other = other_ns(attempt)
     row = {"path": "(other)", "count": attempt.weight, "total_ns": other, "self_ns": other}
@@ -189,7 +195,7 @@ def sum_of_field(rows, field):
 
 def sections(recorded):
     entries = [(a, row) for a in recorded.all_ended for row in [*(a.get("sections") or []), other_section(a)]]
-    busy = sum(attempt.duration for attempt in recorded.all_ended)
+    busy = sum(attempt.recorded_duration + helper_time(attempt) for attempt in recorded.all_ended)
     ended = sum(attempt.weight for attempt in recorded.all_ended)
     groups = grouped(entries, lambda entry: section_key(entry[1]))
     return [chunk_section(group, ended, busy, all_other_ns(recorded)) for group in groups]

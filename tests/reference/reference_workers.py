@@ -15,12 +15,49 @@ def cores_of(process):
     cores = peak or most_open(process)
     if peak and owners_wait(process):
         cores = max(most_open(process), peak - most_open(process))
+    threads = nesting_threads(process)
+    if threads:
+        cores = min(cores, threads)
     allowed = process.line.get("cores")
     return cores if allowed is None else min(cores, max(1, int(allowed)))
 
 
 def most_open(process):
     return max(1, most_at_once([(a.start, a.last_moment) for a in process.attempts]))
+
+
+def nesting_threads(process):
+    """Most threads with an open chunk at once; 0 where no chunk lies inside another one on its thread.
+
+    Reading: one lies inside another if its interval does, and the other one was not at work for as long.
+    """
+    if process.sums or any(a.ended and min(a.get("helper_union_ns") or 0, a.duration) for a in process.attempts):
+        return 0
+    by_thread = {}
+    for attempt in process.attempts:
+        if attempt.start < attempt.last_moment:
+            by_thread.setdefault(thread_id(attempt), []).append(attempt)
+    nests, spans = False, []
+    for attempts in by_thread.values():
+        for attempt in sorted(attempts, key=lambda a: (a.start, -a.last_moment, -elsewhere(a))):
+            if spans and spans[-1][0] == thread_id(attempt) and attempt.start < spans[-1][1].last_moment:
+                outer = spans[-1][1]
+                is_inside = attempt.ended and 0 < attempt.duration <= elsewhere(outer)
+                nests = nests or (attempt.last_moment <= outer.last_moment and is_inside)
+                if attempt.last_moment > outer.last_moment:
+                    spans[-1] = (thread_id(attempt), attempt, spans[-1][2])
+            else:
+                spans.append((thread_id(attempt), attempt, attempt.start))
+    return most_at_once([(start, outer.last_moment) for _, outer, start in spans]) if nests else 0
+
+
+def thread_id(attempt):
+    tid = attempt.get("tid")
+    return (attempt.get("thread") or 0) if tid is None else tid
+
+
+def elsewhere(attempt):
+    return attempt.stop - attempt.start - attempt.duration if attempt.ended else 0
 
 
 def owners_wait(process):

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
+import invariants
 import simulated_run
 
 CREMA = "collector/cli/crema"
@@ -22,7 +23,10 @@ def measure(run):
         records = run.write(os.path.join(folder, "records"))
         measured = os.path.join(folder, "measured")
         subprocess.run([CREMA, "collect", records, "-o", measured, "-q"], check=True, env=environment, timeout=300)
-        return json.loads(pathlib.Path(measured, "measurement.json").read_text(encoding="utf-8"))
+        document = json.loads(pathlib.Path(measured, "measurement.json").read_text(encoding="utf-8"))
+    if broken := invariants.broken(document):
+        raise AssertionError("\n".join(broken))
+    return document
 
 
 def verdicts(document):

@@ -1,14 +1,145 @@
 #include "collector/engines/dask/dask_log.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
 #include <utility>
 
+#include "collector/compression/decompressed_file.h"
 #include "collector/compression/decompressed_stream.h"
-#include "collector/engines/dask/dask_lines.h"
+#include "collector/records/schema.h"
+#include "fmt/format.h"
 
 namespace crema {
+namespace {
+
+/// A file read from its beginning on, of which as much is held as is looked at. It is not mapped into memory: somebody
+/// may truncate it meanwhile, and the kernel kills whoever looks at what is gone.
+class ReadFile {
+ public:
+  explicit ReadFile(const std::string& path) : file_(path) {}
+  const absl::Status& status() const { return file_.status(); }
+  bool is_compressed() const { return file_.is_compressed(); }
+
+  /// How many bytes there are up to the next newline; npos: the file ends before.
+  size_t LengthOfLine() {
+    for (size_t from = 0;;) {
+      const size_t newline = held().find('\n', from);
+      if (newline != std::string_view::npos) return newline;
+      from = held().size();
+      if (!ReadMore()) return std::string_view::npos;
+    }
+  }
+  /// Has at least so many bytes at hand, or all that are left.
+  void Hold(size_t bytes) {
+    while (held().size() < bytes && ReadMore()) {
+    }
+  }
+  /// What is at hand; it moves with `Hold`, `LengthOfLine` and `Drop`.
+  std::string_view held() const { return std::string_view(buffer_).substr(begin_); }
+  void Drop(size_t bytes) {
+    begin_ += bytes;
+    if (begin_ < kBlockBytes) return;
+    buffer_.erase(0, begin_);
+    begin_ = 0;
+  }
+
+ private:
+  static constexpr size_t kBlockBytes = size_t{1} << 20;
+
+  bool ReadMore() {
+    if (at_end_) return false;
+    const size_t size = buffer_.size();
+    buffer_.resize(size + kBlockBytes);
+    const int64_t got = file_.Read(buffer_.data() + size, kBlockBytes);
+    buffer_.resize(size + static_cast<size_t>(std::max<int64_t>(got, 0)));
+    at_end_ = got <= 0;
+    return !at_end_;
+  }
+
+  DecompressedFile file_;
+  bool at_end_ = false;
+  std::string buffer_;
+  size_t begin_ = 0;
+};
+
+absl::Status CheckSchema(const std::string& path, const nlohmann::json& first) {
+  const bool is_cluster = first.value("type", "") == "cluster";
+  const std::string schema = is_cluster ? first.value("schema", "") : "";
+  if (schema == kDaskSchema) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      is_cluster ? fmt::format("{}:1: its schema is {}, but this crema reads {}; read it with the crema that wrote it",
+                               path, schema, kDaskSchema)
+                 : fmt::format("{}:1: is no Dask log (the first line names no schema {}); save it with crema_hep", path,
+                               kDaskSchema));
+}
+
+bool IsObjectWithType(const nlohmann::json& fields) {
+  return fields.is_object() && fields.contains("type") && fields["type"].is_string();
+}
+
+}  // namespace
+
+absl::Status ForEachDaskLine(const std::string& path, const std::function<void(const DaskLine&)>& on_line,
+                             const std::function<void(const DaskLineFault&)>& on_fault) {
+  ReadFile file(path);
+  const auto say_unreadable = [&] {
+    return absl::UnavailableError(fmt::format("{}: {}", path, std::string(file.status().message())));
+  };
+  if (!file.status().ok()) return say_unreadable();
+  bool checked = false;
+  size_t consumed = 0;
+  int64_t number = 1;
+  for (;; ++number) {
+    file.Drop(consumed);
+    const size_t length = file.LengthOfLine();
+    const bool whole = length != std::string_view::npos;
+    if (!whole && file.held().empty()) break;
+    DaskLine line;
+    line.number = number;
+    line.text = file.held().substr(0, length);
+    consumed = line.text.size() + (whole ? 1 : 0);
+    if (line.text.empty()) continue;
+    line.fields = nlohmann::json::parse(line.text, nullptr, /*allow_exceptions=*/false);
+    if (!IsObjectWithType(line.fields)) {
+      on_fault({number, !whole, whole ? "not a JSON object with a type" : "the rest of this line was never written"});
+      continue;
+    }
+    if (!checked) {
+      if (absl::Status status = CheckSchema(path, line.fields); !status.ok()) return status;
+      checked = true;
+    }
+    if (line.fields["type"] == "records") {
+      const auto& bytes = line.fields["bytes"];
+      if (!bytes.is_number_unsigned()) {
+        on_fault({number, false, "`bytes` is not a size; the records that follow are read as lines"});
+        continue;
+      }
+      const size_t size = bytes.get<size_t>();
+      file.Hold(size > std::string_view::npos - consumed ? std::string_view::npos : consumed + size);
+      line.text = file.held().substr(0, length);
+      line.bytes = file.held().substr(consumed, size);
+      if (line.bytes.size() < size) {
+        on_fault({number, true, "the records behind it were never written in full"});
+      }
+      consumed += line.bytes.size();
+      for (const char c : line.bytes) number += c == '\n';
+    }
+    on_line(line);
+  }
+  if (!file.status().ok()) {
+    if (!checked || !file.is_compressed()) return say_unreadable();
+    on_fault({number, true, fmt::format("{}; what was read so far is used", std::string(file.status().message()))});
+  }
+  if (checked) return absl::OkStatus();
+  return absl::FailedPreconditionError(fmt::format("{}: is empty, or no Dask log", path));
+}
+
 namespace {
 
 using Json = nlohmann::json;
@@ -77,8 +208,11 @@ void AddWorker(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
   const std::string address = Text(fields, "worker");
   ClusterWorkerFact* known = FindWorker(cluster, address);
   if (event == "leave") {
-    if (known == nullptr || known->left_ns.has_value()) return;
-    known->left_ns = time_ns;
+    // what a worker said as it closed may come after its connection broke
+    const bool is_explained = known != nullptr && known->is_lost && Text(fields, "status") == "closing";
+    if (known == nullptr || (known->left_ns.has_value() && !is_explained)) return;
+    known->left_ns = known->left_ns.value_or(time_ns);
+    known->is_lost = false;
     return NoteDeparture(fields, *known);
   }
   if (known != nullptr && !known->left_ns.has_value()) return;  // told twice
@@ -181,15 +315,6 @@ void AddFlush(const Json& fields, ClusterFact& cluster) {
     cluster.silent[worker] = why.is_string() ? why.get<std::string>() : "";
 }
 
-void AddCounts(const Json& fields, ClusterFact& cluster) {
-  cluster.is_bare = true;
-  const auto counts = fields.find("counts");
-  if (counts == fields.end() || !counts->is_object()) return;
-  for (const auto& [name, value] : counts->items()) {
-    if (value.is_number_integer()) cluster.counts[name] = value.get<int64_t>();
-  }
-}
-
 /// False: a type that is not known.
 bool AddLine(const Json& fields, ClusterFact& cluster) {
   const std::string type = Text(fields, "type");
@@ -215,25 +340,12 @@ bool AddLine(const Json& fields, ClusterFact& cluster) {
     cluster.busy_ns = Integer(fields, "busy_ns");
   } else if (type == "lost") {
     cluster.lost_bytes[Text(fields, "source")] += Integer(fields, "bytes").value_or(0);
-  } else if (type == "bare") {
-    AddCounts(fields, cluster);
   } else if (type == "closed") {
     cluster.closed = true;
   } else {
     return type == "records" || type == "plan";  // a plan is for who watches the run
   }
   return true;
-}
-
-std::string SayBare(const ClusterFact& cluster) {
-  const auto count = [&](const char* name) {
-    const auto found = cluster.counts.find(name);
-    return found == cluster.counts.end() ? 0 : found->second;
-  };
-  return fmt::format(
-      "the scheduler {} has no crema plug-in: crema knows only that it has {} workers, {} cores and {} tasks now; "
-      "attach with crema_hep.attach(client)",
-      cluster.address, count("workers"), count("cores"), count("tasks"));
 }
 
 constexpr size_t kMostProblems = 20;
@@ -277,10 +389,121 @@ absl::StatusOr<EngineReading> ReadDaskLog(const std::string& path) {
     }
   };
   if (absl::Status status = ForEachDaskLine(path, on_line, on_fault); !status.ok()) return status;
-  for (ClusterFact& cluster : reading.clusters) {
-    if (cluster.is_bare) cluster.complaints.push_back(SayBare(cluster));
-  }
   return reading;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A record log that is put together from what was sent of it.
+struct SentLog {
+  std::ofstream file;
+  std::string worker;    // who sent it last
+  int64_t end = 0;       // offset in the original up to which it was seen
+  int64_t missing = 0;   // bytes in between that never came
+  bool has_end = false;  // the process said that it ended
+  bool adopted = false;  // its process is gone: another one sent it
+};
+
+bool EndsWith(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+// The name comes from another machine: it must not lead out of the directory.
+bool IsSafeName(const std::string& name) {
+  return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos && name.size() < 255 &&
+         EndsWith(name, kRecordLogSuffix) && !EndsWith(name, fmt::format("{}{}", kLiveCopyMark, kRecordLogSuffix));
+}
+
+std::string LiveCopyName(const std::string& name) {
+  return fmt::format("{}{}{}", name.substr(0, name.size() - kRecordLogSuffix.size()), kLiveCopyMark, kRecordLogSuffix);
+}
+
+bool HasEndLine(std::string_view records) {
+  constexpr std::string_view kEnd = "{\"type\":\"end\",";
+  return records.substr(0, kEnd.size()) == kEnd || records.find(fmt::format("\n{}", kEnd)) != std::string_view::npos;
+}
+
+class Splitter {
+ public:
+  Splitter(fs::path directory, const std::string& name)
+      : directory_(std::move(directory)),
+        lines_(directory_ / (name + std::string(kDaskLogSuffix)), std::ios::binary | std::ios::trunc) {}
+
+  void Take(const DaskLine& line) {
+    if (line.fields["type"] != "records") {
+      const std::string type = line.fields["type"];
+      if (type == "worker" && line.fields.value("event", "") == "leave") here_.erase(line.fields.value("worker", ""));
+      if (type == "worker" && line.fields.value("event", "") != "leave") here_.insert(line.fields.value("worker", ""));
+      if (type == "closed") here_.clear();
+      lines_ << line.text << '\n';
+      return;
+    }
+    const std::string source = line.fields.value("source", "");
+    const auto offset = line.fields["offset"];
+    if (!IsSafeName(source) || !offset.is_number_unsigned()) {
+      Take(DaskLineFault{line.number, false, "the records behind it name no record log"});
+      return;
+    }
+    SentLog& log = logs_[source];
+    log.worker = line.fields.value("worker", "");
+    log.adopted = log.adopted || line.fields.value("adopted", false);
+    TakeRecords(source, offset.get<int64_t>(), line.bytes, log);
+  }
+
+  void Take(const DaskLineFault& fault) {
+    const nlohmann::json line = {{"type", "fault"}, {"line", fault.number}, {"torn", fault.torn}, {"what", fault.what}};
+    lines_ << line.dump() << '\n';
+  }
+
+  // Logs of workers that are still there are no sign of a lost process, as long as they have no end.
+  absl::Status Finish() {
+    for (auto& [source, log] : logs_) {
+      if (log.missing > 0) {
+        lines_ << fmt::format("{{\"type\":\"lost\",\"source\":{},\"bytes\":{}}}\n", nlohmann::json(source).dump(),
+                              log.missing);
+      }
+      log.file.close();
+      if (log.file.fail()) return Failed();
+      std::error_code error;
+      if (!log.has_end && !log.adopted && here_.count(log.worker) > 0) {
+        fs::rename(directory_ / source, directory_ / LiveCopyName(source), error);
+      }
+      if (error) return Failed();
+    }
+    lines_.close();
+    return lines_.fail() ? Failed() : absl::OkStatus();
+  }
+
+ private:
+  absl::Status Failed() const {
+    return absl::UnavailableError(fmt::format("{}: cannot be written ({})", directory_.string(), strerror(errno)));
+  }
+
+  void TakeRecords(const std::string& source, int64_t offset, std::string_view bytes, SentLog& log) {
+    if (!log.file.is_open()) log.file.open(directory_ / source, std::ios::binary | std::ios::trunc);
+    if (offset < log.end) bytes.remove_prefix(std::min<size_t>(bytes.size(), static_cast<size_t>(log.end - offset)));
+    if (offset > log.end) log.missing += offset - log.end;
+    log.end = std::max(log.end, offset) + static_cast<int64_t>(bytes.size());
+    log.has_end = log.has_end || HasEndLine(bytes);
+    log.file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+
+  fs::path directory_;
+  std::ofstream lines_;
+  std::map<std::string, SentLog> logs_;
+  std::set<std::string> here_;
+};
+
+}  // namespace
+
+absl::Status SplitDaskLog(const std::string& path, const std::string& directory, const std::string& name) {
+  Splitter splitter(directory, name);
+  absl::Status read = ForEachDaskLine(
+      path, [&](const DaskLine& line) { splitter.Take(line); },
+      [&](const DaskLineFault& fault) { splitter.Take(fault); });
+  return read.ok() ? splitter.Finish() : read;
 }
 
 }  // namespace crema

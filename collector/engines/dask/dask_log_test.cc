@@ -9,7 +9,6 @@
 #include <iterator>
 #include <string>
 
-#include "collector/engines/dask/dask_lines.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -109,6 +108,20 @@ TEST_F(DaskLog, TellsHowAWorkerLeft) {
     EXPECT_EQ(worker.is_lost, one.is_lost) << one.reason << one.status;
     EXPECT_EQ(worker.left_untold, one.is_untold) << one.reason << one.status;
   }
+}
+
+TEST_F(DaskLog, TakesAWorkersOwnWordForItsEndAlsoAfterItsConnectionBroke) {
+  const std::string leave = R"({"type":"worker","event":"leave","worker":"b","time_ns":)";
+  const std::string broke = Line(leave + R"(1005,"reason":"handle-worker-cleanup-1.5","status":"running"})");
+  const std::string closes = Line(leave + R"(1006,"reason":null,"status":"closing"})");
+  const auto reading = ReadDaskLog(
+      Write(Line(kCluster) + Line(R"({"type":"worker","event":"join","time_ns":1003,"worker":"b","threads":1})") +
+            broke + closes + broke));
+  ASSERT_TRUE(reading.ok()) << reading.status();
+  const ClusterWorkerFact& worker = reading->clusters[0].workers.at(0);
+  EXPECT_EQ(worker.left_reason, "closed");
+  EXPECT_FALSE(worker.is_lost);
+  EXPECT_EQ(worker.left_ns, 1005);
 }
 
 TEST_F(DaskLog, NamesWhatItCannotReadAndUsesTheRest) {

@@ -42,7 +42,6 @@ struct ToldRun : LiveRun {
   void SetLives(const std::function<bool(const std::string&, int64_t)>&) override {}
   void AddScheduler(const SchedulerFact& scheduler) override { told = scheduler; }
   void SetComputeSeconds(const std::string&, const std::map<std::string, double>&) override {}
-  void ForgetScheduler(const std::string&) override {}
   void Note(EventKind, std::string text) override { notes.push_back(std::move(text)); }
   void CountMalformed(int64_t lines) override { malformed += lines; }
 

@@ -28,7 +28,6 @@ class ToldRun : public LiveRun {
   void SetComputeSeconds(const std::string&, const std::map<std::string, double>& by_prefix) override {
     seconds = by_prefix;
   }
-  void ForgetScheduler(const std::string&) override {}
   void Note(EventKind, std::string text) override { notes.push_back(std::move(text)); }
   void CountMalformed(int64_t lines) override { malformed += lines; }
 

@@ -2,6 +2,7 @@
 #ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_QUANTITIES_H_
 #define CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_QUANTITIES_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -34,6 +35,20 @@ inline std::optional<int64_t> ChunkBlocked(const AttemptRow& attempt, const std:
   const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, helpers);
   if (!owner.has_value() || !owner->wait_known) return std::nullopt;
   return owner->blocked_ns;
+}
+
+/// The helpers' run delay; 0 where none had a scope, nullopt where theirs was not measured.
+inline std::optional<int64_t> HelperCpuWait(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers) {
+  if (attempt.helpers == AttemptRow::kNone || helpers[attempt.helpers].scope_ns <= 0) return 0;
+  return Known(helpers[attempt.helpers].cpu_wait_ns);
+}
+
+/// What CPU and run delay leave of the helpers' scopes, as the last.
+inline std::optional<int64_t> HelperBlocked(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers) {
+  const std::optional<int64_t> cpu_ns = HelperCpu(attempt, helpers), wait_ns = HelperCpuWait(attempt, helpers);
+  if (!cpu_ns.has_value() || !wait_ns.has_value()) return std::nullopt;
+  const int64_t scope_ns = attempt.helpers == AttemptRow::kNone ? 0 : helpers[attempt.helpers].scope_ns;
+  return std::max<int64_t>(0, std::max<int64_t>(0, scope_ns - *cpu_ns) - *wait_ns);
 }
 
 /// RSS at the end less RSS at the start, bytes.

@@ -11,7 +11,7 @@
 #include "collector/metrics/attempts/row_of_chunk.h"
 #include "collector/metrics/statistics/known_sum.h"
 #include "collector/metrics/statistics/stable_hash.h"
-#include "collector/records/unended_attempts.h"
+#include "collector/records/attempt_state.h"
 
 namespace crema {
 namespace {

@@ -9,21 +9,35 @@ namespace crema {
 
 namespace {
 
+std::optional<int64_t> Sum(const std::optional<int64_t>& one, const std::optional<int64_t>& other) {
+  if (!one.has_value() || !other.has_value()) return std::nullopt;
+  return AddCounts(*one, *other);
+}
+
+/// The times of an ended attempt, or of so many together.
+void AddTimes(const AttemptRow& row, int64_t chunks, const std::vector<HelperTimes>& helpers, AttemptTotals& totals) {
+  totals.ended += chunks;
+  totals.busy_ns.Add(row.duration_ns, chunks);
+  const std::optional<int64_t> cpu_ns = ChunkCpu(row, helpers);
+  totals.cpu_ns.Add(cpu_ns, chunks);
+  if (cpu_ns.has_value()) totals.helper_cpu_ns.Add(HelperCpu(row, helpers), chunks);
+  const std::optional<int64_t> blocked_ns = ChunkBlocked(row, helpers);
+  totals.cpu_wait_ns.Add(Known(row.cpu_wait_ns), chunks);
+  totals.blocked_ns.Add(blocked_ns, chunks);
+  totals.lane_cpu_wait_ns.Add(Sum(Known(row.cpu_wait_ns), HelperCpuWait(row, helpers)), chunks);
+  totals.lane_blocked_ns.Add(Sum(blocked_ns, HelperBlocked(row, helpers)), chunks);
+  const std::optional<OwnerTime> owner = SplitOwnerTime(row, helpers);
+  if (owner.has_value()) totals.joined_ns.Add(owner->joined_ns, chunks);
+  const int64_t scope_ns = row.helpers == AttemptRow::kNone ? 0 : helpers[row.helpers].scope_ns;
+  totals.lane_ns.Add(WholeLaneTime(row, scope_ns, owner), chunks);
+}
+
 void Add(const SummedAttempts& summed, const std::vector<HelperTimes>& helpers, AttemptTotals& totals) {
   const AttemptRow& row = summed.row;
   totals.first_start_ns = std::min(row.start_ns, totals.first_start_ns.value_or(row.start_ns));
   totals.last_stop_ns = std::max(totals.last_stop_ns, std::optional<int64_t>(summed.stop_ns));
   if (row.is_result) totals.events.Add(Known(row.events), summed.chunks_with_events);
-  totals.ended += summed.chunks;
-  totals.busy_ns.Add(row.duration_ns, summed.chunks);
-  const std::optional<int64_t> cpu_ns = ChunkCpu(row, helpers);
-  totals.cpu_ns.Add(cpu_ns, summed.chunks);
-  if (cpu_ns.has_value()) totals.helper_cpu_ns.Add(HelperCpu(row, helpers), summed.chunks);
-  totals.cpu_wait_ns.Add(Known(row.cpu_wait_ns), summed.chunks);
-  totals.blocked_ns.Add(ChunkBlocked(row, helpers), summed.chunks);
-  if (const std::optional<OwnerTime> owner = SplitOwnerTime(row, helpers)) {
-    totals.joined_ns.Add(owner->joined_ns, summed.chunks);
-  }
+  AddTimes(row, summed.chunks, helpers, totals);
 }
 
 }  // namespace
@@ -37,15 +51,8 @@ AttemptTotals SumAttempts(const AttemptRows& attempts, const std::vector<SummedA
     totals.first_start_ns = std::min(attempt.start_ns, totals.first_start_ns.value_or(attempt.start_ns));
     if (attempt.is_result) totals.events.Add(Known(attempt.events));
     if (!HasEnded(attempt)) continue;
-    ++totals.ended;
     totals.last_stop_ns = std::max(totals.last_stop_ns, std::optional<int64_t>(attempt.stop_ns()));
-    totals.busy_ns.Add(attempt.duration_ns);
-    const std::optional<int64_t> cpu_ns = ChunkCpu(attempt, helpers);
-    totals.cpu_ns.Add(cpu_ns);
-    if (cpu_ns.has_value()) totals.helper_cpu_ns.Add(HelperCpu(attempt, helpers));
-    totals.cpu_wait_ns.Add(Known(attempt.cpu_wait_ns));
-    totals.blocked_ns.Add(ChunkBlocked(attempt, helpers));
-    if (const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, helpers)) totals.joined_ns.Add(owner->joined_ns);
+    AddTimes(attempt, 1, helpers, totals);
     totals.rss_delta_bytes.Add(RssDelta(attempt));
   }
   return totals;

@@ -17,11 +17,14 @@ struct AttemptTotals {
   AttemptCounts counts;
   int64_t ended = 0;
   KnownSum busy_ns;        ///< of ended attempts, as all but `events`
+  KnownSum lane_ns;        ///< of owners and helpers, but for owners that waited for their helpers
   KnownSum cpu_ns;         ///< owners and helpers
   KnownSum helper_cpu_ns;  ///< of attempts whose `cpu_ns` is known
   KnownSum cpu_wait_ns;
   KnownSum joined_ns;
   KnownSum blocked_ns;
+  KnownSum lane_cpu_wait_ns;  ///< of owners and helpers, as the next
+  KnownSum lane_blocked_ns;
   KnownSum rss_delta_bytes;
   KnownSum events;                        ///< of results
   std::optional<int64_t> first_start_ns;  ///< of any attempt, Unix time

@@ -11,7 +11,7 @@
 
 namespace crema {
 
-/// Of all that tells a process from others (records/process_identity.h).
+/// Of all that tells a process from others (records/facts.h).
 template <class Process>
 uint64_t HashOfProcess(const Process& process) {
   return StableHash()

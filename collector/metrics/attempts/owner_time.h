@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -37,6 +38,15 @@ inline std::optional<OwnerTime> SplitOwnerTime(const AttemptRow& attempt, int64_
 /// `helpers` is the table that `attempt.helpers` points into.
 inline std::optional<OwnerTime> SplitOwnerTime(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers) {
   return SplitOwnerTime(attempt, attempt.helpers == AttemptRow::kNone ? 0 : helpers[attempt.helpers].union_ns);
+}
+
+/// Threads of an ended attempt at work for it: its own duration and its helpers' scopes, less the time in which the
+/// owner waited for them. The largest integer stands for times beyond it.
+inline int64_t WholeLaneTime(const AttemptRow& attempt, int64_t scope_ns, const std::optional<OwnerTime>& owner) {
+  const int64_t own_ns = attempt.duration_ns - (owner.has_value() ? owner->joined_ns : 0);
+  scope_ns = std::max<int64_t>(scope_ns, 0);
+  return own_ns > std::numeric_limits<int64_t>::max() - scope_ns ? std::numeric_limits<int64_t>::max()
+                                                                 : own_ns + scope_ns;
 }
 
 }  // namespace crema

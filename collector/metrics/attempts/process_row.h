@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/records/process_sample.h"
+#include "collector/records/facts.h"
 
 namespace crema {
 

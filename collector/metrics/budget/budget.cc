@@ -227,6 +227,8 @@ void AddCpu(const AttemptRow& row, const AttemptInterval& interval, const std::v
 BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
   BudgetTotals totals;
   totals.tasks_have_several_cores = !facts.engine.cores_of_tasks.empty();
+  const bool any_ended = milestones.last_stop_ns != kNever;
+  const int64_t busy_until_ns = any_ended ? std::min(milestones.tail_start_ns, milestones.last_stop_ns) : 0;
   for (size_t i = 0; i < facts.workers.size(); ++i) {
     const WorkerLife& worker = facts.workers[i];
     const ProcessRow& process = facts.processes[worker.process];
@@ -234,10 +236,12 @@ BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
       const Int128 lanes = Int128{worker.cores} * (worker.stop_ns - worker.start_ns) * kOneLane;
       const bool is_whole = process.joined_ns == worker.start_ns && process.left_ns == worker.stop_ns;
       const Int128 cpu = is_whole ? std::min(lanes, Int128{process.engine_cpu_ns.value_or(0)} * kOneLane) : Int128{0};
-      totals.unrecorded_cpu += cpu;
-      totals.unrecorded += lanes - cpu;
+      totals.lanes.unrecorded_cpu += cpu;
+      totals.lanes.unrecorded += lanes - cpu;
       continue;
     }
+    LaneParts parts;
+    Int128 spread = 0;
     Changes changes;
     ReserveLargePages(changes.begins_ns, facts.attempts_of_worker.Of(i).size());
     ReserveLargePages(changes.stops_ns, facts.attempts_of_worker.Of(i).size());
@@ -247,17 +251,18 @@ BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
     for (uint32_t index : facts.attempts_of_worker.Of(i)) {
       const AttemptRow& attempt = facts.attempts[index];
       const LaneTime lane = facts.LaneOf(attempt);
-      totals.attempts.Add(lane);
+      parts.Add(lane);
       joined_ns += lane.joined_ns;
       if (cpu.is_known()) AddCpu(attempt, IntervalOf(attempt, facts.processes), facts.helpers, cpu);
       AddLanes(lane.inside.start_ns, lane.inside.stop_ns, lane.lanes, changes);
+      if (lane.lanes != kOneLane) spread += Int128{lane.lanes} * (lane.inside.stop_ns - lane.inside.start_ns);
       first_begin_ns = std::min(first_begin_ns, attempt.start_ns);
     }
     const SummedLanes& sums = facts.lanes_of_sums[i];
     for (uint32_t index : facts.summed_of_worker[i]) {
       const SummedAttempts& summed = facts.summed[index];
       const LaneTime lane = SplitLaneTime(summed, facts.helpers, facts.run);
-      totals.attempts.Add(lane);
+      parts.Add(lane);
       joined_ns += lane.joined_ns;
       AddCpu(summed.row, {summed.row.start_ns, summed.stop_ns}, facts.helpers, cpu);
       first_begin_ns = std::min(first_begin_ns, summed.row.start_ns);
@@ -273,18 +278,19 @@ BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
       AddStretch(stretch, facts.run, sums, changes);
       cpu.AddUnknown(start_ns, stop_ns);
       if (stretch.around_chunk) {
-        totals.outside_chunk += Int128{stop_ns - start_ns} * kOneLane;
+        parts.outside_chunk += Int128{stop_ns - start_ns} * kOneLane;
         continue;
       }
       const int64_t among_sums_ns = sums.window.Clip(stop_ns) - sums.window.Clip(start_ns);
-      (process.is_unrecorded ? totals.unrecorded : totals.framework) +=
+      (process.is_unrecorded ? parts.unrecorded : parts.framework) +=
           Int128{stop_ns - start_ns - among_sums_ns} * kOneLane + Int128{among_sums_ns} * sums.task_share;
     }
     AddCores(worker.start_ns, worker.stop_ns, worker.cores, changes);
     const RunWindow life = {worker.start_ns, worker.stop_ns};
     FreeByStretch free_time(cpu.Find(), life);
     free_time.AddBoundaries(changes);
-    for (int64_t boundary_ns : {first_begin_ns, milestones.last_stop_ns, milestones.tail_start_ns}) {
+    for (int64_t boundary_ns :
+         {first_begin_ns, milestones.first_begin_ns, milestones.last_stop_ns, milestones.tail_start_ns}) {
       // So that no stretch belongs to two parts.
       if (boundary_ns != kNever) changes.others.push_back({facts.run.Clip(boundary_ns)});
     }
@@ -294,46 +300,31 @@ BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
     Int128 oversubscribed = 0;
     Sweep(changes, [&](int64_t from_ns, int64_t to_ns, int64_t lanes, int64_t cores) {
       const Int128 free = Int128{cores} * kOneLane - lanes;
+      if (from_ns >= milestones.first_begin_ns && to_ns <= busy_until_ns) {
+        totals.available += Int128{cores} * kOneLane * (to_ns - from_ns);
+        totals.occupied += std::min(Int128{lanes}, Int128{cores} * kOneLane) * (to_ns - from_ns);
+      }
       if (free < -kLaneTolerance) {
         oversubscribed += -free * (to_ns - from_ns);
       } else if (free > 0) {
         const Int128 unused = std::clamp(Int128{held.At(from_ns)} - lanes, Int128{0}, free);
-        (process.is_unrecorded ? totals.unrecorded : totals.unused_by_tasks) += unused * (to_ns - from_ns);
+        (process.is_unrecorded ? parts.unrecorded : totals.unused_by_tasks) += unused * (to_ns - from_ns);
         PartOf(from_ns, first_begin_ns, milestones, free_time.At(from_ns)) += (free - unused) * (to_ns - from_ns);
       }
     });
     FreeParts rest = free_time.Split();
     rest.oversubscribed = oversubscribed;
+    totals.occupied += rest.FillWithSpread(spread);
     rest.process_cpu_known = cpu.is_known();
     if (worker.process < facts.engine.outside_tasks_ns.size()) {
       rest.MoveToFramework(facts.engine.outside_tasks_ns[worker.process]);
     }
     rest.MoveToJoined(joined_ns);
     totals.rest += rest;
+    parts.TakeOff(rest.oversubscribed);
+    totals.lanes += parts;
   }
   return totals;
-}
-
-Int128 LaneTimeIn(const RunWindow& window, const LaneTime& lane) {
-  return Int128{lane.lanes} * (window.Clip(lane.inside.stop_ns) - window.Clip(lane.inside.start_ns));
-}
-
-std::optional<double> MeasureBalance(const Facts& facts, const Milestones& milestones) {
-  if (milestones.last_stop_ns == kNever) return std::nullopt;
-  const RunWindow window = {milestones.first_begin_ns, std::min(milestones.tail_start_ns, milestones.last_stop_ns)};
-  Int128 busy = 0;
-  for (const AttemptRow& attempt : facts.attempts) {
-    if (HasEnded(attempt)) busy += LaneTimeIn(window, facts.LaneOf(attempt));
-  }
-  for (const SummedAttempts& summed : facts.summed) {
-    busy += LaneTimeIn(window, SplitLaneTime(summed, facts.helpers, facts.run));
-  }
-  Int128 available = 0;
-  for (const WorkerLife& worker : facts.workers) {
-    available += Int128{worker.cores} * (window.Clip(worker.stop_ns) - window.Clip(worker.start_ns));
-  }
-  if (available <= 0) return std::nullopt;
-  return static_cast<double>(busy) / static_cast<double>(kOneLane) / static_cast<double>(available);
 }
 
 /// Takes up to so many core-seconds from a part; how many there were.
@@ -381,13 +372,14 @@ Budget ComputeBudget(const AttemptRows& attempts, const std::vector<ProcessRow>&
   budget.rows = MakeRows(totals);
   Int128 core_ns = 0;
   for (const WorkerLife& worker : workers) core_ns += Int128{worker.cores} * (worker.stop_ns - worker.start_ns);
-  budget.core_seconds = Seconds(core_ns);
+  budget.core_seconds = static_cast<double>(core_ns) / 1e9;
+  budget.occupied_core_seconds = LaneSeconds(totals.lanes.of_attempts());
   budget.oversubscribed_core_seconds = LaneSeconds(totals.rest.oversubscribed);
   if (milestones.tail_start_ns != kNever) {
     budget.tail_start_ns = milestones.tail_start_ns;
-    budget.tail_time = Seconds(milestones.last_stop_ns - milestones.tail_start_ns);
+    budget.tail_time = static_cast<double>(milestones.last_stop_ns - milestones.tail_start_ns) / 1e9;
   }
-  budget.balance = MeasureBalance(facts, milestones);
+  if (totals.available > 0) budget.balance = LaneSeconds(totals.occupied) / LaneSeconds(totals.available);
   return budget;
 }
 

@@ -32,12 +32,13 @@ struct Budget {
   /// Where attempts are still open (a live run), or the record of one is lost, or a result's CPU time is not known, a
   /// last row `unmeasured` (group "Not measured") holds their lane time, so that it passes for nothing else.
   std::vector<BudgetRow> rows;
-  double core_seconds = 0;                 ///< the rows add up to this and the next
-  double oversubscribed_core_seconds = 0;  ///< lanes occupied beyond the cores of their worker
+  double core_seconds = 0;                 ///< the rows add up to this
+  double occupied_core_seconds = 0;        ///< of these, cores that attempts had
+  double oversubscribed_core_seconds = 0;  ///< lanes occupied beyond the cores of their worker; in no row
   std::optional<int64_t> tail_start_ns;    ///< T, Unix time; nullopt where it lies among sums
   std::optional<double> tail_time;         ///< last stop - T, seconds; nullopt: there is no T
-  /// Lane seconds of ended attempts over cores' seconds, from the first begin of a chunk to T (where there is none, to
-  /// the last stop).
+  /// Seconds of cores that attempts or tasks occupied over seconds of cores, from the first begin of a chunk to T
+  /// (where there is none, to the last stop). nullopt: no attempt ended.
   std::optional<double> balance;
 };
 

@@ -97,7 +97,7 @@ void ExpectParts(const Budget& budget, const std::vector<std::pair<std::string_v
     sum += *row.core_seconds;
   }
   for (const auto& [part, core_seconds] : expected) Part(budget, part);
-  EXPECT_NEAR(sum, budget.core_seconds + budget.oversubscribed_core_seconds, 1e-8);
+  EXPECT_NEAR(sum, budget.core_seconds, 1e-8);
 }
 
 TEST(Budget, HasTheSpecifiedPartsInOrderWithTheirGroups) {
@@ -382,7 +382,7 @@ TEST(Budget, LanesBeyondTheCoresOfTheirTaskTakeThoseOfNoOther) {
   const uint32_t process = planted.AddProcess(0, 10, 2);
   for (int lane = 0; lane < 3; ++lane) planted.AddChunk(process, 0, 10);
   const Budget budget = ComputeWithTasks(planted, {{process, 0, 10, 2}});
-  ExpectParts(budget, {{"compute", 30}, {"unused_by_tasks", 0}});
+  ExpectParts(budget, {{"compute", 20}, {"unused_by_tasks", 0}});
   EXPECT_NEAR(budget.oversubscribed_core_seconds, 10, 1e-9);
 }
 
@@ -401,9 +401,37 @@ TEST(Budget, BooksLanesBeyondTheCoresAsOversubscribed) {
     chunk.cpu_wait_ns = 3 * kSecond;
   }
   const Budget budget = planted.Compute();
-  ExpectParts(budget, {{"compute", 15}, {"cpu_wait", 9}, {"shutdown", 4}});
+  ExpectParts(budget, {{"compute", 15}, {"cpu_wait", 1}, {"shutdown", 4}});
   EXPECT_NEAR(budget.oversubscribed_core_seconds, 8, 1e-9);
   EXPECT_EQ(budget.core_seconds, 20);
+}
+
+TEST(Budget, GivesThreadsThatWaitNoMoreThanTheCores) {
+  PlantedRun planted(10);
+  const uint32_t process = planted.AddProcess(0, 10, 2);
+  for (int lane = 0; lane < 6; ++lane) {  // 60 lane-seconds for 20 core-seconds
+    AttemptRow& chunk = planted.AddChunk(process, 0, 10);
+    chunk.cpu_ns = kSecond;
+    chunk.cpu_wait_ns = kSecond;
+  }
+  const Budget budget = planted.Compute();
+  const double left = (20.0 - 6) / (60 - 6);  // of each kind of waiting
+  ExpectParts(budget, {{"compute", 6}, {"cpu_wait", 6 * left}, {"blocked", 48 * left}});
+  EXPECT_NEAR(budget.occupied_core_seconds, 20, 1e-9);
+  EXPECT_EQ(budget.balance, 1);
+}
+
+TEST(Budget, SpreadsNoThreadOverMoreThanItsCore) {
+  PlantedRun planted(30);
+  const uint32_t process = planted.AddProcess(0, 30, 1);
+  AttemptRow& outer = planted.AddChunk(process, 0, 30);  // and from 10 to 20 another one
+  outer.suspended_ns = 10 * kSecond;
+  outer.duration_ns = outer.cpu_ns = 20 * kSecond;
+  planted.AddChunk(process, 10, 20);
+  const Budget budget = planted.Compute();
+  ExpectParts(budget, {{"compute", 30}});
+  EXPECT_NEAR(budget.oversubscribed_core_seconds, 0, 1e-9);
+  EXPECT_NEAR(*budget.balance, 1, 1e-9);
 }
 
 TEST(Budget, DoesNotOversubscribeWhereOneChunkStopsAsTheNextBegins) {

@@ -14,6 +14,15 @@ FreeParts& FreeParts::operator+=(const FreeParts& other) {
   return *this;
 }
 
+LaneTimeSum FreeParts::FillWithSpread(LaneTimeSum spread) {
+  const LaneTimeSum of_idle = std::min({free.idle, spread, oversubscribed});
+  const LaneTimeSum of_tail = std::min({free.tail, spread - of_idle, oversubscribed - of_idle});
+  free.idle -= of_idle;
+  free.tail -= of_tail;
+  oversubscribed -= of_idle + of_tail;
+  return of_idle;
+}
+
 void FreeParts::MoveToJoined(LaneTimeSum joined_ns) {
   LaneTimeSum rest = joined_ns * kOneLane;
   for (const auto part : {&FreeTime::idle, &FreeTime::tail}) {

@@ -39,6 +39,10 @@ struct FreeParts {
   bool process_cpu_known = false;
 
   FreeParts& operator+=(const FreeParts& other);
+  /// Attempts of which it is not known when they occupied a lane (helpers, suspension, other chunks inside) are spread
+  /// evenly: up to `spread` of what is beyond the cores was in time that seems free, in `idle` first. Returns what that
+  /// gave.
+  LaneTimeSum FillWithSpread(LaneTimeSum spread);
   /// Cores were free while owners waited for their helpers, which had others: so much of `idle`, then of `tail`.
   void MoveToJoined(LaneTimeSum joined_ns);
   /// Execution outside tasks has no time stamps: it took place in idle time, as far as that goes, and some of it was

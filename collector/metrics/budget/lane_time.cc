@@ -21,12 +21,11 @@ struct Share {
 /// An ended attempt's own lane and its helpers', less the time in which it waited for them.
 void SetLanes(const AttemptRow& attempt, const HelperTimes& helper, const std::optional<OwnerTime>& owner,
               const Share& share, LaneTime& lane) {
-  const int64_t joined_ns = owner.has_value() ? owner->joined_ns : 0;
-  const Int128 lane_ns = Int128{attempt.duration_ns} + helper.scope_ns - joined_ns;
+  const Int128 lane_ns = WholeLaneTime(attempt, helper.scope_ns, owner);
   lane.lanes = lane_ns == share.whole_ns  // as of all that have no helpers: a division takes longer than the rest
                    ? kOneLane
                    : static_cast<int64_t>((lane_ns * kOneLane + share.whole_ns / 2) / share.whole_ns);
-  lane.joined_ns = share.Of(joined_ns);
+  lane.joined_ns = share.Of(owner.has_value() ? owner->joined_ns : 0);
 }
 
 void AddOwner(const AttemptRow& attempt, const std::optional<OwnerTime>& owner, const Share& share, LaneTime& lane) {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "collector/metrics/contents/function_table.h"
-#include "collector/symbols/source_lines.h"
 #include "collector/symbols/symbol_table.h"
 
 namespace crema {

@@ -15,6 +15,15 @@ uint64_t RankOf(std::string_view name) {
   return std::min<uint64_t>(depth, 255) << 56 | HashOf(name) >> 8;
 }
 
+/// Of helpers, by their scopes; by their sections where a writer does not give these.
+absl::int128 TimeOfHelpers(const std::vector<SectionFact>& sections, int64_t scope_ns) {
+  absl::int128 self_ns = 0;
+  for (const SectionFact& section : sections) {
+    if (section.helper) self_ns += section.self_ns;
+  }
+  return std::max<absl::int128>(self_ns, scope_ns);
+}
+
 // Sums convert the processor's ticks at once, their chunks one by one: so they may differ, by as much as the ticks'
 // rate became better known.
 int64_t RoundingOf(const SumsFact& sums) { return sums.duration_ns / 1000 + 100 * sums.chunks; }
@@ -64,6 +73,7 @@ void SectionTable::Add(const ChunkFact& chunk) {
   }
   ++attempts_;
   duration_ns_ += duration_ns;
+  helpers_ns_ += TimeOfHelpers(chunk.sections, chunk.helper_scope_ns.value_or(0));
   sections_dropped_ = AddCounts(sections_dropped_, chunk.sections_dropped);
 
   const bool consistent = self_ns <= duration_ns;
@@ -103,6 +113,7 @@ void SectionTable::Add(const SumsFact& sums) {
   has_sums_ = true;
   attempts_ += sums.chunks;
   duration_ns_ += sums.duration_ns;
+  helpers_ns_ += TimeOfHelpers(sums.sections, sums.helper_scope_ns);
   sections_dropped_ = AddCounts(sections_dropped_, sums.sections_dropped);
   const bool consistent = self_ns <= absl::int128(sums.duration_ns) + RoundingOf(sums);
   SectionFact other;
@@ -133,6 +144,7 @@ void SectionTable::Merge(const SectionTable& other) {
   has_sums_ |= other.has_sums_;
   attempts_ += other.attempts_;
   duration_ns_ += other.duration_ns_;
+  helpers_ns_ += other.helpers_ns_;
   sections_dropped_ = AddCounts(sections_dropped_, other.sections_dropped_);
   inconsistent_chunks_ += other.inconsistent_chunks_;
   const auto add = [](Path& to, const Path& from) {
@@ -162,10 +174,9 @@ SectionFindings SectionTable::Finalize(int64_t nested_ns) const {
   sorted.Renumber(sorted.names_.PruneAndSort());
   findings.sections_dropped = sorted.sections_dropped_;
 
-  const double busy_seconds = SecondsOf(duration_ns_ - nested_ns);
-  const auto share = [&](double self) {
-    return busy_seconds > 0 ? std::optional<double>(self / busy_seconds) : std::nullopt;
-  };
+  // With what counts elsewhere: sections have it, too.
+  const double whole = SecondsOf(duration_ns_ + helpers_ns_);
+  const auto share = [&](double self) { return whole > 0 ? std::optional<double>(self / whole) : std::nullopt; };
   findings.other_self_ns = duration_ns_ - nested_ns;
   for (uint32_t i = 0; i < sorted.names_.size(); ++i) {
     const std::string& name = sorted.names_.name(i);

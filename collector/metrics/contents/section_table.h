@@ -55,6 +55,7 @@ class SectionTable {
   int64_t attempts_ = 0;
   bool has_sums_ = false;
   absl::int128 duration_ns_ = 0;
+  absl::int128 helpers_ns_ = 0;
   int64_t sections_dropped_ = 0;
   int64_t inconsistent_chunks_ = 0;
   std::string name_;  // reused

@@ -136,7 +136,6 @@ bool ClusterTable::ClocksDiffer() const {
 std::map<std::string, double> ClusterTable::ComputeSeconds(int64_t start_ns, int64_t stop_ns) const {
   std::map<std::string, double> seconds;
   for (const auto& [epoch, cluster] : clusters_) {
-    if (cluster.is_bare) continue;  // there is nothing to compare it with
     std::map<std::string, double> before;
     std::map<std::string, double> after;
     for (const ClusterAccountFact& account : cluster.accounts) {

@@ -229,13 +229,15 @@ void SetTasks(const EngineFacts& facts, MetricSet* metrics) {
   }
   if (facts.gil_contention.has_value()) metrics->Set("gil_contention", *facts.gil_contention);
   if (facts.join.chunks_joined == 0) {
-    for (std::string_view key : {"outside_chunk_time", "outside_chunk_share", "before_chunk_time"}) {
+    for (std::string_view key :
+         {"outside_chunk_time", "outside_chunk_share", "before_chunk_time", "first_before_chunk_time"}) {
       metrics->SetNull(key, "no chunk was joined to a task");
     }
     return;
   }
   metrics->Set("outside_chunk_time", static_cast<double>(facts.join.outside_ns) / 1e9);
   metrics->Set("before_chunk_time", static_cast<double>(facts.join.before_ns) / 1e9);
+  metrics->Set("first_before_chunk_time", static_cast<double>(facts.join.first_before_ns) / 1e9);
   SetRatioOf("outside_chunk_share", static_cast<double>(facts.join.outside_ns),
              static_cast<double>(facts.join.chunk_task_ns), "the chunk tasks' compute", 1, metrics);
 }
@@ -264,23 +266,35 @@ std::set<std::string> ChunkPrefixes(const TaskFindings& tasks, const TaskJoin& j
   return prefixes;
 }
 
-std::optional<double> FineCoverage(const EngineFacts& facts) {
-  double compute = 0;
-  double in_task = 0;
-  for (const auto& [prefix, seconds] : facts.compute_seconds) compute += seconds;
+std::optional<FineCoverage> CoverageOf(const EngineFacts& facts) {
+  std::map<std::string_view, double> in_task;
   for (const EngineFineSum& row : facts.fine) {
-    if (IsInTask(row) && facts.compute_seconds.count(row.function) > 0) in_task += row.value;
+    if (IsInTask(row)) in_task[row.function] += row.value;
   }
-  return compute > 0 ? std::optional<double>(in_task / compute) : std::nullopt;
+  std::set<std::string_view> elsewhere;  // in another executor than Dask's threads, inside which it meters nothing
+  for (const TaskRow& task : facts.tasks.rows) {
+    if (task.thread == TaskRow::kAnyThread) elsewhere.insert(facts.tasks.prefixes[task.prefix]);
+  }
+  double compute = 0, covered = 0, excess = 0;
+  for (const auto& [prefix, seconds] : facts.compute_seconds) {
+    if (elsewhere.count(prefix) > 0) continue;
+    compute += seconds;
+    covered += std::clamp(in_task[prefix], 0.0, seconds);
+    excess += std::max(in_task[prefix] - seconds, 0.0);
+  }
+  if (compute <= 0) return std::nullopt;
+  return FineCoverage{covered / compute, excess / compute};
 }
 
 void SetEngineMetrics(const EngineFacts& facts, MetricSet* metrics) {
   if (!facts.fine.empty()) SetFine(facts, metrics);
   if (!facts.tasks.empty()) SetTasks(facts, metrics);
-  if (const std::optional<double> coverage = FineCoverage(facts)) {
-    metrics->Set("fine_metrics_coverage", *coverage);
+  if (const std::optional<FineCoverage> coverage = CoverageOf(facts)) {
+    metrics->Set("fine_metrics_coverage", coverage->share);
   } else if (!facts.fine.empty()) {
-    metrics->SetNull("fine_metrics_coverage", "the scheduler's own account of compute seconds was not seen");
+    metrics->SetNull(
+        "fine_metrics_coverage",
+        "the scheduler's own account of compute seconds was not seen, or its tasks ran in no thread of Dask's");
   }
 }
 

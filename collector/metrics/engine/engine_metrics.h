@@ -42,8 +42,14 @@ struct EngineFacts {
   std::string_view chunks_unknown = {};
 };
 
-/// In-task seconds over the scheduler's compute seconds, of the prefixes that it told; nullopt: it told none.
-std::optional<double> FineCoverage(const EngineFacts& facts);
+/// Fine metrics inside tasks, over the compute seconds that the scheduler counts.
+struct FineCoverage {
+  double share = 0;   ///< of these seconds, that fine metrics of the same prefix account for
+  double excess = 0;  ///< fine metrics beyond the seconds of their prefix
+};
+
+/// nullopt: the scheduler counted none.
+std::optional<FineCoverage> CoverageOf(const EngineFacts& facts);
 
 /// Sets what is measured; the other keys stay null with a reason.
 void SetEngineMetrics(const EngineFacts& facts, MetricSet* metrics);

@@ -179,6 +179,7 @@ TaskJoin JoinTasks(const AttemptRows& attempts, const std::vector<uint64_t>& thr
   std::sort(pairs.begin(), pairs.end());
   size_t pair = 0;
   std::vector<Interval> chunks;
+  std::set<std::pair<uint32_t, uint64_t>> begun;  // lanes; the tasks of each come by their start
   for (uint32_t task = 0; task < tasks.size(); ++task) {
     chunks.clear();
     const bool ended = join.chunks_of_task[task] > 0;
@@ -194,7 +195,9 @@ TaskJoin JoinTasks(const AttemptRows& attempts, const std::vector<uint64_t>& thr
     AddStretches(tasks[task], ended, chunks, join);
     if (ended) {
       const int64_t first_ns = std::min(chunks.front().first, tasks[task].stop_ns);  // sorted by now
-      join.before_ns += std::max<int64_t>(0, first_ns - tasks[task].start_ns);
+      const int64_t before_ns = std::max<int64_t>(0, first_ns - tasks[task].start_ns);
+      join.before_ns += before_ns;
+      if (begun.emplace(tasks[task].process, tasks[task].thread).second) join.first_before_ns += before_ns;
     }
   }
   return join;

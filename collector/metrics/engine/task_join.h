@@ -28,9 +28,10 @@ struct TaskJoin {
   int64_t chunks_joined = 0;              ///< ended attempts, as the next
   int64_t chunks_unjoined = 0;
   int64_t tasks_without_chunk = 0;
-  int64_t chunk_task_ns = 0;  ///< sum of the durations of tasks with chunks
-  int64_t outside_ns = 0;     ///< the part of it in which none of their chunks was open
-  int64_t before_ns = 0;      ///< of this, the part before the first chunk
+  int64_t chunk_task_ns = 0;    ///< sum of the durations of tasks with chunks
+  int64_t outside_ns = 0;       ///< the part of it in which none of their chunks was open
+  int64_t before_ns = 0;        ///< of this, the part before the first chunk
+  int64_t first_before_ns = 0;  ///< of this, that of the first task with chunks of each lane
   std::vector<TaskStretch> stretches;
 };
 

@@ -34,6 +34,13 @@ TEST(JoinTasks, TakesTheTaskThatOverlapsMost) {
   EXPECT_EQ(join.tasks_without_chunk, 1);
 }
 
+TEST(JoinTasks, TimeBeforeTheFirstChunkOfEachThreadIsKnown) {
+  const TaskJoin join = JoinTasks({Chunk(80, 90), Chunk(105, 190), Chunk(130, 140, 1)}, kThreads,
+                                  {Task(0, 100), Task(100, 200), Task(100, 200, 200)});
+  EXPECT_EQ(join.before_ns, 80 + 5 + 30);
+  EXPECT_EQ(join.first_before_ns, 80 + 30);
+}
+
 TEST(JoinTasks, KeepsThreadsAndProcessesApart) {
   const TaskJoin join = JoinTasks({Chunk(10, 20, 1), Chunk(10, 20, 0, 1)}, kThreads, {Task(0, 100), Task(30, 40, 200)});
   EXPECT_EQ(join.chunks_joined, 0);

@@ -12,7 +12,7 @@
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/known_sum.h"
 #include "collector/metrics/statistics/stable_hash.h"
-#include "collector/records/process_identity.h"
+#include "collector/records/facts.h"
 
 namespace crema {
 namespace {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <tuple>
 
 #include "collector/metrics/attempts/attempt_interval.h"
 #include "collector/metrics/attempts/owner_time.h"
@@ -20,6 +21,7 @@ struct ChunkSpan {
   int64_t first_begin_ns = 0;
   int64_t last_stop_ns = 0;
   int64_t lanes_peak = 0;
+  bool has_sums = false;
   HelpedTime helped;
 };
 
@@ -37,8 +39,70 @@ std::vector<ChunkSpan> SpanOfChunks(const AttemptRows& attempts, const std::vect
     if (const auto owner = SplitOwnerTime(attempt, helpers)) span.helped.joined_ns += owner->joined_ns;
   };
   for (const AttemptRow& attempt : attempts) add(attempt, IntervalOf(attempt, processes));
-  for (const SummedAttempts& sums : summed) add(sums.row, {sums.row.start_ns, sums.stop_ns});
+  for (const SummedAttempts& sums : summed) {
+    add(sums.row, {sums.row.start_ns, sums.stop_ns});
+    spans[sums.row.process].has_sums = true;
+  }
   return spans;
+}
+
+/// A chunk, or several that overlap, on one thread.
+struct OnThread {
+  uint32_t process = 0;
+  uint32_t thread = 0;
+  AttemptInterval interval;
+  int64_t duration_ns = 0;
+  int64_t elsewhere_ns = 0;  ///< of the interval: other chunks inside it, or suspension
+
+  bool Holds(const OnThread& inner) const {
+    return inner.interval.stop_ns <= interval.stop_ns && inner.duration_ns > 0 && inner.duration_ns <= elsewhere_ns;
+  }
+};
+
+/// By process: the most threads that had a chunk open at once; 0 where no chunk lies inside another one on its thread,
+/// or helpers were at work. A thread is one lane, however many chunks it has open.
+std::vector<int64_t> MostNestingThreads(const AttemptRows& attempts, const std::vector<ProcessRow>& processes,
+                                        const std::vector<ChunkSpan>& spans) {
+  std::vector<bool> may_nest(processes.size());
+  for (const AttemptRow& attempt : attempts) {
+    const ChunkSpan& span = spans[attempt.process];
+    if (attempt.suspended_ns > 0 && span.helped.helpers_ns == 0 && !span.has_sums) may_nest[attempt.process] = true;
+  }
+  std::vector<OnThread> chunks;
+  for (const AttemptRow& attempt : attempts) {
+    if (!may_nest[attempt.process]) continue;
+    const AttemptInterval interval = IntervalOf(attempt, processes);
+    if (interval.start_ns == interval.stop_ns) continue;
+    chunks.push_back({attempt.process, attempt.thread, interval, attempt.duration_ns, attempt.suspended_ns});
+  }
+  std::sort(chunks.begin(), chunks.end(), [](const OnThread& a, const OnThread& b) {
+    return std::tie(a.process, a.thread, a.interval.start_ns, b.interval.stop_ns, b.elsewhere_ns) <
+           std::tie(b.process, b.thread, b.interval.start_ns, a.interval.stop_ns, a.elsewhere_ns);
+  });
+  std::vector<int64_t> most(processes.size(), 0);
+  std::vector<bool> nests(processes.size());
+  std::vector<std::tuple<uint32_t, int64_t, int>> changes;  // process, time, threads more or fewer
+  for (size_t first = 0; first < chunks.size();) {
+    OnThread outer = chunks[first];
+    size_t next = first + 1;
+    for (; next < chunks.size(); ++next) {
+      const OnThread& chunk = chunks[next];
+      const bool is_of_outer = chunk.process == outer.process && chunk.thread == outer.thread;
+      if (!is_of_outer || chunk.interval.start_ns >= outer.interval.stop_ns) break;
+      if (outer.Holds(chunk)) nests[chunk.process] = true;
+      if (chunk.interval.stop_ns > outer.interval.stop_ns) outer = chunk;
+    }
+    changes.emplace_back(outer.process, chunks[first].interval.start_ns, 1);
+    changes.emplace_back(outer.process, outer.interval.stop_ns, -1);
+    first = next;
+  }
+  std::sort(changes.begin(), changes.end());
+  int64_t threads = 0;
+  for (const auto& [process, time_ns, change] : changes) {
+    threads += change;
+    if (nests[process]) most[process] = std::max(most[process], threads);
+  }
+  return most;
 }
 
 struct EngineLife {
@@ -72,6 +136,7 @@ std::vector<WorkerLife> FindWorkerLives(const AttemptRows& attempts, const std::
     if (open_chunks.empty()) open_chunks = MaxOpenChunks(attempts, processes);
     return std::max<int64_t>(1, open_chunks[process]);  // sums may not tell it
   };
+  const std::vector<int64_t> nesting_threads = MostNestingThreads(attempts, processes, spans);
   std::vector<WorkerLife> workers;
   for (size_t i = 0; i < processes.size(); ++i) {
     const ProcessRow& process = processes[i];
@@ -102,6 +167,7 @@ std::vector<WorkerLife> FindWorkerLives(const AttemptRows& attempts, const std::
     worker.cores_source = lanes_peak > 0 ? CoresSource::kLanesPeak : CoresSource::kOpenChunks;
     const bool needs_open = lanes_peak <= 0 || spans[i].helped.owners_wait();
     worker.cores = CoresOfLanes(lanes_peak, needs_open ? most_open(i) : 0, spans[i].helped);
+    if (nesting_threads[i] > 0) worker.cores = std::min(worker.cores, nesting_threads[i]);
     const int64_t allowed_cores = std::min(
         process.allowed_cores.has_value() ? WholeCores(*process.allowed_cores) : std::numeric_limits<int64_t>::max(),
         process.granted_cores.value_or(std::numeric_limits<int64_t>::max()));

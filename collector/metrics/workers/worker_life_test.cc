@@ -50,6 +50,21 @@ TEST(WorkerLife, CoversItsChunksWhereTheLogContradictsItself) {
   EXPECT_EQ(workers[0].stop_ns, 95);
 }
 
+TEST(WorkerLife, HasOneCoreForAThreadWithAChunkInsideAnother) {
+  std::vector<AttemptRow> attempts = {Attempt(0, 1, 7), Attempt(0, 3, 5)};
+  attempts[0].duration_ns = 4;
+  attempts[0].suspended_ns = 2;
+  const std::vector<ProcessRow> process = {Process(1, 9, std::nullopt, 2)};
+  const auto cores = [&] { return FindWorkerLives(attempts, process, {}, {0, 10})[0].cores; };
+  EXPECT_EQ(cores(), 1);
+  attempts[1].thread = 1;
+  EXPECT_EQ(cores(), 2) << "on another thread";
+  attempts[1].thread = 0;
+  attempts[0].suspended_ns = 1;
+  attempts[0].duration_ns = 5;
+  EXPECT_EQ(cores(), 2) << "the outer one was at work meanwhile";
+}
+
 TEST(WorkerLife, TakesDeclaredThreadsBeforeLanesBeforeOpenChunks) {
   const std::vector<AttemptRow> attempts = {Attempt(0, 1, 5), Attempt(1, 1, 5), Attempt(2, 1, 5), Attempt(2, 2, 5)};
   const std::vector<ProcessRow> processes = {Process(1, 9, 8, 3), Process(1, 9, std::nullopt, 3), Process(1, 9)};

@@ -60,11 +60,17 @@ function setUpCharts() {
   }
   const seen = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
-      if (!isIntersecting) continue;
-      seen.unobserve(target);
-      draw(target).catch((error) => { target.textContent = "This chart could not be drawn: " + error.message; target.dataset.drawn = "no"; });
+      if (isIntersecting) drawFirst(target);
     }
   }, { rootMargin: "200px" });
+  function drawFirst(place) {
+    seen.unobserve(place);
+    draw(place).catch((error) => { place.textContent = "This chart could not be drawn: " + error.message; place.dataset.drawn = "no"; });
+  }
+  // paper shows what nobody has scrolled to
+  addEventListener("beforeprint", () => $$("[data-chart]").forEach((place) => {
+    if (!place.dataset.drawn && place.checkVisibility()) drawFirst(place);
+  }));
   $$("[data-chart]").forEach((place) => {
     place.style.minHeight = place.dataset.height + "px";  // so that what is below stays where a link leads
     seen.observe(place);

@@ -73,7 +73,7 @@ function timelineBars(data) {
 
   // Draws all rows into a canvas that is `width` wide.
   function draw(c, view, width) {
-    const scale = devicePixelRatio || 1, columns = Math.round(width * scale), zero = data.tops[0];
+    const scale = devicePixelRatio || 1, columns = Math.round(width * scale), zero = data.tops[data.order[0]];
     const lines = Math.round((data.rowsBottom - zero) * scale);
     if (columns < 1 || lines < 1) return;
     if (!image || image.width !== columns || image.height !== lines) {

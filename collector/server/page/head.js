@@ -2,12 +2,12 @@
 function drawHead() {
   const {run, tiles, sources} = state.values;
   $('name').textContent = run.name || 'crema';
-  document.body.classList.toggle('bare', run.is_bare);
-  $('dot').className = 'dot ' + (run.is_bare ? '' : run.state);
+  document.body.classList.toggle('without-records', run.has_schedulers_only);
+  $('dot').className = 'dot ' + (run.has_schedulers_only ? '' : run.state);
   const words = {running: 'running', finished: 'finished', killed: 'stopped without an end', '': 'ended without a report'};
   const kinds = {running: 'info', finished: 'good', killed: 'bad', '': 'watch'};
   const failed = run.state === 'finished' && run.exit_status;
-  $('state').textContent = run.is_bare ? 'no records' : !run.has_records ? 'waiting for records'
+  $('state').textContent = run.has_schedulers_only ? 'no records' : !run.has_records ? 'waiting for records'
     : (failed ? 'ended with status ' + run.exit_status : words[run.state]) + ' ' + humanClock(tiles.wall_seconds) + (run.trouble ? ', ' + run.trouble : '');
   $('state').className = 'pill ' + (failed || run.trouble ? 'bad' : run.has_records ? kinds[run.state] : 'info');
   const facts = [];
@@ -15,7 +15,7 @@ function drawHead() {
   if (run.engine) facts.push(run.engine);
   if (run.has_records) facts.push('started ' + new Date(run.start_ms).toISOString().slice(11, 19) + ' UTC');
   $('facts').textContent = facts.join(' · ');
-  $('so-far').hidden = run.state !== 'running' || !run.has_records || run.is_bare;
+  $('so-far').hidden = run.state !== 'running' || !run.has_records || run.has_schedulers_only;
   const problems = sources.filter((source) => !source.is_there || source.problem).map((source) => source.problem || source.name + ' has vanished');
   if (run.state === 'running' && run.has_records && tiles.quiet_seconds >= 60) {
     problems.push(`nothing was recorded for ${humanDuration(tiles.quiet_seconds)}: long chunks, or the job hangs`);

@@ -1,4 +1,4 @@
-// What schedulers without crema's plug-in tell, and managers whose log is followed.
+// What managers of TaskVine and Work Queue report, by their log or a catalog.
 const cell = (tag, text, className = '') => element(tag, className, text);
 
 function smallTable(head, lines) {

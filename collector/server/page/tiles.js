@@ -19,7 +19,7 @@ function tile(row, values, stroke) {
   if (!tiles[row.key]) {
     const card = element('div', 'card tile');
     const head = element('div', 'head');
-    const made = {label: element('span'), pill: element('span'), value: element('span', 'value'), unit: element('span', 'unit'),
+    const made = {card, label: element('span'), pill: element('span'), value: element('span', 'value'), unit: element('span', 'unit'),
       line: svg('svg', {'aria-hidden': 'true'}), note: element('div', 'note')};
     head.append(made.label, made.pill);
     const figure = element('div');
@@ -40,9 +40,14 @@ function tile(row, values, stroke) {
 }
 
 // In the order of the columns of `seconds`.
-const STROKES = ['var(--events)', 'var(--data)', 'var(--cpu)', 'var(--cpu)', 'var(--dataset2)', 'var(--bad-text)'];
+const STROKES = ['var(--events)', 'var(--data)', 'var(--cpu)', 'var(--cpu)', 'var(--dataset2)', 'var(--bad-text)', 'var(--cpu)'];
 
 function drawTiles() {
   const last = rows('seconds').slice(-60).map(([, row]) => row);
+  const shown = state.values.tiles.rows.map((row) => row.key);
+  for (const key of Object.keys(tiles).filter((key) => !shown.includes(key))) {
+    tiles[key].card.remove();
+    delete tiles[key];
+  }
   state.values.tiles.rows.forEach((row, i) => tile(row, last.map((second) => second[i]), STROKES[i]));
 }

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <fstream>
 #include <mutex>
 #include <optional>
 #include <system_error>
@@ -189,18 +190,27 @@ void Read(const Nvml& nvml, bool with_shares, Gpu* gpu) {
 /// False in a container whose process ids differ from those of the driver: nobody can say there whose process it is.
 bool IsVisible(unsigned pid) { return kill(static_cast<pid_t>(pid), 0) == 0 || errno != ESRCH; }
 
+/// The server of CUDA's Multi-Process Service works for all its clients: what it uses is theirs.
+bool IsMpsServer(unsigned pid) {
+  std::string name;
+  std::getline(std::ifstream(absl::StrCat("/proc/", pid, "/comm")), name);
+  return name == "nvidia-cuda-mps";  // the kernel keeps 15 bytes
+}
+
 TreeGpu WithTree(const Gpu& gpu, const std::function<bool(int64_t)>& is_of_tree) {
   TreeGpu row = gpu.read;
   const bool are_visible =
       !gpu.has_unlisted_processes && std::all_of(gpu.processes.begin(), gpu.processes.end(),
                                                  [](const RunningProcess& process) { return IsVisible(process.pid); });
   if (!are_visible) return row;
+  int64_t servers = 0;
   if (gpu.knows_processes) {
     row.tree_memory_bytes = 0;
     row.other_processes = 0;
     for (const RunningProcess& process : gpu.processes) {
       if (!is_of_tree(process.pid)) {
-        ++*row.other_processes;
+        const bool is_server = IsMpsServer(process.pid);
+        (is_server ? servers : *row.other_processes) += 1;
       } else if (process.used_bytes == kUnknownBytes) {
         row.tree_memory_bytes.reset();
       } else if (row.tree_memory_bytes.has_value()) {
@@ -211,7 +221,7 @@ TreeGpu WithTree(const Gpu& gpu, const std::function<bool(int64_t)>& is_of_tree)
   const auto is_visible = [&is_of_tree](const ProcessShare& share) {
     return share.pid == 0 || is_of_tree(share.pid) || IsVisible(share.pid);
   };
-  if (gpu.knows_shares && std::all_of(gpu.shares.begin(), gpu.shares.end(), is_visible)) {
+  if (servers == 0 && gpu.knows_shares && std::all_of(gpu.shares.begin(), gpu.shares.end(), is_visible)) {
     row.tree_percent = row.other_percent = 0;
     for (const ProcessShare& share : gpu.shares) {
       if (share.pid != 0) *(is_of_tree(share.pid) ? row.tree_percent : row.other_percent) += share.sm;

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/records/process_sample.h"
+#include "collector/records/facts.h"
 #include "collector/records/tree_facts.h"
 
 namespace crema {

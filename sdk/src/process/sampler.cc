@@ -104,6 +104,7 @@ void StartSampler(Recorder* recorder) noexcept {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
+  sigdelset(&all, SIGSYS);  // the kernel kills a thread that blocks it, where a filter of seccomp(2) traps a call
   pthread_sigmask(SIG_SETMASK, &all, &before);  // the new thread inherits the mask
   g_sampler.running = pthread_create(&g_sampler.thread, nullptr, Sample, recorder) == 0;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -127,10 +127,18 @@ std::size_t Walk(const StackBounds& bounds, FrameRegisters registers, StackTable
   return depth;
 }
 
-void CountStack(const ThreadState& thread, const ChunkState& chunk, const void* context, std::uint64_t samples) {
-  ThreadStacks* const stacks = thread.stacks.load(std::memory_order_relaxed);
+struct Sighting {
+  const ThreadState* thread;
+  const ChunkState* chunk;
+  const void* context;
+  std::uint64_t samples;
+};
+
+CREMA_NEVER_INLINE void CountStack(void* argument) {
+  const auto& [thread, chunk, context, samples] = *static_cast<const Sighting*>(argument);
+  ThreadStacks* const stacks = thread->stacks.load(std::memory_order_relaxed);
   StackTable* const table = stacks->table;
-  const std::uint16_t place = PlaceOf(thread, chunk, table);
+  const std::uint16_t place = PlaceOf(*thread, *chunk, table);
   StackFrame* const frames = table->NextFrames();
   const std::size_t depth = frames == nullptr ? 0 : Walk(stacks->bounds, RegistersOf(context), table, frames);
   table->Count(place, depth, {samples, samples * samples});
@@ -143,51 +151,9 @@ bool Arm(const ThreadStacks& stacks, std::int64_t until_ns) {
   return timer_settime(stacks.timer, 0, &when, nullptr) == 0;
 }
 
-struct Sighting {
-  ThreadState* thread;
-  const void* context;
-};
-
 /// Whether the thread is in pthread_sigmask(3), which sigprocmask(2) calls, too.
 bool IsUnblocking(const void* context) {
   return g_sigmask_begin != 0 && BeginOf(RegistersOf(context).pc) == g_sigmask_begin;
-}
-
-/// Uses nothing but memory: whatever the thread was doing, it may be in the middle of it.
-CREMA_NEVER_INLINE void Sample(void* argument) {
-  const Sighting& sighting = *static_cast<const Sighting*>(argument);
-  ThreadState* const thread = sighting.thread;
-  ThreadStacks* const stacks = thread->stacks.load(std::memory_order_relaxed);
-  Recorder* const recorder = stacks->recorder.load(std::memory_order_relaxed);
-  const std::int64_t begin_ns = ThreadCpuNanoseconds();
-  if (begin_ns == kUnknownCpu) return;
-  const OpenWork* const work = thread->work;
-  // Between two trees, or while somebody writes, what is due waits for the next tick.
-  const bool is_free = work != nullptr && !stacks->schedule.is_paused() && !thread->is_between_trees() &&
-                       !stacks->is_taken.exchange(true, std::memory_order_acquire);
-  if (is_free) {
-    AcquireForSanitizer(stacks);
-    const bool is_late = stacks->schedule.LateNanoseconds(begin_ns) > kLatestNanoseconds;
-    std::uint64_t samples = stacks->schedule.Take(begin_ns);
-    if (CREMA_UNLIKELY(is_late && IsUnblocking(sighting.context))) {  // the thread was elsewhere when they were due
-      recorder->stacks.CountLost(samples);
-      stacks->was_blocked.store(true, std::memory_order_relaxed);
-      samples = 0;
-    }
-    // In a helper's scope the thread works for another thread's chunk.
-    if (samples != 0 && !work->is_helper) {
-      CountStack(*thread, *static_cast<const ChunkState*>(work), sighting.context, samples);
-    }
-    if (stacks->table->is_half_full()) recorder->stacks.NoteHalfFull();
-    ReleaseForSanitizer(stacks);
-    stacks->is_taken.store(false, std::memory_order_release);
-  }
-  const std::int64_t end_ns = ThreadCpuNanoseconds();
-  if (!Arm(*stacks, is_free ? stacks->schedule.UntilDue(end_ns) : SampleSchedule::kNextTick)) {
-    stacks->has_failed.store(true, std::memory_order_relaxed);
-    stacks->is_armed.store(false, std::memory_order_relaxed);
-  }
-  recorder->overhead_ns.fetch_add(end_ns - begin_ns, std::memory_order_relaxed);
 }
 
 /// Goes over to a stack that is known to have room. Nothing of the present one is used meanwhile.
@@ -219,23 +185,59 @@ CREMA_NEVER_INLINE void CallOnStack(char* top, void (*function)(void*), void* ar
 #endif
 }
 
-/// It may run on a small stack of the program's, so it goes over to its own at once.
+/// Uses nothing but memory: whatever the thread was doing, it may be in the middle of it. It may run on a small stack
+/// of the program's. Its calls do: if one is trapped, the kernel sees that a handler of SIGSYS must not begin there.
+void Sample(ThreadState* thread, const void* context) {
+  ThreadStacks* const stacks = thread->stacks.load(std::memory_order_relaxed);
+  Recorder* const recorder = stacks->recorder.load(std::memory_order_relaxed);
+  const std::int64_t begin_ns = ThreadCpuNanoseconds();
+  if (begin_ns == kUnknownCpu) return;
+  const OpenWork* const work = thread->work;
+  // Between two trees, or while somebody writes, what is due waits for the next tick.
+  const bool is_free = work != nullptr && !stacks->schedule.is_paused() && !thread->is_between_trees() &&
+                       !stacks->is_taken.exchange(true, std::memory_order_acquire);
+  std::uint64_t counted = 0;
+  if (is_free) {
+    AcquireForSanitizer(stacks);
+    const bool is_late = stacks->schedule.LateNanoseconds(begin_ns) > kLatestNanoseconds;
+    std::uint64_t samples = stacks->schedule.Take(begin_ns);
+    if (CREMA_UNLIKELY(is_late && IsUnblocking(context))) {  // the thread was elsewhere when they were due
+      recorder->stacks.CountLost(samples);
+      stacks->was_blocked.store(true, std::memory_order_relaxed);
+      samples = 0;
+    }
+    // In a helper's scope the thread works for another thread's chunk.
+    if (samples != 0 && !work->is_helper) {
+      Sighting sighting = {thread, static_cast<const ChunkState*>(work), context, samples};
+      const char* const here = reinterpret_cast<const char*>(&sighting);
+      char* const end = stacks->handler_stack + stacks->handler_stack_bytes;
+      if (here >= stacks->handler_stack && here < end) {
+        CountStack(&sighting);
+      } else {
+        CallOnStack(end, CountStack, &sighting);
+      }
+      counted = samples;
+    }
+    if (stacks->table->is_half_full()) recorder->stacks.NoteHalfFull();
+    ReleaseForSanitizer(stacks);
+    stacks->is_taken.store(false, std::memory_order_release);
+  }
+  const std::int64_t end_ns = ThreadCpuNanoseconds();
+  if (counted != 0) stacks->positions.Note(begin_ns, end_ns, counted);
+  if (!Arm(*stacks, is_free ? stacks->schedule.UntilDue(end_ns) : SampleSchedule::kNextTick)) {
+    stacks->has_failed.store(true, std::memory_order_relaxed);
+    stacks->is_armed.store(false, std::memory_order_relaxed);
+  }
+  recorder->overhead_ns.fetch_add(end_ns - begin_ns, std::memory_order_relaxed);
+}
+
 void OnSignal(int, siginfo_t* info, void* context) {
   const int host_errno = errno;
   auto* const thread = static_cast<ThreadState*>(t_context);
   ThreadStacks* const stacks = thread == nullptr ? nullptr : thread->stacks.load(std::memory_order_relaxed);
   const bool is_ours = info->si_code == SI_TIMER && stacks != nullptr && info->si_value.sival_ptr == stacks;
   if (is_ours) stacks->is_in_handler.store(true);
-  if (is_ours && stacks->is_armed.load(std::memory_order_relaxed) && g_mode.load() == kModeOn) {
-    Sighting sighting = {thread, context};
-    const char* const here = reinterpret_cast<const char*>(&sighting);
-    const bool is_on_own = here >= stacks->handler_stack && here < stacks->handler_stack + stacks->handler_stack_bytes;
-    if (is_on_own) {
-      Sample(&sighting);
-    } else {
-      CallOnStack(stacks->handler_stack + stacks->handler_stack_bytes, Sample, &sighting);
-    }
-  }
+  if (is_ours && stacks->is_armed.load(std::memory_order_relaxed) && g_mode.load() == kModeOn) Sample(thread, context);
   if (is_ours) stacks->is_in_handler.store(false);
   errno = host_errno;
 }
@@ -259,7 +261,9 @@ bool TakeSignal(NativeStacks::Handler handler) {
   action.sa_sigaction = handler;
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   // While it runs no other does: they may share a stack. All bits: sigfillset(3) leaves out those of the C library.
+  // But SIGSYS: where a filter of seccomp(2) traps our calls, the kernel kills a thread that blocks it.
   std::memset(&action.sa_mask, 0xff, sizeof action.sa_mask);
+  sigdelset(&action.sa_mask, SIGSYS);
   return sigaction(kSignal, &action, nullptr) == 0;
 }
 
@@ -327,12 +331,22 @@ bool ProgramUsesHandlerStack() {
   return false;
 }
 
+/// Whether memory counts that nobody touches: against a limit of the process, or of the machine
+/// (/proc/sys/vm/overcommit_memory is 2).
+bool CountsUntouchedMemory() {
+  for (const auto resource : {RLIMIT_AS, RLIMIT_DATA}) {
+    rlimit limit{};
+    if (getrlimit(resource, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY) return true;
+  }
+  char mode[8] = "";
+  return ReadWholeFile("/proc/sys/vm/overcommit_memory", mode, sizeof mode) > 0 && mode[0] == '2';
+}
+
 /// As large as the thread's own stack, if it can be: a handler that the program sets later may ask for a stack for
 /// handlers, and would have run on the thread's own.
 std::size_t OwnStackBytes(const StackBounds& bounds, std::size_t least) {
-  rlimit limit{};
-  const bool is_scarce = getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
-  return is_scarce ? least : std::max(least, std::min<std::size_t>(bounds.high - bounds.low, kMostOwnStackBytes));
+  if (CountsUntouchedMemory()) return least;
+  return std::max(least, std::min<std::size_t>(bounds.high - bounds.low, kMostOwnStackBytes));
 }
 
 /// Has the kernel put the signal's frame where there is room for it: on the stack for handlers (sigaltstack(2)) that
@@ -577,7 +591,7 @@ void NativeStacks::WriteLocked(Recorder* recorder) noexcept {
     if (tries == kMostTries) continue;  // the next time
     AcquireForSanitizer(stacks);
     if (!stacks->table->is_empty()) {
-      all_->Merge(*stacks->table);
+      all_->Merge(*stacks->table, stacks->positions.Inflation());
       stacks->table->Clear();
     }
     ReleaseForSanitizer(stacks);
@@ -619,7 +633,9 @@ void ArmStacks(Recorder* recorder, ThreadState* thread) noexcept {
 void ResumeStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept {
   ThreadStacks* const stacks = thread->stacks.load(std::memory_order_relaxed);
   if (stacks == nullptr || !stacks->is_armed.load(std::memory_order_relaxed) || !stacks->schedule.is_paused()) return;
-  if (cpu_ns.has_value()) stacks->schedule.Resume(*cpu_ns);
+  if (!cpu_ns.has_value()) return;
+  stacks->positions.Begin(*cpu_ns);
+  stacks->schedule.Resume(*cpu_ns);
 }
 
 void PauseStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept {
@@ -636,6 +652,7 @@ void PauseStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept {
   if (stacks->was_blocked.exchange(false, std::memory_order_relaxed)) all.Refuse(recorder, NoStacks::kBlockedInChunk);
   if (stacks->schedule.is_paused() || !cpu_ns.has_value()) return;
   stacks->schedule.Pause(*cpu_ns);
+  stacks->positions.End(*cpu_ns);
   if (stacks->schedule.LateNanoseconds(*cpu_ns) < 0) return;
   const bool is_blocked = IsBlocked();
   if (is_blocked) DrainSignal();

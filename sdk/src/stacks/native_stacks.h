@@ -13,6 +13,7 @@
 
 #include "kernel/kernel_readings.h"
 #include "stacks/call_frame.h"
+#include "stacks/chunk_positions.h"
 #include "stacks/stack_table.h"
 
 namespace crema {
@@ -71,6 +72,7 @@ struct ThreadStacks {
   bool brings_stack = false;             ///< the thread had no stack for handlers, and gets one
   timer_t timer = {};
   SampleSchedule schedule;
+  ChunkPositions positions;
 };
 
 /// Why there are no stacks, or not all. The texts stand in the log.

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <new>
 
@@ -189,7 +190,7 @@ void StackTable::Count(std::uint16_t place, std::size_t depth, const SampleCount
   frame_count_ += static_cast<std::uint32_t>(depth);
 }
 
-void StackTable::Merge(const StackTable& other) noexcept {
+void StackTable::Merge(const StackTable& other, double inflation) noexcept {
   constexpr std::size_t kMostNames = 80;  // sections are nested 64 deep at most
   std::string_view names[kMostNames];
   const auto place_here = [&](std::uint16_t number) {
@@ -199,9 +200,13 @@ void StackTable::Merge(const StackTable& other) noexcept {
     while (depth < kMostNames && NextName(&rest, &names[depth])) ++depth;
     return PlaceOf(other.DatasetOf(place), names, depth);
   };
+  const auto inflated = [inflation](SampleCount count) {
+    count.squares = static_cast<std::uint64_t>(std::llround(static_cast<double>(count.squares) * inflation));
+    return count;
+  };
   for (std::uint16_t i = 0; i < other.places(); ++i) {
     const SampleCount& count = other.places_[i].other;
-    if (count.samples != 0) Count(place_here(i), 0, count);
+    if (count.samples != 0) Count(place_here(i), 0, inflated(count));
   }
   for (const Stack& stack : other) {
     StackFrame* const frames = NextFrames();
@@ -215,7 +220,7 @@ void StackTable::Merge(const StackTable& other) noexcept {
         frames[i] = number == 0 ? kUnkeptFile : (StackFrame{number} << kFrameAddressBits) | (frame & kAddressMask);
       }
     }
-    Count(place_here(stack.place), frames == nullptr ? 0 : stack.depth, stack.count);
+    Count(place_here(stack.place), frames == nullptr ? 0 : stack.depth, inflated(stack.count));
   }
 }
 

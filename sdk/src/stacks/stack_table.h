@@ -18,7 +18,8 @@ inline constexpr StackFrame kOuterFrames = 1;    ///< what could not be told, at
 inline constexpr StackFrame kGeneratedCode = 2;  ///< code that no file has
 inline constexpr StackFrame kUnkeptFile = 3;     ///< code of a file for which there was no room
 
-/// Samples, and the sum of each sighting's samples, squared (docs/record_log.md, "stacks").
+/// Samples, and the sum of each sighting's samples, squared (docs/record_log.md, "stacks"). More, if the thread was
+/// seen at the same places again and again.
 struct SampleCount {
   std::uint64_t samples = 0;
   std::uint64_t squares = 0;
@@ -77,8 +78,8 @@ class StackTable {
   StackFrame* NextFrames() noexcept;
   /// Counts the stack of which `depth` frames stand there; nothing is there, and it is one of the others, if 0.
   void Count(std::uint16_t place, std::size_t depth, const SampleCount& count) noexcept;
-  /// Adds what `other` has counted.
-  void Merge(const StackTable& other) noexcept;
+  /// Adds what `other` has counted, with its squares times `inflation`.
+  void Merge(const StackTable& other, double inflation) noexcept;
 
   bool is_empty() const noexcept { return counted_ == 0; }
   bool is_half_full() const noexcept { return stack_count_ > room_.stacks / 2 || frame_count_ > room_.frames / 2; }

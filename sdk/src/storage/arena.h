@@ -3,7 +3,12 @@
 #define CREMA_SRC_STORAGE_ARENA_H_
 
 #include <cstddef>
+#include <cstdlib>
+#include <new>
 #include <string_view>
+#include <type_traits>
+
+#include "storage/sdk_allocation_scope.h"
 
 namespace crema {
 namespace internal {
@@ -36,7 +41,7 @@ template <class Row>
 class RowTable {
  public:
   RowTable() = default;
-  ~RowTable();
+  ~RowTable() { std::free(rows_); }
   RowTable(const RowTable&) = delete;
   RowTable& operator=(const RowTable&) = delete;
 
@@ -56,9 +61,21 @@ class RowTable {
   std::size_t capacity_ = 0;
 };
 
+template <class Row>
+Row* RowTable<Row>::Add() noexcept {
+  static_assert(std::is_trivially_copyable<Row>::value, "rows are moved by realloc");
+  if (size_ == capacity_) {
+    const std::size_t capacity = capacity_ == 0 ? 16 : 2 * capacity_;
+    const SdkAllocationScope scope;
+    void* rows = std::realloc(static_cast<void*>(rows_), capacity * sizeof(Row));
+    if (rows == nullptr) return nullptr;
+    rows_ = static_cast<Row*>(rows);
+    capacity_ = capacity;
+  }
+  return new (static_cast<void*>(rows_ + size_++)) Row();
+}
+
 }  // namespace internal
 }  // namespace crema
-
-#include "storage/arena_inl.h"
 
 #endif  // CREMA_SRC_STORAGE_ARENA_H_

@@ -1,0 +1,15 @@
+// What no figure can be, however the records came about: docs/metrics.md, "Rules".
+#ifndef CREMA_COLLECTOR_METRICS_PLAUSIBILITY_H_
+#define CREMA_COLLECTOR_METRICS_PLAUSIBILITY_H_
+
+#include "collector/measurement/metric_set.h"
+
+namespace crema {
+
+/// Makes figures null that contradict others, with the reason: a share outside 0 to 1, an ideal above the elapsed time.
+/// What clocks and rounding explain is put on the limit.
+void RefuseImpossible(MetricSet* metrics);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_PLAUSIBILITY_H_

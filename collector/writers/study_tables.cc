@@ -1,0 +1,265 @@
+#include "collector/writers/study_tables.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "collector/appearance/human_numbers.h"
+#include "collector/records/loose_json.h"
+#include "collector/writers/document_table.h"
+#include "collector/writers/text_table.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::vector<CellColumn> PointColumns(bool is_predicted) {
+  std::vector<CellColumn> columns = {{"name", "run", Kind::kPath, 0},
+                                     {"cores_text", "cores", Kind::kText, 0},
+                                     {"wall_time", "wall time", Kind::kDuration, 0},
+                                     {"throughput", "rate", Kind::kRate, 2},
+                                     {"speedup", "speed-up", Kind::kNumber, 0},
+                                     {"efficiency", "efficiency", Kind::kShare, 0},
+                                     {"core_seconds", "core-seconds", Kind::kNumber, 1},
+                                     {"cost", "cost", Kind::kNumber, 3}};
+  // runs that were measured have no range
+  if (is_predicted) columns.insert(columns.begin() + 3, {"range", "90 % of runs", Kind::kText, 0});
+  return columns;
+}
+
+std::vector<CellColumn> FitColumns() {
+  return {{"law", "fit", Kind::kText, 0},
+          {"sigma", "serial or queued", Kind::kText, 0},
+          {"kappa", "each pair of cores", Kind::kText, 0},
+          {"fastest", "fastest at", Kind::kText, 0},
+          {"worthwhile", "last worthwhile core", Kind::kText, 0},
+          {"error", "error of a run", Kind::kShare, 1}};
+}
+
+bool IsTrue(const Json& row, const char* key) { return Field(row, key).is_boolean() && Field(row, key).get<bool>(); }
+
+Json PointRow(const Json& point) {
+  Json row = point;
+  const std::string cores = HumanCount(NumberField(point, "cores").value_or(0));
+  row["cores_text"] = IsTrue(point, "cores_vary") ? "on average " + cores : cores;
+  const auto low = NumberField(point, "low"), high = NumberField(point, "high");
+  if (low.has_value() && high.has_value()) {
+    row["range"] = fmt::format("{} to {}", HumanDuration(*low), HumanDuration(*high));
+  }
+  return row;
+}
+
+/// `12 (10 to 15)`, `12 (10 or more)`, `none (40 or more)`.
+std::string Range(const Json& number, std::string (*text)(double)) {
+  const auto value = NumberField(number, "value"), low = NumberField(number, "low"), high = NumberField(number, "high");
+  if (!value.has_value() && !low.has_value()) return "none";
+  return fmt::format("{} ({})", value.has_value() ? text(*value) : "none",
+                     high.has_value() ? fmt::format("{} to {}", text(low.value_or(0)), text(*high))
+                                      : text(low.value_or(0)) + " or more");
+}
+
+std::string Share(double share) { return HumanPercent(share); }
+std::string Count(double count) { return HumanCount(count); }
+
+Json FitRow(const Json& fit) {
+  const bool is_usl = TextField(fit, "law") == "usl";
+  return {{"law", is_usl ? "USL" : "Amdahl"},
+          {"sigma", Range(Field(fit, "sigma"), Share)},
+          {"kappa", is_usl ? Range(Field(fit, "kappa"), Share) : "–"},
+          {"fastest", is_usl ? Range(Field(fit, "fastest"), Count) : "–"},
+          {"worthwhile", Range(Field(fit, "worthwhile"), Count)},
+          {"error", Field(fit, "error")}};
+}
+
+}  // namespace
+
+std::string RenderScaling(const Json& scaling, const TerminalStyle& style) {
+  std::string text;
+  AddNote(TextField(scaling, "sentence"), style, &text);
+  Json rows = Json::array();
+  for (const Json& point : ListField(scaling, "points")) rows.push_back(PointRow(point));
+  const bool is_predicted = TextField(scaling, "kind") == "predicted";
+  if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PointColumns(is_predicted))), style, &text);
+  Json fits = Json::array();
+  for (const Json& fit : ListField(scaling, "fits")) fits.push_back(FitRow(fit));
+  if (!fits.empty()) {
+    AddTitle("fits, with 90 % intervals", style, &text);
+    AddTable(TableOf(CellsOf(fits, FitColumns())), style, &text);
+  }
+  const std::string not_fitted = TextField(scaling, "not_fitted");
+  if (!not_fitted.empty() && !rows.empty()) AddNote("no fit: " + not_fitted, style, &text);
+  for (const Json& note : ListField(scaling, "notes")) {
+    if (note.is_string()) AddNote("note: " + note.get<std::string>(), style, &text);
+  }
+  for (const Json& run : ListField(scaling, "left_out")) {
+    AddNote(fmt::format("left out: {}: {}", TextField(run, "name"), TextField(run, "reason")), style, &text);
+  }
+  return text;
+}
+
+namespace {
+
+std::vector<CellColumn> PredictionColumns() {
+  return {{"change", "with", Kind::kText, 0},
+          {"wall_time", "wall time", Kind::kDuration, 0},
+          {"difference", "change", Kind::kText, 0},
+          {"range", "90 % of runs", Kind::kText, 0},
+          {"core_seconds", "core-seconds", Kind::kNumber, 1},
+          {"core_hours", "core-hours", Kind::kNumber, 2},
+          {"efficiency", "CPU efficiency", Kind::kShare, 2},
+          {"busy_share", "lanes busy", Kind::kShare, 3}};
+}
+
+}  // namespace
+
+std::string RenderPrediction(const Json& prediction, const TerminalStyle& style) {
+  const double measured = NumberField(Field(prediction, "measured"), "wall_time").value_or(0);
+  const auto replayed = NumberField(Field(prediction, "replayed"), "wall_time");
+  std::string text;
+  const std::string refused = TextField(prediction, "refused");
+  if (!refused.empty()) {
+    AddNote("nothing is predicted from this run: " + refused, style, &text);
+    return text;
+  }
+  AddNote(fmt::format("The run took {}. Its chunks, replayed on its own lanes, take {}.", HumanDuration(measured),
+                      HumanDuration(replayed.value_or(0))),
+          style, &text);
+  if (NumberField(prediction, "blocked_slope").has_value()) {
+    AddNote(
+        "In this run chunks were blocked for longer while more of them were open. With other lanes they are taken "
+        "to be so, too.",
+        style, &text);
+  }
+  Json rows = Json::array();
+  std::string not_told;
+  for (const Json& row : ListField(prediction, "predicted")) {
+    const auto wall_time = NumberField(row, "wall_time");
+    if (!wall_time.has_value()) {
+      not_told += fmt::format("{}: {}\n", TextField(row, "change"), TextField(row, "not_told"));
+      continue;
+    }
+    Json shown = row;
+    shown["range"] = fmt::format("{} to {}", HumanDuration(NumberField(row, "low").value_or(0)),
+                                 HumanDuration(NumberField(row, "high").value_or(0)));
+    shown["difference"] = measured > 0 ? HumanChange(*wall_time / measured - 1) : "";
+    rows.push_back(std::move(shown));
+  }
+  if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PredictionColumns())), style, &text);
+  for (size_t begin = 0; begin < not_told.size();) {
+    const size_t end = not_told.find('\n', begin);
+    AddNote("not told for " + not_told.substr(begin, end - begin), style, &text);
+    begin = end + 1;
+  }
+  return text;
+}
+
+namespace {
+
+constexpr size_t kShownHash = 12;
+constexpr size_t kShownReasons = 5;
+
+std::vector<CellColumn> RunColumns() {
+  return {{"start", "began (UTC)", Kind::kText, 0},
+          {"directory", "run", Kind::kPath, 0},
+          {"commit", "commit", Kind::kText, 0},
+          {"value", "value", Kind::kText, 0},
+          {"mark", "change", Kind::kText, 0}};
+}
+
+std::vector<CellColumn> LevelColumns() {
+  return {{"start", "since (UTC)", Kind::kText, 0}, {"runs", "runs", Kind::kCount, 0},
+          {"value", "level", Kind::kText, 0},       {"change", "change", Kind::kText, 0},
+          {"range", "range", Kind::kText, 0},       {"commit", "first with", Kind::kText, 0}};
+}
+
+/// `2026-11-24 02:34`, of `2026-11-24T02:34:11.123Z`.
+std::string Day(const Json& row) {
+  std::string start = TextField(row, "start").substr(0, 16);
+  std::replace(start.begin(), start.end(), 'T', ' ');
+  return start;
+}
+
+std::string Value(const Json& history, const Json& row, const char* key) {
+  return HumanQuantity(TextField(history, "metric"), NumberField(row, key).value_or(0), TextField(history, "unit"));
+}
+
+std::string Change(const Json& history, const Json& row, const char* key) {
+  const Json& relative = Field(history, "relative");
+  const double change = NumberField(row, key).value_or(0);
+  return relative.is_boolean() && relative.get<bool>() ? HumanChange(change) : Value(history, row, key);
+}
+
+Json RunRows(const Json& history, size_t rows) {
+  const Json& runs = ListField(history, "runs");
+  Json shown = Json::array();
+  for (size_t i = runs.size() - std::min(rows, runs.size()); i < runs.size(); ++i) {
+    const std::string commit = TextField(runs[i], "commit").substr(0, kShownHash);
+    Json row = {{"start", Day(runs[i])},
+                {"directory", TextField(runs[i], "directory")},
+                {"commit", commit.empty() ? Json() : Json(commit)},
+                {"value", Value(history, runs[i], "value")},
+                {"mark", ""}};
+    for (const Json& change : ListField(history, "changes")) {
+      if (NumberField(change, "run") == static_cast<double>(i)) row["mark"] = Change(history, change, "change");
+    }
+    shown.push_back(std::move(row));
+  }
+  return shown;
+}
+
+Json LevelRows(const Json& history) {
+  const Json &levels = ListField(history, "levels"), &changes = ListField(history, "changes"),
+             &runs = ListField(history, "runs");
+  Json shown = Json::array();
+  for (size_t i = 0; i < levels.size(); ++i) {
+    const auto first = static_cast<size_t>(NumberField(levels[i], "first").value_or(0));
+    Json row = {{"start", first < runs.size() ? Day(runs[first]) : ""},
+                {"runs", Field(levels[i], "runs")},
+                {"value", Value(history, levels[i], "value")}};
+    if (i > 0 && i <= changes.size()) {
+      const Json& change = changes[i - 1];
+      row["change"] = Change(history, change, "change");
+      row["range"] = fmt::format("{} to {}", Change(history, change, "low"), Change(history, change, "high"));
+      const std::string commit = TextField(change, "commit").substr(0, kShownHash);
+      if (!commit.empty()) row["commit"] = commit;
+    }
+    shown.push_back(std::move(row));
+  }
+  return shown;
+}
+
+}  // namespace
+
+std::string RenderHistory(const Json& history, size_t rows, const TerminalStyle& style) {
+  std::string text;
+  for (const Json& sentence : ListField(history, "sentences")) {
+    if (sentence.is_string()) AddNote(sentence.get<std::string>(), style, &text);
+  }
+  const std::string metric = TextField(history, "metric");
+  const size_t runs = ListField(history, "runs").size();
+  if (rows > 0) {
+    AddTitle(rows < runs ? fmt::format("{} of the latest {} of {} runs", metric, rows, runs)
+                         : fmt::format("{} of {}", metric, Counted(static_cast<double>(runs), "run", "runs")),
+             style, &text);
+    AddTable(TableOf(CellsOf(RunRows(history, rows), RunColumns())), style, &text);
+  }
+  if (ListField(history, "levels").size() > 1) {
+    AddTitle("levels, with 90 % ranges", style, &text);
+    AddTable(TableOf(CellsOf(LevelRows(history), LevelColumns())), style, &text);
+  }
+  for (const Json& note : ListField(history, "notes")) {
+    if (note.is_string()) AddNote("note: " + note.get<std::string>(), style, &text);
+  }
+  size_t told = 0;
+  for (const Json& run : ListField(history, "left_out")) {
+    if (++told > kShownReasons) continue;
+    AddNote(fmt::format("left out: {}: {}", TextField(run, "directory"), TextField(run, "reason")), style, &text);
+  }
+  if (told > kShownReasons) AddNote(fmt::format("left out: {} more (--json)", told - kShownReasons), style, &text);
+  return text;
+}
+
+}  // namespace crema

@@ -1,0 +1,131 @@
+"""One analysis (top_quarks.py) by Coffea's executors, decorated and not: the same histograms, and in the measurement
+each chunk once."""
+
+import json
+import os
+import pathlib
+import shutil
+import unittest
+
+import installed
+
+PARSL = installed.CHECKOUT / ".cache/parsl"
+EXECUTORS = ("iterative", "futures", "dask", "parsl")  # TaskVine for Python is in no package registry
+RUN = """
+import contextlib, hashlib, json, sys, warnings
+import crema_hep
+from coffea import processor
+from coffea.nanoevents import NanoAODSchema
+from top_quarks import DecoratedTopQuarks, TopQuarks
+
+@contextlib.contextmanager
+def executor_of(kind):
+    if kind == "iterative":
+        yield processor.IterativeExecutor(status=False)
+    elif kind == "futures":
+        yield processor.FuturesExecutor(workers=2, status=False)
+    elif kind == "dask":
+        from distributed import Client
+        with Client(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as client:
+            yield processor.DaskExecutor(client=client, status=False)
+    else:
+        import parsl
+        from parsl.config import Config
+        from parsl.executors import HighThroughputExecutor
+        from parsl.monitoring import MonitoringHub
+        from parsl.providers import LocalProvider
+        workers = HighThroughputExecutor(
+            label="workers", address="127.0.0.1", max_workers_per_node=2, cores_per_worker=0.01,
+            provider=LocalProvider(init_blocks=1, max_blocks=1),
+        )
+        hub = MonitoringHub(resource_monitoring_interval=0)
+        with parsl.load(Config(executors=[workers], run_dir="runinfo", monitoring=hub, strategy="none")):
+            yield processor.ParslExecutor(status=False)
+
+def run(executor, kind, path):
+    runner = processor.Runner(executor, schema=NanoAODSchema, chunksize=100, savemetrics=True)
+    fileset = {"ttbar": {"files": {path: "Events"}}, "wjets": {"files": {path: "Events"}}}
+    output, report = runner(fileset, processor_instance=kind())
+    histogram = output["histogram"]
+    content = histogram.values(flow=True).tobytes() + histogram.variances(flow=True).tobytes()
+    return {"events": output["events"], "sum": float(histogram.sum(flow=True).value),
+            "content": hashlib.sha256(content).hexdigest()}, report
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    kind, path = sys.argv[1:]
+    with executor_of(kind) as executor:
+        plain, _ = run(executor, TopQuarks, path)
+        with crema_hep.MetricsCollector(executor) as collector:
+            decorated, report = run(executor, DecoratedTopQuarks, path)
+            collector.set_coffea_report(report)
+    print(json.dumps({"outputs": [plain, decorated], "document": collector.measurement.document}))
+"""
+
+
+def why_not(kind) -> str:
+    """Why this executor is not to be had here; empty where it is."""
+    if not os.access(installed.COFFEA_PYTHON, os.X_OK):
+        return "no Coffea: tools/setup coffea installs it"
+    if kind == "parsl" and not os.access(PARSL / "bin/python", os.X_OK):
+        return "no Parsl: tools/setup engines installs it"
+    return ""
+
+
+def site_packages(environment) -> pathlib.Path:
+    return next((environment / "lib").glob("python3.*/site-packages"))
+
+
+class AnalysisTest(installed.RecordedTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.seen = {}  # what the histograms hold: the name of an executor
+
+    def run_analysis(self, kind):
+        if why_not(kind):
+            self.skipTest(why_not(kind))
+        shutil.copy(pathlib.Path(__file__).with_name("top_quarks.py"), self.folder)
+        path = shutil.copy(installed.CHECKOUT / "tests/data/nanoAOD_2015_CMS_Open_Data_ttbar.root", self.folder)
+        environment = {"PYTHONPATH": f"{installed.PACKAGE}:{self.folder}"}
+        if kind == "parsl":  # it starts two programs by their names; they need Coffea's packages, too
+            environment["PYTHONPATH"] += f":{site_packages(PARSL)}"
+            environment["PATH"] = f"{self.folder}/bin:{PARSL}/bin:{os.environ['PATH']}"
+            for name in ("interchange", "process_worker_pool"):
+                program = self.folder / "bin" / f"{name}.py"
+                program.parent.mkdir(exist_ok=True)
+                module = f"parsl.executors.high_throughput.{name}"
+                program.write_text(f'#!/bin/sh\nexec {installed.COFFEA_PYTHON} -m {module} "$@"\n')
+                program.chmod(0o755)
+        done = self.run_program(RUN, kind, path, python=installed.COFFEA_PYTHON, **environment)
+        self.assertEqual(done.returncode, 0, done.stderr[-4000:])
+        return json.loads(done.stdout.splitlines()[-1])
+
+    def assert_same_with_and_without(self, kind):
+        told = self.run_analysis(kind)
+        plain, decorated = told["outputs"]
+        self.assertEqual(plain["events"], 400)
+        self.assertGreater(plain["sum"], 50)
+        self.assertEqual(decorated, plain)
+        self.seen[plain["content"]] = kind
+        self.assertEqual(len(self.seen), 1, self.seen)  # what one executor computes, all do
+        document = told["document"]
+        metrics, quality = document["metrics"], document["quality"]
+        self.assertEqual((metrics["num_chunks"], metrics["num_attempts"], metrics["total_events"]), (4, 4, 400))
+        self.assertEqual((metrics["num_failed_attempts"], metrics["num_lost_attempts"]), (0, 0))
+        self.assertEqual(quality["event_coverage"], 1)
+        self.assertEqual({row["name"]: row["chunks"] for row in document["datasets"]}, {"ttbar": 2, "wjets": 2})
+        self.assertIn("analysis", [row["path"] for row in document["sections"]])
+        return metrics
+
+
+for _kind in EXECUTORS:
+
+    def _test(self, kind=_kind):
+        self.assert_same_with_and_without(kind)
+
+    setattr(AnalysisTest, f"test_{_kind}_gives_the_same_histograms_decorated_or_not", _test)
+
+
+if __name__ == "__main__":
+    unittest.main()
