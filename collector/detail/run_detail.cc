@@ -8,7 +8,6 @@
 
 #include "collector/detail/attempt_list.h"
 #include "collector/detail/kept_attempts.h"
-#include "collector/detail/sample_series.h"
 #include "collector/detail/sums_over_time.h"
 #include "collector/detail/task_bars.h"
 #include "collector/detail/time_tracks.h"
@@ -117,13 +116,6 @@ const CountGrid* RunDetail::FindGrid(std::string_view x_quantity, std::string_vi
   return nullptr;
 }
 
-const SampledQuantity* RunDetail::FindSamples(std::string_view key) const {
-  for (const SampledQuantity& quantity : samples) {
-    if (quantity.key == key) return &quantity;
-  }
-  return nullptr;
-}
-
 uint32_t SlotOf(const RunDetail& detail, uint32_t dataset) {
   return detail.datasets.size() <= kDatasetSlots ? dataset : std::min(dataset, kDatasetSlots - 1);
 }
@@ -149,7 +141,6 @@ RunDetail ReadRunDetail(const Measurement& measurement, const AttemptReader& for
     detail.why_no_attempts = is_summed ? "all chunks were summed" : "no chunk was recorded";
   }
   SetBounds(measurement, list, &detail);
-  detail.samples = ReadSamples(measurement, detail.seconds, options);
   detail.errors = {""};
   if (list.rows.empty()) return detail;
 

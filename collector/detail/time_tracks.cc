@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "collector/detail/sample_series.h"
+#include "collector/detail/worker_steps.h"
 
 namespace crema {
 namespace {
@@ -55,10 +55,11 @@ std::vector<double> MeanSteps(const Measurement& measurement, std::string_view k
   if (workers == nullptr || workers->empty()) return means;
   const std::map<std::string, double> stops = WorkerStops(measurement);
   means.resize(static_cast<size_t>(axis.bins));
+  const WorkerSteps steps(measurement, key);
   for (const auto& [name, points] : *workers) {
     const auto stop = stops.find(name);
     const double end = axis.start + axis.width * axis.bins;
-    AddSteps(PointsOf(points), stop == stops.end() ? end : std::min(end, stop->second), axis, &means);
+    AddSteps(steps.Of(name, points), stop == stops.end() ? end : std::min(end, stop->second), axis, &means);
   }
   return means;
 }
