@@ -8,7 +8,6 @@
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
 #include "collector/charts/shown_names.h"
-#include "collector/charts/specification.h"
 #include "collector/measurement/catalog.h"
 #include "fmt/format.h"
 

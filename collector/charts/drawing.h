@@ -24,6 +24,11 @@ inline Drawing NotDrawn(std::string reason) { return {nullptr, "", std::move(rea
 /// Why single chunks cannot be drawn: they are not known, or `otherwise`.
 std::string WhyNoChunks(const ChartInput& input, const std::string& otherwise);
 
+/// The complete specification: schema, title, where the figures come from, theme. `chart`: its name, title and
+/// subtitle. `source_line`: which runs, measured by what. `body`: data and marks.
+nlohmann::ordered_json SpecificationOf(const Chart& chart, const std::string& finding, const std::string& source_line,
+                                       const nlohmann::ordered_json& body);
+
 /// Marks of a chart on the page; a grid or map may have as many.
 inline constexpr size_t kMostMarks = 10'000;
 

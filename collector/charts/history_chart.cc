@@ -8,7 +8,6 @@
 #include "collector/charts/chart_template.h"
 #include "collector/charts/drawing.h"
 #include "collector/charts/shown_names.h"
-#include "collector/charts/specification.h"
 #include "collector/records/loose_json.h"
 
 namespace crema {

@@ -10,7 +10,6 @@
 #include "collector/charts/chart_template.h"
 #include "collector/charts/drawing.h"
 #include "collector/charts/shown_names.h"
-#include "collector/charts/specification.h"
 #include "collector/records/loose_json.h"
 #include "fmt/format.h"
 

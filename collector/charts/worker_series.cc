@@ -5,15 +5,15 @@
 #include <map>
 #include <utility>
 
+#include "collector/detail/worker_steps.h"
+
 namespace crema {
 namespace {
 
-/// Points of one timeline whose value is known.
-Timeline StepsOf(const Timeline& points) {
-  Timeline steps;
-  for (const auto& [seconds, value] : points) {
-    if (std::isfinite(value)) steps.push_back({std::max(0.0, seconds), value});
-  }
+/// The steps of one worker, from the run's start on.
+Timeline StepsOf(const WorkerSteps& reader, const std::string& worker, const Timeline& points) {
+  Timeline steps = reader.Of(worker, points);
+  for (TimelinePoint& step : steps) step.seconds = std::max(0.0, step.seconds);
   return steps;
 }
 
@@ -69,8 +69,9 @@ SeriesOfWorkers ReadWorkerSeries(const Measurement& measurement, std::string_vie
   if (timelines == nullptr || !(wall_seconds > 0) || bins == 0) return read;
   read.bin_seconds = wall_seconds / static_cast<double>(bins);
   const std::map<std::string, double> stops = WorkerStops(measurement);
+  const WorkerSteps reader(measurement, key);
   for (const auto& [worker, points] : *timelines) {
-    const Timeline steps = StepsOf(points);
+    const Timeline steps = StepsOf(reader, worker, points);
     if (steps.empty()) continue;
     WorkerSeries series{worker, std::vector<SeriesBin>(bins), steps.front().value};
     for (const TimelinePoint& step : steps) series.peak = std::max(series.peak, step.value);
@@ -85,10 +86,11 @@ Timeline SumOfSteps(const Measurement& measurement, std::string_view key) {
   if (timelines == nullptr) return {};
   const double wall_seconds = measurement.Metric("wall_time").value_or(0);
   const std::map<std::string, double> stops = WorkerStops(measurement);
+  const WorkerSteps reader(measurement, key);
   std::map<double, double> changes;
   for (const auto& [worker, points] : *timelines) {
     double value = 0;
-    for (const TimelinePoint& step : StepsOf(points)) {
+    for (const TimelinePoint& step : StepsOf(reader, worker, points)) {
       changes[step.seconds] += step.value - value;
       value = step.value;
     }

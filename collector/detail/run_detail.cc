@@ -524,7 +524,6 @@ RunDetail ReadRunDetail(const Measurement& measurement, const AttemptReader& for
     detail.why_no_attempts = is_summed ? "all chunks were summed" : "no chunk was recorded";
   }
   SetBounds(measurement, list, &detail);
-  detail.samples = ReadSamples(measurement, detail.seconds, options);
   detail.errors = {""};
   if (list.rows.empty()) return detail;
 

@@ -34,10 +34,8 @@ struct DetailOptions {
   size_t slowest = 500;
   size_t unexpected = 500;
   size_t tail = 2'000;
-  size_t failed = 10'000;    ///< failed, lost and repeated attempts; beyond that they are counted
-  int series_bins = 500;     ///< of what was sampled, for each worker
-  size_t series_rows = 256;  ///< workers with a series; beyond that those with the largest values
-  size_t tasks = 50'000;     ///< of an engine; above that, none is listed
+  size_t failed = 10'000;  ///< failed, lost and repeated attempts; beyond that they are counted
+  size_t tasks = 50'000;   ///< of an engine; above that, none is listed
 };
 
 /// Why an attempt is listed, as bits of `DetailAttempt::kept_for`.
@@ -211,22 +209,6 @@ struct DetailWorker {
   std::string left_reason = {};  ///< in the engine's words; empty: not told
 };
 
-/// What was sampled of one worker.
-struct SampleSeries {
-  std::string worker;
-  double bin_seconds = 0;              ///< the first bin begins at the run's start
-  std::vector<uint32_t> bins;          ///< those with a value, ascending
-  std::vector<double> min, mean, max;  ///< of each of them
-  double peak = 0;                     ///< the largest sample, exact
-};
-
-/// One timeline of the measurement, reduced.
-struct SampledQuantity {
-  std::string_view key;               ///< `worker_memory`, `worker_cpu`, `worker_memory_limit`, ...
-  std::vector<SampleSeries> workers;  ///< largest peak first
-  size_t left_out = 0;                ///< workers beyond `DetailOptions::series_rows`
-};
-
 struct RunDetail {
   int64_t start_ns = 0;         ///< Unix time of the run's start: zero of all times
   double seconds = 0;           ///< the run's wall time, or what its attempts span
@@ -264,8 +246,6 @@ struct RunDetail {
   std::vector<CountGrid> grids;
   std::vector<DetailFit> fits;
   std::optional<double> tail_start_seconds;  ///< when the tail begins: docs/metrics.md, "The core-second budget"
-
-  std::vector<SampledQuantity> samples;
 
   const ValueShape* FindDistribution(std::string_view quantity) const;
   const CountGrid* FindGrid(std::string_view x_quantity, std::string_view y_quantity) const;

@@ -392,29 +392,6 @@ TEST(ReadRunDetail, NumbersTheAttemptsAtAChunk) {
   EXPECT_TRUE(detail.attempts[2].is_result);
 }
 
-TEST(ReadRunDetail, ReducesSamplesAndKeepsTheirPeak) {
-  MadeRun run;
-  run.AddProcess("node", 1);
-  run.Add(0, 0, 1);
-  Measurement measurement = run.Measured(1000);
-  Timeline points;
-  for (int second = 0; second < 1000; ++second) {
-    points.push_back({static_cast<double>(second), second == 501 ? 9e9 : 1e9 + second});
-  }
-  measurement.timelines.series = {{"worker_memory", {{{"node:1", points}}}}};
-  const RunDetail detail = ReadRunDetail(measurement, run.Reader());
-  const auto memory = std::find_if(detail.samples.begin(), detail.samples.end(),
-                                   [](const SampledQuantity& samples) { return samples.key == "worker_memory"; });
-  ASSERT_NE(memory, detail.samples.end());
-  ASSERT_EQ(memory->workers.size(), 1u);
-  const SampleSeries& series = memory->workers[0];
-  EXPECT_EQ(series.bins.size(), 500u);
-  EXPECT_EQ(series.peak, 9e9);
-  EXPECT_EQ(*std::max_element(series.max.begin(), series.max.end()), 9e9);
-  EXPECT_EQ(series.min[0], 1e9);
-  EXPECT_NEAR(series.mean[0], 1e9 + 0.5, 1e-3);
-}
-
 TEST(ReadRunDetail, SaysWhyThereAreNoAttempts) {
   MadeRun run;
   EXPECT_EQ(ReadRunDetail(run.Measured(10), run.Reader()).why_no_attempts, "no chunk was recorded");

@@ -44,12 +44,6 @@ struct BinAxis {
   }
 };
 
-/// The points whose value is known, by time; each value holds until the next one.
-Timeline PointsOf(const Timeline& points);
-
-/// Every timeline of the measurement that has one series a worker, reduced to `options.series_bins` bins.
-std::vector<SampledQuantity> ReadSamples(const Measurement& measurement, double seconds, const DetailOptions& options);
-
 /// The mean of a sum of step functions in each bin: `timelines[key]` has one function a worker, on change, which holds
 /// until its worker stops. Empty: there is none.
 std::vector<double> MeanSteps(const Measurement& measurement, std::string_view key, const BinAxis& axis);

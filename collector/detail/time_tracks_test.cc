@@ -38,6 +38,19 @@ TEST(TimeTracks, AValueHoldsUntilItsWorkerStops) {
   EXPECT_THAT(tracks[0].values, ElementsAre(10, 16, 10, 10)) << "b came after a second and left after another";
 }
 
+TEST(TimeTracks, ARateBeginsAtTheSampleBefore) {
+  const Json document = {{"workers", Json::array({{{"name", "a"}, {"stop", 4.0}}})},
+                         {"timelines",
+                          {{"worker_last_seen", {{"a", {{0, 0}, {1, 1}, {2, 2}, {3, 3}, {4, 4}}}}},
+                           {"worker_memory", {{"a", {{0, 10}, {2, 20}}}}},
+                           // the same for two samples, and so told once
+                           {"worker_cpu", {{"a", {{1, 1}, {3, 2}, {4, 0.5}}}}}}}};
+  const std::vector<TimeTrack> tracks = TracksOf(document, FourSeconds());
+  EXPECT_THAT(tracks[0].values, ElementsAre(10, 10, 20, 20)) << "of a moment, not of the time before";
+  EXPECT_EQ(tracks[1].name, "CPU");
+  EXPECT_THAT(tracks[1].values, ElementsAre(1, 1, 2, 0.5));
+}
+
 TEST(TimeTracks, LimitsAreDrawnWhereAllWorkersHaveOne) {
   Json document = TwoWorkers();
   document["timelines"]["worker_memory_limit"] = {{"a", {{0, 20}}}};

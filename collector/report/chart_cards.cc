@@ -71,7 +71,7 @@ std::vector<const Chart*> ChartsOf(const PageInput& input, std::string_view bloc
 }
 
 /// Charts of a page are looked at one after the other: lower than those that stand alone.
-constexpr int kHighest = 220, kHighestPanel = 110;
+constexpr int kHighest = 200, kHighestPanel = 110;
 
 /// Its panels stand beside each other where there is room (page/charts.js).
 constexpr std::string_view kSideBySide = "throughput_timeline";
@@ -136,7 +136,7 @@ std::string RowField(const nlohmann::ordered_json& spec) {
 
 /// About how high a chart becomes, in pixels: the room that is kept for it until it is drawn.
 int HeightOf(const nlohmann::ordered_json& spec) {
-  constexpr double kAxisAndLegend = 64, kUsual = 240, kPanelHead = 45;
+  constexpr double kAxisAndLegend = 64, kUsual = 240, kPanelHead = 45, kLegendLine = 15;
   const nlohmann::ordered_json& parts = ListField(spec, "vconcat");
   if (!parts.empty()) {
     int sum = 0;
@@ -155,6 +155,11 @@ int HeightOf(const nlohmann::ordered_json& spec) {
     const double columns = std::max(1.0, NumberField(spec, "columns").value_or(1));
     const double rows = std::ceil(static_cast<double>(RowsOf(spec, facet)) / columns);
     inside = rows * (NumberField(Field(spec, "spec"), "height").value_or(kUsual) + kPanelHead) - kAxisAndLegend / 2;
+  }
+  for (const auto& layer : ListField(spec, "layer")) {
+    const nlohmann::ordered_json& colour = Field(Field(layer, "encoding"), "color");
+    const size_t names = ListField(Field(colour, "scale"), "domain").size();
+    if (TextField(Field(colour, "legend"), "orient") == "bottom") inside += kLegendLine * static_cast<double>(names);
   }
   return static_cast<int>(std::lround(inside + kAxisAndLegend));
 }

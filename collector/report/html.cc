@@ -147,14 +147,9 @@ std::string_view SignOf(Mark mark) {
   return mark == Mark::kWatch ? "▲" : "✕";
 }
 
-std::string_view WordOf(Mark mark) {
-  if (mark == Mark::kGood) return "good";
-  return mark == Mark::kWatch ? "watch" : "bad";
-}
-
 std::string Pill(Mark mark, std::string_view text) {
-  return fmt::format("<span class=\"pill {}\">{} {}</span>", WordOf(mark), SignOf(mark),
-                     text.empty() ? std::string(WordOf(mark)) : Escaped(text));
+  return fmt::format("<span class=\"pill {}\">{} {}</span>", ToString(mark), SignOf(mark),
+                     text.empty() ? std::string(ToString(mark)) : Escaped(text));
 }
 
 std::string Bar(double share, std::string_view kind) {

@@ -40,8 +40,6 @@ std::string Term(const Measurement& measurement, std::string_view key, std::stri
 /// `✓ good`, `▲ watch`, `✕ bad`, or what `text` says in that colour.
 std::string Pill(Mark mark, std::string_view text = "");
 std::string_view SignOf(Mark mark);
-/// `good`, `watch`, `bad`: class names too.
-std::string_view WordOf(Mark mark);
 
 /// A horizontal bar that fills `share` (0 to 1) of its room; `kind` is the class that colours it.
 std::string Bar(double share, std::string_view kind);

@@ -50,7 +50,7 @@ std::string Gauge(const KeyFigureBand& band, double share) {
       "<rect class=\"watch\" x=\"33.6%\" y=\"4\" width=\"32.7%\" height=\"6\" rx=\"2\"/><rect class=\"{}\" x=\"67.2%\" "
       "y=\"4\" width=\"32.7%\" height=\"6\" rx=\"2\"/>"
       "<line class=\"needle\" x1=\"{:.1f}%\" x2=\"{:.1f}%\" y1=\"0\" y2=\"14\"/></svg>",
-      WordOf(MarkOf(band, share)), Escaped(GoodHint(band)), first, last, at, at);
+      ToString(MarkOf(band, share)), Escaped(GoodHint(band)), first, last, at, at);
 }
 
 /// A line over the run, without axes: its shape is the message.

@@ -131,7 +131,7 @@ std::string Card(const PageInput& input, const VerdictGroup& group, size_t numbe
   const std::string_view block = BlockOfVerdict(id);
   std::string html =
       fmt::format("<article class=\"finding {}\" id=\"finding-{}\"><header><h3><span class=\"no\">{}</span> {}</h3>",
-                  WordOf(mark), number, number, Escaped(TitleOf(id)));
+                  ToString(mark), number, number, Escaped(TitleOf(id)));
   if (verdict.saving.has_value()) {
     html += fmt::format("<span class=\"saving\" title=\"share of the core-seconds that could be saved\">≈ {}</span>",
                         Escaped(HumanPercent(*verdict.saving)));

@@ -152,8 +152,8 @@ TEST(ReportPage, AChartWhoseValuesAreAllEqualIsASentence) {
 
 TEST(ReportPage, RoomIsKeptForAChartThatIsNotYetDrawn) {
   const std::string page = PageWithChart({1, 2});
-  EXPECT_TRUE(Holds(page, "data-height=\"284\""));
-  EXPECT_TRUE(Holds(page, "\"height\":220"));
+  EXPECT_TRUE(Holds(page, "data-height=\"264\""));
+  EXPECT_TRUE(Holds(page, "\"height\":200"));
 }
 
 /// The key figure of that id, in a page with a baseline.

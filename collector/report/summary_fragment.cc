@@ -80,7 +80,7 @@ std::string Tile(const Measurement& measurement, const KeyFigureRow& row) {
   std::string mark;
   if (row.mark.has_value()) {
     mark = fmt::format("<span class=\"mark\" style=\"border-color:{}\">{} {}</span>", ColourOf(*row.mark),
-                       SignOf(*row.mark), WordOf(*row.mark));
+                       SignOf(*row.mark), ToString(*row.mark));
   }
   const std::optional<double> exact = measurement.Metric(row.figure.key);
   const std::string title =
@@ -110,7 +110,7 @@ std::string Finding(const VerdictGroup& group) {
   return fmt::format(
       "<div class=\"finding\" style=\"border-left-color:{}\"><b>{} {}</b>{}<p>{}</p>{}<p class=\"muted\">{}</p></div>",
       mark.has_value() ? ColourOf(*mark) : ColourOnAnyGround("baseline"), mark.has_value() ? SignOf(*mark) : "·",
-      mark.has_value() ? WordOf(*mark) : "note",
+      mark.has_value() ? ToString(*mark) : "note",
       verdict.saving.has_value() ? " · ≈ " + Escaped(HumanPercent(*verdict.saving)) + " of the core-seconds" : "",
       Sentence(verdict.sentence), symptoms, Sentence(verdict.suggestion));
 }

@@ -45,7 +45,7 @@ std::string NotMeasured(const Measurement& measurement) {
 std::string TrustCard(const PageInput& input) {
   std::string items;
   for (const TrustItem& item : TrustItems(input.measurement)) {
-    items += fmt::format("<li><span class=\"sign {}\">{}</span> {}</li>\n", WordOf(item.mark), SignOf(item.mark),
+    items += fmt::format("<li><span class=\"sign {}\">{}</span> {}</li>\n", ToString(item.mark), SignOf(item.mark),
                          ToldHtml(item.told));
   }
   if (items.empty()) items = "<li><span class=\"sign watch\">▲</span> Nothing is known about their quality</li>";

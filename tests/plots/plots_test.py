@@ -159,7 +159,6 @@ class Plots(unittest.TestCase):
 
     def test_of_runs_with_little_in_them(self):
         for name, write, fewest in (
-            ("empty", write_empty, 1),
             ("failed", write_failed, 6),
             ("one", write_one_chunk, 12),
         ):
@@ -167,6 +166,11 @@ class Plots(unittest.TestCase):
                 write(str(self.directory / name))
                 self.assert_drawn(self.directory / name, fewest)
                 shutil.rmtree(self.directory / "plots")
+
+    def test_of_an_empty_run_there_is_none(self):
+        write_empty(str(self.directory / "empty"))
+        drawn = self.plot(self.directory / "empty", "plots", "--format", "json")
+        self.assertEqual(list(drawn.glob("*")), [])
 
     def test_of_hostile_names(self):
         write_hostile(str(self.directory / "hostile"))
