@@ -114,11 +114,6 @@ inline ExportSource ExportSourceOf(const MeasuredSource& measured) {
           [&measured] { return measured.FindLogs(); }};
 }
 
-/// Writes it into `directory`, and prints its summary, or its document as JSON. Ctrl-C ends the writing between two
-/// logs: the older measurement is still there then, and no temporary file is. Returns the status of the command.
-int SaveAndShow(const MeasuredRun& measured, const std::string& directory, SaveOptions save,
-                const OutputOptions& output, bool json);
-
 }  // namespace crema
 
 #endif  // CREMA_COLLECTOR_CLI_MEASURED_SOURCE_H_

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
+#include "collector/cli/saved_measurement.h"
 #include "collector/cli/subcommand.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/measurement_directory.h"
