@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "collector/exports/export_format.h"
 
 namespace crema {
 namespace {

@@ -59,10 +59,10 @@ bool AnyKnown(const ComparedValue& value) {
 }
 
 template <class Row>
-std::string NameOf(const Row& row) {
+std::string RowName(const Row& row) {
   return row.name;
 }
-std::string NameOf(const SectionRow& row) { return row.path.str() + (row.helper.value_or(false) ? " (helper)" : ""); }
+std::string RowName(const SectionRow& row) { return row.path.str() + (row.helper.value_or(false) ? " (helper)" : ""); }
 
 /// The rows of one table of all measurements, by name; of several with one name the first.
 template <class Row>
@@ -72,7 +72,7 @@ class NamedRows {
     std::set<std::string> seen;
     for (const Measurement* measurement : documents) {
       for (const Row& row : measurement->*table) {
-        std::string name = NameOf(row);
+        std::string name = RowName(row);
         if (seen.insert(name).second) names_.push_back(name);
         rows_[measurement].try_emplace(std::move(name), &row);
       }

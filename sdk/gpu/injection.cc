@@ -171,7 +171,7 @@ bool StartFlushing() {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  sigdelset(&all, SIGSYS);  // as in sampler.cc
+  sigdelset(&all, SIGSYS);                      // as in sampler.cc
   pthread_sigmask(SIG_SETMASK, &all, &before);  // the new thread inherits the mask
   pthread_t thread;
   const bool is_running = pthread_create(&thread, nullptr, RunFlushes, nullptr) == 0;
