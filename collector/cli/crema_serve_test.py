@@ -51,6 +51,7 @@ class WhatIsServed(ServeTestCase):
         for key in compared:
             if live[key] is None or key == "peak_memory_bytes" or key == "memory_utilization_max":
                 continue  # of chunks too, where a measurement takes samples only
+            self.assertIsNotNone(measured[key], key)
             self.assertAlmostEqual(live[key], measured[key], delta=1e-9 * abs(measured[key]) + 1e-9, msg=key)
 
     def test_the_stream_sends_all_and_then_only_what_changed_and_goes_on_where_it_was(self):

@@ -1,5 +1,6 @@
 #include "collector/metrics/plausibility.h"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -34,17 +35,27 @@ constexpr Limit kLimits[] = {
     {"tail_time", "it is longer than the elapsed time", 0, "wall_time"},
 };
 
+/// nullopt: it is beyond `most` by more than clocks and rounding explain.
+std::optional<double> Bounded(double value, double most) {
+  if (value < 0 || value > most * (1 + kTolerance)) return std::nullopt;
+  return std::min(value, most);
+}
+
 }  // namespace
+
+std::optional<double> PossibleShare(std::optional<double> share) {
+  return share.has_value() ? Bounded(*share, 1) : std::nullopt;
+}
 
 void RefuseImpossible(MetricSet* metrics) {
   for (const Limit& limit : kLimits) {
     const std::optional<double> value = metrics->Number(limit.key);
     const std::optional<double> most = limit.most_key.empty() ? limit.most : metrics->Number(limit.most_key);
     if (!value.has_value() || !most.has_value() || (*value >= 0 && *value <= *most)) continue;
-    if (*value < 0 || *value > *most * (1 + kTolerance)) {
-      metrics->SetNull(limit.key, limit.reason);
+    if (const std::optional<double> bounded = Bounded(*value, *most)) {
+      metrics->Set(limit.key, *bounded);
     } else {
-      metrics->Set(limit.key, *most);
+      metrics->SetNull(limit.key, limit.reason);
     }
   }
 }

@@ -2,6 +2,8 @@
 #ifndef CREMA_COLLECTOR_METRICS_PLAUSIBILITY_H_
 #define CREMA_COLLECTOR_METRICS_PLAUSIBILITY_H_
 
+#include <optional>
+
 #include "collector/measurement/metric_set.h"
 
 namespace crema {
@@ -9,6 +11,9 @@ namespace crema {
 /// Makes figures null that contradict others, with the reason: a share outside 0 to 1, an ideal above the elapsed time.
 /// What clocks and rounding explain is put on the limit.
 void RefuseImpossible(MetricSet* metrics);
+
+/// The same of one share: nullopt outside 0 to 1.
+std::optional<double> PossibleShare(std::optional<double> share);
 
 }  // namespace crema
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collector/measurement/measurement_json.h"
+#include "collector/metrics/plausibility.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -371,7 +372,7 @@ MetricSet MetricsOf(const LiveModel& model, const LiveFigures& figures) {
   }
   set("core_seconds", cores);
   set("cpu_efficiency", figures.cpu_efficiency);
-  set("core_efficiency", Ratio(busy, cores));
+  set("core_efficiency", PossibleShare(Ratio(busy, cores)));
   set("speedup_factor", Ratio(busy, wall));
   int64_t peak_memory = 0;
   double utilization = 0;

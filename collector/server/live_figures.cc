@@ -9,6 +9,7 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/key_figures.h"
 #include "collector/insight/thresholds.h"
+#include "collector/metrics/plausibility.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -131,7 +132,7 @@ LiveFigures ComputeLiveFigures(const LiveModel& model) {
   }
   figures.core_seconds = model.core_seconds();
   if (totals.cpu_known && figures.core_seconds > 0) {
-    figures.cpu_efficiency = static_cast<double>(totals.cpu_ns) / 1e9 / figures.core_seconds;
+    figures.cpu_efficiency = PossibleShare(static_cast<double>(totals.cpu_ns) / 1e9 / figures.core_seconds);
   }
   figures.memory = FindWorstMemory(model);
   figures.gpus = GpusOf(model);
@@ -232,7 +233,7 @@ KeyFigureRow CoresBusy(const LiveModel& model, const LiveFigures& figures) {
 KeyFigureRow CpuEfficiency(const LiveFigures& figures) {
   KeyFigureRow row = {"CPU efficiency", {"cpu_efficiency", ChangeOf::kShare, true}};
   if (!figures.cpu_efficiency.has_value()) {
-    row.why_not = "not recorded";
+    row.why_not = "not recorded, or more than the cores have";
     return row;
   }
   row.value = row.share = figures.cpu_efficiency;

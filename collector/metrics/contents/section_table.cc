@@ -174,15 +174,21 @@ SectionFindings SectionTable::Finalize(int64_t nested_ns) const {
   sorted.Renumber(sorted.names_.PruneAndSort());
   findings.sections_dropped = sorted.sections_dropped_;
 
-  // With what counts elsewhere: sections have it, too.
-  const double whole = SecondsOf(duration_ns_ + helpers_ns_);
-  const auto share = [&](double self) { return whole > 0 ? std::optional<double>(self / whole) : std::nullopt; };
   findings.other_self_ns = duration_ns_ - nested_ns;
+  for (uint32_t i = 0; i < sorted.names_.size(); ++i) {
+    if (sorted.names_.name(i).front() != 'h') findings.other_self_ns -= sorted.paths_[i].sums.self_ns;
+  }
+  // Sections of a chunk also hold the time of a chunk inside it that another copy of the SDK recorded. If they come to
+  // more than the chunks' own time, their shares are not known.
+  const bool is_divided = nested_ns == 0 || findings.other_self_ns >= 0;
+  const double whole = SecondsOf(duration_ns_ - nested_ns + helpers_ns_);
+  const auto share = [&](double self) {
+    return whole > 0 && is_divided ? std::optional<double>(self / whole) : std::nullopt;
+  };
   for (uint32_t i = 0; i < sorted.names_.size(); ++i) {
     const std::string& name = sorted.names_.name(i);
     const Path& path = sorted.paths_[i];
     const bool helper = name.front() == 'h';
-    if (!helper) findings.other_self_ns -= path.sums.self_ns;
     SectionRow row = RowOf(name.substr(1), helper, path.sums);
     FillPerChunk(row, path.total_ns, path.has_sums ? std::nullopt : std::optional(path.chunks), attempts_);
     row.share = share(*row.self);
