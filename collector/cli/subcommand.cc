@@ -11,14 +11,15 @@
 namespace crema {
 
 CLI::Validator FiniteNumber(double least, double most) {
-  const std::string range = fmt::format("in [{} - {}]", least, most);
+  const std::string range =
+      most < kAnyNumber ? fmt::format("in [{} - {}]", least, most) : fmt::format("a number from {} on", least);
   return CLI::Validator(
       [least, most, range](const std::string& text) {
         double number = 0;
         const bool is_inside = absl::SimpleAtod(text, &number) && number >= least && number <= most;
         return is_inside ? std::string() : fmt::format("{} is not {}", text, range);
       },
-      most < kAnyNumber ? range : fmt::format(">= {}", least));
+      range);
 }
 
 void PrintError(const std::string& message) {

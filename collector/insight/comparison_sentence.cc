@@ -166,7 +166,7 @@ std::string SurroundingsWords(const ComparedSide& before, const ComparedSide& af
   } else if (was != now && !was.empty() && !now.empty()) {
     words += " They ran on other hosts.";
   }
-  const std::optional<double> cores = PeakOf(after, "total_cores"), cores_before = PeakOf(before, "total_cores");
+  const std::optional<double> cores = PeakOf(after, "peak_cores"), cores_before = PeakOf(before, "peak_cores");
   if (cores.has_value() && cores_before.has_value() && *cores != *cores_before) {
     words += fmt::format(" {} had {}, {} {}.", after.name, Counted(*cores, "core", "cores"), before.name,
                          HumanCount(*cores_before));

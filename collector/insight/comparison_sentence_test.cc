@@ -87,8 +87,8 @@ TEST(ComparisonSentence, NamesTheWaitingForACpuBesideTheWork) {
 
 TEST(ComparisonSentence, NamesMemoryHostsAndCores) {
   Json before = Measured(10, 5, 4), after = Measured(10, 5, 4);
-  before["metrics"].update({{"process_peak_rss_bytes", 1e9}, {"total_cores", 8}});
-  after["metrics"].update({{"process_peak_rss_bytes", 1.5e9}, {"total_cores", 4}});
+  before["metrics"].update({{"process_peak_rss_bytes", 1e9}, {"peak_cores", 8}});
+  after["metrics"].update({{"process_peak_rss_bytes", 1.5e9}, {"peak_cores", 4}});
   before["hosts"] = {{{"name", "old"}}};
   after["hosts"] = {{{"name", "new"}}};
   const std::string words = Say(before, after);

@@ -145,9 +145,20 @@ def other_ns(attempt):
 
 def all_other_ns(recorded):
     """Sections include what other recorders have inside them (docs/limits.md), so they may leave nothing."""
-    nested = sum(attempt.nested for attempt in recorded.ended)
-    other = sum(map(other_ns, recorded.all_ended)) - nested
-    return max(0, other) if nested else other
+    other = sum(map(other_ns, recorded.all_ended)) - nested_ns(recorded)
+    return max(0, other) if nested_ns(recorded) else other
+
+
+def nested_ns(recorded):
+    return sum(attempt.nested for attempt in recorded.ended)
+
+
+def time_of_sections(recorded):
+    """Of owners and helpers; 0: sections include more of other recorders' chunks than they may."""
+    nested = nested_ns(recorded)
+    if nested and sum(map(other_ns, recorded.all_ended)) < nested:
+        return 0
+    return sum(attempt.recorded_duration + helper_time(attempt) for attempt in recorded.all_ended) - nested
 
 
 def section_coverage(recorded):
@@ -195,7 +206,7 @@ def sum_of_field(rows, field):
 
 def sections(recorded):
     entries = [(a, row) for a in recorded.all_ended for row in [*(a.get("sections") or []), other_section(a)]]
-    busy = sum(attempt.recorded_duration + helper_time(attempt) for attempt in recorded.all_ended)
+    busy = time_of_sections(recorded)
     ended = sum(attempt.weight for attempt in recorded.all_ended)
     groups = grouped(entries, lambda entry: section_key(entry[1]))
     return [chunk_section(group, ended, busy, all_other_ns(recorded)) for group in groups]
