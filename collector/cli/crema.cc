@@ -78,7 +78,7 @@ std::string WhatIsWrong(const CLI::ParseError& error, const CLI::App& program, c
     for (const CLI::Option* known : chosen.front()->get_options()) names.push_back(known->get_name());
     return "there is no option " + NotOneOf(*option, names);
   }
-  const std::string what = error.what();  // of a choice: `--to: perfeto not in {folded,perfetto}`
+  std::string what = error.what();  // of a choice: `--to: perfeto not in {folded,perfetto}`
   const size_t at = what.find(": "), end = what.find(" not in {");
   if (at == what.npos || end == what.npos || what.back() != '}') return what;
   const std::string all = what.substr(end + 9, what.size() - end - 10);

@@ -33,7 +33,7 @@ struct StandIn {
 };
 
 const StandIn& Gpu() {
-  static const StandIn gpu = [] {
+  static const StandIn kGpu = [] {
     StandIn found{};
     void* const library = dlopen(std::getenv("STAND_IN_LIBRARY"), RTLD_NOW | RTLD_GLOBAL);
     const auto find = [library](auto* function, const char* name) {
@@ -50,12 +50,12 @@ const StandIn& Gpu() {
     find(&found.mixed_buffers, "stand_in_mixed_buffers");
     return found;
   }();
-  return gpu;
+  return kGpu;
 }
 
 void* Profiler() {
-  static void* const library = dlopen(std::getenv("STAND_IN_PROFILER"), RTLD_LAZY);
-  return library;
+  static void* const kLibrary = dlopen(std::getenv("STAND_IN_PROFILER"), RTLD_LAZY);
+  return kLibrary;
 }
 
 void Spin(std::uint64_t nanoseconds) {
@@ -68,7 +68,7 @@ void Spin(std::uint64_t nanoseconds) {
 
 /// 1 kernel of 3 ms and 4 of 1 ms in `infer`, 2 MB to the device in `upload`, 1 MB back in `download`.
 void RunChunk(int thread, int chunk, bool spins) {
-  const auto first = static_cast<std::int64_t>(1000 * (100 * thread + chunk));
+  const auto first = std::int64_t{1000} * (100 * thread + chunk);
   crema::TrackMetrics guard({thread % 2 == 0 ? "even" : "odd", "f.root", first, first + 1000});
   {
     const crema::TrackSection section("upload");

@@ -273,7 +273,8 @@ std::optional<FineCoverage> CoverageOf(const EngineFacts& facts) {
   }
   std::set<std::string_view> elsewhere;  // in another executor than Dask's threads, inside which it meters nothing
   for (const TaskRow& task : facts.tasks.rows) {
-    if (task.thread == TaskRow::kNoThread) elsewhere.insert(facts.tasks.prefixes[task.prefix]);
+    const bool has_thread = task.thread != TaskRow::kNoThread && task.thread != TaskRow::kAnyThread;
+    if (!has_thread) elsewhere.insert(facts.tasks.prefixes[task.prefix]);
   }
   double compute = 0, covered = 0, excess = 0;
   for (const auto& [prefix, seconds] : facts.compute_seconds) {
