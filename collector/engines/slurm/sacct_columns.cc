@@ -136,12 +136,13 @@ bool TakeTimes(const Rows& rows, size_t id, SacctCells* names) {
   for (const size_t start : times) {
     for (const size_t end : times) {
       bool fits = start != end, is_behind = false;
-      for (const auto& [job, of_job] : rows_of_job) {
+      for (const auto& entry : rows_of_job) {
+        const std::vector<size_t>& of_job = entry.second;
         const SacctCells& whole = rows.cells[of_job.front()];
         const std::string &from = whole[start], &to = whole[end];
         if (!fits || !IsTime(from)) continue;
         const auto has_its_start = [&](size_t row) { return row != of_job.front() && rows.cells[row][start] == from; };
-        fits = whole[id] == job && std::any_of(of_job.begin(), of_job.end(), has_its_start);
+        fits = whole[id] == entry.first && std::any_of(of_job.begin(), of_job.end(), has_its_start);
         if (!IsTime(to)) continue;
         fits = fits && ParseSacctTime(from)->time_ns <= ParseSacctTime(to)->time_ns;
         is_behind |= from != to;

@@ -251,10 +251,10 @@ TEST(Slurm, WithoutAHeaderWhatIsNotCertainIsNotRead) {
                                            // No job has the other time.
                                            "9|fit|COMPLETED|0:0|2026-11-25T03:20:00|Unknown\n" + steps,
                                            // Two columns hold states, or none does.
-                                           "9|FAILED|COMPLETED|0:0|2026-11-25T03:20:00|2026-11-25T03:30:00\n"
-                                           "9.0|COMPLETED|COMPLETED|0:0|2026-11-25T03:20:00|2026-11-25T03:30:00\n",
-                                           "9|fit|done|0:0|2026-11-25T03:20:00|2026-11-25T03:30:00\n"
-                                           "9.0|fit|done|0:0|2026-11-25T03:20:00|2026-11-25T03:30:00\n"};
+                                           ("9|FAILED|COMPLETED|0:0|2026-11-25T03:20:00|2026-11-25T03:30:00\n"
+                                            "9.0|COMPLETED|COMPLETED|0:0|2026-11-25T03:20:00|2026-11-25T03:30:00\n"),
+                                           ("9|fit|done|0:0|2026-11-25T03:20:00|2026-11-25T03:30:00\n"
+                                            "9.0|fit|done|0:0|2026-11-25T03:20:00|2026-11-25T03:30:00\n")};
   for (const std::string& doubt : doubts) {
     EXPECT_FALSE(kSlurm.find_log(Write(doubt)).has_value()) << doubt;
   }
