@@ -5,13 +5,13 @@
 #include <map>
 #include <utility>
 
-#include "collector/detail/worker_steps.h"
+#include "collector/detail/sampled_steps.h"
 
 namespace crema {
 namespace {
 
 /// The steps of one worker, from the run's start on.
-Timeline StepsOf(const WorkerSteps& reader, const std::string& worker, const Timeline& points) {
+Timeline StepsOf(const SampledSteps& reader, const std::string& worker, const Timeline& points) {
   Timeline steps = reader.Of(worker, points);
   for (TimelinePoint& step : steps) step.seconds = std::max(0.0, step.seconds);
   return steps;
@@ -69,7 +69,7 @@ SeriesOfWorkers ReadWorkerSeries(const Measurement& measurement, std::string_vie
   if (timelines == nullptr || !(wall_seconds > 0) || bins == 0) return read;
   read.bin_seconds = wall_seconds / static_cast<double>(bins);
   const std::map<std::string, double> stops = WorkerStops(measurement);
-  const WorkerSteps reader(measurement, key);
+  const SampledSteps reader(measurement, key);
   for (const auto& [worker, points] : *timelines) {
     const Timeline steps = StepsOf(reader, worker, points);
     if (steps.empty()) continue;
@@ -86,7 +86,7 @@ Timeline SumOfSteps(const Measurement& measurement, std::string_view key) {
   if (timelines == nullptr) return {};
   const double wall_seconds = measurement.Metric("wall_time").value_or(0);
   const std::map<std::string, double> stops = WorkerStops(measurement);
-  const WorkerSteps reader(measurement, key);
+  const SampledSteps reader(measurement, key);
   std::map<double, double> changes;
   for (const auto& [worker, points] : *timelines) {
     double value = 0;

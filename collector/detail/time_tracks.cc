@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "collector/detail/worker_steps.h"
+#include "collector/detail/sampled_steps.h"
 
 namespace crema {
 namespace {
@@ -56,7 +56,7 @@ std::vector<double> MeanSteps(const Measurement& measurement, std::string_view k
   if (workers == nullptr || workers->empty()) return means;
   const std::map<std::string, double> stops = WorkerStops(measurement);
   means.resize(static_cast<size_t>(axis.bins));
-  const WorkerSteps steps(measurement, key);
+  const SampledSteps steps(measurement, key);
   for (const auto& [name, points] : *workers) {
     const auto stop = stops.find(name);
     const double end = axis.start + axis.width * axis.bins;

@@ -1,6 +1,6 @@
 // A worker's timeline as steps that pictures draw.
-#ifndef CREMA_COLLECTOR_DETAIL_WORKER_STEPS_H_
-#define CREMA_COLLECTOR_DETAIL_WORKER_STEPS_H_
+#ifndef CREMA_COLLECTOR_DETAIL_SAMPLED_STEPS_H_
+#define CREMA_COLLECTOR_DETAIL_SAMPLED_STEPS_H_
 
 #include <map>
 #include <string>
@@ -13,9 +13,9 @@ namespace crema {
 /// The points of `timelines[key]` whose value is known, by time: each value holds until the next one. A rate is
 /// recorded at the end of the time over which it was measured (docs/metrics.md, "`timelines`"), so its step begins at
 /// the sample before.
-class WorkerSteps {
+class SampledSteps {
  public:
-  WorkerSteps(const Measurement& measurement, std::string_view key);
+  SampledSteps(const Measurement& measurement, std::string_view key);
 
   /// `points`: that series of `worker`.
   Timeline Of(const std::string& worker, const Timeline& points) const;
@@ -26,4 +26,4 @@ class WorkerSteps {
 
 }  // namespace crema
 
-#endif  // CREMA_COLLECTOR_DETAIL_WORKER_STEPS_H_
+#endif  // CREMA_COLLECTOR_DETAIL_SAMPLED_STEPS_H_

@@ -1,4 +1,4 @@
-#include "collector/detail/worker_steps.h"
+#include "collector/detail/sampled_steps.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,7 @@ bool IsSinceTheSampleBefore(std::string_view key) {
 
 }  // namespace
 
-WorkerSteps::WorkerSteps(const Measurement& measurement, std::string_view key) {
+SampledSteps::SampledSteps(const Measurement& measurement, std::string_view key) {
   const auto* workers = measurement.timelines.Find("worker_last_seen");
   if (workers == nullptr || !IsSinceTheSampleBefore(key)) return;
   for (const auto& [name, samples] : *workers) {
@@ -27,7 +27,7 @@ WorkerSteps::WorkerSteps(const Measurement& measurement, std::string_view key) {
   }
 }
 
-Timeline WorkerSteps::Of(const std::string& worker, const Timeline& points) const {
+Timeline SampledSteps::Of(const std::string& worker, const Timeline& points) const {
   Timeline steps;
   for (const TimelinePoint& step : points) {
     if (std::isfinite(step.seconds) && std::isfinite(step.value)) steps.push_back(step);
