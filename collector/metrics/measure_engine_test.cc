@@ -134,12 +134,15 @@ TEST_F(MeasureEngineTest, FineMetricsCoverNoMoreThanTheEnginesOwnTime) {
 }
 
 TEST_F(MeasureEngineTest, TasksOfOtherExecutorsAreNoGapOfFineMetrics) {
-  Line task = TaskLine(1, 5);
-  task["thread"] = nullptr;
-  Write("a.jsonl", {ProcessLine(1), task, ChunkLine(0, 2, 4), EndLine(10)});
-  Write("run.dask.ndjson", {Cluster(), Join(0), Account(9, 4)});
-  const Document document = Take();
-  EXPECT_TRUE(document["quality"]["fine_metrics_coverage"].is_null());
+  const auto coverage = [this](const std::vector<Line>& rows) {
+    Write("a.jsonl", {ProcessLine(1), TaskLine(1, 5), ChunkLine(0, 2, 4), FineLine(5, rows), EndLine(10)});
+    Write("run.dask.ndjson", {Cluster(), Join(0), Account(9, 4)});
+    return Take()["quality"]["fine_metrics_coverage"];
+  };
+  EXPECT_TRUE(coverage({FineOf("process", "executor", "seconds", 4)}).is_null());
+  EXPECT_EQ(coverage({FineOf("process", "executor", "seconds", 1), FineOf("process", "thread-cpu", "seconds", 3)}),
+            0.75);
+  EXPECT_EQ(coverage({FineOf("other", "executor", "seconds", 4)}), 0) << "all that was metered of it is lost";
 }
 
 TEST_F(MeasureEngineTest, WhatBeganOutsideTheSessionIsNoneOfIt) {

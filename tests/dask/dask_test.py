@@ -236,6 +236,8 @@ class BelowWorkers(DaskTestCase):
         truth, document = self.measure("pool_in_worker")
         self.assertEqual(truth["pids"], 2)
         self.assert_below(truth, document, workers=1)
+        self.assertIsNone(document["quality"]["fine_metrics_coverage"])  # Dask meters nothing inside such tasks
+        self.assertEqual([row for row in document["verdicts"] if row["id"] == "incomplete-measurement"], [])
 
     def assert_below(self, truth, document, workers):
         metrics = document["metrics"]

@@ -212,14 +212,14 @@ void SetTasks(const EngineFacts& facts, MetricSet* metrics) {
   if (queue_known) {
     metrics->Set("task_queue_seconds", static_cast<double>(queue_ns) / 1e9);
   } else {
-    metrics->SetNull("task_queue_seconds", "the engine's log does not tell how long tasks waited");
+    metrics->SetNull("task_queue_seconds", "the engine's log does not report how long tasks waited");
   }
   SetSumOf("task_dispatch_seconds", &TaskRow::dispatch_ns, facts.tasks, metrics);
   SetSumOf("task_retrieval_seconds", &TaskRow::retrieval_ns, facts.tasks, metrics);
   if (const std::optional<double> cores = MeanCoresOfTasks(facts.tasks.rows)) {
     metrics->Set("task_cores_avg", *cores);
   } else {
-    metrics->SetNull("task_cores_avg", "the engine's log does not tell how many cores a task was given");
+    metrics->SetNull("task_cores_avg", "the engine's log does not report how many cores a task was given");
   }
   SetRatioOf("task_join_coverage", static_cast<double>(facts.join.chunks_joined),
              static_cast<double>(facts.join.chunks_joined + facts.join.chunks_unjoined), "the number of chunks", 1,
@@ -268,17 +268,15 @@ std::set<std::string> ChunkPrefixes(const TaskFindings& tasks, const TaskJoin& j
 
 std::optional<FineCoverage> CoverageOf(const EngineFacts& facts) {
   std::map<std::string_view, double> in_task;
+  std::set<std::string_view> metered;
   for (const EngineFineSum& row : facts.fine) {
+    metered.insert(row.function);
     if (IsInTask(row)) in_task[row.function] += row.value;
-  }
-  std::set<std::string_view> elsewhere;  // in another executor than Dask's threads, inside which it meters nothing
-  for (const TaskRow& task : facts.tasks.rows) {
-    const bool has_thread = task.thread != TaskRow::kNoThread && task.thread != TaskRow::kAnyThread;
-    if (!has_thread) elsewhere.insert(facts.tasks.prefixes[task.prefix]);
   }
   double compute = 0, covered = 0, excess = 0;
   for (const auto& [prefix, seconds] : facts.compute_seconds) {
-    if (elsewhere.count(prefix) > 0) continue;
+    // In another executor than Dask's threads: it meters the call as a whole (`executor`), and nothing inside.
+    if (metered.count(prefix) > 0 && in_task.count(prefix) == 0) continue;
     compute += seconds;
     covered += std::clamp(in_task[prefix], 0.0, seconds);
     excess += std::max(in_task[prefix] - seconds, 0.0);

@@ -55,7 +55,7 @@ void TaskTable::Add(const LogRef& log, const TaskFact& fact) {
       std::clamp(fact.lane_stop_ns.value_or(fact.stop_ns), fact.start_ns, std::max(fact.start_ns, fact.stop_ns));
   row.without_lane_ns = std::max<int64_t>(0, fact.stop_ns - lane_stop_ns);
   row.queue_ns = fact.queue_ns.value_or(TaskRow::kUnknown);
-  row.thread = fact.thread.value_or(TaskRow::kNoThread);
+  row.thread = fact.thread.value_or(0);
   row.process = log.index;
   row.prefix = prefixes_.Intern(fact.prefix, HashOf(fact.prefix));
   row.outcome = OutcomeOf(fact.outcome);

@@ -22,7 +22,6 @@ enum class TaskOutcome : uint8_t {
 struct TaskRow {
   static constexpr int64_t kUnknown = -1;
   static constexpr uint32_t kNone = 0xffffffff;
-  static constexpr uint64_t kNoThread = 0;              ///< none of its process: another executor had it
   static constexpr uint64_t kAnyThread = ~uint64_t{0};  ///< one of its process: which, nobody told
   /// None: it starts other tasks, and holds a core only while a chunk of its own processes is open.
   static constexpr uint64_t kNoLane = kAnyThread - 1;
