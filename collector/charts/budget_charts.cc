@@ -177,8 +177,8 @@ Drawing DrawContention(const ChartInput& input) {
   } else if (high <= 0) {
     finding = "no";
   } else {
-    finding = fmt::format("not that it could be told from chance; if so, by at most {} an event for each chunk more",
-                          HumanDuration(high));
+    finding =
+        fmt::format("no more than chance explains; at most {} an event for each further chunk", HumanDuration(high));
   }
   return {FilledTemplate("contention", {{"line", std::move(line)}, {"points", std::move(points)}}), finding, ""};
 }

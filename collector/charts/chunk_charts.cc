@@ -26,7 +26,7 @@ constexpr size_t kMostFailures = 2'000;
 constexpr size_t kMostLabels = 64;
 constexpr size_t kMostPoints = 2'000;
 constexpr size_t kMostSlow = 30;
-constexpr size_t kMostFits = 5;  // as many colours are told apart by all eyes
+constexpr size_t kMostFits = 5;  // everybody can distinguish so many colours
 
 double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
@@ -164,7 +164,7 @@ Json StackedBars(const ValueShape& shape, const std::vector<std::string>& slots)
   return rows;
 }
 
-/// Of the logarithmic axis: words to the right of what is beyond would run out of a chart of half the page's width.
+/// Of the logarithmic axis: text to the right of the last bin would not fit in a chart of half the page's width.
 constexpr double kRoomForWords = 0.65;
 
 }  // namespace
@@ -287,7 +287,7 @@ Drawing DrawRuntimeVsEvents(const ChartInput& input) {
   if (!HasAttempts(input)) return NotDrawn(WhyNoDurations(input));
   const RunDetail& detail = *input.detail;
   const CountGrid* grid = detail.FindGrid("events", "duration_seconds");
-  if (grid == nullptr || grid->count == 0) return NotDrawn("no chunk told both its events and its duration");
+  if (grid == nullptr || grid->count == 0) return NotDrawn("no chunk has both a number of events and a duration");
   Json values = GridValues(*grid, 1);
   const bool all = detail.is_exact && detail.attempts.size() <= kMostPoints;
   if (all) values.erase("cells");
@@ -309,7 +309,8 @@ Drawing DrawRuntimeVsEvents(const ChartInput& input) {
 Drawing DrawMemoryVsEvents(const ChartInput& input) {
   if (!HasAttempts(input)) return NotDrawn(WhyNoDurations(input));
   const CountGrid* grid = input.detail->FindGrid("events", "rss_stop_bytes");
-  if (grid == nullptr || grid->count == 0) return NotDrawn("no chunk told both its events and its process's memory");
+  if (grid == nullptr || grid->count == 0)
+    return NotDrawn("no chunk has both a number of events and its process's memory");
   constexpr double kMebibyte = 1024.0 * 1024;
   Json values = GridValues(*grid, 1 / kMebibyte);
   values.update({{"height", 280}, {"y title", "memory of the process at the chunk's end [MiB]"}});

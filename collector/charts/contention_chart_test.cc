@@ -27,7 +27,7 @@ TEST(ContentionChart, ASlopeThatMayBeChanceIsNoYes) {
   Json document = MadeDocument();
   document["contention"][0]["slope_low"] = -0.0001;
   EXPECT_EQ(DrawnFrom(document).subtitle,
-            "made · not that it could be told from chance; if so, by at most 1.25 ms an event for each chunk more");
+            "made · no more than chance explains; at most 1.25 ms an event for each further chunk");
   document["contention"][0]["slope_high"] = 0;
   EXPECT_EQ(DrawnFrom(document).subtitle, "made · no");
 }

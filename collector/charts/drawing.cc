@@ -55,7 +55,7 @@ Json SpecificationOf(const Chart& chart, const std::string& finding, const std::
   subtitle.push_back(source_line);
   Json spec;
   spec["$schema"] = kSchema;
-  spec["usermeta"] = {{"crema", chart.name}};  // tells that crema wrote it
+  spec["usermeta"] = {{"crema", chart.name}};  // shows that crema wrote it
   spec["title"] = {{"text", chart.title}, {"subtitle", std::move(subtitle)}};
   spec["description"] = fmt::format("{} {}.", chart.title, finding);
   spec["config"] = ChartConfig(ChartTheme::kLight);

@@ -58,7 +58,7 @@ Drawing DrawDatasetRates(const ChartInput& input) {
     if (!row.event_rate.has_value()) continue;
     rates.push_back({row.name, *row.event_rate, baseline[row.name], HumanRate(*row.event_rate)});
   }
-  if (rates.empty()) return NotDrawn("no chunk told its number of events");
+  if (rates.empty()) return NotDrawn("no chunk recorded its number of events");
   std::stable_sort(rates.begin(), rates.end(),
                    [](const NamedRate& a, const NamedRate& b) { return a.value > b.value; });
   if (rates.size() > kMostDatasets) rates.erase(rates.begin(), rates.end() - kMostDatasets);
@@ -78,7 +78,7 @@ Drawing DrawFileReadRates(const ChartInput& input) {
     const double rate = *bytes / *seconds / 1e6;
     rates.push_back({row.name, rate, std::nullopt, fmt::format("{}/s · {}", HumanData(rate * 1e6), HumanData(*bytes))});
   }
-  if (rates.empty()) return NotDrawn("no chunk told how many bytes it read");
+  if (rates.empty()) return NotDrawn("no chunk recorded how many bytes it read");
   std::stable_sort(rates.begin(), rates.end(),
                    [](const NamedRate& a, const NamedRate& b) { return a.value < b.value; });
   const size_t all = rates.size();
@@ -113,7 +113,7 @@ Drawing DrawBytesAccessed(const ChartInput& input) {
   };
   add("bytes_read", "as stored", "data");
   add("bytes_uncompressed", "uncompressed", "wait");
-  if (names.empty()) return NotDrawn(WhyNoChunks(input, "no chunk told how many bytes it read"));
+  if (names.empty()) return NotDrawn(WhyNoChunks(input, "no chunk recorded how many bytes it read"));
   values["are few"] = values["values"].size() <= 20 * names.size();
   values["names"] = ColourScale(names, colours);
   values["legend"] = names.size() < 2 ? Json() : Json({{"symbolType", "stroke"}, {"symbolStrokeWidth", 3}});

@@ -41,7 +41,7 @@ Chart MakePredictionChart(const Json& prediction) {
   const Json rows = Rows(prediction);
   if (rows.empty()) {
     const std::string refused = TextField(prediction, "refused");
-    chart.reason = refused.empty() ? "no change can be told" : refused;
+    chart.reason = refused.empty() ? "no change can be predicted" : refused;
     return chart;
   }
   const double measured = Value(Field(prediction, "measured"), "wall_time");

@@ -67,7 +67,8 @@ Drawing DrawTotalActiveTasks(const ChartInput& input) {
   const Timeline active = SumOfSteps(measurement, "worker_active_tasks");
   const double wall_seconds = WallSeconds(measurement);
   if (active.empty() || !(wall_seconds > 0)) {
-    return NotDrawn("no scheduler told how many tasks each worker had; measure the run through its engine to see it");
+    return NotDrawn(
+        "no scheduler reported how many tasks each worker had; measure the run through its engine to see it");
   }
   TimePanel panel = PanelWithBaseline(input, "tasks on workers", "worker_active_tasks");
   panel.AddFilledLine(active, "wait", "queued or executing");
@@ -178,7 +179,7 @@ Drawing DrawThroughput(const ChartInput& input) {
     panels.push_back(std::move(data));
     finding += (finding.empty() ? "" : ", ") + HumanData(SumOf(input.detail->over_time.bytes_read)) + " read";
   }
-  if (panels.empty()) return NotDrawn("no chunk told its events or how many bytes it read");
+  if (panels.empty()) return NotDrawn("no chunk recorded its events or how many bytes it read");
   finding += " in " + HumanDuration(input.detail->seconds);
   return {FilledTemplate("panels", {{"panels", std::move(panels)}, {"spacing", 18}}), finding, ""};
 }

@@ -107,7 +107,7 @@ Drawing DrawCpuHeatmap(const ChartInput& input) {
     if (const WorkerSeries* of = cores.Find(series.worker))
       map.AddRow(names.Of(workers.Of(series.worker)), PercentOf(series, *of), 0, cpu.bin_seconds);
   }
-  if (map.empty()) return NotDrawn("no worker told its CPU time while it ran");
+  if (map.empty()) return NotDrawn("no worker reported its CPU time while it ran");
   const std::optional<double> average = measurement.Metric("worker_cpu_utilization_avg");
   return {map.Take({{"domain", {0, 100}}, {"clamp", true}}),
           (average.has_value() ? HumanPercent(*average) + " on average" : "grey: not there") + map.LeftOut(), ""};
@@ -118,7 +118,7 @@ Drawing DrawReadRateHeatmap(const ChartInput& input) {
   const WorkerGrid& grid = input.detail->by_worker;
   double all = 0;
   for (const double bytes : grid.bytes_read) all += bytes;
-  if (!(all > 0)) return NotDrawn("no chunk told how many bytes it read");
+  if (!(all > 0)) return NotDrawn("no chunk recorded how many bytes it read");
   const auto bins = static_cast<size_t>(grid.bins);
   const size_t together = (bins + HeatMap::BinsFor(grid.rows.size()) - 1) / HeatMap::BinsFor(grid.rows.size());
   const double bin_seconds = grid.bin_seconds * static_cast<double>(together);
@@ -141,7 +141,7 @@ Drawing DrawReadRateHeatmap(const ChartInput& input) {
 Drawing DrawMemorySmallMultiples(const ChartInput& input) {
   const Measurement& measurement = *input.measurement;
   SeriesOfWorkers memory = ReadWorkerSeries(measurement, "worker_memory", 120);
-  if (memory.empty()) return NotDrawn("no worker told its memory while it ran");
+  if (memory.empty()) return NotDrawn("no worker reported its memory while it ran");
   const SeriesOfWorkers limits = ReadWorkerSeries(measurement, "worker_memory_limit", 120);
   const size_t all = memory.workers.size();
   std::stable_sort(memory.workers.begin(), memory.workers.end(),

@@ -107,7 +107,7 @@ void AddHistoryCommand(CLI::App* program, int* status) {
       ->option_text("PERCENT")
       ->check(FiniteNumber(0, kAnyNumber));
   command->add_flag("--fail-on-unclear", options->fail_on_unclear,
-                    "End with status 3 if crema cannot tell whether the latest runs are worse");
+                    "End with status 3 if it is not known whether the latest runs are worse");
   command->add_flag("--json", options->json, "Print JSON");
   AddOutputOptions(command, &options->output);
   command->callback([options, status] { *status = PrintHistory(*options); });

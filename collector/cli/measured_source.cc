@@ -122,8 +122,8 @@ absl::StatusOr<std::string> UnpackInto(const fs::path& directory, EngineLog log,
   if (log.path.empty()) {
     if (log.engine->pull == nullptr) {
       return absl::InvalidArgumentError(
-          fmt::format("{}: it tells of this moment only, which crema serve and crema top follow; collect {} instead",
-                      source, log.engine->traits.logs));
+          fmt::format("{}: it shows this moment only; crema serve and crema top follow it; collect {} instead", source,
+                      log.engine->traits.logs));
     }
     log.path = (directory / "pulled").string();
     if (absl::Status pulled = log.engine->pull(source, log.path); !pulled.ok()) return pulled;

@@ -330,6 +330,12 @@ void ReportDropped(const TreeLogWriter& log) {
   PrintError(fmt::format("{}: {} lines could not be written; is the disk full?", log.path(), log.dropped()));
 }
 
+/// When the sample after the one that was due at `due_ns` is due. Those that were missed, as crema was stopped or the
+/// machine slept, are not made up for.
+int64_t NextSample(int64_t due_ns, int64_t now_ns, int64_t interval_ns) {
+  return due_ns + interval_ns > now_ns ? due_ns + interval_ns : now_ns + interval_ns;
+}
+
 // Samples and relays until the command has ended; gives its wait status.
 int Follow(pid_t command, int64_t interval_ns, const AnchoredClock& clock, SignalRelay* signals, TreeSampler* sampler) {
   sampler->Sample();
@@ -340,8 +346,7 @@ int Follow(pid_t command, int64_t interval_ns, const AnchoredClock& clock, Signa
     const int64_t now_ns = clock.UnixNs();
     if (now_ns >= next_ns) {
       sampler->Sample();
-      next_ns += interval_ns;
-      if (next_ns <= now_ns) next_ns = now_ns + interval_ns;  // crema was stopped, or the machine slept
+      next_ns = NextSample(next_ns, now_ns, interval_ns);
       continue;
     }
     const std::optional<siginfo_t> signal = signals->Wait(next_ns - now_ns);
@@ -432,8 +437,7 @@ bool Follow(const ProcessExit& exit, int64_t interval_ns, const AnchoredClock& c
     const int64_t now_ns = clock.UnixNs();
     if (now_ns >= next_ns) {
       sampler->Sample();
-      next_ns += interval_ns;
-      if (next_ns <= now_ns) next_ns = now_ns + interval_ns;  // crema was stopped, or the machine slept
+      next_ns = NextSample(next_ns, now_ns, interval_ns);
       continue;
     }
     const int64_t wait_ns = exit.descriptor() >= 0 ? next_ns - now_ns : std::min(next_ns - now_ns, kPollNs);

@@ -251,7 +251,7 @@ absl::StatusOr<PrmonSeries> ReadSeries(const ExportSource& source) {
   if (trees.empty() && !unread.ok()) return unread;
   if (trees.empty()) {
     return absl::NotFoundError(
-        "no process tree was sampled; prmon's files tell of one: run the command under `crema run`");
+        "no process tree was sampled; prmon's files describe one: run the command under `crema run`");
   }
   return absl::FailedPreconditionError(fmt::format(
       "{} process trees were sampled and prmon's files hold one; export each from its own directory", trees.size()));

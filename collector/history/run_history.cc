@@ -268,7 +268,7 @@ void NoteWhatDiffers(RunHistory* history) {
                              ": this may be the cause of a change");
   }
   if (std::all_of(runs.begin(), runs.end(), [](const HistoryRun& run) { return run.commit.empty(); })) {
-    history->notes.emplace_back("no run tells its commit; crema run takes it from git, or from CREMA_COMMIT");
+    history->notes.emplace_back("no run has a commit; crema run takes it from git, or from CREMA_COMMIT");
   }
 }
 
@@ -386,7 +386,7 @@ bool IsOneCommit(const RunHistory& history, const Segment& place) {
 std::string WhoBegan(const RunHistory& history, const Segment& place) {
   const std::string& commit = history.runs[place.begin].commit;
   const std::string& before = history.runs[place.begin - 1].commit;
-  if (commit.empty()) return "The run does not tell its commit.";
+  if (commit.empty()) return "The run has no commit.";
   if (IsOneCommit(history, place)) {
     return fmt::format("The commit {} is that of the run before: the code did not change.", ShortCommit(commit));
   }

@@ -104,9 +104,9 @@ TEST(RunHistory, RunsWithoutACommitAreSaidToHaveNone) {
   std::vector<HistoryRun> runs = Runs(30, 20);
   for (HistoryRun& run : runs) run.commit = "";
   const RunHistory history = Of(std::move(runs));
-  EXPECT_THAT(HistorySentences(history).front(), HasSubstr("does not tell its commit"));
+  EXPECT_THAT(HistorySentences(history).front(), HasSubstr("has no commit"));
   EXPECT_TRUE(HistoryAsJson(history)["changes"][0]["commit"].is_null());
-  EXPECT_THAT(history.notes, Contains(HasSubstr("no run tells its commit")));
+  EXPECT_THAT(history.notes, Contains(HasSubstr("no run has a commit")));
 }
 
 TEST(RunHistory, FewRunsAreShownWithoutAVerdict) {

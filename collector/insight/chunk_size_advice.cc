@@ -92,7 +92,7 @@ std::string TakeFit(const ChunkFitRow& row, ChunkSizeAdvice& advice) {
   if (!kChunksOfFit.Holds(advice.attempts)) return fmt::format("a fit needs at least {} chunks", kChunksOfFit.value);
   if (!advice.events_p50.has_value()) return "no chunk said how many events it had (SetEvents)";
   constexpr std::string_view kOneSize =
-      "the chunks are of one size, so their fixed cost cannot be told from the cost of their events";
+      "the chunks are of one size, so their fixed cost cannot be separated from the cost of their events";
   const std::optional<Fit> fit = FitOf(row);
   if (!fit.has_value()) return std::string(kOneSize);
   const double seconds = fit->fixed + std::max(0.0, fit->slope) * *advice.events_p50;

@@ -291,16 +291,17 @@ std::string WhatTheLogSays(const Measurement& measurement) {
   if (ended > 0) has.push_back(Counted(ended, "task", "tasks") + " that ended");
   if (running > 0 && !jobs.has_value()) has.push_back(Counted(running, "worker", "workers") + " that had not left");
   if (has.empty()) return "";
+  const bool is_one = begun + ended == 1;
   std::vector<std::string> used;
   if (cpu_seconds > 0) {
     used.push_back((lacks_cpu ? "at least " : "") + HumanDuration(cpu_seconds) + " of CPU");
     if (const auto efficiency = measurement.Metric("job_cpu_efficiency")) {
-      used.back() += fmt::format(" ({} of their cores' time{})", HumanPercent(*efficiency),
+      used.back() += fmt::format(" ({} of {} cores' time{})", HumanPercent(*efficiency), is_one ? "its" : "their",
                                  lacks_cpu ? ", where it is known" : "");
     }
   }
   if (const std::optional<double> peak = measurement.Metric("peak_memory_bytes")) {
-    used.push_back("up to " + HumanMemory(*peak) + " of memory each");
+    used.push_back("up to " + HumanMemory(*peak) + (is_one ? " of memory" : " of memory each"));
   }
   const std::string text = fmt::format("{} {}", whose, AndList(has));
   return used.empty() ? text : text + ", which used " + AndList(used);

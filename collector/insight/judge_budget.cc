@@ -68,7 +68,7 @@ void JudgeWaiting(const JudgedRun& run) {
   if (UsesUncountedGpu(run.measurement)) return;
   const VerdictRule& rule = RuleOf("waiting-bound");
   const BudgetRows& budget = run.budget();
-  // The budget has one row `waiting` where the kernel does not tell the run delay, else `blocked`.
+  // The budget has one row `waiting` where the kernel does not report the run delay, else `blocked`.
   const bool is_blocked = budget.Share("waiting") == 0;
   const std::string_view part = is_blocked ? "blocked" : "waiting";
   const double waiting = budget.Share(part);
@@ -138,7 +138,7 @@ void JudgeOversubscription(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("oversubscribed");
   if (!rule.threshold.Holds(beyond / core_seconds)) return;
   run.Add(rule, beyond / core_seconds,
-          fmt::format("Threads wanted {} more CPU than there was: more of them computed at once than there were cores.",
+          fmt::format("Threads wanted {} more CPU than they got, and more of them were open than there were cores.",
                       HumanPercent(beyond / core_seconds)),
           {{"oversubscribed_core_seconds", measurement.Metric("oversubscribed_core_seconds").value_or(0)},
            {"lane_cpu_wait", wanted - *cpu}},

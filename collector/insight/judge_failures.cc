@@ -54,7 +54,7 @@ void JudgeTasks(const JudgedRun& run) {
       fmt::format("{} says that {} of {} failed and {} not tried again.", run.measurement.run.engine.str(),
                   HumanCount(failed), Counted(tasks, "task", "tasks"), failed == 1 ? "was" : "were");
   if (without_chunk > 0) {
-    sentence += fmt::format(" No record tells of a chunk in {}, so nobody knows what {} would have added.",
+    sentence += fmt::format(" No chunk was recorded in {}, so nobody knows what {} would have added.",
                             without_chunk < failed ? HumanCount(without_chunk) + " of them"
                             : failed == 1          ? "it"
                                                    : "them",

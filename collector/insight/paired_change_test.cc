@@ -236,7 +236,7 @@ TEST(PairedChange, OfGeneratorsTotalsAreComparedByTheirEvents) {
   EXPECT_LE(different, 1);
   EXPECT_GE(named, 19);
   const PairedChange unknown = ComparePieces(Generated(1, 1, 200, 0), Generated(2, 1, 100, 0));
-  EXPECT_THAT(unknown.why_not, testing::HasSubstr("the chunks tell no ranges"));
+  EXPECT_THAT(unknown.why_not, testing::HasSubstr("the chunks have no ranges"));
   EXPECT_EQ(ComparePieces(Generated(1, 1, 200, 0), Generated(2, 1, 200, 0)).paired_by, "none");
   EXPECT_THAT(ComparePieces(Generated(1, 1, 4, 10), Generated(2, 1, 4, 10)).why_not, testing::HasSubstr("need 5"));
 }

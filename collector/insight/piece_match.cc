@@ -202,7 +202,7 @@ PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after, TimeOf t
     match.before_waiting = match.after_waiting = 0;
     if (!is_enough) {
       return because(
-          fmt::format("the chunks tell no ranges, and datasets cannot be compared as a whole: they need {} "
+          fmt::format("the chunks have no ranges, and datasets cannot be compared as a whole: they need {} "
                       "chunks in each run, with their events or as many in both",
                       kFewestPairs));
     }

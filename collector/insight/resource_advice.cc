@@ -51,7 +51,7 @@ UsedResource Describe(std::string resource, std::vector<double> used, const std:
   row.jobs = static_cast<double>(used.size());
   if (!requested.empty()) row.requested = Median(requested);
   if (!kJobsOfRequest.Holds(row.jobs)) {
-    row.reason = fmt::format("fewer than {:g} jobs told what they used: their {:g} % quantile is just the largest",
+    row.reason = fmt::format("fewer than {:g} jobs reported what they used: their {:g} % quantile is just the largest",
                              kJobsOfRequest.value, kRequestQuantile * 100);
     return row;
   }

@@ -77,8 +77,8 @@ inline constexpr Bound kSizeHardlyMatters =
 inline constexpr Bound kAnyStraggler = From(1, "one is enough if it cost that much");
 inline constexpr Bound kMuchExcess =
     From(kLeastExcess, "of the core-seconds: less than a hundredth is not worth a search");
-inline constexpr Bound kChunksOfSlowWorker = From(8, "chunks: the mean of fewer tells nothing about the worker");
-inline constexpr Bound kChunksOfSlowFile = From(3, "chunks: the mean of fewer tells nothing about the file");
+inline constexpr Bound kChunksOfSlowWorker = From(8, "chunks: the mean of fewer says nothing about the worker");
+inline constexpr Bound kChunksOfSlowFile = From(3, "chunks: the mean of fewer says nothing about the file");
 inline constexpr Bound kSeveral = From(2, "one alone cannot be compared");
 inline constexpr Bound kAttemptsOfSpread = From(20, "the 95 % quantile of fewer chunks is the longest chunk");
 inline constexpr Bound kBusyTimeOfSpread = From(0.10, "of the busy time: a smaller dataset does not matter");
@@ -90,7 +90,7 @@ inline constexpr Bound kNearlyAllWorkers =
     From(0.90, "of the largest number of workers: the last ones no longer matter");
 inline constexpr Bound kLongLag = From(10, "seconds: nobody notices a shorter wait");
 
-inline constexpr Bound kChunksOfLeak = From(10, "chunks: fewer do not tell what is kept from chunk to chunk");
+inline constexpr Bound kChunksOfLeak = From(10, "chunks: fewer do not show what is kept from chunk to chunk");
 inline constexpr Bound kMuchKept = From(1e6, "bytes: less is not worth a look");
 
 inline constexpr double kRequestQuantile = 0.99;  ///< of the jobs, whose needs a request should cover
@@ -111,7 +111,7 @@ inline constexpr Bound kMuchInput = From(1e8, "bytes: a disk delivers as much in
 
 // Requests to storage.
 inline constexpr Bound kCallsOfSlowServer =
-    From(20, "requests of an operation, to it and to the others: the mean of fewer tells nothing about a server");
+    From(20, "requests of an operation, to it and to the others: the mean of fewer says nothing about a server");
 inline constexpr Bound kManyReads = From(1000, "requests: fewer cannot take long, unless their server is slow");
 inline constexpr Bound kMuchRequestTime = From(0.05, "of the core-seconds: what reading may take in any run");
 

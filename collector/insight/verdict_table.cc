@@ -103,7 +103,8 @@ const std::vector<VerdictRule>& VerdictTable() {
        Severity::kWarning,
        "gil_contention {2}, and the product of gil_contention and budget: blocked is {0} of the core-seconds. Needs "
        "gilknocker in the workers",
-       "Python does not tell how long a thread waited for this lock. The product is the most that it can be; a tenth "
+       "Python does not measure how long a thread waited for this lock. The product is the most that it can be; a "
+       "tenth "
        "deserves a look",
        "Use more processes with fewer threads each, or code that releases the lock.",
        {&kLockIsTaken}},
@@ -239,7 +240,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "and takes the larger one. There are requests {2} to this server and to the others, and the difference is {3} "
        "of the core-seconds",
        "a straggler also takes twice its prediction; the distances to the servers of one site differ by less",
-       "See whether there is a copy nearer to the workers, and tell the people who run the server.",
+       "See whether there is a copy nearer to the workers, and ask the people who run the server.",
        {&kCallsOfSlowServer, &kMuchExcess}},
       {"many-small-reads",
        "inputs",
@@ -260,7 +261,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "handing out chunks costs a few per cent; at a tenth, a queue was empty or cores had no thread",
        "Keep more chunks queued for each worker, or use fewer cores."},
       {"unused-cores", "timeline", From(0.10), 0.40, Severity::kWarning,
-       "budget: unused_by_tasks {0} of the core-seconds; bad from {1}. Needs an engine that tells the cores of its "
+       "budget: unused_by_tasks {0} of the core-seconds; bad from {1}. Needs an engine that reports the cores of its "
        "tasks",
        "as for idle-workers: no other task can have these cores",
        "Ask for as many cores for each task as its threads keep busy, or run as many threads."},
@@ -339,8 +340,8 @@ const std::vector<VerdictRule>& VerdictTable() {
        "result are missing from the physics result",
        "See the errors: crema show --table chunks --failed."},
       {"failing-tasks", "failures", From(1), kNever, Severity::kWarning,
-       "by the engine's own log, the last try of tasks {0} failed (num_failed_tasks). It is bad if no record tells "
-       "of a chunk in one of them. The run is over",
+       "by the engine's own log, the last try of tasks {0} failed (num_failed_tasks). It is bad if no chunk was "
+       "recorded in one of them. The run is over",
        "an engine tries a task again until it succeeds, as far as it may; what such a task should have read or written "
        "is missing, unless the program gave it again under another name",
        "See the engine's log for the reason. crema export RUN --to chunks --without-result --expected FILESET lists "
@@ -372,7 +373,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        kNever,
        Severity::kInfo,
        "the self time of one section is {0} of the time of all threads in chunks, and there are sections {2}",
-       "if this section took half as long, the run would save a fifth of its time; one section around everything tells "
+       "if this section took half as long, the run would save a fifth of its time; one section around everything says "
        "nothing",
        "Look there first: crema run --stacks, show --table functions.",
        {&kSeveral}},

@@ -16,7 +16,7 @@ constexpr std::string_view kHead =
 Verdicts say in words what is remarkable in a run. `crema verdict`, the summary and the report show them. A verdict fires
 only on measured evidence, and lists this evidence. Shares are shares of the core-seconds (the
 [budget](metrics.md#the-core-second-budget)). `saving` is the share that the run would save if the cause were removed. It
-is null if the records do not tell. Two verdicts may see the same loss (a tail, and what made it): do not add up their
+is null if the records do not show it. Two verdicts may see the same loss (a tail, and what made it): do not add up their
 savings. `crema verdict SOURCE --fail-on long-tail,failing-chunks` ends with status 3 if one of these verdicts fires.
 
 )";
@@ -42,7 +42,7 @@ chunks below this bound left a long tail. crema never advises oversized chunks.
 
 constexpr std::string_view kResources = R"(## Resource advice
 
-The advice is `resource_advice` in the document. It exists if a batch system told what its jobs used. Ask for the
+The advice is `resource_advice` in the document. It exists if a batch system reported what its jobs used. Ask for the
 {quantile:g} % quantile of the jobs that ended by themselves: of the largest memory of each job, and of its CPU time over its
 elapsed time. A job that was ended early would have used more, so it does not count. A job of less than {seconds:g} s tells nothing
 about cores. The interval contains the quantile with 95 % probability; it uses only the order of the values. Fewer than

@@ -353,10 +353,9 @@ TEST(Verdicts, TasksThatFailedWithoutAChunkAreTroubleThatNoRecordTells) {
   const nlohmann::ordered_json& verdict = document["verdicts"][0];
   EXPECT_EQ(verdict["id"], "failing-tasks");
   EXPECT_EQ(verdict["severity"], "bad");
-  EXPECT_EQ(
-      verdict["sentence"],
-      "HTCondor says that 3 of 40 tasks failed and were not tried again. No record tells of a chunk in 1 of them, "
-      "so nobody knows what it would have added.");
+  EXPECT_EQ(verdict["sentence"],
+            "HTCondor says that 3 of 40 tasks failed and were not tried again. No chunk was recorded in 1 of them, "
+            "so nobody knows what it would have added.");
 }
 
 TEST(Verdicts, TasksThatFailedWithTheirChunksAreToldOnce) {

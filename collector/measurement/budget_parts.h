@@ -43,7 +43,7 @@ inline constexpr BudgetPartKind kBudgetParts[] = {
      "`blocked`); only with `crema run --gpu`"},
     {"waiting", "Waiting in your code", "waiting, the kernel does not report for what",
      "code that waited (the kernel does not report for what)",
-     "stands for the two above where the kernel does not tell the run delay"},
+     "stands for the two above where the kernel does not report the run delay"},
     {"outside_chunk", "Opening and reading around your code", "around the chunks",
      "time around your chunks (imports, opening, reading)", "compute of chunk tasks outside their chunk"},
     {"process_cpu", "CPU outside chunks", "CPU outside chunks", "CPU outside chunks (set-up, framework code, merging)",

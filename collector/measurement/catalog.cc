@@ -10,7 +10,7 @@ constexpr ChunkQuantity kQuantities[] = {
     {"chunk_duration", "s", "Chunk time", "wall time of a chunk", "no chunk was recorded"},
     {"chunk_cpu", "s", "Chunk CPU", "CPU time of a chunk, owner thread and helpers", "no chunk recorded its CPU time"},
     {"chunk_cpu_wait", "s", "Chunk CPU wait", "time the owner was ready to run without a CPU (schedstat run delay)",
-     "the kernel does not tell the run delay (/proc/thread-self/schedstat), or no chunk was recorded"},
+     "the kernel does not report the run delay (/proc/thread-self/schedstat), or no chunk was recorded"},
     {"chunk_blocked", "s", "Chunk blocked",
      "time without CPU that is neither contention nor waiting for its own helpers: I/O, locks, the GIL, a GPU, sleep",
      "it needs CPU time and run delay, which no chunk recorded"},

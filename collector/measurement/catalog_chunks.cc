@@ -7,9 +7,9 @@ namespace {
 constexpr MetricEntry kEntries[] = {
     {"chunk_cpu_wait", "", "s", "CPU wait",
      "Time for which the owner threads of ended attempts were ready to run and had no CPU (run delay of schedstat).",
-     "the kernel does not tell the run delay (/proc/thread-self/schedstat), or no attempt has ended"},
+     "the kernel does not report the run delay (/proc/thread-self/schedstat), or no attempt has ended"},
     {"lane_cpu_wait", "", "s", "CPU wait of all threads", "The same of owners and helpers.",
-     "the kernel does not tell the run delay (/proc/thread-self/schedstat), or no attempt has ended"},
+     "the kernel does not report the run delay (/proc/thread-self/schedstat), or no attempt has ended"},
     {"chunk_joined", "", "s", "Waiting for helpers",
      "Time for which the owner threads of ended attempts waited for their own helpers.",
      "no attempt recorded its CPU time"},

@@ -60,7 +60,7 @@ std::string ChangesTable(const Json& prediction) {
     const std::string change = TextField(row, "change");
     const auto wall_time = NumberField(row, "wall_time");
     if (!wall_time.has_value()) {
-      not_told += fmt::format("<p class=\"more\">not told for <code>{}</code>: {}</p>\n", Escaped(change),
+      not_told += fmt::format("<p class=\"more\">not predicted for <code>{}</code>: {}</p>\n", Escaped(change),
                               Escaped(TextField(row, "not_told")));
       continue;
     }

@@ -94,7 +94,7 @@ PageBlock WorkersBlock(const PageInput& input) {
   if (workers.empty()) {
     block.intro = "Who did the work.";
     block.html += "<section class=\"card\">" +
-                  Absent("Workers", "no process recorded a chunk, and no scheduler told of workers") + "</section>\n";
+                  Absent("Workers", "no process recorded a chunk, and no scheduler reported workers") + "</section>\n";
   } else {
     const WorkerNames names = NamesOfWorkers(input.measurement);
     for (WorkerRow& worker : workers) worker.name = names.Of(worker.name);

@@ -428,7 +428,7 @@ PageBlock TimelineBlock(const PageInput& input) {
   block.html += fmt::format(
       "</div>\n<canvas class=\"js\" id=\"timeline-canvas\" tabindex=\"0\" role=\"img\" aria-label=\"{} Plus and "
       "minus "
-      "zoom, arrow keys move, 0 shows all, Enter tells of a chunk.\"></canvas>\n"
+      "zoom, arrow keys move, 0 shows all, Enter shows a chunk.\"></canvas>\n"
       "<div id=\"timeline-range\" class=\"js\" aria-live=\"polite\" hidden></div>\n"
       "<p class=\"nojs\">The picture needs scripting; the table has its figures.</p>\n"
       "<details><summary>{} · show as table</summary>{}</details>\n</section>\n",

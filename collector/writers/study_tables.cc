@@ -150,7 +150,7 @@ std::string RenderPrediction(const Json& prediction, const TerminalStyle& style)
   if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PredictionColumns())), style, &text);
   for (size_t begin = 0; begin < not_told.size();) {
     const size_t end = not_told.find('\n', begin);
-    AddNote("not told for " + not_told.substr(begin, end - begin), style, &text);
+    AddNote("not predicted for " + not_told.substr(begin, end - begin), style, &text);
     begin = end + 1;
   }
   return text;

@@ -76,7 +76,7 @@ void AddUnequal(const Comparison& comparison, const TerminalStyle& style, std::s
   if (unequal.empty()) {
     AddNote(
         comparison.should_be_equal.empty()
-            ? "no events and no cuts were recorded: whether the runs did the same cannot be told"
+            ? "no events and no cuts were recorded: whether the runs did the same is not known"
             : fmt::format("equal, as they should be: {} values of events and cuts", comparison.should_be_equal.size()),
         style, text);
     return;

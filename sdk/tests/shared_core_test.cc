@@ -95,7 +95,7 @@ TEST(SharedCore, WhatComputesIsNotBlocked) {
       metrics.Resume();
     }
   });
-  if (!chunk.cpu_wait_ns.has_value()) GTEST_SKIP() << "the kernel does not tell the run delay";
+  if (!chunk.cpu_wait_ns.has_value()) GTEST_SKIP() << "the kernel does not report the run delay";
   const std::int64_t blocked_ns = chunk.duration_ns() - *chunk.suspended_ns - *chunk.cpu_ns - *chunk.cpu_wait_ns;
   EXPECT_LT(blocked_ns, kSanitized ? *chunk.cpu_ns : *chunk.cpu_ns / 2);
 }
