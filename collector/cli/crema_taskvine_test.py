@@ -116,7 +116,7 @@ class TaskVineTest(run_test_case.RunTestCase):
         command = [run_test_case.CREMA, "collect", "taskvine://127.0.0.1:9/run", "-o", self.directory]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1))
-        self.assertIn("taskvine://127.0.0.1:9/run: it tells of this moment only", done.stderr)
+        self.assertIn("taskvine://127.0.0.1:9/run: it shows this moment only", done.stderr)
         self.assertIn("collect TaskVine run directories (vine-run-info) instead", done.stderr)
 
     def test_what_was_collected_says_the_same_again(self):
