@@ -48,7 +48,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        Severity::kWarning,
        "budget: blocked (or waiting) {0} of the core-seconds, or {2} and more than compute; bad from {1}",
        "above 0.30 the key figure is bad too; from 0.50 on the cores wait for more than half of the time",
-       "Look at the sections with little CPU; read fewer columns, from nearer storage, or run more threads than cores.",
+       "crema run --waits shows what threads wait for: a server, a file, a lock. Sections show where.",
        {&kWaitsToo}},
       {"gpu-bound",
        "time",

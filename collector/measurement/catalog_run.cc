@@ -31,6 +31,13 @@ constexpr MetricEntry kEntries[] = {
      "CPU time of ended attempts: owner threads and helpers. Without records it is that of the processor's tasks.",
      kNoCpu},
     {"helper_cpu_time", "", "s", "CPU of helpers", "The helper threads' part of chunk_cpu_time.", kNoCpu},
+    {"unannounced_cpu_time", "", "s", "CPU of threads without guards",
+     "The part of chunk_cpu_time that threads without guards used while one chunk was open alone, without what they "
+     "use "
+     "between chunks, too. While several chunks are open, it cannot be divided and is in none.",
+     kNoCpu},
+    {"children_cpu_time", "", "s", "CPU of child processes",
+     "The part of chunk_cpu_time that child processes used which ended while one chunk was open alone.", kNoCpu},
     {"num_chunks", "", "count", "Chunks",
      "Chunks with a result. Without records they are the chunks of the Coffea report.", kNoRecords},
     {"num_attempts", "", "count", "Attempts", "Attempts at chunks, with any outcome.", kNoRecords},

@@ -17,6 +17,7 @@ void RecordAccumulator::Add(const LogRef& log, const ChunkFact& chunk) {
   cuts_.Add(log, chunk);
   activities_.Add(log, chunk);
   requests_.Add(chunk);
+  waits_.Add(chunk.input.dataset, chunk.waits);
   files_.Add(chunk);
 }
 
@@ -30,6 +31,7 @@ void RecordAccumulator::Add(const LogRef& log, const SumsFact& sums) {
   cuts_.Add(sums);
   activities_.Add(log, sums);
   requests_.Add(sums);
+  waits_.Add(sums.input.dataset, sums.waits);
   files_.Add(sums);
 }
 
@@ -101,6 +103,7 @@ void RecordAccumulator::Merge(RecordAccumulator other) {
   cuts_.Merge(other.cuts_, logs);
   activities_.Merge(other.activities_, logs);
   requests_.Merge(other.requests_);
+  waits_.Merge(other.waits_);
   functions_.Merge(other.functions_);
   allocations_.Merge(other.allocations_);
   gpu_.Merge(other.gpu_, logs);
@@ -128,6 +131,7 @@ RecordFindings RecordAccumulator::Finalize() && {
   findings.cuts = cuts_.Finalize(results, &omissions.cuts);
   findings.activities = activities_.Finalize(findings.processes, &omissions.activities);
   findings.requests = requests_.Finalize(&omissions.requests);
+  findings.waits = waits_.Finalize();
   findings.functions = functions_.Finalize(&omissions.functions);
   findings.allocations = allocations_.Finalize(&findings.sections.rows, &findings.processes.sections);
   findings.gpu = gpu_.Finalize(results, &findings.sections.rows, &findings.processes.sections);

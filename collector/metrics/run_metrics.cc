@@ -139,6 +139,8 @@ void SetRunMetrics(const RecordFindings& findings, const AttemptTotals& totals, 
   if (findings.processes.has_records()) SetCounts(totals.counts, metrics);
   SetIfKnown("chunk_cpu_time", totals.cpu_ns.Seconds(), metrics);
   SetIfKnown("helper_cpu_time", totals.helper_cpu_ns.Seconds(), metrics);
+  SetIfKnown("unannounced_cpu_time", totals.unannounced_cpu_ns.Seconds(), metrics);
+  SetIfKnown("children_cpu_time", totals.children_cpu_ns.Seconds(), metrics);
   if (chosen.num_chunks.value.value_or(0) > 0) {
     SetRatioOfKeys("busy_time_per_chunk", "busy_time", "num_chunks", 1, metrics);
   }

@@ -216,6 +216,13 @@ inline constexpr Field<RequestFact> kRequestFields[] = {
     NotNegative<&RequestFact::errors>("errors"),
 };
 
+inline constexpr Field<WaitFact> kWaitFields[] = {
+    Any<&WaitFact::path>("path", kRequired),
+    Any<&WaitFact::kind>("kind", kRequired),
+    Any<&WaitFact::object>("object"),
+    NotNegative<&WaitFact::samples>("samples", kRequired),
+};
+
 inline constexpr Field<ProcessFact> kAttributeFields[] = {
     NotNegative<&ProcessFact::total_events>("total_events"),
 };
@@ -352,6 +359,8 @@ inline constexpr Field<ChunkFact> kChunkFields[] = {
     NotNegative<&ChunkFact::io_read_bytes>("io_read_bytes"),
     NotNegative<&ChunkFact::open_chunks>("open_chunks"),
     NotNegative<&ChunkFact::lanes_peak>("lanes_peak"),
+    NotNegative<&ChunkFact::unannounced_cpu_ns>("unannounced_cpu_ns"),
+    NotNegative<&ChunkFact::children_cpu_ns>("children_cpu_ns"),
     Any<&ChunkFact::thread>("thread"),
     NotNegative<&ChunkFact::tid>("tid"),
     Any<&ChunkFact::input, &ChunkInput::dataset>("dataset"),
@@ -369,6 +378,7 @@ inline constexpr Field<ChunkFact> kChunkFields[] = {
     Objects<&ChunkFact::cuts, kCutFields>("cuts"),
     Objects<&ChunkFact::activities, kActivityFields>("activities"),
     Objects<&ChunkFact::requests, kRequestFields>("requests"),
+    Objects<&ChunkFact::waits, kWaitFields>("waits"),
     NotNegative<&ChunkFact::sections_dropped>("sections_dropped"),
     NotNegative<&ChunkFact::suspended_ns>("suspended_ns"),
     NotNegative<&ChunkFact::inner_ns>("inner_ns"),
@@ -420,12 +430,15 @@ inline constexpr Field<SumsFact> kSumsFields[] = {
     NotNegative<&SumsFact::rss_peak_bytes>("rss_peak_bytes"),
     Skip<SumsFact>("io_read_bytes"),
     NotNegative<&SumsFact::lanes_peak>("lanes_peak"),
+    NotNegative<&SumsFact::unannounced_cpu_ns>("unannounced_cpu_ns"),
+    NotNegative<&SumsFact::children_cpu_ns>("children_cpu_ns"),
     Objects<&SumsFact::sections, kSectionFields>("sections"),
     Objects<&SumsFact::memory_sections, kMemorySectionFields>("memory_sections"),
     Objects<&SumsFact::metrics, kMetricFields>("metrics"),
     Objects<&SumsFact::cuts, kCutFields>("cuts"),
     Objects<&SumsFact::activities, kActivityFields>("activities"),
     Objects<&SumsFact::requests, kRequestFields>("requests"),
+    Objects<&SumsFact::waits, kWaitFields>("waits"),
     NotNegative<&SumsFact::sections_dropped>("sections_dropped"),
     Skip<SumsFact>("suspended_ns"),
 };
@@ -504,6 +517,10 @@ inline constexpr Field<SampleFact> kSampleFields[] = {
     NotNegative<&SampleFact::memory_limit_bytes>("memory_limit_bytes"),
     Objects<&SampleFact::sections, kSectionFields>("sections"),
     NotNegative<&SampleFact::overhead_ns>("overhead_ns"),
+    NotNegative<&SampleFact::unannounced, &UnannouncedFact::alone_cpu_ns>("alone_cpu_ns"),
+    NotNegative<&SampleFact::unannounced, &UnannouncedFact::alone_ns>("alone_ns"),
+    NotNegative<&SampleFact::unannounced, &UnannouncedFact::outside_cpu_ns>("outside_cpu_ns"),
+    NotNegative<&SampleFact::unannounced, &UnannouncedFact::outside_ns>("outside_ns"),
     Objects<&SampleFact::metrics, kMetricFields>("metrics"),
 };
 
@@ -539,6 +556,10 @@ inline constexpr Field<EndFact> kEndFields[] = {
     NotNegative<&EndFact::lost_samples>("lost_samples"),
     NotNegative<&EndFact::overhead_ns>("overhead_ns"),
     NotNegative<&EndFact::cpu_ns>("cpu_ns"),
+    NotNegative<&EndFact::unannounced, &UnannouncedFact::alone_cpu_ns>("alone_cpu_ns"),
+    NotNegative<&EndFact::unannounced, &UnannouncedFact::alone_ns>("alone_ns"),
+    NotNegative<&EndFact::unannounced, &UnannouncedFact::outside_cpu_ns>("outside_cpu_ns"),
+    NotNegative<&EndFact::unannounced, &UnannouncedFact::outside_ns>("outside_ns"),
     Objects<&EndFact::sections, kSectionFields>("sections"),
     Objects<&EndFact::metrics, kMetricFields>("metrics"),
 };

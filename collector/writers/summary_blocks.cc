@@ -8,6 +8,7 @@
 #include "collector/insight/budget_rows.h"
 #include "collector/insight/thresholds.h"
 #include "collector/insight/tree_figures.h"
+#include "collector/insight/wait_words.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/measurement/cells.h"
 #include "collector/writers/document_table.h"
@@ -46,6 +47,19 @@ Paint PaintOfGroup(std::string_view group) {
   return PaintOfColour(known == nullptr ? std::string_view() : known->colour);
 }
 
+/// ` (read 12 %, lock or condition 5.1 %)`: the largest kinds of wait, as shares of the core-seconds.
+std::string KindsOfBlocked(const Measurement& measurement, double blocked_share) {
+  constexpr size_t kMostKinds = 3;
+  std::string text;
+  size_t shown = 0;
+  for (const WaitShare& wait : WaitShares(measurement)) {
+    const double share = wait.share * blocked_share;
+    if (share < kLeastPart || shown++ == kMostKinds) break;
+    text += fmt::format("{}{} {}", text.empty() ? " (" : ", ", wait.kind, HumanPercent(share));
+  }
+  return text.empty() ? "" : text + ")";
+}
+
 /// `waiting for a CPU 2.3 % · blocked 18 %`: what a group consists of, where that says more than its name.
 std::string PartsOf(const Measurement& measurement, const BudgetRows& budget, const std::string& group) {
   std::string text;
@@ -63,6 +77,7 @@ std::string PartsOf(const Measurement& measurement, const BudgetRows& budget, co
     const BudgetPartKind* known = FindBudgetPart(part.part);
     text += fmt::format("{}{} {}", text.empty() ? "" : " · ", known == nullptr ? part.part : std::string(known->name),
                         HumanPercent(part.share));
+    if (part.part == "blocked") text += KindsOfBlocked(measurement, part.share);
   }
   return parts > 1 ? text : "";
 }

@@ -41,6 +41,7 @@ struct ProcessRow {
   std::optional<double> allowed_cores;      ///< affinity and cgroup quota, the smaller
   std::optional<int64_t> memory_limit_bytes;
   std::optional<int64_t> overhead_ns;    ///< what the SDK says it cost
+  UnannouncedFact unannounced;           ///< as it said last
   std::vector<ProcessSample> samples;    ///< by time
   std::vector<CpuReading> cpu_readings;  ///< by time; beside those in `samples`
 

@@ -8,26 +8,49 @@
 #include <optional>
 
 #include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/statistics/known_sum.h"
 #include "collector/records/facts.h"
 
 namespace crema {
 
 inline int64_t OrUnknown(const std::optional<int64_t>& value) { return value.value_or(AttemptRow::kUnknown); }
 
+/// Threads without guards and child processes count as helpers that do nothing but compute.
+template <class Fact>
+HelperTimes WithUnannounced(HelperTimes helpers, const Fact& fact) {
+  helpers.unannounced_ns = fact.unannounced_cpu_ns.value_or(0);
+  helpers.children_ns = fact.children_cpu_ns.value_or(0);
+  const int64_t cpu_ns = AddCounts(helpers.unannounced_ns, helpers.children_ns);
+  if (helpers.cpu_ns >= 0) helpers.cpu_ns = AddCounts(helpers.cpu_ns, cpu_ns);
+  helpers.scope_ns = AddCounts(helpers.scope_ns, cpu_ns);
+  helpers.union_ns = AddCounts(helpers.union_ns, cpu_ns);
+  return helpers;
+}
+
+/// Whether threads without guards and child processes did more than their clocks differ by when they are read.
+inline bool HasUnannounced(const ChunkFact& fact) {
+  constexpr int64_t kLeastShare = 1000;  // one in so many
+  const int64_t cpu_ns = AddCounts(fact.unannounced_cpu_ns.value_or(0), fact.children_cpu_ns.value_or(0));
+  return cpu_ns > fact.duration_ns() / kLeastShare;
+}
+
 /// What helpers added; nullopt where the record has none of them.
 inline std::optional<HelperTimes> HelpersOf(const ChunkFact& fact) {
+  const HelperTimes announced = {OrUnknown(fact.helper_cpu_ns), OrUnknown(fact.helper_wait_ns),
+                                 fact.helper_scope_ns.value_or(0), fact.helper_union_ns.value_or(0)};
+  if (HasUnannounced(fact)) return WithUnannounced(announced, fact);
   if (fact.helper_cpu_ns.value_or(0) <= 0 && fact.helper_wait_ns.value_or(0) <= 0 &&
       fact.helper_scope_ns.value_or(0) <= 0 && fact.helper_union_ns.value_or(0) <= 0) {
     return std::nullopt;
   }
-  return HelperTimes{OrUnknown(fact.helper_cpu_ns), OrUnknown(fact.helper_wait_ns), fact.helper_scope_ns.value_or(0),
-                     fact.helper_union_ns.value_or(0)};
+  return announced;
 }
 
 /// The sum of what helpers added; their union is what owners waited for them.
 inline HelperTimes HelpersOf(const SumsFact& fact) {
-  return {OrUnknown(fact.helper_cpu_ns), OrUnknown(fact.helper_wait_ns), fact.helper_scope_ns,
-          fact.helper_joined_ns.value_or(fact.helper_union_ns)};
+  return WithUnannounced({OrUnknown(fact.helper_cpu_ns), OrUnknown(fact.helper_wait_ns), fact.helper_scope_ns,
+                          fact.helper_joined_ns.value_or(fact.helper_union_ns)},
+                         fact);
 }
 
 /// Times, events, memory and status of a chunk that ended, without its names and its identity.

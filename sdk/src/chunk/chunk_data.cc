@@ -239,9 +239,8 @@ void ChunkData::AddWaitRow(const WaitRow& row) noexcept {
       return;
     }
     const std::size_t most = object.empty() ? kMostRows : kMostWaitRows;
-    WaitRow* const added = waits_.size() < most
-                               ? AddNamed(&waits_, &WaitRow::path, row.path, &WaitRow::object, object)
-                               : nullptr;
+    WaitRow* const added =
+        waits_.size() < most ? AddNamed(&waits_, &WaitRow::path, row.path, &WaitRow::object, object) : nullptr;
     if (added != nullptr) {
       added->kind = row.kind;
       added->samples = row.samples;

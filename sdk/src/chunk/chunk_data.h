@@ -94,7 +94,7 @@ class ChunkData {
   static constexpr std::size_t kMostRows = 1000;       ///< of each kind
   static constexpr std::size_t kMostRequestRows = 64;  ///< and one for all others
   static constexpr std::size_t kMostWaitRows = 100;
-  static constexpr std::size_t kMostTraced = 10000;    ///< occurrences
+  static constexpr std::size_t kMostTraced = 10000;  ///< occurrences
   static constexpr std::size_t kSketchBytes = std::size_t{1} << 18;
 
   SectionTree& sections() noexcept { return sections_; }

@@ -59,8 +59,8 @@ struct OpenWork {
   OpenWork* outer = nullptr;             ///< what the thread did before, and goes back to
   SectionNode* outer_section = nullptr;  ///< the section that was open then
   ChunkData data;
-  std::uint64_t start_ticks = 0;  ///< of a chunk that was suspended: later by that time, as the other two
-  FrameReadings at_start;  ///< as `start_ticks`
+  std::uint64_t start_ticks = 0;           ///< of a chunk that was suspended: later by that time, as the other two
+  FrameReadings at_start;                  ///< as `start_ticks`
   FrameTime inner;                         ///< what frames opened inside this one took: it is theirs, not this one's
   FrameTime told_outer;                    ///< of its own time, what the frame around it was told of
   RowTable<OpenActivity> activities;       ///< open ones, from the outermost inwards

@@ -49,7 +49,7 @@ void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcep
   suspension.open_section = thread->current.load(kRelaxed);
   suspension.readings.cpu_ns = ThreadCpu();
   suspension.ticks = Ticks(thread);
-  suspension.readings.wait_ns = thread->kernel.RunDelayNanoseconds(descriptors);
+  suspension.readings.wait_ns = thread->ReadRunDelay(descriptors);
   suspension.readings.usage = thread->kernel.Usage();
   suspension.allocations = AllocationsOfThread(*recorder);
   TellOuter(state, suspension.ticks, suspension.readings);
@@ -75,7 +75,7 @@ bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept
   state->suspended_ticks += pause_ticks;
   state->start_ticks += pause_ticks;
   const FrameReadings& before = suspension.readings;
-  Shift(&state->at_start.wait_ns, before.wait_ns, thread->kernel.RunDelayNanoseconds(descriptors));
+  Shift(&state->at_start.wait_ns, before.wait_ns, thread->ReadRunDelay(descriptors));
   const MaybeInteger cpu_ns = ThreadCpu();
   const MaybeInteger pause_cpu_ns = Difference(cpu_ns, before.cpu_ns);
   AddTo(&state->at_start.cpu_ns, pause_cpu_ns);
@@ -101,8 +101,7 @@ void MakeInnermost(Recorder* recorder, ThreadState* thread, ChunkState* state) n
   OpenWork* inside = thread->work;
   while (inside->outer != state) inside = inside->outer;
   const std::uint64_t now_ticks = Ticks(thread);
-  const FrameReadings now = {ThreadCpu(), thread->kernel.RunDelayNanoseconds(&recorder->descriptors),
-                             thread->kernel.Usage()};
+  const FrameReadings now = {ThreadCpu(), thread->ReadRunDelay(&recorder->descriptors), thread->kernel.Usage()};
   TellOuter(inside, now_ticks, now);
   TellOuter(state, now_ticks, now);  // the frame that is around it from now on gets only what comes now
   inside->outer = state->outer;

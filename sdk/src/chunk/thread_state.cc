@@ -62,7 +62,8 @@ bool GiveBack(Recorder* recorder, ThreadState* thread) {
     thread->outside.Reset();
     thread->CloseOutside();
   }
-  recorder->ended_run_delay_ns.fetch_add(thread->kernel.RunDelayNanoseconds(&recorder->descriptors).value_or(0));
+  recorder->ended_run_delay_ns.fetch_add(thread->ReadRunDelay(&recorder->descriptors).value_or(0));
+  thread->run_delay_ns.store(0, std::memory_order_relaxed);
   recorder->unannounced.LeaveThread(thread, recorder->pid);
   thread->kernel.Close(&recorder->descriptors);
   thread->perf.Close(&recorder->descriptors);

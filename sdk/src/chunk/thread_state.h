@@ -71,12 +71,19 @@ struct ThreadState : ThreadContext {
   std::uint64_t activities_begun = 0;
   std::atomic<std::uint64_t> open_use{0};     ///< of `work`; 0: none
   std::atomic<WaitTable*> waits{nullptr};     ///< once the thread was seen at work, where waits are sampled
+  std::atomic<std::int64_t> run_delay_ns{0};  ///< as it was read last
   std::atomic<std::int64_t> cpu_known_from_ns{kCpuNotKnown};  ///< see unannounced_cpu.h
-  std::atomic<ThreadStacks*> stacks{nullptr};  ///< once it had a chunk open, where stacks are taken
-  GuardCost begin_cost;                        ///< of chunks
+  std::atomic<ThreadStacks*> stacks{nullptr};                 ///< once it had a chunk open, where stacks are taken
+  GuardCost begin_cost;                                       ///< of chunks
   GuardCost end_cost;
   FinishedChunk finished;  ///< the last one, until it is handed out (finished_sections.h) or the next one begins
 
+  /// The thread's run delay since it began, which is kept for the samples.
+  MaybeInteger ReadRunDelay(DescriptorBudget* descriptors) noexcept {
+    const MaybeInteger delay_ns = kernel.RunDelayNanoseconds(descriptors);
+    if (delay_ns.has_value()) run_delay_ns.store(*delay_ns, std::memory_order_relaxed);
+    return delay_ns;
+  }
   /// Whether the thread's guards read clocks.
   void Switch(bool is_on, const Clock& clock) noexcept {
     is_switched_off.store(!is_on, std::memory_order_relaxed);

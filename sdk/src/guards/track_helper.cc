@@ -96,7 +96,7 @@ TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
   helper->start_ticks = Ticks(thread);
   // Only a frame around this one needs to know what else the kernel counts.
   helper->at_start.usage = thread->work == nullptr ? ThreadUsage() : thread->kernel.Usage();
-  helper->at_start.wait_ns = thread->kernel.RunDelayNanoseconds(&recorder->descriptors);
+  helper->at_start.wait_ns = thread->ReadRunDelay(&recorder->descriptors);
   helper->at_start.cpu_ns = ThreadCpu();
   thread->Push(helper);
   scope_ = helper;
@@ -126,7 +126,7 @@ TrackHelper::~TrackHelper() {
   at_stop.cpu_ns = ThreadCpu();
   const std::int64_t stop_ns = MonotonicNanoseconds();
   const std::uint64_t stop_ticks = Ticks(thread);
-  at_stop.wait_ns = thread->kernel.RunDelayNanoseconds(&recorder->descriptors);
+  at_stop.wait_ns = thread->ReadRunDelay(&recorder->descriptors);
   if (helper->outer != nullptr) at_stop.usage = thread->kernel.Usage();
   TakeWaits(thread, helper, helper->prefix);
   SectionNode* const root = helper->data.sections().root();

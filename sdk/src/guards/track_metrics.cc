@@ -103,7 +103,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   // CPU time and run delay are read inside the duration: so they never add up to more than it.
   state->start = recorder->clock.Now();
   state->start_ticks = state->start.ticks;
-  state->at_start.wait_ns = thread->kernel.RunDelayNanoseconds(descriptors);
+  state->at_start.wait_ns = thread->ReadRunDelay(descriptors);
   state->at_start.cpu_ns = ThreadCpu();
   ResumeStacks(thread, state->at_start.cpu_ns);
   thread->Push(state);
@@ -127,7 +127,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   FrameReadings at_stop;
   at_stop.cpu_ns = ThreadCpu();
   end.stop = recorder->clock.Now();
-  at_stop.wait_ns = thread->kernel.RunDelayNanoseconds(descriptors);
+  at_stop.wait_ns = thread->ReadRunDelay(descriptors);
   end.rss_stop_bytes = thread->kernel.RssBytes(descriptors);
   MaybeInteger rss_peak_bytes;
   at_stop.usage = thread->kernel.Usage(&rss_peak_bytes);
@@ -174,7 +174,8 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   thread->finished = {state, end.rate, end.own_ns()};
   if (state->data.dropped() != 0) recorder->dropped.fetch_add(state->data.dropped(), std::memory_order_relaxed);
   const std::uint64_t sections = state->data.sections().Occurrences() + state->helpers.sections().Occurrences();
-  const MaybeInteger cost_ns = thread->end_cost.IsNextMeasured() ? Difference(ThreadCpu(), at_stop.cpu_ns) : std::nullopt;
+  const MaybeInteger cost_ns =
+      thread->end_cost.IsNextMeasured() ? Difference(ThreadCpu(), at_stop.cpu_ns) : std::nullopt;
   recorder->overhead_ns.fetch_add(thread->end_cost.Nanoseconds(cost_ns) +
                                       static_cast<std::int64_t>(sections) * recorder->section_cost_ns +
                                       static_cast<std::int64_t>(state->data.Requests()) * recorder->request_cost_ns,

@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <string_view>
 
 #include "crema/internal/section_node.h"
@@ -148,15 +147,6 @@ MaybeInteger CpuOfThread(std::int64_t tid) noexcept {
   // for a single thread, and 2 for the scheduler's clock.
   constexpr unsigned kOfThread = 4 | 2;
   return ReadClock(static_cast<clockid_t>((~static_cast<unsigned>(tid) << 3) | kOfThread));
-}
-
-MaybeInteger RunDelayOfThread(std::int64_t tid) noexcept {
-  char path[64];
-  char text[96];
-  snprintf(path, sizeof path, "/proc/self/task/%lld/schedstat", static_cast<long long>(tid));
-  const long size = ReadWholeFile(path, text, sizeof text);
-  if (size <= 0) return std::nullopt;
-  return LeadingInteger(SecondField({text, static_cast<std::size_t>(size)}));
 }
 
 ThreadUsage UsageOfProcess() noexcept {

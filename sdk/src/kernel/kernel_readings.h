@@ -90,8 +90,6 @@ std::optional<std::int64_t> ProcessCpuNanoseconds() noexcept;
 
 /// CPU time of a living thread of this process, by its number; nullopt when it has ended.
 MaybeInteger CpuOfThread(std::int64_t tid) noexcept;
-/// Run delay of a living thread of this process since it began, by its number; nullopt where the kernel does not tell.
-MaybeInteger RunDelayOfThread(std::int64_t tid) noexcept;
 /// Of all threads of the process, without the bytes.
 ThreadUsage UsageOfProcess() noexcept;
 /// CPU time of the children that the process has waited for, and of theirs.

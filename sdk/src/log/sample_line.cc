@@ -85,14 +85,12 @@ std::uint64_t AppendProcessMetrics(Recorder* recorder, JsonLine* line) {
   return values.dropped() - dropped;
 }
 
-/// Of all threads that record or have recorded; nullopt where the kernel does not tell of one.
-MaybeInteger RunDelayOfThreads(const Recorder& recorder) {
-  MaybeInteger sum = recorder.ended_run_delay_ns.load(std::memory_order_relaxed);
+/// Of all threads that record or have recorded, as each of them read it last.
+std::int64_t RunDelayOfThreads(const Recorder& recorder) {
+  std::int64_t sum = recorder.ended_run_delay_ns.load(std::memory_order_relaxed);
   for (const ThreadState* thread = recorder.threads.load(std::memory_order_acquire); thread != nullptr;
        thread = thread->next) {
-    if (thread->cpu_known_from_ns.load(std::memory_order_acquire) != kCpuNotKnown) {
-      AddTo(&sum, RunDelayOfThread(thread->tid));
-    }
+    sum += thread->run_delay_ns.load(std::memory_order_relaxed);
   }
   return sum;
 }
