@@ -48,6 +48,18 @@ const KindWords* WordsOf(std::string_view kind) {
   return nullptr;
 }
 
+constexpr std::string_view kLocks = "lock or condition";
+
+/// Threads without guards may wait for a CPU too, which nobody counts: a chunk that waits for them then seems blocked.
+bool OthersWorked(const Measurement& measurement) {
+  return kThreadsMatter.Holds(measurement.Metric("unannounced_cpu_time").value_or(0) /
+                              std::max(1e-9, measurement.Metric("chunk_blocked").value_or(0)));
+}
+
+std::string ObjectWords(const std::string& object) {
+  return object == "pipe" || object == "socket" ? "a " + object : ShortName(object);
+}
+
 }  // namespace
 
 std::vector<WaitShare> WaitShares(const Measurement& measurement) {
@@ -92,19 +104,22 @@ std::string WaitWords(const Measurement& measurement) {
   size_t named = 0;
   for (const WaitShare& wait : WaitShares(measurement)) {
     const KindWords* const words = WordsOf(wait.kind);
-    if (words == nullptr || !kWaitWorthNaming.Holds(wait.share) || named == kMostKinds) continue;
+    if (words == nullptr || !kWaitWorthNaming.Holds(wait.share) || !kWaitIsSure.Holds(wait.error)) continue;
+    if (named == kMostKinds) break;
     const std::string what = wait.object.empty()
                                  ? std::string(words->words)
-                                 : fmt::format(fmt::runtime(words->words_with_object), ShortName(wait.object));
-    text += fmt::format("{}{:.0f} ± {:.0f} %{} {}", text.empty() ? "" : ", ", 100 * wait.share,
-                        std::max(1.0, std::ceil(100 * wait.error)), named++ == 0 ? " of the blocked time" : "", what);
+                                 : fmt::format(fmt::runtime(words->words_with_object), ObjectWords(wait.object));
+    text +=
+        fmt::format("{}{:.0f} ± {:.0f} %{} {}{}", text.empty() ? "" : ", ", 100 * wait.share,
+                    std::max(1.0, std::ceil(100 * wait.error)), named++ == 0 ? " of the blocked time" : "", what,
+                    wait.kind == kLocks && OthersWorked(measurement) ? ", while threads without guards worked" : "");
   }
   return text;
 }
 
 std::string_view WaitAdvice(const Measurement& measurement) {
   const std::vector<WaitShare> shares = WaitShares(measurement);
-  if (shares.empty() || !kMostOfIt.Holds(shares[0].share)) return "";
+  if (shares.empty() || !kMostOfIt.Holds(shares[0].share) || !kWaitIsSure.Holds(shares[0].error)) return "";
   const KindWords* const words = WordsOf(shares[0].kind);
   return words == nullptr ? "" : words->advice;
 }

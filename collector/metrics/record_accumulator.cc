@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "collector/metrics/attempts/row_of_chunk.h"
 #include "collector/metrics/statistics/known_sum.h"
 
 namespace crema {
@@ -9,7 +10,7 @@ namespace crema {
 void RecordAccumulator::Add(const LogRef& log, const ChunkFact& chunk) {
   processes_.SawAlive(log, chunk.stop_ns);
   processes_.SawChunk(log);
-  if (chunk.lanes_peak.has_value()) processes_.SawLanes(log, *chunk.lanes_peak);
+  if (const auto lanes = LanesPeakOf(chunk)) processes_.SawLanes(log, *lanes);
   attempts_.Add(log, chunk);
   sections_.Add(chunk);
   memory_sections_.Add(chunk);
@@ -23,7 +24,7 @@ void RecordAccumulator::Add(const LogRef& log, const ChunkFact& chunk) {
 
 void RecordAccumulator::Add(const LogRef& log, const SumsFact& sums) {
   processes_.SawChunk(log);
-  if (sums.lanes_peak.has_value()) processes_.SawLanes(log, *sums.lanes_peak);
+  if (const auto lanes = LanesPeakOf(sums)) processes_.SawLanes(log, *lanes);
   attempts_.Add(log, sums);
   sections_.Add(sums);
   memory_sections_.Add(sums);

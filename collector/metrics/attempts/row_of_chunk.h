@@ -3,6 +3,7 @@
 #define CREMA_COLLECTOR_METRICS_ATTEMPTS_ROW_OF_CHUNK_H_
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -46,6 +47,21 @@ inline std::optional<HelperTimes> HelpersOf(const ChunkFact& fact) {
   return announced;
 }
 
+/// Lanes that were busy at once. Threads without guards and child processes are no lanes of the record; what they
+/// computed beside the owner needs as many as it takes.
+template <class Fact>
+std::optional<int64_t> LanesPeakOf(const Fact& fact, int64_t duration_ns) {
+  const int64_t others_ns = AddCounts(fact.unannounced_cpu_ns.value_or(0), fact.children_cpu_ns.value_or(0));
+  if (others_ns == 0 || duration_ns <= 0 || !fact.lanes_peak.has_value()) return fact.lanes_peak;
+  constexpr double kHardlyOne = 0.1;  // of a lane: clocks are not read at one moment
+  const double cpu_ns = static_cast<double>(fact.cpu_ns.value_or(0)) + static_cast<double>(others_ns);
+  const double lanes = std::ceil(cpu_ns / static_cast<double>(duration_ns) - kHardlyOne);
+  constexpr int64_t kMost = std::numeric_limits<decltype(AttemptRow::lanes_peak)>::max();
+  return std::max(*fact.lanes_peak, lanes < static_cast<double>(kMost) ? static_cast<int64_t>(lanes) : kMost);
+}
+inline std::optional<int64_t> LanesPeakOf(const ChunkFact& fact) { return LanesPeakOf(fact, fact.duration_ns()); }
+inline std::optional<int64_t> LanesPeakOf(const SumsFact& fact) { return LanesPeakOf(fact, fact.duration_ns); }
+
 /// The sum of what helpers added; their union is what owners waited for them.
 inline HelperTimes HelpersOf(const SumsFact& fact) {
   return WithUnannounced({OrUnknown(fact.helper_cpu_ns), OrUnknown(fact.helper_wait_ns), fact.helper_scope_ns,
@@ -66,7 +82,7 @@ inline AttemptRow RowOf(const ChunkFact& fact) {
   row.rss_stop_bytes = OrUnknown(fact.rss_stop_bytes);
   row.number = fact.number;
   row.lanes_peak = static_cast<uint16_t>(
-      std::min<int64_t>(fact.lanes_peak.value_or(0), std::numeric_limits<decltype(row.lanes_peak)>::max()));
+      std::min<int64_t>(LanesPeakOf(fact).value_or(0), std::numeric_limits<decltype(row.lanes_peak)>::max()));
   row.status = fact.failed ? AttemptState::kFailed : AttemptState::kOk;
   return row;
 }
@@ -80,7 +96,7 @@ inline AttemptRow RowOf(const SumsFact& fact) {
   row.cpu_ns = OrUnknown(fact.cpu_ns);
   row.cpu_wait_ns = OrUnknown(fact.cpu_wait_ns);
   row.lanes_peak = static_cast<uint16_t>(
-      std::min<int64_t>(fact.lanes_peak.value_or(0), std::numeric_limits<decltype(row.lanes_peak)>::max()));
+      std::min<int64_t>(LanesPeakOf(fact).value_or(0), std::numeric_limits<decltype(row.lanes_peak)>::max()));
   row.status = fact.failed ? AttemptState::kFailed : AttemptState::kOk;
   row.is_result = !fact.failed;
   return row;
