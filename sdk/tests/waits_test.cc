@@ -128,7 +128,7 @@ TEST(Waits, OfAHelperStandBelowItsChunksSection) {
       [] {
         TrackMetrics metrics("ttbar");
         TrackSection section("infer");
-        const ChunkHandle handle = metrics.Handle();
+        const ChunkHandle handle = metrics.handle();
         std::thread([&] {
           TrackHelper helper(handle);
           TrackSection part("part");
