@@ -65,6 +65,7 @@ class DocumentRowsTest : public MeasureTest {
     chunk["cuts"] = {{{"name", "all"}, {"events", 100}}};
     chunk["requests"] = {
         {{"server", "root://eos"}, {"operation", "read"}, {"count", 3}, {"bytes", 30}, {"total_ns", 9}, {"max_ns", 5}}};
+    chunk["waits"] = {{{"path", "read"}, {"kind", "read"}, {"object", "/data/a"}, {"samples", 20}}};
     chunk["activities"] = {{{"label", "fit"}, {"unit", "seconds"}, {"value", 1.5}}};
     lines.push_back({{"type", "span"}, {"name", "process"}, {"start_ns", At(0)}, {"stop_ns", At(100)}});
     lines.push_back({{"type", "stacks"}, {"time_ns", At(300)}, {"section", "read"}, {"hertz", 100}});

@@ -125,8 +125,8 @@ TEST(Headline, NamesWhatBlockedCodeWaitedForWhereItWasSeen) {
                         {"object", "/data/a.root"},
                         {"seconds", 50},
                         {"share", 0.71},
-                        {"low", 0.67},
-                        {"high", 0.75},
+                        {"low", 0.675},
+                        {"high", 0.745},
                         {"samples", 100},
                         {"coarse", false}},
                        {{"kind", "lock or condition"},
@@ -134,11 +134,11 @@ TEST(Headline, NamesWhatBlockedCodeWaitedForWhereItWasSeen) {
                         {"object", nullptr},
                         {"seconds", 20},
                         {"share", 0.29},
-                        {"low", 0.25},
-                        {"high", 0.33},
+                        {"low", 0.255},
+                        {"high", 0.325},
                         {"samples", 40},
                         {"coarse", false}}};
-  EXPECT_THAT(Headline(document), HasSubstr("71 ± 4 % of the blocked time reading a.root, 29 ± 4 % at locks or "
+  EXPECT_THAT(Headline(document), HasSubstr("71 ± 4 % of the blocked time reading /data/a.root, 29 ± 4 % at locks or "
                                             "conditions"));
   document["waits"][0]["coarse"] = true;
   EXPECT_THAT(Headline(document), Not(HasSubstr("reading")));
@@ -316,7 +316,8 @@ TEST(Headline, SaysFirstThatARunGoesOnOrDidNotEndWell) {
   document["run"]["state"] = "running";
   EXPECT_THAT(Headline(document), StartsWith("Still running; so far compute-bound"));
   document["run"]["state"] = "killed";
-  EXPECT_THAT(Headline(document), StartsWith("The run was killed. The largest avoidable loss is code blocked"));
+  EXPECT_THAT(Headline(document),
+              StartsWith("The run was killed. The largest avoidable loss is code that was blocked"));
   SetBudget(&document, {{"compute", 98}, {"blocked", 2}});
   EXPECT_THAT(Headline(document), StartsWith("The run was killed. Compute-bound"));
   EXPECT_THAT(Headline(document), testing::EndsWith("core-seconds; no avoidable loss reaches 3 %."));

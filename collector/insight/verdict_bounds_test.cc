@@ -148,6 +148,7 @@ const std::map<std::string, std::string> kSourcesWithNumbers = {
     {"student_distribution.cc", "Student's distribution"},
     {"chunk_size_advice.cc", "rounds a number of events"},
     {"resource_advice.cc", "the ranks of an interval of 95 %"},
+    {"wait_words.cc", "half of a range, and per cent"},
     {"comparison.cc", "writes its document, with the number of the schema"},
 };
 

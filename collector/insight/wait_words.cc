@@ -52,8 +52,8 @@ constexpr std::string_view kLocks = "lock or condition";
 
 /// Threads without guards may wait for a CPU too, which nobody counts: a chunk that waits for them then seems blocked.
 bool OthersWorked(const Measurement& measurement) {
-  return kThreadsMatter.Holds(measurement.Metric("unannounced_cpu_time").value_or(0) /
-                              std::max(1e-9, measurement.Metric("chunk_blocked").value_or(0)));
+  const double blocked = measurement.Metric("chunk_blocked").value_or(0);
+  return blocked > 0 && kThreadsMatter.Holds(measurement.Metric("unannounced_cpu_time").value_or(0) / blocked);
 }
 
 std::string ObjectWords(const std::string& object) {

@@ -22,6 +22,10 @@ HelperTimes WithUnannounced(HelperTimes helpers, const Fact& fact) {
   helpers.unannounced_ns = fact.unannounced_cpu_ns.value_or(0);
   helpers.children_ns = fact.children_cpu_ns.value_or(0);
   const int64_t cpu_ns = AddCounts(helpers.unannounced_ns, helpers.children_ns);
+  if (helpers.scope_ns <= 0) {  // there were no helpers: nothing of theirs is unknown
+    helpers.cpu_ns = std::max<int64_t>(helpers.cpu_ns, 0);
+    helpers.cpu_wait_ns = std::max<int64_t>(helpers.cpu_wait_ns, 0);
+  }
   if (helpers.cpu_ns >= 0) helpers.cpu_ns = AddCounts(helpers.cpu_ns, cpu_ns);
   helpers.scope_ns = AddCounts(helpers.scope_ns, cpu_ns);
   helpers.union_ns = AddCounts(helpers.union_ns, cpu_ns);
