@@ -35,7 +35,8 @@ inline constexpr BudgetGroupKind kBudgetGroups[] = {
 inline constexpr BudgetPartKind kBudgetParts[] = {
     {"compute", "CPU in your code", "CPU", "", "CPU of results, owners (clipped to the duration) and helpers"},
     {"cpu_wait", "Waiting in your code", "waiting for a CPU", "runnable threads that got no CPU",
-     "ready to run without a CPU (run delay), clipped to what CPU leaves"},
+     "ready to run without a CPU (run delay), clipped to what CPU leaves; with the run delay of the workers' processes "
+     "outside chunks, which fills free lanes after `process_cpu`, at most all of them"},
     {"blocked", "Waiting in your code", "blocked", "code blocked on I/O, locks or a device",
      "I/O, locks, the GIL, a GPU, sleep: what CPU, run delay and joining leave"},
     {"gpu_wait", "Waiting in your code", "waiting for the GPU", "code that waited for the GPU",

@@ -10,6 +10,7 @@ void RecordAccumulator::Add(const LogRef& log, const ChunkFact& chunk) {
   processes_.SawAlive(log, chunk.stop_ns);
   processes_.SawChunk(log);
   if (chunk.lanes_peak.has_value()) processes_.SawLanes(log, *chunk.lanes_peak);
+  processes_.SawPeak(log, chunk.rss_peak_bytes);
   attempts_.Add(log, chunk);
   sections_.Add(chunk);
   memory_sections_.Add(chunk);
@@ -23,6 +24,7 @@ void RecordAccumulator::Add(const LogRef& log, const ChunkFact& chunk) {
 void RecordAccumulator::Add(const LogRef& log, const SumsFact& sums) {
   processes_.SawChunk(log);
   if (sums.lanes_peak.has_value()) processes_.SawLanes(log, *sums.lanes_peak);
+  processes_.SawPeak(log, sums.rss_peak_bytes);
   attempts_.Add(log, sums);
   sections_.Add(sums);
   memory_sections_.Add(sums);

@@ -170,9 +170,10 @@ constexpr Field<StructOf<kMember>> Any(std::string_view key, bool required = fal
 }
 
 /// A number that cannot be negative: a time, a duration, a size, a count.
-template <auto kMember>
+template <auto kMember, auto... kInside>
 constexpr Field<StructOf<kMember>> NotNegative(std::string_view key, bool required = false) {
-  return {key, required, &ReadMember<false, kMember>, &TakeMember<false, kMember>, &ClearMember<kMember>};
+  return {key, required, &ReadMember<false, kMember, kInside...>, &TakeMember<false, kMember, kInside...>,
+          &ClearMember<kMember, kInside...>};
 }
 
 template <class Struct>
