@@ -49,7 +49,7 @@ FOLDERS_AT_ONCE = 2
 # With --long these run once more while stacks are taken and allocations counted: no fault may be worse for it.
 AGAIN_WITH_OPTIONS = ["//sdk/tests/..."]
 FOLDERS_AGAIN_WITH_STACKS = ("tests/python", "tests/dask")
-STACKS = {"CREMA_TEST_STACKS": "500", "CREMA_STACKS": "500"}
+STACKS = {"CREMA_TEST_STACKS": "500", "CREMA_STACKS": "500", "CREMA_TEST_WAITS": "100", "CREMA_WAITS": "100"}
 COUNTER = "//sdk/allocations:libcrema_allocations.so"
 SLOWEST = 5  # tests of a folder that are told with their time
 

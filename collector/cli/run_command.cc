@@ -111,6 +111,8 @@ constexpr double kLeastInterval = 0.01;  // a scan takes about a millisecond
 constexpr double kLargestInterval = 86400;
 constexpr double kLeastStacks = 1;  // a second
 constexpr double kMostStacks = 1000;
+constexpr double kLeastWaits = 1;  // a second; docs/waits.md
+constexpr double kMostWaits = 100;
 
 // CLI11 does not know of the command: it is taken off before.
 class RunFormatter : public CLI::Formatter {
@@ -207,6 +209,17 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
       ->type_name("[HZ]")
       ->expected(0, 1)
       ->default_str("100")
+      ->excludes(pid);
+  run->add_option("--waits", plan->waits,
+                  "Look so often a second at what threads wait for (CREMA_WAITS; default: 5, in Python none), or off")
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            return text == "off" || text == "auto" ? std::string() : FiniteNumber(kLeastWaits, kMostWaits)(text);
+          },
+          ""))
+      ->type_name("[HZ]")
+      ->expected(0, 1)
+      ->default_str("20")
       ->excludes(pid);
   run->add_option("--pass", plan->pass, "Name of this pass over the data (CREMA_PASS)")->excludes(pid);
   run->add_option("--name", plan->name, "Name of the run (default: the command's file name)");

@@ -307,6 +307,7 @@ EnvironmentChanges RecordingOn(const RunPlan& plan, const RunDirectory& director
   if (plan.cores > 0) changes.emplace_back("CREMA_THREADS", std::to_string(plan.cores));
   if (plan.trace) changes.emplace_back("CREMA_TRACE", "1");
   if (plan.requests) changes.emplace_back("CREMA_REQUESTS", "1");
+  changes.emplace_back("CREMA_WAITS", plan.waits);
   if (plan.stacks_hertz > 0) changes.emplace_back("CREMA_STACKS", fmt::format("{:g}", plan.stacks_hertz));
   if (plan.allocations) changes.emplace_back("CREMA_ALLOCATIONS", "1");
   if (plan.gpu) changes.emplace_back("CREMA_GPU", "1");

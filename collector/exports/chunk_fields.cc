@@ -126,6 +126,8 @@ constexpr ChunkField kFields[] = {
     {"helper_wait_ns", false, Fact<&ChunkFact::helper_wait_ns>},
     {"helper_scope_ns", false, Fact<&ChunkFact::helper_scope_ns>},
     {"helper_union_ns", false, Fact<&ChunkFact::helper_union_ns>},
+    {"unannounced_cpu_ns", false, Fact<&ChunkFact::unannounced_cpu_ns>},
+    {"children_cpu_ns", false, Fact<&ChunkFact::children_cpu_ns>},
     {"rss_start_bytes", false, Fact<&ChunkFact::rss_start_bytes>},
     {"rss_stop_bytes", false, Fact<&ChunkFact::rss_stop_bytes>},
     {"rss_delta_bytes", false, RssDeltaOf},

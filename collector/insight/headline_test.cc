@@ -19,8 +19,8 @@ std::string Headline(const nlohmann::ordered_json& document) { return crema::Hea
 TEST(Headline, SaysWhereTheCoreSecondsWentAndWhatTheLargestLossIs) {
   EXPECT_EQ(
       Headline(QuietRun()),
-      "Compute-bound: your code computed for 90 % of 100 core-seconds. The largest avoidable loss is code blocked on "
-      "I/O, locks or a device (4.0 %); all 100 chunks have results.");
+      "Compute-bound: your code computed for 90 % of 100 core-seconds. The largest avoidable loss is code that was "
+      "blocked (4.0 %); all 100 chunks have results.");
 }
 
 TEST(Headline, SaysAtTheEndThatNoResultIsMissingWhereTheRecordsSaySo) {
@@ -117,13 +117,40 @@ TEST(Headline, NamesWaitingWhereItIsTheLargestUse) {
   EXPECT_THAT(Headline(document), HasSubstr("waited for 50 % of 100 core-seconds and computed")) << "it names nothing";
 }
 
+TEST(Headline, NamesWhatBlockedCodeWaitedForWhereItWasSeen) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 30}, {"blocked", 70}});
+  document["waits"] = {{{"kind", "read"},
+                        {"section", "io"},
+                        {"object", "/data/a.root"},
+                        {"seconds", 50},
+                        {"share", 0.71},
+                        {"low", 0.67},
+                        {"high", 0.75},
+                        {"samples", 100},
+                        {"coarse", false}},
+                       {{"kind", "lock or condition"},
+                        {"section", "fill"},
+                        {"object", nullptr},
+                        {"seconds", 20},
+                        {"share", 0.29},
+                        {"low", 0.25},
+                        {"high", 0.33},
+                        {"samples", 40},
+                        {"coarse", false}}};
+  EXPECT_THAT(Headline(document), HasSubstr("71 ± 4 % of the blocked time reading a.root, 29 ± 4 % at locks or "
+                                            "conditions"));
+  document["waits"][0]["coarse"] = true;
+  EXPECT_THAT(Headline(document), Not(HasSubstr("reading")));
+}
+
 TEST(Headline, NamesALossThatIsLargerThanWhatAnyCauseCosts) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 75}, {"blocked", 21}, {"idle", 4}});
   document["datasets"] = {{{"name", "ttbar"}, {"blocked_sum", 20}}, {{"name", "data"}, {"blocked_sum", 1}}};
   document["verdicts"] = {{{"id", "oversized-chunks"}, {"sentence", "Two chunks are too large."}, {"saving", 0.05}}};
-  EXPECT_THAT(Headline(document), testing::EndsWith("The largest avoidable loss is code blocked on I/O, locks or a "
-                                                    "device (21 %, most of it of dataset ttbar); all 100 chunks "
+  EXPECT_THAT(Headline(document), testing::EndsWith("The largest avoidable loss is code that was blocked "
+                                                    "(21 %, most of it of dataset ttbar); all 100 chunks "
                                                     "have results."));
   document["verdicts"][0]["saving"] = 0.22;
   EXPECT_THAT(
@@ -199,7 +226,7 @@ TEST(Headline, SaysFirstWhatIsMissingFromTheRecordsAndFromTheResults) {
   document["metrics"]["num_unfinished_chunks"] = 2;
   EXPECT_EQ(Headline(document),
             "2 of 102 chunks have no result and the records hold only 88 % of the events. The largest avoidable loss "
-            "is code blocked on I/O, locks or a device (4.0 %).");
+            "is code that was blocked (4.0 %).");
   document["verdicts"] = {{{"id", "waiting-bound"}, {"sentence", "Your code waits, 40 %."}, {"saving", 0.4}}};
   EXPECT_THAT(Headline(document), testing::EndsWith("of the events. Your code waits, 40 %."));
   document.erase("verdicts");

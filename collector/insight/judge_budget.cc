@@ -7,6 +7,7 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/cpu_quota.h"
 #include "collector/insight/verdict_families.h"
+#include "collector/insight/wait_words.h"
 #include "collector/insight/where_most.h"
 #include "fmt/format.h"
 
@@ -87,15 +88,18 @@ void JudgeWaiting(const JudgedRun& run) {
   const double waiting = budget.Share(part);
   const double compute = budget.Share("compute");
   if (!rule.threshold.Holds(waiting) && !(kWaitsToo.Holds(waiting) && waiting > compute)) return;
+  const bool is_known = !WaitWords(run.measurement).empty();
   run.Add(rule, waiting,
-          fmt::format("Your code {} for {} of the core-seconds{} and computed for {}.",
-                      is_blocked ? "was blocked on I/O, locks or a device"
-                                 : "waited (the kernel does not report for what; maybe for a CPU)",
-                      HumanPercent(waiting), WhereMostWaiting(run.measurement), HumanPercent(compute)),
+          fmt::format("Your code {} for {} of the core-seconds{} and computed for {}.{}",
+                      is_blocked ? "was blocked" : "waited (the kernel does not report for what; maybe for a CPU)",
+                      HumanPercent(waiting), WhereMostWaiting(run.measurement), HumanPercent(compute),
+                      is_known || !is_blocked ? "" : " What it waited for is not known."),
           {{fmt::format("budget.{}.share", part), waiting}, {"budget.compute.share", compute}}, waiting);
+  const std::string_view advice = WaitAdvice(run.measurement);
+  if (!advice.empty()) run.verdicts->back().suggestion = advice;
 }
 
-/// Nobody tells how long a thread waited for this lock: at most while it was blocked and the lock was not to be had.
+/// Nobody reports how long a thread waited for this lock: at most while it was blocked and the lock was not to be had.
 void JudgePythonsLock(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("gil-contention");
   const std::optional<double> taken = run.measurement.Metric("gil_contention");

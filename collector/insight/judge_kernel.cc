@@ -9,12 +9,20 @@
 namespace crema {
 namespace {
 
+/// CPU time of the owner threads of chunks.
+double OwnersCpu(const Measurement& measurement) {
+  double seconds = measurement.Metric("chunk_cpu_time").value_or(0);
+  for (const char* others : {"helper_cpu_time", "unannounced_cpu_time", "children_cpu_time"}) {
+    seconds -= measurement.Metric(others).value_or(0);
+  }
+  return seconds;
+}
+
 /// Figures of the owner threads of chunks, and of the processes around them.
 struct KernelWork {
   explicit KernelWork(const Measurement& measurement)
       : system_seconds(measurement.Metric("system_cpu_time").value_or(0)),
-        cpu_seconds(measurement.Metric("chunk_cpu_time").value_or(0) -
-                    measurement.Metric("helper_cpu_time").value_or(0)),
+        cpu_seconds(OwnersCpu(measurement)),
         busy_seconds(measurement.Metric("busy_time").value_or(0)),
         minor_faults(measurement.Metric("minor_faults").value_or(0)),
         major_faults(measurement.Metric("chunk_major_faults").value_or(0)),

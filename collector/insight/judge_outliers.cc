@@ -120,13 +120,13 @@ std::string WhoWasSlow(const SlowSpellRow& spell) {
   return (by == ToString(SpellOf::kWorker) ? "" : by + " ") + ShortName(spell.name.str());
 }
 
-/// `, most of it in section read, blocked on I/O`: where the excess of a spell went.
+/// `, most of it in section read, blocked`: where the excess of a spell went.
 std::string WhereItWent(const SlowSpellRow& spell) {
   const std::string reason = spell.reason.str();
   std::string_view doing;
   if (reason == ToString(StragglerReason::kCpu)) doing = "computing";
   if (reason == ToString(StragglerReason::kCpuWait)) doing = "waiting for a CPU";
-  if (reason == ToString(StragglerReason::kBlocked)) doing = "blocked on I/O, locks or a device";
+  if (reason == ToString(StragglerReason::kBlocked)) doing = "blocked";
   if (reason == ToString(StragglerReason::kJoined)) doing = "waiting for helpers";
   const std::string section = spell.section.str();
   if (section.empty()) return doing.empty() ? "" : fmt::format(", most of it {}", doing);

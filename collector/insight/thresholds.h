@@ -131,6 +131,10 @@ inline constexpr Bound kGpuMatters =
 inline constexpr Bound kStarved = From(0.25, "every fourth core had nothing to do");
 inline constexpr Bound kOverheadBound = From(0.15, "opening may take as much");
 inline constexpr Bound kMostOfIt = Above(0.5, "more than half is most of it");
+inline constexpr Bound kWaitWorthNaming = From(0.05, "of the blocked time: smaller kinds of wait change no plan");
+inline constexpr Bound kThreadsMatter =
+    From(0.2, "of the blocked time, CPU of threads without guards: the blocked thread may have waited for them");
+inline constexpr Bound kWaitIsSure = Below(0.25, "of the blocked time, on each side: a wider range names no cause");
 inline constexpr Bound kMoreThanItsShare =
     From(1.25, "times its share of the chunks' time: two equal workers differ by a tenth or so");
 // comparison of runs, of the first run's time

@@ -48,7 +48,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        Severity::kWarning,
        "budget: blocked (or waiting) {0} of the core-seconds, or {2} and more than compute; bad from {1}",
        "above 0.30 the key figure is bad too; from 0.50 on the cores wait for more than half of the time",
-       "Look at the sections with little CPU; read fewer columns, from nearer storage, or run more threads than cores.",
+       "crema run --waits shows what threads wait for: a server, a file, a lock. Sections show where.",
        {&kWaitsToo}},
       {"gpu-bound",
        "time",
@@ -261,8 +261,8 @@ const std::vector<VerdictRule>& VerdictTable() {
        From(0.30),
        kNever,
        Severity::kWarning,
-       "system_cpu_time is {0} of the CPU time of the chunks' owners (chunk_cpu_time - helper_cpu_time), and {2} of "
-       "the core-seconds",
+       "system_cpu_time is {0} of the CPU time of the chunks' owners (chunk_cpu_time - helper_cpu_time - "
+       "unannounced_cpu_time - children_cpu_time), and {2} of the core-seconds",
        "reading and unpacking columns in blocks of 100 kB and more leaves a tenth to the kernel; at 0.30 it does a "
        "large part of the work",
        "See which calls these are (strace -c, perf trace). Read and write larger blocks, and use memory again.",

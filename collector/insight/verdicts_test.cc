@@ -263,8 +263,9 @@ TEST(Verdicts, DoNotSayWhatCodeWaitedForWhereTheKernelDidNotTell) {
   EXPECT_EQ(verdict.evidence.front().first, "budget.waiting.share");
   EXPECT_THAT(Ids(document), Not(Contains("cpu-contention")));
   SetBudget(&document, {{"compute", 60}, {"blocked", 40}});
-  EXPECT_EQ(Find(document, "waiting-bound").sentence,
-            "Your code was blocked on I/O, locks or a device for 40 % of the core-seconds and computed for 60 %.");
+  EXPECT_EQ(
+      Find(document, "waiting-bound").sentence,
+      "Your code was blocked for 40 % of the core-seconds and computed for 60 %. What it waited for is not known.");
 }
 
 TEST(Verdicts, CallComputeBoundFromSixtyPercentOn) {

@@ -7,6 +7,7 @@
 
 #include "collector/insight/short_name.h"
 #include "collector/insight/thresholds.h"
+#include "collector/insight/wait_words.h"
 #include "collector/metrics/statistics/bounded_names.h"
 
 namespace crema {
@@ -85,7 +86,9 @@ std::string MostWaiting(const Measurement& measurement) {
   if (const std::string worker = HolderOfMost(measurement.workers); !worker.empty()) {
     text += (text.empty() ? "" : ", ") + ("on " + ShortName(worker));
   }
-  return text.empty() ? "" : "most of it " + text;
+  const std::string waits = WaitWords(measurement);
+  if (text.empty()) return waits;
+  return (waits.empty() ? "" : waits + "; ") + "most of it " + text;
 }
 
 std::string WhereMostWaiting(const Measurement& measurement) {

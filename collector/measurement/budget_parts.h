@@ -33,12 +33,13 @@ inline constexpr BudgetGroupKind kBudgetGroups[] = {
 
 /// In the document's order, group by group.
 inline constexpr BudgetPartKind kBudgetParts[] = {
-    {"compute", "CPU in your code", "CPU", "", "CPU of results, owners (clipped to the duration) and helpers"},
+    {"compute", "CPU in your code", "CPU", "",
+     "CPU of results: owners (clipped to the duration), helpers, threads without guards and child processes"},
     {"cpu_wait", "Waiting in your code", "waiting for a CPU", "runnable threads that got no CPU",
      "ready to run without a CPU (run delay), clipped to what CPU leaves; with the run delay of the workers' processes "
      "outside chunks, which fills free lanes after `process_cpu`, at most all of them"},
-    {"blocked", "Waiting in your code", "blocked", "code blocked on I/O, locks or a device",
-     "I/O, locks, the GIL, a GPU, sleep: what CPU, run delay and joining leave"},
+    {"blocked", "Waiting in your code", "blocked", "code that was blocked",
+     "I/O, locks, the GIL, a GPU, sleep: what CPU, run delay and joining leave. The table `waits` divides it"},
     {"gpu_wait", "Waiting in your code", "waiting for the GPU", "code that waited for the GPU",
      "inside CUDA's synchronisations and copies, whether the thread spun (else in `compute`) or was blocked (else in "
      "`blocked`); only with `crema run --gpu`"},
@@ -55,7 +56,8 @@ inline constexpr BudgetPartKind kBudgetParts[] = {
     {"failed", "Framework and repeats", "failed, lost and repeated attempts", "attempts that gave no result",
      "lane time of attempts that are no result: failed, repeated, lost"},
     {"joined", "Idle", "owners waiting for their helpers",
-     "cores that were free while threads waited for their helpers", "free while owners waited for their own helpers"},
+     "cores that were free while threads waited for their helpers",
+     "free while owners waited for their own helpers, for threads without guards, or for child processes"},
     {"unused_by_tasks", "Idle", "given to tasks that did not use them", "cores that tasks were given and did not use",
      "free while a task held them beside those that it used; only where an engine gave a task more than one core"},
     {"startup", "Idle", "before the first chunk", "cores that were free before their first chunk",

@@ -56,6 +56,12 @@ constexpr Table kTables[] = {
         "their seconds are no part of the sections' times.",
         "no request to storage was recorded; in Python crema run --requests records them, in C++ "
         "TrackRequest"),
+    TableOf<&Measurement::waits>(
+        "waits",
+        "What threads waited for while they were blocked ([waits](waits.md)), by dataset, section, kind and object, "
+        "the "
+        "largest first. The seconds add up to the blocked time of owners and helpers; samples only divide it.",
+        "no thread was seen waiting: nothing waited, or waits were not sampled"),
     TableOf<&Measurement::functions>("functions",
                                      "What sections are made of ([inside a section](inside.md)), by section and "
                                      "dataset, in each the largest first, `(other)` last.",

@@ -36,6 +36,7 @@ struct Measurement {
   std::vector<CustomMetricRow> custom_metrics;
   std::vector<CutRow> cuts;
   std::vector<RequestSumRow> requests;
+  std::vector<WaitSumRow> waits;
   std::vector<FunctionRow> functions;
   std::vector<GpuKernelRow> gpu_kernels;
   std::vector<FineRow> fine;

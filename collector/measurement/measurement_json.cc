@@ -150,6 +150,7 @@ constexpr Column kDocument[] = {
     ColumnOf<&Measurement::resource_advice>("resource_advice"),
     ColumnOf<&Measurement::headline>("headline"),
     ColumnOf<&Measurement::trouble>("trouble"),
+    ColumnOf<&Measurement::waits>("waits"),
 };
 
 }  // namespace

@@ -166,6 +166,29 @@ constexpr Column kRequestSumColumns[] = {
     ColumnOf<&RequestSumRow::errors>("errors", "errors", Kind::kCount, 2, "those that failed"),
 };
 
+constexpr Column kWaitSumColumns[] = {
+    ColumnOf<&WaitSumRow::dataset>("dataset", "dataset", Kind::kText, 2, "of the chunk; null where it has none"),
+    ColumnOf<&WaitSumRow::section>("section", "section", Kind::kText, 0,
+                                   "path of the section that was open; empty outside every section"),
+    ColumnOf<&WaitSumRow::kind>("kind", "waiting for", Kind::kText, 0,
+                                "lock or condition, interpreter lock, read, write, sync, network, poll, sleep, child "
+                                "process, page fault, other, not known"),
+    ColumnOf<&WaitSumRow::object>("object", "object", Kind::kPath, 0,
+                                  "the file, pipe, server or system call; null where it is not known"),
+    ColumnOf<&WaitSumRow::seconds>("seconds", "time", Kind::kDuration, 0,
+                                   "the part of the blocked time that the samples give it"),
+    ColumnOf<&WaitSumRow::share>("share", "share", Kind::kShare, 0, "of the blocked time of its dataset"),
+    ColumnOf<&WaitSumRow::low>(
+        "low", "at least", Kind::kShare, 1,
+        "lower end of the 95 % range of `share`: of the number of samples, and of how far the "
+        "share of samples that were blocked is from the blocked time; null where nothing was seen"),
+    ColumnOf<&WaitSumRow::high>("high", "at most", Kind::kShare, 1, "its upper end"),
+    ColumnOf<&WaitSumRow::samples>("samples", "samples", Kind::kCount, 1, "how often a thread was seen so"),
+    ColumnOf<&WaitSumRow::coarse>("coarse", "coarse", Kind::kFlag, 3,
+                                  "threads also waited for CPUs for more than a fifth of the time: short waits may be "
+                                  "off by 20 points then"),
+};
+
 constexpr Column kGpuKernelColumns[] = {
     ColumnOf<&GpuKernelRow::section>("section", "section", Kind::kText, 0,
                                      "path of the section that launched it; empty outside every section"),
@@ -225,6 +248,7 @@ absl::Span<const Column> CustomMetricRow::Columns() {
 }
 absl::Span<const Column> CutRow::Columns() { return kCutColumns; }
 absl::Span<const Column> RequestSumRow::Columns() { return kRequestSumColumns; }
+absl::Span<const Column> WaitSumRow::Columns() { return kWaitSumColumns; }
 absl::Span<const Column> FunctionRow::Columns() { return kFunctionColumns; }
 absl::Span<const Column> GpuKernelRow::Columns() { return kGpuKernelColumns; }
 absl::Span<const Column> FineRow::Columns() { return kFineColumns; }

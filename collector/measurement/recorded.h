@@ -122,6 +122,21 @@ struct RequestSumRow {
   static absl::Span<const Column> Columns();
 };
 
+/// What threads waited for in a section of chunks of a dataset: a part of the time in which they were blocked.
+struct WaitSumRow {
+  Text dataset;
+  Text section;
+  Text kind;
+  Text object;
+  Number seconds;
+  Number share;
+  Number low;
+  Number high;
+  Number samples;
+  Flag coarse;
+  static absl::Span<const Column> Columns();
+};
+
 /// A function that ran itself, inside a section of chunks of a dataset.
 struct FunctionRow {
   Text section;

@@ -229,6 +229,7 @@ void Assembly::AddRecorded() {
   to_.custom_metrics = std::move(findings.custom_metrics);
   to_.cuts = std::move(findings.cuts);
   to_.requests = std::move(findings.requests);
+  to_.waits = std::move(figures_.waits);
   to_.functions = std::move(findings.functions);
   to_.gpu_kernels = std::move(findings.gpu.kernels);
   for (const EngineFineSum& sum : findings.fine) {

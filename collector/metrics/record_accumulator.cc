@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "collector/metrics/attempts/row_of_chunk.h"
 #include "collector/metrics/statistics/known_sum.h"
 
 namespace crema {
@@ -9,7 +10,7 @@ namespace crema {
 void RecordAccumulator::Add(const LogRef& log, const ChunkFact& chunk) {
   processes_.SawAlive(log, chunk.stop_ns);
   processes_.SawChunk(log);
-  if (chunk.lanes_peak.has_value()) processes_.SawLanes(log, *chunk.lanes_peak);
+  if (const auto lanes = LanesPeakOf(chunk)) processes_.SawLanes(log, *lanes);
   processes_.SawPeak(log, chunk.rss_peak_bytes);
   attempts_.Add(log, chunk);
   sections_.Add(chunk);
@@ -18,12 +19,13 @@ void RecordAccumulator::Add(const LogRef& log, const ChunkFact& chunk) {
   cuts_.Add(log, chunk);
   activities_.Add(log, chunk);
   requests_.Add(chunk);
+  waits_.Add(chunk.input.dataset, chunk.waits);
   files_.Add(chunk);
 }
 
 void RecordAccumulator::Add(const LogRef& log, const SumsFact& sums) {
   processes_.SawChunk(log);
-  if (sums.lanes_peak.has_value()) processes_.SawLanes(log, *sums.lanes_peak);
+  if (const auto lanes = LanesPeakOf(sums)) processes_.SawLanes(log, *lanes);
   processes_.SawPeak(log, sums.rss_peak_bytes);
   attempts_.Add(log, sums);
   sections_.Add(sums);
@@ -32,6 +34,7 @@ void RecordAccumulator::Add(const LogRef& log, const SumsFact& sums) {
   cuts_.Add(sums);
   activities_.Add(log, sums);
   requests_.Add(sums);
+  waits_.Add(sums.input.dataset, sums.waits);
   files_.Add(sums);
 }
 
@@ -103,6 +106,7 @@ void RecordAccumulator::Merge(RecordAccumulator other) {
   cuts_.Merge(other.cuts_, logs);
   activities_.Merge(other.activities_, logs);
   requests_.Merge(other.requests_);
+  waits_.Merge(other.waits_);
   functions_.Merge(other.functions_);
   allocations_.Merge(other.allocations_);
   gpu_.Merge(other.gpu_, logs);
@@ -130,6 +134,7 @@ RecordFindings RecordAccumulator::Finalize() && {
   findings.cuts = cuts_.Finalize(results, &omissions.cuts);
   findings.activities = activities_.Finalize(findings.processes, &omissions.activities);
   findings.requests = requests_.Finalize(&omissions.requests);
+  findings.waits = waits_.Finalize();
   findings.functions = functions_.Finalize(&omissions.functions);
   findings.allocations = allocations_.Finalize(&findings.sections.rows, &findings.processes.sections);
   findings.gpu = gpu_.Finalize(results, &findings.sections.rows, &findings.processes.sections);

@@ -20,6 +20,7 @@
 #include "collector/metrics/contents/request_table.h"
 #include "collector/metrics/contents/section_table.h"
 #include "collector/metrics/contents/span_table.h"
+#include "collector/metrics/contents/wait_table.h"
 #include "collector/metrics/engine/fine_table.h"
 #include "collector/metrics/engine/task_table.h"
 #include "collector/metrics/workers/process_table.h"
@@ -52,6 +53,7 @@ struct RecordFindings {
   std::vector<CutRow> cuts;
   std::vector<ActivitySumRow> activities;
   std::vector<RequestSumRow> requests;
+  std::vector<WaitCount> waits;
   std::vector<FunctionRow> functions;
   FileFindings files;
   std::vector<SpanRow> spans;
@@ -99,6 +101,7 @@ class RecordAccumulator {
   CutTable cuts_;
   ActivityTable activities_;
   RequestTable requests_;
+  WaitTable waits_;
   FunctionTable functions_;
   FileTable files_;
   SpanTable spans_;

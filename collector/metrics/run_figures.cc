@@ -5,6 +5,8 @@
 
 #include "collector/measurement/catalog.h"
 #include "collector/metrics/attempt_analyses.h"
+#include "collector/metrics/attempts/unannounced_cpu.h"
+#include "collector/metrics/contents/wait_table.h"
 #include "collector/metrics/engine/cluster_timelines.h"
 #include "collector/metrics/engine/engine_metrics.h"
 #include "collector/metrics/engine/missing_logs.h"
@@ -132,6 +134,7 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
     figures.engine.complaints.push_back(std::move(complaint));
   }
 
+  LeaveOutBackground(processes, &figures.findings.attempts);
   JudgeEnds(cluster_workers, task_of_process, trees, &figures.findings);
   figures.processes = LargestProcesses(trees);
   figures.phases = FindPhases(figures.findings.spans);
@@ -147,6 +150,7 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   MetricSet& metrics = figures.metrics;
   SetAllNull(&metrics);
   SetWorkerMetrics(steps, &metrics);
+  figures.waits = DivideBlocked(figures.findings.waits, figures.findings.attempts);
   ForgetUnknownCores(figures);
   figures.chosen = ChooseTotals(figures.findings.processes.has_records(), figures.totals, figures.bytes_read_chunks(),
                                 figures.coffea);

@@ -88,6 +88,7 @@ struct RunFigures {
   std::vector<ProcessUse> processes;  ///< of the tree
   std::vector<PhaseRow> phases;
 
+  std::vector<WaitSumRow> waits;
   std::vector<BreakdownRow> by_dataset;
   std::string_view datasets_source;
   std::vector<BreakdownRow> by_file;

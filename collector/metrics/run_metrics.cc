@@ -144,6 +144,8 @@ void SetRunMetrics(const RecordFindings& findings, const AttemptTotals& totals, 
   SetIfKnown("system_cpu_time", totals.system_cpu_ns.Seconds(), metrics);
   SetSum("minor_faults", totals.minor_faults, metrics);
   SetSum("chunk_major_faults", totals.major_faults, metrics);
+  SetIfKnown("unannounced_cpu_time", totals.unannounced_cpu_ns.Seconds(), metrics);
+  SetIfKnown("children_cpu_time", totals.children_cpu_ns.Seconds(), metrics);
   if (chosen.num_chunks.value.value_or(0) > 0) {
     SetRatioOfKeys("busy_time_per_chunk", "busy_time", "num_chunks", 1, metrics);
   }

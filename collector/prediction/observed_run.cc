@@ -242,7 +242,11 @@ void RunObserver::Add(const Attempt& attempt) {
   chunk.duration = static_cast<double>(std::max<int64_t>(0, fact.stop_ns - fact.start_ns)) / 1e9;
   chunk.cpu_known = fact.cpu_ns.has_value();
   const double own_cpu = std::min(chunk.duration, static_cast<double>(fact.cpu_ns.value_or(0)) / 1e9);
-  chunk.cpu = own_cpu + static_cast<double>(fact.helper_cpu_ns.value_or(0)) / 1e9;
+  double others_cpu = 0;
+  for (const auto& cpu_ns : {fact.helper_cpu_ns, fact.unannounced_cpu_ns, fact.children_cpu_ns}) {
+    others_cpu += static_cast<double>(cpu_ns.value_or(0)) / 1e9;
+  }
+  chunk.cpu = own_cpu + others_cpu;
   chunk.cpu_wait = std::min(chunk.duration - own_cpu, static_cast<double>(fact.cpu_wait_ns.value_or(0)) / 1e9);
   if (fact.events.has_value()) chunk.events = static_cast<double>(*fact.events);
   chunk.section = std::min(chunk.duration, SectionSeconds(fact));

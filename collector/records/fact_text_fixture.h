@@ -56,6 +56,7 @@ class FactText {
   void Put(const RequestFact& row) {
     PutAll(row.server, row.operation, row.count, row.bytes, row.total_ns, row.max_ns, row.errors);
   }
+  void Put(const WaitFact& row) { PutAll(row.path, row.kind, row.object, row.samples); }
   void Put(const ChunkInput& input) {
     PutAll(input.dataset, input.file, input.tree, input.entry_start, input.entry_stop, input.pass);
   }
@@ -68,9 +69,9 @@ class FactText {
            fact.cpu_ns, fact.helper_cpu_ns, fact.cpu_wait_ns, fact.helper_wait_ns, fact.helper_scope_ns,
            fact.helper_union_ns, fact.rss_start_bytes, fact.rss_stop_bytes, fact.rss_peak_bytes, fact.io_read_bytes,
            fact.open_chunks, fact.lanes_peak, fact.thread, fact.tid, fact.input, fact.span, fact.error, fact.columns,
-           fact.sections, fact.memory_sections, fact.metrics, fact.cuts, fact.activities, fact.requests,
-           fact.sections_dropped, fact.suspended_ns, fact.inner_ns, fact.allocations, fact.allocated_bytes,
-           fact.system_cpu_ns, fact.minor_faults, fact.major_faults, fact.unannounced_cpu_ns, fact.children_cpu_ns);
+           fact.sections, fact.memory_sections, fact.metrics, fact.cuts, fact.activities, fact.requests, fact.waits,
+           fact.unannounced_cpu_ns, fact.children_cpu_ns, fact.sections_dropped, fact.suspended_ns, fact.inner_ns,
+           fact.allocations, fact.allocated_bytes, fact.system_cpu_ns, fact.minor_faults, fact.major_faults);
   }
 
  private:

@@ -247,6 +247,14 @@ struct BeginFact {
   std::optional<int64_t> process_cpu_ns;  ///< of the process's first chunk: CPU time of all threads until then
 };
 
+/// How often a thread of the chunk was seen in a wait of this kind; `running`: in none.
+struct WaitFact {
+  std::string_view path;
+  std::string_view kind;
+  std::string_view object;
+  int64_t samples = 0;
+};
+
 struct ChunkFact {
   int64_t number = 0;  ///< `chunk`: unique in its log
   int64_t start_ns = 0;
@@ -268,8 +276,6 @@ struct ChunkFact {
   std::optional<int64_t> system_cpu_ns;  ///< of `cpu_ns`: in the kernel
   std::optional<int64_t> minor_faults;   ///< of the owner thread, as the next
   std::optional<int64_t> major_faults;
-  std::optional<int64_t> unannounced_cpu_ns;  ///< of threads that no guard announced, while it alone was open
-  std::optional<int64_t> children_cpu_ns;     ///< of child processes, likewise
   std::optional<int64_t> open_chunks;
   std::optional<int64_t> lanes_peak;
   std::optional<uint64_t> thread;
@@ -284,6 +290,9 @@ struct ChunkFact {
   std::vector<CutFact> cuts;
   std::vector<ActivityFact> activities;
   std::vector<RequestFact> requests;
+  std::vector<WaitFact> waits;
+  std::optional<int64_t> unannounced_cpu_ns;  ///< of threads without guards, while no other chunk was open
+  std::optional<int64_t> children_cpu_ns;     ///< of child processes that ended, likewise
   int64_t sections_dropped = 0;
   int64_t suspended_ns = 0;            ///< of the time from start to stop, that in which it was on no thread
   int64_t inner_ns = 0;                ///< the same, that of chunks and helper scopes inside it on its thread
@@ -329,8 +338,6 @@ struct SumsFact {
   std::optional<int64_t> system_cpu_ns;
   std::optional<int64_t> minor_faults;
   std::optional<int64_t> major_faults;
-  std::optional<int64_t> unannounced_cpu_ns;
-  std::optional<int64_t> children_cpu_ns;
   std::optional<int64_t> lanes_peak;
   std::vector<SectionFact> sections;
   std::vector<MemorySectionFact> memory_sections;
@@ -338,6 +345,9 @@ struct SumsFact {
   std::vector<CutFact> cuts;
   std::vector<ActivityFact> activities;
   std::vector<RequestFact> requests;
+  std::vector<WaitFact> waits;
+  std::optional<int64_t> unannounced_cpu_ns;  ///< as of a chunk, as the next
+  std::optional<int64_t> children_cpu_ns;
   int64_t sections_dropped = 0;
 };
 
@@ -382,6 +392,15 @@ struct ClockFact {
   int64_t uncertainty_ns = 0;
 };
 
+/// CPU time of a process's threads without guards, and how long it was, by the chunks that were open: one alone, or
+/// none.
+struct UnannouncedFact {
+  std::optional<int64_t> alone_cpu_ns;
+  std::optional<int64_t> alone_ns;
+  std::optional<int64_t> outside_cpu_ns;
+  std::optional<int64_t> outside_ns;
+};
+
 /// One reading of a process by its own sampler. `sections` are those outside chunks, summed since the process began.
 struct SampleFact {
   int64_t time_ns = 0;
@@ -397,6 +416,7 @@ struct SampleFact {
   std::optional<int64_t> overhead_ns;  ///< what the instrumentation has cost so far
   ProcessCounts counts;
   std::vector<MetricFact> metrics;  ///< of no chunk, since the process began
+  UnannouncedFact unannounced;
 };
 
 struct FileFact {
@@ -421,11 +441,12 @@ struct EndFact {
   std::optional<int64_t> failed;
   std::optional<int64_t> open;
   std::optional<int64_t> dropped;  ///< records that could not be written, and what guards were told and was not kept
-  std::optional<int64_t> summed_chunks;   ///< of `chunks`, those that are in sums
-  std::optional<int64_t> misused;         ///< of `dropped`, guards that were not used as they should be
-  std::optional<int64_t> overhead_ns;     ///< what the instrumentation cost
-  std::optional<int64_t> cpu_ns;          ///< CPU time of all threads
-  std::vector<SectionFact> sections;      ///< those outside chunks
+  std::optional<int64_t> summed_chunks;  ///< of `chunks`, those that are in sums
+  std::optional<int64_t> misused;        ///< of `dropped`, guards that were not used as they should be
+  std::optional<int64_t> overhead_ns;    ///< what the instrumentation cost
+  std::optional<int64_t> cpu_ns;         ///< CPU time of all threads
+  std::vector<SectionFact> sections;     ///< those outside chunks
+  UnannouncedFact unannounced;
   std::optional<int64_t> unwritten;       ///< of `dropped`, lines that the disk did not take
   std::optional<int64_t> outside_chunks;  ///< of `dropped`, values and guards where no chunk was open
   std::optional<int64_t> tasks_left_out;  ///< tasks of an engine that have no line, for want of room on the disk

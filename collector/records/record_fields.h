@@ -216,6 +216,13 @@ inline constexpr Field<RequestFact> kRequestFields[] = {
     NotNegative<&RequestFact::errors>("errors"),
 };
 
+inline constexpr Field<WaitFact> kWaitFields[] = {
+    Any<&WaitFact::path>("path", kRequired),
+    Any<&WaitFact::kind>("kind", kRequired),
+    Any<&WaitFact::object>("object"),
+    NotNegative<&WaitFact::samples>("samples", kRequired),
+};
+
 inline constexpr Field<ProcessFact> kAttributeFields[] = {
     NotNegative<&ProcessFact::total_events>("total_events"),
 };
@@ -374,6 +381,7 @@ inline constexpr Field<ChunkFact> kChunkFields[] = {
     Objects<&ChunkFact::cuts, kCutFields>("cuts"),
     Objects<&ChunkFact::activities, kActivityFields>("activities"),
     Objects<&ChunkFact::requests, kRequestFields>("requests"),
+    Objects<&ChunkFact::waits, kWaitFields>("waits"),
     NotNegative<&ChunkFact::sections_dropped>("sections_dropped"),
     NotNegative<&ChunkFact::suspended_ns>("suspended_ns"),
     NotNegative<&ChunkFact::inner_ns>("inner_ns"),
@@ -436,6 +444,7 @@ inline constexpr Field<SumsFact> kSumsFields[] = {
     Objects<&SumsFact::cuts, kCutFields>("cuts"),
     Objects<&SumsFact::activities, kActivityFields>("activities"),
     Objects<&SumsFact::requests, kRequestFields>("requests"),
+    Objects<&SumsFact::waits, kWaitFields>("waits"),
     NotNegative<&SumsFact::sections_dropped>("sections_dropped"),
     Skip<SumsFact>("suspended_ns"),
 };
@@ -524,6 +533,10 @@ inline constexpr Field<SampleFact> kSampleFields[] = {
     NotNegative<&SampleFact::counts, &ProcessCounts::read_call_bytes>("read_call_bytes"),
     NotNegative<&SampleFact::counts, &ProcessCounts::run_delay_ns>("run_delay_ns"),
     NotNegative<&SampleFact::counts, &ProcessCounts::throttled_ns>("throttled_ns"),
+    NotNegative<&SampleFact::unannounced, &UnannouncedFact::alone_cpu_ns>("alone_cpu_ns"),
+    NotNegative<&SampleFact::unannounced, &UnannouncedFact::alone_ns>("alone_ns"),
+    NotNegative<&SampleFact::unannounced, &UnannouncedFact::outside_cpu_ns>("outside_cpu_ns"),
+    NotNegative<&SampleFact::unannounced, &UnannouncedFact::outside_ns>("outside_ns"),
     Objects<&SampleFact::metrics, kMetricFields>("metrics"),
 };
 
@@ -569,6 +582,10 @@ inline constexpr Field<EndFact> kEndFields[] = {
     NotNegative<&EndFact::counts, &ProcessCounts::read_call_bytes>("read_call_bytes"),
     NotNegative<&EndFact::counts, &ProcessCounts::run_delay_ns>("run_delay_ns"),
     NotNegative<&EndFact::counts, &ProcessCounts::throttled_ns>("throttled_ns"),
+    NotNegative<&EndFact::unannounced, &UnannouncedFact::alone_cpu_ns>("alone_cpu_ns"),
+    NotNegative<&EndFact::unannounced, &UnannouncedFact::alone_ns>("alone_ns"),
+    NotNegative<&EndFact::unannounced, &UnannouncedFact::outside_cpu_ns>("outside_cpu_ns"),
+    NotNegative<&EndFact::unannounced, &UnannouncedFact::outside_ns>("outside_ns"),
     Objects<&EndFact::sections, kSectionFields>("sections"),
     Objects<&EndFact::metrics, kMetricFields>("metrics"),
 };

@@ -56,6 +56,7 @@ void ClearWithContents(Fact& fact) {
   auto cuts = Emptied(fact.cuts);
   auto activities = Emptied(fact.activities);
   auto requests = Emptied(fact.requests);
+  auto waits = Emptied(fact.waits);
   fact = Fact();
   fact.sections = std::move(sections);
   fact.memory_sections = std::move(memory_sections);
@@ -63,6 +64,7 @@ void ClearWithContents(Fact& fact) {
   fact.cuts = std::move(cuts);
   fact.activities = std::move(activities);
   fact.requests = std::move(requests);
+  fact.waits = std::move(waits);
 }
 
 void Clear(ProcessFact& fact) {

@@ -32,6 +32,8 @@ SumsFact NumbersOf(const SumsFact& fact) {
   numbers.helper_cpu_ns = fact.helper_cpu_ns;
   numbers.cpu_wait_ns = fact.cpu_wait_ns;
   numbers.helper_joined_ns = fact.helper_joined_ns;
+  numbers.unannounced_cpu_ns = fact.unannounced_cpu_ns;
+  numbers.children_cpu_ns = fact.children_cpu_ns;
   return numbers;
 }
 
@@ -53,6 +55,8 @@ std::optional<SumsFact> SumsSoFar::Increment(const SumsFact& fact) {
   added.helper_cpu_ns = Less(fact.helper_cpu_ns, before.helper_cpu_ns, is_first);
   added.cpu_wait_ns = Less(fact.cpu_wait_ns, before.cpu_wait_ns, is_first);
   added.helper_joined_ns = Less(fact.helper_joined_ns, before.helper_joined_ns, is_first);
+  added.unannounced_cpu_ns = Less(fact.unannounced_cpu_ns, before.unannounced_cpu_ns, is_first);
+  added.children_cpu_ns = Less(fact.children_cpu_ns, before.children_cpu_ns, is_first);
   added.first_start_ns = std::max(fact.first_start_ns, before.last_stop_ns);
   told_.insert_or_assign(name, NumbersOf(fact));
   return added;

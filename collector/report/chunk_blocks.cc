@@ -60,7 +60,7 @@ std::string_view MostOfIt(const DetailAttempt& attempt) {
 /// Why it took long: what its size explains first, then what its time went to.
 std::string Why(const DetailAttempt& attempt) {
   if (attempt.is_oversized) return "<span class=\"pill info\">large chunk</span>";
-  if (attempt.straggler_reason == "blocked") return Pill(Mark::kWatch, "blocked: slow read or lock");
+  if (attempt.straggler_reason == "blocked") return Pill(Mark::kWatch, "blocked");
   if (attempt.straggler_reason == "cpu_wait") return Pill(Mark::kWatch, "waiting for a CPU");
   if (attempt.straggler_reason == "joined") return Pill(Mark::kWatch, "waited for its helpers");
   if (attempt.straggler_reason == "cpu") return Pill(Mark::kWatch, "more computing");

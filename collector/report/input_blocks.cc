@@ -231,6 +231,16 @@ std::string RequestsCard(const PageInput& input) {
          "</section>\n";
 }
 
+std::string WaitsCard(const PageInput& input) {
+  if (input.measurement.waits.empty()) return "";
+  return "<section class=\"card\" id=\"waits\"><h3>What threads waited for</h3><p class=\"sub\">The blocked time of "
+         "your "
+         "code is exact; samples divide it.</p>\n" +
+         DocumentHtmlTable(CellsOf(input.measurement.waits),
+                           {"waits", "What threads waited for", "seconds", input.limits.table_rows, "seconds", 4}) +
+         "</section>\n";
+}
+
 }  // namespace
 
 PageBlock InputsBlock(const PageInput& input) {
@@ -248,7 +258,8 @@ PageBlock InputsBlock(const PageInput& input) {
   add("files", "Files", "file");
   panels.push_back({"branches", Counted("branch", ColumnsOf(measurement).size()), BranchesPanel(measurement)});
   block.html = "<section class=\"card\">" + Switched("what the rows are", panels, "By dataset, file, branch") +
-               DataAccess(measurement) + "</section>\n" + RequestsCard(input) + ChartCards(input, block.id);
+               DataAccess(measurement) + "</section>\n" + RequestsCard(input) + WaitsCard(input) +
+               ChartCards(input, block.id);
   block.data = ChartData(input, block.id);
   return block;
 }

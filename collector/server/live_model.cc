@@ -154,7 +154,7 @@ void LiveModel::AddSums(LiveWorker& worker, const SumsFact& added) {
   }
   if (added.cpu_ns.has_value()) {
     totals_.cpu_known = true;
-    const int64_t cpu_ns = *added.cpu_ns + added.helper_cpu_ns.value_or(0);
+    const int64_t cpu_ns = *added.cpu_ns + std::max<int64_t>(0, HelpersOf(added).cpu_ns);
     for (int64_t* sum : {&totals_.cpu_ns, &worker.cpu_ns, &dataset.cpu_ns}) *sum += cpu_ns;
   }
   if (added.failed) {
@@ -227,7 +227,7 @@ void LiveModel::AddChunk(LiveWorker& worker, const ChunkFact& chunk) {
     dataset.bytes_read += *chunk.bytes_read;
   }
   if (chunk.cpu_ns.has_value()) {
-    const int64_t cpu_ns = *chunk.cpu_ns + chunk.helper_cpu_ns.value_or(0);
+    const int64_t cpu_ns = *chunk.cpu_ns + std::max<int64_t>(0, HelpersOf(chunk).value_or(HelperTimes()).cpu_ns);
     totals_.cpu_known = true;
     totals_.cpu_ns += cpu_ns;
     worker.cpu_ns += cpu_ns;
@@ -439,10 +439,11 @@ void LiveModel::AddTimes(LiveWorker& worker, const ChunkFact& chunk, const LiveD
   const AttemptRow row = RowOf(chunk);
   const auto open = static_cast<double>(row.stop_ns() - row.start_ns);
   const auto duration = static_cast<double>(row.duration_ns);
-  const std::optional<OwnerTime> owner = SplitOwnerTime(row, chunk.helper_union_ns.value_or(0));
+  const int64_t helpers_ns = HelpersOf(chunk).value_or(HelperTimes()).union_ns;
+  const std::optional<OwnerTime> owner = SplitOwnerTime(row, helpers_ns);
   const double waiting = owner.has_value() ? static_cast<double>(owner->cpu_wait_ns + owner->blocked_ns) : 0;
   if (owner.has_value() && owner->wait_known && !chunk.failed) totals_.blocked_ns += owner->blocked_ns;
-  worker.helped.helpers_ns += std::min(chunk.helper_union_ns.value_or(0), row.duration_ns);
+  worker.helped.helpers_ns += std::min(helpers_ns, row.duration_ns);
   if (owner.has_value()) worker.helped.joined_ns += owner->joined_ns;
   const int64_t events = chunk.failed ? 0 : chunk.events.value_or(0);
   if (RunSecond* bin = recent_.Find(static_cast<int64_t>(std::floor(stop))); bin != nullptr) {

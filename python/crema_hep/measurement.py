@@ -32,6 +32,7 @@ _TABLES = (
     "process_sections",
     "processes",
     "requests",
+    "waits",
     "resource_advice",
     "sections",
     "slow_spells",

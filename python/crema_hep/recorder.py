@@ -55,7 +55,7 @@ def enable(
         options.no_arguments = 1 if record_arguments is False else 0
         if interval:
             options.interval_seconds = float(interval)
-        elif interval is not None or "CREMA_INTERVAL" not in os.environ:
+        elif interval is not None or os.environ.get("CREMA_INTERVAL", "0") == "0":
             options.interval_seconds = -1
         is_on = bool(_enable(ctypes.byref(options)))
         stacks = sys.modules.get("crema_hep.stacks")  # else the package begins with it, as soon as it is imported

@@ -81,6 +81,7 @@ ChildResult RunInChild(const Environment& environment, const std::function<void(
                              "CREMA_THREADS",
                              "CREMA_INTERVAL",
                              "CREMA_STACKS",
+                             "CREMA_WAITS",
                              "CREMA_ALLOCATIONS",
                              "CREMA_TRACE",
                              "CREMA_TOTAL_EVENTS",
@@ -100,6 +101,7 @@ ChildResult RunInChild(const Environment& environment, const std::function<void(
     }
     // every test again, beside what looks into its threads
     if (const char* hertz = getenv("CREMA_TEST_STACKS"); hertz != nullptr) setenv("CREMA_STACKS", hertz, 1);
+    if (const char* hertz = getenv("CREMA_TEST_WAITS"); hertz != nullptr) setenv("CREMA_WAITS", hertz, 1);
     if (getenv("CREMA_TEST_ALLOCATIONS") != nullptr) setenv("CREMA_ALLOCATIONS", "1", 1);
     for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
     body();

@@ -59,6 +59,11 @@ TEST(RecordLog, FieldsStandInTheOrderOfTheFormat) {
                                                               "io_read_bytes",
                                                               "open_chunks",
                                                               "lanes_peak",
+                                                              "system_cpu_ns",
+                                                              "minor_faults",
+                                                              "major_faults",
+                                                              "unannounced_cpu_ns",
+                                                              "children_cpu_ns",
                                                               "thread",
                                                               "tid",
                                                               "dataset",
@@ -78,19 +83,32 @@ TEST(RecordLog, FieldsStandInTheOrderOfTheFormat) {
                                                               "sections_dropped",
                                                               "attributes"}));
   EXPECT_EQ(FieldNames(FirstLineOfType(log, "span")), (Names{"type", "name", "path", "start_ns", "stop_ns", "thread"}));
-  EXPECT_EQ(FieldNames(FirstLineOfType(log, "end")),
-            (Names{"type", "time_ns", "realtime_offset_ns", "chunks", "failed", "open", "dropped", "summed_chunks",
-                   "misused", "unwritten", "outside_chunks", "overhead_ns", "cpu_ns", "sections"}));
+  EXPECT_EQ(FieldNames(FirstLineOfType(log, "end")), (Names{"type",           "time_ns",        "realtime_offset_ns",
+                                                            "chunks",         "failed",         "open",
+                                                            "dropped",        "summed_chunks",  "misused",
+                                                            "unwritten",      "outside_chunks", "overhead_ns",
+                                                            "cpu_ns",         "rss_peak_bytes", "anonymous_bytes",
+                                                            "file_bytes",     "system_cpu_ns",  "minor_faults",
+                                                            "major_faults",   "read_calls",     "read_call_bytes",
+                                                            "run_delay_ns",   "throttled_ns",   "alone_cpu_ns",
+                                                            "alone_ns",       "shared_cpu_ns",  "shared_ns",
+                                                            "outside_cpu_ns", "outside_ns",     "wait_samples",
+                                                            "waits_reason",   "sections"}));
   Names sample = FieldNames(FirstLineOfType(log, "sample"));
-  ASSERT_GE(sample.size(), 11u);
-  sample.resize(11);  // the format leaves the rest open
-  EXPECT_EQ(sample, (Names{"type", "time_ns", "realtime_offset_ns", "rss_bytes", "cpu_ns", "threads", "open_chunks",
-                           "read_bytes", "write_bytes", "memory_limit_bytes", "sections"}));
+  ASSERT_GE(sample.size(), 30u);
+  sample.resize(30);  // the format leaves the rest open
+  EXPECT_EQ(sample,
+            (Names{"type",           "time_ns",         "realtime_offset_ns", "rss_bytes",     "cpu_ns",
+                   "threads",        "open_chunks",     "read_bytes",         "write_bytes",   "memory_limit_bytes",
+                   "rss_peak_bytes", "anonymous_bytes", "file_bytes",         "system_cpu_ns", "minor_faults",
+                   "major_faults",   "read_calls",      "read_call_bytes",    "run_delay_ns",  "throttled_ns",
+                   "alone_cpu_ns",   "alone_ns",        "shared_cpu_ns",      "shared_ns",     "outside_cpu_ns",
+                   "outside_ns",     "wait_samples",    "waits_reason",       "sections"}));
 }
 
 TEST(RecordLog, BeginsWithTheProcessAndCloses) {
   const RecordLog log = LogWithEveryLine();
-  EXPECT_EQ(log.lines.front().rfind("{\"type\":\"process\",\"schema\":\"crema.records/1\",\"schema_minor\":18,", 0),
+  EXPECT_EQ(log.lines.front().rfind("{\"type\":\"process\",\"schema\":\"crema.records/1\",\"schema_minor\":19,", 0),
             0u);
   EXPECT_EQ(log.lines.back(), FirstLineOfType(log, "end"));
 }

@@ -72,6 +72,13 @@ struct RequestRow {
   std::int64_t errors = 0;
 };
 
+struct WaitRow {
+  std::string path;
+  std::string kind;
+  MaybeText object;
+  std::int64_t samples = 0;
+};
+
 /// What `begin` and `chunk` lines share.
 struct ChunkIdentity {
   std::int64_t number = 0;
@@ -120,6 +127,12 @@ struct ChunkLine : ChunkIdentity {
   MaybeInteger io_read_bytes;
   MaybeInteger open_chunks;
   MaybeInteger lanes_peak;
+  MaybeInteger system_cpu_ns;
+  MaybeInteger minor_faults;
+  MaybeInteger major_faults;
+  MaybeInteger unannounced_cpu_ns;
+  MaybeInteger children_cpu_ns;
+  std::vector<WaitRow> waits;
   MaybeText error;
   std::optional<std::vector<std::string>> columns;
   std::vector<SectionRow> sections;

@@ -151,6 +151,19 @@ ChunkLine ReadChunk(const Json& line) {
   Get(line, "io_read_bytes", &chunk.io_read_bytes);
   Get(line, "open_chunks", &chunk.open_chunks);
   Get(line, "lanes_peak", &chunk.lanes_peak);
+  Get(line, "system_cpu_ns", &chunk.system_cpu_ns);
+  Get(line, "minor_faults", &chunk.minor_faults);
+  Get(line, "major_faults", &chunk.major_faults);
+  Get(line, "unannounced_cpu_ns", &chunk.unannounced_cpu_ns);
+  Get(line, "children_cpu_ns", &chunk.children_cpu_ns);
+  for (const Json& row : line.value("waits", Json::array())) {
+    WaitRow wait;
+    Get(row, "path", &wait.path);
+    Get(row, "kind", &wait.kind);
+    Get(row, "object", &wait.object);
+    Get(row, "samples", &wait.samples);
+    chunk.waits.push_back(wait);
+  }
   Get(line, "error", &chunk.error);
   Get(line, "columns", &chunk.columns);
   Get(line, "sections_dropped", &chunk.sections_dropped);

@@ -10,6 +10,7 @@ import unittest
 import invariants
 
 CREMA = pathlib.Path("collector/cli/crema").resolve()
+PLANTED_WAITS = pathlib.Path("tests/insight/planted_waits").resolve()
 QUEUE = pathlib.Path("tests/insight/chunk_queue").resolve()
 LONG = bool(os.environ.get("CREMA_TEST_LONG"))
 
@@ -23,12 +24,14 @@ class MeasuredRunsCase(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.scratch = pathlib.Path(scratch.name)
+        self.printed = {}  # by run: what its command wrote to standard output
 
     def measure(self, name, *command, options=(), **variables):
         directory = self.scratch / name
         environment = {**os.environ, **variables}
         run = [CREMA, "run", "-q", *options, "-o", directory, "--", *map(str, command)]
-        subprocess.run(run, check=True, env=environment)
+        done = subprocess.run(run, check=True, env=environment, stdout=subprocess.PIPE, text=True)
+        self.printed[name] = done.stdout
         document = json.loads((directory / "measurement.json").read_text(encoding="utf-8"))
         self.assertEqual(invariants.broken(document), [])
         return directory

@@ -44,7 +44,7 @@ class PlantedTrouble(unittest.TestCase):
         self.assertAlmostEqual(spell["start"] + start, begin, delta=longest)
         self.assertAlmostEqual(spell["stop"] + start, end, delta=longest)
         self.assertEqual((spell["section"], spell["reason"]), ("read", "blocked"))
-        self.assertIn("most of it in section read, blocked on I/O", verdicts(document)["slow-spell"]["sentence"])
+        self.assertIn("most of it in section read, blocked", verdicts(document)["slow-spell"]["sentence"])
 
     def test_slow_reads_for_a_while_are_named_with_worker_and_time(self):
         for kind in ("spell", "wide"):

@@ -8,13 +8,16 @@
 
 namespace crema {
 
-/// What helper threads added to an attempt; most attempts have none, so it lives in a table of its own. CPU time and
-/// run delay that were not measured are `AttemptRow::kUnknown`.
+/// What other threads and child processes added to an attempt; most attempts have none, so it lives in a table of its
+/// own. CPU time and run delay that were not measured are `AttemptRow::kUnknown`.
 struct HelperTimes {
   int64_t cpu_ns = 0;
   int64_t cpu_wait_ns = 0;
   int64_t scope_ns = 0;  ///< sum of the helpers' scopes
   int64_t union_ns = 0;  ///< length of the union of their intervals
+  // Of `cpu_ns` and `scope_ns`; `union_ns` has the same, since the owner waits for what they compute.
+  int64_t unannounced_ns = 0;  ///< CPU time of threads without guards
+  int64_t children_ns = 0;     ///< CPU time of child processes
 };
 
 /// Compact on purpose: millions of chunks are kept. A field that was not measured is `kUnknown`.

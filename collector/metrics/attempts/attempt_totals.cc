@@ -20,7 +20,12 @@ void AddTimes(const AttemptRow& row, int64_t chunks, const std::vector<HelperTim
   totals.busy_ns.Add(row.duration_ns, chunks);
   const std::optional<int64_t> cpu_ns = ChunkCpu(row, helpers);
   totals.cpu_ns.Add(cpu_ns, chunks);
-  if (cpu_ns.has_value()) totals.helper_cpu_ns.Add(HelperCpu(row, helpers), chunks);
+  if (cpu_ns.has_value()) {
+    const HelperTimes other = row.helpers == AttemptRow::kNone ? HelperTimes() : helpers[row.helpers];
+    totals.helper_cpu_ns.Add(*HelperCpu(row, helpers) - other.unannounced_ns - other.children_ns, chunks);
+    totals.unannounced_cpu_ns.Add(other.unannounced_ns, chunks);
+    totals.children_cpu_ns.Add(other.children_ns, chunks);
+  }
   const std::optional<int64_t> blocked_ns = ChunkBlocked(row, helpers);
   totals.cpu_wait_ns.Add(Known(row.cpu_wait_ns), chunks);
   totals.blocked_ns.Add(blocked_ns, chunks);

@@ -19,7 +19,9 @@ struct AttemptTotals {
   KnownSum busy_ns;        ///< of ended attempts, as all but `events`
   KnownSum lane_ns;        ///< of owners and helpers, but for owners that waited for their helpers
   KnownSum cpu_ns;         ///< owners and helpers
-  KnownSum helper_cpu_ns;  ///< of attempts whose `cpu_ns` is known
+  KnownSum helper_cpu_ns;  ///< of attempts whose `cpu_ns` is known, as the next two
+  KnownSum unannounced_cpu_ns;
+  KnownSum children_cpu_ns;
   KnownSum cpu_wait_ns;
   KnownSum joined_ns;
   KnownSum blocked_ns;

@@ -225,7 +225,8 @@ void AddCpu(const AttemptRow& row, const AttemptInterval& interval, const std::v
             ProcessCpu& cpu) {
   HelperTimes helper;
   if (row.helpers != AttemptRow::kNone) helper = helpers[row.helpers];
-  const int64_t helper_cpu_ns = std::max<int64_t>(0, helper.cpu_ns < 0 ? helper.scope_ns : helper.cpu_ns);
+  const int64_t all_ns = helper.cpu_ns < 0 ? helper.scope_ns : helper.cpu_ns;
+  const int64_t helper_cpu_ns = std::max<int64_t>(0, all_ns - helper.children_ns);  // theirs is no CPU of the process
   if (row.cpu_ns < 0) cpu.AddUnknown(interval.start_ns, interval.stop_ns);
   if (row.cpu_ns >= 0 || helper_cpu_ns > 0) {
     cpu.AddChunk(interval.start_ns, interval.stop_ns, std::max<int64_t>(row.cpu_ns, 0) + helper_cpu_ns);

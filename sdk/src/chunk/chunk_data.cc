@@ -214,14 +214,45 @@ void ChunkData::AddBytes(std::int64_t stored, std::int64_t uncompressed) noexcep
   AddKnown(&bytes_uncompressed_, uncompressed);
 }
 
-int ChunkData::MemoryRowIndex(std::string_view prefix, const SectionNode* parent, std::string_view name) noexcept {
-  parent = Kept(parent);
+void ChunkData::SetPath(std::string_view prefix, const SectionNode* section) noexcept {
+  section = Kept(section);
   path_.Clear();
   path_.Raw(prefix);
-  if (parent->parent != nullptr) {
-    if (!prefix.empty()) path_.Raw("/");
-    AppendPath(parent, &path_);
+  if (section->parent == nullptr) return;
+  if (!prefix.empty()) path_.Raw("/");
+  AppendPath(section, &path_);
+}
+
+void ChunkData::AddWait(std::string_view prefix, const SectionNode* section, std::string_view kind,
+                        std::string_view object, std::uint64_t samples) noexcept {
+  SetPath(prefix, section);
+  if (path_.broken()) return;  // a sample less, no wrong one
+  AddWaitRow({path_.text(), object, kind, samples});
+}
+
+void ChunkData::AddWaitRow(const WaitRow& row) noexcept {
+  std::string_view object = row.object;
+  while (true) {
+    for (WaitRow& known : waits_) {
+      if (known.kind != row.kind || known.object != object || known.path != row.path) continue;
+      known.samples += row.samples;
+      return;
+    }
+    const std::size_t most = object.empty() ? kMostRows : kMostWaitRows;
+    WaitRow* const added =
+        waits_.size() < most ? AddNamed(&waits_, &WaitRow::path, row.path, &WaitRow::object, object) : nullptr;
+    if (added != nullptr) {
+      added->kind = row.kind;
+      added->samples = row.samples;
+      return;
+    }
+    if (object.empty()) return;
+    object = {};
   }
+}
+
+int ChunkData::MemoryRowIndex(std::string_view prefix, const SectionNode* parent, std::string_view name) noexcept {
+  SetPath(prefix, parent);
   if (path_.size() != 0) path_.Raw("/");
   path_.StringPart(CutOnCodePoint(name, kMaxNameBytes), true);
   for (std::size_t i = 0; i < memory_.size() && !path_.broken(); ++i) {
@@ -308,6 +339,7 @@ void ChunkData::MergeSums(ChunkData& other) noexcept {
     AddKnown(&to.total_ns, from.total_ns);
     to.max_ns = std::max(to.max_ns, from.max_ns);
   }
+  for (const WaitRow& from : other.waits_) AddWaitRow(from);
   AddBytes(other.bytes_read_, other.bytes_uncompressed_);
   SawRss(other.rss_peak_bytes_);
 }
@@ -321,6 +353,7 @@ void ChunkData::Reset() noexcept {
   attributes_.Clear();
   activities_.Clear();
   requests_.Clear();
+  waits_.Clear();
   trace_.Clear();
   trace_dropped_ = 0;
   columns_.Clear();

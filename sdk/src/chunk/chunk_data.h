@@ -72,6 +72,14 @@ struct RequestRow {
   bool has_ended() const noexcept { return count != 0; }  ///< one of its requests, at least
 };
 
+/// How often the thread was seen in a wait of this kind.
+struct WaitRow {
+  std::string_view path;  ///< of the section, as it stands inside a JSON string
+  std::string_view object;
+  std::string_view kind;  ///< a literal
+  std::uint64_t samples = 0;
+};
+
 /// One occurrence of a section (trace mode).
 struct TraceRow {
   SectionNode* node = nullptr;
@@ -85,7 +93,8 @@ class ChunkData {
  public:
   static constexpr std::size_t kMostRows = 1000;       ///< of each kind
   static constexpr std::size_t kMostRequestRows = 64;  ///< and one for all others
-  static constexpr std::size_t kMostTraced = 10000;    ///< occurrences
+  static constexpr std::size_t kMostWaitRows = 100;
+  static constexpr std::size_t kMostTraced = 10000;  ///< occurrences
   static constexpr std::size_t kSketchBytes = std::size_t{1} << 18;
 
   SectionTree& sections() noexcept { return sections_; }
@@ -107,6 +116,9 @@ class ChunkData {
   int MemoryRowIndex(std::string_view prefix, const SectionNode* parent, std::string_view name) noexcept;
   void AddMemory(int row, std::int64_t rss_start_bytes, std::int64_t rss_stop_bytes) noexcept;
   void SawRss(std::int64_t rss_bytes) noexcept;
+  /// Below `prefix` as a memory row is. Rows for which there is no place count without their object.
+  void AddWait(std::string_view prefix, const SectionNode* section, std::string_view kind, std::string_view object,
+               std::uint64_t samples) noexcept;
   /// Makes `*kept` a copy that lives as long as the chunk; false when memory is refused.
   bool Keep(std::string_view text, std::string_view* kept) noexcept { return texts_.Copy(text, kept); }
 
@@ -128,6 +140,8 @@ class ChunkData {
   void AppendActivities(JsonLine* line) noexcept;
   /// Nothing where no request ended.
   void AppendRequests(JsonLine* line) noexcept;
+  /// Nothing where nothing was seen.
+  void AppendWaits(JsonLine* line) noexcept;
   /// `"trace":[[section, start_ns, duration_ns, tid], …]` with the number of the row among `sections`, and the start
   /// since `start_ticks`; nothing where nothing was traced.
   void AppendTrace(const TickRate& rate, std::uint64_t start_ticks, JsonLine* line) noexcept;
@@ -146,6 +160,9 @@ class ChunkData {
   template <class Row>
   Row* AddNamed(RowTable<Row>* rows, std::string_view Row::*name, std::string_view text,
                 std::string_view Row::*second_name, std::string_view second_text) noexcept;
+  /// Makes `path_` the path of the section below the prefix.
+  void SetPath(std::string_view prefix, const SectionNode* section) noexcept;
+  void AddWaitRow(const WaitRow& row) noexcept;
   MetricRow* FindMetric(std::string_view name, std::string_view unit) noexcept;
   /// Counts values of this size in the sketch, unless all that came so far are equal to them.
   void AddToSketch(MetricRow* row, double value, std::uint64_t times) noexcept;
@@ -161,6 +178,7 @@ class ChunkData {
   RowTable<AttributeRow> attributes_;
   RowTable<ActivityRow> activities_;
   RowTable<RequestRow> requests_;
+  RowTable<WaitRow> waits_;
   RowTable<TraceRow> trace_;
   std::uint64_t trace_dropped_ = 0;
   NameSet columns_;

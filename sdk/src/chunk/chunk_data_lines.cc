@@ -137,6 +137,22 @@ void ChunkData::AppendRequests(JsonLine* line) noexcept {
   line->Raw("]");
 }
 
+void ChunkData::AppendWaits(JsonLine* line) noexcept {
+  if (waits_.size() == 0) return;
+  const std::size_t begin = line->size();
+  AppendRows("waits", &waits_, line, &dropped_, [&](const WaitRow& row) {
+    line->Raw("{\"path\":\"");
+    line->Raw(row.path);
+    line->Raw("\"");
+    line->Key("kind");
+    line->String(row.kind);
+    line->FieldText("object", row.object);
+    line->FieldUnsigned("samples", row.samples);
+    line->Raw("}");
+  });
+  line->TakeSecretsOut(begin);
+}
+
 void ChunkData::AppendTrace(const TickRate& rate, std::uint64_t start_ticks, JsonLine* line) noexcept {
   if (trace_.size() == 0 && trace_dropped_ == 0) return;
   line->Key("trace");

@@ -16,6 +16,12 @@ void AppendIdentity(const ChunkState& state, JsonLine* line) {
 
 }  // namespace
 
+void AppendUsage(const ThreadUsage& usage, JsonLine* line) noexcept {
+  line->Field("system_cpu_ns", usage.system_cpu_ns);
+  line->Field("minor_faults", usage.minor_faults);
+  line->Field("major_faults", usage.major_faults);
+}
+
 std::optional<std::int64_t> ChunkEnd::JoinedNanoseconds(const ChunkState& state) const noexcept {
   if (!cpu_ns.has_value() || !wait_ns.has_value()) return std::nullopt;
   const std::int64_t rest_ns = own_ns() - *cpu_ns - *wait_ns;
@@ -93,9 +99,12 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
   line->Field("rss_start_bytes", state->rss_start_bytes);
   line->Field("rss_stop_bytes", end.rss_stop_bytes);
   line->Field("rss_peak_bytes", known(data.rss_peak_bytes()));
-  line->Field("io_read_bytes", end.io_read_bytes);
+  line->Field("io_read_bytes", end.usage.read_bytes);
   line->Field("open_chunks", end.open_chunks);
   line->Field("lanes_peak", state->lanes_peak.load());
+  AppendUsage(end.usage, line);
+  line->Field("unannounced_cpu_ns", known(state->unannounced_cpu_ns.load(std::memory_order_relaxed)));
+  line->Field("children_cpu_ns", known(state->children_cpu_ns.load(std::memory_order_relaxed)));
   AppendIdentity(*state, line);
   const std::size_t error = line->size();
   line->FieldText("error", state->failed ? state->reason : std::string_view());
@@ -112,6 +121,7 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
   data.AppendCuts(line);
   data.AppendActivities(line);
   data.AppendRequests(line);
+  data.AppendWaits(line);
   line->FieldUnsigned("sections_dropped", dropped);
   if (end.suspended_ns != 0) line->Field("suspended_ns", end.suspended_ns);
   if (end.inner_ns != 0) line->Field("inner_ns", end.inner_ns);

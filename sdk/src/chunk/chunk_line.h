@@ -21,7 +21,7 @@ struct ChunkEnd {
   MaybeInteger cpu_ns;
   MaybeInteger wait_ns;
   MaybeInteger rss_stop_bytes;
-  MaybeInteger io_read_bytes;
+  ThreadUsage usage;
   MaybeInteger allocations;  ///< of the chunk's own thread; nullopt: nobody counts
   MaybeInteger allocated_bytes;
   std::int64_t open_chunks = 0;
@@ -38,6 +38,8 @@ struct ChunkEnd {
 /// Sets `state->identity`: the fields by which a chunk is recognised, as both lines carry them.
 void EncodeIdentity(const Recorder& recorder, const ThreadState& thread, const Chunk& chunk,
                     ChunkState* state) noexcept;
+/// What is not bytes: `,"system_cpu_ns":4000000,"minor_faults":210,"major_faults":0`.
+void AppendUsage(const ThreadUsage& usage, JsonLine* line) noexcept;
 void EncodeBegin(const Recorder& recorder, ChunkState* state, JsonLine* line) noexcept;
 /// Closes over all that the chunk and its helpers noted. Returns how many section occurrences found no place.
 std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkState* state, JsonLine* line) noexcept;

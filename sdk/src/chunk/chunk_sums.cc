@@ -33,6 +33,11 @@ std::optional<std::int64_t> Known(std::int64_t value) {
   return value < 0 ? std::nullopt : std::optional<std::int64_t>(value);
 }
 
+/// The sum of what is known; below 0: nothing is.
+void AddKnown(std::int64_t* sum, std::int64_t value) {
+  if (value >= 0) *sum = std::max<std::int64_t>(*sum, 0) + value;
+}
+
 }  // namespace
 
 struct ChunkSums::Row {
@@ -54,7 +59,9 @@ struct ChunkSums::Row {
   MaybeInteger helper_cpu_ns = 0;
   MaybeInteger helper_wait_ns = 0;
   MaybeInteger helper_joined_ns = 0;
-  MaybeInteger io_read_bytes = 0;
+  ThreadUsage usage = ThreadUsage::Zero();
+  std::int64_t unannounced_cpu_ns = kNeverAlone;
+  std::int64_t children_cpu_ns = kNeverAlone;
   std::int64_t helper_scope_ns = 0;
   std::int64_t helper_union_ns = 0;
   std::int64_t suspended_ns = 0;
@@ -130,7 +137,9 @@ void ChunkSums::Add(Recorder* recorder, ChunkState* state, const ChunkEnd& end) 
   AddTo(&row->helper_cpu_ns, state->helper_cpu_ns);
   AddTo(&row->helper_wait_ns, state->helper_wait_ns);
   AddTo(&row->helper_joined_ns, end.JoinedNanoseconds(*state));
-  AddTo(&row->io_read_bytes, end.io_read_bytes);
+  AddTo(&row->usage, end.usage);
+  AddKnown(&row->unannounced_cpu_ns, state->unannounced_cpu_ns.load(std::memory_order_relaxed));
+  AddKnown(&row->children_cpu_ns, state->children_cpu_ns.load(std::memory_order_relaxed));
   row->helper_scope_ns += state->helper_scope_ns;
   row->helper_union_ns += state->helper_union_ns;
   row->suspended_ns += end.suspended_ns;
@@ -222,8 +231,11 @@ void ChunkSums::Encode(const Recorder& recorder, Row* row, std::int64_t now_ns) 
   line->Field("helper_union_ns", row->helper_union_ns);
   line->Field("helper_joined_ns", row->helper_joined_ns);
   line->Field("rss_peak_bytes", Known(row->data.rss_peak_bytes()));
-  line->Field("io_read_bytes", row->io_read_bytes);
+  line->Field("io_read_bytes", row->usage.read_bytes);
   line->Field("lanes_peak", row->lanes_peak);
+  AppendUsage(row->usage, line);
+  line->Field("unannounced_cpu_ns", Known(row->unannounced_cpu_ns));
+  line->Field("children_cpu_ns", Known(row->children_cpu_ns));
   const TickRate rate = clock.Rate();
   line->Raw(",\"sections\":[");
   std::size_t rows = 0;
@@ -236,6 +248,7 @@ void ChunkSums::Encode(const Recorder& recorder, Row* row, std::int64_t now_ns) 
   row->data.AppendCuts(line);
   row->data.AppendActivities(line);
   row->data.AppendRequests(line);
+  row->data.AppendWaits(line);
   line->FieldUnsigned("sections_dropped", dropped);
   if (row->suspended_ns != 0) line->Field("suspended_ns", row->suspended_ns);
   line->Raw("}\n");

@@ -41,6 +41,14 @@ struct FrameTime {
   std::uint64_t ticks = 0;
   MaybeInteger cpu_ns = 0;
   MaybeInteger wait_ns = 0;
+  ThreadUsage usage = ThreadUsage::Zero();
+};
+
+/// What is read of the thread when a frame begins, ends, or goes from one thread to another.
+struct FrameReadings {
+  MaybeInteger cpu_ns;
+  MaybeInteger wait_ns;
+  ThreadUsage usage;
 };
 
 struct OpenWork {
@@ -51,9 +59,8 @@ struct OpenWork {
   OpenWork* outer = nullptr;             ///< what the thread did before, and goes back to
   SectionNode* outer_section = nullptr;  ///< the section that was open then
   ChunkData data;
-  std::uint64_t start_ticks = 0;  ///< of a chunk that was suspended: later by that time, as the other two
-  MaybeInteger cpu_start_ns;
-  MaybeInteger wait_start_ns;
+  std::uint64_t start_ticks = 0;           ///< of a chunk that was suspended: later by that time, as the other two
+  FrameReadings at_start;                  ///< as `start_ticks`
   FrameTime inner;                         ///< what frames opened inside this one took: it is theirs, not this one's
   FrameTime told_outer;                    ///< of its own time, what the frame around it was told of
   RowTable<OpenActivity> activities;       ///< open ones, from the outermost inwards
@@ -65,11 +72,12 @@ struct OpenWork {
 struct Suspension {
   SectionNode* open_section = nullptr;
   std::uint64_t ticks = 0;
-  MaybeInteger cpu_ns;
-  MaybeInteger wait_ns;
-  MaybeInteger read_bytes;
+  FrameReadings readings;
   ThreadAllocations allocations;
 };
+
+/// The chunk was never the only one that was open.
+inline constexpr std::int64_t kNeverAlone = -1;
 
 /// An open chunk. `generation` is odd while it is open; a handle with another one is stale.
 struct ChunkState : OpenWork {
@@ -77,6 +85,8 @@ struct ChunkState : OpenWork {
 
   std::atomic<std::uint64_t> generation{0};
   std::atomic<std::int64_t> lanes_peak{0};
+  std::atomic<std::int64_t> unannounced_cpu_ns{kNeverAlone};  ///< see unannounced_cpu.h
+  std::atomic<std::int64_t> children_cpu_ns{kNeverAlone};
   std::uint64_t number = 0;
   std::int64_t recorder_pid = 0;
   Instant start;
@@ -90,7 +100,7 @@ struct ChunkState : OpenWork {
   bool failed = false;
   std::string_view reason;  ///< in the texts of `data`, or a literal
   MaybeInteger rss_start_bytes;
-  MaybeInteger read_start_bytes;
+  MaybeInteger rss_peak_start_bytes;  ///< of the process until then
   ThreadAllocations allocations_start;
   std::atomic<std::uint32_t> gpu_dataset{0};  ///< what counts for GPUs knows its dataset by this number; 0: not asked
   std::optional<Suspension> suspension;       ///< set while it is suspended

@@ -1,5 +1,7 @@
 #include "chunk/suspension.h"
 
+#include "process/wait_sampler.h"
+
 namespace crema {
 namespace internal {
 namespace {
@@ -25,10 +27,11 @@ void LeaveOut(SectionNode* open, std::uint64_t ticks, MaybeInteger cpu_ns) {
 
 }  // namespace
 
-void TellOuter(OpenWork* frame, std::uint64_t now_ticks, MaybeInteger cpu_ns, MaybeInteger wait_ns) noexcept {
+void TellOuter(OpenWork* frame, std::uint64_t now_ticks, const FrameReadings& now) noexcept {
   const FrameTime before = frame->told_outer;
-  frame->told_outer = {now_ticks - frame->start_ticks, Difference(cpu_ns, frame->cpu_start_ns),
-                       Difference(wait_ns, frame->wait_start_ns)};
+  const FrameReadings& start = frame->at_start;
+  frame->told_outer = {now_ticks - frame->start_ticks, Difference(now.cpu_ns, start.cpu_ns),
+                       Difference(now.wait_ns, start.wait_ns), Difference(now.usage, start.usage)};
   OpenWork* const outer = frame->outer;
   if (outer == nullptr) return;
   const std::uint64_t ticks = frame->told_outer.ticks - before.ticks;
@@ -36,6 +39,7 @@ void TellOuter(OpenWork* frame, std::uint64_t now_ticks, MaybeInteger cpu_ns, Ma
   outer->inner.ticks += ticks;
   AddTo(&outer->inner.cpu_ns, more_cpu_ns);
   AddTo(&outer->inner.wait_ns, Difference(frame->told_outer.wait_ns, before.wait_ns));
+  AddTo(&outer->inner.usage, Difference(frame->told_outer.usage, before.usage));
   LeaveOut(frame->outer_section, ticks, more_cpu_ns);
 }
 
@@ -43,15 +47,16 @@ void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcep
   DescriptorBudget* descriptors = &recorder->descriptors;
   Suspension suspension;
   suspension.open_section = thread->current.load(kRelaxed);
-  suspension.cpu_ns = ThreadCpu();
+  suspension.readings.cpu_ns = ThreadCpu();
   suspension.ticks = Ticks(thread);
-  suspension.wait_ns = thread->kernel.RunDelayNanoseconds(descriptors);
-  suspension.read_bytes = thread->kernel.ReadBytes();
+  suspension.readings.wait_ns = thread->ReadRunDelay(descriptors);
+  suspension.readings.usage = thread->kernel.Usage();
   suspension.allocations = AllocationsOfThread(*recorder);
-  TellOuter(state, suspension.ticks, suspension.cpu_ns, suspension.wait_ns);
+  TellOuter(state, suspension.ticks, suspension.readings);
+  TakeWaits(thread, state, {});
   thread->GiveAway(state, Depth(state->outer));
   thread->Pop(state);
-  PauseStacks(thread, suspension.cpu_ns);
+  PauseStacks(thread, suspension.readings.cpu_ns);
   state->owner = nullptr;
   state->outer = nullptr;
   state->suspension = suspension;
@@ -69,11 +74,12 @@ bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept
   const std::uint64_t pause_ticks = Ticks(thread) - suspension.ticks;
   state->suspended_ticks += pause_ticks;
   state->start_ticks += pause_ticks;
-  Shift(&state->wait_start_ns, suspension.wait_ns, thread->kernel.RunDelayNanoseconds(descriptors));
+  const FrameReadings& before = suspension.readings;
+  Shift(&state->at_start.wait_ns, before.wait_ns, thread->ReadRunDelay(descriptors));
   const MaybeInteger cpu_ns = ThreadCpu();
-  const MaybeInteger pause_cpu_ns = Difference(cpu_ns, suspension.cpu_ns);
-  AddTo(&state->cpu_start_ns, pause_cpu_ns);
-  Shift(&state->read_start_bytes, suspension.read_bytes, thread->kernel.ReadBytes());
+  const MaybeInteger pause_cpu_ns = Difference(cpu_ns, before.cpu_ns);
+  AddTo(&state->at_start.cpu_ns, pause_cpu_ns);
+  AddTo(&state->at_start.usage, Difference(thread->kernel.Usage(), before.usage));
   const ThreadAllocations allocations = AllocationsOfThread(*recorder);
   Shift(&state->allocations_start.calls, suspension.allocations.calls, allocations.calls);
   Shift(&state->allocations_start.bytes, suspension.allocations.bytes, allocations.bytes);
@@ -84,8 +90,7 @@ bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept
     open->uncaught_exceptions = *thread->uncaught_exceptions;
   }
   const std::uint64_t use = state->use;  // it is the same use: guards inside it go on too
-  thread->Push(state);
-  state->use = use;
+  thread->Push(state, use);
   thread->current.store(suspension.open_section, std::memory_order_release);
   OccupyLane(recorder);
   return true;
@@ -96,16 +101,14 @@ void MakeInnermost(Recorder* recorder, ThreadState* thread, ChunkState* state) n
   OpenWork* inside = thread->work;
   while (inside->outer != state) inside = inside->outer;
   const std::uint64_t now_ticks = Ticks(thread);
-  const MaybeInteger cpu_ns = ThreadCpu();
-  const MaybeInteger wait_ns = thread->kernel.RunDelayNanoseconds(&recorder->descriptors);
-  TellOuter(inside, now_ticks, cpu_ns, wait_ns);
-  TellOuter(state, now_ticks, cpu_ns, wait_ns);  // the frame that is around it from now on gets only what comes now
+  const FrameReadings now = {ThreadCpu(), thread->ReadRunDelay(&recorder->descriptors), thread->kernel.Usage()};
+  TellOuter(inside, now_ticks, now);
+  TellOuter(state, now_ticks, now);  // the frame that is around it from now on gets only what comes now
   inside->outer = state->outer;
   SectionNode* const open_section = inside->outer_section;
   inside->outer_section = state->outer_section;
   const std::uint64_t use = state->use;
-  thread->Push(state);
-  state->use = use;
+  thread->Push(state, use);
   thread->current.store(open_section, std::memory_order_release);
 }
 

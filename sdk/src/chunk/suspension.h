@@ -11,7 +11,7 @@ namespace internal {
 
 /// Adds to the frame around this one which of its time was this one's, up to these readings. What lies inside no other
 /// frame of the thread counts once then, in the sections around it, too.
-void TellOuter(OpenWork* frame, std::uint64_t now_ticks, MaybeInteger cpu_ns, MaybeInteger wait_ns) noexcept;
+void TellOuter(OpenWork* frame, std::uint64_t now_ticks, const FrameReadings& now) noexcept;
 /// Takes the chunk, which is the innermost of its thread, off that thread; its open sections go with it.
 void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept;
 /// Goes on with a suspended chunk on this thread, as its innermost; false when nested too deep.

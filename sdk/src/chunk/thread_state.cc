@@ -62,9 +62,13 @@ bool GiveBack(Recorder* recorder, ThreadState* thread) {
     thread->outside.Reset();
     thread->CloseOutside();
   }
+  recorder->ended_run_delay_ns.fetch_add(thread->ReadRunDelay(&recorder->descriptors).value_or(0));
+  thread->run_delay_ns.store(0, std::memory_order_relaxed);
+  recorder->unannounced.LeaveThread(thread, recorder->pid);
   thread->kernel.Close(&recorder->descriptors);
   thread->perf.Close(&recorder->descriptors);
   EndStacks(thread);
+  thread->open_use.store(0);
   // A chunk that is still open is lost, and stays counted as open; handles to it may be anywhere, so it is not reused.
   return thread->work == nullptr;
 }
@@ -180,6 +184,7 @@ ThreadContext* EnsureThreadContext() noexcept {
   thread->span = nullptr;
   thread->finished = {};
   thread->begin_cost = thread->end_cost = {};
+  recorder->unannounced.JoinThread(thread, recorder->pid);
   t_context = thread;
   return thread;
 }
@@ -233,14 +238,23 @@ void ThreadState::RaiseLanesPeak(std::int64_t lanes) noexcept {
   }
 }
 
-void ThreadState::Push(OpenWork* frame) noexcept {
+ChunkState* ThreadState::OpenChunk() const noexcept {
+  for (const std::atomic<ChunkState*>& slot : chunk_frames_) {
+    ChunkState* chunk = slot.load(std::memory_order_acquire);
+    if (chunk != nullptr && (chunk->generation.load() & 1) != 0) return chunk;
+  }
+  return nullptr;
+}
+
+void ThreadState::Push(OpenWork* frame, std::uint64_t use) noexcept {
   frame->owner = this;
-  frame->use = (static_cast<std::uint64_t>(tid) << 32) + ++uses_;
+  frame->use = use != 0 ? use : (static_cast<std::uint64_t>(tid) << 32) + ++uses_;
   frame->outer = work;
   frame->outer_section = current.load(std::memory_order_relaxed);
   switches_.fetch_add(1);
   if (work == nullptr) outside_open_.store(frame->outer_section, std::memory_order_release);
   work = frame;
+  open_use.store(frame->use, std::memory_order_release);
   current.store(frame->data.sections().root(), std::memory_order_release);
   switches_.fetch_add(1, std::memory_order_release);
 }
@@ -248,6 +262,7 @@ void ThreadState::Push(OpenWork* frame) noexcept {
 void ThreadState::Pop(OpenWork* frame) noexcept {
   switches_.fetch_add(1);
   work = frame->outer;
+  open_use.store(work == nullptr ? 0 : work->use, std::memory_order_release);
   current.store(frame->outer_section, std::memory_order_release);
   if (work == nullptr) outside_open_.store(nullptr, std::memory_order_release);
   switches_.fetch_add(1, std::memory_order_release);

@@ -19,6 +19,10 @@ namespace crema {
 namespace internal {
 
 struct Recorder;
+struct WaitTable;
+
+/// Whose CPU time nobody asks for.
+inline constexpr std::int64_t kCpuNotKnown = -1;
 
 /// A chunk that is over, as long as its frame holds no other.
 struct FinishedChunk {
@@ -65,11 +69,21 @@ struct ThreadState : ThreadContext {
   OpenWork* work = nullptr;   ///< innermost open chunk or helper scope
   SpanState* span = nullptr;  ///< innermost span opened by this thread inside a chunk
   std::uint64_t activities_begun = 0;
-  std::atomic<ThreadStacks*> stacks{nullptr};  ///< once it had a chunk open, where stacks are taken
-  GuardCost begin_cost;                        ///< of chunks
+  std::atomic<std::uint64_t> open_use{0};     ///< of `work`; 0: none
+  std::atomic<WaitTable*> waits{nullptr};     ///< once the thread was seen at work, where waits are sampled
+  std::atomic<std::int64_t> run_delay_ns{0};  ///< as it was read last
+  std::atomic<std::int64_t> cpu_known_from_ns{kCpuNotKnown};  ///< see unannounced_cpu.h
+  std::atomic<ThreadStacks*> stacks{nullptr};                 ///< once it had a chunk open, where stacks are taken
+  GuardCost begin_cost;                                       ///< of chunks
   GuardCost end_cost;
   FinishedChunk finished;  ///< the last one, until it is handed out (finished_sections.h) or the next one begins
 
+  /// The thread's run delay since it began, which is kept for the samples.
+  MaybeInteger ReadRunDelay(DescriptorBudget* descriptors) noexcept {
+    const MaybeInteger delay_ns = kernel.RunDelayNanoseconds(descriptors);
+    if (delay_ns.has_value()) run_delay_ns.store(*delay_ns, std::memory_order_relaxed);
+    return delay_ns;
+  }
   /// Whether the thread's guards read clocks.
   void Switch(bool is_on, const Clock& clock) noexcept {
     is_switched_off.store(!is_on, std::memory_order_relaxed);
@@ -84,8 +98,8 @@ struct ThreadState : ThreadContext {
   bool TakeOver(Recorder* recorder, ChunkState* frame) noexcept;
   /// Frames at `depth` and deeper, up to `top`, move one place out, and the one at `depth` to `top`.
   void Rotate(int depth, int top) noexcept;
-  /// Makes `frame` the innermost and its tree the one in use.
-  void Push(OpenWork* frame) noexcept;
+  /// Makes `frame` the innermost and its tree the one in use; `use` where it goes on with that use.
+  void Push(OpenWork* frame, std::uint64_t use = 0) noexcept;
   /// Goes back to what was in use before `frame`, which must be the innermost.
   void Pop(OpenWork* frame) noexcept;
   /// Innermost open section outside chunks. Any thread may call it, and follow the sections around it while it holds
@@ -93,6 +107,8 @@ struct ThreadState : ThreadContext {
   const SectionNode* OpenOutside() const noexcept;
   /// Whether the thread itself, which a signal has struck, is about to work in another tree.
   bool is_between_trees() const noexcept { return (switches_.load(std::memory_order_relaxed) & 1) != 0; }
+  /// An open chunk among this thread's, for any thread; null: none.
+  ChunkState* OpenChunk() const noexcept;
   /// Ends all that is open outside chunks. With the recorder's mutex held.
   void CloseOutside() noexcept;
   /// `lanes` lanes of the process are busy now: raises the peak of this thread's open chunks. Any thread may call it.

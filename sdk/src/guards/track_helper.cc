@@ -5,6 +5,7 @@
 #include "chunk/thread_state.h"
 #include "process/allocations.h"
 #include "process/process_recorder.h"
+#include "process/wait_sampler.h"
 
 namespace crema {
 namespace internal {
@@ -93,8 +94,10 @@ TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
   helper->inner = helper->told_outer = {};
   helper->guard_is_gone.store(false);
   helper->start_ticks = Ticks(thread);
-  helper->wait_start_ns = thread->kernel.RunDelayNanoseconds(&recorder->descriptors);
-  helper->cpu_start_ns = ThreadCpu();
+  // Only a frame around this one needs to know what else the kernel counts.
+  helper->at_start.usage = thread->work == nullptr ? ThreadUsage() : thread->kernel.Usage();
+  helper->at_start.wait_ns = thread->ReadRunDelay(&recorder->descriptors);
+  helper->at_start.cpu_ns = ThreadCpu();
   thread->Push(helper);
   scope_ = helper;
 }
@@ -119,17 +122,20 @@ TrackHelper::~TrackHelper() {
     LeaveUnmeasured(recorder, thread, helper);
     return;
   }
-  const MaybeInteger cpu_stop_ns = ThreadCpu();
+  FrameReadings at_stop;
+  at_stop.cpu_ns = ThreadCpu();
   const std::int64_t stop_ns = MonotonicNanoseconds();
   const std::uint64_t stop_ticks = Ticks(thread);
-  const MaybeInteger wait_stop_ns = thread->kernel.RunDelayNanoseconds(&recorder->descriptors);
+  at_stop.wait_ns = thread->ReadRunDelay(&recorder->descriptors);
+  if (helper->outer != nullptr) at_stop.usage = thread->kernel.Usage();
+  TakeWaits(thread, helper, helper->prefix);
   SectionNode* const root = helper->data.sections().root();
   while (thread->current.load(std::memory_order_relaxed) != root) {
     SectionNode* open = thread->current.load(std::memory_order_relaxed);
     ExitSection({open, open->start_ticks.load(std::memory_order_relaxed)});
   }
   thread->Pop(helper);
-  TellOuter(helper, stop_ticks, cpu_stop_ns, wait_stop_ns);
+  TellOuter(helper, stop_ticks, at_stop);
   FreeLane(recorder);
   if (!Leave(*recorder, helper, stop_ns)) CountDropped();
 }

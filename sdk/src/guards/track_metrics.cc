@@ -11,6 +11,7 @@
 #include "process/exit_summary.h"
 #include "process/gpu.h"
 #include "process/process_recorder.h"
+#include "process/wait_sampler.h"
 #include "stacks/native_stacks.h"
 
 namespace crema {
@@ -27,6 +28,13 @@ bool IsOpen(const ChunkState* state, std::uint64_t generation) {
 MaybeInteger Rise(MaybeInteger stop, MaybeInteger start, MaybeInteger inner = 0) {
   const MaybeInteger rise = Difference(Difference(stop, start), inner);
   return rise.has_value() && *rise < 0 ? 0 : rise;
+}
+
+ThreadUsage Rise(const ThreadUsage& stop, const ThreadUsage& start, const ThreadUsage& inner) {
+  return {Rise(stop.read_bytes, start.read_bytes, inner.read_bytes),
+          Rise(stop.system_cpu_ns, start.system_cpu_ns, inner.system_cpu_ns),
+          Rise(stop.minor_faults, start.minor_faults, inner.minor_faults),
+          Rise(stop.major_faults, start.major_faults, inner.major_faults)};
 }
 
 /// Ends sections that were left open inside the chunk, so that its times close.
@@ -75,9 +83,12 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   EncodeIdentity(*recorder, *thread, chunk, state);
   state->file_is_lost = !state->data.Keep(CutOnCodePoint(chunk.file, kMaxPathBytes), &state->file);
 
-  recorder->open_chunks.fetch_add(1, std::memory_order_relaxed);
   state->lanes_peak.store(0);
+  state->unannounced_cpu_ns.store(kNeverAlone, std::memory_order_relaxed);
+  state->children_cpu_ns.store(kNeverAlone, std::memory_order_relaxed);
+  const std::int64_t others = recorder->open_chunks.fetch_add(1, std::memory_order_relaxed);
   state->generation.fetch_add(1);  // odd: open. From here on others raise the peak; until here, our own count does
+  if (UnannouncedCpu::IsToSettle(others)) recorder->unannounced.Settle(recorder, state);
   const std::int64_t lanes = OccupyLane(recorder);
   std::int64_t peak = state->lanes_peak.load();
   while (peak < lanes && !state->lanes_peak.compare_exchange_weak(peak, lanes)) {
@@ -87,14 +98,14 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   DescriptorBudget* descriptors = &recorder->descriptors;
   state->rss_start_bytes = thread->kernel.RssBytes(descriptors);
   state->data.SawRss(state->rss_start_bytes.value_or(-1));
-  state->read_start_bytes = thread->kernel.ReadBytes();
+  state->at_start.usage = thread->kernel.Usage(&state->rss_peak_start_bytes);
   state->allocations_start = AllocationsOfThread(*recorder);
   // CPU time and run delay are read inside the duration: so they never add up to more than it.
   state->start = recorder->clock.Now();
   state->start_ticks = state->start.ticks;
-  state->wait_start_ns = thread->kernel.RunDelayNanoseconds(descriptors);
-  state->cpu_start_ns = ThreadCpu();
-  ResumeStacks(thread, state->cpu_start_ns);
+  state->at_start.wait_ns = thread->ReadRunDelay(descriptors);
+  state->at_start.cpu_ns = ThreadCpu();
+  ResumeStacks(thread, state->at_start.cpu_ns);
   thread->Push(state);
   state->has_begin_line = false;
   if (recorder->log.limits().is_stopped()) return;
@@ -113,25 +124,32 @@ void Write(Recorder* recorder, ThreadState* thread, ChunkState* state, const Chu
 void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   ChunkEnd end;
   DescriptorBudget* descriptors = &recorder->descriptors;
-  const MaybeInteger cpu_stop_ns = ThreadCpu();
+  FrameReadings at_stop;
+  at_stop.cpu_ns = ThreadCpu();
   end.stop = recorder->clock.Now();
-  const MaybeInteger wait_stop_ns = thread->kernel.RunDelayNanoseconds(descriptors);
+  at_stop.wait_ns = thread->ReadRunDelay(descriptors);
   end.rss_stop_bytes = thread->kernel.RssBytes(descriptors);
-  end.io_read_bytes = Rise(thread->kernel.ReadBytes(), state->read_start_bytes);
+  MaybeInteger rss_peak_bytes;
+  at_stop.usage = thread->kernel.Usage(&rss_peak_bytes);
+  end.usage = Rise(at_stop.usage, state->at_start.usage, state->inner.usage);
   const ThreadAllocations allocations = AllocationsOfThread(*recorder);
   end.allocations = Rise(allocations.calls, state->allocations_start.calls);
   end.allocated_bytes = Rise(allocations.bytes, state->allocations_start.bytes);
-  end.cpu_ns = Rise(cpu_stop_ns, state->cpu_start_ns, state->inner.cpu_ns);
-  end.wait_ns = Rise(wait_stop_ns, state->wait_start_ns, state->inner.wait_ns);
+  end.cpu_ns = Rise(at_stop.cpu_ns, state->at_start.cpu_ns, state->inner.cpu_ns);
+  end.wait_ns = Rise(at_stop.wait_ns, state->at_start.wait_ns, state->inner.wait_ns);
+  if (end.usage.system_cpu_ns > end.cpu_ns) end.usage.system_cpu_ns = end.cpu_ns;  // the ticks' division is coarse
   end.rate = recorder->clock.Rate(state->start, end.stop);
   end.duration_ns = end.rate.Nanoseconds(end.stop.ticks - state->start.ticks);
   end.suspended_ns = end.rate.Nanoseconds(state->suspended_ticks);
   end.inner_ns = end.rate.Nanoseconds(state->inner.ticks);
   CloseSections(thread, *state, end.stop.ticks);
   state->data.SawRss(end.rss_stop_bytes.value_or(-1));
+  // The kernel's own peak, where this chunk raised it: between two readings more may have been in use.
+  if (rss_peak_bytes > state->rss_peak_start_bytes) state->data.SawRss(*rss_peak_bytes);
+  TakeWaits(thread, state, {});
   thread->Pop(state);
-  PauseStacks(thread, cpu_stop_ns);
-  TellOuter(state, end.stop.ticks, cpu_stop_ns, wait_stop_ns);
+  PauseStacks(thread, at_stop.cpu_ns);
+  TellOuter(state, end.stop.ticks, at_stop);
   {
     const std::lock_guard<std::mutex> lock(state->helpers_mutex);
     if (state->active_helpers > 0) {
@@ -144,6 +162,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   }
   FreeLane(recorder);
   end.open_chunks = recorder->open_chunks.fetch_sub(1, std::memory_order_relaxed);
+  if (UnannouncedCpu::IsToSettle(end.open_chunks - 1)) recorder->unannounced.Settle(recorder, nullptr);
   const std::uint64_t chunks = recorder->chunks.fetch_add(1, std::memory_order_relaxed) + 1;
   if (state->failed) recorder->failed.fetch_add(1, std::memory_order_relaxed);
   if (recorder->summary != nullptr) recorder->summary->Add(state, end);
@@ -155,7 +174,8 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   thread->finished = {state, end.rate, end.own_ns()};
   if (state->data.dropped() != 0) recorder->dropped.fetch_add(state->data.dropped(), std::memory_order_relaxed);
   const std::uint64_t sections = state->data.sections().Occurrences() + state->helpers.sections().Occurrences();
-  const MaybeInteger cost_ns = thread->end_cost.IsNextMeasured() ? Difference(ThreadCpu(), cpu_stop_ns) : std::nullopt;
+  const MaybeInteger cost_ns =
+      thread->end_cost.IsNextMeasured() ? Difference(ThreadCpu(), at_stop.cpu_ns) : std::nullopt;
   recorder->overhead_ns.fetch_add(thread->end_cost.Nanoseconds(cost_ns) +
                                       static_cast<std::int64_t>(sections) * recorder->section_cost_ns +
                                       static_cast<std::int64_t>(state->data.Requests()) * recorder->request_cost_ns,

@@ -130,6 +130,18 @@ std::optional<std::int64_t> MemoryLimitBytes() noexcept {
   return limit;
 }
 
+std::optional<std::int64_t> ThrottledNanoseconds() noexcept {
+  std::optional<std::int64_t> sum;
+  const auto add = [&](Path* path, std::optional<double> quota, std::string_view key, std::int64_t unit_ns) {
+    char buffer[1024];
+    const auto time = quota.has_value() ? IntegerAfter(ReadIn(path, "/cpu.stat", buffer), key) : std::nullopt;
+    if (time.has_value()) sum = sum.value_or(0) + *time * unit_ns;
+  };
+  ForEachGroup("/sys/fs/cgroup", "", [&](Path* path) { add(path, QuotaOfVersion2(path), "throttled_usec", 1000); });
+  ForEachGroup("/sys/fs/cgroup/cpu", "cpu", [&](Path* path) { add(path, QuotaOfVersion1(path), "throttled_time", 1); });
+  return sum;
+}
+
 std::optional<double> CpuPressurePercent() noexcept {
   char text[256];
   const long size = ReadWholeFile("/proc/pressure/cpu", text, sizeof text);  // some avg10=0.00 avg60=…

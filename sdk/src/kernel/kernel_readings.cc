@@ -34,7 +34,29 @@ bool IsLineOfNumbers(std::string_view text, int numbers) {
   }
 }
 
+std::int64_t NanosecondsOf(const timeval& time) {
+  return static_cast<std::int64_t>(time.tv_sec) * 1000000000 + static_cast<std::int64_t>(time.tv_usec) * 1000;
+}
+
+MaybeInteger ReadClock(clockid_t clock) {
+  timespec time{};
+  if (clock_gettime(clock, &time) != 0) return std::nullopt;
+  return static_cast<std::int64_t>(time.tv_sec) * 1000000000 + time.tv_nsec;
+}
+
 }  // namespace
+
+ThreadUsage Difference(const ThreadUsage& a, const ThreadUsage& b) noexcept {
+  return {Difference(a.read_bytes, b.read_bytes), Difference(a.system_cpu_ns, b.system_cpu_ns),
+          Difference(a.minor_faults, b.minor_faults), Difference(a.major_faults, b.major_faults)};
+}
+
+void AddTo(ThreadUsage* sum, const ThreadUsage& usage) noexcept {
+  AddTo(&sum->read_bytes, usage.read_bytes);
+  AddTo(&sum->system_cpu_ns, usage.system_cpu_ns);
+  AddTo(&sum->minor_faults, usage.minor_faults);
+  AddTo(&sum->major_faults, usage.major_faults);
+}
 
 bool IsStatm(std::string_view text) noexcept { return IsLineOfNumbers(text, 7); }
 bool IsSchedstat(std::string_view text) noexcept { return IsLineOfNumbers(text, 3); }
@@ -98,12 +120,14 @@ std::optional<std::int64_t> KernelReadings::RunDelayNanoseconds(DescriptorBudget
   return LeadingInteger(SecondField({text, static_cast<std::size_t>(size)}));
 }
 
-std::optional<std::int64_t> KernelReadings::ReadBytes() noexcept {
+ThreadUsage KernelReadings::Usage(MaybeInteger* rss_peak_bytes) noexcept {
   constexpr std::int64_t kBlockBytes = 512;
   if (!counts_io_.has_value()) counts_io_ = access(kIoPath, R_OK) == 0;
   rusage usage{};
-  if (!*counts_io_ || getrusage(RUSAGE_THREAD, &usage) != 0) return std::nullopt;
-  return usage.ru_inblock * kBlockBytes;
+  if (getrusage(RUSAGE_THREAD, &usage) != 0) return {};
+  if (rss_peak_bytes != nullptr) *rss_peak_bytes = std::int64_t{usage.ru_maxrss} * 1024;
+  const MaybeInteger read_bytes = *counts_io_ ? MaybeInteger(usage.ru_inblock * kBlockBytes) : std::nullopt;
+  return {read_bytes, NanosecondsOf(usage.ru_stime), usage.ru_minflt, usage.ru_majflt};
 }
 
 long KernelReadings::ReadIo(DescriptorBudget* budget, char* buffer, int capacity) noexcept {
@@ -116,22 +140,30 @@ void KernelReadings::Close(DescriptorBudget* budget) noexcept {
   io_.Close(budget);
 }
 
-std::optional<std::int64_t> ProcessCpuNanoseconds() noexcept {
-  timespec time{};
-  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) != 0) return std::nullopt;
-  return static_cast<std::int64_t>(time.tv_sec) * 1000000000 + time.tv_nsec;
+std::optional<std::int64_t> ProcessCpuNanoseconds() noexcept { return ReadClock(CLOCK_PROCESS_CPUTIME_ID); }
+
+MaybeInteger CpuOfThread(std::int64_t tid) noexcept {
+  // As Linux numbers such clocks (include/linux/posix-timers_types.h): the complement of the thread's number, one bit
+  // for a single thread, and 2 for the scheduler's clock.
+  constexpr unsigned kOfThread = 4 | 2;
+  return ReadClock(static_cast<clockid_t>((~static_cast<unsigned>(tid) << 3) | kOfThread));
 }
 
-std::int64_t ThreadCpuNanoseconds() noexcept {
-  timespec time{};
-  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return kUnknownCpu;
-  return static_cast<std::int64_t>(time.tv_sec) * 1000000000 + time.tv_nsec;
+ThreadUsage UsageOfProcess() noexcept {
+  rusage usage{};
+  if (getrusage(RUSAGE_SELF, &usage) != 0) return {};
+  return {std::nullopt, NanosecondsOf(usage.ru_stime), usage.ru_minflt, usage.ru_majflt};
 }
 
-MaybeInteger ThreadCpu() noexcept {
-  const std::int64_t cpu_ns = ThreadCpuNanoseconds();
-  return cpu_ns == kUnknownCpu ? std::nullopt : MaybeInteger(cpu_ns);
+MaybeInteger CpuOfEndedChildren() noexcept {
+  rusage usage{};
+  if (getrusage(RUSAGE_CHILDREN, &usage) != 0) return std::nullopt;
+  return NanosecondsOf(usage.ru_utime) + NanosecondsOf(usage.ru_stime);
 }
+
+std::int64_t ThreadCpuNanoseconds() noexcept { return ThreadCpu().value_or(kUnknownCpu); }
+
+MaybeInteger ThreadCpu() noexcept { return ReadClock(CLOCK_THREAD_CPUTIME_ID); }
 
 }  // namespace internal
 }  // namespace crema

@@ -42,6 +42,23 @@ bool IsStatm(std::string_view text) noexcept;      ///< seven numbers
 bool IsSchedstat(std::string_view text) noexcept;  ///< three numbers
 bool IsIo(std::string_view text) noexcept;         ///< lines `rchar: 4096`
 
+/// A reading, or a sum or difference of readings: nullopt as soon as the kernel refused one of them.
+using MaybeInteger = std::optional<std::int64_t>;
+
+/// What the kernel counts for a thread since it began: getrusage(2) with RUSAGE_THREAD. The CPU time in the kernel is
+/// the part of the CPU time that the kernel's clock ticks give it.
+struct ThreadUsage {
+  MaybeInteger read_bytes;  ///< that it made the storage layer fetch; nullopt where the kernel does not count I/O
+  MaybeInteger system_cpu_ns;
+  MaybeInteger minor_faults;
+  MaybeInteger major_faults;
+
+  /// All that is zero, to add to.
+  static ThreadUsage Zero() noexcept { return {0, 0, 0, 0}; }
+};
+ThreadUsage Difference(const ThreadUsage& a, const ThreadUsage& b) noexcept;
+void AddTo(ThreadUsage* sum, const ThreadUsage& usage) noexcept;
+
 /// The readings of one thread. Any of them can be refused: then it is nullopt.
 class KernelReadings {
  public:
@@ -50,10 +67,10 @@ class KernelReadings {
   /// Time this thread was runnable without a CPU, in ns: `/proc/thread-self/schedstat` field 2
   /// (Documentation/scheduler/sched-stats).
   std::optional<std::int64_t> RunDelayNanoseconds(DescriptorBudget* budget) noexcept;
-  /// Bytes this thread made the storage layer fetch: `read_bytes` of `/proc/thread-self/io` (proc(5)), which
-  /// getrusage(2) has in blocks of 512 bytes for a third of the time. Where there is no such file, the kernel does not
-  /// count.
-  std::optional<std::int64_t> ReadBytes() noexcept;
+  /// Of this thread. `read_bytes` are those of `/proc/thread-self/io` (proc(5)), which getrusage(2) has in blocks of 512
+  /// bytes for a third of the time. Where there is no such file, the kernel does not count. `*rss_peak_bytes`, unless
+  /// null, becomes the highest resident set of the process so far, that of what it executed before included.
+  ThreadUsage Usage(MaybeInteger* rss_peak_bytes = nullptr) noexcept;
 
   /// The whole text of `/proc/thread-self/io`; -1 where the kernel does not tell.
   long ReadIo(DescriptorBudget* budget, char* buffer, int capacity) noexcept;
@@ -71,10 +88,14 @@ class KernelReadings {
 /// CPU time of all threads of the process; nullopt where the kernel refuses to tell.
 std::optional<std::int64_t> ProcessCpuNanoseconds() noexcept;
 
-/// A reading, or a sum or difference of readings: nullopt as soon as the kernel refused one of them.
-using MaybeInteger = std::optional<std::int64_t>;
+/// CPU time of a living thread of this process, by its number; nullopt when it has ended.
+MaybeInteger CpuOfThread(std::int64_t tid) noexcept;
+/// Of all threads of the process, without the bytes.
+ThreadUsage UsageOfProcess() noexcept;
+/// CPU time of the children that the process has waited for, and of theirs.
+MaybeInteger CpuOfEndedChildren() noexcept;
 
-/// `ThreadCpuNanoseconds` as such a reading.
+/// `ThreadCpuNanoseconds` as a `MaybeInteger`.
 MaybeInteger ThreadCpu() noexcept;
 inline MaybeInteger Difference(MaybeInteger a, MaybeInteger b) noexcept {
   return a.has_value() && b.has_value() ? MaybeInteger(*a - *b) : std::nullopt;

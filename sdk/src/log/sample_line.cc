@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "chunk/chunk_line.h"
 #include "chunk/thread_state.h"
 #include "kernel/cgroup.h"
 #include "kernel/kernel_readings.h"
@@ -84,6 +85,46 @@ std::uint64_t AppendProcessMetrics(Recorder* recorder, JsonLine* line) {
   return values.dropped() - dropped;
 }
 
+/// Of all threads that record or have recorded, as each of them read it last.
+std::int64_t RunDelayOfThreads(const Recorder& recorder) {
+  std::int64_t sum = recorder.ended_run_delay_ns.load(std::memory_order_relaxed);
+  for (const ThreadState* thread = recorder.threads.load(std::memory_order_acquire); thread != nullptr;
+       thread = thread->next) {
+    sum += thread->run_delay_ns.load(std::memory_order_relaxed);
+  }
+  return sum;
+}
+
+/// What both lines have of the process: peaks, faults, its calls, and the CPU time of threads without guards.
+void AppendProcessTotals(Recorder* recorder, std::string_view status, JsonLine* line) {
+  const auto bytes = [&](std::string_view key) -> MaybeInteger {
+    const MaybeInteger kilobytes = IntegerAfter(status, key);
+    return kilobytes.has_value() ? MaybeInteger(*kilobytes * 1024) : std::nullopt;
+  };
+  MaybeInteger file_bytes = bytes("RssFile:");
+  AddTo(&file_bytes, bytes("RssShmem:"));
+  line->Field("rss_peak_bytes", bytes("VmHWM:"));
+  line->Field("anonymous_bytes", bytes("RssAnon:"));
+  line->Field("file_bytes", file_bytes);
+  AppendUsage(UsageOfProcess(), line);
+  const FileText io("/proc/self/io", 4096);
+  line->Field("read_calls", IntegerAfter(io.view(), "syscr:"));
+  line->Field("read_call_bytes", IntegerAfter(io.view(), "rchar:"));
+  line->Field("run_delay_ns", RunDelayOfThreads(*recorder));
+  line->Field("throttled_ns", Difference(ThrottledNanoseconds(), recorder->throttled_start_ns));
+  const UnannouncedTime alone = recorder->unannounced.Time(OpenThen::kOneChunk);
+  const UnannouncedTime shared = recorder->unannounced.Time(OpenThen::kSeveral);
+  const UnannouncedTime outside = recorder->unannounced.Time(OpenThen::kNothing);
+  line->Field("alone_cpu_ns", alone.cpu_ns);
+  line->Field("alone_ns", alone.wall_ns);
+  line->Field("shared_cpu_ns", shared.cpu_ns);
+  line->Field("shared_ns", shared.wall_ns);
+  line->Field("outside_cpu_ns", outside.cpu_ns);
+  line->Field("outside_ns", outside.wall_ns);
+  line->FieldUnsigned("wait_samples", recorder->waits.looks());
+  line->FieldText("waits_reason", recorder->waits.hertz() > 0 ? recorder->waits.refusal() : "switched off");
+}
+
 /// Returns the CPU time among them.
 MaybeInteger AppendProcessReadings(Recorder* recorder, JsonLine* line) {
   KernelReadings readings;
@@ -91,12 +132,14 @@ MaybeInteger AppendProcessReadings(Recorder* recorder, JsonLine* line) {
   readings.Close(&recorder->descriptors);
   const MaybeInteger cpu_ns = ProcessCpuNanoseconds();
   line->Field("cpu_ns", cpu_ns);
-  line->Field("threads", IntegerAfter(FileText("/proc/self/status", 4096).view(), "Threads:"));
+  const FileText status("/proc/self/status", 4096);
+  line->Field("threads", IntegerAfter(status.view(), "Threads:"));
   line->Field("open_chunks", recorder->open_chunks.load());
   const FileText io("/proc/self/io", 4096);
   line->Field("read_bytes", IntegerAfter(io.view(), "read_bytes:"));
   line->Field("write_bytes", IntegerAfter(io.view(), "write_bytes:"));
   line->Field("memory_limit_bytes", MemoryLimitBytes());
+  AppendProcessTotals(recorder, status.view(), line);
   return cpu_ns;
 }
 
@@ -133,6 +176,7 @@ void WriteSample(Recorder* recorder) noexcept {
 
 void WriteEnd(Recorder* recorder) noexcept {
   recorder->log.ExpectLast();
+  recorder->unannounced.Settle(recorder, nullptr);
   recorder->sums.WriteLast(recorder);
   WriteAllocations(recorder, true);
   WriteGpu(recorder, true);
@@ -156,6 +200,7 @@ void WriteEnd(Recorder* recorder) noexcept {
     const MaybeInteger cpu_ns = ProcessCpuNanoseconds();
     line.Field("overhead_ns", OverheadNanoseconds(*recorder, sections, cpu_ns));
     line.Field("cpu_ns", cpu_ns);
+    AppendProcessTotals(recorder, FileText("/proc/self/status", 4096).view(), &line);
     if (recorder->stacks.hertz() > 0) line.FieldUnsigned("lost_samples", recorder->stacks.lost_samples());
     line.Raw(last);
     line.Raw("}\n");

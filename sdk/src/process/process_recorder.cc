@@ -9,6 +9,7 @@
 #include <new>
 
 #include "chunk/thread_state.h"
+#include "kernel/cgroup.h"
 #include "log/process_line.h"
 #include "log/sample_line.h"
 #include "process/allocations.h"
@@ -88,6 +89,7 @@ Recorder* Start(const Settings& settings) {
               "; this process is not recorded"});
     return nullptr;
   }
+  recorder->throttled_start_ns = ThrottledNanoseconds();
   recorder->stacks.Start();
   StartAllocations(recorder.get());
   StartGpu(recorder.get());

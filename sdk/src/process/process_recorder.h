@@ -17,6 +17,8 @@
 #include "log/json_line.h"
 #include "log/log_file.h"
 #include "process/fork_mark.h"
+#include "process/unannounced_cpu.h"
+#include "process/wait_sampler.h"
 #include "stacks/native_stacks.h"
 #include "storage/fixed_text.h"
 #include "storage/name_set.h"
@@ -41,6 +43,7 @@ struct Settings {
   OptionText pass;
   std::optional<int> threads;
   double interval_seconds = 1;
+  double waits_hertz = 0;  ///< 0: waits are not sampled
   std::optional<std::int64_t> total_events;
   std::optional<std::int64_t> max_log_bytes;
   bool trace = false;
@@ -78,6 +81,8 @@ struct Recorder {
   std::atomic<std::uint64_t> misused{0};     ///< of these, guards that were not used as they should be
   std::atomic<std::uint64_t> outside{0};     ///< of these, values and guards where no chunk was open
   std::atomic<std::int64_t> overhead_ns{0};  ///< CPU time of recording, but for sections outside chunks and allocations
+  std::atomic<std::int64_t> ended_run_delay_ns{0};  ///< of threads that recorded and are gone
+  MaybeInteger throttled_start_ns;                  ///< when recording began
   std::atomic<ThreadState*> threads{nullptr};
   std::atomic<SpanState*> process_span{nullptr};
 
@@ -100,6 +105,8 @@ struct Recorder {
   ChunkData process_values;   ///< metrics of no chunk
 
   NativeStacks stacks;
+  UnannouncedCpu unannounced;
+  WaitSampler waits;
 };
 
 /// Null until recording was first switched on in this process. In a child that was made without the handlers of

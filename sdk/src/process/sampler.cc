@@ -2,10 +2,12 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "crema/internal/section_node.h"
 #include "log/sample_line.h"
@@ -30,7 +32,7 @@ struct SamplerState {
   pid_t pid = 0;  ///< where the thread runs: a forked child has none
   bool running = false;
   bool stop = false;
-  double interval_seconds = 1;
+  double interval_seconds = 1;  ///< 0: no samples
 };
 SamplerState g_sampler;
 
@@ -69,20 +71,35 @@ void SampleOrSum(Recorder* recorder) {
   WriteGpuWhenDue(recorder, now_ns);
 }
 
+void LookAtWaits(Recorder* recorder) {
+  const MaybeInteger begin_ns = ThreadCpu();
+  recorder->waits.Look(recorder);
+  recorder->overhead_ns.fetch_add(Difference(ThreadCpu(), begin_ns).value_or(0), std::memory_order_relaxed);
+}
+
 void* Sample(void* recorder_pointer) {
   const SdkAllocationScope scope;
   auto* recorder = static_cast<Recorder*>(recorder_pointer);
-  timespec next{};
-  clock_gettime(CLOCK_MONOTONIC, &next);
-  WriteSample(recorder);  // at once, so that memory is known from the start
+  recorder->unannounced.SetOwnThread(static_cast<std::int64_t>(syscall(SYS_gettid)));
+  constexpr timespec kNever = {std::numeric_limits<time_t>::max(), 0};
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const double interval_seconds = g_sampler.interval_seconds;
+  timespec sample = interval_seconds > 0 ? After(now, interval_seconds) : kNever;
+  timespec look = recorder->waits.hertz() > 0 ? After(now, recorder->waits.NextDistance()) : kNever;
+  if (interval_seconds > 0) WriteSample(recorder);  // at once, so that memory is known from the start
   pthread_mutex_lock(&g_sampler.mutex);
   while (!g_sampler.stop) {
-    next = Following(next, g_sampler.interval_seconds);
-    while (!g_sampler.stop && pthread_cond_timedwait(&g_sampler.wake, &g_sampler.mutex, &next) == 0) {
+    const bool is_look = IsBefore(look, sample);
+    timespec* const next = is_look ? &look : &sample;
+    while (!g_sampler.stop && pthread_cond_timedwait(&g_sampler.wake, &g_sampler.mutex, next) == 0) {
     }
     if (g_sampler.stop) break;
     pthread_mutex_unlock(&g_sampler.mutex);
-    if (g_mode.load() == kModeOn) SampleOrSum(recorder);
+    const bool is_on = g_mode.load() == kModeOn;
+    if (is_on && is_look) LookAtWaits(recorder);
+    if (is_on && !is_look) SampleOrSum(recorder);
+    *next = Following(*next, is_look ? recorder->waits.NextDistance() : interval_seconds);
     pthread_mutex_lock(&g_sampler.mutex);
   }
   pthread_mutex_unlock(&g_sampler.mutex);
@@ -93,9 +110,11 @@ void* Sample(void* recorder_pointer) {
 
 void StartSampler(Recorder* recorder) noexcept {
   const double interval = recorder->settings.interval_seconds;
-  if (interval <= 0) return;
+  recorder->waits.Start(recorder->settings.waits_hertz);
+  if (interval <= 0 && recorder->waits.hertz() <= 0) return;
   g_sampler = SamplerState();
-  g_sampler.interval_seconds = std::clamp(interval, kShortestIntervalSeconds, kLongestIntervalSeconds);
+  g_sampler.interval_seconds =
+      interval <= 0 ? 0 : std::clamp(interval, kShortestIntervalSeconds, kLongestIntervalSeconds);
   pthread_condattr_t attributes;
   pthread_condattr_init(&attributes);
   pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);

@@ -1,0 +1,127 @@
+#include "collector/insight/wait_words.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "collector/appearance/human_numbers.h"
+#include "collector/insight/short_name.h"
+#include "collector/insight/thresholds.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+struct KindWords {
+  std::string_view kind;
+  std::string_view words;
+  std::string_view words_with_object;  ///< `{}`: the object
+  std::string_view advice;
+};
+
+constexpr KindWords kKinds[] = {
+    {"lock or condition", "at locks or conditions", "at locks or conditions",
+     "Threads wait for each other: shorten what runs under a lock, give each thread its own data, or keep its queue "
+     "full. crema predict does not see this limit."},
+    {"interpreter lock", "at Python's interpreter lock", "at Python's interpreter lock",
+     "Use processes instead of threads, or code that releases Python's interpreter lock."},
+    {"read", "reading", "reading {}",
+     "Read fewer columns, from nearer storage, or read ahead while the code computes."},
+    {"write", "writing", "writing {}", "Write less, or from a thread of its own."},
+    {"sync", "making data durable (fsync)", "making {} durable (fsync)",
+     "Call fsync once at the end, or not at all: it waits for the disk."},
+    {"network", "on the network", "on the network, {}",
+     "Ask the server for more at once, read ahead, or read from a nearer one."},
+    {"poll", "for descriptors (poll)", "for descriptors (poll)",
+     "A thread waits for others to send something: look at these, or have several requests under way."},
+    {"sleep", "sleeping", "sleeping", "The code sleeps: wait for an event instead of a time."},
+    {"child process", "for child processes", "for child processes", "Run the next chunk while the child works."},
+    {"page fault", "in page faults", "in page faults",
+     "Memory that the code touches comes from a disk: read files instead of mapping them, or use less memory."},
+    {"other", "in other system calls", "in {}", ""},
+};
+
+const KindWords* WordsOf(std::string_view kind) {
+  for (const KindWords& words : kKinds) {
+    if (words.kind == kind) return &words;
+  }
+  return nullptr;
+}
+
+constexpr std::string_view kLocks = "lock or condition";
+
+/// Threads without guards may wait for a CPU too, which nobody counts: a chunk that waits for them then seems blocked.
+bool OthersWorked(const Measurement& measurement) {
+  return kThreadsMatter.Holds(measurement.Metric("unannounced_cpu_time").value_or(0) /
+                              std::max(1e-9, measurement.Metric("chunk_blocked").value_or(0)));
+}
+
+std::string ObjectWords(const std::string& object) {
+  return object == "pipe" || object == "socket" ? "a " + object : ShortName(object);
+}
+
+}  // namespace
+
+std::vector<WaitShare> WaitShares(const Measurement& measurement) {
+  double whole = 0;
+  double known = 0;
+  struct Sum {
+    double seconds = 0;
+    double variance = 0;
+    std::map<std::string, double> objects;
+  };
+  std::map<std::string, Sum> kinds;
+  for (const WaitSumRow& row : measurement.waits) {
+    const double seconds = row.seconds.value_or(0);
+    whole += seconds;
+    if (row.coarse.value_or(false) || !row.low.has_value()) continue;
+    known += seconds;
+    Sum& sum = kinds[row.kind.str()];
+    sum.seconds += seconds;
+    const double share = row.share.value_or(0);
+    const double of_dataset = share > 0 ? seconds / share : 0;
+    const double error = (row.high.value_or(1) - *row.low) / 2 * of_dataset;
+    sum.variance += error * error;
+    sum.objects[row.object.str()] += seconds;
+  }
+  std::vector<WaitShare> shares;
+  if (whole <= 0 || !kMostOfIt.Holds(known / whole)) return shares;
+  for (const auto& [kind, sum] : kinds) {
+    WaitShare share = {kind, "", sum.seconds / whole, std::sqrt(sum.variance) / whole};
+    for (const auto& [object, seconds] : sum.objects) {
+      if (kMostOfIt.Holds(seconds / sum.seconds)) share.object = object;
+    }
+    shares.push_back(std::move(share));
+  }
+  std::stable_sort(shares.begin(), shares.end(),
+                   [](const WaitShare& a, const WaitShare& b) { return a.share > b.share; });
+  return shares;
+}
+
+std::string WaitWords(const Measurement& measurement) {
+  constexpr size_t kMostKinds = 2;
+  std::string text;
+  size_t named = 0;
+  for (const WaitShare& wait : WaitShares(measurement)) {
+    const KindWords* const words = WordsOf(wait.kind);
+    if (words == nullptr || !kWaitWorthNaming.Holds(wait.share) || !kWaitIsSure.Holds(wait.error)) continue;
+    if (named == kMostKinds) break;
+    const std::string what = wait.object.empty()
+                                 ? std::string(words->words)
+                                 : fmt::format(fmt::runtime(words->words_with_object), ObjectWords(wait.object));
+    text +=
+        fmt::format("{}{:.0f} ± {:.0f} %{} {}{}", text.empty() ? "" : ", ", 100 * wait.share,
+                    std::max(1.0, std::ceil(100 * wait.error)), named++ == 0 ? " of the blocked time" : "", what,
+                    wait.kind == kLocks && OthersWorked(measurement) ? ", while threads without guards worked" : "");
+  }
+  return text;
+}
+
+std::string_view WaitAdvice(const Measurement& measurement) {
+  const std::vector<WaitShare> shares = WaitShares(measurement);
+  if (shares.empty() || !kMostOfIt.Holds(shares[0].share) || !kWaitIsSure.Holds(shares[0].error)) return "";
+  const KindWords* const words = WordsOf(shares[0].kind);
+  return words == nullptr ? "" : words->advice;
+}
+
+}  // namespace crema

@@ -1,0 +1,142 @@
+// What blocked time was spent on, and whose CPU time nobody announced, from the chunks' lines.
+#include <string>
+#include <vector>
+
+#include "collector/metrics/measure_fixture.h"
+#include "collector/metrics/record_lines.h"
+#include "gtest/gtest.h"
+
+namespace crema {
+namespace {
+
+using MeasureWaitsTest = MeasureTest;
+
+Line Wait(const char* path, const char* kind, const Line& object, int64_t samples) {
+  return {{"path", path}, {"kind", kind}, {"object", object}, {"samples", samples}};
+}
+
+/// A chunk of ten seconds: four of CPU, six blocked.
+Line Chunk(const std::vector<Line>& waits, double start = 0) {
+  Line chunk = ChunkLine(static_cast<int64_t>(start), start, start + 10);
+  chunk["cpu_ns"] = 4 * kSecond;
+  chunk["cpu_wait_ns"] = 0;
+  if (!waits.empty()) chunk["waits"] = waits;
+  return chunk;
+}
+
+/// The process's last words: what threads without guards used while a chunk was open alone, and while none was.
+Line End(double seconds, int64_t alone_cpu, int64_t alone, int64_t outside_cpu, int64_t outside) {
+  Line end = EndLine(seconds);
+  end["alone_cpu_ns"] = alone_cpu;
+  end["alone_ns"] = alone;
+  end["outside_cpu_ns"] = outside_cpu;
+  end["outside_ns"] = outside;
+  return end;
+}
+
+double Part(const Document& document, const std::string& part) {
+  for (const Document& row : document["budget"]) {
+    if (row["part"] == part) return row["core_seconds"].get<double>();
+  }
+  return 0;
+}
+
+TEST_F(MeasureWaitsTest, SamplesDivideTheExactBlockedTime) {
+  Write("a.jsonl", {ProcessLine(1, 0),
+                    Chunk({Wait("io", "read", "/data/a", 30), Wait("", "lock or condition", nullptr, 20),
+                           Wait("io", "sync", "/data/b", 10), Wait("", "running", nullptr, 40)}),
+                    EndLine(10)});
+  const Document waits = Take()["waits"];
+  ASSERT_EQ(waits.size(), 3u);
+  EXPECT_EQ(waits[0]["kind"], "read");
+  EXPECT_EQ(waits[0]["section"], "io");
+  EXPECT_EQ(waits[0]["object"], "/data/a");
+  EXPECT_DOUBLE_EQ(waits[0]["seconds"].get<double>(), 3);
+  EXPECT_DOUBLE_EQ(waits[1]["seconds"].get<double>(), 2);
+  EXPECT_DOUBLE_EQ(waits[2]["seconds"].get<double>(), 1);
+  EXPECT_DOUBLE_EQ(waits[0]["share"].get<double>(), 0.5);
+  EXPECT_LT(waits[0]["low"].get<double>(), 0.4);
+  EXPECT_GT(waits[0]["high"].get<double>(), 0.6);
+  EXPECT_FALSE(waits[0]["coarse"].get<bool>());
+}
+
+TEST_F(MeasureWaitsTest, RowsOfFewSamplesArePutTogether) {
+  std::vector<Line> waits = {Wait("io", "read", "/data/whole", 50), Wait("", "sleep", nullptr, 2)};
+  for (int i = 0; i < 12; ++i) waits.push_back(Wait("io", "read", "/data/" + std::to_string(i), 1));
+  Write("a.jsonl", {ProcessLine(1, 0), Chunk(waits), EndLine(10)});
+  const Document rows = Take()["waits"];
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0]["object"], "/data/whole");
+  EXPECT_EQ(rows[1]["kind"], "read");
+  EXPECT_TRUE(rows[1]["object"].is_null());
+  EXPECT_EQ(rows[1]["samples"], 12);
+  EXPECT_EQ(rows[2]["kind"], "other");
+}
+
+TEST_F(MeasureWaitsTest, WhatWasHardlySeenIsNotKnown) {
+  Write("a.jsonl", {ProcessLine(1, 0), Chunk({Wait("io", "read", "/data/a", 3)}), EndLine(10)});
+  const Document rows = Take()["waits"];
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0]["kind"], "not known");
+  EXPECT_DOUBLE_EQ(rows[0]["seconds"].get<double>(), 6);
+  EXPECT_TRUE(rows[0]["low"].is_null());
+}
+
+TEST_F(MeasureWaitsTest, OwnersThatWaitForHelpersAreNotBlocked) {
+  Line chunk = Chunk({Wait("", "lock or condition", nullptr, 60), Wait("", "read", "/data/a", 30)});
+  chunk["helper_cpu_ns"] = 4 * kSecond;
+  chunk["helper_wait_ns"] = 0;
+  chunk["helper_scope_ns"] = 4 * kSecond;
+  chunk["helper_union_ns"] = 4 * kSecond;
+  Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(10)});
+  const Document rows = Take()["waits"];
+  ASSERT_EQ(rows.size(), 2u);  // two seconds are left, both of reading: the waits at locks were for the helper
+  EXPECT_EQ(rows[0]["kind"], "read");
+  EXPECT_DOUBLE_EQ(rows[0]["seconds"].get<double>(), 2);
+  EXPECT_DOUBLE_EQ(rows[1]["seconds"].get<double>(), 0);
+}
+
+TEST_F(MeasureWaitsTest, ManyWaitsForCpusMakeThemCoarse) {
+  Line chunk = Chunk({Wait("", "read", "/data/a", 100)});
+  chunk["cpu_wait_ns"] = 3 * kSecond;
+  Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(10)});
+  EXPECT_TRUE(Take()["waits"][0]["coarse"].get<bool>());
+}
+
+TEST_F(MeasureWaitsTest, ThreadsWithoutGuardsAndChildrenComputeForTheChunk) {
+  Line chunk = Chunk({});
+  chunk["unannounced_cpu_ns"] = 4 * kSecond;
+  chunk["children_cpu_ns"] = 1 * kSecond;
+  Write("a.jsonl", {ProcessLine(1, 0), chunk, End(10, 4 * kSecond, 10 * kSecond, 0, kSecond)});
+  const Document document = Take();
+  EXPECT_DOUBLE_EQ(Metric(document, "chunk_cpu_time"), 9);
+  EXPECT_DOUBLE_EQ(Metric(document, "unannounced_cpu_time"), 4);
+  EXPECT_DOUBLE_EQ(Metric(document, "children_cpu_time"), 1);
+  EXPECT_DOUBLE_EQ(Metric(document, "helper_cpu_time"), 0);
+  EXPECT_DOUBLE_EQ(Metric(document, "chunk_joined"), 5);
+  EXPECT_DOUBLE_EQ(Metric(document, "chunk_blocked"), 1);
+  EXPECT_DOUBLE_EQ(Metric(document, "lane_time"), 10);
+  EXPECT_DOUBLE_EQ(Part(document, "compute"), 9);
+}
+
+TEST_F(MeasureWaitsTest, ThreadsThatAlsoRunBetweenChunksAreNoChunks) {
+  Line chunk = Chunk({});
+  chunk["unannounced_cpu_ns"] = 4 * kSecond;
+  Write("a.jsonl", {ProcessLine(1, 0), chunk, End(20, 4 * kSecond, 10 * kSecond, 4 * kSecond, 10 * kSecond)});
+  const Document document = Take();
+  EXPECT_DOUBLE_EQ(Metric(document, "unannounced_cpu_time"), 0);
+  EXPECT_DOUBLE_EQ(Metric(document, "chunk_cpu_time"), 4);
+  EXPECT_DOUBLE_EQ(Metric(document, "chunk_joined"), 4);  // it may have waited for them
+  EXPECT_DOUBLE_EQ(Metric(document, "chunk_blocked"), 2);
+}
+
+TEST_F(MeasureWaitsTest, WhatClocksDifferByIsNoThread) {
+  Line chunk = Chunk({});
+  chunk["unannounced_cpu_ns"] = 1000;
+  chunk["children_cpu_ns"] = 0;
+  Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(10)});
+  EXPECT_DOUBLE_EQ(Metric(Take(), "unannounced_cpu_time"), 0);
+}
+
+}  // namespace
+}  // namespace crema

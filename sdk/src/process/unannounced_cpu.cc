@@ -1,0 +1,114 @@
+#include "process/unannounced_cpu.h"
+
+#include <algorithm>
+
+#include "chunk/thread_state.h"
+#include "process/process_recorder.h"
+
+namespace crema {
+namespace internal {
+namespace {
+
+constexpr auto kRelaxed = std::memory_order_relaxed;
+
+/// Adds to a sum that may be `kNeverAlone`.
+void Add(std::atomic<std::int64_t>* sum, MaybeInteger more) {
+  if (more.has_value()) sum->store(std::max<std::int64_t>(sum->load(kRelaxed), 0) + std::max<std::int64_t>(*more, 0));
+}
+
+/// The chunk that is open where only one is; null where it is on no thread now.
+ChunkState* OnlyChunk(const Recorder& recorder) {
+  for (ThreadState* thread = recorder.threads.load(std::memory_order_acquire); thread != nullptr;
+       thread = thread->next) {
+    if (ChunkState* chunk = thread->OpenChunk()) return chunk;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+MaybeInteger UnannouncedCpu::Read(const Recorder& recorder) noexcept {
+  MaybeInteger cpu_ns = ProcessCpuNanoseconds();
+  AddTo(&cpu_ns, -ended_ns_.load(kRelaxed));
+  bool is_main_known = false;
+  int threads = 0;
+  for (ThreadState* thread = recorder.threads.load(std::memory_order_acquire); thread != nullptr;
+       thread = thread->next) {
+    const std::int64_t from_ns = thread->cpu_known_from_ns.load(std::memory_order_acquire);
+    if (from_ns == kCpuNotKnown) continue;
+    if (++threads > kMostThreads) return std::nullopt;
+    is_main_known = is_main_known || thread->tid == recorder.pid;
+    const MaybeInteger known_ns = CpuOfThread(thread->tid);
+    if (known_ns.has_value()) AddTo(&cpu_ns, from_ns - *known_ns);
+  }
+  for (const std::int64_t tid : {own_thread_.load(kRelaxed), is_main_known ? 0 : recorder.pid}) {
+    if (tid != 0) AddTo(&cpu_ns, -CpuOfThread(tid).value_or(0));
+  }
+  return cpu_ns;
+}
+
+void UnannouncedCpu::Give(MaybeInteger cpu_ns, MaybeInteger children_ns) noexcept {
+  const std::int64_t now_ns = MonotonicNanoseconds();
+  const bool has_come = thread_came_.exchange(false);
+  const bool is_not_known = was_missed_.exchange(false) || (has_come && open_ == OpenThen::kOneChunk);
+  OpenThen open = is_not_known ? OpenThen::kSeveral : open_;
+  if (open == OpenThen::kOneChunk) {
+    // It may have ended since, and its frame may hold another by now.
+    const std::uint64_t generation = chunk_->generation.load();
+    const bool is_same = generation == generation_ || generation == generation_ + 1;
+    if (is_same) {
+      Add(&chunk_->unannounced_cpu_ns, Difference(cpu_ns, last_cpu_ns_));
+      Add(&chunk_->children_cpu_ns, Difference(children_ns, last_children_ns_));
+    } else {
+      open = OpenThen::kSeveral;
+    }
+  }
+  UnannouncedTime& time = times_[static_cast<int>(open)];
+  const MaybeInteger more_ns = Difference(cpu_ns, last_cpu_ns_);
+  if (more_ns.has_value()) {
+    time.cpu_ns += std::max<std::int64_t>(*more_ns, 0);
+    time.wall_ns += now_ns - last_time_ns_;
+  }
+  last_cpu_ns_ = cpu_ns;
+  last_children_ns_ = children_ns;
+  last_time_ns_ = now_ns;
+}
+
+void UnannouncedCpu::Settle(Recorder* recorder, ChunkState* begun) noexcept {
+  const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) {
+    was_missed_.store(true);
+    return;
+  }
+  Give(Read(*recorder), CpuOfEndedChildren());
+  const std::int64_t open_chunks = recorder->open_chunks.load();
+  chunk_ = nullptr;
+  if (open_chunks == 1) chunk_ = begun != nullptr ? begun : OnlyChunk(*recorder);
+  generation_ = chunk_ != nullptr ? chunk_->generation.load() : 0;
+  const bool is_open = (generation_ & 1) != 0;
+  open_ = open_chunks <= 0 ? OpenThen::kNothing : is_open ? OpenThen::kOneChunk : OpenThen::kSeveral;
+}
+
+void UnannouncedCpu::JoinThread(ThreadState* thread, std::int64_t pid) noexcept {
+  const MaybeInteger cpu_ns = ThreadCpu();
+  if (!cpu_ns.has_value()) return;
+  // What it computed until now was set-up, of a chunk that is yet to begin: no other chunk's work.
+  thread_came_.store(true);
+  thread->cpu_known_from_ns.store(thread->tid == pid ? 0 : *cpu_ns, std::memory_order_release);
+}
+
+void UnannouncedCpu::LeaveThread(ThreadState* thread, std::int64_t pid) noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::int64_t from_ns = thread->cpu_known_from_ns.exchange(kCpuNotKnown);
+  const MaybeInteger cpu_ns = ThreadCpu();
+  if (thread->tid == pid) return;  // it counts as announced in any case
+  if (from_ns != kCpuNotKnown && cpu_ns.has_value()) ended_ns_.fetch_add(*cpu_ns - from_ns, kRelaxed);
+}
+
+UnannouncedTime UnannouncedCpu::Time(OpenThen open) noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return times_[static_cast<int>(open)];
+}
+
+}  // namespace internal
+}  // namespace crema

@@ -1,0 +1,83 @@
+// WaitSampler: what threads with an open chunk are seen waiting for.
+#ifndef CREMA_SRC_PROCESS_WAIT_SAMPLER_H_
+#define CREMA_SRC_PROCESS_WAIT_SAMPLER_H_
+
+#include <limits.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "crema/internal/section_node.h"
+#include "kernel/blocked_call.h"
+#include "storage/arena.h"
+
+namespace crema {
+namespace internal {
+
+struct OpenWork;
+struct Recorder;
+struct ThreadState;
+
+/// Unless CREMA_WAITS asks for more.
+inline constexpr double kDefaultWaitsHertz = 5;
+inline constexpr double kMostWaitsHertz = 100;
+
+/// How often a thread was seen in one wait, in one section of one use of a frame. The sampler writes the key while
+/// `count` is 0, and the thread itself takes the count.
+struct WaitCell {
+  std::atomic<std::uint32_t> count{0};
+  std::uint64_t use = 0;
+  const SectionNode* section = nullptr;
+  WaitKind kind = WaitKind::kRunning;
+  std::uint32_t object = 0;
+};
+
+/// Of one thread, until its frame ends.
+struct WaitTable {
+  static constexpr int kCells = 64;
+  WaitCell cells[kCells];
+};
+
+/// Reads `/proc/self/task/<tid>/syscall` of threads at work, some times a second, from the sampler's thread. It stops no
+/// thread, sends no signal, and keeps no descriptor; docs/waits.md has what it costs.
+class WaitSampler {
+ public:
+  void Start(double hertz) noexcept;
+  double hertz() const noexcept { return hertz_; }
+  /// Seconds until the next look: not in step with anything that the program does.
+  double NextDistance() noexcept;
+  /// One look at the threads at work. On the sampler's thread only.
+  void Look(Recorder* recorder) noexcept;
+  /// Threads that were looked at so far.
+  std::uint64_t looks() const noexcept { return looks_.load(std::memory_order_relaxed); }
+  /// Why nothing can be seen; empty where it can.
+  std::string_view refusal() const noexcept;
+  /// What the number stands for; empty for 0, which is no object, or one of too many.
+  std::string_view Object(std::uint32_t number) const noexcept;
+
+ private:
+  static constexpr std::uint32_t kMostObjects = 1000;
+  void LookAt(ThreadState* thread) noexcept;
+  std::uint32_t NumberOf(std::string_view object) noexcept;
+
+  double hertz_ = 0;
+  int most_threads_ = 0;  ///< in one look
+  std::uint64_t random_ = 0;
+  std::uint64_t first_ = 0;  ///< the thread to begin with, among those at work
+  std::atomic<std::uint64_t> looks_{0};
+  std::atomic<int> error_{0};
+  char target_[PATH_MAX];  ///< of a descriptor; too large for a stack
+  Arena texts_;
+  std::string_view objects_[kMostObjects + 1];
+  std::atomic<std::uint32_t> object_count_{1};
+};
+
+/// Moves what was seen of the thread, which is the calling one, while it worked in `frame` to the frame's data. Paths
+/// stand below `prefix`, which is escaped.
+void TakeWaits(ThreadState* thread, OpenWork* frame, std::string_view prefix) noexcept;
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_PROCESS_WAIT_SAMPLER_H_

@@ -1,0 +1,166 @@
+// Whose the CPU time is of threads without guards and of child processes. Loads are known by the kernel's clocks.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "crema/crema.h"
+#include "sdk/tests/clocks.h"
+#include "sdk/tests/record_log_reader.h"
+#include "sdk/tests/recorded.h"
+
+namespace crema {
+namespace testing {
+namespace {
+
+constexpr std::int64_t kLoad = 100000000;  // ns
+constexpr std::int64_t kNoise = 5000000;   // threads also begin and end
+constexpr std::int64_t kTick = 10000000;   // RUSAGE_CHILDREN may be as coarse
+
+void ExpectNear(MaybeInteger value, std::int64_t expected, std::int64_t tolerance) {
+  ASSERT_TRUE(value.has_value());
+  EXPECT_GE(*value, expected - tolerance / 10);
+  EXPECT_LE(*value, expected + tolerance);
+}
+
+void ComputeOnThreads(int threads) {
+  std::vector<std::thread> pool;
+  for (int i = 0; i < threads; ++i) pool.emplace_back([] { SpinCpu(kLoad); });
+  for (std::thread& thread : pool) thread.join();
+}
+
+TEST(UnannouncedCpu, IsTheOnlyChunks) {
+  const ChunkLine chunk = RecordedChunk([] {
+    TrackMetrics metrics("ttbar");
+    ComputeOnThreads(2);
+  });
+  ExpectNear(chunk.unannounced_cpu_ns, 2 * kLoad, kNoise);
+  ExpectNear(chunk.children_cpu_ns, 0, kTick);
+}
+
+TEST(UnannouncedCpu, IsNotThatOfTheChunksThread) {
+  const ChunkLine chunk = RecordedChunk([] {
+    TrackMetrics metrics("ttbar");
+    SpinCpu(kLoad);
+  });
+  ExpectNear(chunk.unannounced_cpu_ns, 0, kNoise);
+}
+
+TEST(UnannouncedCpu, IsNotThatOfAHelper) {
+  const ChunkLine chunk = RecordedChunk([] {
+    TrackMetrics metrics("ttbar");
+    const ChunkHandle handle = metrics.Handle();
+    std::thread([&] {
+      TrackHelper helper(handle);
+      SpinCpu(kLoad);
+    }).join();
+  });
+  ExpectNear(chunk.unannounced_cpu_ns, 0, kNoise);
+}
+
+TEST(UnannouncedCpu, IsNotWhatThreadsUsedBetweenChunks) {
+  const RecordLog log = Recorded([] {
+    for (int i = 0; i < 3; ++i) {
+      ComputeOnThreads(1);
+      TrackMetrics metrics("ttbar");
+    }
+  });
+  ASSERT_EQ(log.chunks.size(), 3u);
+  for (const ChunkLine& chunk : log.chunks) ExpectNear(chunk.unannounced_cpu_ns, 0, kNoise);
+}
+
+TEST(UnannouncedCpu, IsNobodysWhileSeveralChunksAreOpen) {
+  const RecordLog log = Recorded([] {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool is_open = false;
+    bool is_over = false;
+    std::thread other([&] {
+      TrackMetrics metrics("zjets");
+      std::unique_lock<std::mutex> lock(mutex);
+      is_open = true;
+      changed.notify_all();
+      changed.wait(lock, [&] { return is_over; });
+    });
+    {
+      TrackMetrics metrics("ttbar");
+      {
+        std::unique_lock<std::mutex> lock(mutex);
+        changed.wait(lock, [&] { return is_open; });
+      }
+      ComputeOnThreads(2);
+    }
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      is_over = true;
+      changed.notify_all();
+    }
+    other.join();
+  });
+  for (const ChunkLine& chunk : log.chunks) EXPECT_LE(chunk.unannounced_cpu_ns.value_or(0), kNoise);
+}
+
+TEST(UnannouncedCpu, IsNotThatOfAThreadThatHadAChunkBefore) {
+  const RecordLog log = Recorded([] {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool had_chunk = false;
+    bool is_open = false;
+    std::thread other([&] {
+      { TrackMetrics metrics("zjets"); }
+      std::unique_lock<std::mutex> lock(mutex);
+      had_chunk = true;
+      changed.notify_all();
+      changed.wait(lock, [&] { return is_open; });
+      lock.unlock();
+      SpinCpu(kLoad);  // no chunk of this thread is open
+    });
+    {
+      std::unique_lock<std::mutex> lock(mutex);
+      changed.wait(lock, [&] { return had_chunk; });
+    }
+    TrackMetrics metrics("ttbar");
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      is_open = true;
+      changed.notify_all();
+    }
+    other.join();
+  });
+  ExpectNear(ChunkOf(log, "ttbar").unannounced_cpu_ns, 0, kNoise);
+}
+
+TEST(ChildrensCpu, IsTheOnlyChunks) {
+  const ChunkLine chunk = RecordedChunk([] {
+    TrackMetrics metrics("ttbar");
+    const pid_t child = fork();
+    if (child == 0) {
+      SpinCpu(kLoad);
+      _exit(0);
+    }
+    if (waitpid(child, nullptr, 0) != child) std::abort();
+  });
+  ExpectNear(chunk.children_cpu_ns, kLoad, kTick);
+  ExpectNear(chunk.unannounced_cpu_ns, 0, kNoise);
+}
+
+TEST(KernelsPeak, IsThatOfAChunkThatRaisesIt) {
+  const ChunkLine chunk = RecordedChunk([] {
+    TrackMetrics metrics("ttbar");
+    constexpr std::size_t kBytes = std::size_t{64} << 20;
+    auto* const memory = static_cast<volatile char*>(std::malloc(kBytes));
+    for (std::size_t i = 0; i < kBytes; i += 4096) memory[i] = 1;
+    std::free(const_cast<char*>(memory));
+  });
+  EXPECT_GE(chunk.rss_peak_bytes.value_or(0) - chunk.rss_stop_bytes.value_or(0), 60 << 20);
+  EXPECT_GE(chunk.minor_faults.value_or(0), 1);
+}
+
+}  // namespace
+}  // namespace testing
+}  // namespace crema

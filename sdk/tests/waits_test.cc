@@ -1,0 +1,175 @@
+// What threads are seen waiting for. Each wait lasts until it was seen often enough, so a busy machine changes nothing.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "crema/crema.h"
+#include "sdk/tests/child_process.h"
+#include "sdk/tests/clocks.h"
+#include "sdk/tests/recorded.h"
+
+namespace crema {
+namespace testing {
+namespace {
+
+constexpr std::int64_t kMillisecond = 1000000;
+constexpr std::int64_t kLongEnough = 500 * kMillisecond;  // some 50 looks; on a busy machine fewer
+const Environment kOften = {{"CREMA_WAITS", "100"}};
+
+/// Samples of a section by kind, without those in which it ran.
+std::vector<WaitRow> WaitsIn(const ChunkLine& chunk, const std::string& path) {
+  std::vector<WaitRow> waits;
+  for (const WaitRow& row : chunk.waits) {
+    if (row.path == path && row.kind != "running") waits.push_back(row);
+  }
+  return waits;
+}
+
+/// The chunk in which a section waited in this way, again and again until it was long enough.
+ChunkLine ChunkThatWaits(const std::function<void()>& wait, const Environment& environment = kOften) {
+  return RecordedChunk(
+      [&] {
+        TrackMetrics metrics("ttbar");
+        const std::int64_t until = WallNs() + kLongEnough;
+        TrackSection section("wait");
+        while (WallNs() < until) wait();
+      },
+      environment);
+}
+
+void ExpectOnly(const ChunkLine& chunk, const std::string& kind, const MaybeText& object = {}) {
+  const std::vector<WaitRow> waits = WaitsIn(chunk, "wait");
+  ASSERT_EQ(waits.size(), 1u);
+  EXPECT_EQ(waits[0].kind, kind);
+  EXPECT_EQ(waits[0].object, object);
+  EXPECT_GE(waits[0].samples, 1);
+}
+
+TEST(Waits, OfASleepAreSleep) {
+  ExpectOnly(ChunkThatWaits([] { Sleep(100 * kMillisecond); }), "sleep");
+}
+
+TEST(Waits, OfAPipeAreReadsOfAPipe) {
+  const ChunkLine chunk = ChunkThatWaits([] {
+    int ends[2];
+    if (pipe(ends) != 0) std::abort();
+    std::thread writer([&] {
+      Sleep(100 * kMillisecond);
+      if (write(ends[1], "x", 1) != 1) std::abort();
+    });
+    char byte = 0;
+    if (read(ends[0], &byte, 1) != 1) std::abort();
+    writer.join();
+    close(ends[0]);
+    close(ends[1]);
+  });
+  bool reads = false;
+  for (const WaitRow& row : WaitsIn(chunk, "wait")) {
+    reads = reads || (row.kind == "read" && row.object == "pipe");
+    EXPECT_TRUE(row.kind == "read" || row.kind == "lock or condition") << row.kind;  // the thread's end is one
+  }
+  EXPECT_TRUE(reads);
+}
+
+TEST(Waits, OfAMutexAreLocks) {
+  const ChunkLine chunk = ChunkThatWaits([] {
+    std::mutex mutex;
+    mutex.lock();
+    std::thread holder([&] {
+      Sleep(100 * kMillisecond);
+      mutex.unlock();
+    });
+    const std::lock_guard<std::mutex> lock(mutex);
+    holder.join();
+  });
+  ExpectOnly(chunk, "lock or condition");
+}
+
+TEST(Waits, OfAChildAreForAChildProcess) {
+  const ChunkLine chunk = ChunkThatWaits([] {
+    const pid_t child = fork();
+    if (child == 0) {
+      Sleep(100 * kMillisecond);
+      _exit(0);
+    }
+    if (waitpid(child, nullptr, 0) != child) std::abort();
+  });
+  ExpectOnly(chunk, "child process");
+}
+
+TEST(Waits, StandInTheSectionThatIsOpen) {
+  const ChunkLine chunk = RecordedChunk(
+      [] {
+        TrackMetrics metrics("ttbar");
+        {
+          TrackSection outer("outer");
+          TrackSection inner("a/b");
+          Sleep(kLongEnough);
+        }
+        Sleep(kLongEnough);
+      },
+      kOften);
+  EXPECT_EQ(WaitsIn(chunk, "outer/a%2Fb").size(), 1u);
+  EXPECT_EQ(WaitsIn(chunk, "").size(), 1u);
+  EXPECT_EQ(WaitsIn(chunk, "outer").size(), 0u);
+}
+
+TEST(Waits, OfAHelperStandBelowItsChunksSection) {
+  const ChunkLine chunk = RecordedChunk(
+      [] {
+        TrackMetrics metrics("ttbar");
+        TrackSection section("infer");
+        const ChunkHandle handle = metrics.Handle();
+        std::thread([&] {
+          TrackHelper helper(handle);
+          TrackSection part("part");
+          Sleep(kLongEnough);
+        }).join();
+      },
+      kOften);
+  ASSERT_EQ(WaitsIn(chunk, "infer/part").size(), 1u);
+  EXPECT_EQ(WaitsIn(chunk, "infer/part")[0].kind, "sleep");
+}
+
+TEST(Waits, AreOffWhereItIsAskedFor) {
+  for (const char* off : {"off", "0"}) {
+    const ChunkLine chunk = ChunkThatWaits([] { Sleep(100 * kMillisecond); }, {{"CREMA_WAITS", off}});
+    EXPECT_TRUE(chunk.waits.empty());
+  }
+}
+
+TEST(Waits, EndWhenRecordingIsSwitchedOff) {
+  const RecordLog log = Recorded(
+      [] {
+        TrackMetrics metrics("ttbar");
+        Disable();
+        Sleep(kLongEnough);
+      },
+      kOften);
+  EXPECT_NE(log.lines.back().find("\"wait_samples\":0"), std::string::npos) << log.lines.back();
+}
+
+TEST(Waits, AreRefusedToAProcessThatIsNotDumpable) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may read the file in any case";
+  const RecordLog log = Recorded(
+      [] {
+        prctl(PR_SET_DUMPABLE, 0);
+        TrackMetrics metrics("ttbar");
+        Sleep(kLongEnough);
+      },
+      kOften);
+  EXPECT_NE(log.lines.back().find("does not let this process see"), std::string::npos) << log.lines.back();
+}
+
+}  // namespace
+}  // namespace testing
+}  // namespace crema

@@ -1,0 +1,124 @@
+// planted_waits KIND SHARE SECONDS: chunks that compute a little, and wait: so much of the blocked time in waits of
+// this kind, the rest in others. Each wait is timed by the thread that waits; the truth is printed as JSON.
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "crema/crema.h"
+
+namespace {
+
+double Seconds(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+double RunDelay() {
+  std::ifstream file("/proc/thread-self/schedstat");
+  double cpu_ns = 0, delay_ns = 0;
+  file >> cpu_ns >> delay_ns;
+  return delay_ns * 1e-9;
+}
+
+/// What this thread is blocked for while it calls `wait`.
+double Blocked(const std::function<void()>& wait) {
+  const double delay = RunDelay(), cpu = Seconds(CLOCK_THREAD_CPUTIME_ID), wall = Seconds(CLOCK_MONOTONIC);
+  wait();
+  const double blocked = Seconds(CLOCK_MONOTONIC) - wall - (Seconds(CLOCK_THREAD_CPUTIME_ID) - cpu);
+  return blocked - (RunDelay() - delay);
+}
+
+void Sleep(double seconds) { usleep(static_cast<useconds_t>(seconds * 1e6)); }
+
+/// Does something after this time, on a thread of its own.
+class After {
+ public:
+  After(double seconds, std::function<void()> action)
+      : thread_([seconds, action = std::move(action)] {
+          Sleep(seconds);
+          action();
+        }) {}
+  ~After() { thread_.join(); }
+
+ private:
+  std::thread thread_;
+};
+
+void WriteByte(int descriptor) {
+  if (write(descriptor, "x", 1) != 1) std::abort();
+}
+void ReadByte(int descriptor) {
+  char byte = 0;
+  if (read(descriptor, &byte, 1) != 1) std::abort();
+}
+
+struct Ends {
+  int in = -1;
+  int out = -1;
+};
+
+double Wait(const std::string& kind, double seconds, const Ends& pipe, const Ends& socket, std::mutex* mutex) {
+  if (kind == "sleep") return Blocked([&] { Sleep(seconds); });
+  if (kind == "child process") {
+    const pid_t child = fork();
+    if (child == 0) {
+      Sleep(seconds);
+      _exit(0);
+    }
+    return Blocked([&] { waitpid(child, nullptr, 0); });
+  }
+  if (kind == "lock or condition") {
+    mutex->lock();
+    const After unlock(seconds, [&] { mutex->unlock(); });
+    return Blocked([&] { const std::lock_guard<std::mutex> lock(*mutex); });
+  }
+  const Ends& ends = kind == "network" ? socket : pipe;
+  const After answer(seconds, [&] { WriteByte(ends.in); });
+  const double blocked = Blocked([&] {
+    pollfd wanted = {ends.out, POLLIN, 0};
+    if (kind == "poll") poll(&wanted, 1, -1);
+    if (kind != "poll") ReadByte(ends.out);
+  });
+  if (kind == "poll") ReadByte(ends.out);
+  return blocked;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) return 2;
+  const std::string kind = argv[1];
+  const double share = std::atof(argv[2]);
+  const double until = Seconds(CLOCK_MONOTONIC) + std::atof(argv[3]);
+  const std::string other = kind == "sleep" ? "read" : "sleep";
+  int pipe_ends[2], socket_ends[2];
+  if (pipe(pipe_ends) != 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, socket_ends) != 0) return 1;
+  const Ends pipe = {pipe_ends[1], pipe_ends[0]}, socket = {socket_ends[1], socket_ends[0]};
+  std::mutex mutex;
+  double of_kind = 0, of_others = 0;
+  constexpr double kPeriod = 0.05;
+  for (int i = 0; Seconds(CLOCK_MONOTONIC) < until; ++i) {
+    crema::TrackMetrics metrics({"planted", "", i, i + 1});
+    metrics.SetEvents(1);
+    const double computed = Seconds(CLOCK_THREAD_CPUTIME_ID) + 0.005;
+    while (Seconds(CLOCK_THREAD_CPUTIME_ID) < computed) {
+    }
+    const crema::TrackSection section("wait");
+    of_kind += Wait(kind, kPeriod * share, pipe, socket, &mutex);
+    of_others += Wait(other, kPeriod * (1 - share), pipe, socket, &mutex);
+  }
+  std::printf("{\"share\": %.6f, \"other\": \"%s\"}\n", of_kind / (of_kind + of_others), other.c_str());
+}
