@@ -141,7 +141,8 @@ void JudgeSmallReadCalls(const JudgedRun& run) {
   }
   if (JudgeTrackedCalls(run)) return;
   const SmallReadCalls calls = ReadCalls(run.measurement);
-  if (!calls.are_many_and_small()) return;
+  const double in_kernel = run.measurement.Metric("system_cpu_time").value_or(0) / run.budget().core_seconds;
+  if (!calls.are_many_and_small() || !kMuchRequestTime.Holds(in_kernel)) return;
   run.Add(rule, 0,
           fmt::format("{} read calls returned {} each: {} in each second of CPU time of your chunks.",
                       HumanCount(calls.calls), HumanData(calls.mean_bytes()),

@@ -50,7 +50,8 @@ struct SmallReadCalls {
 
   double mean_bytes() const { return calls > 0 ? bytes / calls : 0; }
   bool are_many_and_small() const {
-    return chunk_cpu_seconds > 0 && kManyCalls.Holds(calls / chunk_cpu_seconds) && kSmallCall.Holds(mean_bytes());
+    return chunk_cpu_seconds > 0 && kManyReads.Holds(calls) && kManyCalls.Holds(calls / chunk_cpu_seconds) &&
+           kSmallCall.Holds(mean_bytes());
   }
 };
 SmallReadCalls ReadCalls(const Measurement& measurement);

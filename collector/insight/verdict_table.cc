@@ -251,7 +251,8 @@ const std::vector<VerdictRule>& VerdictTable() {
        "count, moved on average bytes {0} each, and took {3} of the core-seconds. There are requests {2}. Or read "
        "calls "
        "returned on average bytes {5}: those of a TrackIo, {4} in each second of its section, which took {3} of the "
-       "core-seconds; or those of the processes, {4} in each second of the chunks' CPU time",
+       "core-seconds; or those of the processes, {2} and {4} in each second of the chunks' CPU time, where "
+       "system_cpu_time is {3} of the core-seconds",
        "a round trip takes 1 ms or more, as long as 100 kB on a link of 1 Gbit/s; smaller requests mostly wait for "
        "round trips",
        "Read several columns or baskets at once (TTreeCache, readv), or larger blocks.",

@@ -155,6 +155,9 @@ TEST(Verdicts, SayWhatTheKernelDidForChunks) {
   EXPECT_EQ(SentenceOf("many-small-reads", document),
             "20 M read calls returned 2 B each: 333 k in each second of CPU time of your chunks.");
   EXPECT_EQ(Find(document, "kernel-time").cause, "many-small-reads");
+  metrics["system_cpu_time"] = 0.01;
+  EXPECT_EQ(SentenceOf("many-small-reads", document), "") << "a few calls of a run that hardly computes";
+  metrics["system_cpu_time"] = 48;
   metrics["minor_faults"] = 3e7;
   EXPECT_EQ(SentenceOf("page-faults", document),
             "30 M minor page faults in your chunks, 500 k in each second of their CPU time: the kernel filled "
