@@ -54,7 +54,7 @@ TEST(UnannouncedCpu, IsNotThatOfTheChunksThread) {
 TEST(UnannouncedCpu, IsNotThatOfAHelper) {
   const ChunkLine chunk = RecordedChunk([] {
     TrackMetrics metrics("ttbar");
-    const ChunkHandle handle = metrics.Handle();
+    const ChunkHandle handle = metrics.handle();
     std::thread([&] {
       TrackHelper helper(handle);
       SpinCpu(kLoad);

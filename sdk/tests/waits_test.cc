@@ -1,10 +1,12 @@
 // What threads are seen waiting for. Each wait lasts until it was seen often enough, so a busy machine changes nothing.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <functional>
 #include <mutex>
@@ -83,12 +85,15 @@ TEST(Waits, OfAPipeAreReadsOfAPipe) {
 TEST(Waits, OfAMutexAreLocks) {
   const ChunkLine chunk = ChunkThatWaits([] {
     std::mutex mutex;
-    mutex.lock();
+    std::atomic<bool> is_held{false};
     std::thread holder([&] {
+      const std::lock_guard<std::mutex> lock(mutex);
+      is_held = true;
       Sleep(100 * kMillisecond);
-      mutex.unlock();
     });
-    const std::lock_guard<std::mutex> lock(mutex);
+    while (!is_held) sched_yield();
+    mutex.lock();
+    mutex.unlock();
     holder.join();
   });
   ExpectOnly(chunk, "lock or condition");
@@ -128,7 +133,7 @@ TEST(Waits, OfAHelperStandBelowItsChunksSection) {
       [] {
         TrackMetrics metrics("ttbar");
         TrackSection section("infer");
-        const ChunkHandle handle = metrics.Handle();
+        const ChunkHandle handle = metrics.handle();
         std::thread([&] {
           TrackHelper helper(handle);
           TrackSection part("part");

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -81,9 +82,16 @@ double Wait(const std::string& kind, double seconds, const Ends& pipe, const End
     return Blocked([&] { waitpid(child, nullptr, 0); });
   }
   if (kind == "lock or condition") {
-    mutex->lock();
-    const After unlock(seconds, [&] { mutex->unlock(); });
-    return Blocked([&] { const std::lock_guard<std::mutex> lock(*mutex); });
+    std::atomic<bool> is_held{false};
+    std::thread holder([&] {
+      const std::lock_guard<std::mutex> lock(*mutex);
+      is_held = true;
+      Sleep(seconds);
+    });
+    while (!is_held) std::this_thread::yield();
+    const double blocked = Blocked([&] { const std::lock_guard<std::mutex> lock(*mutex); });
+    holder.join();
+    return blocked;
   }
   const Ends& ends = kind == "network" ? socket : pipe;
   const After answer(seconds, [&] { WriteByte(ends.in); });

@@ -184,7 +184,7 @@ ThreadContext* EnsureThreadContext() noexcept {
   thread->span = nullptr;
   thread->finished = {};
   thread->begin_cost = thread->end_cost = {};
-  recorder->unannounced.JoinThread(thread, recorder->pid);
+  recorder->unannounced.JoinThread(recorder, thread);
   t_context = thread;
   return thread;
 }

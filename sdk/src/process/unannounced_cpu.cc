@@ -89,12 +89,25 @@ void UnannouncedCpu::Settle(Recorder* recorder, ChunkState* begun) noexcept {
   open_ = open_chunks <= 0 ? OpenThen::kNothing : is_open ? OpenThen::kOneChunk : OpenThen::kSeveral;
 }
 
-void UnannouncedCpu::JoinThread(ThreadState* thread, std::int64_t pid) noexcept {
-  const MaybeInteger cpu_ns = ThreadCpu();
-  if (!cpu_ns.has_value()) return;
-  // What it computed until now was set-up, of a chunk that is yet to begin: no other chunk's work.
-  thread_came_.store(true);
-  thread->cpu_known_from_ns.store(thread->tid == pid ? 0 : *cpu_ns, std::memory_order_release);
+void UnannouncedCpu::JoinThread(Recorder* recorder, ThreadState* thread) noexcept {
+  const MaybeInteger own_ns = ThreadCpu();
+  if (!own_ns.has_value()) return;
+  const bool is_main = thread->tid == recorder->pid;  // whose CPU time counts as announced in any case
+  if (!is_main) TakeOut(*recorder, *own_ns);
+  thread->cpu_known_from_ns.store(is_main ? 0 : *own_ns, std::memory_order_release);
+}
+
+void UnannouncedCpu::TakeOut(const Recorder& recorder, std::int64_t own_ns) noexcept {
+  const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  const MaybeInteger cpu_ns = lock.owns_lock() ? Read(recorder) : std::nullopt;
+  // What it computed until now was set-up of work that is yet to begin: no chunk's that is open. It is not known how
+  // much of it was before the last reading.
+  if (Difference(cpu_ns, last_cpu_ns_).value_or(-1) < own_ns) {
+    thread_came_.store(true);
+    return;
+  }
+  Give(*cpu_ns - own_ns, last_children_ns_);
+  last_cpu_ns_ = cpu_ns;
 }
 
 void UnannouncedCpu::LeaveThread(ThreadState* thread, std::int64_t pid) noexcept {

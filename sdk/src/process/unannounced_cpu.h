@@ -43,7 +43,7 @@ class UnannouncedCpu {
   /// just ended.
   void Settle(Recorder* recorder, ChunkState* begun) noexcept;
   /// From now on the CPU time of this thread, which is the calling one, is announced.
-  void JoinThread(ThreadState* thread, std::int64_t pid) noexcept;
+  void JoinThread(Recorder* recorder, ThreadState* thread) noexcept;
   /// The calling thread ends.
   void LeaveThread(ThreadState* thread, std::int64_t pid) noexcept;
   void SetOwnThread(std::int64_t tid) noexcept { own_thread_.store(tid, std::memory_order_relaxed); }
@@ -53,6 +53,8 @@ class UnannouncedCpu {
  private:
   static constexpr int kMostThreads = 256;  ///< whose clocks are read; of more, nothing is known
   MaybeInteger Read(const Recorder& recorder) noexcept;
+  /// Leaves CPU time of a thread that was not announced until now out of what is given.
+  void TakeOut(const Recorder& recorder, std::int64_t own_ns) noexcept;
   /// With the mutex held.
   void Give(MaybeInteger cpu_ns, MaybeInteger children_ns) noexcept;
 
