@@ -191,7 +191,9 @@ Drawing DrawProcessTimeline(const ChartInput& input) {
   }
   std::string finding = "as sampled; what began and ended between two samples is in the totals only";
   if (LargestOf(SumOfSteps(measurement, "tree_cpu_system")) > 0) finding += "; line: CPU in the kernel";
-  if (LargestOf(SumOfSteps(measurement, "tree_pss")) > 0) finding += "; diamonds: proportional memory (PSS)";
+  if (LargestOf(SumOfSteps(measurement, "tree_pss")) > 0) {
+    finding += "; diamonds: proportional memory (PSS), the stacks have shared pages in each process";
+  }
   if (const auto most = measurement.Metric("max_processes")) {
     finding = fmt::format("{} at most; {}", Counted(*most, "process", "processes"), finding);
   }

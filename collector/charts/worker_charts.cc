@@ -1,7 +1,9 @@
 // Workers beside one another: maps of worker and time, small multiples, and how evenly they were busy.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -144,6 +146,9 @@ Drawing DrawMemorySmallMultiples(const ChartInput& input) {
   if (memory.empty()) return NotDrawn("no worker reported its memory while it ran");
   const SeriesOfWorkers limits = ReadWorkerSeries(measurement, "worker_memory_limit", 120);
   const size_t all = memory.workers.size();
+  std::map<std::string_view, double> peaks;  // the kernel's: higher than any sample
+  for (const WorkerRow& row : measurement.workers) peaks[row.name.str()] = row.peak_memory_bytes.value_or(0);
+  for (WorkerSeries& series : memory.workers) series.peak = std::max(series.peak, peaks[series.worker]);
   std::stable_sort(memory.workers.begin(), memory.workers.end(),
                    [](const WorkerSeries& a, const WorkerSeries& b) { return a.peak > b.peak; });
   const std::string largest = memory.workers.front().worker;

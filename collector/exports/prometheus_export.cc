@@ -209,8 +209,8 @@ absl::Status WritePrometheus(const ExportSource& source, const std::string&, Tex
        {&WorkerRow::duration_sum, "crema_worker_busy_seconds", "Wall time of ended attempts."},
        {&WorkerRow::cpu_sum, "crema_worker_cpu_seconds", "CPU time of ended attempts."},
        {&WorkerRow::cores, "crema_worker_cores", "Cores of the worker."},
-       {&WorkerRow::peak_memory_bytes, "crema_worker_peak_memory_bytes", "Largest sample of its resident memory.",
-        false}},
+       {&WorkerRow::peak_memory_bytes, "crema_worker_peak_memory_bytes",
+        "The most resident memory that it had: the kernel's peak, where that is known.", false}},
       &exposition);
   AddRows<SectionRow>(
       measurement.sections,

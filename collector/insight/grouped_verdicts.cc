@@ -55,6 +55,8 @@ constexpr Explanation kExplanations[] = {
     {"chunks-too-large", "oversized-chunks"},
     {"spilling", "memory-pressure"},
     {"idle-workers", "slow-batch"},
+    {"kernel-time", "page-faults"},
+    {"kernel-time", "many-small-reads"},
 };
 
 bool IsAnyone(const StragglerRow&) { return true; }

@@ -11,6 +11,7 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/engines/engines.h"
 #include "collector/insight/budget_rows.h"
+#include "collector/insight/cpu_quota.h"
 #include "collector/insight/lost_workers.h"
 #include "collector/insight/run_evidence.h"
 #include "collector/insight/run_head.h"
@@ -90,7 +91,9 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
                   UseOfUncountedGpu(measurement), HumanPercent(compute + blocked), of_all)};
   if (RuleOf("compute-bound").threshold.Holds(compute)) {
     if (is_uncounted) return with_gpu;
-    return {fmt::format("compute-bound: your code computed for {}{}", HumanPercent(compute), of_all)};
+    const std::string quota = QuotaThatHeldBack(measurement);
+    return {fmt::format("compute-bound: your code computed for {}{}{}", HumanPercent(compute), of_all,
+                        quota.empty() ? "" : "; its threads wanted more, and " + quota)};
   }
   const double waiting = cpu_wait + blocked;
   const bool is_set_up = IsMostlySetUp(measurement);
@@ -143,10 +146,13 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   if (is_uncounted && (most == nullptr || (most == uses.data() && cpu_wait <= blocked))) return with_gpu;
   if (most == nullptr) return {fmt::format("mixed: your code computed for {}{}", HumanPercent(compute), of_all)};
   const bool is_waiting = most == &uses[0];
+  const std::string of_quota = cpu_wait > blocked ? QuotaThatHeldBack(measurement) : "";
   return {fmt::format("{}: {}{}{}{}computed for {}", most->name,
                       fmt::format(fmt::runtime(most->clause), HumanPercent(most->share)), of_all,
-                      is_waiting ? WhereMostWaiting(measurement) : "", is_waiting ? " and " : ", and your code ",
-                      HumanPercent(compute)),
+                      !is_waiting        ? ""
+                      : of_quota.empty() ? WhereMostWaiting(measurement)
+                                         : " (" + of_quota + ")",
+                      is_waiting ? " and " : ", and your code ", HumanPercent(compute)),
           most->said_by, most->parts};
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/insight/cpu_quota.h"
 #include "collector/insight/verdict_families.h"
 #include "collector/insight/wait_words.h"
 #include "collector/insight/where_most.h"
@@ -29,12 +30,24 @@ constexpr PartVerdict kPartVerdicts[] = {
     {"framework-overhead", "framework", "The framework's own tasks and handling cost {} of the core-seconds."},
 };
 
+/// A verdict on threads that got no CPU says what kept it from them, where a quota did.
+void NameQuota(const JudgedRun& run) {
+  const std::string quota = QuotaThatHeldBack(run.measurement);
+  if (quota.empty()) return;
+  Verdict& verdict = run.verdicts->back();
+  verdict.sentence.back() = ':';
+  verdict.sentence += " " + quota + ".";
+  verdict.evidence.emplace_back("throttled_time", *run.measurement.Metric("throttled_time"));
+  verdict.suggestion = kCureOfQuota;
+}
+
 void JudgePart(const PartVerdict& words, const JudgedRun& run) {
   const VerdictRule& rule = RuleOf(words.id);
   const double share = run.budget().Share(words.part);
   if (!rule.threshold.Holds(share)) return;
   run.Add(rule, share, fmt::format(fmt::runtime(words.sentence), HumanPercent(share)),
           {{fmt::format("budget.{}.share", words.part), share}}, share);
+  if (words.part == "cpu_wait") NameQuota(run);
 }
 
 void JudgeAround(const JudgedRun& run) {
@@ -148,6 +161,7 @@ void JudgeOversubscription(const JudgedRun& run) {
            {"lane_cpu_wait", wanted - *cpu}},
           std::nullopt);
   run.verdicts->back().suggestion = CureOfOversubscription(measurement.run.cores_source.str());
+  NameQuota(run);
 }
 
 }  // namespace

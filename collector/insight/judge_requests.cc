@@ -81,6 +81,75 @@ void JudgeSlowServer(const JudgedRun& run) {
           std::nullopt);
 }
 
+/// Nothing where the metric is in another unit.
+double ReadMetric(const Measurement& measurement, std::string_view name, std::string_view unit) {
+  for (const CustomMetricRow& row : measurement.custom_metrics) {
+    if (row.name == name && row.unit == unit) return row.sum.value_or(0) + row.failed_sum.value_or(0);
+  }
+  return 0;
+}
+
+/// What one `TrackIo` counted, and the time inside it: calls that only copy from memory are quick, so many of them in a
+/// second are what this time went for.
+bool JudgeTrackedCalls(const JudgedRun& run) {
+  constexpr std::string_view kSuffix = ".read_calls";
+  const CustomMetricRow* worst = nullptr;
+  Asked most;
+  for (const CustomMetricRow& row : run.measurement.custom_metrics) {
+    const std::string& metric = row.name.str();
+    if (metric.size() <= kSuffix.size() || row.unit != "count") continue;
+    const std::string name = metric.substr(0, metric.size() - kSuffix.size());
+    if (name + std::string(kSuffix) != metric) continue;
+    Asked asked = {ReadMetric(run.measurement, metric, "count"),
+                   ReadMetric(run.measurement, name + ".rchar_bytes", "B")};
+    for (const SectionRow& section : run.measurement.sections) {
+      const std::string path = "/" + section.path.str();
+      const size_t at = path.rfind("/" + name);
+      if (at != std::string::npos && at + name.size() + 1 == path.size()) asked.seconds += section.total.value_or(0);
+    }
+    if (asked.bytes <= 0 || asked.seconds <= most.seconds || !kSmallCall.Holds(asked.bytes / asked.calls)) continue;
+    if (!kManyCalls.Holds(asked.calls / asked.seconds)) continue;
+    if (!kMuchRequestTime.Holds(asked.seconds / run.budget().core_seconds)) continue;
+    worst = &row;
+    most = asked;
+  }
+  if (worst == nullptr) return false;
+  const std::string name = worst->name.str().substr(0, worst->name.str().size() - kSuffix.size());
+  run.Add(RuleOf("many-small-reads"), 0,
+          fmt::format("{} read calls in section {} returned {} each, and the section took {}.", HumanCount(most.calls),
+                      ShortName(name), HumanData(most.bytes / most.calls), HumanDuration(most.seconds)),
+          {{"custom_metrics." + worst->name.str(), most.calls}, {"sections.total", most.seconds}}, std::nullopt);
+  return true;
+}
+
+/// Where no request says who was asked.
+void JudgeSmallReadCalls(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("many-small-reads");
+  const Asked tracked = {// as ROOT's event loops do, and those who record these metrics themselves
+                         ReadMetric(run.measurement, "read_calls", "count"),
+                         ReadMetric(run.measurement, "bytes_read", "B"), ReadMetric(run.measurement, "read_wall", "s")};
+  if (tracked.bytes > 0 && kManyReads.Holds(tracked.calls) && rule.threshold.Holds(tracked.bytes / tracked.calls) &&
+      kMuchRequestTime.Holds(tracked.seconds / run.budget().core_seconds)) {
+    run.Add(rule, 0,
+            fmt::format("{} reads moved {} each, and took {}.", HumanCount(tracked.calls),
+                        HumanData(tracked.bytes / tracked.calls), HumanDuration(tracked.seconds)),
+            {{"custom_metrics.read_calls", tracked.calls},
+             {"custom_metrics.bytes_read", tracked.bytes},
+             {"custom_metrics.read_wall", tracked.seconds}},
+            std::nullopt);
+    return;
+  }
+  if (JudgeTrackedCalls(run)) return;
+  const SmallReadCalls calls = ReadCalls(run.measurement);
+  const double in_kernel = run.measurement.Metric("system_cpu_time").value_or(0) / run.budget().core_seconds;
+  if (!calls.are_many_and_small() || !kMuchRequestTime.Holds(in_kernel)) return;
+  run.Add(rule, 0,
+          fmt::format("{} read calls returned {} each: {} in each second of CPU time of your chunks.",
+                      HumanCount(calls.calls), HumanData(calls.mean_bytes()),
+                      HumanCount(calls.calls / calls.chunk_cpu_seconds)),
+          {{"process_read_calls", calls.calls}, {"process_read_call_bytes", calls.bytes}}, std::nullopt);
+}
+
 void JudgeSmallReads(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("many-small-reads");
   const RequestSumRow* worst = nullptr;
@@ -93,7 +162,7 @@ void JudgeSmallReads(const JudgedRun& run) {
     worst = &row;
     longest = asked.seconds;
   }
-  if (worst == nullptr) return;
+  if (worst == nullptr) return JudgeSmallReadCalls(run);
   const Asked asked = Asked::Of(*worst);
   run.Add(rule, 0,
           fmt::format("{} requests ({}) moved {} each from {}, and took {}.", HumanCount(asked.calls),
@@ -104,6 +173,11 @@ void JudgeSmallReads(const JudgedRun& run) {
 }
 
 }  // namespace
+
+SmallReadCalls ReadCalls(const Measurement& measurement) {
+  return {measurement.Metric("process_read_calls").value_or(0),
+          measurement.Metric("process_read_call_bytes").value_or(0), measurement.Metric("chunk_cpu_time").value_or(0)};
+}
 
 void JudgeRequests(const JudgedRun& run) {
   JudgeSlowServer(run);

@@ -66,7 +66,7 @@ std::optional<PeakMemory> FindPeakMemory(const Measurement& measurement) {
   memory.bytes = *bytes;
   if (memory.is_of_worker) memory.tightest = FindTightestWorker(measurement);
   memory.band = MemoryBand(measurement.run.engine.str());
-  memory.all_processes_bytes = measurement.Metric("tree_peak_rss_bytes");
+  memory.all_processes_bytes = measurement.Metric("tree_peak_memory_bytes");
   return memory;
 }
 

@@ -51,7 +51,9 @@ std::optional<double> SecondsToLimit(const std::vector<MemoryPoint>& memory, int
 
 std::vector<MemoryPoint> LastMemoryOf(const Measurement& measurement, std::string_view worker) {
   std::vector<MemoryPoint> changes;
-  if (const auto* by_worker = measurement.timelines.Find("worker_memory"); by_worker != nullptr) {
+  for (const char* key : {"worker_anonymous_memory", "worker_memory"}) {
+    const auto* by_worker = measurement.timelines.Find(key);
+    if (by_worker == nullptr || !changes.empty()) continue;
     for (const auto& [name, timeline] : *by_worker) {
       if (name != worker) continue;
       for (const TimelinePoint& point : timeline) {

@@ -33,8 +33,8 @@ std::optional<double> GrowthOf(const std::vector<MemoryPoint>& memory, int64_t l
 /// The same, in seconds until the limit is reached, counted from the last sample.
 std::optional<double> SecondsToLimit(const std::vector<MemoryPoint>& memory, int64_t limit_bytes);
 
-/// A worker's memory in the last `kMemorySpanNs` of its life, read off at equal steps: timelines have
-/// changes only.
+/// A worker's memory, what it allocated where that is known, in the last `kMemorySpanNs` of its life, read off at equal
+/// steps: timelines have changes only.
 std::vector<MemoryPoint> LastMemoryOf(const Measurement& measurement, std::string_view worker);
 
 }  // namespace crema

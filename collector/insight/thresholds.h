@@ -115,6 +115,16 @@ inline constexpr Bound kCallsOfSlowServer =
 inline constexpr Bound kManyReads = From(1000, "requests: fewer cannot take long, unless their server is slow");
 inline constexpr Bound kMuchRequestTime = From(0.05, "of the core-seconds: what reading may take in any run");
 
+inline constexpr Bound kManyCalls = From(50'000,
+                                         "read calls in a second (of CPU time, or of the section): each takes half a "
+                                         "microsecond or more, so a fortieth of it");
+inline constexpr Bound kSmallCall = Below(4096, "bytes, a page: below it, the call costs more than the copy");
+
+// What the kernel does for chunks.
+inline constexpr Bound kMuchKernelTime = From(0.05, "of the core-seconds: less is not worth a search");
+inline constexpr Bound kManyMinorFaults =
+    From(100'000, "in a second of the chunks' CPU time: one takes half a microsecond or more, so a twentieth of it");
+
 // The headline, where the verdict of that name has no bound for it.
 inline constexpr Bound kGpuMatters =
     From(0.05, "of the core-seconds, that kernels take: a GPU that is used less than that hardly matters");

@@ -31,7 +31,7 @@ constexpr TreeFigure kTreeFigures[] = {
      "allocated_cores", "cores given"},
     {"CPU time", "tree_cpu_user", HumanDuration, ChangeOf::kRate, false, "in the program", "tree_cpu_system",
      "more in the kernel"},
-    {"Peak memory", "tree_peak_rss_bytes", HumanMemory, ChangeOf::kMemory, false, "of all processes",
+    {"Peak memory", "tree_peak_memory_bytes", HumanMemory, ChangeOf::kMemory, false, "of all processes",
      "process_peak_rss_bytes", "in the largest process"},
     {"Read", "tree_read_bytes", HumanData, ChangeOf::kRate, false, "from storage", "tree_rchar_bytes",
      "through all read calls"},

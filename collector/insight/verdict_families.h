@@ -42,6 +42,23 @@ void JudgeData(const JudgedRun& run);
 /// What was asked of storage: slow-server, many-small-reads.
 void JudgeRequests(const JudgedRun& run);
 
+/// The read calls of processes that recorded chunks.
+struct SmallReadCalls {
+  double calls = 0;
+  double bytes = 0;
+  double chunk_cpu_seconds = 0;
+
+  double mean_bytes() const { return calls > 0 ? bytes / calls : 0; }
+  bool are_many_and_small() const {
+    return chunk_cpu_seconds > 0 && kManyReads.Holds(calls) && kManyCalls.Holds(calls / chunk_cpu_seconds) &&
+           kSmallCall.Holds(mean_bytes());
+  }
+};
+SmallReadCalls ReadCalls(const Measurement& measurement);
+
+/// What the kernel did for chunks: kernel-time, page-faults.
+void JudgeKernel(const JudgedRun& run);
+
 /// gpu-bound, gpu-copies, gpu-starved, gpu-shared.
 void JudgeGpu(const JudgedRun& run);
 /// A GPU worked for the run, and nobody counted what it did: whether threads computed, or spun while they waited for

@@ -139,6 +139,21 @@ inline void WantMoreCpu(Json* document, double beyond) {
   SetMetric(document, "oversubscribed_core_seconds", 2 * beyond);
 }
 
+/// Chunks of 94 s of CPU, so much of it in the kernel, with so many read calls a second.
+inline void CallKernel(Json* document, double seconds, double calls, double bytes) {
+  SetMetric(document, "chunk_cpu_time", 94);
+  SetMetric(document, "system_cpu_time", seconds);
+  SetMetric(document, "process_read_calls", 94 * calls);
+  SetMetric(document, "process_read_call_bytes", 94 * calls * bytes);
+}
+
+/// Page faults in each second of chunks, of which all is CPU.
+inline void Fault(Json* document, double minor, double major) {
+  CallKernel(document, 10, 0, 0);
+  SetMetric(document, "minor_faults", 94 * minor);
+  SetMetric(document, "chunk_major_faults", 94 * major);
+}
+
 inline const Knob kKnobs[] = {
     {"gpu-bound", 0,
      [](Json* document, double share) {
@@ -344,6 +359,21 @@ inline const Knob kKnobs[] = {
     {"many-small-reads", 0, [](Json* document, double bytes) { ReadSmall(document, 2000, bytes, 0.2); }},
     {"many-small-reads", 1, [](Json* document, double calls) { ReadSmall(document, calls, 4000, 0.2); }, 1},
     {"many-small-reads", 2, [](Json* document, double share) { ReadSmall(document, 2000, 4000, share); }},
+    {"many-small-reads", 3, [](Json* document, double calls) { CallKernel(document, 10, calls, 100); }},
+    {"many-small-reads", 4, [](Json* document, double bytes) { CallKernel(document, 10, 1e5, bytes); }},
+    {"kernel-time", 0, [](Json* document, double share) { CallKernel(document, 94 * share, 0, 0); }},
+    {"kernel-time", 1,
+     [](Json* document, double share) {
+       CallKernel(document, 100 * share, 0, 0);
+       SetMetric(document, "chunk_cpu_time", 10);
+     }},
+    {"page-faults", 0, [](Json* document, double rate) { Fault(document, 0, rate); }},
+    {"page-faults", 1, [](Json* document, double rate) { Fault(document, rate, 0); }},
+    {"page-faults", 2,
+     [](Json* document, double share) {
+       Fault(document, 1e6, 0);
+       SetMetric(document, "system_cpu_time", 100 * share);
+     }},
     {"long-tail", 0, PartKnob("tail")},
     {"idle-workers", 0, PartKnob("idle")},
     {"unused-cores", 0, PartKnob("unused_by_tasks")},

@@ -247,12 +247,40 @@ const std::vector<VerdictRule>& VerdictTable() {
        Below(100'000),
        kNever,
        Severity::kWarning,
-       "the requests of an operation to a server moved on average bytes {0} each, and took {3} of the core-seconds. "
-       "There are requests {2}",
+       "the requests of an operation to a server, or the reads that the metrics bytes_read, read_calls and read_wall "
+       "count, moved on average bytes {0} each, and took {3} of the core-seconds. There are requests {2}. Or read "
+       "calls "
+       "returned on average bytes {5}: those of a TrackIo, {4} in each second of its section, which took {3} of the "
+       "core-seconds; or those of the processes, {2} and {4} in each second of the chunks' CPU time, where "
+       "system_cpu_time is {3} of the core-seconds",
        "a round trip takes 1 ms or more, as long as 100 kB on a link of 1 Gbit/s; smaller requests mostly wait for "
        "round trips",
        "Read several columns or baskets at once (TTreeCache, readv), or larger blocks.",
-       {&kManyReads, &kMuchRequestTime}},
+       {&kManyReads, &kMuchRequestTime, &kManyCalls, &kSmallCall}},
+      {"kernel-time",
+       "time",
+       From(0.30),
+       kNever,
+       Severity::kWarning,
+       "system_cpu_time is {0} of the CPU time of the chunks' owners (chunk_cpu_time - helper_cpu_time - "
+       "unannounced_cpu_time - children_cpu_time), and {2} of the core-seconds",
+       "reading and unpacking columns in blocks of 100 kB and more leaves a tenth to the kernel; at 0.30 it does a "
+       "large part of the work",
+       "See which calls these are (strace -c, perf trace). Read and write larger blocks, and use memory again.",
+       {&kMuchKernelTime}},
+      {"page-faults",
+       "time",
+       From(100),
+       kNever,
+       Severity::kWarning,
+       "the owners of chunks had major page faults {0} in each second of busy_time, and blocked (or waiting) with "
+       "system_cpu_time is {3} of the core-seconds. Or they had minor page faults {2} in each second of their CPU "
+       "time, and system_cpu_time is {3} of the core-seconds. The verdict says which kind",
+       "a page from an SSD takes 0.1 ms and more, from a disk 5 ms: 100 a second take from a hundredth to half of the "
+       "time",
+       "Read the input in large blocks instead of mapping it (or ask for it early: MAP_POPULATE, MADV_WILLNEED), and "
+       "ask for more memory if pages were swapped.",
+       {&kManyMinorFaults, &kMuchRequestTime}},
       {"long-tail", "timeline", From(kMostTail), 0.20, Severity::kWarning,
        "budget: tail {0} of the core-seconds; bad from {1}", "chunks of the advised size keep the tail below 0.05",
        "Use smaller chunks, or start the largest first."},

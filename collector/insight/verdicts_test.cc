@@ -138,6 +138,78 @@ TEST(Verdicts, NameTheServerOfManySmallReads) {
             "20 000 requests (readv) moved 1 kB each from /data, and took 30.0 s.");
 }
 
+TEST(Verdicts, SayWhatTheKernelDidForChunks) {
+  Json document = QuietRun();
+  Json& metrics = document["metrics"];
+  metrics["busy_time"] = 100;
+  metrics["chunk_cpu_time"] = 60;
+  metrics["system_cpu_time"] = 48;
+  EXPECT_EQ(SentenceOf("kernel-time", document),
+            "80 % of the CPU time of your chunks was spent in the kernel, 48 % of the core-seconds.");
+  EXPECT_EQ(SentenceOf("page-faults", document), "");
+  metrics["process_read_calls"] = 2e7;
+  metrics["process_read_call_bytes"] = 4e7;
+  EXPECT_EQ(SentenceOf("kernel-time", document),
+            "80 % of the CPU time of your chunks was spent in the kernel, 48 % of the core-seconds; it answered "
+            "20 M read calls of 2 B each meanwhile.");
+  EXPECT_EQ(SentenceOf("many-small-reads", document),
+            "20 M read calls returned 2 B each: 333 k in each second of CPU time of your chunks.");
+  EXPECT_EQ(Find(document, "kernel-time").cause, "many-small-reads");
+  metrics["system_cpu_time"] = 0.01;
+  EXPECT_EQ(SentenceOf("many-small-reads", document), "") << "a few calls of a run that hardly computes";
+  metrics["system_cpu_time"] = 48;
+  metrics["minor_faults"] = 3e7;
+  EXPECT_EQ(SentenceOf("page-faults", document),
+            "30 M minor page faults in your chunks, 500 k in each second of their CPU time: the kernel filled "
+            "in pages of new memory, or of files that it had.");
+  metrics["chunk_major_faults"] = 307201;
+  EXPECT_EQ(SentenceOf("page-faults", document),
+            "307 k major page faults stopped your chunks, 3 072 in each second of them: pages of mapped files, or of "
+            "swapped memory, came from storage.");
+}
+
+TEST(Verdicts, NameTheSectionOfSmallReadsThatTrackIoCounted) {
+  Json document = QuietRun();
+  document["custom_metrics"] = {{{"name", "read.read_calls"}, {"unit", "count"}, {"sum", 6e6}},
+                                {{"name", "read.rchar_bytes"}, {"unit", "B"}, {"sum", 6e6}}};
+  document["sections"] = {{{"path", "load/read"}, {"total", 20.0}}, {{"path", "spread"}, {"total", 70.0}}};
+  EXPECT_EQ(SentenceOf("many-small-reads", document),
+            "6 M read calls in section read returned 1 B each, and the section took 20.0 s.");
+  document["custom_metrics"][0]["sum"] = 5e4;
+  EXPECT_EQ(SentenceOf("many-small-reads", document), "") << "the section computed for most of its time";
+}
+
+TEST(Verdicts, NameSmallReadsWhoseTimeWasRecorded) {
+  Json document = QuietRun();
+  const auto metric = [](const char* name, const char* unit, double sum) {
+    return Json{{"name", name}, {"unit", unit}, {"sum", sum}};
+  };
+  document["custom_metrics"] = {metric("read_calls", "count", 6e6), metric("bytes_read", "B", 6e6),
+                                metric("read_wall", "s", 20)};
+  EXPECT_EQ(SentenceOf("many-small-reads", document), "6 M reads moved 1 B each, and took 20.0 s.");
+  document["custom_metrics"][2]["sum"] = 1;
+  EXPECT_EQ(SentenceOf("many-small-reads", document), "") << "they took no time";
+  document["custom_metrics"][2]["sum"] = 20;
+  document["custom_metrics"][0]["sum"] = 10;
+  EXPECT_EQ(SentenceOf("many-small-reads", document), "") << "they were few and large";
+}
+
+TEST(Verdicts, NameAQuotaAndNotOtherPrograms) {
+  Json document = QuietRun();
+  SetBudget(&document, {{"compute", 40}, {"cpu_wait", 60}});
+  EXPECT_THAT(Find(document, "cpu-contention").suggestion, HasSubstr("Other programs"));
+  document["metrics"]["throttled_time"] = 50;
+  document["workers"] = {{{"name", "h:1"}, {"throttled", 50}, {"allowed_cores", 0.3}}};
+  EXPECT_EQ(SentenceOf("cpu-contention", document),
+            "Threads were runnable but got no CPU for 60 % of the core-seconds: the quota of 0.3 cores held them back "
+            "for 50.0 s.");
+  EXPECT_THAT(Find(document, "cpu-contention").suggestion, HasSubstr("larger CPU quota"));
+  document["workers"][0]["allowed_cores"] = 2;
+  EXPECT_THAT(SentenceOf("cpu-contention", document), HasSubstr("a CPU quota held them back")) << "or 2 CPUs";
+  document["metrics"]["throttled_time"] = 20;
+  EXPECT_THAT(SentenceOf("cpu-contention", document), Not(HasSubstr("quota"))) << "others took most";
+}
+
 TEST(Verdicts, FindNothingInAQuietRun) { EXPECT_THAT(Ids(QuietRun()), ElementsAre("compute-bound", "healthy")); }
 
 TEST(Verdicts, ChunksThatWereComputedAgainDidNotFail) {

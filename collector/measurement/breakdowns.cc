@@ -41,6 +41,15 @@ constexpr Column kBreakdownSums[] = {
     ColumnIn<Row, &Row::cpu_wait_sum>("cpu_wait_sum", "cpu wait", Kind::kDuration, 4, "run delay of their owners"),
     ColumnIn<Row, &Row::blocked_sum>("blocked_sum", "blocked", Kind::kDuration, 4,
                                      "time in which their owners were blocked"),
+    ColumnIn<Row, &Row::system_cpu_sum>("system_cpu_sum", "kernel CPU", Kind::kDuration, 6,
+                                        "of their owners, the CPU time in the kernel; null where no attempt recorded "
+                                        "it, as the next two")
+        .OptIn(),
+    ColumnIn<Row, &Row::minor_faults>("minor_faults", "", Kind::kCount, 0,
+                                      "page faults of their owners that needed no I/O: new memory, mostly"),
+    ColumnIn<Row, &Row::major_faults>("major_faults", "major faults", Kind::kCount, 9,
+                                      "page faults of their owners that waited for storage")
+        .OptIn(),
     ColumnIn<Row, &Row::event_rate>("event_rate", "rate", Kind::kRate, 3, "events / duration_sum"),
     ColumnIn<Row, &Row::events_per_cpu_second>("events_per_cpu_second", "per cpu s", Kind::kRate, 9,
                                                "events / cpu_sum"),
@@ -83,10 +92,28 @@ constexpr Column kLifeColumns[] = {
         "ended, running, lost, or unreported: nothing says how its process ended, and no chunk of it was open")
         .At(-2),
     ColumnOf<&WorkerRow::peak_memory_bytes>("peak_memory_bytes", "peak memory", Kind::kMemory, 3,
-                                            "largest sample of resident memory")
+                                            "the kernel's peak of its resident memory, where that is known; at least "
+                                            "the largest sample")
+        .At(-1),
+    ColumnOf<&WorkerRow::anonymous_memory_bytes>(
+        "anonymous_memory_bytes", "allocated", Kind::kMemory, 7,
+        "largest sample of its anonymous memory: what the program allocated; null where nobody read it, as the next")
+        .OptIn()
+        .At(-1),
+    ColumnOf<&WorkerRow::file_memory_bytes>(
+        "file_memory_bytes", "mapped", Kind::kMemory, 8,
+        "largest sample of its resident pages of files and shared memory: others may use them, too")
+        .OptIn()
         .At(-1),
     ColumnOf<&WorkerRow::memory_limit_bytes>("memory_limit_bytes", "limit", Kind::kMemory, 6, "the limit in force")
         .At(-1),
+    ColumnOf<&WorkerRow::allowed_cores>("allowed_cores", "", Kind::kNumber, 0,
+                                        "what its affinity and the CPU quota of its cgroup allowed it, the smaller")
+        .In("cores"),
+    ColumnOf<&WorkerRow::throttled>("throttled", "throttled", Kind::kDuration, 7,
+                                    "time in which this quota held back threads of its cgroup, added up; null: there "
+                                    "is no quota, or nobody read it")
+        .OptIn(),
     ColumnOf<&WorkerRow::disk_bytes>("disk_bytes", "", Kind::kMemory, 0,
                                      "disk space that an engine's worker offers to its tasks; null: not reported"),
     ColumnOf<&WorkerRow::left_reason>(
@@ -121,8 +148,22 @@ constexpr Column kProcessUseColumns[] = {
                                   "CPU time, user and system, until its last sample")
         .At(4),
     ColumnOf<&ProcessUseRow::peak_memory_bytes>("peak_memory_bytes", "peak memory", Kind::kMemory, 0,
-                                                "largest sample of resident memory")
+                                                "the kernel's peak of its resident memory until its last sample")
         .At(5),
+    ColumnOf<&ProcessUseRow::anonymous_memory_bytes>(
+        "anonymous_memory_bytes", "allocated", Kind::kMemory, 4,
+        "largest sample of its anonymous memory: what the program allocated; null where nobody read it, as the next")
+        .OptIn()
+        .At(5),
+    ColumnOf<&ProcessUseRow::file_memory_bytes>(
+        "file_memory_bytes", "mapped", Kind::kMemory, 5,
+        "largest sample of its resident pages of files and shared memory: other processes may use them, too")
+        .OptIn()
+        .At(5),
+    ColumnOf<&ProcessUseRow::cpu_wait>("cpu_wait", "cpu wait", Kind::kDuration, 4,
+                                       "its threads were ready to run and had no CPU, until its last sample")
+        .OptIn()
+        .At(4),
     ColumnOf<&ProcessUseRow::threads>("threads", "threads", Kind::kCount, 2, "most threads in a sample").At(6),
 };
 

@@ -42,6 +42,9 @@ struct BreakdownRow {
   Number cpu_sum;
   Number cpu_wait_sum;
   Number blocked_sum;
+  Number system_cpu_sum;
+  Number minor_faults;
+  Number major_faults;
   Number event_rate;
   Number events_per_cpu_second;
   Number rss_delta_mean;
@@ -62,7 +65,11 @@ struct WorkerRow : BreakdownRow {
   Number cores;
   Text state;
   Number peak_memory_bytes;
+  Number anonymous_memory_bytes;
+  Number file_memory_bytes;
   Number memory_limit_bytes;
+  Number allowed_cores;
+  Number throttled;
   Number disk_bytes;
   Text left_reason;
   Number engine_cpu;
@@ -89,6 +96,9 @@ struct ProcessUseRow {
   Number stop;
   Number cpu;
   Number peak_memory_bytes;
+  Number anonymous_memory_bytes;
+  Number file_memory_bytes;
+  Number cpu_wait;
   Number threads;
   static absl::Span<const Column> Columns();
 };

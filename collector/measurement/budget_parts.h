@@ -36,7 +36,8 @@ inline constexpr BudgetPartKind kBudgetParts[] = {
     {"compute", "CPU in your code", "CPU", "",
      "CPU of results: owners (clipped to the duration), helpers, threads without guards and child processes"},
     {"cpu_wait", "Waiting in your code", "waiting for a CPU", "runnable threads that got no CPU",
-     "ready to run without a CPU (run delay), clipped to what CPU leaves"},
+     "ready to run without a CPU (run delay), clipped to what CPU leaves; with the run delay of the workers' processes "
+     "outside chunks, which fills free lanes after `process_cpu`, at most all of them"},
     {"blocked", "Waiting in your code", "blocked", "code that was blocked",
      "I/O, locks, the GIL, a GPU, sleep: what CPU, run delay and joining leave. The table `waits` divides it"},
     {"gpu_wait", "Waiting in your code", "waiting for the GPU", "code that waited for the GPU",

@@ -26,7 +26,8 @@ constexpr MetricEntry kEntries[] = {
      "no result said how many events it had (SetEvents)"},
     {"rss_slope", "", "B/1000 events", "Memory growth",
      "Slope (Theil-Sen) of a process's resident memory over the number of its chunks, without the first 10 % of them. "
-     "It is made from medians of at most 200 equal bins. The value is that of the process with the largest slope.",
+     "Pages of files and shared memory do not count, where samples tell them apart. It is made from medians of at most "
+     "200 equal bins. The value is that of the process with the largest slope.",
      "no process has 20 chunks with memory and events"},
     {"rss_slope_low", "", "B/1000 events", "Memory growth, lower bound", "Lower end of the 95 % interval of rss_slope.",
      "no process has 20 chunks with memory and events"},

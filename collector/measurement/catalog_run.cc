@@ -15,6 +15,7 @@ constexpr std::string_view kNoGpu = "no process counted what GPUs did (crema run
 constexpr std::string_view kNoCoffea = "no Coffea report was given";
 constexpr std::string_view kNoColumns = "no attempt said which columns it read (AddColumns), and there is no report";
 
+constexpr std::string_view kNoKernelWork = "no attempt recorded what the kernel did for it";
 constexpr MetricEntry kEntries[] = {
     {"wall_time", "elapsed_time_seconds", "s", "Elapsed",
      "Stop of the run minus its start. run.boundary says what defines them.", "the records hold no time stamps"},
@@ -31,6 +32,13 @@ constexpr MetricEntry kEntries[] = {
      "CPU time of ended attempts: owner threads and helpers. Without records it is that of the processor's tasks.",
      kNoCpu},
     {"helper_cpu_time", "", "s", "CPU of helpers", "The helper threads' part of chunk_cpu_time.", kNoCpu},
+    {"system_cpu_time", "", "s", "CPU in the kernel",
+     "The part of chunk_cpu_time that owner threads spent in the kernel, where attempts recorded it.", kNoKernelWork},
+    {"minor_faults", "", "count", "Minor page faults",
+     "Page faults of owner threads that needed no I/O: a page of new memory, or one that another process has, too.",
+     kNoKernelWork},
+    {"chunk_major_faults", "", "count", "Major page faults of chunks",
+     "Page faults of owner threads that waited for storage.", kNoKernelWork},
     {"unannounced_cpu_time", "", "s", "CPU of threads without guards",
      "The part of chunk_cpu_time that threads without guards used while one chunk was open alone, without what they "
      "use "

@@ -8,6 +8,7 @@ constexpr std::string_view kNoWorkers = "no process recorded a chunk";
 constexpr std::string_view kNoSamples =
     "no worker's memory was sampled (the sampler is off, or the run was shorter than its interval)";
 constexpr std::string_view kNoLimit = "no worker with a memory limit was sampled";
+constexpr std::string_view kNoCounts = "no process recorded what the kernel counted of it";
 constexpr std::string_view kNoTree = "no process tree was sampled: the command was not run under `crema run`";
 
 constexpr std::string_view kNoGpu =
@@ -28,10 +29,12 @@ constexpr MetricEntry kEntries[] = {
      "counts once. run.allocated_cores_source says which.",
      "no process said how many CPUs it was granted"},
     {"peak_memory_bytes", "", "B", "Peak memory of a worker",
-     "Largest sample of one worker's resident memory; without samples, the largest peak that a batch system counted "
-     "for a job.",
+     "Largest resident memory of one worker: the kernel's peak where that is known, at least the largest sample; "
+     "without both, the largest peak that a batch system counted for a job.",
      kNoSamples},
-    {"peak_total_memory_bytes", "", "B", "Peak memory of all workers", "Largest sum over live workers at one instant.",
+    {"peak_total_memory_bytes", "", "B", "Peak memory of all workers",
+     "Largest sum over live workers at one instant, at least the peak of one. Under `crema run` it is at most tree_peak_memory_bytes, which "
+     "counts a shared page once.",
      kNoSamples},
     {"avg_memory_per_worker_bytes", "", "B", "Memory per worker",
      "Integral of the workers' memory over time, divided by the worker seconds since the first sample of each. A "
@@ -41,12 +44,21 @@ constexpr MetricEntry kEntries[] = {
      "Integral of the memory divided by the integral of the limit, of workers with a limit.", kNoLimit},
     {"memory_utilization_min", "", "ratio", "Memory used of its limit, least", "Least sample of memory over limit.",
      kNoLimit},
-    {"memory_utilization_max", "", "ratio", "Memory used of its limit, most", "Largest sample of memory over limit.",
-     kNoLimit},
+    {"memory_utilization_max", "", "ratio", "Memory used of its limit, most",
+     "Largest memory over limit, of all samples and of the kernel's peaks.", kNoLimit},
     {"worker_cpu_utilization_avg", "", "ratio", "CPU of workers",
      "CPU time of the workers' processes divided by the time of their cores, between the first and the last sample of "
      "each.",
      "no worker's CPU time was sampled twice"},
+    {"process_read_calls", "", "count", "Read calls",
+     "Read calls (read, pread, readv) of processes that recorded chunks, without reads through mapped files.",
+     kNoCounts},
+    {"process_read_call_bytes", "", "B", "Read by calls", "What these calls returned, also from the page cache.",
+     kNoCounts},
+    {"throttled_time", "", "s", "Throttled",
+     "Time in which the CPU quota of a cgroup held back the threads of processes that recorded, added up over threads; "
+     "of processes on one host the largest.",
+     "no process had a CPU quota, or nobody read what it cost"},
     {"task_slot_utilization_avg", "", "ratio", "Task slots used",
      "Cores that executing tasks were given (one each where the engine does not tell), divided by the workers' "
      "threads.",
@@ -72,6 +84,10 @@ constexpr MetricEntry kEntries[] = {
      "Largest sum of resident memory over the tree at one instant.", kNoTree},
     {"tree_peak_pss_bytes", "", "B", "Peak proportional memory of the tree",
      "Largest sum of proportional memory at one instant: a shared page is divided among the processes that share it.",
+     kNoTree},
+    {"tree_peak_memory_bytes", "", "B", "Peak memory of the whole tree",
+     "The larger one of tree_peak_pss_bytes, in which shared pages count once, and process_peak_rss_bytes; "
+     "tree_peak_rss_bytes where the proportional memory is not known.",
      kNoTree},
     {"tree_peak_swap_bytes", "", "B", "Peak swap of the tree", "Largest sum of swapped memory at one instant.",
      kNoTree},

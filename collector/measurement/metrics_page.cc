@@ -83,8 +83,9 @@ parts before it leave. So the parts add up to the duration exactly.
   Else they are the most lanes that it had at once: open chunks, and helpers at work. If no record has this number,
   they are the most chunks that were open at once by their times. If a chunk lies inside another one on its thread, and
   there are no helpers, they are at most the threads that had a chunk open at once. Owners that only wait for their helpers (for nine
-  tenths of the helpers' time or more) do not count beside them. Cores that were not declared are at most the whole
-  cores that affinity and quota allow the process. `run.cores_source` says which of these it was.
+  tenths of the helpers' time or more) do not count beside them. Cores that were not declared are at most
+  what affinity and quota allow the process, 0.5 or 1.5 where the quota is so. `run.cores_source` says which of these it
+  was.
 - **Phases** are spans of four names: `preprocess`, `process`, `reduce`, `postprocess`. If there are no such spans,
   phases come from the prefixes of an engine's tasks: the prefix of the tasks with chunks (`process`), `reduce`, and
   Coffea's `automatic_retries` (`preprocess`).
@@ -101,8 +102,9 @@ constexpr std::string_view kReadings =
   the dataset has known events, all count as equal in size. A prediction is never below 0 s; residuals are from the line
   itself.
 - **`rss_slope`** uses the RSS at the end of ended attempts, in their order, in at most 200 bins of equal numbers of
-  attempts where this is possible. It is per 1,000 events, with the mean events of those attempts. The interval is
-  Sen's.
+  attempts where this is possible. Where the process's samples have its anonymous memory, what was resident of files and
+  shared memory comes off, on a straight line between two samples. The slope is per 1,000 events, with the mean events
+  of those attempts. The interval is Sen's.
 - **`rss_start_bytes`, `rss_stop_bytes` of a memory section**: if several deltas are equally large, these are of the one
   that ended with the largest RSS.
 - **`load_imbalance`**: lost attempts have no duration, so they occupy no lane. It is null if a chunk was suspended
@@ -159,6 +161,8 @@ time belongs to the first of these that applies: unused_by_tasks, startup, shutd
 - `process_cpu` is the CPU time of a worker's process minus that of its chunks and helpers, between two readings at
   which no chunk was open. It is subtracted from the free time between them: from each part in proportion. Tasks, and
   chunks whose CPU time is not known, count as if they computed all the time, so nothing is counted twice.
+- In the same way `cpu_wait` has the run delay of a worker's process that no chunk had, where samples have it: it is
+  subtracted from what `process_cpu` leaves of the free time between two readings.
 - `joined` is subtracted from `idle`, then from `tail`, for as long as owners waited for their helpers.
 - A task that was given several cores holds all of them while it runs. Those that its lanes do not occupy are
   `unused_by_tasks`: they are free, but no other task can have them. For the tail they count as occupied.

@@ -40,6 +40,12 @@ class Number {
   }
   constexpr Number(std::nullopt_t /*null*/) {}  // NOLINT(google-explicit-constructor): as above
 
+  /// Of a number that is whole as a rule: an integer where it is.
+  static Number Whole(double value) {
+    return std::nearbyint(value) == value && std::abs(value) < 1e15 ? Number(static_cast<int64_t>(value))
+                                                                    : Number(value);
+  }
+
   constexpr bool has_value() const { return state_ != State::kNull; }
   constexpr bool is_integer() const { return state_ == State::kInteger; }
   /// Only if it has a value; an integer beyond 2^53 is rounded.

@@ -107,7 +107,7 @@ std::string_view ColumnsSource(const RunFigures& figures) {
 }
 
 Number PeakMemory(const ProcessRow& process) {
-  std::optional<int64_t> peak;
+  std::optional<int64_t> peak = process.counts.rss_peak_bytes;
   for (const ProcessSample& sample : process.samples) peak = std::max(peak, sample.rss_bytes);
   return peak;
 }
@@ -177,13 +177,17 @@ WorkerRow Assembly::WorkerOf(BreakdownRow breakdown, const WorkerLife* life) con
   if (life != nullptr) {
     row.start = SinceStart(life->start_ns);
     row.stop = SinceStart(life->stop_ns);
-    if (!HasUnknownCores(processes()[life->process])) row.cores = life->cores;
+    if (!HasUnknownCores(processes()[life->process])) row.cores = Number::Whole(life->cores);
   }
   if (row.group >= processes().size()) return row;  // of `(other)`
   const ProcessRow& process = processes()[row.group];
   row.process = process.process();
   row.state = NameOf(process.state);
   row.peak_memory_bytes = PeakMemory(process);
+  row.anonymous_memory_bytes = process.counts.anonymous_bytes;
+  row.file_memory_bytes = process.counts.file_bytes;
+  row.allowed_cores = process.allowed_cores;
+  row.throttled = SecondsOf(process.counts.throttled_ns);
   row.memory_limit_bytes = MemoryLimit(process);
   row.disk_bytes = process.disk_bytes;
   row.left_reason = Text::OrNull(process.left_reason);
@@ -363,6 +367,9 @@ void Assembly::AddProcesses() {
     row.stop = SinceStart(process.last_ns);
     row.cpu = SecondsOf(process.cpu_ns);
     row.peak_memory_bytes = process.peak_memory_bytes;
+    row.anonymous_memory_bytes = process.counts.anonymous_bytes;
+    row.file_memory_bytes = process.counts.file_bytes;
+    row.cpu_wait = SecondsOf(process.counts.run_delay_ns);
     row.threads = process.threads;
   }
 }

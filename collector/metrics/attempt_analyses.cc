@@ -173,7 +173,8 @@ AttemptAnalyses AnalyseAttempts(const WorkLimits& limits, const std::function<vo
   if (attempts.summed.empty()) {
     pieces.push_back({kLaneBytes * count, [&] { MeasureLanes(*figures, analyses); }});
   }
-  pieces.push_back({0, [&] { analyses.rss_slope = LargestRssSlope(attempts.rows); }});
+  pieces.push_back(
+      {0, [&] { analyses.rss_slope = LargestRssSlope(attempts.rows, figures->findings.processes.processes); }});
   for (size_t pass = 0; pass < kDistributionPasses; ++pass) {
     pieces.push_back({kDistributionBytes * count, [&, pass] {
                         analyses.distributions[pass] = DescribeChunks(pass, attempts.rows, attempts.helpers);

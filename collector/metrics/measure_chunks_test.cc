@@ -36,6 +36,48 @@ TEST_F(MeasureChunksTest, ConservesSectionTimeToTheNanosecond) {
   EXPECT_DOUBLE_EQ(document["sections"][0]["mean_per_chunk"].get<double>(), 0.600000003);
 }
 
+TEST_F(MeasureChunksTest, AddsUpWhatTheKernelDid) {
+  Line one = ChunkLine(0, 1, 3), other = ChunkLine(1, 3, 5, "zjets"), old = ChunkLine(2, 5, 6, "zjets");
+  one.update({{"system_cpu_ns", kSecond / 2}, {"minor_faults", 10}, {"major_faults", 1}});
+  other.update({{"system_cpu_ns", kSecond / 4}, {"minor_faults", 20}, {"major_faults", 2}});
+  Line sample = {{"type", "sample"}, {"time_ns", At(2)}, {"rss_bytes", 300}};
+  sample.update({{"rss_peak_bytes", 400}, {"anonymous_bytes", 100}, {"file_bytes", 200}, {"throttled_ns", kSecond}});
+  Line end = EndLine(6);
+  end.update({{"rss_peak_bytes", 900},
+              {"anonymous_bytes", 50},
+              {"read_calls", 7},
+              {"read_call_bytes", 70},
+              {"throttled_ns", 2 * kSecond}});
+  Line process = ProcessLine(1, 0);
+  process["cores"] = 0.3;
+  Write("a.jsonl", {process, one, sample, other, old, end});
+  const Document document = Take();
+  EXPECT_DOUBLE_EQ(Metric(document, "system_cpu_time"), 0.75);
+  EXPECT_EQ(Metric(document, "minor_faults"), 30);
+  EXPECT_EQ(Metric(document, "chunk_major_faults"), 3);
+  EXPECT_EQ(Metric(document, "process_read_calls"), 7);
+  EXPECT_EQ(Metric(document, "process_read_call_bytes"), 70);
+  EXPECT_DOUBLE_EQ(Metric(document, "throttled_time"), 2);
+  EXPECT_EQ(Metric(document, "peak_memory_bytes"), 900);
+  const Document& zjets = Row(document["datasets"], "name", "zjets");
+  EXPECT_EQ(zjets["system_cpu_sum"], 0.25);
+  EXPECT_EQ(zjets["minor_faults"], 20);
+  EXPECT_EQ(zjets["major_faults"], 2);
+  const Document& worker = document["workers"][0];
+  EXPECT_EQ(worker["peak_memory_bytes"], 900);
+  EXPECT_EQ(worker["anonymous_memory_bytes"], 100);
+  EXPECT_EQ(worker["file_memory_bytes"], 200);
+  EXPECT_EQ(worker["allowed_cores"], 0.3);
+  EXPECT_EQ(worker["throttled"], 2.0);
+}
+
+TEST_F(MeasureChunksTest, TakesThePeakOfAProcessThatWasKilledFromItsChunks) {
+  Line chunk = ChunkLine(0, 1, 3);
+  chunk["rss_peak_bytes"] = 213'000'000;
+  Write("a.jsonl", {ProcessLine(1, 0), {{"type", "sample"}, {"time_ns", At(1)}, {"rss_bytes", 3'300'000}}, chunk});
+  EXPECT_EQ(Metric(Take(), "peak_memory_bytes"), 213'000'000);
+}
+
 TEST_F(MeasureChunksTest, DoesNotUseSectionsThatClaimMoreThanTheirChunk) {
   Line chunk = ChunkLine(0, 0, 1);
   chunk["sections"] = Line::array({SectionRowLine("read", 2 * kSecond, 2 * kSecond)});

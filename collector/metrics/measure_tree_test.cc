@@ -93,6 +93,46 @@ TEST_F(MeasureTreeTest, MeasuresACommandThatRecordsNothing) {
   EXPECT_EQ(Measure(options).status().code(), absl::StatusCode::kNotFound);
 }
 
+TEST_F(MeasureTreeTest, CountsSharedPagesOnceAndTakesPeaksOfTheKernel) {
+  const auto process = [](int64_t pid) {
+    return Line{{"pid", pid},
+                {"start_ns", At(0)},
+                {"rss_bytes", 300},
+                {"cpu_ns", kSecond},
+                {"threads", 1},
+                {"name", "pool"},
+                {"rss_peak_bytes", 320},
+                {"anonymous_bytes", 40},
+                {"file_bytes", 260},
+                {"run_delay_ns", kSecond / 2}};
+  };
+  const Line run = {{"type", "run"}, {"schema", "crema.tree/1"}, {"run_id", "run"}, {"host", "node"},
+                    {"pid", 1},      {"start_ns", At(0)}};
+  const Line sample = {{"type", "tree_sample"},
+                       {"time_ns", At(2)},
+                       {"rss_bytes", 600},
+                       {"pss_bytes", 310},
+                       {"cpu_user_ns", 2 * kSecond},
+                       {"cpu_system_ns", 0},
+                       {"processes", 2},
+                       {"threads", 2},
+                       {"process_rows", {process(1), process(2)}}};
+  Write("node-1-1.tree.ndjson", {run, sample});
+  Write("a.jsonl", {ProcessLine(1, 0), ChunkLine(0, 1, 3), EndLine(4)});
+  Write("b.jsonl", {ProcessLine(2, 0), ChunkLine(0, 1, 3), EndLine(4)});
+  const Document document = Take();
+  EXPECT_EQ(Metric(document, "tree_peak_rss_bytes"), 600);
+  EXPECT_EQ(Metric(document, "tree_peak_memory_bytes"), 320);
+  EXPECT_EQ(Metric(document, "peak_memory_bytes"), 320);
+  EXPECT_EQ(Metric(document, "peak_total_memory_bytes"), 320) << "not 600: they share pages";
+  const Document& row = document["processes"][0];
+  EXPECT_EQ(row["peak_memory_bytes"], 320);
+  EXPECT_EQ(row["anonymous_memory_bytes"], 40);
+  EXPECT_EQ(row["file_memory_bytes"], 260);
+  EXPECT_EQ(row["cpu_wait"], 0.5);
+  EXPECT_EQ(document["workers"][0]["anonymous_memory_bytes"], 40);
+}
+
 std::vector<Line> TreeOf(const std::string& run_id, int64_t start_ns, int64_t sampled_ns) {
   return {{{"type", "run"},
            {"schema", "crema.tree/1"},

@@ -11,6 +11,7 @@ void RecordAccumulator::Add(const LogRef& log, const ChunkFact& chunk) {
   processes_.SawAlive(log, chunk.stop_ns);
   processes_.SawChunk(log);
   if (const auto lanes = LanesPeakOf(chunk)) processes_.SawLanes(log, *lanes);
+  processes_.SawPeak(log, chunk.rss_peak_bytes);
   attempts_.Add(log, chunk);
   sections_.Add(chunk);
   memory_sections_.Add(chunk);
@@ -25,6 +26,7 @@ void RecordAccumulator::Add(const LogRef& log, const ChunkFact& chunk) {
 void RecordAccumulator::Add(const LogRef& log, const SumsFact& sums) {
   processes_.SawChunk(log);
   if (const auto lanes = LanesPeakOf(sums)) processes_.SawLanes(log, *lanes);
+  processes_.SawPeak(log, sums.rss_peak_bytes);
   attempts_.Add(log, sums);
   sections_.Add(sums);
   memory_sections_.Add(sums);

@@ -27,6 +27,7 @@ namespace {
 void TakeSamplesOfTree(const TreeAccumulator& trees, const std::optional<TreeFigures>& tree,
                        std::vector<ProcessRow>& processes) {
   for (ProcessRow& process : processes) {
+    process.counts.Raise(trees.CountsOf(process.host, process.pid, process.start_ns));
     if (process.samples.empty()) process.samples = trees.SamplesOf(process.host, process.pid, process.start_ns);
     if (!process.memory_limit_bytes.has_value() && tree.has_value()) {
       process.memory_limit_bytes = tree->memory_limit_bytes;
@@ -102,6 +103,19 @@ WorkerSteps MeasureTime(const Observed& observed, RunFigures& figures) {
   return steps;
 }
 
+/// Workers that share pages count them in each of them; the tree that they are all in counts them once.
+void CapByTree(const TreeAccumulator& trees, RunFigures& figures) {
+  const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
+  const bool all_are_in_it = std::all_of(figures.workers.begin(), figures.workers.end(), [&](const WorkerLife& worker) {
+    const ProcessRow& process = processes[worker.process];
+    return trees.CountsOf(process.host, process.pid, process.start_ns).rss_peak_bytes.has_value();
+  });
+  const std::optional<double> sum = figures.metrics.Number("peak_total_memory_bytes");
+  const std::optional<double> tree = figures.metrics.Number("tree_peak_memory_bytes");
+  if (!all_are_in_it || !sum.has_value() || !tree.has_value() || *sum <= *tree) return;
+  figures.metrics.Set("peak_total_memory_bytes", static_cast<int64_t>(*tree));
+}
+
 }  // namespace
 
 RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees, std::optional<int64_t> start_ns,
@@ -151,6 +165,7 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
     figures.allocated_cores_source = figures.tree->allocated_cores_source;
   }
   SetTreeMetrics(figures.tree, wall_time, figures.totals.cpu_ns.Seconds(), &metrics);
+  CapByTree(observed.trees, figures);
   SetEngine(clusters, cluster_workers, figures);
   UseTimesOfTasks(figures);
   if (figures.phases.empty()) figures.phases = FindTaskPhases(figures.findings.tasks, figures.engine.join);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -139,6 +141,9 @@ void SetRunMetrics(const RecordFindings& findings, const AttemptTotals& totals, 
   if (findings.processes.has_records()) SetCounts(totals.counts, metrics);
   SetIfKnown("chunk_cpu_time", totals.cpu_ns.Seconds(), metrics);
   SetIfKnown("helper_cpu_time", totals.helper_cpu_ns.Seconds(), metrics);
+  SetIfKnown("system_cpu_time", totals.system_cpu_ns.Seconds(), metrics);
+  SetSum("minor_faults", totals.minor_faults, metrics);
+  SetSum("chunk_major_faults", totals.major_faults, metrics);
   SetIfKnown("unannounced_cpu_time", totals.unannounced_cpu_ns.Seconds(), metrics);
   SetIfKnown("children_cpu_time", totals.children_cpu_ns.Seconds(), metrics);
   if (chosen.num_chunks.value.value_or(0) > 0) {
@@ -165,7 +170,8 @@ void SetWorkerMetrics(const WorkerSteps& steps, MetricSet* metrics) {
   SetIfKnown("mean_sampled_workers", steps.mean_sampled_workers, metrics);
   metrics->Set("core_seconds", steps.core_seconds);
   SetIfKnown("total_cores", steps.total_cores, metrics);
-  metrics->Set("peak_cores", steps.peak_cores);
+  const Number peak_cores = Number::Whole(steps.peak_cores);
+  metrics->Set("peak_cores", peak_cores.is_integer() ? MetricValue(peak_cores.integer()) : MetricValue(*peak_cores));
   SetIfKnown("cores_per_worker", steps.cores_per_worker, metrics);
   SetIfKnown("peak_memory_bytes", steps.peak_memory_bytes, metrics);
   SetIfKnown("peak_total_memory_bytes", steps.peak_total_memory_bytes, metrics);
@@ -202,8 +208,19 @@ void SetEfficiencyMetrics(const std::vector<ProcessRow>& processes, const Attemp
     SetRatio("io_overhead_pct", totals.lane_blocked_ns.Seconds(), "lane_time", totals.lane_ns.Seconds(), 100, metrics);
     SetRatio("io_overhead", totals.lane_blocked_ns.Seconds(), "lane_time", totals.lane_ns.Seconds(), 1, metrics);
   }
-  KnownSum overhead_ns;
-  for (const ProcessRow& process : processes) overhead_ns.Add(process.overhead_ns);
+  KnownSum overhead_ns, read_calls, read_call_bytes;
+  std::map<std::string_view, std::optional<int64_t>> throttled_ns;  // by host: processes of one cgroup say the same
+  for (const ProcessRow& process : processes) {
+    overhead_ns.Add(process.overhead_ns);
+    read_calls.Add(process.counts.read_calls);
+    read_call_bytes.Add(process.counts.read_call_bytes);
+    throttled_ns[process.host] = std::max(throttled_ns[process.host], process.counts.throttled_ns);
+  }
+  SetSum("process_read_calls", read_calls, metrics);
+  SetSum("process_read_call_bytes", read_call_bytes, metrics);
+  KnownSum throttled;
+  for (const auto& [host, of_host_ns] : throttled_ns) throttled.Add(of_host_ns);
+  SetIfKnown("throttled_time", throttled.Seconds(), metrics);
   SetRatio("instrumentation_overhead", overhead_ns.Seconds(), "lane_time", totals.lane_ns.Seconds(), 1, metrics);
   if (!metrics->Number("core_seconds").has_value()) return;
   SetIfKnown("balance", budget.balance, metrics);

@@ -183,7 +183,7 @@ void SetWorkers(const Measurement& measurement, ObservedRun* run) {
     worker.left = kForever;
     for (const WorkerRow& row : measurement.workers) {
       if (row.name.str() != worker.name && row.process.str() != worker.name) continue;
-      worker.cores = std::max(1.0, row.cores.value_or(worker.cores));
+      if (row.cores.value_or(0) > 0) worker.cores = *row.cores;
       const double stop = row.stop.value_or(kForever);
       // It left while there was work to begin. One that ended when nothing was left to begin would have stayed for it.
       if (stop < last_start - kShareOfABarrier * run->wall_time) worker.left = stop;

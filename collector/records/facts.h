@@ -13,6 +13,8 @@
 #include <tuple>
 #include <vector>
 
+#include "collector/records/process_counts.h"
+
 namespace crema {
 
 /// One path of sections in a chunk, or outside every chunk in a process.
@@ -224,9 +226,6 @@ struct ProcessFact {
   ProcessEngineFact engine;
 };
 
-/// Of what affinity and cgroup quota allow, the cores that a process can count on: whole ones, at least one.
-inline int64_t WholeCores(double allowed) { return allowed < 1 ? 1 : static_cast<int64_t>(allowed); }
-
 /// The data a chunk is about; with the run, its identity (docs/metrics.md, "Chunks and attempts").
 struct ChunkInput {
   std::string_view dataset;
@@ -274,6 +273,9 @@ struct ChunkFact {
   std::optional<int64_t> rss_stop_bytes;
   std::optional<int64_t> rss_peak_bytes;
   std::optional<int64_t> io_read_bytes;
+  std::optional<int64_t> system_cpu_ns;  ///< of `cpu_ns`: in the kernel
+  std::optional<int64_t> minor_faults;   ///< of the owner thread, as the next
+  std::optional<int64_t> major_faults;
   std::optional<int64_t> open_chunks;
   std::optional<int64_t> lanes_peak;
   std::optional<uint64_t> thread;
@@ -333,6 +335,9 @@ struct SumsFact {
   int64_t helper_union_ns = 0;
   std::optional<int64_t> helper_joined_ns;  ///< time in which the owners waited for their helpers
   std::optional<int64_t> rss_peak_bytes;
+  std::optional<int64_t> system_cpu_ns;
+  std::optional<int64_t> minor_faults;
+  std::optional<int64_t> major_faults;
   std::optional<int64_t> lanes_peak;
   std::vector<SectionFact> sections;
   std::vector<MemorySectionFact> memory_sections;
@@ -409,7 +414,8 @@ struct SampleFact {
   std::optional<int64_t> memory_limit_bytes;
   std::vector<SectionFact> sections;
   std::optional<int64_t> overhead_ns;  ///< what the instrumentation has cost so far
-  std::vector<MetricFact> metrics;     ///< of no chunk, since the process began
+  ProcessCounts counts;
+  std::vector<MetricFact> metrics;  ///< of no chunk, since the process began
   UnannouncedFact unannounced;
 };
 
@@ -446,6 +452,7 @@ struct EndFact {
   std::optional<int64_t> tasks_left_out;  ///< tasks of an engine that have no line, for want of room on the disk
   std::optional<int64_t> lost_samples;    ///< samples of native stacks that have no line
   std::vector<MetricFact> metrics;        ///< of no chunk
+  ProcessCounts counts;
 };
 
 enum class RecordType {
@@ -492,6 +499,8 @@ struct ProcessSample {
   std::optional<int64_t> threads;
   std::optional<int64_t> open_chunks;
   std::optional<int64_t> memory_limit_bytes;
+  std::optional<int64_t> anonymous_bytes;
+  std::optional<int64_t> run_delay_ns;  ///< since the process began
 };
 
 /// What all writers know of a process: of one run, host, pid and start.

@@ -34,6 +34,35 @@ constexpr char kChunk[] =
     R"("activities":[{"label":"gpu","unit":"seconds","value":0.5}],"sections_dropped":2,"attributes":{}})";
 
 // One parser reads all lines of a log into one record.
+TEST(RecordParser, ReadsWhatTheKernelCounted) {
+  RecordParser parser;
+  ASSERT_EQ(parser.ParseCopy(R"({"type":"chunk","chunk":1,"start_ns":1,"stop_ns":9,"status":"ok","cpu_ns":8,)"
+                             R"("io_read_bytes":0,"system_cpu_ns":5,"minor_faults":6,"major_faults":7,)"
+                             R"("unannounced_cpu_ns":null,"children_cpu_ns":9})"),
+            ParseOutcome::kRecord)
+      << parser.reason();
+  const ChunkFact& chunk = parser.record().chunk;
+  EXPECT_EQ(chunk.system_cpu_ns, 5);
+  EXPECT_EQ(chunk.minor_faults, 6);
+  EXPECT_EQ(chunk.major_faults, 7);
+  EXPECT_EQ(chunk.unannounced_cpu_ns, std::nullopt);
+  EXPECT_EQ(chunk.children_cpu_ns, 9);
+  std::string counts;
+  int64_t value = 100;
+  for (const auto& [key, member] : kProcessCounts) {
+    counts += ",\"" + std::string(key) + "\":" + std::to_string(++value);
+  }
+  const auto check = [](const ProcessCounts& read) {
+    int64_t expected = 100;
+    for (const auto& [key, member] : kProcessCounts) EXPECT_EQ(read.*member, ++expected) << key;
+  };
+  ASSERT_EQ(parser.ParseCopy(R"({"type":"sample","time_ns":1,"rss_bytes":2)" + counts + "}"), ParseOutcome::kRecord);
+  check(parser.record().sample.counts);
+  ASSERT_EQ(parser.ParseCopy(R"({"type":"end","time_ns":1)" + counts + "}"), ParseOutcome::kRecord);
+  check(parser.record().end.counts);
+  ASSERT_EQ(parser.ParseCopy(R"({"type":"end","time_ns":1,"major_faults":-1})"), ParseOutcome::kMalformed);
+}
+
 TEST(RecordParser, APlainLineKeepsNothingOfTheTracedOneBeforeIt) {
   RecordParser parser;
   ASSERT_EQ(parser.ParseCopy(R"({"type":"chunk","chunk":1,"start_ns":1,"stop_ns":9,"status":"ok",)"

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "collector/records/process_counts.h"
+
 namespace crema {
 
 /// I/O of proc_pid_io(5): what reached block devices, and what system calls moved.
@@ -73,6 +75,7 @@ struct TreeProcessFact {
   int64_t cpu_ns = 0;  ///< its own, user and system
   int64_t threads = 0;
   std::string name = {};  ///< of the kernel, at most 15 bytes; empty: not told
+  ProcessCounts counts = {};
 };
 
 /// The whole tree at one instant; counters are since the command's start and never fall.

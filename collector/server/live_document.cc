@@ -431,7 +431,7 @@ LiveWorkerRow RowOf(const LiveWorker& worker) {
   LiveWorkerRow row;
   row.name = worker.name;
   row.state = NameOfWorkerState(worker.state);
-  row.cores = worker.cores();
+  row.cores = Number::Whole(worker.cores());
   row.open = worker.open.size();
   row.chunks = worker.chunks;
   row.failed = worker.failed;
@@ -451,7 +451,7 @@ LiveWorkerRow OtherRow(const std::vector<const LiveWorker*>& others) {
   LiveWorker sum;
   sum.name = "(other)";
   sum.state = LiveState::kEnded;
-  int64_t cores = 0;
+  double cores = 0;
   size_t open = 0;
   for (const LiveWorker* worker : others) {
     if (worker->state == LiveState::kRunning) {
@@ -470,7 +470,7 @@ LiveWorkerRow OtherRow(const std::vector<const LiveWorker*>& others) {
     sum.cpu_ns += worker->cpu_ns;
   }
   LiveWorkerRow row = RowOf(sum);
-  row.cores = cores;
+  row.cores = Number::Whole(cores);
   row.open = open;
   return row;
 }

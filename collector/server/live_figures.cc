@@ -128,7 +128,7 @@ LiveFigures ComputeLiveFigures(const LiveModel& model) {
   figures.cores = model.live_cores();
   for (const LiveWorker& worker : model.workers()) {
     if (worker.state != LiveState::kRunning) continue;
-    figures.busy += std::min(worker.cores(), static_cast<int64_t>(worker.open.size()));
+    figures.busy += worker.busy_cores();
   }
   figures.core_seconds = model.core_seconds();
   if (totals.cpu_known && figures.core_seconds > 0) {

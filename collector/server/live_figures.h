@@ -57,8 +57,8 @@ struct LiveFigures {
   double byte_rate = 0;
   std::optional<double> mean_event_rate;  ///< since the start
   std::optional<double> mean_byte_rate;
-  int64_t cores = 0;                 ///< of live workers
-  int64_t busy = 0;                  ///< open chunks, at most their worker's cores
+  double cores = 0;                  ///< of live workers
+  double busy = 0;                   ///< open chunks, at most their worker's cores
   std::optional<double> busy_share;  ///< of the cores, recent
   double core_seconds = 0;
   std::optional<double> cpu_efficiency;  ///< since the start

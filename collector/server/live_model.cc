@@ -110,6 +110,7 @@ void LiveModel::Add(WorkerId id, const Record& record) {
     case RecordType::kEnd:
       worker.last_ns = std::max(worker.last_ns, record.end.time_ns);
       worker.state = LiveState::kEnded;
+      worker.peak_rss_bytes = std::max(worker.peak_rss_bytes, record.end.counts.rss_peak_bytes.value_or(0));
       // Those that are neither recorded nor open ended without a record: the earliest.
       while (record.end.open.has_value() && static_cast<int64_t>(worker.open.size()) > *record.end.open) {
         const auto earliest =
@@ -243,6 +244,7 @@ void LiveModel::AddChunk(LiveWorker& worker, const ChunkFact& chunk) {
     ++worker.chunks;
     CountResult(worker, chunk, dataset, identity);
   }
+  worker.peak_rss_bytes = std::max(worker.peak_rss_bytes, chunk.rss_peak_bytes.value_or(0));
   if (chunk.rss_stop_bytes.has_value()) {
     worker.peak_rss_bytes = std::max(worker.peak_rss_bytes, *chunk.rss_stop_bytes);
     if (worker.rss_bytes == 0) worker.rss_bytes = *chunk.rss_stop_bytes;
@@ -374,28 +376,30 @@ void LiveModel::AddSchedulerWorker(const std::string& host, int64_t pid, const s
 void LiveModel::AddSample(LiveWorker& worker, const SampleFact& sample) {
   worker.last_ns = std::max(worker.last_ns, sample.time_ns);
   if (sample.memory_limit_bytes.has_value()) worker.memory_limit_bytes = sample.memory_limit_bytes;
-  if (sample.rss_bytes.has_value()) AddMemoryPoint(worker, sample.time_ns, *sample.rss_bytes);
+  if (sample.rss_bytes.has_value()) AddMemoryPoint(worker, sample.time_ns, *sample.rss_bytes, sample.counts);
 }
 
-void LiveModel::AddMemory(const std::string& host, int64_t pid, int64_t time_ns, int64_t rss_bytes) {
+void LiveModel::AddMemory(const std::string& host, int64_t pid, int64_t time_ns, int64_t rss_bytes,
+                          const ProcessCounts& counts) {
   const auto known = workers_of_pid_.find({host, pid});
   if (known == workers_of_pid_.end()) return;
   for (const WorkerId id : known->second) {
     LiveWorker& worker = workers_[id];
-    AddMemoryPoint(worker, time_ns, rss_bytes);
+    AddMemoryPoint(worker, time_ns, rss_bytes, counts);
     worker.last_ns = std::max(worker.last_ns, time_ns);
   }
 }
 
-void LiveModel::AddMemoryPoint(LiveWorker& worker, int64_t time_ns, int64_t rss_bytes) {
-  worker.peak_rss_bytes = std::max(worker.peak_rss_bytes, rss_bytes);
+void LiveModel::AddMemoryPoint(LiveWorker& worker, int64_t time_ns, int64_t rss_bytes, const ProcessCounts& counts) {
+  worker.peak_rss_bytes = std::max({worker.peak_rss_bytes, rss_bytes, counts.rss_peak_bytes.value_or(0)});
   if (!worker.memory.empty() && time_ns <= worker.memory.back().time_ns) {
     if (time_ns >= worker.memory.front().time_ns) return;  // its log is read again
     worker.memory.clear();                                 // its clock was set back
   }
   worker.rss_bytes = rss_bytes;
   if (worker.is_other()) return;
-  worker.memory.push_back({time_ns, rss_bytes});
+  // Pages of a mapped file come and go: what is allocated reaches the limit.
+  worker.memory.push_back({time_ns, counts.anonymous_bytes.value_or(rss_bytes)});
   while (worker.memory.size() > kMemorySpanNs / 1'000'000'000 ||
          time_ns - worker.memory.front().time_ns > kMemorySpanNs) {
     worker.memory.erase(worker.memory.begin());
@@ -553,16 +557,16 @@ void LiveModel::Tick(int64_t now_ns, int64_t passed_ns) {
   latest_chunks_.Forget(now_ns_);
   if (passed_ns > 0) {
     // a tick that came late stands for the seconds that it missed, as far as they are kept
-    int64_t cores = 0;
-    int64_t open = 0;
+    double cores = 0;
+    double open = 0;
     for (const LiveWorker& worker : workers_) {
       if (worker.state != LiveState::kRunning || !worker.has_recorded()) continue;
       cores += worker.cores();
-      open += std::min(worker.cores(), static_cast<int64_t>(worker.open.size()));
+      open += worker.busy_cores();
     }
     if (RunSecond* bin = recent_.Find(second_); bin != nullptr) {
-      bin->core_ns += static_cast<double>(cores) * static_cast<double>(passed_ns);
-      bin->occupied_ns += static_cast<double>(open) * static_cast<double>(passed_ns);
+      bin->core_ns += cores * static_cast<double>(passed_ns);
+      bin->occupied_ns += open * static_cast<double>(passed_ns);
     }
   }
   quiet_seconds_ = totals_.records > records_at_tick_ ? 0 : quiet_seconds_ + static_cast<double>(passed_ns) / 1e9;
@@ -632,7 +636,7 @@ void LiveModel::SetLife(WorkerId id, bool running) {
 void LiveModel::NoteJoins() {
   std::string names;
   size_t count = 0;
-  int64_t cores = 0;
+  double cores = 0;
   int64_t time_ns = 0;
   for (const WorkerId id : joined_) {
     const LiveWorker& worker = workers_[id];
@@ -647,7 +651,7 @@ void LiveModel::NoteJoins() {
     if (worker.state == LiveState::kRunning && worker.has_recorded()) cores += worker.cores();
   }
   NoteAt(time_ns, EventKind::kInfo,
-         fmt::format("{} joined: {}", names, Counted(static_cast<double>(cores), "core at work", "cores at work")));
+         fmt::format("{} joined: {}", names, Counted(cores, "core at work", "cores at work")));
 }
 
 std::optional<double> SecondsToLimit(const LiveWorker& worker) {
@@ -756,13 +760,13 @@ double LiveModel::core_seconds() const {
   for (const LiveWorker& worker : workers_) {
     if (!worker.has_recorded()) continue;
     const int64_t life = std::min(LifeEnd(worker), end) - std::clamp(worker.start_ns, begin, std::max(begin, end));
-    sum += static_cast<double>(worker.cores()) * static_cast<double>(std::max<int64_t>(0, life)) / 1e9;
+    sum += worker.cores() * static_cast<double>(std::max<int64_t>(0, life)) / 1e9;
   }
   return sum;
 }
 
-int64_t LiveModel::live_cores() const {
-  int64_t cores = 0;
+double LiveModel::live_cores() const {
+  double cores = 0;
   for (const LiveWorker& worker : workers_) {
     if (worker.state == LiveState::kRunning && worker.has_recorded()) cores += worker.cores();
   }

@@ -121,7 +121,8 @@ class LiveModel {
   /// The GPUs of a host, as `crema run` sampled them last; none when it has ended.
   void SetGpus(const std::string& host, std::vector<TreeGpu> gpus) { gpus_[host] = std::move(gpus); }
   /// A sample by `crema run`, of a process that does not sample itself.
-  void AddMemory(const std::string& host, int64_t pid, int64_t time_ns, int64_t rss_bytes);
+  void AddMemory(const std::string& host, int64_t pid, int64_t time_ns, int64_t rss_bytes,
+                 const ProcessCounts& counts = {});
   /// What a scheduler says of a worker: its name, its cores and limit.
   void AddSchedulerWorker(const std::string& host, int64_t pid, const std::string& name, int64_t cores,
                           std::optional<int64_t> memory_limit_bytes);
@@ -178,7 +179,7 @@ class LiveModel {
   int64_t LifeEnd(const LiveWorker& worker) const;
   double wall_seconds() const;
   double core_seconds() const;
-  int64_t live_cores() const;
+  double live_cores() const;
   int64_t open_chunks() const;
   /// Chunks that failed or were lost, and have no result by now.
   int64_t unrecovered() const { return static_cast<int64_t>(failures_.size()); }
@@ -208,7 +209,7 @@ class LiveModel {
   double SecondOf(const LiveWorker& worker, int64_t stop_ns) const;
   template <class Take>
   void Spread(double stop, double seconds, const Take& take);
-  void AddMemoryPoint(LiveWorker& worker, int64_t time_ns, int64_t rss_bytes);
+  void AddMemoryPoint(LiveWorker& worker, int64_t time_ns, int64_t rss_bytes, const ProcessCounts& counts);
   void JudgeMemory(LiveWorker& worker);
   void JudgeSpeed(LiveWorker& worker);
   void NoteJoins();

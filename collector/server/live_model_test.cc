@@ -363,7 +363,7 @@ TEST_F(LiveModelTest, HasNoMoreCoresThanWereAllowedUnlessTheyAreDeclared) {
   worker.lanes_peak = 5;
   EXPECT_EQ(worker.cores(), 5);
   worker.allowed_cores = 2.5;
-  EXPECT_EQ(worker.cores(), 2);
+  EXPECT_EQ(worker.cores(), 2.5);
   worker.declared_cores = 4;
   EXPECT_EQ(worker.cores(), 4);
 }
@@ -378,6 +378,25 @@ TEST_F(LiveModelTest, WarnsWhenMemoryGrowsTowardsTheLimit) {
   const auto memory = ComputeLiveFigures(model_).memory;
   ASSERT_TRUE(memory.has_value());
   EXPECT_NEAR(memory->seconds_to_limit.value_or(0), 40, 1);  // 200 MB at 5 MB a second
+}
+
+TEST_F(LiveModelTest, ShowsTheKernelsPeakAndDoesNotWarnOfAMappedFile) {
+  const auto worker = Worker(1);
+  Begin(worker, 0, 0);
+  ProcessCounts counts;
+  counts.anonymous_bytes = 100'000'000;
+  for (int second = 1; second <= 40; ++second) {
+    if (second == 40) counts.rss_peak_bytes = 990'000'000;
+    Record record;
+    record.type = RecordType::kSample;
+    record.sample.time_ns = At(second);
+    record.sample.rss_bytes = 600'000'000 + 5'000'000 * second;
+    record.sample.counts = counts;
+    model_.Add(worker, record);
+    PassTo(second);
+  }
+  EXPECT_THAT(Texts(), Not(Contains(HasSubstr("memory grows"))));
+  EXPECT_EQ(model_.workers()[worker].peak_rss_bytes, 990'000'000);
 }
 
 TEST_F(LiveModelTest, DoesNotWarnOfMemoryThatOnlyFluctuates) {

@@ -135,7 +135,7 @@ void SetWorkers(const LiveModel& model, const std::set<size_t>& shown, DeltaStor
                                       static_cast<double>(kRecentSeconds));
     Json lanes = Json::array();
     for (const auto& [number, chunk] : worker.open) {
-      if (static_cast<int64_t>(lanes.size()) < worker.cores()) lanes.push_back(chunk.dataset);
+      if (static_cast<double>(lanes.size()) < worker.cores()) lanes.push_back(chunk.dataset);
     }
     double waiting = 0;
     if (recent.busy_ns > 0) waiting = static_cast<double>(recent.waiting_ns) / static_cast<double>(recent.busy_ns);
@@ -199,7 +199,7 @@ void SetHistory(const LiveModel& model, const LiveFigures& figures, DeltaStore* 
   // the last minute for the spark lines: a row once it is over, and then never again
   const int64_t last = model.second() - 1;
   const RunSecond& second = model.recent().At(last);
-  const double busy = second.core_ns > 0 ? second.occupied_ns / second.core_ns * static_cast<double>(figures.cores) : 0;
+  const double busy = second.core_ns > 0 ? second.occupied_ns / second.core_ns * figures.cores : 0;
   store->SetRow("seconds", std::to_string(last),
                 {Rounded(figures.event_rate), Rounded(figures.byte_rate), Rounded(busy),
                  RoundedOrNull(figures.cpu_efficiency), figures.memory.has_value() ? figures.memory->bytes : 0,

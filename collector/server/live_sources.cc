@@ -146,7 +146,9 @@ void TreeFeed::AddLine(std::string_view text) {
     model_->SetCommand(command_);
   } else if (type == "tree_sample") {
     for (const Json& row : ListField(line, "process_rows")) {
-      model_->AddMemory(host_, Integer(row, "pid"), Integer(line, "time_ns"), Integer(row, "rss_bytes"));
+      ProcessCounts counts;
+      for (const auto& [key, member] : kProcessCounts) counts.*member = MaybeInteger(row, key);
+      model_->AddMemory(host_, Integer(row, "pid"), Integer(line, "time_ns"), Integer(row, "rss_bytes"), counts);
     }
     std::vector<TreeGpu> gpus;
     for (const Json& row : ListField(line, "gpus")) {

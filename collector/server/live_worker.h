@@ -156,7 +156,7 @@ struct LiveWorker {
   std::optional<int64_t> memory_limit_bytes;
   int64_t rss_bytes = 0;  ///< 0: not sampled
   int64_t peak_rss_bytes = 0;
-  std::vector<MemoryPoint> memory;  ///< the last two minutes of samples; of the others none
+  std::vector<MemoryPoint> memory;  ///< allocated, in the last two minutes; of the others none
   bool memory_is_warned = false;
   int64_t memory_at_warning = 0;
   int64_t memory_event = 0;  ///< its number
@@ -186,12 +186,14 @@ struct LiveWorker {
   bool has_recorded() const { return chunks + failed + lost > 0 || !open.empty(); }
   /// docs/metrics.md: declared, else the scheduler's, else the most lanes (without those of owners that wait for their
   /// helpers), else the most chunks open at once, and at most as many as were allowed.
-  int64_t cores() const {
-    if (scheduler_cores.has_value()) return *scheduler_cores;
-    if (declared_cores.has_value()) return *declared_cores;
-    const int64_t seen = CoresOfLanes(lanes_peak, std::max<int64_t>(1, most_open), helped);
-    return allowed_cores.has_value() ? std::min(seen, WholeCores(*allowed_cores)) : seen;
+  double cores() const {
+    if (scheduler_cores.has_value()) return static_cast<double>(*scheduler_cores);
+    if (declared_cores.has_value()) return static_cast<double>(*declared_cores);
+    const auto seen = static_cast<double>(CoresOfLanes(lanes_peak, std::max<int64_t>(1, most_open), helped));
+    return allowed_cores.value_or(0) > 0 ? std::min(seen, *allowed_cores) : seen;
   }
+  /// Of the chunks that it has open, those for which it has a core.
+  double busy_cores() const { return std::min(cores(), static_cast<double>(open.size())); }
 };
 
 /// Tasks of one prefix.

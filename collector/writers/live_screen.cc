@@ -164,12 +164,11 @@ void AddRecent(const LiveFigures& figures, TerminalBox* box) {
 }
 
 std::string Lanes(const LiveWorker& worker, const TerminalStyle& style) {
-  constexpr int64_t kMostLanes = 8;
-  const auto open = std::min(worker.cores(), static_cast<int64_t>(worker.open.size()));
-  if (worker.cores() > kMostLanes) return fmt::format("{}/{}", open, worker.cores());
+  constexpr int kMostLanes = 8;
+  if (worker.cores() > kMostLanes) return fmt::format("{}/{}", worker.busy_cores(), worker.cores());
   std::string lanes;
-  for (int64_t i = 0; i < worker.cores(); ++i) {
-    lanes += style.ascii ? (i < open ? "#" : ".") : (i < open ? "■" : "□");
+  for (int i = 0; i < worker.cores(); ++i) {
+    lanes += style.ascii ? (i < worker.busy_cores() ? "#" : ".") : (i < worker.busy_cores() ? "■" : "□");
   }
   return lanes;
 }

@@ -27,8 +27,8 @@ namespace crema {
 namespace {
 
 constexpr std::string_view kMemoryMetrics[] = {
-    "peak_memory_bytes",   "peak_total_memory_bytes", "avg_memory_per_worker_bytes", "process_peak_rss_bytes",
-    "tree_peak_rss_bytes", "tree_peak_pss_bytes",     "tree_peak_swap_bytes"};
+    "peak_memory_bytes",      "peak_total_memory_bytes", "avg_memory_per_worker_bytes", "process_peak_rss_bytes",
+    "tree_peak_memory_bytes", "tree_peak_rss_bytes",     "tree_peak_pss_bytes",         "tree_peak_swap_bytes"};
 
 void AddRun(const Measurement& measurement, const TerminalStyle& style, std::string* text) {
   const RunFacts& run = measurement.run;

@@ -191,6 +191,9 @@ def chunk_metrics(recorded):
     return {
         "chunk_cpu_wait": seconds(sum_of(cpu_wait_ns, recorded.all_ended)),
         "lane_cpu_wait": seconds(sum_of(lane_cpu_wait_ns, recorded.all_ended)),
+        "system_cpu_time": seconds(total(recorded.all_ended, "system_cpu_ns")),
+        "minor_faults": total(recorded.all_ended, "minor_faults"),
+        "chunk_major_faults": total(recorded.all_ended, "major_faults"),
         "chunk_joined": seconds(sum_of(joined_ns, recorded.all_ended)),
         "chunk_blocked": seconds(sum_of(blocked_ns, recorded.all_ended)),
         "straggler_chunks": straggler_count(recorded),

@@ -24,6 +24,9 @@ NULLABLE = (
     "rss_start_bytes",
     "rss_stop_bytes",
     "rss_peak_bytes",
+    "system_cpu_ns",
+    "minor_faults",
+    "major_faults",
     "io_read_bytes",
     "lanes_peak",
     "open_chunks",
@@ -276,6 +279,9 @@ def chunk_line(dice, traits, begin, events, stop, status, times):
         "rss_stop_bytes": rss + dice.randint(-2000, 3000) * PAGE,
         "rss_peak_bytes": rss + 4000 * PAGE,
         "io_read_bytes": dice.randint(0, 10**6),
+        "system_cpu_ns": round(times.cpu * dice.random()),
+        "minor_faults": dice.randint(0, 10**5),
+        "major_faults": dice.choice([0, 0, 17]),
         "open_chunks": traits.threads,
         "lanes_peak": traits.threads + (2 if scope else 0),
         **place,
@@ -341,7 +347,10 @@ ROWS = {
 }
 # Their sum is known where one chunk told; that of the others, where all did.
 TOLD_BY_SOME = ("events", "bytes_read", "bytes_uncompressed")
-TOLD_BY_ALL = ("cpu_ns", "helper_cpu_ns", "cpu_wait_ns", "helper_wait_ns", "helper_scope_ns", "helper_union_ns")
+TOLD_BY_ALL = (
+    *("cpu_ns", "helper_cpu_ns", "cpu_wait_ns", "helper_wait_ns", "helper_scope_ns", "helper_union_ns"),
+    *("system_cpu_ns", "minor_faults", "major_faults"),
+)
 
 
 def duration_of(chunk):

@@ -5,7 +5,7 @@ Each record leaves out what its own recorder had open inside (`inner_ns`), and h
 
 from reference_records import grouped, suspends, thread_of
 
-SPENT = ("duration", "cpu_ns", "cpu_wait_ns")
+SPENT = ("duration", "cpu_ns", "cpu_wait_ns", "system_cpu_ns", "minor_faults", "major_faults")
 
 
 def take_inner_off(processes):

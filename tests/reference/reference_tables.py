@@ -15,7 +15,7 @@ from reference_chunks import (
 )
 from reference_records import grouped
 from reference_statistics import value_at
-from reference_workers import cores_of, limit_at, memory_samples
+from reference_workers import cores_of, limit_at, peak_memory
 
 PHASES = ("preprocess", "process", "reduce", "postprocess")
 # The row of attempts that did not say their dataset or file.
@@ -83,6 +83,9 @@ def breakdown_row(name, attempts):
         "cpu_sum": seconds(cpu),
         "cpu_wait_sum": seconds(sum_of(cpu_wait_ns, ended)),
         "blocked_sum": seconds(sum_of(blocked_ns, ended)),
+        "system_cpu_sum": seconds(total(ended, "system_cpu_ns")),
+        "minor_faults": total(ended, "minor_faults"),
+        "major_faults": total(ended, "major_faults"),
         "event_rate": ratio(events, seconds(sum(durations))),
         "events_per_cpu_second": ratio(events, seconds(cpu)),
         "rss_delta_mean": ratio(sum(deltas), len(deltas)),
@@ -95,7 +98,7 @@ def worker_fields(process, bounds):
         "stop": seconds(process.stop - bounds[0]),
         "cores": cores_of(process),
         "state": process.state,
-        "peak_memory_bytes": max((value for _, value in memory_samples(process)), default=None),
+        "peak_memory_bytes": peak_memory(process),
         "memory_limit_bytes": limit_at(process, process.stop),
         "disk_bytes": None,  # an engine tells these five
         "left_reason": None,

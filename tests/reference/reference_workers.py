@@ -7,7 +7,7 @@ from reference_statistics import most_at_once
 
 
 def cores_of(process):
-    """Declared, else the most lanes that it ever had at once, at most as many whole cores as it was allowed."""
+    """Declared, else the most lanes that it ever had at once, at most what it was allowed."""
     declared = process.line.get("threads")
     if declared:
         return declared
@@ -19,7 +19,7 @@ def cores_of(process):
     if threads:
         cores = min(cores, threads)
     allowed = process.line.get("cores")
-    return cores if allowed is None else min(cores, max(1, int(allowed)))
+    return min(cores, Fraction(allowed)) if allowed else cores
 
 
 def most_open(process):
@@ -82,6 +82,12 @@ def memory_samples(process):
     return sorted((line["time_ns"], line["rss_bytes"]) for line in samples)
 
 
+def peak_memory(process):
+    """The most that a sample or a chunk knew."""
+    of_chunks = known(attempt.get("rss_peak_bytes") for attempt in process.attempts + process.sums)
+    return max([value for _, value in memory_samples(process)] + of_chunks, default=None)
+
+
 def limit_at(process, moment):
     """The limit in force: the latest sample's, else the one that the process began with."""
     limits = sorted(
@@ -106,14 +112,16 @@ def memory_at(process, moment):
 def peak_total_memory(workers):
     moments = [time for worker in workers for time, _ in memory_samples(worker)]
     sums = [sum(memory_at(w, moment) for w in workers if w.start <= moment <= w.stop) for moment in moments]
-    return max(sums, default=None)
+    return max(sums + known(map(peak_memory, workers))) if sums else None
 
 
 def memory_metrics(workers):
-    values = [value for worker in workers for _, value in memory_samples(worker)]
     memory_time = sampled_time = limit_time = limited_memory_time = 0
-    shares = []
+    shares, peak_shares = [], []
     for worker in workers:
+        peak, limit = peak_memory(worker), limit_at(worker, worker.stop)
+        if limit and peak is not None:
+            peak_shares.append(Fraction(peak, limit))
         for start, stop, value in held(memory_samples(worker), worker.stop):
             memory_time += value * (stop - start)
             sampled_time += stop - start
@@ -123,13 +131,13 @@ def memory_metrics(workers):
                 limit_time += limit * (stop - start)
                 shares.append(Fraction(value, limit))
     return {
-        "peak_memory_bytes": max(values, default=None),
+        "peak_memory_bytes": max(known(map(peak_memory, workers)), default=None),
         "peak_total_memory_bytes": peak_total_memory(workers),
         # Reading: worker seconds in which the memory is known, so since each worker's first sample.
         "avg_memory_per_worker_bytes": ratio(memory_time, sampled_time),
         "memory_utilization_avg": ratio(limited_memory_time, limit_time),
         "memory_utilization_min": min(shares, default=None),
-        "memory_utilization_max": max(shares, default=None),
+        "memory_utilization_max": max(shares + peak_shares, default=None),
     }
 
 

@@ -31,8 +31,11 @@ struct AttemptRow {
       kUnknown;              ///< without suspension; unknown for lost and open attempts; of unrecorded ones the most
   int64_t suspended_ns = 0;  ///< between start and stop, on no thread
   int64_t events = kUnknown;
-  int64_t cpu_ns = kUnknown;       ///< the owner thread's CPU time
-  int64_t cpu_wait_ns = kUnknown;  ///< the owner's run delay
+  int64_t cpu_ns = kUnknown;         ///< the owner thread's CPU time
+  int64_t cpu_wait_ns = kUnknown;    ///< the owner's run delay
+  int64_t system_cpu_ns = kUnknown;  ///< of `cpu_ns`: in the kernel
+  int64_t minor_faults = kUnknown;   ///< the owner's, as the next
+  int64_t major_faults = kUnknown;
   int64_t rss_start_bytes = kUnknown;
   int64_t rss_stop_bytes = kUnknown;
   int64_t number = 0;         ///< the record's `chunk` number, unique in its log
@@ -48,7 +51,7 @@ struct AttemptRow {
   uint32_t recording_process() const { return recorder == kNone ? process : recorder; }
   int64_t stop_ns() const { return start_ns + (duration_ns < 0 ? 0 : duration_ns + suspended_ns); }
 };
-static_assert(sizeof(AttemptRow) <= 104, "millions of chunks are kept");
+static_assert(sizeof(AttemptRow) <= 128, "millions of chunks are kept");
 
 /// What rows are ordered by within a process.
 struct RowPlace {

@@ -31,6 +31,9 @@ void AddTimes(const AttemptRow& row, int64_t chunks, const std::vector<HelperTim
   totals.blocked_ns.Add(blocked_ns, chunks);
   totals.lane_cpu_wait_ns.Add(Sum(Known(row.cpu_wait_ns), HelperCpuWait(row, helpers)), chunks);
   totals.lane_blocked_ns.Add(Sum(blocked_ns, HelperBlocked(row, helpers)), chunks);
+  totals.system_cpu_ns.Add(Known(row.system_cpu_ns), chunks);
+  totals.minor_faults.Add(Known(row.minor_faults), chunks);
+  totals.major_faults.Add(Known(row.major_faults), chunks);
   const std::optional<OwnerTime> owner = SplitOwnerTime(row, helpers);
   if (owner.has_value()) totals.joined_ns.Add(owner->joined_ns, chunks);
   const int64_t scope_ns = row.helpers == AttemptRow::kNone ? 0 : helpers[row.helpers].scope_ns;

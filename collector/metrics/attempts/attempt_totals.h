@@ -27,6 +27,9 @@ struct AttemptTotals {
   KnownSum blocked_ns;
   KnownSum lane_cpu_wait_ns;  ///< of owners and helpers, as the next
   KnownSum lane_blocked_ns;
+  KnownSum system_cpu_ns;  ///< of owners, as the next two
+  KnownSum minor_faults;
+  KnownSum major_faults;
   KnownSum rss_delta_bytes;
   KnownSum events;                        ///< of results
   std::optional<int64_t> first_start_ns;  ///< of any attempt, Unix time

@@ -27,6 +27,9 @@ struct Sums {
   KnownSum cpu_ns;
   KnownSum cpu_wait_ns;
   KnownSum blocked_ns;
+  KnownSum system_cpu_ns;
+  KnownSum minor_faults;
+  KnownSum major_faults;
   KnownSum rss_delta;
   int64_t durations = 0;        // of those in `duration_ns` that are known one by one
   int64_t max_duration_ns = 0;  // of the others
@@ -41,6 +44,9 @@ struct Sums {
     cpu_ns.Add(other.cpu_ns);
     cpu_wait_ns.Add(other.cpu_wait_ns);
     blocked_ns.Add(other.blocked_ns);
+    system_cpu_ns.Add(other.system_cpu_ns);
+    minor_faults.Add(other.minor_faults);
+    major_faults.Add(other.major_faults);
     rss_delta.Add(other.rss_delta);
     durations += other.durations;
     max_duration_ns = std::max(max_duration_ns, other.max_duration_ns);
@@ -59,7 +65,14 @@ struct Sums {
     cpu_ns.Add(ChunkCpu(row, helpers), summed.chunks);
     cpu_wait_ns.Add(Known(row.cpu_wait_ns), summed.chunks);
     blocked_ns.Add(ChunkBlocked(row, helpers), summed.chunks);
+    AddKernelWork(row, summed.chunks);
     max_duration_ns = std::max(max_duration_ns, summed.max_duration_ns);
+  }
+
+  void AddKernelWork(const AttemptRow& row, int64_t summands) {
+    system_cpu_ns.Add(Known(row.system_cpu_ns), summands);
+    minor_faults.Add(Known(row.minor_faults), summands);
+    major_faults.Add(Known(row.major_faults), summands);
   }
 };
 
@@ -89,6 +102,7 @@ class Summand {
     sums.cpu_ns.Add(cpu_ns_);
     sums.cpu_wait_ns.Add(Known(attempt_.cpu_wait_ns));
     sums.blocked_ns.Add(blocked_ns_);
+    sums.AddKernelWork(attempt_, 1);
     sums.rss_delta.Add(rss_delta_);
   }
 
@@ -192,6 +206,9 @@ BreakdownRow RowOf(std::string name, uint32_t group, const Sums& sums, const Joi
   row.cpu_sum = sums.cpu_ns.Seconds();
   row.cpu_wait_sum = sums.cpu_wait_ns.Seconds();
   row.blocked_sum = sums.blocked_ns.Seconds();
+  row.system_cpu_sum = sums.system_cpu_ns.Seconds();
+  row.minor_faults = sums.minor_faults.Integer();
+  row.major_faults = sums.major_faults.Integer();
   row.event_rate = Ratio(sums.events.In(1), row.duration_sum);
   row.events_per_cpu_second = Ratio(sums.events.In(1), row.cpu_sum);
   row.rss_delta_mean = sums.rss_delta.Mean();

@@ -21,6 +21,9 @@ struct Nested {
   int64_t duration_ns;
   int64_t cpu_ns;
   int64_t cpu_wait_ns;
+  int64_t system_cpu_ns;
+  int64_t minor_faults;
+  int64_t major_faults;
   bool is_changed = false;
 };
 
@@ -39,8 +42,10 @@ void TakeOffOuter(const Nested& inner, absl::Span<Nested* const> before) {
     if (std::find(logs.begin(), logs.end(), (*outer)->log) != logs.end()) continue;
     logs.push_back((*outer)->log);
     TakeOff(inner.duration_ns, (*outer)->duration_ns);
-    TakeOff(inner.cpu_ns, (*outer)->cpu_ns);
-    TakeOff(inner.cpu_wait_ns, (*outer)->cpu_wait_ns);
+    for (const auto part : {&Nested::cpu_ns, &Nested::cpu_wait_ns, &Nested::system_cpu_ns, &Nested::minor_faults,
+                            &Nested::major_faults}) {
+      TakeOff(inner.*part, (*outer)->*part);
+    }
     (*outer)->is_changed = true;
   }
 }
@@ -90,8 +95,8 @@ int64_t TakeNestedTimeOff(const std::vector<uint32_t>& process_of_log,
   size_t index = 0;
   for (const AttemptRow& row : rows) {
     if (has_several_logs[process_of_log[row.process]] && row.duration_ns >= 0 && has_thread(row)) {
-      attempts.push_back(
-          {index, row.thread, row.process, row.start_ns, row.stop_ns(), row.duration_ns, row.cpu_ns, row.cpu_wait_ns});
+      attempts.push_back({index, row.thread, row.process, row.start_ns, row.stop_ns(), row.duration_ns, row.cpu_ns,
+                          row.cpu_wait_ns, row.system_cpu_ns, row.minor_faults, row.major_faults});
     }
     ++index;
   }
@@ -117,6 +122,9 @@ int64_t TakeNestedTimeOff(const std::vector<uint32_t>& process_of_log,
     row.duration_ns = attempt.duration_ns;
     row.cpu_ns = attempt.cpu_ns;
     row.cpu_wait_ns = attempt.cpu_wait_ns;
+    row.system_cpu_ns = attempt.system_cpu_ns;
+    row.minor_faults = attempt.minor_faults;
+    row.major_faults = attempt.major_faults;
     changed.emplace_back(attempt.index, row);
   }
   rows.Replace(changed);

@@ -81,6 +81,9 @@ PackedBlock::PackedBlock(absl::Span<const AttemptRow> rows, RowMemory* memory)
   pack_each(kEvents, [](const AttemptRow& row) { return row.events; });
   pack_each(kCpu, [](const AttemptRow& row) { return row.cpu_ns; });
   pack_each(kCpuWait, [](const AttemptRow& row) { return row.cpu_wait_ns; });
+  pack_each(kSystemCpu, [](const AttemptRow& row) { return row.system_cpu_ns; });
+  pack_each(kMinorFaults, [](const AttemptRow& row) { return row.minor_faults; });
+  pack_each(kMajorFaults, [](const AttemptRow& row) { return row.major_faults; });
   pack_each(kRssStart, [](const AttemptRow& row) { return row.rss_start_bytes; });
   pack_each(kRssStop, [](const AttemptRow& row) { return row.rss_stop_bytes; });
   pack_each(kNumber, [](const AttemptRow& row) { return row.number; });

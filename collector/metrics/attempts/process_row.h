@@ -18,10 +18,11 @@ enum class ProcessState : uint8_t {
   kUnreported,  // nothing says how it ended: a signal or `_exit` between two chunks leaves no line
 };
 
-/// CPU time of a process since it began.
+/// CPU time and run delay of a process since it began.
 struct CpuReading {
   int64_t time_ns = 0;
   int64_t cpu_ns = 0;
+  std::optional<int64_t> run_delay_ns;
 };
 
 /// A process that opened a record log. With chunks in it, it is a worker (docs/metrics.md, "Runs and workers").
@@ -41,6 +42,7 @@ struct ProcessRow {
   std::optional<double> allowed_cores;      ///< affinity and cgroup quota, the smaller
   std::optional<int64_t> memory_limit_bytes;
   std::optional<int64_t> overhead_ns;    ///< what the SDK says it cost
+  ProcessCounts counts;                  ///< the largest of each that it, or `crema run`, read
   UnannouncedFact unannounced;           ///< as it said last
   std::vector<ProcessSample> samples;    ///< by time
   std::vector<CpuReading> cpu_readings;  ///< by time; beside those in `samples`

@@ -73,6 +73,14 @@ inline HelperTimes HelpersOf(const SumsFact& fact) {
                          fact);
 }
 
+/// What the kernel did for it: the same names in both kinds of lines.
+template <class Fact>
+void AddKernelWork(const Fact& fact, AttemptRow& row) {
+  row.system_cpu_ns = OrUnknown(fact.system_cpu_ns);
+  row.minor_faults = OrUnknown(fact.minor_faults);
+  row.major_faults = OrUnknown(fact.major_faults);
+}
+
 /// Times, events, memory and status of a chunk that ended, without its names and its identity.
 inline AttemptRow RowOf(const ChunkFact& fact) {
   AttemptRow row;
@@ -82,6 +90,7 @@ inline AttemptRow RowOf(const ChunkFact& fact) {
   row.events = OrUnknown(fact.events);
   row.cpu_ns = OrUnknown(fact.cpu_ns);
   row.cpu_wait_ns = OrUnknown(fact.cpu_wait_ns);
+  AddKernelWork(fact, row);
   row.rss_start_bytes = OrUnknown(fact.rss_start_bytes);
   row.rss_stop_bytes = OrUnknown(fact.rss_stop_bytes);
   row.number = fact.number;
@@ -99,6 +108,7 @@ inline AttemptRow RowOf(const SumsFact& fact) {
   row.events = OrUnknown(fact.events);
   row.cpu_ns = OrUnknown(fact.cpu_ns);
   row.cpu_wait_ns = OrUnknown(fact.cpu_wait_ns);
+  AddKernelWork(fact, row);
   row.lanes_peak = static_cast<uint16_t>(
       std::min<int64_t>(LanesPeakOf(fact).value_or(0), std::numeric_limits<decltype(row.lanes_peak)>::max()));
   row.status = fact.failed ? AttemptState::kFailed : AttemptState::kOk;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
 #include "absl/base/attributes.h"
 #include "collector/metrics/attempts/attempt_interval.h"
@@ -33,11 +34,39 @@ bool HasReading(const AttemptRow& attempt) {
   return HasEnded(attempt) && attempt.rss_stop_bytes != AttemptRow::kUnknown;
 }
 
+/// Resident pages of files and shared memory of one process over time: straight lines between its samples.
+class FileMemory {
+ public:
+  FileMemory() = default;
+  explicit FileMemory(const std::vector<ProcessSample>& samples) {
+    for (const ProcessSample& sample : samples) {
+      if (!sample.rss_bytes.has_value() || !sample.anonymous_bytes.has_value()) continue;
+      points_.emplace_back(sample.time_ns, std::max<int64_t>(0, *sample.rss_bytes - *sample.anonymous_bytes));
+    }
+  }
+  int64_t At(int64_t time_ns) const {
+    if (points_.empty()) return 0;
+    const auto after = std::lower_bound(points_.begin(), points_.end(), std::pair(time_ns, int64_t{0}));
+    if (after == points_.begin()) return after->second;
+    const auto before = after - 1;
+    if (after == points_.end()) return before->second;
+    const double share =
+        static_cast<double>(time_ns - before->first) / static_cast<double>(after->first - before->first);
+    return before->second + std::llround(share * static_cast<double>(after->second - before->second));
+  }
+
+ private:
+  std::vector<std::pair<int64_t, int64_t>> points_;  // time and bytes, by time
+};
+
 /// The readings of one process, as they come by chunk number, in at most 200 runs whose lengths differ by one at most.
 class BinnedReadings {
  public:
-  explicit BinnedReadings(size_t readings)
-      : first_(readings / 10), count_(readings - first_), bins_(std::min(kMostBins, count_)) {}
+  BinnedReadings(size_t readings, FileMemory file_memory)
+      : first_(readings / 10),
+        count_(readings - first_),
+        bins_(std::min(kMostBins, count_)),
+        file_memory_(std::move(file_memory)) {}
 
   // Inline, so that only what it uses is unpacked.
   ABSL_ATTRIBUTE_ALWAYS_INLINE void Add(const AttemptRow& attempt) {
@@ -52,7 +81,7 @@ class BinnedReadings {
       middle_place_ = QuantileRank(0.5, in_bin_) - 1;
     }
     if (rss_.size() == middle_place_) middle_ = attempt.number;
-    rss_.push_back(attempt.rss_stop_bytes);
+    rss_.push_back(attempt.rss_stop_bytes - file_memory_.At(attempt.stop_ns()));
     if (rss_.size() < in_bin_) return;
     medians_.push_back({static_cast<double>(middle_), static_cast<double>(ExactQuantile(rss_, 0.5))});
     rss_.clear();
@@ -77,6 +106,7 @@ class BinnedReadings {
   size_t middle_place_ = 0;
   int64_t middle_ = 0;  // number of the chunk that stands there
   std::vector<BinPoint> medians_;
+  FileMemory file_memory_;
 };
 
 /// Theil-Sen, in bytes per chunk; nullopt where no two points differ in number, or where the slope is surely not above
@@ -127,20 +157,20 @@ std::optional<RssSlope> SlopeOfProcess(const BinnedReadings& readings, uint32_t 
 
 }  // namespace
 
-std::optional<RssSlope> LargestRssSlope(const AttemptRows& attempts) {
+std::optional<RssSlope> LargestRssSlope(const AttemptRows& attempts, const std::vector<ProcessRow>& processes) {
   struct Process {
     uint32_t process;
     size_t readings;
   };
-  std::vector<Process> processes;  // as their attempts stand
+  std::vector<Process> groups;  // as their attempts stand
   for (const AttemptRow& attempt : attempts) {
     if (!HasReading(attempt)) continue;
     const uint32_t process = attempt.recording_process();
-    if (processes.empty() || processes.back().process != process) processes.push_back({process, 0});
-    ++processes.back().readings;
+    if (groups.empty() || groups.back().process != process) groups.push_back({process, 0});
+    ++groups.back().readings;
   }
   std::optional<RssSlope> largest;
-  auto at = processes.begin();
+  auto at = groups.begin();
   std::optional<BinnedReadings> binned;
   size_t left = 0;
   for (const AttemptRow& attempt : attempts) {
@@ -148,7 +178,10 @@ std::optional<RssSlope> LargestRssSlope(const AttemptRows& attempts) {
     if (left == 0) {
       left = at->readings;
       binned.reset();
-      if (left >= kLeastChunks) binned.emplace(left);
+      if (left >= kLeastChunks) {
+        const bool is_known = at->process < processes.size();
+        binned.emplace(left, is_known ? FileMemory(processes[at->process].samples) : FileMemory());
+      }
     }
     if (binned.has_value()) binned->Add(attempt);
     if (--left > 0) continue;

@@ -55,6 +55,23 @@ TEST(RssSlope, FindsASmallLeakUnderNoiseAndSpikes) {
   EXPECT_GT(slope->low, 0);
 }
 
+TEST(RssSlope, DoesNotTakeAMappedFileForALeak) {
+  ProcessRow process;
+  for (int64_t second = 0; second <= 100; ++second) {
+    ProcessSample sample;
+    sample.time_ns = 1000 * second;
+    sample.rss_bytes = (50000 + 8 * second) * 4096;
+    sample.anonymous_bytes = (49000 + second) * 4096;
+    process.samples.push_back(sample);
+  }
+  const std::vector<AttemptRow> chunks = Chunks(0, 100, [](uint32_t n) { return 50000 + 8 * n + 7; });
+  const auto slope = LargestRssSlope(chunks, {process});
+  ASSERT_TRUE(slope.has_value());
+  EXPECT_NEAR(slope->slope, 1 * kPage / 2, kPage / 100) << "the file grows by 7 pages a chunk, the rest by one";
+  for (ProcessSample& sample : process.samples) sample.anonymous_bytes.reset();
+  EXPECT_NEAR(LargestRssSlope(chunks, {process})->slope, 8 * kPage / 2, 1e-6) << "nobody tells them apart";
+}
+
 TEST(RssSlope, ForgetsTheGrowthOfTheFirstTenth) {
   const auto slope = LargestRssSlope(Chunks(0, 200, [](uint32_t n) { return n < 20 ? 1000 * n : 20000; }));
   ASSERT_TRUE(slope.has_value());

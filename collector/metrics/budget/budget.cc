@@ -6,6 +6,7 @@
 
 #include "collector/measurement/budget_parts.h"
 #include "collector/metrics/attempts/attempt_interval.h"
+#include "collector/metrics/attempts/attempt_quantities.h"
 #include "collector/metrics/budget/budget_totals.h"
 #include "collector/metrics/budget/free_time.h"
 #include "collector/metrics/budget/held_cores.h"
@@ -100,7 +101,7 @@ int64_t FindTailStart(const Facts& facts, int64_t from_ns, int64_t last_stop_ns)
   int64_t tail_start_ns = kNever;
   Sweep(changes, [&](int64_t now_ns, int64_t to_ns, int64_t lanes, int64_t cores) {
     const int64_t taken = std::max(lanes, held.At(now_ns));
-    const bool full = Int128{taken + kLaneTolerance} * 10 >= Int128{cores} * kOneLane * 9;
+    const bool full = Int128{taken + kLaneTolerance} * 10 >= Int128{cores} * 9;
     if (cores > 0 && full) tail_start_ns = to_ns;
   });
   return tail_start_ns;
@@ -211,6 +212,14 @@ Int128& PartOf(int64_t time_ns, int64_t first_begin_ns, const Milestones& milest
   return total.idle;
 }
 
+/// The run delay of an ended attempt; what is not known may have been all of it.
+void AddWait(const AttemptRow& row, const AttemptInterval& interval, const std::vector<HelperTimes>& helpers,
+             ProcessCpu& wait) {
+  const std::optional<int64_t> of_helpers_ns = HelperCpuWait(row, helpers);
+  if (row.cpu_wait_ns < 0 || !of_helpers_ns.has_value()) return wait.AddUnknown(interval.start_ns, interval.stop_ns);
+  wait.AddChunk(interval.start_ns, interval.stop_ns, row.cpu_wait_ns + *of_helpers_ns);
+}
+
 /// The CPU time that is known of an ended attempt; helpers without one may have computed all the time.
 void AddCpu(const AttemptRow& row, const AttemptInterval& interval, const std::vector<HelperTimes>& helpers,
             ProcessCpu& cpu) {
@@ -234,7 +243,7 @@ BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
     const WorkerLife& worker = facts.workers[i];
     const ProcessRow& process = facts.processes[worker.process];
     if (process.is_unrecorded && process.is_job) {
-      const Int128 lanes = Int128{worker.cores} * (worker.stop_ns - worker.start_ns) * kOneLane;
+      const Int128 lanes = Int128{LanesOfCores(worker.cores)} * (worker.stop_ns - worker.start_ns);
       const bool is_whole = process.joined_ns == worker.start_ns && process.left_ns == worker.stop_ns;
       const Int128 cpu = is_whole ? std::min(lanes, Int128{process.engine_cpu_ns.value_or(0)} * kOneLane) : Int128{0};
       totals.lanes.unrecorded_cpu += cpu;
@@ -248,13 +257,14 @@ BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
     ReserveLargePages(changes.stops_ns, facts.attempts_of_worker.Of(i).size());
     int64_t first_begin_ns = process.is_unrecorded ? 0 : kNever;  // else nothing but its first chunk is waited for
     int64_t joined_ns = 0;
-    ProcessCpu cpu(process);
+    ProcessCpu cpu(process), wait(process, ProcessCpu::Quantity::kRunDelay);
     for (uint32_t index : facts.attempts_of_worker.Of(i)) {
       const AttemptRow& attempt = facts.attempts[index];
       const LaneTime lane = facts.LaneOf(attempt);
       parts.Add(lane);
       joined_ns += lane.joined_ns;
       if (cpu.is_known()) AddCpu(attempt, IntervalOf(attempt, facts.processes), facts.helpers, cpu);
+      if (wait.is_known()) AddWait(attempt, IntervalOf(attempt, facts.processes), facts.helpers, wait);
       AddLanes(lane.inside.start_ns, lane.inside.stop_ns, lane.lanes, changes);
       if (lane.lanes != kOneLane) spread += Int128{lane.lanes} * (lane.inside.stop_ns - lane.inside.start_ns);
       first_begin_ns = std::min(first_begin_ns, attempt.start_ns);
@@ -266,6 +276,7 @@ BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
       parts.Add(lane);
       joined_ns += lane.joined_ns;
       AddCpu(summed.row, {summed.row.start_ns, summed.stop_ns}, facts.helpers, cpu);
+      AddWait(summed.row, {summed.row.start_ns, summed.stop_ns}, facts.helpers, wait);
       first_begin_ns = std::min(first_begin_ns, summed.row.start_ns);
     }
     for (const LaneSegment& segment : sums.segments) {
@@ -278,6 +289,7 @@ BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
       if (start_ns >= stop_ns) continue;
       AddStretch(stretch, facts.run, sums, changes);
       cpu.AddUnknown(start_ns, stop_ns);
+      wait.AddUnknown(start_ns, stop_ns);
       if (stretch.around_chunk) {
         parts.outside_chunk += Int128{stop_ns - start_ns} * kOneLane;
         continue;
@@ -288,7 +300,7 @@ BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
     }
     AddCores(worker.start_ns, worker.stop_ns, worker.cores, changes);
     const RunWindow life = {worker.start_ns, worker.stop_ns};
-    FreeByStretch free_time(cpu.Find(), life);
+    FreeByStretch free_time(cpu.Find(), wait.Find(), life);
     free_time.AddBoundaries(changes);
     for (int64_t boundary_ns :
          {first_begin_ns, milestones.first_begin_ns, milestones.last_stop_ns, milestones.tail_start_ns}) {
@@ -300,10 +312,10 @@ BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
     held.AddBoundaries(changes);
     Int128 oversubscribed = 0;
     Sweep(changes, [&](int64_t from_ns, int64_t to_ns, int64_t lanes, int64_t cores) {
-      const Int128 free = Int128{cores} * kOneLane - lanes;
+      const Int128 free = Int128{cores} - lanes;
       if (from_ns >= milestones.first_begin_ns && to_ns <= busy_until_ns) {
-        totals.available += Int128{cores} * kOneLane * (to_ns - from_ns);
-        totals.occupied += std::min(Int128{lanes}, Int128{cores} * kOneLane) * (to_ns - from_ns);
+        totals.available += Int128{cores} * (to_ns - from_ns);
+        totals.occupied += Int128{std::min(lanes, cores)} * (to_ns - from_ns);
       }
       if (free < -kLaneTolerance) {
         oversubscribed += -free * (to_ns - from_ns);
@@ -372,8 +384,10 @@ Budget ComputeBudget(const AttemptRows& attempts, const std::vector<ProcessRow>&
   Budget budget;
   budget.rows = MakeRows(totals);
   Int128 core_ns = 0;
-  for (const WorkerLife& worker : workers) core_ns += Int128{worker.cores} * (worker.stop_ns - worker.start_ns);
-  budget.core_seconds = static_cast<double>(core_ns) / 1e9;
+  for (const WorkerLife& worker : workers) {
+    core_ns += Int128{LanesOfCores(worker.cores)} * (worker.stop_ns - worker.start_ns);
+  }
+  budget.core_seconds = LaneSeconds(core_ns);
   budget.occupied_core_seconds = LaneSeconds(totals.lanes.of_attempts());
   budget.oversubscribed_core_seconds = LaneSeconds(totals.rest.oversubscribed);
   if (milestones.tail_start_ns != kNever) {

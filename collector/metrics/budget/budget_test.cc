@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -309,6 +310,38 @@ TEST(Budget, FillsFreeLanesWithCpuOutsideChunks) {
                        {"startup", 4 + 2 + 1 - 1.0 / 6},
                        {"idle", 4 * (1 - 1.0 / 6)},
                        {"shutdown", 1 - 1.0 / 6 + 4}});
+}
+
+// The process waits for a CPU for 3 of the 4 s before its first chunk, and for one of two idle seconds; the chunk waits
+// for 2 s.
+TEST(Budget, CallsRunDelayOutsideChunksNeitherStartUpNorIdle) {
+  PlantedRun planted(12);
+  const uint32_t process = planted.AddProcess(0, 12, 1);
+  for (const auto& [time, cpu, delay] :
+       std::vector<std::tuple<double, double, double>>{{3.9, 0.9, 3}, {8, 2.9, 5}, {10, 2.9, 6}, {12, 4.9, 6}}) {
+    planted.AddSample(process, time, cpu);
+    planted.processes[process].samples.back().run_delay_ns = Ns(delay);
+  }
+  AttemptRow& first = planted.AddChunk(process, 4, 8);
+  first.cpu_ns = 2 * kSecond;
+  first.cpu_wait_ns = 2 * kSecond;
+  planted.AddChunk(process, 10, 12).cpu_ns = 2 * kSecond;
+  ExpectParts(planted.Compute(),
+              {{"compute", 4}, {"cpu_wait", 2 + 3 + 1}, {"process_cpu", 0.9}, {"startup", 0.1}, {"idle", 1}});
+}
+
+TEST(Budget, DividesAPartOfACore) {
+  PlantedRun planted(10);
+  const uint32_t process = planted.AddProcess(0, 10, 1);
+  planted.processes[process].declared_threads.reset();
+  planted.processes[process].allowed_cores = 0.5;
+  AttemptRow& chunk = planted.AddChunk(process, 0, 8);
+  chunk.cpu_ns = 4 * kSecond;
+  chunk.cpu_wait_ns = 4 * kSecond;
+  const Budget budget = planted.Compute();
+  EXPECT_DOUBLE_EQ(budget.core_seconds, 5);
+  ExpectParts(budget, {{"compute", 4}, {"shutdown", 1}});
+  EXPECT_DOUBLE_EQ(budget.oversubscribed_core_seconds, 4);
 }
 
 TEST(Budget, HasNoMoreCpuOutsideChunksThanWasFree) {

@@ -46,10 +46,6 @@ void LaneParts::TakeOff(LaneTimeSum beyond) {
   take(compute, unrecorded);
 }
 
-double LaneSeconds(LaneTimeSum lane_nanoseconds) {
-  return static_cast<double>(lane_nanoseconds) / static_cast<double>(kOneLane) / 1e9;
-}
-
 std::vector<BudgetRow> MakeRows(const BudgetTotals& totals) {
   const LaneParts& lanes = totals.lanes;
   const FreeParts& rest = totals.rest;
@@ -59,10 +55,10 @@ std::vector<BudgetRow> MakeRows(const BudgetTotals& totals) {
   };
   add("compute", LaneSeconds(lanes.compute));
   if (lanes.wait_known) {
-    add("cpu_wait", LaneSeconds(lanes.cpu_wait));
+    add("cpu_wait", LaneSeconds(lanes.cpu_wait + rest.cpu_wait));
     add("blocked", LaneSeconds(lanes.blocked));
   } else {
-    add("waiting", LaneSeconds(lanes.cpu_wait + lanes.blocked));
+    add("waiting", LaneSeconds(lanes.cpu_wait + lanes.blocked + rest.cpu_wait));
   }
   add("outside_chunk", LaneSeconds(lanes.outside_chunk));
   if (rest.process_cpu_known) add("process_cpu", LaneSeconds(rest.process_cpu.sum()));

@@ -45,9 +45,6 @@ struct BudgetTotals {
   LaneTimeSum available = 0;  ///< cores
 };
 
-/// Of nanoseconds x `kOneLane`.
-double LaneSeconds(LaneTimeSum lane_nanoseconds);
-
 /// As `Budget::rows` has them.
 std::vector<BudgetRow> MakeRows(const BudgetTotals& totals);
 

@@ -32,7 +32,8 @@ struct FreeTime {
 /// Lane nanoseconds x `kOneLane`; all but `oversubscribed` add up to what no lane took.
 struct FreeParts {
   FreeTime free;
-  FreeTime process_cpu;  ///< by the free time that it took
+  FreeTime process_cpu;      ///< by the free time that it took
+  LaneTimeSum cpu_wait = 0;  ///< threads outside chunks were ready to run
   LaneTimeSum joined = 0;
   LaneTimeSum framework = 0;
   LaneTimeSum oversubscribed = 0;
@@ -50,24 +51,28 @@ struct FreeParts {
   void MoveToFramework(int64_t outside_tasks_ns);
 };
 
-/// The free time of one worker, in each stretch of CPU outside its chunks and between them.
+/// The free time of one worker, in each stretch of CPU or run delay outside its chunks and between them.
 class FreeByStretch {
  public:
-  FreeByStretch(std::vector<OutsideCpu> stretches, const RunWindow& life)
-      : stretches_(std::move(stretches)), life_(life), free_(stretches_.size()) {}
+  FreeByStretch(std::vector<OutsideCpu> cpu, std::vector<OutsideCpu> wait, const RunWindow& life);
 
   /// So that no step of the sweep is in two stretches.
   void AddBoundaries(Changes& changes) const;
   /// Where free time from this moment on is added. Moments come in order.
   FreeTime& At(int64_t time_ns);
-  /// All free time: the CPU of each stretch takes the same share of all that was free in it, at most all.
+  /// All free time: the CPU of each stretch takes the same share of all that was free in it, at most all; so does the
+  /// run delay of what that leaves.
   FreeParts Split();
 
  private:
-  std::vector<OutsideCpu> stretches_;  // by time
+  /// What the stretches took, by the free time that it was.
+  FreeTime Take(const std::vector<OutsideCpu>& stretches);
+
+  std::vector<OutsideCpu> cpu_;  // by time
+  std::vector<OutsideCpu> wait_;
   RunWindow life_;
-  std::vector<FreeTime> free_;  // in each of them
-  FreeTime outside_;
+  std::vector<int64_t> boundaries_ns_;  // where a stretch begins or ends
+  std::vector<FreeTime> free_;          // before the first of them, between two, and after the last
   size_t at_ = 0;
 };
 

@@ -14,13 +14,17 @@ namespace crema {
 
 __extension__ typedef __int128 LaneTimeSum;  ///< lane nanoseconds x `kOneLane`
 
+inline double LaneSeconds(LaneTimeSum lane_nanoseconds) {
+  return static_cast<double>(lane_nanoseconds) / static_cast<double>(kOneLane) / 1e9;
+}
+
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 /// A step of a sum of lanes (occupied) or of cores (live); one of nothing only marks the time.
 struct Change {
   int64_t time_ns = 0;
   int64_t lanes = 0;
-  int64_t cores = 0;
+  int64_t cores = 0;  ///< as lanes: in units of 1 / `kOneLane`
 };
 
 /// The steps of one sum, by kind: attempts begin and stop nearly in order, so each kind is nearly sorted as it comes,
@@ -86,8 +90,9 @@ inline void AddLanes(int64_t from_ns, int64_t to_ns, int64_t lanes, Changes& cha
   changes.others.push_back({to_ns, kOneLane - lanes, 0});
 }
 
-inline void AddCores(int64_t from_ns, int64_t to_ns, int64_t cores, Changes& changes) {
+inline void AddCores(int64_t from_ns, int64_t to_ns, double whole_or_part, Changes& changes) {
   if (from_ns >= to_ns) return;
+  const int64_t cores = LanesOfCores(whole_or_part);
   changes.others.push_back({from_ns, 0, cores});
   changes.others.push_back({to_ns, 0, -cores});
 }

@@ -2,6 +2,7 @@
 #ifndef CREMA_COLLECTOR_METRICS_BUDGET_LANE_TIME_H_
 #define CREMA_COLLECTOR_METRICS_BUDGET_LANE_TIME_H_
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -18,6 +19,8 @@ namespace crema {
 /// lane as a rule, since their scopes are spread evenly over the chunk.
 constexpr int kLaneFractionBits = 40;
 constexpr int64_t kOneLane = int64_t{1} << kLaneFractionBits;
+/// A quota of a fraction of a core lets so much of a lane compute.
+inline int64_t LanesOfCores(double cores) { return std::llround(cores * static_cast<double>(kOneLane)); }
 
 /// Lane nanoseconds of one attempt inside the run. The parts add up to the lane time, exactly; an owner that waits for
 /// its helpers holds no lane.

@@ -5,10 +5,16 @@
 
 namespace crema {
 
-ProcessCpu::ProcessCpu(const ProcessRow& process) {
-  std::vector<CpuReading> all = process.cpu_readings;
+ProcessCpu::ProcessCpu(const ProcessRow& process, Quantity quantity) {
+  std::vector<CpuReading> all;
+  const bool is_cpu = quantity == Quantity::kCpu;
+  for (const CpuReading& reading : process.cpu_readings) {
+    if (is_cpu) all.push_back(reading);
+    if (!is_cpu && reading.run_delay_ns.has_value()) all.push_back({reading.time_ns, *reading.run_delay_ns, {}});
+  }
   for (const ProcessSample& sample : process.samples) {
-    if (sample.cpu_ns.has_value()) all.push_back({sample.time_ns, *sample.cpu_ns});
+    const std::optional<int64_t>& sum_ns = is_cpu ? sample.cpu_ns : sample.run_delay_ns;
+    if (sum_ns.has_value()) all.push_back({sample.time_ns, *sum_ns, {}});
   }
   std::sort(all.begin(), all.end(), [](const CpuReading& a, const CpuReading& b) {
     return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.cpu_ns < b.cpu_ns;

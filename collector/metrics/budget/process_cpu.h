@@ -1,4 +1,4 @@
-// CPU of a worker's process outside its chunks and tasks (docs/metrics.md, "The core-second budget").
+// CPU and run delay of a worker's process outside its chunks and tasks (docs/metrics.md, "The core-second budget").
 #ifndef CREMA_COLLECTOR_METRICS_BUDGET_PROCESS_CPU_H_
 #define CREMA_COLLECTOR_METRICS_BUDGET_PROCESS_CPU_H_
 
@@ -10,19 +10,21 @@
 
 namespace crema {
 
-/// So much CPU of a process is of no chunk and no task, between two readings of its CPU time.
+/// So much CPU, or run delay, of a process is of no chunk and no task, between two readings of its sum.
 struct OutsideCpu {
   int64_t start_ns = 0;  ///< Unix time
   int64_t stop_ns = 0;
   int64_t cpu_ns = 0;
 };
 
-/// Compares the CPU time of one process with that of its chunks. A chunk does not say when it computed, so only
-/// readings at which no chunk was open are compared: what is told is exact between them, and nothing is told before
-/// the first and after the last.
+/// Compares the CPU time of one process, or its run delay, with that of its chunks. A chunk does not say when it
+/// computed, so only readings at which no chunk was open are compared: what is told is exact between them, and nothing
+/// is told before the first and after the last.
 class ProcessCpu {
  public:
-  explicit ProcessCpu(const ProcessRow& process);
+  enum class Quantity : uint8_t { kCpu, kRunDelay };
+
+  explicit ProcessCpu(const ProcessRow& process, Quantity quantity = Quantity::kCpu);
 
   /// The CPU time of the process is known at two times or more.
   bool is_known() const { return readings_.size() > 1; }

@@ -12,7 +12,7 @@ std::vector<LaneSegment> FillFreeLanes(Changes changes, const RunWindow& window,
   LaneTimeSum free_time = 0;
   Sweep(changes, [&](int64_t from_ns, int64_t to_ns, int64_t lanes, int64_t cores) {
     if (from_ns < window.start_ns || to_ns > window.stop_ns) return;
-    const int64_t free = std::max<int64_t>(0, cores * kOneLane - lanes);
+    const int64_t free = std::max<int64_t>(0, cores - lanes);
     segments.push_back({from_ns, to_ns, free, free});
     free_time += LaneTimeSum{free} * (to_ns - from_ns);
   });

@@ -117,6 +117,7 @@ std::optional<size_t> FindByLife(const ToldTasks& tasks, const std::vector<bool>
 
 /// A worker's memory is that of the processes which live at a time.
 void AddUpMemory(const std::vector<const ProcessRow*>& parts, ProcessRow* worker) {
+  for (const ProcessRow* part : parts) worker->counts.Raise(part->counts);
   struct Step {
     int64_t time_ns;
     size_t part;

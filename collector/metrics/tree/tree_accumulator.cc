@@ -181,8 +181,8 @@ std::optional<TreeFigures> TreeAccumulator::Finalize() const {
   return figures;
 }
 
-std::vector<ProcessSample> TreeAccumulator::SamplesOf(std::string_view host, int64_t pid, int64_t start_ns) const {
-  const std::vector<ProcessSample>* nearest = nullptr;
+TreeAccumulator::Seen TreeAccumulator::Find(std::string_view host, int64_t pid, int64_t start_ns) const {
+  Seen nearest;
   int64_t least_distance = std::numeric_limits<int64_t>::max();
   for (const auto& [key, tree] : runs_) {
     if (std::get<0>(key) != host) continue;
@@ -190,14 +190,24 @@ std::vector<ProcessSample> TreeAccumulator::SamplesOf(std::string_view host, int
     for (; process != tree.processes.end() && process->first.first == pid; ++process) {
       const int64_t distance = std::abs(process->first.second - start_ns);
       // Nested runs see the same process: the one with more samples tells more.
-      if (distance < least_distance ||
-          (distance == least_distance && nearest != nullptr && process->second.size() > nearest->size())) {
+      if (distance < least_distance || (distance == least_distance && nearest.samples != nullptr &&
+                                        process->second.size() > nearest.samples->size())) {
         least_distance = distance;
-        nearest = &process->second;
+        nearest = {&tree, process->first, &process->second};
       }
     }
   }
-  return nearest == nullptr ? std::vector<ProcessSample>() : *nearest;
+  return nearest;
+}
+
+std::vector<ProcessSample> TreeAccumulator::SamplesOf(std::string_view host, int64_t pid, int64_t start_ns) const {
+  const Seen seen = Find(host, pid, start_ns);
+  return seen.samples == nullptr ? std::vector<ProcessSample>() : *seen.samples;
+}
+
+ProcessCounts TreeAccumulator::CountsOf(std::string_view host, int64_t pid, int64_t start_ns) const {
+  const Seen seen = Find(host, pid, start_ns);
+  return seen.samples == nullptr ? ProcessCounts() : seen.tree->CountsOf(seen.key);
 }
 
 namespace {
@@ -246,6 +256,9 @@ void SetTreeMetrics(const std::optional<TreeFigures>& figures, std::optional<dou
   set("process_peak_rss_bytes", totals.process_peak_rss_bytes);
   set("tree_peak_rss_bytes", totals.tree_peak_rss_bytes);
   set("tree_peak_pss_bytes", totals.tree_peak_pss_bytes);
+  set("tree_peak_memory_bytes", totals.tree_peak_pss_bytes.has_value()
+                                    ? std::max(totals.tree_peak_pss_bytes, totals.process_peak_rss_bytes)
+                                    : totals.tree_peak_rss_bytes);
   set("tree_peak_swap_bytes", totals.tree_peak_swap_bytes);
   set("tree_read_bytes", Field(totals.io, &TreeIo::read_bytes));
   set("tree_write_bytes", Field(totals.io, &TreeIo::write_bytes));

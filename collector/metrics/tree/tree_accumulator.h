@@ -60,8 +60,18 @@ class TreeAccumulator {
   /// The samples of one recorded process: the process of this host and pid whose kernel start is nearest to
   /// `start_ns` (a recorder starts after its process does). Empty where the tree never saw it.
   std::vector<ProcessSample> SamplesOf(std::string_view host, int64_t pid, int64_t start_ns) const;
+  /// What the kernel counted of the same process; nothing where the tree never saw it.
+  ProcessCounts CountsOf(std::string_view host, int64_t pid, int64_t start_ns) const;
 
  private:
+  /// A process as one tree saw it; `samples` is nullptr where none did.
+  struct Seen {
+    const TreeRun* tree = nullptr;
+    std::pair<int64_t, int64_t> key;
+    const std::vector<ProcessSample>* samples = nullptr;
+  };
+  Seen Find(std::string_view host, int64_t pid, int64_t start_ns) const;
+
   std::map<std::tuple<std::string, int64_t, int64_t>, TreeRun> runs_;  // (host, pid, start)
 };
 

@@ -20,12 +20,25 @@ std::string_view WhyOfPrmon(std::string_view key) {
 }  // namespace
 
 const std::vector<std::string_view>& TreeMetricKeys() {
-  static const std::vector<std::string_view> kKeys = {
-      "tree_cpu_user",          "tree_cpu_system",     "job_cpu_efficiency",  "cpu_outside_chunks_share",
-      "process_peak_rss_bytes", "tree_peak_rss_bytes", "tree_peak_pss_bytes", "tree_peak_swap_bytes",
-      "tree_read_bytes",        "tree_write_bytes",    "tree_rchar_bytes",    "tree_wchar_bytes",
-      "max_processes",          "max_threads",         "major_faults",        "context_switches_involuntary",
-      "net_rx_bytes",           "net_tx_bytes"};
+  static const std::vector<std::string_view> kKeys = {"tree_cpu_user",
+                                                      "tree_cpu_system",
+                                                      "job_cpu_efficiency",
+                                                      "cpu_outside_chunks_share",
+                                                      "process_peak_rss_bytes",
+                                                      "tree_peak_rss_bytes",
+                                                      "tree_peak_pss_bytes",
+                                                      "tree_peak_memory_bytes",
+                                                      "tree_peak_swap_bytes",
+                                                      "tree_read_bytes",
+                                                      "tree_write_bytes",
+                                                      "tree_rchar_bytes",
+                                                      "tree_wchar_bytes",
+                                                      "max_processes",
+                                                      "max_threads",
+                                                      "major_faults",
+                                                      "context_switches_involuntary",
+                                                      "net_rx_bytes",
+                                                      "net_tx_bytes"};
   return kKeys;
 }
 

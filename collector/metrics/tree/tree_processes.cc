@@ -14,6 +14,8 @@ std::vector<ProcessUse> LargestProcesses(const TreeAccumulator& trees) {
       use.host = tree->run.host;
       std::tie(use.pid, use.start_ns) = key;
       if (const auto named = tree->names.find(key); named != tree->names.end()) use.name = named->second;
+      use.counts = tree->CountsOf(key);
+      use.peak_memory_bytes = use.counts.rss_peak_bytes;
       for (const ProcessSample& sample : samples) {
         use.last_ns = std::max(use.last_ns, sample.time_ns);
         use.cpu_ns = Larger(use.cpu_ns, sample.cpu_ns);

@@ -21,6 +21,7 @@ struct ProcessUse {
   int64_t last_ns = 0;   ///< its last sample
   std::optional<int64_t> cpu_ns;
   std::optional<int64_t> peak_memory_bytes;
+  ProcessCounts counts;
   std::optional<int64_t> threads;  ///< at most
 };
 

@@ -32,7 +32,7 @@ void TakeLarger(UnannouncedFact& value, const UnannouncedFact& other) {
 
 auto SampleOrder(const ProcessSample& sample) {
   return std::tie(sample.time_ns, sample.rss_bytes, sample.cpu_ns, sample.threads, sample.open_chunks,
-                  sample.memory_limit_bytes);
+                  sample.memory_limit_bytes, sample.anonymous_bytes, sample.run_delay_ns);
 }
 
 using Clock = std::optional<std::pair<int64_t, int64_t>>;
@@ -73,6 +73,7 @@ void AddRecorder(ProcessRow& row, const ProcessRow& other) {
   TakeLarger(row.memory_limit_bytes, other.memory_limit_bytes);
   TakeLarger(row.unannounced, other.unannounced);
   if (other.overhead_ns.has_value()) row.overhead_ns = AddCounts(row.overhead_ns.value_or(0), *other.overhead_ns);
+  row.counts.Raise(other.counts);
   row.samples.insert(row.samples.end(), other.samples.begin(), other.samples.end());
   row.cpu_readings.insert(row.cpu_readings.end(), other.cpu_readings.begin(), other.cpu_readings.end());
 }
@@ -187,21 +188,25 @@ void ProcessTable::Add(const LogRef& ref, const SampleFact& fact) {
   TakeSections(log, fact.time_ns, fact.sections);
   TakeLarger(log.row.overhead_ns, fact.overhead_ns);  // it grows; a process that is killed has no `end`
   TakeLarger(log.row.unannounced, fact.unannounced);
-  log.row.samples.push_back(
-      {fact.time_ns, fact.rss_bytes, fact.cpu_ns, fact.threads, fact.open_chunks, fact.memory_limit_bytes});
+  log.row.counts.Raise(fact.counts);
+  log.row.samples.push_back({fact.time_ns, fact.rss_bytes, fact.cpu_ns, fact.threads, fact.open_chunks,
+                             fact.memory_limit_bytes, fact.counts.anonymous_bytes, fact.counts.run_delay_ns});
 }
 
 void ProcessTable::Add(const LogRef& ref, const BeginFact& fact) {
   SawAlive(ref, fact.time_ns);
   SawChunk(ref);
   if (!fact.process_cpu_ns.has_value()) return;
-  logs_[ref.index].row.cpu_readings.push_back({fact.time_ns, *fact.process_cpu_ns});
+  logs_[ref.index].row.cpu_readings.push_back({fact.time_ns, *fact.process_cpu_ns, std::nullopt});
 }
 
 void ProcessTable::Add(const LogRef& ref, const EndFact& fact) {
   Log& log = logs_[ref.index];
   SawAlive(ref, fact.time_ns);
-  if (fact.cpu_ns.has_value()) log.row.cpu_readings.push_back({fact.time_ns, *fact.cpu_ns});
+  log.row.counts.Raise(fact.counts);
+  if (fact.cpu_ns.has_value()) {
+    log.row.cpu_readings.push_back({fact.time_ns, *fact.cpu_ns, fact.counts.run_delay_ns});
+  }
   TakeClockStep(log, fact.realtime_offset_ns);
   TakeSections(log, fact.time_ns, fact.sections);
   TakeLarger(log.end_ns, std::optional<int64_t>(fact.time_ns));

@@ -2,6 +2,7 @@
 #ifndef CREMA_COLLECTOR_METRICS_WORKERS_PROCESS_TABLE_H_
 #define CREMA_COLLECTOR_METRICS_WORKERS_PROCESS_TABLE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -86,6 +87,11 @@ class ProcessTable {
   /// Any line shows that its process was alive then.
   void SawAlive(const LogRef& log, int64_t time_ns);
   void SawLanes(const LogRef& log, int64_t lanes);
+  /// A chunk of it knew so much of its process's memory.
+  void SawPeak(const LogRef& log, const std::optional<int64_t>& rss_peak_bytes) {
+    ProcessCounts& counts = logs_[log.index].row.counts;
+    counts.rss_peak_bytes = std::max(counts.rss_peak_bytes, rss_peak_bytes);
+  }
   /// A chunk began or ended in it: its process is a worker.
   void SawChunk(const LogRef& log) { logs_[log.index].has_chunks = true; }
   /// The rest of the log could not be read.

@@ -147,7 +147,7 @@ std::vector<WorkerLife> FindWorkerLives(const AttemptRows& attempts, const std::
       const EngineLife life = LifeOf(process, spans[i], run);
       worker.start_ns = run.Clip(life.start_ns);
       worker.stop_ns = run.Clip(life.stop_ns);
-      worker.cores = process.declared_threads.value_or(std::max<int64_t>(1, spans[i].lanes_peak));
+      worker.cores = static_cast<double>(process.declared_threads.value_or(std::max<int64_t>(1, spans[i].lanes_peak)));
       worker.cores_source = process.declared_threads.has_value() ? CoresSource::kScheduler : CoresSource::kLanesPeak;
       workers.push_back(worker);
       continue;
@@ -159,18 +159,21 @@ std::vector<WorkerLife> FindWorkerLives(const AttemptRows& attempts, const std::
     worker.stop_ns = run.Clip(std::max(process.last_ns, spans[i].last_stop_ns));
     const int64_t lanes_peak = std::max(process.lanes_peak, spans[i].lanes_peak);
     if (process.declared_threads.value_or(0) > 0) {
-      worker.cores = *process.declared_threads;
+      worker.cores = static_cast<double>(*process.declared_threads);
       worker.cores_source = CoresSource::kDeclared;
       workers.push_back(worker);
       continue;
     }
     worker.cores_source = lanes_peak > 0 ? CoresSource::kLanesPeak : CoresSource::kOpenChunks;
     const bool needs_open = lanes_peak <= 0 || spans[i].helped.owners_wait();
-    worker.cores = CoresOfLanes(lanes_peak, needs_open ? most_open(i) : 0, spans[i].helped);
-    if (nesting_threads[i] > 0) worker.cores = std::min(worker.cores, nesting_threads[i]);
-    const int64_t allowed_cores = std::min(
-        process.allowed_cores.has_value() ? WholeCores(*process.allowed_cores) : std::numeric_limits<int64_t>::max(),
-        process.granted_cores.value_or(std::numeric_limits<int64_t>::max()));
+    int64_t lanes = CoresOfLanes(lanes_peak, needs_open ? most_open(i) : 0, spans[i].helped);
+    if (nesting_threads[i] > 0) lanes = std::min(lanes, nesting_threads[i]);
+    worker.cores = static_cast<double>(lanes);
+    constexpr double kAny = std::numeric_limits<double>::infinity();
+    double allowed_cores = process.allowed_cores.value_or(0) > 0 ? *process.allowed_cores : kAny;
+    if (process.granted_cores.has_value()) {
+      allowed_cores = std::min(allowed_cores, static_cast<double>(*process.granted_cores));
+    }
     if (worker.cores > allowed_cores) {
       worker.cores = allowed_cores;
       worker.cores_source = CoresSource::kAllowed;

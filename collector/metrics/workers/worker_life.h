@@ -48,7 +48,7 @@ struct WorkerLife {
   uint32_t process = 0;
   int64_t start_ns = 0;  ///< Unix time
   int64_t stop_ns = 0;
-  int64_t cores = 0;
+  double cores = 0;  ///< whole ones, but for a CPU quota
   CoresSource cores_source = CoresSource::kDeclared;
 };
 

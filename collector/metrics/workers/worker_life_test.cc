@@ -89,12 +89,12 @@ TEST(WorkerLife, HasNoMoreCoresThanItWasAllowedUnlessItDeclaredThem) {
   processes[3].allowed_cores = 0.5;
   const auto workers = FindWorkerLives(attempts, processes, {}, {0, 10});
   ASSERT_EQ(workers.size(), 4u);
-  EXPECT_EQ(workers[0].cores, 2);
+  EXPECT_EQ(workers[0].cores, 2.5);
   EXPECT_EQ(NameCoresSource({workers[0]}), "allowed");
   EXPECT_EQ(workers[1].cores, 2);
   EXPECT_EQ(NameCoresSource({workers[1]}), "lanes_peak");
   EXPECT_EQ(workers[2].cores, 6);
-  EXPECT_EQ(workers[3].cores, 1);
+  EXPECT_EQ(workers[3].cores, 0.5);
 }
 
 TEST(WorkerLife, HasNoMoreCoresThanItsBatchSystemGaveIt) {

@@ -4,12 +4,13 @@
 #include <cstddef>
 #include <iterator>
 
+#include "collector/metrics/budget/lane_sweep.h"
 #include "collector/metrics/workers/sample_steps.h"
 
 namespace crema {
 namespace {
 
-__extension__ typedef __int128 Int128;  // bytes x ns pass 64 bits; integers add up the same in any order
+using Int128 = LaneTimeSum;  // bytes x ns pass 64 bits; integers add up the same in any order
 
 /// A step of a sum over workers.
 struct CountChange {
@@ -57,19 +58,19 @@ void MeasureLives(const std::vector<WorkerLife>& workers, const RunWindow& run, 
   for (const WorkerLife& worker : workers) {
     const int64_t length_ns = worker.stop_ns - worker.start_ns;
     life_ns += length_ns;
-    core_ns += Int128{worker.cores} * length_ns;
+    core_ns += Int128{LanesOfCores(worker.cores)} * length_ns;
     lives.push_back({worker.start_ns, 1});
     lives.push_back({worker.stop_ns, -1});
-    cores.push_back({worker.start_ns, worker.cores});
-    cores.push_back({worker.stop_ns, -worker.cores});
+    cores.push_back({worker.start_ns, LanesOfCores(worker.cores)});
+    cores.push_back({worker.stop_ns, -LanesOfCores(worker.cores)});
   }
   result.worker_seconds = static_cast<double>(life_ns) / 1e9;
-  result.core_seconds = static_cast<double>(core_ns) / 1e9;
+  result.core_seconds = LaneSeconds(core_ns);
   result.avg_workers = Ratio(life_ns, run.stop_ns - run.start_ns);
-  result.total_cores = Ratio(core_ns, run.stop_ns - run.start_ns);
-  result.cores_per_worker = Ratio(core_ns, life_ns);
+  result.total_cores = Ratio(core_ns, Int128{run.stop_ns - run.start_ns} * kOneLane);
+  result.cores_per_worker = Ratio(core_ns, life_ns * kOneLane);
   result.peak_workers = PeakOf(lives);
-  result.peak_cores = PeakOf(cores);
+  result.peak_cores = static_cast<double>(PeakOf(cores)) / static_cast<double>(kOneLane);
 }
 
 void MeasureSampledWorkers(const std::vector<WorkerLife>& workers, const std::vector<ProcessRow>& processes,
@@ -107,6 +108,7 @@ void MeasureMemory(const std::vector<WorkerLife>& workers, const std::vector<Pro
   for (const WorkerLife& worker : workers) {
     const std::vector<SampleStep> memory =
         StepsOfSamples(processes[worker.process].samples, &ProcessSample::rss_bytes, worker.start_ns, worker.stop_ns);
+    result.peak_memory_bytes = std::max(result.peak_memory_bytes, processes[worker.process].counts.rss_peak_bytes);
     if (memory.empty()) continue;
     memory_integral += IntegralOf(memory, worker.start_ns, worker.stop_ns);
     sampled_ns += worker.stop_ns - memory.front().time_ns;
@@ -118,8 +120,9 @@ void MeasureMemory(const std::vector<WorkerLife>& workers, const std::vector<Pro
     }
     sum.push_back({worker.stop_ns, -held, true});  // a last sample taken as the worker ends counts
   }
-  if (!result.peak_memory_bytes.has_value()) return;
-  result.peak_total_memory_bytes = PeakOf(sum);
+  if (sum.empty()) return;
+  // While one worker was at its peak, all held at least that much.
+  result.peak_total_memory_bytes = std::max(PeakOf(sum), *result.peak_memory_bytes);
   result.avg_memory_per_worker_bytes = Ratio(memory_integral, sampled_ns);
 }
 
@@ -133,7 +136,13 @@ void MeasureMemoryUtilization(const std::vector<WorkerLife>& workers, const std:
     const std::vector<SampleStep> memory =
         StepsOfSamples(process.samples, &ProcessSample::rss_bytes, worker.start_ns, worker.stop_ns);
     const std::vector<SampleStep> limits = StepsOfMemoryLimit(process, worker.start_ns, worker.stop_ns);
-    if (memory.empty() || limits.empty()) continue;
+    if (limits.empty()) continue;
+    // A peak that no sample shows stands beside the last limit.
+    const std::optional<int64_t> peak = process.counts.rss_peak_bytes;
+    if (const std::optional<double> ratio = Ratio(peak.value_or(0), limits.back().value); peak.has_value()) {
+      result.memory_utilization_max = std::max(result.memory_utilization_max, ratio);
+    }
+    if (memory.empty()) continue;
     const int64_t known_ns = std::max(memory.front().time_ns, limits.front().time_ns);
     memory_integral += IntegralOf(memory, known_ns, worker.stop_ns);
     limit_integral += IntegralOf(limits, known_ns, worker.stop_ns);
@@ -165,9 +174,9 @@ void MeasureCpuUtilization(const std::vector<WorkerLife>& workers, const std::ve
     }
     if (first == nullptr || *last->cpu_ns < *first->cpu_ns) continue;
     cpu_ns += *last->cpu_ns - *first->cpu_ns;
-    core_ns += Int128{worker.cores} * (last->time_ns - first->time_ns);
+    core_ns += Int128{LanesOfCores(worker.cores)} * (last->time_ns - first->time_ns);
   }
-  result.worker_cpu_utilization_avg = Ratio(cpu_ns, core_ns);
+  result.worker_cpu_utilization_avg = Ratio(cpu_ns * kOneLane, core_ns);
 }
 
 }  // namespace

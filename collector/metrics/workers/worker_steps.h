@@ -20,7 +20,7 @@ struct WorkerSteps {
   double worker_seconds = 0;
   double core_seconds = 0;
   std::optional<double> total_cores;
-  int64_t peak_cores = 0;
+  double peak_cores = 0;
   std::optional<double> cores_per_worker;
 
   std::optional<int64_t> peak_memory_bytes;

@@ -26,7 +26,7 @@ struct Workers {
   std::vector<WorkerLife> lives;
   std::vector<ProcessRow> processes;
 
-  Workers& Add(double start, double stop, int64_t cores, std::vector<ProcessSample> samples = {},
+  Workers& Add(double start, double stop, double cores, std::vector<ProcessSample> samples = {},
                std::optional<int64_t> limit = std::nullopt) {
     lives.push_back({static_cast<uint32_t>(processes.size()), Ns(start), Ns(stop), cores, CoresSource::kDeclared});
     processes.emplace_back();
@@ -46,6 +46,28 @@ TEST(WorkerSteps, IntegrateCountsAndCoresAsSteps) {
   EXPECT_DOUBLE_EQ(*steps.total_cores, 3.8);
   EXPECT_EQ(steps.peak_cores, 7);
   EXPECT_DOUBLE_EQ(*steps.cores_per_worker, 38.0 / 16);
+}
+
+TEST(WorkerSteps, CountPartsOfCores) {
+  const WorkerSteps steps = Workers().Add(0, 10, 0.5).Add(0, 4, 1.5).Measure();
+  EXPECT_DOUBLE_EQ(steps.core_seconds, 5 + 6);
+  EXPECT_DOUBLE_EQ(steps.peak_cores, 2);
+  EXPECT_DOUBLE_EQ(*steps.total_cores, 1.1);
+}
+
+TEST(WorkerSteps, TakeTheKernelsPeakWhereNoSampleShowsIt) {
+  Workers workers;
+  workers.Add(0, 10, 1, {Sample(1, 300), Sample(2, 200)}, 1000).Add(0, 10, 1);
+  workers.processes[0].counts.rss_peak_bytes = 950;
+  EXPECT_EQ(workers.Measure().peak_memory_bytes, 950);
+  EXPECT_DOUBLE_EQ(*workers.Measure().memory_utilization_max, 0.95);
+  EXPECT_DOUBLE_EQ(*workers.Measure().memory_utilization_min, 0.2);
+  workers.processes[1].counts.rss_peak_bytes = 2000;  // it was never sampled
+  EXPECT_EQ(workers.Measure().peak_memory_bytes, 2000);
+  workers.processes[0].counts.rss_peak_bytes = 10;  // less than a sample: not of the whole process
+  workers.processes.pop_back();
+  workers.lives.pop_back();
+  EXPECT_EQ(workers.Measure().peak_memory_bytes, 300);
 }
 
 TEST(WorkerSteps, DoNotCountAWorkerThatLeavesAsAnotherJoinsTwice) {

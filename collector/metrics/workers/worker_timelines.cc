@@ -194,6 +194,7 @@ WorkerTimelines DrawWorkerTimelines(const std::vector<WorkerLife>& workers, cons
   WorkerTimelines timelines;
   timelines.worker_counts = DrawWorkerCounts(workers, run);
   timelines.series.push_back({"worker_memory", of_samples(&ProcessSample::rss_bytes)});
+  timelines.series.push_back({"worker_anonymous_memory", of_samples(&ProcessSample::anonymous_bytes)});
   timelines.series.push_back(
       {"worker_memory_limit", DrawEach(workers, processes, [&](const WorkerLife& worker, const ProcessRow& process) {
          return DrawSteps(StepsOfMemoryLimit(process, worker.start_ns, worker.stop_ns), run);

@@ -25,4 +25,9 @@ std::optional<TreeIo> ParseProcIo(std::string_view text) {
   return io;
 }
 
+std::optional<int64_t> ParseReadCalls(std::string_view text) {
+  int64_t calls = 0;
+  return ReadField(text, "syscr: ", &calls) ? std::optional<int64_t>(calls) : std::nullopt;
+}
+
 }  // namespace crema

@@ -13,6 +13,9 @@ namespace crema {
 /// kernel/exit.c), as it does with CPU time. nullopt: a field is missing.
 std::optional<TreeIo> ParseProcIo(std::string_view text);
 
+/// The read calls that the same file counts.
+std::optional<int64_t> ParseReadCalls(std::string_view text);
+
 }  // namespace crema
 
 #endif  // CREMA_COLLECTOR_SOURCES_PROCESS_TREE_PROC_IO_H_

@@ -18,6 +18,8 @@ TEST(ParseProcIo, TellsCancelledWritesFromWrites) {
 }
 
 TEST(ParseProcIo, AMissingFieldIsNoZero) {
+  EXPECT_EQ(ParseReadCalls("rchar: 1\nsyscr: 17\nsyscw: 4\n"), 17);
+  EXPECT_EQ(ParseReadCalls("rchar: 1\nsyscw: 4\n"), std::nullopt);
   EXPECT_FALSE(ParseProcIo("").has_value());
   EXPECT_FALSE(ParseProcIo("rchar: 1\nwchar: 2\nread_bytes: 3\ncancelled_write_bytes: 4\n").has_value());
 }

@@ -48,6 +48,10 @@ ProcStatus ParseProcStatus(std::string_view text) {
   ForEachField(text, [&status](std::string_view name, std::string_view value) {
     if (name == "VmHWM") {
       status.peak_rss_bytes = Kibibytes(value);
+    } else if (name == "RssAnon") {
+      status.anonymous_bytes = Kibibytes(value);
+    } else if (name == "RssFile" || name == "RssShmem") {
+      status.file_bytes = status.file_bytes.value_or(0) + Kibibytes(value).value_or(0);
     } else if (name == "VmSwap") {
       status.swap_bytes = Kibibytes(value);
     } else if (name == "SigIgn") {

@@ -13,9 +13,11 @@ std::optional<int64_t> ParseStatmResidentPages(std::string_view text);
 
 /// What only /proc/PID/status tells. A process that has ended has no memory lines.
 struct ProcStatus {
-  std::optional<int64_t> peak_rss_bytes;  ///< VmHWM
-  std::optional<int64_t> swap_bytes;      ///< VmSwap
-  bool ignores_child_signal = false;      ///< SigIgn holds SIGCHLD: the kernel reaps its children, with their times
+  std::optional<int64_t> peak_rss_bytes;   ///< VmHWM
+  std::optional<int64_t> anonymous_bytes;  ///< RssAnon
+  std::optional<int64_t> file_bytes;       ///< RssFile + RssShmem
+  std::optional<int64_t> swap_bytes;       ///< VmSwap
+  bool ignores_child_signal = false;       ///< SigIgn holds SIGCHLD: the kernel reaps its children, with their times
 };
 ProcStatus ParseProcStatus(std::string_view text);
 

@@ -7,7 +7,8 @@ namespace {
 
 constexpr char kStatus[] =
     "Name:\tana VmHWM: 5\nUmask:\t0022\nState:\tS (sleeping)\nVmPeak:\t    3060 kB\nVmHWM:\t    1784 kB\n"
-    "VmRSS:\t    1500 kB\nVmSwap:\t      12 kB\nThreads:\t1\nSigBlk:\t0000000000010000\n"
+    "VmRSS:\t    1500 kB\nRssAnon:\t     700 kB\nRssFile:\t     790 kB\nRssShmem:\t      10 kB\nVmSwap:\t      12 "
+    "kB\nThreads:\t1\nSigBlk:\t0000000000010000\n"
     "SigIgn:\t0000000000000000\nSigCgt:\t0000000000010000\n";
 
 TEST(ParseStatmResidentPages, IsTheSecondField) {
@@ -20,6 +21,8 @@ TEST(ParseProcStatus, TellsPeakAndSwapInBytes) {
   const ProcStatus status = ParseProcStatus(kStatus);
   EXPECT_EQ(status.peak_rss_bytes, 1784 * 1024);
   EXPECT_EQ(status.swap_bytes, 12 * 1024);
+  EXPECT_EQ(status.anonymous_bytes, 700 * 1024);
+  EXPECT_EQ(status.file_bytes, (790 + 10) * 1024);
 }
 
 TEST(ParseProcStatus, OnlySigIgnSaysThatChildrenAreReapedByTheKernel) {
@@ -33,6 +36,8 @@ TEST(ParseProcStatus, AProcessThatHasEndedHasNoMemory) {
   const ProcStatus status = ParseProcStatus("Name:\tana\nState:\tZ (zombie)\nSigIgn:\t0000000000000000\n");
   EXPECT_EQ(status.peak_rss_bytes, std::nullopt);
   EXPECT_EQ(status.swap_bytes, std::nullopt);
+  EXPECT_EQ(status.anonymous_bytes, std::nullopt);
+  EXPECT_EQ(status.file_bytes, std::nullopt);
 }
 
 TEST(ParsePssBytes, DoesNotTakeItsPartsForTheWhole) {

@@ -5,6 +5,15 @@
 
 namespace crema {
 
+std::optional<int64_t> ParseRunDelay(std::string_view text) {
+  const size_t blank = text.find(' ');  // after the time on a CPU
+  int64_t delay_ns = 0;
+  if (blank == std::string_view::npos) return std::nullopt;
+  const char* const end = text.data() + text.size();
+  if (std::from_chars(text.data() + blank + 1, end, delay_ns).ec != std::errc()) return std::nullopt;
+  return delay_ns;
+}
+
 std::optional<ProcStat> ParseProcStat(std::string_view text) {
   ProcStat stat;
   const char* end = text.data() + text.size();
@@ -31,6 +40,7 @@ std::optional<ProcStat> ParseProcStat(std::string_view text) {
     at = next;
   }
   stat.parent_pid = static_cast<int>(field[4]);
+  stat.minor_faults = field[10];
   stat.major_faults = field[12];
   stat.children_major_faults = field[13];
   stat.user_ticks = field[14];

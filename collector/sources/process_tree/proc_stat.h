@@ -14,7 +14,8 @@ struct ProcStat {
   int pid = 0;
   char state = '?';  ///< Z: ended, not yet waited for
   int parent_pid = 0;
-  int64_t major_faults = 0;           ///< its own
+  int64_t minor_faults = 0;  ///< its own, as the next
+  int64_t major_faults = 0;
   int64_t children_major_faults = 0;  ///< of children that it waited for
   int64_t user_ticks = 0;
   int64_t system_ticks = 0;
@@ -24,6 +25,9 @@ struct ProcStat {
   std::string name;         ///< of the command, as the kernel cuts it
   int64_t start_ticks = 0;  ///< since the machine booted: with the pid, it names the process
 };
+
+/// The run delay in /proc/PID/task/TID/schedstat, in nanoseconds: so long the thread was ready to run and had no CPU.
+std::optional<int64_t> ParseRunDelay(std::string_view text);
 
 /// The command's name may hold blanks and brackets, so fields are counted from the last `)`. nullopt: not such a line.
 std::optional<ProcStat> ParseProcStat(std::string_view text);

@@ -18,6 +18,7 @@ TEST(ParseProcStat, ReadsEachFieldFromItsPlace) {
   EXPECT_EQ(stat->pid, 5678);
   EXPECT_EQ(stat->state, 'S');
   EXPECT_EQ(stat->parent_pid, 4711);
+  EXPECT_EQ(stat->minor_faults, 102);
   EXPECT_EQ(stat->major_faults, 21);
   EXPECT_EQ(stat->children_major_faults, 22);
   EXPECT_EQ(stat->user_ticks, 31);
@@ -26,6 +27,12 @@ TEST(ParseProcStat, ReadsEachFieldFromItsPlace) {
   EXPECT_EQ(stat->children_system_ticks, 42);
   EXPECT_EQ(stat->threads, 7);
   EXPECT_EQ(stat->start_ticks, 71066);
+}
+
+TEST(ParseRunDelay, IsTheSecondNumber) {
+  EXPECT_EQ(ParseRunDelay("76494 6581830 2\n"), 6581830);
+  EXPECT_EQ(ParseRunDelay("76494"), std::nullopt);
+  EXPECT_EQ(ParseRunDelay(""), std::nullopt);
 }
 
 TEST(ParseProcStat, NamesMayHoldBlanksBracketsAndNewlines) {

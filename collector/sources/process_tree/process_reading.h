@@ -13,7 +13,7 @@ namespace crema {
 struct ProcessReading {
   ProcStat stat;
   int64_t rss_bytes = 0;
-  std::optional<int64_t> peak_rss_bytes;
+  ProcessCounts counts;  ///< without `throttled_ns`; those of reads are with children it waited for
   std::optional<int64_t> swap_bytes;
   std::optional<int64_t> pss_bytes;
   std::optional<TreeIo> io;  ///< its own and that of children it waited for

@@ -223,7 +223,7 @@ void TreeLedger::NotePeaks() {
   RaiseTo(held.processes, &peaks_.max_processes);
   RaiseTo(held.threads, &peaks_.max_threads);
   for (const auto& [pid, process] : members_) {
-    RaiseTo(process.peak_rss_bytes.value_or(process.rss_bytes), &peaks_.process_peak_rss_bytes);
+    RaiseTo(process.counts.rss_peak_bytes.value_or(process.rss_bytes), &peaks_.process_peak_rss_bytes);
   }
 }
 
@@ -237,9 +237,11 @@ TreeSampleFact TreeLedger::Sample(int64_t boot_ns) {
   sample.threads = held.threads;
   for (const auto& [pid, process] : members_) {
     if (process.ended()) continue;
+    ProcessCounts counts = process.counts;
+    counts.system_cpu_ns = process.stat.system_ticks * tick_ns_;
     sample.process_rows.push_back({pid, boot_ns + process.stat.start_ticks * tick_ns_, process.rss_bytes,
                                    (process.stat.user_ticks + process.stat.system_ticks) * tick_ns_,
-                                   process.stat.threads, process.stat.name});
+                                   process.stat.threads, process.stat.name, counts});
   }
 
   const Account all = Everything();

@@ -23,7 +23,7 @@ ProcessReading Process(int pid, int parent, int64_t own_ticks, int64_t children_
   process.stat.user_ticks = own_ticks;
   process.stat.children_user_ticks = children_ticks;
   process.rss_bytes = 1000;
-  process.peak_rss_bytes = 1000;
+  process.counts.rss_peak_bytes = 1000;
   process.swap_bytes = 0;
   process.io = TreeIo{(own_ticks + children_ticks) * 10, 0, 0, 0};
   return process;

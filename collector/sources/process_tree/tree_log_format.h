@@ -14,7 +14,7 @@ namespace crema {
 /// `schema` of the first line; another major number is another format.
 inline constexpr std::string_view kTreeLogSchema = "crema.tree/1";
 /// Minor numbers only add fields.
-inline constexpr int kTreeLogSchemaMinor = 5;
+inline constexpr int kTreeLogSchemaMinor = 6;
 
 struct TreeGpuField {
   std::string_view key;

@@ -133,6 +133,9 @@ void AppendLine(const TreeSampleFact& sample, bool with_rows, std::string* out) 
       row.Add("cpu_ns", process.cpu_ns);
       row.Add("threads", process.threads);
       if (!process.name.empty()) row.AddText("name", process.name);
+      for (const auto& [key, member] : kProcessCounts) {
+        if ((process.counts.*member).has_value()) row.Add(key, process.counts.*member);
+      }
       row.End();
     }
     out->push_back(']');

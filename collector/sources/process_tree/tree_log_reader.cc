@@ -113,8 +113,10 @@ TreeSampleFact ReadSample(const element& line) {
   simdjson::dom::array rows;
   if (line["process_rows"].get(rows) != simdjson::SUCCESS) return sample;
   for (element row : rows) {
-    sample.process_rows.push_back({Integer(row, "pid"), Integer(row, "start_ns"), Integer(row, "rss_bytes"),
-                                   Integer(row, "cpu_ns"), Integer(row, "threads"), Text(row, "name")});
+    TreeProcessFact& process = sample.process_rows.emplace_back();
+    process = {Integer(row, "pid"),    Integer(row, "start_ns"), Integer(row, "rss_bytes"),
+               Integer(row, "cpu_ns"), Integer(row, "threads"),  Text(row, "name")};
+    for (const auto& [key, member] : kProcessCounts) process.counts.*member = MaybeInteger(row, key);
   }
   return sample;
 }

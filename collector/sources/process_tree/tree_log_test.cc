@@ -45,6 +45,8 @@ TEST(TreeLog, WhatIsWrittenIsRead) {
   sample.io = TreeIo{1, 2, 3, 4};
   sample.net = TreeNet{5, 6};
   sample.process_rows = {{7, 90, 4096, 30, 2}};
+  int64_t value = 1000;
+  for (const auto& [key, member] : kProcessCounts) sample.process_rows[0].counts.*member = ++value;
   TreeReapFact reaped;
   reaped.time_ns = 300;
   reaped.pid = 7;
@@ -103,6 +105,9 @@ TEST(TreeLog, WhatIsWrittenIsRead) {
   EXPECT_EQ(run.totals.oom_kills, 1);
   ASSERT_EQ(run.processes.count({7, 90}), 1u);
   EXPECT_EQ(run.processes.at({7, 90}).at(0).rss_bytes, 4096);
+  for (const auto& [key, member] : kProcessCounts) {
+    EXPECT_EQ(run.CountsOf({7, 90}).*member, sample.process_rows[0].counts.*member) << key;
+  }
 }
 
 TEST(TreeLog, IsLockedWhileItsWriterLives) {

@@ -27,6 +27,11 @@ void TreeGpuUse::Add(const TreeGpu& gpu) {
   }
 }
 
+ProcessCounts TreeRun::CountsOf(const std::pair<int64_t, int64_t>& pid_and_start) const {
+  const auto found = counts.find(pid_and_start);
+  return found == counts.end() ? ProcessCounts() : found->second;
+}
+
 void TreeRun::Add(const TreeSampleFact& sample) {
   if (samples > 0) largest_gap_ns = std::max(largest_gap_ns, sample.time_ns - last_sample_ns_);
   ++samples;
@@ -60,12 +65,16 @@ void TreeRun::Add(const TreeSampleFact& sample) {
   }
   for (const TreeProcessFact& row : sample.process_rows) {
     if (!row.name.empty()) names[{row.pid, row.start_ns}] = row.name;
-    totals.process_peak_rss_bytes = Larger(totals.process_peak_rss_bytes, row.rss_bytes);
+    totals.process_peak_rss_bytes =
+        std::max({totals.process_peak_rss_bytes, std::optional<int64_t>(row.rss_bytes), row.counts.rss_peak_bytes});
     ProcessSample reading;
     reading.time_ns = sample.time_ns;
     reading.rss_bytes = row.rss_bytes;
     reading.cpu_ns = row.cpu_ns;
     reading.threads = row.threads;
+    reading.anonymous_bytes = row.counts.anonymous_bytes;
+    reading.run_delay_ns = row.counts.run_delay_ns;
+    counts[{row.pid, row.start_ns}].Raise(row.counts);
     processes[{row.pid, row.start_ns}].push_back(reading);
   }
 }

@@ -64,12 +64,18 @@ struct TreeRun {
   /// Per (pid, start), by time: for `ProcessRow::samples`.
   std::map<std::pair<int64_t, int64_t>, std::vector<ProcessSample>> processes;
 
+  /// Per (pid, start): the largest of each, with what `crema run` waited for.
+  std::map<std::pair<int64_t, int64_t>, ProcessCounts> counts;
+
   std::map<int64_t, TreeReapFact> reaped;  ///< by pid, the last of it
 
   std::map<std::pair<int64_t, int64_t>, std::string> names;  ///< of those processes
   /// The tree as a whole, by time: every sample, of long runs every 2nd, 4th and so on.
   std::vector<TreePoint> points;
   std::map<int64_t, TreeGpuUse> gpus;  ///< by index
+
+  /// Of a process that has a row, with what wait4(2) said of it.
+  ProcessCounts CountsOf(const std::pair<int64_t, int64_t>& pid_and_start) const;
 
   void Add(const TreeSampleFact& sample);
   void Add(const TreeReapFact& fact);

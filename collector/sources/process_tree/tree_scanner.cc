@@ -163,15 +163,51 @@ bool TreeScanner::Read(Member* member, ProcessReading* reading) {
   if (!ReadStat(member, reading)) return false;
   const int pid = member->pid;
   const bool keep = KeepsFiles();
-  reading->io = ParseProcIo(member->io.Read(Path(pid, "io"), keep, &buffer_));
+  const std::string_view io = member->io.Read(Path(pid, "io"), keep, &buffer_);
+  reading->io = ParseProcIo(io);
+  reading->counts.read_calls = ParseReadCalls(io);
   const ProcStatus status = ParseProcStatus(member->status.Read(Path(pid, "status"), keep, &buffer_));
   reading->ignores_child_signal = status.ignores_child_signal;
   if (reading->ended()) return true;
   const std::optional<int64_t> pages = ParseStatmResidentPages(member->statm.Read(Path(pid, "statm"), keep, &buffer_));
   reading->rss_bytes = pages.value_or(0) * page_bytes_;
-  reading->peak_rss_bytes = status.peak_rss_bytes;
+  reading->counts.rss_peak_bytes = status.peak_rss_bytes;
+  reading->counts.anonymous_bytes = status.anonymous_bytes;
+  reading->counts.file_bytes = status.file_bytes;
+  reading->counts.minor_faults = reading->stat.minor_faults;
+  reading->counts.major_faults = reading->stat.major_faults;
+  if (reading->io.has_value()) reading->counts.read_call_bytes = reading->io->rchar_bytes;
+  ReadRunDelay(member, reading);
   reading->swap_bytes = status.swap_bytes;
   return true;
+}
+
+void TreeScanner::ReadRunDelay(Member* member, ProcessReading* reading) {
+  const auto read = [&](int tid) {
+    return ParseRunDelay(ReadProcFile(TaskPath(member->pid, tid, "schedstat"), &buffer_));
+  };
+  if (reading->stat.threads <= kManyThreads || scans_ % kScansBetweenThreadLists == 0) {
+    std::map<int, int64_t> now;
+    if (reading->stat.threads <= 1) {
+      if (const auto delay_ns = read(member->pid)) now[member->pid] = *delay_ns;
+    } else {
+      path_.assign(filesystem_root_).append("/proc/").append(std::to_string(member->pid)).append("/task");
+      const std::string tasks = path_;
+      ForEachNumber(tasks.c_str(), [&](int tid) {
+        if (const auto delay_ns = read(tid)) now[tid] = *delay_ns;
+      });
+    }
+    if (now.empty()) return;
+    for (const auto& [tid, delay_ns] : member->run_delay_ns) {
+      const auto still = now.find(tid);
+      // Less than before: another thread has the number by now.
+      if (still == now.end() || still->second < delay_ns) member->ended_run_delay_ns += delay_ns;
+    }
+    member->run_delay_ns = std::move(now);
+  }
+  int64_t sum_ns = member->ended_run_delay_ns;
+  for (const auto& [tid, delay_ns] : member->run_delay_ns) sum_ns += delay_ns;
+  reading->counts.run_delay_ns = sum_ns;
 }
 
 bool TreeScanner::RereadMember(int pid, std::vector<ProcessReading>* vanished) {
@@ -259,9 +295,9 @@ const char* TreeScanner::Path(int pid, const char* file) {
   return path_.c_str();
 }
 
-const char* TreeScanner::TaskPath(int pid, int tid) {
+const char* TreeScanner::TaskPath(int pid, int tid, const char* file) {
   path_.assign(filesystem_root_).append("/proc/").append(std::to_string(pid));
-  path_.append("/task/").append(std::to_string(tid)).append("/children");
+  path_.append("/task/").append(std::to_string(tid)).append("/").append(file);
   return path_.c_str();
 }
 

@@ -3,6 +3,7 @@
 #define CREMA_COLLECTOR_SOURCES_PROCESS_TREE_TREE_SCANNER_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -55,6 +56,8 @@ class TreeScanner {
     int pid = 0;
     int64_t start_ticks = 0;
     KeptProcFile stat, statm, status, io, children;
+    std::map<int, int64_t> run_delay_ns;  ///< by thread, of those seen in the last scan that looked
+    int64_t ended_run_delay_ns = 0;       ///< of threads that have gone since
   };
 
   struct Ignored {
@@ -64,6 +67,8 @@ class TreeScanner {
 
   bool ReadStat(Member* member, ProcessReading* reading);
   bool Read(Member* member, ProcessReading* reading);
+  /// Of all its threads, those that have gone with what they had when they were seen last.
+  void ReadRunDelay(Member* member, ProcessReading* reading);
   void AddChildrenOf(int pid, int64_t threads, KeptProcFile* main_thread);
   void AddChildrenList(std::string_view text);
   void AddByParents();
@@ -71,7 +76,7 @@ class TreeScanner {
   bool RereadMember(int pid, std::vector<ProcessReading>* vanished);
   void RereadAncestors(std::vector<ProcessReading> vanished);
   const char* Path(int pid, const char* file);
-  const char* TaskPath(int pid, int tid);
+  const char* TaskPath(int pid, int tid, const char* file = "children");
   bool IsIgnored(int pid);
   bool KeepsFiles() const;
 

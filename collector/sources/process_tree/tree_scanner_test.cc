@@ -53,13 +53,37 @@ TEST(TreeScanner, ReadsEachFile) {
   const ProcessReading process = scanner.Scan().at(0);
   EXPECT_EQ(process.stat.user_ticks, 7);
   EXPECT_EQ(process.rss_bytes, 10 * 4096);
-  EXPECT_EQ(process.peak_rss_bytes, 80 * 1024);
+  EXPECT_EQ(process.counts.rss_peak_bytes, 80 * 1024);
   EXPECT_EQ(process.swap_bytes, 4 * 1024);
   EXPECT_EQ(process.io->write_bytes, 4);
   EXPECT_FALSE(process.pss_bytes.has_value());
   EXPECT_EQ(scanner.rss_bytes(), 10 * 4096);
   scanner.ReadPss();
   EXPECT_EQ(scanner.readings().at(0).pss_bytes, 12 * 1024);
+}
+
+TEST(TreeScanner, AddsUpTheRunDelayOfThreadsThatHaveGone) {
+  FakeRoot root;
+  AddProcess(root, kRoot, 1, "101 ");
+  AddProcess(root, 101, kRoot, "", 2);
+  root.Write("/proc/101/task/101/schedstat", "5 100 1\n");
+  root.Write("/proc/101/task/150/schedstat", "5 20 1\n");
+  TreeScanner scanner(kRoot, root.path());
+  EXPECT_EQ(scanner.Scan().at(0).counts.run_delay_ns, 120);
+  root.Write("/proc/101/task/101/schedstat", "6 130 2\n");
+  root.Write("/proc/101/task/151/schedstat", "5 3 1\n");
+  root.Remove("/proc/101/task/150");
+  EXPECT_EQ(scanner.Scan().at(0).counts.run_delay_ns, 130 + 20 + 3);
+  AddProcess(root, 101, kRoot, "", 1);
+  root.Remove("/proc/101/task/151");
+  EXPECT_EQ(scanner.Scan().at(0).counts.run_delay_ns, 130 + 20 + 3);
+}
+
+TEST(TreeScanner, KnowsNoRunDelayWhereTheKernelHasNone) {
+  FakeRoot root;
+  AddProcess(root, kRoot, 1, "101 ");
+  AddProcess(root, 101, kRoot, "");
+  EXPECT_EQ(TreeScanner(kRoot, root.path()).Scan().at(0).counts.run_delay_ns, std::nullopt);
 }
 
 TEST(TreeScanner, FindsChildrenOfOtherThreads) {
