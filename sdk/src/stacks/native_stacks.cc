@@ -53,6 +53,8 @@ constexpr std::size_t kMostOwnStackBytes = std::size_t{8} << 20;
 constexpr std::int64_t kLatestNanoseconds = 20'000'000;
 /// The clock is set to this at least: a call that stays in the kernel is interrupted as often, for some 5 us.
 constexpr std::int64_t kLeastPeriodNanoseconds = 400'000;
+/// The clock's signal is this late at most: see `ClockSlack`.
+constexpr std::int64_t kMostSlackNanoseconds = 800'000;
 /// A moment that fell between two chunks is made up for in so much time.
 constexpr std::int64_t kMissedNanoseconds = 1'000'000;
 /// After so many silences in turn there are timers only: the thread is in the kernel nearly always, or the clock's
@@ -165,7 +167,9 @@ bool SetTimer(const ThreadStacks& stacks, std::int64_t until_ns) {
 /// The clock's signal comes so late at most: 5 us on most machines, 70 us on a virtual one that is busy. And while a
 /// thread changes places with others, its CPU clock goes on and this one does not. If the thread was in the kernel at
 /// first, the signal comes after the whole time once more.
-std::int64_t ClockSlack(const ThreadStacks& stacks) { return stacks.clock_period_ns / 2; }
+std::int64_t ClockSlack(const ThreadStacks& stacks) {
+  return std::min(stacks.clock_period_ns / 2, kMostSlackNanoseconds);
+}
 
 /// The clock is to send its signal `until_ns` after `cpu_ns`, which is now.
 void SetClock(Recorder* recorder, ThreadStacks* stacks, std::int64_t cpu_ns, std::int64_t until_ns) {
@@ -209,6 +213,7 @@ bool ArmTimer(const ThreadStacks& stacks, std::int64_t cpu_ns) {
 std::uint64_t TakeSamples(Recorder* recorder, ThreadStacks* stacks, std::int64_t cpu_ns, bool is_tick) {
   SampleSchedule& schedule = stacks->schedule;
   if (!stacks->clock.is_open()) return schedule.Take(cpu_ns) + std::exchange(stacks->kernel_samples, 0);
+  const bool is_in_kernel = stacks->ticks.WereInKernel() && is_tick;
   const std::int64_t late_ns = cpu_ns - stacks->clock_due_ns;
   const std::int64_t slack_ns = ClockSlack(*stacks);
   if (is_tick && !stacks->clock.is_set()) return 0;
@@ -220,14 +225,12 @@ std::uint64_t TakeSamples(Recorder* recorder, ThreadStacks* stacks, std::int64_t
   if (is_tick && late_ns > slack_ns + stacks->clock.tick_ns() + slack_ns) {
     return schedule.Take(cpu_ns) + std::exchange(stacks->kernel_samples, 0);
   }
-  const bool waits_for_tick = stacks->kernel_samples != 0;
-  if (!waits_for_tick) stacks->kernel_ticks = 0;
+  if (stacks->kernel_samples == 0) stacks->kernel_ticks = 0;
   if (late_ns >= slack_ns) {
     stacks->kernel_samples += schedule.Take(stacks->clock_due_ns + stacks->clock_ahead_ns);
     if (++stacks->silences > kMostSilences) stacks->clock.GiveUp(&recorder->descriptors);
   }
   if (!is_tick) return 0;
-  const bool is_in_kernel = stacks->ticks.WereInKernel() && waits_for_tick;
   if (!is_in_kernel && ++stacks->kernel_ticks < kMostKernelTicks) return 0;
   return std::exchange(stacks->kernel_samples, 0);
 }
@@ -736,7 +739,7 @@ void ResumeStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept {
   stacks->clock_due_ns += *cpu_ns - stacks->schedule.paused_ns();
   stacks->schedule.Resume(*cpu_ns);
   ResumeClock(stacks, *cpu_ns);
-  if (stacks->kernel_samples != 0) stacks->ticks.WereInKernel();  // those between two chunks say nothing of either
+  if (stacks->clock.is_open()) stacks->ticks.WereInKernel();  // those between two chunks say nothing of either
 }
 
 void PauseStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept {
