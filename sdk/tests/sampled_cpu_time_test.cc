@@ -77,7 +77,7 @@ struct Ticked {
       positions.Begin(now);
       for (; tick < now + chunk_ns; tick += kTick) {
         if (tick < now) continue;
-        positions.Note(tick, tick, 1);
+        positions.Note(tick, tick, 1, true);
         ticks += 1;
         in_part += tick - now < chunk_ns * 6 / 10 ? 1 : 0;
       }
@@ -123,11 +123,11 @@ TEST(ChunkPositions, OfAThreadThatIsSeenOncePerPlaceSayNothing) {
   internal::ChunkPositions positions;
   EXPECT_EQ(positions.Inflation(), 1);
   positions.Begin(0);
-  positions.Note(500'000, 600'000, 1);
+  positions.Note(500'000, 600'000, 1, true);
   positions.End(1'000'000);
   EXPECT_EQ(positions.Inflation(), 1);
   positions.Begin(1'000'000);
-  positions.Note(5'000'000, 5'000'000, 1);  // a clock that went back
+  positions.Note(5'000'000, 5'000'000, 1, true);  // a clock that went back
   positions.End(0);
   EXPECT_EQ(positions.Inflation(), 1);
 }

@@ -48,7 +48,8 @@ std::string_view WhyTreeMetricIsUnknown(TreeOrigin origin, std::string_view key)
     return "only the parent of a process is told (wait4), and `crema run --pid` is none";
   }
   if (key == "tree_peak_pss_bytes") {
-    return "it was never read near the peak: the run was too short, or /proc/PID/smaps_rollup cannot be read";
+    return "it was never read near the peak: the run was too short, /proc/PID/smaps_rollup cannot be read, or a thread "
+           "was of a real-time class, which must not wait for the reading";
   }
   if (key == "tree_peak_swap_bytes") return "the kernel does not tell VmSwap, or the run ended before its first sample";
   if (IsIo(key)) return "/proc/PID/io could not be read";

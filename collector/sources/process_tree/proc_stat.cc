@@ -1,5 +1,7 @@
 #include "collector/sources/process_tree/proc_stat.h"
 
+#include <sched.h>
+
 #include <array>
 #include <charconv>
 
@@ -26,7 +28,8 @@ std::optional<ProcStat> ParseProcStat(std::string_view text) {
 
   // Field numbers are those of the man page; the state is number 3.
   constexpr int kFirst = 4;
-  constexpr int kLast = 22;
+  constexpr int kLast = 41;
+  constexpr int kLastNeeded = 22;
   std::array<int64_t, kLast + 1> field{};
   const char* at = text.data() + bracket + 3;
   for (int number = kFirst; number <= kLast; ++number) {
@@ -35,7 +38,8 @@ std::optional<ProcStat> ParseProcStat(std::string_view text) {
     if (error == std::errc::result_out_of_range) {
       field[number] = 0;  // a mask or an address, none of those used here
     } else if (error != std::errc()) {
-      return std::nullopt;
+      if (number <= kLastNeeded) return std::nullopt;
+      break;
     }
     at = next;
   }
@@ -49,6 +53,8 @@ std::optional<ProcStat> ParseProcStat(std::string_view text) {
   stat.children_system_ticks = field[17];
   stat.threads = field[20];
   stat.start_ticks = field[22];
+  constexpr int64_t kDeadline = 6;  // SCHED_DEADLINE, which <sched.h> may lack
+  stat.is_real_time = field[41] == SCHED_FIFO || field[41] == SCHED_RR || field[41] == kDeadline;
   return stat;
 }
 

@@ -22,8 +22,9 @@ struct ProcStat {
   int64_t children_user_ticks = 0;  ///< of children that it waited for, and what those waited for
   int64_t children_system_ticks = 0;
   int64_t threads = 0;
-  std::string name;         ///< of the command, as the kernel cuts it
-  int64_t start_ticks = 0;  ///< since the machine booted: with the pid, it names the process
+  std::string name;           ///< of the command, as the kernel cuts it
+  int64_t start_ticks = 0;    ///< since the machine booted: with the pid, it names the process
+  bool is_real_time = false;  ///< the thread's scheduling class; of a process, its first thread's
 };
 
 /// The run delay in /proc/PID/task/TID/schedstat, in nanoseconds: so long the thread was ready to run and had no CPU.

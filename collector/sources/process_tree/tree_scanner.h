@@ -31,7 +31,8 @@ class TreeScanner {
   /// until the next call.
   const std::vector<ProcessReading>& Scan();
 
-  /// Adds the PSS to the readings of the last scan. It makes the kernel walk page tables: see `PssSchedule`.
+  /// Adds the PSS to the readings of the last scan. It makes the kernel walk page tables: see `PssSchedule`. Processes
+  /// with a thread of a real-time class are left out.
   void ReadPss();
 
   /// A child that has ended but was not waited for: its last account. To be called just before wait4(2).
@@ -77,6 +78,7 @@ class TreeScanner {
   void RereadAncestors(std::vector<ProcessReading> vanished);
   const char* Path(int pid, const char* file);
   const char* TaskPath(int pid, int tid, const char* file = "children");
+  bool HasRealTimeThread(int pid);
   bool IsIgnored(int pid);
   bool KeepsFiles() const;
 

@@ -1,5 +1,8 @@
 #include "collector/sources/process_tree/tree_scanner.h"
 
+#include <sched.h>
+
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -84,6 +87,26 @@ TEST(TreeScanner, KnowsNoRunDelayWhereTheKernelHasNone) {
   AddProcess(root, kRoot, 1, "101 ");
   AddProcess(root, 101, kRoot, "");
   EXPECT_EQ(TreeScanner(kRoot, root.path()).Scan().at(0).counts.run_delay_ns, std::nullopt);
+}
+
+TEST(TreeScanner, ReadsNoPssThatAThreadOfARealTimeClassWouldWaitFor) {
+  FakeRoot root;
+  AddProcess(root, kRoot, 1, "101 102 ");
+  AddProcess(root, 101, kRoot, "", 2);
+  AddProcess(root, 102, kRoot, "", 2);
+  const auto add_thread = [&root](int pid, int tid, int policy) {
+    std::string line = std::to_string(tid) + " (worker) S";
+    for (int field = 4; field <= 40; ++field) line += " 0";
+    root.Write("/proc/" + std::to_string(pid) + "/task/" + std::to_string(tid) + "/stat",
+               line + " " + std::to_string(policy) + " 0 0\n");
+  };
+  add_thread(101, 150, SCHED_OTHER);
+  add_thread(102, 160, SCHED_FIFO);
+  TreeScanner scanner(kRoot, root.path());
+  scanner.Scan();
+  scanner.ReadPss();
+  EXPECT_EQ(scanner.readings().at(0).pss_bytes, 12 * 1024);
+  EXPECT_EQ(scanner.readings().at(1).pss_bytes, std::nullopt);
 }
 
 TEST(TreeScanner, FindsChildrenOfOtherThreads) {

@@ -1,12 +1,9 @@
 #include "kernel/perf_counters.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <optional>
 
 namespace crema {
 namespace internal {
@@ -27,21 +24,18 @@ constexpr Counter kCounterTable[PerfCounters::kCounters] = {
     {"cpu_migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS},
 };
 
-/// The kernel's number of the event, which no other has (perf_event_open(2), PERF_EVENT_IOC_ID): inodes do not tell
-/// these descriptors from an eventfd(2) of the program. nullopt, with errno set, where it is no event.
-std::optional<std::uint64_t> EventId(int fd) {
+}  // namespace
+
+std::optional<std::uint64_t> PerfEventId(int fd) noexcept {
   std::uint64_t id = 0;
   if (ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0) return std::nullopt;
   return id;
 }
 
-/// Of the calling thread; -1 with errno set.
-int OpenEvent(perf_event_attr* attributes) {
+int OpenPerfEvent(perf_event_attr* attributes) noexcept {
   return MoveUp(static_cast<int>(syscall(SYS_perf_event_open, attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)),
-                [](int fd) { return EventId(fd).has_value(); });
+                [](int fd) { return PerfEventId(fd).has_value(); });
 }
-
-}  // namespace
 
 const char* PerfCounters::Name(int counter) noexcept { return kCounterTable[counter].name; }
 
@@ -63,12 +57,12 @@ void PerfCounters::OpenOne(int counter, DescriptorBudget* budget) noexcept {
     attributes.exclude_kernel = attributes.type == PERF_TYPE_HARDWARE ? 1 : 0;
     attributes.exclude_hv = 1;
     attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-    int fd = OpenEvent(&attributes);
+    int fd = OpenPerfEvent(&attributes);
     if (fd < 0 && attributes.exclude_kernel == 0 && (errno == EACCES || errno == EPERM)) {
       attributes.exclude_kernel = 1;  // perf_event_paranoid 2: what happens in user space is still allowed
-      fd = OpenEvent(&attributes);
+      fd = OpenPerfEvent(&attributes);
     }
-    const auto id = fd >= 0 ? EventId(fd) : std::nullopt;
+    const auto id = fd >= 0 ? PerfEventId(fd) : std::nullopt;
     if (id.has_value()) {
       descriptors_[counter] = fd;
       ids_[counter] = *id;
@@ -84,7 +78,7 @@ void PerfCounters::OpenOne(int counter, DescriptorBudget* budget) noexcept {
 }
 
 bool PerfCounters::IsOurs(int counter) const noexcept {
-  return descriptors_[counter] >= 0 && EventId(descriptors_[counter]) == ids_[counter];
+  return descriptors_[counter] >= 0 && PerfEventId(descriptors_[counter]) == ids_[counter];
 }
 
 bool PerfCounters::Read(int counter, DescriptorBudget* budget, TrackPerfCounters::Reading* reading) noexcept {

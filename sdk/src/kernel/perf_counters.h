@@ -2,11 +2,22 @@
 #ifndef CREMA_SRC_KERNEL_PERF_COUNTERS_H_
 #define CREMA_SRC_KERNEL_PERF_COUNTERS_H_
 
+#include <linux/perf_event.h>
+
+#include <cstdint>
+#include <optional>
+
 #include "crema/track_perf_counters.h"
 #include "process/own_descriptor.h"
 
 namespace crema {
 namespace internal {
+
+/// The kernel's number of the event, which no other has (perf_event_open(2), PERF_EVENT_IOC_ID): inodes do not tell
+/// these descriptors from an eventfd(2) of the program. nullopt, with errno set, where it is no event.
+std::optional<std::uint64_t> PerfEventId(int fd) noexcept;
+/// Of the calling thread; -1 with errno set.
+int OpenPerfEvent(perf_event_attr* attributes) noexcept;
 
 class PerfCounters {
  public:

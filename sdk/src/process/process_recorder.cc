@@ -311,6 +311,7 @@ void ForgetParent() noexcept {
     for (ThreadState* thread = parent->threads.load(); thread != nullptr; thread = thread->next) {
       thread->kernel.Close(&parent->descriptors);
       thread->perf.Close(&parent->descriptors);
+      if (ThreadStacks* const stacks = thread->stacks.load()) stacks->clock.Close(&parent->descriptors);
     }
   }
   for (auto& mirror : g_mirrors) mirror.store(nullptr);  // the other copies forget too, and come again

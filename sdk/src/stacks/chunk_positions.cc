@@ -14,9 +14,9 @@ void ChunkPositions::Begin(std::int64_t cpu_ns) noexcept {
   seen_count_ = 0;
 }
 
-void ChunkPositions::Note(std::int64_t cpu_ns, std::int64_t after_ns, std::uint64_t samples) noexcept {
-  if (seen_count_ < kMostSeen) seen_[seen_count_] = {cpu_ns - begin_ns_, samples};
-  ++seen_count_;
+void ChunkPositions::Note(std::int64_t cpu_ns, std::int64_t after_ns, std::uint64_t samples, bool is_in_tick) noexcept {
+  if (is_in_tick && seen_count_ < kMostSeen) seen_[seen_count_] = {cpu_ns - begin_ns_, samples};
+  if (is_in_tick) ++seen_count_;
   begin_ns_ += after_ns - cpu_ns;
   Add(&all_squares_, samples * samples);
 }

@@ -15,8 +15,9 @@ class ChunkPositions {
  public:
   /// CPU time in chunks begins at `cpu_ns` of the thread's CPU clock.
   void Begin(std::int64_t cpu_ns) noexcept;
-  /// The thread was seen at `cpu_ns`, and went on at `after_ns`; the sighting stands for `samples`.
-  void Note(std::int64_t cpu_ns, std::int64_t after_ns, std::uint64_t samples) noexcept;
+  /// The thread was seen at `cpu_ns`, and went on at `after_ns`; the sighting stands for `samples`. Only those that
+  /// came with the kernel's ticks can keep step with them.
+  void Note(std::int64_t cpu_ns, std::int64_t after_ns, std::uint64_t samples, bool is_in_tick) noexcept;
   /// CPU time in chunks ends at `cpu_ns`.
   void End(std::int64_t cpu_ns) noexcept;
   /// By how much the squares of the sightings' samples are to grow, so that the error that follows from them covers

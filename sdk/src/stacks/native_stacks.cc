@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "chunk/open_work.h"
 #include "chunk/thread_state.h"
@@ -50,6 +51,18 @@ constexpr std::size_t kMostOwnStackBytes = std::size_t{8} << 20;
 /// Longer than a tick of any kernel (10 ms). A sample that is this late was held back: the thread was in a system call,
 /// had no core in the ticks, or blocked the signal.
 constexpr std::int64_t kLatestNanoseconds = 20'000'000;
+/// The clock is set to this at least: a call that stays in the kernel is interrupted as often, for some 5 us.
+constexpr std::int64_t kLeastPeriodNanoseconds = 400'000;
+/// The clock's signal is this late at most: see `ClockSlack`.
+constexpr std::int64_t kMostSlackNanoseconds = 800'000;
+/// A moment that fell between two chunks is made up for in so much time.
+constexpr std::int64_t kMissedNanoseconds = 1'000'000;
+/// After so many silences in turn there are timers only: the thread is in the kernel nearly always, or the clock's
+/// signals do not come.
+constexpr int kMostSilences = 50;
+/// A thread that is in the kernel for a part p of its time is not found there in so many ticks with a chance of
+/// (1 - p)^50. Its samples then count for the place at hand, which is an error of at most p (1 - p)^50 < 0.8 points.
+constexpr int kMostKernelTicks = 50;
 /// A stack without a limit is taken to be so large: what lies further down may be something else.
 constexpr std::uintptr_t kMostMainStackBytes = std::uintptr_t{64} << 20;
 /// So often somebody who writes tries to get a thread's table: its handler may have lost the CPU.
@@ -144,11 +157,82 @@ CREMA_NEVER_INLINE void CountStack(void* argument) {
   table->Count(place, depth, {samples, samples * samples});
 }
 
-bool Arm(const ThreadStacks& stacks, std::int64_t until_ns) {
+bool SetTimer(const ThreadStacks& stacks, std::int64_t until_ns) {
   itimerspec when = {};
   when.it_value.tv_sec = static_cast<time_t>(until_ns / kNanoseconds);
   when.it_value.tv_nsec = static_cast<long>(until_ns % kNanoseconds);
   return timer_settime(stacks.timer, 0, &when, nullptr) == 0;
+}
+
+/// The clock's signal comes so late at most: 5 us on most machines, 70 us on a virtual one that is busy. And while a
+/// thread changes places with others, its CPU clock goes on and this one does not. If the thread was in the kernel at
+/// first, the signal comes after the whole time once more.
+std::int64_t ClockSlack(const ThreadStacks& stacks) {
+  return std::min(stacks.clock_period_ns / 2, kMostSlackNanoseconds);
+}
+
+/// The clock is to send its signal `until_ns` after `cpu_ns`, which is now.
+void SetClock(Recorder* recorder, ThreadStacks* stacks, std::int64_t cpu_ns, std::int64_t until_ns) {
+  const std::int64_t period_ns = std::max(until_ns, kLeastPeriodNanoseconds);
+  if (!stacks->clock.Set(period_ns, &recorder->descriptors)) return;
+  stacks->clock_period_ns = period_ns;
+  stacks->clock_due_ns = cpu_ns + period_ns;
+  stacks->clock_ahead_ns = 0;
+}
+
+/// The thread's last chunk has ended at `cpu_ns`. The clock went on until now, so it is ahead of the schedule.
+void StopClock(ThreadStacks* stacks, std::int64_t cpu_ns) {
+  stacks->clock.Stop();
+  if (!stacks->clock.is_set()) return;
+  const std::int64_t now_ns = ThreadCpuNanoseconds();
+  stacks->is_clock_missed = stacks->clock_due_ns >= cpu_ns && stacks->clock_due_ns <= now_ns;
+  stacks->clock_ahead_ns += now_ns - cpu_ns;
+  stacks->clock_due_ns -= now_ns - cpu_ns;
+}
+
+/// CPU time in chunks has gone on at `cpu_ns`.
+void ResumeClock(ThreadStacks* stacks, std::int64_t cpu_ns) {
+  const bool is_missed = std::exchange(stacks->is_clock_missed, false);
+  if (stacks->clock.is_set() && !is_missed) return stacks->clock.GoOn();
+  // A moment between two chunks says nothing of either. The next one is random, too: as the last digits of the time.
+  const std::int64_t random_ns = is_missed ? kLeastPeriodNanoseconds + cpu_ns % kMissedNanoseconds : 0;
+  SetClock(stacks->recorder.load(std::memory_order_relaxed), stacks, cpu_ns,
+           std::max(stacks->schedule.UntilDue(cpu_ns), random_ns));
+}
+
+/// The timer strikes when the next sample is due; if there is a clock, only when that was silent. `cpu_ns` is now.
+bool ArmTimer(const ThreadStacks& stacks, std::int64_t cpu_ns) {
+  std::int64_t until_ns = stacks.schedule.UntilDue(cpu_ns);
+  if (stacks.clock.is_set()) until_ns = stacks.clock_due_ns + ClockSlack(stacks) - cpu_ns;
+  if (stacks.kernel_samples != 0) until_ns = SampleSchedule::kNextTick;
+  return SetTimer(stacks, std::max(until_ns, SampleSchedule::kNextTick));
+}
+
+/// How many samples to count where the thread is now. `cpu_ns` is now; the timer's signals come in ticks, all others
+/// from the clock.
+std::uint64_t TakeSamples(Recorder* recorder, ThreadStacks* stacks, std::int64_t cpu_ns, bool is_tick) {
+  SampleSchedule& schedule = stacks->schedule;
+  if (!stacks->clock.is_open()) return schedule.Take(cpu_ns) + std::exchange(stacks->kernel_samples, 0);
+  const bool is_in_kernel = stacks->ticks.WereInKernel() && is_tick;
+  const std::int64_t late_ns = cpu_ns - stacks->clock_due_ns;
+  const std::int64_t slack_ns = ClockSlack(*stacks);
+  if (is_tick && !stacks->clock.is_set()) return 0;
+  if (!is_tick && late_ns < slack_ns) {
+    stacks->silences = 0;
+    return schedule.Take(cpu_ns + stacks->clock_ahead_ns);
+  }
+  // The timer has struck in a tick, and its signal comes when the thread leaves the kernel. So this was a long call.
+  if (is_tick && late_ns > slack_ns + stacks->clock.tick_ns() + slack_ns) {
+    return schedule.Take(cpu_ns) + std::exchange(stacks->kernel_samples, 0);
+  }
+  if (stacks->kernel_samples == 0) stacks->kernel_ticks = 0;
+  if (late_ns >= slack_ns) {
+    stacks->kernel_samples += schedule.Take(stacks->clock_due_ns + stacks->clock_ahead_ns);
+    if (++stacks->silences > kMostSilences) stacks->clock.GiveUp(&recorder->descriptors);
+  }
+  if (!is_tick) return 0;
+  if (!is_in_kernel && ++stacks->kernel_ticks < kMostKernelTicks) return 0;
+  return std::exchange(stacks->kernel_samples, 0);
 }
 
 /// Whether the thread is in pthread_sigmask(3), which sigprocmask(2) calls, too.
@@ -187,7 +271,7 @@ CREMA_NEVER_INLINE void CallOnStack(char* top, void (*function)(void*), void* ar
 
 /// Uses nothing but memory: whatever the thread was doing, it may be in the middle of it. It may run on a small stack
 /// of the program's. Its calls do: if one is trapped, the kernel sees that a handler of SIGSYS must not begin there.
-void Sample(ThreadState* thread, const void* context) {
+void Sample(ThreadState* thread, const void* context, bool is_tick) {
   ThreadStacks* const stacks = thread->stacks.load(std::memory_order_relaxed);
   Recorder* const recorder = stacks->recorder.load(std::memory_order_relaxed);
   const std::int64_t begin_ns = ThreadCpuNanoseconds();
@@ -200,11 +284,12 @@ void Sample(ThreadState* thread, const void* context) {
   if (is_free) {
     AcquireForSanitizer(stacks);
     const bool is_late = stacks->schedule.LateNanoseconds(begin_ns) > kLatestNanoseconds;
-    std::uint64_t samples = stacks->schedule.Take(begin_ns);
+    std::uint64_t samples = 0;
     if (CREMA_UNLIKELY(is_late && IsUnblocking(context))) {  // the thread was elsewhere when they were due
-      recorder->stacks.CountLost(samples);
+      recorder->stacks.CountLost(stacks->schedule.Take(begin_ns));
       stacks->was_blocked.store(true, std::memory_order_relaxed);
-      samples = 0;
+    } else {
+      samples = TakeSamples(recorder, stacks, begin_ns, is_tick);
     }
     // In a helper's scope the thread works for another thread's chunk.
     if (samples != 0 && !work->is_helper) {
@@ -223,8 +308,13 @@ void Sample(ThreadState* thread, const void* context) {
     stacks->is_taken.store(false, std::memory_order_release);
   }
   const std::int64_t end_ns = ThreadCpuNanoseconds();
-  if (counted != 0) stacks->positions.Note(begin_ns, end_ns, counted);
-  if (!Arm(*stacks, is_free ? stacks->schedule.UntilDue(end_ns) : SampleSchedule::kNextTick)) {
+  if (counted != 0) stacks->positions.Note(begin_ns, end_ns, counted, !stacks->clock.is_open());
+  // A tick before the clock is due, or just then, leaves the clock alone.
+  const bool is_silent = begin_ns - stacks->clock_due_ns >= ClockSlack(*stacks);
+  if (!stacks->schedule.is_paused() && (is_silent || !stacks->clock.is_set())) {
+    SetClock(recorder, stacks, end_ns, stacks->schedule.UntilDue(end_ns));
+  }
+  if (!(is_free ? ArmTimer(*stacks, end_ns) : SetTimer(*stacks, SampleSchedule::kNextTick))) {
     stacks->has_failed.store(true, std::memory_order_relaxed);
     stacks->is_armed.store(false, std::memory_order_relaxed);
   }
@@ -235,9 +325,12 @@ void OnSignal(int, siginfo_t* info, void* context) {
   const int host_errno = errno;
   auto* const thread = static_cast<ThreadState*>(t_context);
   ThreadStacks* const stacks = thread == nullptr ? nullptr : thread->stacks.load(std::memory_order_relaxed);
-  const bool is_ours = info->si_code == SI_TIMER && stacks != nullptr && info->si_value.sival_ptr == stacks;
+  const bool is_tick = info->si_code == SI_TIMER && stacks != nullptr && info->si_value.sival_ptr == stacks;
+  const bool is_ours = is_tick || (stacks != nullptr && stacks->clock.HasSent(*info));
   if (is_ours) stacks->is_in_handler.store(true);
-  if (is_ours && stacks->is_armed.load(std::memory_order_relaxed) && g_mode.load() == kModeOn) Sample(thread, context);
+  if (is_ours && stacks->is_armed.load(std::memory_order_relaxed) && g_mode.load() == kModeOn) {
+    Sample(thread, context, is_tick);
+  }
   if (is_ours) stacks->is_in_handler.store(false);
   errno = host_errno;
 }
@@ -385,14 +478,19 @@ void TakeHandlerStackBack(const ThreadStacks& stacks) {
 }
 
 /// Takes the signal away if it is pending: the thread blocks it, and may wait for signals itself.
-void DrainSignal() {
+void DrainSignal(ThreadStacks* stacks) {
   sigset_t ours;
   sigemptyset(&ours);
   sigaddset(&ours, kSignal);
   const timespec at_once = {};
   siginfo_t info = {};
-  if (sigtimedwait(&ours, &info, &at_once) != kSignal || info.si_code == SI_TIMER) return;
-  syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), kSignal, &info);  // somebody else's: back to its place
+  siginfo_t other = {};
+  // One of the timer may be pending beside another one, which is the clock's or somebody else's.
+  for (int i = 0; i < 2 && sigtimedwait(&ours, &info, &at_once) == kSignal; ++i) {
+    if (info.si_code != SI_TIMER && !stacks->clock.HasSent(info)) other = info;
+  }
+  if (other.si_signo == 0) return;
+  syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), kSignal, &other);  // back to its place
 }
 
 void StartSchedule(const Recorder& recorder, const ThreadState& thread, ThreadStacks* stacks) {
@@ -523,8 +621,10 @@ void NativeStacks::StopTimers(Recorder* recorder) noexcept {
     if (stacks == nullptr || !stacks->has_timer) continue;
     stacks->is_armed.store(false);
     timer_settime(stacks->timer, 0, &never, nullptr);
+    stacks->clock.Stop();
     // A handler that has begun makes system calls of its own; ours here may be the one that was interrupted.
     for (int i = 0; i < kMostTries && thread != t_context && stacks->is_in_handler.load(); ++i) sched_yield();
+    stacks->clock.Close(&recorder->descriptors);
   }
 }
 
@@ -624,8 +724,9 @@ void ArmStacks(Recorder* recorder, ThreadState* thread) noexcept {
   }
   stacks = thread->stacks.load(std::memory_order_relaxed);
   if (!stacks->schedule.is_paused()) StartSchedule(*recorder, *thread, stacks);  // recording was switched off meanwhile
+  stacks->clock.Open(kSignal, thread->tid, &recorder->descriptors);
   stacks->is_armed.store(true, std::memory_order_release);
-  if (Arm(*stacks, stacks->schedule.UntilDue())) return;
+  if (ArmTimer(*stacks, stacks->schedule.paused_ns())) return;
   stacks->is_armed.store(false, std::memory_order_relaxed);
   recorder->stacks.Refuse(recorder, NoStacks::kNoTimer);
 }
@@ -635,7 +736,10 @@ void ResumeStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept {
   if (stacks == nullptr || !stacks->is_armed.load(std::memory_order_relaxed) || !stacks->schedule.is_paused()) return;
   if (!cpu_ns.has_value()) return;
   stacks->positions.Begin(*cpu_ns);
+  stacks->clock_due_ns += *cpu_ns - stacks->schedule.paused_ns();
   stacks->schedule.Resume(*cpu_ns);
+  ResumeClock(stacks, *cpu_ns);
+  if (stacks->clock.is_open()) stacks->ticks.WereInKernel();  // those between two chunks say nothing of either
 }
 
 void PauseStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept {
@@ -650,12 +754,15 @@ void PauseStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept {
   Recorder* const recorder = stacks->recorder.load(std::memory_order_relaxed);
   NativeStacks& all = recorder->stacks;
   if (stacks->was_blocked.exchange(false, std::memory_order_relaxed)) all.Refuse(recorder, NoStacks::kBlockedInChunk);
-  if (stacks->schedule.is_paused() || !cpu_ns.has_value()) return;
+  if (stacks->schedule.is_paused() || !cpu_ns.has_value()) return stacks->clock.Stop();
+  StopClock(stacks, *cpu_ns);
   stacks->schedule.Pause(*cpu_ns);
   stacks->positions.End(*cpu_ns);
-  if (stacks->schedule.LateNanoseconds(*cpu_ns) < 0) return;
+  const bool is_late = stacks->schedule.LateNanoseconds(*cpu_ns) >= 0;
+  if (!is_late && stacks->kernel_samples == 0 && !stacks->clock.is_open()) return;
   const bool is_blocked = IsBlocked();
-  if (is_blocked) DrainSignal();
+  if (is_blocked) DrainSignal(stacks);
+  if (!is_late) return;
   if (was_armed && !is_blocked) return;  // what is due is left to the next chunk
   all.CountLost(stacks->schedule.Take(*cpu_ns));
   if (is_blocked) return all.Refuse(recorder, NoStacks::kBlockedInChunk);
@@ -667,6 +774,8 @@ void EndStacks(ThreadState* thread) noexcept {
   ThreadStacks* const stacks = thread->stacks.load(std::memory_order_relaxed);
   if (stacks == nullptr || !stacks->has_timer) return;
   stacks->is_armed.store(false, std::memory_order_relaxed);
+  stacks->clock.Stop();
+  stacks->clock.Close(&stacks->recorder.load(std::memory_order_relaxed)->descriptors);
   timer_delete(stacks->timer);
   stacks->has_timer = false;
   TakeHandlerStackBack(*stacks);

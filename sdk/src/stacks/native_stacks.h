@@ -15,6 +15,7 @@
 #include "stacks/call_frame.h"
 #include "stacks/chunk_positions.h"
 #include "stacks/stack_table.h"
+#include "stacks/task_clock.h"
 
 namespace crema {
 namespace internal {
@@ -40,8 +41,8 @@ class SampleSchedule {
   std::uint64_t Take(std::int64_t cpu_ns) noexcept;
   /// How long a timer must run until the next sample. One that is late comes with the kernel's next tick.
   std::int64_t UntilDue(std::int64_t cpu_ns) const noexcept { return due_ns_ > cpu_ns ? due_ns_ - cpu_ns : kNextTick; }
-  /// The same while it is paused.
-  std::int64_t UntilDue() const noexcept { return UntilDue(paused_ns_); }
+  /// When the thread's last chunk ended.
+  std::int64_t paused_ns() const noexcept { return paused_ns_; }
   /// How long ago the next sample became due; negative: it is not due yet.
   std::int64_t LateNanoseconds(std::int64_t cpu_ns) const noexcept { return cpu_ns - due_ns_; }
 
@@ -72,6 +73,16 @@ struct ThreadStacks {
   bool brings_stack = false;             ///< the thread had no stack for handlers, and gets one
   timer_t timer = {};
   SampleSchedule schedule;
+  TaskClock clock;
+  std::int64_t clock_due_ns = 0;     ///< the clock is to send its signal at this time of the thread's CPU clock
+  std::int64_t clock_period_ns = 0;  ///< what it was set to
+  std::int64_t clock_ahead_ns = 0;   ///< how long it has counted outside chunks since
+  bool is_clock_missed = false;      ///< it was due outside chunks
+  int silences = 0;                  ///< how often in turn it was silent when it was due
+  /// Samples that were due while the thread was in the kernel. A tick that finds it there says where.
+  std::uint64_t kernel_samples = 0;
+  int kernel_ticks = 0;  ///< since there are some
+  TickModes ticks;
   ChunkPositions positions;
 };
 
