@@ -88,8 +88,9 @@ void AddSlow(const JudgedRun& run, const VerdictRule& rule, const SlowOnes& foun
   const double duration = row.duration.value_or(0);
   const double predicted = row.predicted.value_or(0);
   const std::string name = ShortName(row.name.str());
+  const double others_slow = found.slow - 1;
   const std::string more =
-      found.slow > 1 ? fmt::format("; {} more {} slow", HumanCount(found.slow - 1), found.slow > 2 ? "are" : "is") : "";
+      others_slow > 0 ? fmt::format("; {} more {} slow", HumanCount(others_slow), others_slow > 1 ? "are" : "is") : "";
   run.Add(rule, 0,
           fmt::format("{} took {} times as long as chunks of the same size do {}: {} more, over {}{}.", name,
                       HumanFactor(duration / predicted), others, HumanDuration(duration - predicted),
