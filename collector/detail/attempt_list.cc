@@ -57,9 +57,13 @@ class Lister {
     return at->second;
   }
   uint32_t InputOf(const ChunkInput& input) {
-    const ListedInput listed = {list_->datasets.Number(input.dataset), list_->files.Number(input.file)};
+    ListedInput listed = {list_->datasets.Number(input.dataset), list_->files.Number(input.file)};
+    const auto [kind, is_new_kind] = kinds_.try_emplace({listed.dataset, passes_.Number(input.pass)},
+                                                        static_cast<uint32_t>(list_->dataset_of_kind.size()));
+    if (is_new_kind) list_->dataset_of_kind.push_back(listed.dataset);
+    listed.kind = kind->second;
     const auto [at, is_new] =
-        inputs_.try_emplace({listed.dataset, listed.file}, static_cast<uint32_t>(list_->inputs.size()));
+        inputs_.try_emplace({listed.kind, listed.file}, static_cast<uint32_t>(list_->inputs.size()));
     if (is_new) list_->inputs.push_back(listed);
     return at->second;
   }
@@ -78,6 +82,8 @@ class Lister {
   AttemptList* list_;
   std::map<std::pair<std::string, int64_t>, uint32_t> processes_;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> inputs_;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> kinds_;
+  NameNumbers passes_;
   std::map<std::pair<uint32_t, uint64_t>, uint32_t> threads_;
 };
 

@@ -29,6 +29,7 @@ class NameNumbers {
 struct ListedInput {
   uint32_t dataset = 0;
   uint32_t file = 0;
+  uint32_t kind = 0;  ///< the dataset in one pass
 };
 
 struct ListedProcess {
@@ -60,6 +61,7 @@ struct AttemptList {
   std::vector<ListedInput> inputs;
   NameNumbers datasets;
   NameNumbers files;
+  std::vector<uint32_t> dataset_of_kind;
 
   uint32_t DatasetOf(const AttemptRow& row) const { return inputs[row.input].dataset; }
   uint32_t FileOf(const AttemptRow& row) const { return inputs[row.input].file; }

@@ -73,15 +73,15 @@ class Keeper {
  public:
   Keeper(const AttemptList& list, const DetailOptions& options, RunDetail* detail)
       : list_(list), options_(options), detail_(detail), kept_for_(list.rows.size(), 0) {
-    std::vector<uint32_t> dataset_of_input;
-    for (const ListedInput& input : list.inputs) dataset_of_input.push_back(input.dataset);
-    findings_ = FindStragglers(list.rows, list.helpers, dataset_of_input);
+    std::vector<uint32_t> kind_of_input;
+    for (const ListedInput& input : list.inputs) kind_of_input.push_back(input.kind);
+    findings_ = FindStragglers(list.rows, list.helpers, kind_of_input);
     for (const DatasetFit& fit : findings_.datasets) fits_[fit.dataset] = fit.fit;
     turns_ = FindTurns(list.rows);
   }
 
   std::optional<double> Expected(const AttemptRow& row) const {
-    const auto fit = fits_.find(list_.DatasetOf(row));
+    const auto fit = fits_.find(list_.inputs[row.input].kind);
     if (fit == fits_.end() || (fit->second.slope_known && row.events == AttemptRow::kUnknown)) return std::nullopt;
     return fit->second.Predict(static_cast<double>(std::max<int64_t>(0, row.events)));
   }
@@ -220,8 +220,9 @@ void KeepAttempts(const AttemptList& list, const TimelinePlaces& places, const s
   Keeper keeper(list, options, detail);
   keeper.Choose();
   for (const DatasetFit& fit : keeper.findings().datasets) {
-    detail->fits.push_back({dataset_of[fit.dataset], fit.fit.fixed_seconds, fit.fit.seconds_per_event,
-                            fit.fit.slope_known, fit.fit.points, fit.events_min, fit.events_max});
+    detail->fits.push_back({dataset_of[list.dataset_of_kind[fit.dataset]], fit.fit.fixed_seconds,
+                            fit.fit.seconds_per_event, fit.fit.slope_known, fit.fit.points, fit.events_min,
+                            fit.events_max});
   }
   const std::vector<std::optional<double>> limits = SizeLimits(list);
   std::map<size_t, std::string_view> reasons;

@@ -1,6 +1,8 @@
 // Verdicts on what takes longer than its like.
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "collector/appearance/human_numbers.h"
@@ -86,7 +88,9 @@ void AddSlow(const JudgedRun& run, const VerdictRule& rule, const SlowOnes& foun
   const double duration = row.duration.value_or(0);
   const double predicted = row.predicted.value_or(0);
   const std::string name = ShortName(row.name.str());
-  const std::string more = found.slow > 1 ? fmt::format("; {} more are slow", HumanCount(found.slow - 1)) : "";
+  const double others_slow = found.slow - 1;
+  const std::string more =
+      others_slow > 0 ? fmt::format("; {} more {} slow", HumanCount(others_slow), others_slow > 1 ? "are" : "is") : "";
   run.Add(rule, 0,
           fmt::format("{} took {} times as long as chunks of the same size do {}: {} more, over {}{}.", name,
                       HumanFactor(duration / predicted), others, HumanDuration(duration - predicted),
@@ -169,12 +173,16 @@ void JudgeSkew(const JudgedRun& run) {
   const double busy = run.measurement.Metric("busy_time").value_or(0);
   const BreakdownRow* worst = nullptr;
   double largest = 0;
+  std::map<std::string, int> passes_of;
+  for (const ChunkFitRow& fit : run.measurement.chunk_fits) ++passes_of[fit.dataset.str()];
   for (const BreakdownRow& row : run.measurement.datasets) {
     const double median = row.duration_p50.value_or(0);
     const double high = row.duration_p95.value_or(0);
     const double sum = row.duration_sum.value_or(0);
     if (median <= 0 || !kAttemptsOfSpread.Holds(row.attempts.value_or(0))) continue;
     if (busy > 0 && !kBusyTimeOfSpread.Holds(sum / busy)) continue;
+    // the quantiles are of all attempts, and of all passes
+    if (!kFailedOfSpread.Holds(row.failed.value_or(0) / *row.attempts) || passes_of[row.name.str()] > 1) continue;
     if (!rule.threshold.Holds(high / median) || high / median <= largest) continue;
     largest = high / median;
     worst = &row;

@@ -82,6 +82,8 @@ inline constexpr Bound kChunksOfSlowFile = From(3, "chunks: the mean of fewer sa
 inline constexpr Bound kSeveral = From(2, "one alone cannot be compared");
 inline constexpr Bound kAttemptsOfSpread = From(20, "the 95 % quantile of fewer chunks is the longest chunk");
 inline constexpr Bound kBusyTimeOfSpread = From(0.10, "of the busy time: a smaller dataset does not matter");
+inline constexpr Bound kFailedOfSpread =
+    UpTo(0.02, "of the attempts: failed ones are cut off, and do not show how long chunks take");
 
 inline constexpr Bound kMostlyWaits = Below(0.5, "a section with less CPU is painted as waiting");
 

@@ -317,6 +317,11 @@ inline const Knob kKnobs[] = {
        (*document)["datasets"][0]["duration_p95"] = 10;
        (*document)["datasets"][0]["duration_sum"] = 94 * share;
      }},
+    {"skewed-dataset", 3,
+     [](Json* document, double share) {
+       (*document)["datasets"][0]["duration_p95"] = 10;
+       (*document)["datasets"][0]["failed"] = 100 * share;
+     }},
     {"slow-file", 0, [](Json* document, double factor) { SlowDown(document, 5, factor); }},
     {"slow-file", 1,
      [](Json* document, double chunks) {

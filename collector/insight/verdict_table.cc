@@ -195,10 +195,11 @@ const std::vector<VerdictRule>& VerdictTable() {
        Above(4),
        kNever,
        Severity::kWarning,
-       "a dataset with attempts {2} and a share {3} of the busy time has duration_p95 / duration_p50 {0}",
+       "a dataset of one pass with attempts {2}, a share {3} of the busy time and a share {4} of failed attempts has "
+       "duration_p95 / duration_p50 {0}",
        "for chunks of one size the ratio is below 2; from 4 on, a few chunks decide when the run ends",
        "Cut chunks by events instead of by files, or start the large ones first.",
-       {&kAttemptsOfSpread, &kBusyTimeOfSpread}},
+       {&kAttemptsOfSpread, &kBusyTimeOfSpread, &kFailedOfSpread}},
       {"slow-file",
        "inputs",
        From(2),

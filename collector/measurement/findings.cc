@@ -31,6 +31,7 @@ constexpr Column kStragglerColumns[] = {
 
 constexpr Column kChunkFitColumns[] = {
     ColumnOf<&ChunkFitRow::dataset>("dataset", "dataset", Kind::kText, 0, "as recorded"),
+    ColumnOf<&ChunkFitRow::pass>("pass", "pass", Kind::kText, 1, "as recorded"),
     ColumnOf<&ChunkFitRow::attempts>("attempts", "ok attempts", Kind::kCount, 1, "ok attempts in the fit"),
     ColumnOf<&ChunkFitRow::fixed_seconds>("fixed_seconds", "fixed", Kind::kDuration, 0,
                                           "the part of a chunk's time that does not depend on its size, at most what "

@@ -33,6 +33,7 @@ struct StragglerRow {
 /// The robust fit of a dataset.
 struct ChunkFitRow {
   Text dataset;
+  Text pass;
   Number attempts;
   Number fixed_seconds;
   Number fixed_seconds_low;

@@ -79,7 +79,9 @@ constexpr Table kTables[] = {
         "stragglers", "Chunks that took far longer than their size explains, largest excess first; at most 1000.",
         "none"),
     TableOf<&Measurement::chunk_fits>(
-        "chunk_fits", "The robust fit of duration = fixed + slope x events of each dataset's ok attempts.", kTooFew),
+        "chunk_fits",
+        "The robust fit of duration = fixed + slope x events of the ok attempts of each dataset, in each pass.",
+        kTooFew),
     TableOf<&Measurement::expected_time>(
         "expected_time",
         "The time that workers and files took, beside the time that chunks of the same dataset and size take. Largest "

@@ -115,7 +115,8 @@ constexpr std::string_view kReadings =
   tell, it is null.
 - **`avg_memory_per_worker_bytes`** is over the time in which the memory is known: since each worker's first sample.
 - **`event_coverage`**: of several announced numbers, crema takes the entries of Coffea's report first, then
-  CREMA_TOTAL_EVENTS, then figures by dataset.
+  CREMA_TOTAL_EVENTS, then figures by dataset. It is null if several reports count more events than the records, and
+  the records would have as many if recomputed chunks counted each time.
 - **`joined`** is known even if the run delay is not, because it comes out of what CPU leaves. `blocked` is not known
   then.
 - **A process with two recorders** has ended when both say so.

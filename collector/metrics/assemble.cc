@@ -282,12 +282,14 @@ void Assembly::AddStragglers(const std::vector<EntryRange>& ranges) {
   }
 }
 
-/// One row for each dataset with an `ok` attempt: the robust fit of duration over events.
+/// One row for each dataset and pass with an `ok` attempt: the robust fit of duration over events.
 void Assembly::AddFits() {
   for (const DatasetFit& dataset : figures_.stragglers.datasets) {
     const RobustFit& fit = dataset.fit;
     ChunkFitRow& row = to_.chunk_fits.emplace_back();
-    row.dataset = Text::OrNull(figures_.findings.attempts.datasets[dataset.dataset]);
+    const auto& [number, pass] = figures_.findings.attempts.kinds[dataset.dataset];
+    row.dataset = Text::OrNull(figures_.findings.attempts.datasets[number]);
+    row.pass = Text::OrNull(pass);
     row.attempts = fit.points;
     if (fit.slope_known) {
       // The chunks that the fit has take it, too: where their time falls with their events, the largest.

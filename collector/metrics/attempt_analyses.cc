@@ -119,14 +119,14 @@ std::vector<NamedSpell> FindNamedSpells(const RunFigures& figures) {
       case SpellOf::kHost:
         return hosts.names[spell.group];
       case SpellOf::kDataset:
-        return attempts.datasets[spell.group];
+        return attempts.datasets[attempts.kinds[spell.group].first];
       case SpellOf::kRun:
         break;
     }
     return "";
   };
   std::vector<NamedSpell> named;
-  const SpellGroups groups = {attempts.dataset_of_input, attempts.file_of_input, hosts.of_process,
+  const SpellGroups groups = {attempts.kind_of_input, attempts.file_of_input, hosts.of_process,
                               !IsNameless(attempts.files), !IsNameless(attempts.datasets)};
   std::vector<SlowSpell> spells = FindSlowSpells(attempts.rows, groups, figures.stragglers.datasets);
   ExplainSpells(attempts.rows, attempts.helpers, groups, figures.stragglers.datasets, &spells);
@@ -140,9 +140,9 @@ std::vector<NamedSpell> FindNamedSpells(const RunFigures& figures) {
 
 void FindSlowChunks(RunFigures& figures) {
   const AttemptFindings& attempts = figures.findings.attempts;
-  figures.stragglers = FindStragglers(attempts.rows, attempts.helpers, attempts.dataset_of_input);
+  figures.stragglers = FindStragglers(attempts.rows, attempts.helpers, attempts.kind_of_input);
   const std::vector<DatasetFit>& fits = figures.stragglers.datasets;
-  ExpectedTimes expected = FindExpectedTimes(attempts.rows, attempts.dataset_of_input, attempts.file_of_input, fits);
+  ExpectedTimes expected = FindExpectedTimes(attempts.rows, attempts.kind_of_input, attempts.file_of_input, fits);
   figures.expected_by_worker = std::move(expected.by_process);
   figures.expected_by_file = std::move(expected.by_file);
   figures.slow_spells = FindNamedSpells(figures);
@@ -168,7 +168,7 @@ AttemptAnalyses AnalyseAttempts(const WorkLimits& limits, const std::function<vo
       {kStragglerBytes * count, [&] { FindSlowChunks(*figures); }},
       {kBreakdownBytes * count, [&] { BreakDownAttempts(*figures); }},
       {kContentionBytes * count,
-       [&] { figures->contention = FindContention(attempts.rows, attempts.helpers, attempts.dataset_of_input); }},
+       [&] { figures->contention = FindContention(attempts.rows, attempts.helpers, attempts.kind_of_input); }},
   };
   if (attempts.summed.empty()) {
     pieces.push_back({kLaneBytes * count, [&] { MeasureLanes(*figures, analyses); }});

@@ -133,6 +133,27 @@ TEST_F(MeasureCoffeaTest, AddsUpTheReportsOfSeveralRunnerCalls) {
   EXPECT_EQ(document["run"]["coffea_report"]["reports"], 2);
 }
 
+TEST_F(MeasureCoffeaTest, CoverageIsUnknownWhereSeveralReportsCountChunksThatWereComputedAgain) {
+  MeasureOptions options;
+  options.coffea_reports = {Save("a.json", R"({"entries": 200, "processtime": 2.0})"),
+                            Save("b.json", R"({"entries": 200, "processtime": 1.9})")};
+  std::vector<Line> lines = {ProcessLine(1, 0)};
+  for (int i = 0; i < 4; ++i) {
+    Line line = ChunkLine(i % 2, i, i + 1);
+    line["chunk"] = i;
+    lines.push_back(line);
+  }
+  Write("a.jsonl", lines);
+  const Document document = Take(options);
+  EXPECT_EQ(document["metrics"]["total_events"], 200);
+  EXPECT_EQ(document["metrics"]["num_recomputed_chunks"], 2);
+  EXPECT_TRUE(document["quality"]["event_coverage"].is_null());
+  options.coffea_reports.pop_back();
+  EXPECT_EQ(Take(options)["quality"]["event_coverage"], 1.0);
+  options.coffea_reports = {Save("a.json", R"({"entries": 300})"), Save("b.json", R"({"entries": 301})")};
+  EXPECT_DOUBLE_EQ(Take(options)["quality"]["event_coverage"].get<double>(), 200 / 601.0);
+}
+
 TEST_F(MeasureCoffeaTest, TakesAReportWhereProcessesRecordedNoChunk) {
   Write("a.jsonl", {ProcessLine(1, 0), EndLine(10)});
   MeasureOptions options;

@@ -68,6 +68,16 @@ class MeasureEngineTest : public MeasureTest {
   }
 };
 
+TEST_F(MeasureEngineTest, TakesATaskThatWasSeenBeforeItEndedOnce) {
+  Write("a.jsonl", {ProcessLine(1), ChunkLine(0, 2, 4), TaskLine(1, 4.5, "process", "executing"),
+                    TaskLine(1, 5, "process", "executing"), TaskLine(6, 7), TaskLine(7, 8, "process", "executing"),
+                    TaskLine(1, 5), EndLine(10)});
+  const Document document = Take();
+  EXPECT_EQ(document["quality"]["tasks_read"], 3);
+  EXPECT_EQ(document["quality"]["chunks_joined_to_tasks"], 1);
+  EXPECT_DOUBLE_EQ(Metric(document, "outside_chunk_time"), 2);
+}
+
 TEST_F(MeasureEngineTest, TasksAroundChunksAndTasksWithoutAreParts) {
   Write("a.jsonl", {ProcessLine(1), TaskLine(1, 5), TaskLine(5, 6, "reduce"),
                     FineLine(6, {FineOf("process", "executor", "seconds", 0.5)}), BeginLine(0, 2), ChunkLine(0, 2, 4),

@@ -119,6 +119,31 @@ TEST_F(MeasureTest, KeepsPassesApart) {
   EXPECT_EQ(document["metrics"]["total_events"], 200);
 }
 
+TEST_F(MeasureTest, ComparesChunksBySizeWithThoseOfTheirPass) {
+  std::vector<Line> lines = {ProcessLine(1, 0)};
+  for (int i = 0; i < 40; ++i) {
+    Line line = ChunkLine(i % 20, 2 * i, 2 * i + (i < 20 ? 0.01 : 1));
+    line["chunk"] = i;
+    line["file"] = i % 4 < 2 ? "a.root" : "b.root";
+    line["pass"] = i < 20 ? "weights" : "analysis";
+    lines.push_back(line);
+  }
+  lines.push_back(EndLine(80));
+  Write("a.jsonl", lines);
+  const Document document = Take();
+  EXPECT_EQ(document["metrics"]["num_chunks"], 40);
+  EXPECT_EQ(document["metrics"]["straggler_chunks"], 0);
+  ASSERT_EQ(document["chunk_fits"].size(), 2u);
+  EXPECT_EQ(document["chunk_fits"][0]["attempts"], 20);
+  for (const Document& row : document["expected_time"]) {
+    EXPECT_NEAR(row["predicted"].get<double>(), row["duration"].get<double>(), 1e-6) << row;
+  }
+  for (const Document& verdict : document["verdicts"]) {
+    EXPECT_NE(verdict["id"], "slow-file");
+    EXPECT_NE(verdict["id"], "skewed-dataset");
+  }
+}
+
 TEST_F(MeasureTest, NeverTakesChunksWithoutFileOrRangeForRepetitions) {
   std::vector<Line> lines = {ProcessLine(1, 0)};
   for (int i = 0; i < 4; ++i) {

@@ -252,7 +252,15 @@ std::optional<double> EventCoverage(const RunFigures& figures) {
   if (!expected.has_value()) return std::nullopt;
   const std::optional<double> events = figures.totals.events.In(1);
   if (!events.has_value() && figures.totals.counts.num_chunks > 0) return std::nullopt;  // chunks that do not tell
-  return Ratio(events.value_or(0), static_cast<double>(*expected));
+  const auto announced = static_cast<double>(*expected);
+  if (figures.coffea.reports > 1 && events.value_or(0) < announced) {
+    double computed = 0;  // each report may count a chunk that others count, too
+    for (const AttemptRow& attempt : figures.findings.attempts.rows) {
+      if (attempt.status == AttemptState::kOk) computed += static_cast<double>(std::max<int64_t>(0, attempt.events));
+    }
+    if (computed >= announced) return std::nullopt;
+  }
+  return Ratio(events.value_or(0), announced);
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin, WorkerPlugin
 SCHEMA = "crema.dask/1"
 SCHEMA_MINOR = 2
 RECORD_SCHEMA = "crema.records/1"
-RECORD_SCHEMA_MINOR = 17
+RECORD_SCHEMA_MINOR = 19
 ASKED_FOR = ("CREMA_REQUESTS", "CREMA_STACKS", "CREMA_GPU")  # switches that hold on workers
 VERSION = "0.1.0"  # as sdk/include/crema/version.h says: a test compares them
 NAME = "crema"
@@ -737,11 +737,19 @@ class CremaWorkerPlugin(WorkerPlugin):
         task = self.worker.state.tasks.get(key)
         return getattr(task, "state", None) in ("cancelled", "resumed") and not getattr(task, "done", True)
 
+    def _write_open_tasks(self) -> None:
+        """Chunks that ended in tasks that still run belong to these all the same; the rest of such a task comes with
+        its end."""
+        for key in list(self._threads.runs):
+            with contextlib.suppress(Exception):
+                self._write_task(key, "executing")
+
     def _write_task(self, key, finish) -> None:
-        stamp = self._stamps.pop(key, None)
-        run = self._threads.runs.pop(key, None)
-        arrived_ns = self._arrived.pop(key, None)
-        seceded_ns = self._seceded.pop(key, None)
+        take = dict.get if finish == "executing" else dict.pop
+        stamp = take(self._stamps, key, None)
+        run = take(self._threads.runs, key, None)
+        arrived_ns = take(self._arrived, key, None)
+        seceded_ns = take(self._seceded, key, None)
         if stamp is None or self.log is None:
             return
         delay, began = stamp
@@ -763,7 +771,7 @@ class CremaWorkerPlugin(WorkerPlugin):
             self._attempts[key] = attempt + 1
             if len(self._attempts) > MOST_FAILED_KEYS:
                 del self._attempts[next(iter(self._attempts))]
-        elif attempt:
+        elif attempt and finish != "executing":
             del self._attempts[key]
         began_ns = int(began * 1e9) + shift_ns
         queue_ns = None if arrived_ns is None else max(0, began_ns - self.clock.anchor_ns - arrived_ns)
@@ -889,6 +897,8 @@ class CremaWorkerPlugin(WorkerPlugin):
                 return
             seconds = self.log.limits.seconds_between()
             now_ns = self.clock.now_ns()
+            if is_asked:
+                self._write_open_tasks()
             if is_asked or now_ns - self._summed_ns >= seconds * 1e9:
                 self._summed_ns = now_ns
                 self._write_fine()

@@ -153,9 +153,11 @@ class LocalBackend:
         grown = [log for log in logs if log.stat().st_size > self._sizes.get(log, 0)]
         own, left_out = (grown, 0) if self.takes_all else _own_logs(grown)
         if left_out > 0:
+            one = left_out == 1
+            what = "one log" if one else f"{left_out} logs"
             warn(
-                f"crema: {left_out} logs in {self._directory} are not measured: their processes did not begin below "
-                "this one",
+                f"crema: {what} in {self._directory} {'is' if one else 'are'} not measured: "
+                f"{'its process' if one else 'their processes'} did not begin below this one",
             )
         for log in own:
             offset = self._sizes.get(log, 0)
@@ -164,9 +166,11 @@ class LocalBackend:
         logged = {pid for log in logs if (pid := _process_of(log)) is not None}
         silent = [child.pid for child in self._older_children if child.pid not in logged]
         if silent:
+            one = len(silent) == 1
             warn(
-                f"crema: {len(silent)} child processes that began before the measurement (first of them {silent[0]}) "
-                "are not measured: begin pools inside the block, or set CREMA_DIR before they begin",
+                f"crema: {'one child process' if one else f'{len(silent)} child processes'} that began before the "
+                f"measurement (pid {silent[0]}{')' if one else ' and others)'} {'is' if one else 'are'} not measured: "
+                "begin pools inside the block, or set CREMA_DIR before they begin",
             )
 
     def sources(self) -> list:

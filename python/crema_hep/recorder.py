@@ -119,6 +119,7 @@ def version():
 
 
 _VARIABLE = "CREMA_DIR"
+_waits_for_children = False
 _told_before = []  # what stood in the variable, and in what is handed on, before children were told
 
 
@@ -151,7 +152,26 @@ def _begin_as_told() -> None:
 
 def _begin_as_child() -> None:
     _end_with_multiprocessing()
+    if _waits_for_children:
+        _begin_as_named()
     _begin_as_told()
+
+
+def _begin_as_named() -> None:
+    if os.environ.get("CREMA_DIR") and os.environ.get("CREMA_OFF") != "1":
+        enable()
+
+
+def _is_fork_server() -> bool:
+    """A fork server imports modules for its children (the main one, from Python 3.14 on), and works on nothing itself:
+    it has no log, and no thread of ours."""
+    functions = set()
+    frame = sys._getframe()
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "multiprocessing.forkserver":
+            functions.add(frame.f_code.co_name)
+        frame = frame.f_back
+    return "main" in functions and "_serve_one" not in functions
 
 
 def _end_with_multiprocessing() -> None:
@@ -180,9 +200,13 @@ def _start() -> None:
     process = sys.modules.get("multiprocessing.process")
     if process is not None and process.parent_process() is not None:
         _end_with_multiprocessing()
-    if os.environ.get("CREMA_DIR") and os.environ.get("CREMA_OFF") != "1":
-        enable()
-    _begin_as_told()
+    global _waits_for_children
+    _waits_for_children = _is_fork_server()
+    if _waits_for_children:
+        _disable()  # else the next question whether it is on begins a log
+    else:
+        _begin_as_named()
+        _begin_as_told()
 
 
 if library.IS_LOADED:

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import weakref
 
 from .local_backend import LocalBackend
 
@@ -45,13 +46,14 @@ class TaskVineBackend(LocalBackend):
         if directory is None:
             directory = pathlib.Path(os.environ.get("VINE_RUNTIME_INFO_DIR", "vine-run-info")) / "most-recent"
         self._log_directories.append(pathlib.Path(directory).resolve())
-        submit = manager.submit
+        instead = vars(manager).get("submit")  # what somebody else put there
+        held = weakref.ref(manager)  # a manager that holds itself would go on to listen on its port
 
         def submit_told(task):
             if self._is_on:
                 task.set_env_var("CREMA_DIR", os.path.abspath(self._directory))
                 task.set_env_var("CREMA_INTERVAL", f"{self._interval:g}")
-            return submit(task)
+            return instead(task) if instead else type(held()).submit(held(), task)
 
         manager.submit = submit_told
 

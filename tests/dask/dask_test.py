@@ -264,6 +264,17 @@ class Lanes(DaskTestCase):
         self.assertEqual(document["quality"]["tasks_without_chunk"], 0)
         self.assert_budget_adds_up(document)
 
+    def test_chunks_of_tasks_that_still_run_are_the_tasks(self):
+        truth = self.run_scenario("still_running")
+        around = []
+        for name in ("open.ndjson", "run.ndjson"):  # as the measurement ended, and when the tasks had
+            document = self.collect(self.directory / name)
+            self.assertEqual(document["metrics"]["num_chunks"], truth["chunks"])
+            self.assertEqual((document["quality"]["tasks_read"], document["quality"]["chunks_unjoined"]), (2, 0))
+            self.assert_budget_adds_up(document)
+            around.append(document["metrics"]["outside_chunk_time"])
+        self.assertLess(around[0], around[1])
+
 
 class Passes(DaskTestCase):
     def test_functions_and_spans_are_passes_and_no_repeats(self):

@@ -85,7 +85,7 @@ class Run:
         return attach(client, **options)
 
     def end(self, client, attachment, **truth):
-        attachment.stop()
+        attachment.stop(timeout=120)
         wait_for_heartbeats(client)
         self.truth.update(client.run_on_scheduler(_account), **truth)
         self.truth["silent"] = attachment.silent
@@ -180,7 +180,7 @@ def adaptive(run):
         cluster.adapt(minimum=0, maximum=3, interval="200ms", wait_count=2)
         attachment.start()
         wait(client.map(record_chunk, range(300), seconds=0.02, key="record_chunk"))
-        deadline = time.time() + 30
+        deadline = time.time() + 120
         while client.scheduler_info(n_workers=-1)["workers"] and time.time() < deadline:
             time.sleep(0.2)
         time.sleep(1)
@@ -312,13 +312,15 @@ def leaves_out_of_memory(run):
 
 
 def leaves_adaptive(run):
-    """As `adaptive`, but the workers end only when their nannies kill them, and rest long enough before to send all."""
+    """As `adaptive`, but the workers end only when their nannies kill them, and have sent all before they go."""
     with local_cluster(workers=0, threads=1) as (cluster, client):
         client.register_plugin(Lasting())
         attachment = run.attach(client)
-        cluster.adapt(minimum=0, maximum=2, interval="500ms", wait_count=10)
+        cluster.adapt(minimum=0, maximum=2, interval="500ms", wait_count=10**6)
         attachment.start()
         wait(client.map(record_chunk, range(100), seconds=0.02, key="record_chunk"))
+        attachment.flush(timeout=120)
+        cluster.adapt(minimum=0, maximum=2, interval="500ms", wait_count=2)
         while client.scheduler_info(n_workers=-1)["workers"]:
             time.sleep(0.2)
         time.sleep(6)
@@ -397,6 +399,30 @@ def _drive(number):
     with worker_client() as client:
         children = client.map(record_chunk, range(5 * number, 5 * number + 5), seconds=0.1, key=f"child{number}")
         return sum(client.gather(children))
+
+
+def _record_and_stay(number, folder):
+    record_chunk(number)
+    pathlib.Path(folder, f"recorded-{number}").touch()
+    while not pathlib.Path(folder, "go").exists():
+        time.sleep(0.05)
+
+
+def still_running(run):
+    """Tasks that have done their chunks, and go on as the measurement ends."""
+    with local_cluster(threads=1) as (_, client):
+        attachment = run.attach(client)
+        attachment.start()
+        futures = client.map(_record_and_stay, range(2), folder=str(run.directory), key="stay")
+        while len(list(run.directory.glob("recorded-*"))) < 2:
+            time.sleep(0.05)
+        attachment.stop(timeout=120)
+        attachment.save(run.directory / "open.ndjson")
+        (run.directory / "go").touch()
+        wait(futures)
+        attachment.flush(timeout=120)
+        attachment.save(run.directory / "run.ndjson")
+        run.truth.update(chunks=2)
 
 
 def seceded(run):
@@ -645,7 +671,7 @@ def broken_pickle(run):
             attachment.stop()
             run.truth.setdefault("refusals", []).append(attachment.refused)
         cluster.scale(3)
-        client.wait_for_workers(3, timeout=60)
+        client.wait_for_workers(3, timeout=600)
         run.end(client, attachment, workers=len(client.scheduler_info(n_workers=-1)["workers"]))
 
 
@@ -1015,7 +1041,7 @@ def preloaded(run):
         wait(futures)
         for process in started[1:3]:
             process.send_signal(signal.SIGTERM)
-            process.wait(20)
+            process.wait(120)
             time.sleep(1)  # the scheduler takes note
             wait(futures)  # results that went with their worker are computed again
         run.end(client, attachment, chunks=300)

@@ -5,14 +5,20 @@ import json
 import os
 import pathlib
 import shutil
+import subprocess
+import sys
 import unittest
 
 import installed
 
+sys.path.append(str(installed.CHECKOUT / "tests/engines"))
+
+import debian_13  # noqa: E402
+
 PARSL = installed.CHECKOUT / ".cache/parsl"
-EXECUTORS = ("iterative", "futures", "dask", "parsl")  # TaskVine for Python is in no package registry
+EXECUTORS = ("iterative", "futures", "dask", "parsl", "taskvine")
 RUN = """
-import contextlib, hashlib, json, sys, warnings
+import contextlib, gc, hashlib, json, os, socket, subprocess, sys, warnings
 import crema_hep
 from coffea import processor
 from coffea.nanoevents import NanoAODSchema
@@ -28,6 +34,17 @@ def executor_of(kind):
         from distributed import Client
         with Client(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as client:
             yield processor.DaskExecutor(client=client, status=False)
+    elif kind == "taskvine":
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        command = ["vine_worker", "--cores", "2", "--memory", "4000", "--disk", "4000", "127.0.0.1", str(port)]
+        worker = subprocess.Popen(command, stdout=sys.stderr)
+        try:
+            yield processor.TaskVineExecutor(port=port, status=False, filepath=os.getcwd())
+        finally:
+            worker.terminate()
+            worker.wait()
     else:
         import parsl
         from parsl.config import Config
@@ -56,10 +73,20 @@ if __name__ == "__main__":
     kind, path = sys.argv[1:]
     with executor_of(kind) as executor:
         plain, _ = run(executor, TopQuarks, path)
+        gc.collect()  # Coffea's manager for TaskVine holds itself, and its port
         with crema_hep.MetricsCollector(executor) as collector:
             decorated, report = run(executor, DecoratedTopQuarks, path)
             collector.set_coffea_report(report)
     print(json.dumps({"outputs": [plain, decorated], "document": collector.measurement.document}))
+"""
+# Debian 13 has TaskVine's module (in python3-workqueue) for its Python 3.13. Coffea comes from PyPI, and stays there.
+IN_DEBIAN_13 = """
+install_packages coop-computing-tools python3-workqueue python3-venv
+[ -d /opt/coffea ] || python3 -m venv --system-site-packages /opt/coffea
+export PATH=/opt/coffea/bin:$PATH PYTHONPATH=$PWD
+pip install -q --disable-pip-version-check coffea=={coffea} cloudpickle
+pip install -q --disable-pip-version-check --no-index --force-reinstall ./*.whl
+python analysis.py taskvine $PWD/{events} >told.json
 """
 
 
@@ -69,7 +96,7 @@ def why_not(kind) -> str:
         return "no Coffea: tools/setup coffea installs it"
     if kind == "parsl" and not os.access(PARSL / "bin/python", os.X_OK):
         return "no Parsl: tools/setup engines installs it"
-    return ""
+    return debian_13.missing() if kind == "taskvine" else ""
 
 
 def site_packages(environment) -> pathlib.Path:
@@ -87,6 +114,8 @@ class AnalysisTest(installed.RecordedTest):
             self.skipTest(why_not(kind))
         shutil.copy(pathlib.Path(__file__).with_name("top_quarks.py"), self.folder)
         path = shutil.copy(installed.CHECKOUT / "tests/data/nanoAOD_2015_CMS_Open_Data_ttbar.root", self.folder)
+        if kind == "taskvine":
+            return self.run_in_debian_13(path)
         environment = {"PYTHONPATH": f"{installed.PACKAGE}:{self.folder}"}
         if kind == "parsl":  # it starts two programs by their names; they need Coffea's packages, too
             environment["PYTHONPATH"] += f":{site_packages(PARSL)}"
@@ -100,6 +129,20 @@ class AnalysisTest(installed.RecordedTest):
         done = self.run_program(RUN, kind, path, python=installed.COFFEA_PYTHON, **environment)
         self.assertEqual(done.returncode, 0, done.stderr[-4000:])
         return json.loads(done.stdout.splitlines()[-1])
+
+    def run_in_debian_13(self, path):
+        (self.folder / "analysis.py").write_text(RUN)
+        version = 'import importlib.metadata; print(importlib.metadata.version("coffea"))'
+        coffea = subprocess.run([installed.COFFEA_PYTHON, "-c", version], capture_output=True, text=True, check=True)
+        script = IN_DEBIAN_13.format(coffea=coffea.stdout.strip(), events=pathlib.Path(path).name)
+        files = [self.folder / "analysis.py", self.folder / "top_quarks.py", path, installed.wheel()]
+        ran = self.folder / "ran"
+        ran.mkdir()
+        debian_13.run(script, files, ran)
+        told = json.loads((ran / "told.json").read_text().splitlines()[-1])
+        self.assertEqual(told["document"]["run"]["engine"], "TaskVine")
+        self.assertEqual(told["document"]["metrics"]["task_join_coverage"], 1)
+        return told
 
     def assert_same_with_and_without(self, kind):
         told = self.run_analysis(kind)

@@ -206,7 +206,7 @@ for (name, theirs, arguments), (_, ours, _) in zip(plain, tracked):
     assert outcome(ours, arguments) == outcome(theirs, arguments), (name, pickle.loads(outcome(ours, arguments)))
     if name != "builtin":  # becomes a partial, which is no method in a class either
         assert kind(ours) == kind(theirs), (name, kind(ours), kind(theirs))
-print(len(plain))
+print(len(plain), 4 + (sys.version_info >= (3, 14)))  # a partial is a method from then on, and fails as one
 """
 )
 
@@ -351,10 +351,11 @@ class DecoratedTest(installed.RecordedTest):
         for directory in ({}, {"CREMA_DIR": str(self.records)}):
             done = self.run_program(COMPARED, python=self.python, **directory)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
-            self.assertGreaterEqual(int(done.stdout), 38)
+            shapes, failed = map(int, done.stdout.split())
+            self.assertGreaterEqual(shapes, 38)
         status = [chunk["status"] for chunk in of_type(self.lines(), "chunk")]
         self.assertGreater(status.count("ok"), 15)
-        self.assertEqual(status.count("failed"), 4)  # raising, chained, leaving, wrong arguments: once each
+        self.assertEqual(status.count("failed"), failed)  # raising, chained, leaving, wrong arguments: once each
 
     # Fault [guards]: `@track_metrics` above a function with methods of its own (`functools.lru_cache`), or an object
     # that counts its calls

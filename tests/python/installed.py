@@ -16,7 +16,7 @@ PACKAGE = CHECKOUT / "python"
 LIBRARY = CHECKOUT / "bazel-bin/sdk/c_api/libcrema.so.1"
 PROGRAM = CHECKOUT / "bazel-bin/collector/cli/crema"
 COFFEA_PYTHON = CHECKOUT / ".cache/coffea/bin/python"
-VERSIONS = ("3.10", "3.11", "3.12", "3.13")
+VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 
 
 @functools.cache

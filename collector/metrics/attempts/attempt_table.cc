@@ -45,7 +45,7 @@ const RecentInput& AttemptTable::InternInput(const LogRef& log, const ChunkInput
   if (const RecentInput* recent = recent_inputs_.Find(log.run_hash, input)) return *recent;
   RecentInput made;
   made.run_hash = log.run_hash;
-  made.index = inputs_.Intern({input.dataset, input.file, input.tree});
+  made.index = inputs_.Intern({input.dataset, input.file, input.tree, input.pass});
   made.identity = InputIdentity(log.run_hash, input);
   return recent_inputs_.Keep(input, made);
 }
@@ -323,6 +323,14 @@ AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::ve
     findings.bytes_of_dataset[findings.dataset_of_input.back()].Add(table.bytes_of_input_[i]);
     findings.bytes_of_file[findings.file_of_input.back()].Add(table.bytes_of_input_[i]);
     findings.bytes.Add(table.bytes_of_input_[i]);
+    findings.kinds.emplace_back(findings.dataset_of_input.back(), std::string(name.pass));
+  }
+  std::vector<std::pair<uint32_t, std::string>> kinds = findings.kinds;  // by input, so far
+  std::sort(findings.kinds.begin(), findings.kinds.end());
+  findings.kinds.erase(std::unique(findings.kinds.begin(), findings.kinds.end()), findings.kinds.end());
+  for (const auto& kind : kinds) {
+    const auto at = std::lower_bound(findings.kinds.begin(), findings.kinds.end(), kind);
+    findings.kind_of_input.push_back(static_cast<uint32_t>(at - findings.kinds.begin()));
   }
 
   // Threads in order of process and id, `(other)` last.

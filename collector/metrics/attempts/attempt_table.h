@@ -38,6 +38,9 @@ struct AttemptFindings {
   std::vector<std::string> datasets;       ///< sorted
   std::vector<std::string> files;          ///< sorted; `(other)` stands for those beyond 10,000
   std::vector<uint32_t> dataset_of_input;  ///< by `AttemptRow::input`
+  /// A dataset in a pass: another pass does other work, so only these chunks are compared by their size. Sorted.
+  std::vector<std::pair<uint32_t, std::string>> kinds;
+  std::vector<uint32_t> kind_of_input;
   std::vector<uint32_t> file_of_input;
   std::vector<std::string> threads;  ///< names, by `AttemptRow::thread`
   std::vector<uint64_t> thread_ids;  ///< what pthread_self(3) says of them; 0: not known

@@ -5,33 +5,37 @@
 namespace crema {
 namespace {
 
-// The kind of name, two lengths, dataset, file and tree.
+// The kind of name, three lengths, dataset, file, tree and pass.
 void Encode(char kind, const InputName& input, std::string& name) {
-  const auto dataset_bytes = static_cast<uint32_t>(input.dataset.size());
-  const auto file_bytes = static_cast<uint32_t>(input.file.size());
   name.assign(1, kind);
-  name.append(reinterpret_cast<const char*>(&dataset_bytes), sizeof(dataset_bytes));
-  name.append(reinterpret_cast<const char*>(&file_bytes), sizeof(file_bytes));
-  name.append(input.dataset).append(input.file).append(input.tree);
+  for (const std::string_view part : {input.dataset, input.file, input.tree}) {
+    const auto bytes = static_cast<uint32_t>(part.size());
+    name.append(reinterpret_cast<const char*>(&bytes), sizeof(bytes));
+  }
+  name.append(input.dataset).append(input.file).append(input.tree).append(input.pass);
 }
 
 InputName Decode(std::string_view name) {
-  uint32_t dataset_bytes;
-  uint32_t file_bytes;
-  name.remove_prefix(1);
-  std::memcpy(&dataset_bytes, name.data(), sizeof(dataset_bytes));
-  std::memcpy(&file_bytes, name.data() + sizeof(dataset_bytes), sizeof(file_bytes));
-  name.remove_prefix(sizeof(dataset_bytes) + sizeof(file_bytes));
-  return {name.substr(0, dataset_bytes), name.substr(dataset_bytes, file_bytes),
-          name.substr(dataset_bytes + file_bytes)};
+  uint32_t bytes[3];
+  std::memcpy(bytes, name.data() + 1, sizeof(bytes));
+  name.remove_prefix(1 + sizeof(bytes));
+  const auto take = [&name](uint32_t count) {
+    const std::string_view part = name.substr(0, count);
+    name.remove_prefix(count);
+    return part;
+  };
+  InputName input = {take(bytes[0]), take(bytes[1]), take(bytes[2])};
+  input.pass = name;
+  return input;
 }
 
-// The dataset's file `(other)`; where there are more datasets than room, the file of all of them.
+// The file `(other)` of the dataset and pass; where there are more of these than room, the file of all of them.
 std::string StandInOf(std::string_view name) {
   const bool ordinary = name.front() == StandInNames::kOrdinary;
+  const InputName input = ordinary ? Decode(name) : InputName{kOtherName};
   std::string stand_in;
-  Encode(ordinary ? StandInNames::kStandIn : StandInNames::kLast,
-         {ordinary ? Decode(name).dataset : kOtherName, kOtherName, ""}, stand_in);
+  Encode(ordinary ? StandInNames::kStandIn : StandInNames::kLast, {input.dataset, kOtherName, "", input.pass},
+         stand_in);
   return stand_in;
 }
 

@@ -1,4 +1,4 @@
-// The data that chunks came from: (dataset, file, tree), bounded.
+// The data that chunks came from, and in which pass: (dataset, file, tree, pass), bounded.
 #ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_INPUT_TABLE_H_
 #define CREMA_COLLECTOR_METRICS_ATTEMPTS_INPUT_TABLE_H_
 
@@ -15,9 +15,11 @@ struct InputName {
   std::string_view dataset;
   std::string_view file;
   std::string_view tree;
+  std::string_view pass = {};
 };
 
-/// Keeps 10,000 inputs (docs/limits.md, "Kept short"). One that finds no room becomes its dataset's file `(other)`.
+/// Keeps 10,000 inputs (docs/limits.md, "Kept short"). One that finds no room becomes the file `(other)` of its
+/// dataset and pass.
 class InputTable {
  public:
   static constexpr size_t kMaxInputs = 10000;

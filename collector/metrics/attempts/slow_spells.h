@@ -34,7 +34,7 @@ struct SlowSpell {
 
 /// Where attempts belong. Hosts are told by process. Without names, files and datasets are no groups.
 struct SpellGroups {
-  const std::vector<uint32_t>& dataset_of_input;
+  const std::vector<uint32_t>& dataset_of_input;  ///< in its pass
   const std::vector<uint32_t>& file_of_input;
   const std::vector<uint32_t>& host_of_process;
   bool has_files = true;

@@ -31,9 +31,9 @@ struct Straggler {
   StragglerReason reason = StragglerReason::kUnknown;
 };
 
-/// What is known of one dataset's chunks.
+/// What is known of one dataset's chunks, in one pass.
 struct DatasetFit {
-  uint32_t dataset = 0;
+  uint32_t dataset = 0;    ///< as `dataset_of_input` numbers them
   RobustFit fit;           ///< over its `ok` attempts
   bool by_events = false;  ///< attempts whose events are unknown were left out; false: all are unknown
   double events_min = 0;   ///< of the attempts in the fit, as the next two
@@ -52,7 +52,7 @@ struct StragglerFindings {
   std::optional<int64_t> oversized_chunks;
 };
 
-/// `dataset_of_input[attempt.input]` is the attempt's dataset. A dataset whose chunks' events are
+/// `dataset_of_input[attempt.input]` is the attempt's dataset in its pass. A dataset whose chunks' events are
 /// all unknown is judged against its median duration; where only some are, the others are left out.
 StragglerFindings FindStragglers(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers,
                                  const std::vector<uint32_t>& dataset_of_input);

@@ -16,11 +16,18 @@ TaskOutcome OutcomeOf(std::string_view outcome) {
   return outcome == "error" || outcome == "failed" ? TaskOutcome::kFailed : TaskOutcome::kOther;
 }
 
+/// Of a task that was seen before it ended, only the last sight stays.
 void Sort(std::vector<TaskRow>* rows) {
-  std::sort(rows->begin(), rows->end(), [](const TaskRow& a, const TaskRow& b) {
-    return std::tie(a.process, a.thread, a.start_ns, a.stop_ns, a.prefix, a.outcome, a.queue_ns) <
-           std::tie(b.process, b.thread, b.start_ns, b.stop_ns, b.prefix, b.outcome, b.queue_ns);
+  const auto key = [](const TaskRow& task) {
+    return std::make_tuple(task.process, task.thread, task.start_ns, !task.is_open, task.stop_ns, task.prefix,
+                           task.outcome, task.queue_ns);
+  };
+  std::sort(rows->begin(), rows->end(), [&](const TaskRow& a, const TaskRow& b) { return key(a) < key(b); });
+  const auto last = std::unique(rows->rbegin(), rows->rend(), [](const TaskRow& later, const TaskRow& task) {
+    return task.is_open && task.process == later.process && task.thread == later.thread &&
+           task.start_ns == later.start_ns;
   });
+  rows->erase(rows->begin(), last.base());
 }
 
 }  // namespace
@@ -59,6 +66,7 @@ void TaskTable::Add(const LogRef& log, const TaskFact& fact) {
   row.process = log.index;
   row.prefix = prefixes_.Intern(fact.prefix, HashOf(fact.prefix));
   row.outcome = OutcomeOf(fact.outcome);
+  row.is_open = fact.outcome == "executing";  // docs/record_log.md, "task"
   row.is_repeat = fact.attempt > 0;
   rows_.push_back(row);
   if (prefixes_.full()) RenumberPrefixes(prefixes_.Prune());

@@ -40,6 +40,7 @@ struct TaskRow {
   TaskOutcome outcome = TaskOutcome::kDone;
   bool is_repeat = false;  ///< it was tried before, in the same process
   bool is_last = false;    ///< as in ClusterTaskFact
+  bool is_open = false;    ///< it still ran as it was recorded
   uint16_t cores = 0;      ///< of its worker, that it was given; 0: not told, and taken for one
 
   /// When it gave its lane back, or ended.
