@@ -89,6 +89,21 @@ double ReadMetric(const Measurement& measurement, std::string_view name, std::st
   return 0;
 }
 
+/// In sections of this name, without those around another one of it.
+double SecondsIn(const Measurement& measurement, const std::string& name) {
+  std::map<std::string, double> seconds;
+  for (const SectionRow& section : measurement.sections) {
+    const std::string path = "/" + section.path.str();
+    const size_t at = path.rfind("/" + name);
+    if (at != std::string::npos && at + name.size() + 1 == path.size()) seconds[path] += section.total.value_or(0);
+  }
+  double sum = 0;
+  for (const auto& [path, total] : seconds) {
+    if (seconds.count(path + "/" + name) == 0) sum += total;
+  }
+  return sum;
+}
+
 /// What one `TrackIo` counted, and the time inside it: calls that only copy from memory are quick, so many of them in a
 /// second are what this time went for.
 bool JudgeTrackedCalls(const JudgedRun& run) {
@@ -102,11 +117,7 @@ bool JudgeTrackedCalls(const JudgedRun& run) {
     if (name + std::string(kSuffix) != metric) continue;
     Asked asked = {ReadMetric(run.measurement, metric, "count"),
                    ReadMetric(run.measurement, name + ".rchar_bytes", "B")};
-    for (const SectionRow& section : run.measurement.sections) {
-      const std::string path = "/" + section.path.str();
-      const size_t at = path.rfind("/" + name);
-      if (at != std::string::npos && at + name.size() + 1 == path.size()) asked.seconds += section.total.value_or(0);
-    }
+    asked.seconds = SecondsIn(run.measurement, name);
     if (asked.bytes <= 0 || asked.seconds <= most.seconds || !kSmallCall.Holds(asked.bytes / asked.calls)) continue;
     if (!kManyCalls.Holds(asked.calls / asked.seconds)) continue;
     if (!kMuchRequestTime.Holds(asked.seconds / run.budget().core_seconds)) continue;

@@ -172,7 +172,9 @@ TEST(Verdicts, NameTheSectionOfSmallReadsThatTrackIoCounted) {
   Json document = QuietRun();
   document["custom_metrics"] = {{{"name", "read.read_calls"}, {"unit", "count"}, {"sum", 6e6}},
                                 {{"name", "read.rchar_bytes"}, {"unit", "B"}, {"sum", 6e6}}};
-  document["sections"] = {{{"path", "load/read"}, {"total", 20.0}}, {{"path", "spread"}, {"total", 70.0}}};
+  document["sections"] = {{{"path", "read"}, {"total", 21.0}},
+                          {{"path", "read/read"}, {"total", 20.0}},
+                          {{"path", "spread"}, {"total", 70.0}}};
   EXPECT_EQ(SentenceOf("many-small-reads", document),
             "6 M read calls in section read returned 1 B each, and the section took 20.0 s.");
   document["custom_metrics"][0]["sum"] = 5e4;

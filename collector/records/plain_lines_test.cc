@@ -38,9 +38,10 @@ class RandomLine {
     Field("start_ns", std::to_string(start), kRequired);
     Field("stop_ns", std::to_string(start + Below(100) - OneIn(50)), kRequired);
     Field("status", OneIn(4) ? R"("failed")" : R"("ok")", kRequired);
-    for (const char* key : {"events", "bytes_read", "bytes_uncompressed", "cpu_ns", "helper_cpu_ns", "cpu_wait_ns",
-                            "helper_wait_ns", "helper_scope_ns", "helper_union_ns", "rss_start_bytes", "rss_stop_bytes",
-                            "rss_peak_bytes", "io_read_bytes", "open_chunks", "lanes_peak"}) {
+    for (const char* key :
+         {"events", "bytes_read", "bytes_uncompressed", "cpu_ns", "helper_cpu_ns", "cpu_wait_ns", "helper_wait_ns",
+          "helper_scope_ns", "helper_union_ns", "rss_start_bytes", "rss_stop_bytes", "rss_peak_bytes", "io_read_bytes",
+          "system_cpu_ns", "minor_faults", "major_faults", "open_chunks", "lanes_peak"}) {
       Field(key, Count());
     }
     Identity();

@@ -41,7 +41,7 @@ ProcessSample Sample(double seconds, int64_t rss, double cpu, int64_t threads) {
   return sample;
 }
 
-WorkerLife Life(uint32_t process, double start, double stop, int64_t cores) {
+WorkerLife Life(uint32_t process, double start, double stop, double cores) {
   return {process, At(start), At(stop), cores, CoresSource::kDeclared};
 }
 
@@ -71,6 +71,7 @@ TEST(WorkerTimelines, HaveEveryKeyOfTheSpecificationInOrder) {
   std::vector<std::string> keys;
   for (const TimelinesByWorker& series : DrawWorkerTimelines({}, {}, {}, kRun).series) keys.emplace_back(series.key);
   EXPECT_EQ(keys, (std::vector<std::string>{"worker_memory",
+                                            "worker_anonymous_memory",
                                             "worker_memory_limit",
                                             "worker_cores",
                                             "worker_active_tasks",
