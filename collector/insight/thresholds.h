@@ -83,11 +83,12 @@ inline constexpr Bound kSeveral = From(2, "one alone cannot be compared");
 inline constexpr Bound kAttemptsOfSpread = From(20, "the 95 % quantile of fewer chunks is the longest chunk");
 inline constexpr Bound kBusyTimeOfSpread = From(0.10, "of the busy time: a smaller dataset does not matter");
 
+inline constexpr Bound kMuchOfTheTime = From(0.40, "of the chunks' time: as for a hot section");
 inline constexpr Bound kMostlyWaits = Below(0.5, "a section with less CPU is painted as waiting");
 
 // Workers.
 inline constexpr Bound kNearlyAllWorkers =
-    From(0.90, "of the largest number of workers: the last ones no longer matter");
+    From(0.90, "of the largest number of workers: a few more or less do not matter");
 inline constexpr Bound kLongLag = From(10, "seconds: nobody notices a shorter wait");
 
 inline constexpr Bound kChunksOfLeak = From(10, "chunks: fewer do not show what is kept from chunk to chunk");
@@ -109,6 +110,9 @@ inline constexpr Bound kMuchDecompression =
     From(0.30, "of the core-seconds: the codecs in use take up to a quarter of an ordinary analysis");
 inline constexpr Bound kMuchInput = From(1e8, "bytes: a disk delivers as much in a second");
 
+inline constexpr Bound kMuchInKernel =
+    From(0.30, "of a command's CPU time: programs that compute spend a few per cent there");
+
 // Requests to storage.
 inline constexpr Bound kCallsOfSlowServer =
     From(20, "requests of an operation, to it and to the others: the mean of fewer says nothing about a server");
@@ -121,6 +125,8 @@ inline constexpr Bound kGpuMatters =
 inline constexpr Bound kStarved = From(0.25, "every fourth core had nothing to do");
 inline constexpr Bound kOverheadBound = From(0.15, "opening may take as much");
 inline constexpr Bound kMostOfIt = Above(0.5, "more than half is most of it");
+inline constexpr Bound kFitsIn =
+    UpTo(1.1, "of the time that it may fill: clocks and what is around it differ a little");
 inline constexpr Bound kMoreThanItsShare =
     From(1.25, "times its share of the chunks' time: two equal workers differ by a tenth or so");
 // comparison of runs, of the first run's time

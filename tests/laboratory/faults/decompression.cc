@@ -14,7 +14,7 @@ int main() {
   std::vector<unsigned char> stored(compressBound(plain.size()));
   uLongf bytes = stored.size();
   if (compress2(stored.data(), &bytes, plain.data(), plain.size(), 1) != Z_OK) return 2;
-  laboratory::OnThreads(2, laboratory::Cut("ttbar", 8, 6), [&](const laboratory::Piece& piece, int) {
+  laboratory::OnThreads(2, laboratory::Cut("ttbar", 8, 20), [&](const laboratory::Piece& piece, int) {
     crema::TrackMetrics chunk(piece.chunk());
     {
       crema::TrackSection read("read");

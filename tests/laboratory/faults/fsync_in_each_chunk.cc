@@ -13,7 +13,7 @@ int main() {
   const int log = mkstemp(name);
   if (log < 0) return 2;
   unlink(name);
-  laboratory::OnThreads(4, laboratory::Cut("ttbar", 8, 20), [log](const laboratory::Piece& piece, int) {
+  laboratory::OnThreads(4, laboratory::Cut("ttbar", 8, 80), [log](const laboratory::Piece& piece, int) {
     crema::TrackMetrics chunk(piece.chunk());
     {
       crema::TrackSection read("read");

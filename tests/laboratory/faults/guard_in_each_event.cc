@@ -8,7 +8,7 @@
 
 int main() {
   std::atomic<std::int64_t> sum{0};
-  laboratory::OnThreads(2, laboratory::Cut("ttbar", 8, 8, 400'000), [&](const laboratory::Piece& piece, int) {
+  laboratory::OnThreads(2, laboratory::Cut("ttbar", 8, 25, 400'000), [&](const laboratory::Piece& piece, int) {
     crema::TrackMetrics chunk(piece.chunk());
     std::int64_t own = 0;
     for (std::int64_t event = 0; event < piece.events; ++event) {

@@ -7,7 +7,7 @@
 
 int main() {
   alignas(64) static std::atomic<std::int64_t> counts[8];
-  laboratory::OnThreads(2, laboratory::Cut("ttbar", 8, 15), [](const laboratory::Piece& piece, int thread) {
+  laboratory::OnThreads(2, laboratory::Cut("ttbar", 8, 40), [](const laboratory::Piece& piece, int thread) {
     crema::TrackMetrics chunk(piece.chunk());
     {
       crema::TrackSection select("select");
