@@ -324,7 +324,7 @@ std::string NoChunk(const Measurement& measurement) {
   const double cores = measurement.Metric("allocated_cores").value_or(0);
   std::string text = fmt::format("no chunk was recorded; the command used {} of CPU", HumanDuration(cpu));
   if (efficiency.has_value() && cores > 0) {
-    text += fmt::format(", on average {} of {}", HumanNumber(*efficiency * cores), Counted(cores, "core", "cores"));
+    text += fmt::format(", on average {:.1f} of {}", *efficiency * cores, Counted(cores, "core", "cores"));
   }
   if (cpu > 0 && kMuchInKernel.Holds(*system / cpu)) {
     text += fmt::format("; {} of the CPU time was in the kernel", HumanPercent(*system / cpu));

@@ -56,7 +56,8 @@ void JudgeAround(const JudgedRun& run) {
 
 bool HasHelpers(const Measurement& measurement) {
   const std::optional<double> lanes = measurement.Metric("lane_time");
-  return lanes.has_value() && lanes != measurement.Metric("busy_time");
+  if (!lanes.has_value()) return false;
+  return lanes != measurement.Metric("busy_time") || measurement.Metric("chunk_joined").value_or(0) > 0;
 }
 
 /// Idle core-seconds while a chunk was open that has helpers: known where a worker has one chunk at a time.
