@@ -19,11 +19,11 @@ namespace {
 struct PartVerdict {
   std::string_view id;
   std::string_view part;
-  std::string_view sentence;  ///< `{}`: the share
-  std::string rest = {};      ///< goes on with it, before its full stop
+  std::string_view sentence;   ///< `{}`: the share
+  std::string_view rest = {};  ///< goes on with it, before its full stop
 };
 
-const PartVerdict kPartVerdicts[] = {
+constexpr PartVerdict kPartVerdicts[] = {
     {"cpu-contention", "cpu_wait", "Threads were runnable but got no CPU for {} of the core-seconds."},
     {"long-tail", "tail", "While the last chunks ran, free cores cost {} of the core-seconds."},
     {"unused-cores", "unused_by_tasks", "Cores that tasks were given and did not use cost {} of the core-seconds."},
@@ -35,7 +35,7 @@ void JudgePart(const PartVerdict& words, const JudgedRun& run) {
   const double share = run.budget().Share(words.part);
   if (!rule.threshold.Holds(share)) return;
   std::string sentence = fmt::format(fmt::runtime(words.sentence), HumanPercent(share));
-  if (!words.rest.empty()) sentence.replace(sentence.size() - 1, 1, words.rest + ".");
+  if (!words.rest.empty()) sentence.replace(sentence.size() - 1, 1, std::string(words.rest) + ".");
   run.Add(rule, share, std::move(sentence), {{fmt::format("budget.{}.share", words.part), share}}, share);
 }
 
