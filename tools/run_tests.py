@@ -42,6 +42,7 @@ OUTSIDE_BAZEL = (
     "examples/root_muons",
     "tests/engines",
     "tests/exports",
+    "tests/laboratory",
     "tests/plots",
     "tests/release",
 )

@@ -11,6 +11,7 @@
 #include "collector/charts/chart_template.h"
 #include "collector/charts/families.h"
 #include "collector/charts/shown_names.h"
+#include "collector/insight/key_figures.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -159,13 +160,13 @@ Drawing DrawSectionSelfTime(const ChartInput& input) {
   const size_t all = sections.size();
   if (all > kMostBars) sections.resize(kMostBars);
   if (!HasNamed(sections)) return NotDrawn(kNoSections);
-  const double busy = input.measurement->Metric("busy_time").value_or(0);
+  const double busy = TimeOfThreads(*input.measurement).value_or(0);
   const std::map<std::string, double> baseline = SelfTimes(input.baseline);
   Json values;
   ShownNames names;
   for (const Section& section : sections) {
     std::string words = HumanDuration(section.self);
-    if (busy > 0 && !section.is_helper) words += " · " + HumanPercent(section.self / busy);
+    if (busy > 0) words += " · " + HumanPercent(section.self / busy);
     Json row = {{"section", names.Of(LabelOf(section))},
                 {"self", section.self},
                 {"calls", section.count},

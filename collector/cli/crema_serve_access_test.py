@@ -72,7 +72,7 @@ class WhoIsServed(ServeTestCase):
         )
         # a browser sends no strict cookie with a redirection that began elsewhere
         self.assertEqual((answer.status, answer.headers["Location"]), (200, None))
-        self.assertIn("url=/", page)
+        self.assertIn("url=./", page)
         self.assertIn("SameSite=Strict", answer.headers["Set-Cookie"])
 
     # Fault [server]: another user of the machine asks
@@ -94,7 +94,7 @@ class WhoIsServed(ServeTestCase):
         self.serve("--token", "abc-12345")
         self.assertTrue(self.url.endswith("/?token=abc-12345"))
         answer, _ = self.get("/?token=abc-12345", Authorization=None)
-        self.assertEqual((answer.status, answer.headers["Location"]), (303, "/"))
+        self.assertEqual((answer.status, answer.headers["Location"]), (303, "./"))
         cookie = answer.headers["Set-Cookie"]
         for part in ("HttpOnly", "SameSite=Strict", "Path=/"):
             self.assertIn(part, cookie)

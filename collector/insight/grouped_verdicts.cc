@@ -45,6 +45,10 @@ constexpr Explanation kExplanations[] = {
     {"slow-file", "slow-spell"},
     {"skewed-dataset", "slow-spell"},
     {"skewed-dataset", "oversized-chunks"},
+    {"last-worker", "slow-worker"},
+    {"last-worker", "oversized-chunks"},
+    {"last-worker", "chunks-too-large"},
+    {"last-worker", "too-few-chunks"},
     {"long-tail", "oversized-chunks"},
     {"long-tail", "chunks-too-large"},
     {"too-few-chunks", "too-few-clusters"},
@@ -52,6 +56,7 @@ constexpr Explanation kExplanations[] = {
     {"idle-workers", "too-few-clusters"},
     {"long-tail", "too-few-chunks"},
     {"idle-workers", "too-few-chunks"},
+    {"long-tail", "last-worker"},
     {"chunks-too-large", "oversized-chunks"},
     {"spilling", "memory-pressure"},
     {"idle-workers", "slow-batch"},
@@ -101,14 +106,23 @@ auto IsOfSlow(const Measurement& measurement, std::string_view by, const Bound& 
   };
 }
 
-bool IsShortOfCpu(const StragglerRow& straggler) { return straggler.reason == ToString(StragglerReason::kCpuWait); }
+/// Whether what took longer for this reason waited for a CPU; its helpers may have, while it waited for them.
+auto IsShortOfCpu(const Measurement& measurement) {
+  const double of_owners = measurement.Metric("chunk_cpu_wait").value_or(0);
+  const double of_all = measurement.Metric("lane_cpu_wait").value_or(0);
+  return [helpers_wait = of_all - of_owners > of_owners](const Text& reason) {
+    return reason == ToString(StragglerReason::kCpuWait) ||
+           (helpers_wait && reason == ToString(StragglerReason::kJoined));
+  };
+}
 
-bool IsMostOfSpells(const Measurement& measurement, StragglerReason reason) {
+bool IsMostOfSpellsShortOfCpu(const Measurement& measurement) {
+  const auto is_short = IsShortOfCpu(measurement);
   double explained = 0, all = 0;
   for (const SlowSpellRow& spell : measurement.slow_spells) {
     const double excess = spell.duration.value_or(0) - spell.predicted.value_or(0);
     all += excess;
-    if (spell.reason == ToString(reason)) explained += excess;
+    if (is_short(spell.reason)) explained += excess;
   }
   return all > 0 && kMostOfIt.Holds(explained / all);
 }
@@ -149,8 +163,12 @@ bool Applies(const Explanation& explanation, const Verdict& symptom, const Measu
   };
   const auto is_in_spell = [&](const StragglerRow& straggler) { return IsInSpell(measurement, straggler); };
   if (explanation.cause == "cpu-contention" || explanation.cause == "oversubscribed") {
-    if (explanation.symptom == "slow-spell") return IsMostOfSpells(measurement, StragglerReason::kCpuWait);
-    return IsMostOfStragglers(measurement, IsShortOfCpu, are(explanation.symptom == "slow-file" ? "file" : "worker"));
+    if (explanation.symptom == "slow-spell") return IsMostOfSpellsShortOfCpu(measurement);
+    const auto is_straggler_short = [is_short = IsShortOfCpu(measurement)](const StragglerRow& row) {
+      return is_short(row.reason);
+    };
+    return IsMostOfStragglers(measurement, is_straggler_short,
+                              are(explanation.symptom == "slow-file" ? "file" : "worker"));
   }
   const Bound& slow_file = RuleOf("slow-file").threshold;
   if (explanation.symptom == "slow-spell") {  // a slow time makes all files slow that are read then, not one

@@ -326,8 +326,17 @@ std::string NoChunk(const Measurement& measurement) {
   const std::optional<double> system = measurement.Metric("tree_cpu_system");
   const std::optional<double> efficiency = measurement.Metric("job_cpu_efficiency");
   if (!user.has_value() || !system.has_value()) return "no chunk was recorded, so nothing is known about the work";
-  std::string text = fmt::format("no chunk was recorded; the command used {} of CPU", HumanDuration(*user + *system));
-  if (efficiency.has_value()) text += fmt::format(", {} of its allocated cores", HumanPercent(*efficiency));
+  const double cpu = *user + *system;
+  const double cores = measurement.Metric("allocated_cores").value_or(0);
+  std::string text = fmt::format("no chunk was recorded; the command used {} of CPU", HumanDuration(cpu));
+  if (efficiency.has_value() && cores > 0) {
+    text += fmt::format(", on average {:.1f} of {}", *efficiency * cores, Counted(cores, "core", "cores"));
+  }
+  if (cpu > 0 && kMuchInKernel.Holds(*system / cpu)) {
+    text += fmt::format("; {} of the CPU time was in the kernel", HumanPercent(*system / cpu));
+  }
+  const double written = measurement.Metric("tree_write_bytes").value_or(0);
+  if (kMuchInput.Holds(written)) text += fmt::format("; it wrote {}", HumanData(written));
   return text;
 }
 

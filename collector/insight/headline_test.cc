@@ -355,7 +355,16 @@ TEST(Headline, FallsBackToTheProcessTreeWhereNoChunkWasRecorded) {
   document["metrics"]["tree_cpu_user"] = 3.9;
   document["metrics"]["tree_cpu_system"] = 0.3;
   document["metrics"]["job_cpu_efficiency"] = 0.41;
-  EXPECT_EQ(Headline(document), "No chunk was recorded; the command used 4.20 s of CPU, 41 % of its allocated cores.");
+  EXPECT_EQ(Headline(document), "No chunk was recorded; the command used 4.20 s of CPU.");
+  document["metrics"]["allocated_cores"] = 2;
+  EXPECT_EQ(Headline(document), "No chunk was recorded; the command used 4.20 s of CPU, on average 0.8 of 2 cores.");
+  document["metrics"]["tree_cpu_system"] = 3.9;
+  document["metrics"]["tree_write_bytes"] = 3.02e8;
+  EXPECT_EQ(
+      Headline(document),
+      "No chunk was recorded; the command used 7.80 s of CPU, on average 0.8 of 2 cores; 50 % of the CPU time was "
+      "in the kernel; it wrote 302 MB.");
+  EXPECT_THAT(Judge(MeasurementOf(document)), testing::IsEmpty());  // nothing else was asked
 }
 
 TEST(Headline, IsTextWhateverTheDocumentHolds) {

@@ -3,12 +3,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/cpu_quota.h"
+#include "collector/insight/short_name.h"
 #include "collector/insight/verdict_families.h"
 #include "collector/insight/wait_words.h"
 #include "collector/insight/where_most.h"
+#include "collector/metrics/statistics/bounded_names.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -18,15 +21,14 @@ namespace {
 struct PartVerdict {
   std::string_view id;
   std::string_view part;
-  std::string_view sentence;  ///< `{}`: the share
+  std::string_view sentence;   ///< `{}`: the share
+  std::string_view rest = {};  ///< goes on with it, before its full stop
 };
 
 constexpr PartVerdict kPartVerdicts[] = {
     {"cpu-contention", "cpu_wait", "Threads were runnable but got no CPU for {} of the core-seconds."},
     {"long-tail", "tail", "While the last chunks ran, free cores cost {} of the core-seconds."},
-    {"idle-workers", "idle", "Between chunks, free cores cost {} of the core-seconds."},
     {"unused-cores", "unused_by_tasks", "Cores that tasks were given and did not use cost {} of the core-seconds."},
-    {"startup-dominated", "startup", "Before their first chunk, free cores cost {} of the core-seconds."},
     {"framework-overhead", "framework", "The framework's own tasks and handling cost {} of the core-seconds."},
 };
 
@@ -45,8 +47,9 @@ void JudgePart(const PartVerdict& words, const JudgedRun& run) {
   const VerdictRule& rule = RuleOf(words.id);
   const double share = run.budget().Share(words.part);
   if (!rule.threshold.Holds(share)) return;
-  run.Add(rule, share, fmt::format(fmt::runtime(words.sentence), HumanPercent(share)),
-          {{fmt::format("budget.{}.share", words.part), share}}, share);
+  std::string sentence = fmt::format(fmt::runtime(words.sentence), HumanPercent(share));
+  if (!words.rest.empty()) sentence.replace(sentence.size() - 1, 1, std::string(words.rest) + ".");
+  run.Add(rule, share, std::move(sentence), {{fmt::format("budget.{}.share", words.part), share}}, share);
   if (words.part == "cpu_wait") NameQuota(run);
 }
 
@@ -63,6 +66,114 @@ void JudgeAround(const JudgedRun& run) {
   Verdict& verdict = run.verdicts->back();
   verdict.evidence.emplace_back("first_before_chunk_time", *run.measurement.Metric("first_before_chunk_time"));
   verdict.suggestion = "Import before the run what tasks need (a worker's preload, `client.run`), and keep workers.";
+}
+
+bool HasHelpers(const Measurement& measurement) {
+  const std::optional<double> lanes = measurement.Metric("lane_time");
+  if (!lanes.has_value()) return false;
+  return lanes != measurement.Metric("busy_time") || measurement.Metric("chunk_joined").value_or(0) > 0;
+}
+
+/// Idle core-seconds while a chunk was open that has helpers: known where a worker has one chunk at a time.
+std::optional<double> IdleInside(const JudgedRun& run) {
+  const Measurement& measurement = run.measurement;
+  const std::optional<double> cores = measurement.Metric("cores_per_worker");
+  const std::optional<double> busy = measurement.Metric("busy_time");
+  const std::optional<double> lanes = measurement.Metric("lane_time");
+  const double most_open = measurement.Metric("max_open_chunks").value_or(0);
+  if (!cores.has_value() || !busy.has_value() || !lanes.has_value() || !HasHelpers(measurement) || most_open < 1 ||
+      most_open > measurement.Metric("peak_workers").value_or(0)) {
+    return std::nullopt;
+  }
+  const double all = run.budget().core_seconds;
+  const double inside = *cores * *busy - *lanes - all * run.budget().Share("joined");
+  return std::clamp(inside, 0.0, all * run.budget().Share("idle"));
+}
+
+/// `; no helper joins section fit, which took 1.80 s`: what of the owners' time is longest among what is theirs alone.
+std::string OwnersAlone(const Measurement& measurement) {
+  const SectionRow* longest = nullptr;
+  for (const SectionRow& row : measurement.sections) {
+    const auto is_helped = [&row](const SectionRow& other) {
+      return other.helper.value_or(false) && other.path == row.path;
+    };
+    if (row.helper.value_or(false) || row.path == kOtherName) continue;
+    if (std::any_of(measurement.sections.begin(), measurement.sections.end(), is_helped)) continue;
+    if (longest == nullptr || row.self.value_or(0) > longest->self.value_or(0)) longest = &row;
+  }
+  if (longest == nullptr || longest->self.value_or(0) <= 0) return "";
+  return fmt::format("; no helper joins section {}, which took {}", ShortName(longest->path.str()),
+                     HumanDuration(*longest->self));
+}
+
+void JudgeIdle(const JudgedRun& run) {
+  const std::optional<double> inside = IdleInside(run);
+  const double idle = run.budget().core_seconds * run.budget().Share("idle");
+  if (!inside.has_value() || !kMostOfIt.Holds(*inside / idle)) {
+    const bool may_be_inside = HasHelpers(run.measurement) && !inside.has_value();
+    JudgePart({"idle-workers", "idle",
+               may_be_inside ? "Between chunks, or inside them beside too few helpers, free cores cost {} of the "
+                               "core-seconds."
+                             : "Between chunks, free cores cost {} of the core-seconds."},
+              run);
+    return;
+  }
+  const size_t judged = run.verdicts->size();
+  JudgePart({"idle-workers", "idle", "Inside chunks, cores without a helper cost {} of the core-seconds.",
+             OwnersAlone(run.measurement)},
+            run);
+  if (run.verdicts->size() == judged) return;
+  run.verdicts->back().suggestion = "Give helpers a part of what the owner does alone, or run several chunks at once.";
+}
+
+/// `; section merge, outside chunks, took 1.50 s`: the innermost one that is long enough to fill most of `gap` seconds,
+/// and fits into it.
+std::string SectionOfGap(const Measurement& measurement, double gap) {
+  const double workers = std::max(1.0, measurement.Metric("peak_workers").value_or(1));
+  const SectionRow* found = nullptr;
+  double seconds = 0;
+  for (const SectionRow& row : measurement.process_sections) {
+    // workers have the section side by side, or one of them has it alone
+    const double each = std::max(row.total.value_or(0) / workers, row.max.value_or(0));
+    if (!kMostOfIt.Holds(each / gap) || !kFitsIn.Holds(each / gap)) continue;
+    if (found != nullptr && row.path.str().size() <= found->path.str().size()) continue;
+    found = &row;
+    seconds = each;
+  }
+  if (found == nullptr) return "";
+  return fmt::format("; section {}, outside chunks, took {}", ShortName(found->path.str()), HumanDuration(seconds));
+}
+
+/// `; 2 of 4 workers began their first chunk after 2.70 s or later`.
+std::string LateWorkers(const Measurement& measurement) {
+  const double wall = measurement.Metric("wall_time").value_or(0);
+  double late = 0, earliest = wall, all = 0;
+  for (const WorkerRow& worker : measurement.workers) {
+    if (!worker.first_chunk.has_value()) continue;
+    ++all;
+    if (!RuleOf("startup-dominated").threshold.Holds(*worker.first_chunk / wall)) continue;
+    ++late;
+    earliest = std::min(earliest, *worker.first_chunk);
+  }
+  if (late == 0 || late == all) return "";
+  return fmt::format("; {} of {} workers began their first chunk {} after the run's start or later", HumanCount(late),
+                     HumanCount(all), HumanDuration(earliest));
+}
+
+void JudgeEnds(const JudgedRun& run) {
+  const Measurement& measurement = run.measurement;
+  const double wall = measurement.Metric("wall_time").value_or(0);
+  double first = wall, last = 0;
+  for (const WorkerRow& worker : measurement.workers) {
+    first = std::min(first, worker.first_chunk.value_or(wall));
+    last = std::max(last, worker.last_chunk.value_or(0));
+  }
+  JudgePart({"startup-dominated", "startup", "Before their first chunk, free cores cost {} of the core-seconds.",
+             SectionOfGap(measurement, first) + LateWorkers(measurement)},
+            run);
+  JudgePart({"shutdown-dominated", "shutdown", "After the last chunk, free cores cost {} of the core-seconds.",
+             SectionOfGap(measurement, wall - last)},
+            run);
 }
 
 /// A chunk that is computed again is no failure: maybe a pass of its own that was given no name.
@@ -176,6 +287,8 @@ void JudgeBudget(const JudgedRun& run) {
   JudgeWaiting(run);
   JudgePythonsLock(run);
   for (const PartVerdict& part : kPartVerdicts) JudgePart(part, run);
+  JudgeIdle(run);
+  JudgeEnds(run);
   JudgeAround(run);
   JudgeRepeats(run);
   JudgeOversubscription(run);

@@ -3,11 +3,24 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/lost_workers.h"
+#include "collector/insight/short_name.h"
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"
 
 namespace crema {
 namespace {
+
+/// ` of file x.root`: all attempts that failed are in one row of a table of several, which has no more than its share;
+/// empty where they are not.
+template <class Row>
+std::string AllOf(const std::vector<Row>& rows, double failed, double attempts, std::string_view what) {
+  for (const Row& row : rows) {
+    const bool is_its_share = kMostOfIt.Holds(row.attempts.value_or(0) / attempts);
+    if (!kSeveral.Holds(failed) || row.failed.value_or(0) != failed || is_its_share) continue;
+    return fmt::format(", all of them {}{}", what, ShortName(row.name.str()));
+  }
+  return "";
+}
 
 void JudgeAttempts(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("failing-chunks");
@@ -22,6 +35,11 @@ void JudgeAttempts(const JudgedRun& run) {
   std::string sentence;
   if (failed > 0) {
     sentence = fmt::format("{} of {} attempts failed", HumanCount(failed), HumanCount(evidence.attempts));
+    const Measurement& all = run.measurement;
+    std::string where = AllOf(all.files, failed, evidence.attempts, "of file ");
+    if (where.empty()) where = AllOf(all.datasets, failed, evidence.attempts, "of dataset ");
+    if (where.empty()) where = AllOf(all.workers, failed, evidence.attempts, "on ");
+    sentence += where;
     if (evidence.lost > 0) sentence += fmt::format(", {} more lost", HumanCount(evidence.lost));
   } else if (evidence.lost > 0) {
     sentence = fmt::format("{} of {} attempts {} lost", HumanCount(evidence.lost), HumanCount(evidence.attempts),

@@ -6,6 +6,7 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/key_figures.h"
 #include "collector/insight/member_column.h"
+#include "collector/insight/tree_figures.h"
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"
 
@@ -50,6 +51,7 @@ void JudgeGaps(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("incomplete-measurement");
   const RunEvidence& evidence = run.evidence;
   Verdict verdict{std::string(rule.id), rule.severity, "", Gaps(run), std::string(rule.suggestion), std::nullopt};
+  if (verdict.evidence.empty() && IsProcessTreeOnly(run.measurement)) return;  // of a command, nothing else is asked
   if (evidence.attempts == 0 && evidence.ended == 0) {
     verdict.sentence = "No chunk was recorded: nothing is known about the work inside the processes.";
     verdict.evidence.emplace_back("num_attempts", 0);

@@ -16,21 +16,57 @@ namespace {
 
 constexpr std::string_view kOutsideSections = "(other)";
 
+/// Where most of the stragglers' excess went.
+struct Excess {
+  double seconds = 0;
+  double of_first = 0;  ///< in chunks that were the first of their threads
+  std::map<std::string, double> by_section;
+
+  std::string Section() const {
+    for (const auto& [path, in_section] : by_section) {
+      if (!path.empty() && kMostOfIt.Holds(in_section / seconds)) return path;
+    }
+    return "";
+  }
+};
+
+Excess ExcessOf(const Measurement& measurement) {
+  std::map<std::string, double> first_chunks;
+  for (const WorkerRow& worker : measurement.workers) {
+    if (worker.first_chunk.has_value()) first_chunks[worker.name.str()] = *worker.first_chunk;
+  }
+  // threads begin together: what began before a usual chunk could end is the first of its thread
+  const double usual = measurement.Metric("chunk_duration_p50").value_or(0);
+  Excess excess;
+  for (const StragglerRow& row : measurement.stragglers) {
+    if (!row.duration.has_value() || !row.predicted.has_value()) continue;
+    const double seconds = std::max(0.0, *row.duration - *row.predicted);
+    excess.seconds += seconds;
+    excess.by_section[row.section.str()] += seconds;
+    const auto first = first_chunks.find(row.worker.str());
+    if (first != first_chunks.end() && row.start.value_or(0) < first->second + usual) excess.of_first += seconds;
+  }
+  return excess;
+}
+
 void JudgeStragglers(const JudgedRun& run) {
   const double count = run.measurement.Metric("straggler_chunks").value_or(0);
-  double excess = 0;
-  for (const StragglerRow& row : run.measurement.stragglers) {
-    const std::optional<double> duration = row.duration;
-    const std::optional<double> predicted = row.predicted;
-    if (duration.has_value() && predicted.has_value()) excess += std::max(0.0, *duration - *predicted);
-  }
-  const double share = excess / run.budget().core_seconds;
+  const Excess excess = ExcessOf(run.measurement);
+  const double share = excess.seconds / run.budget().core_seconds;
   const VerdictRule& rule = RuleOf("stragglers");
   if (!kAnyStraggler.Holds(count) || !rule.threshold.Holds(share)) return;
+  const bool are_first = kMostOfIt.Holds(excess.of_first / excess.seconds);
+  const std::string section = excess.Section();
   run.Add(rule, share,
-          fmt::format("{} took {} longer than chunks of the same size do, {} of the core-seconds.",
-                      Counted(count, "straggler", "stragglers"), HumanDuration(excess), HumanPercent(share)),
-          {{"straggler_chunks", count}, {"stragglers.excess_seconds", excess}}, share);
+          fmt::format("{} took {} longer than chunks of the same size do, {} of the core-seconds{}{}.",
+                      Counted(count, "straggler", "stragglers"), HumanDuration(excess.seconds), HumanPercent(share),
+                      section.empty() ? "" : ", most of it in section " + ShortName(section),
+                      are_first ? "; most of it was in the first chunks of threads, which prepare something" : ""),
+          {{"straggler_chunks", count}, {"stragglers.excess_seconds", excess.seconds}}, share);
+  if (!are_first) return;
+  Verdict& verdict = run.verdicts->back();
+  if (!RuleOf("startup-dominated").threshold.Holds(share)) verdict.severity = Severity::kInfo;
+  verdict.suggestion = "Prepare once what all threads need, before the first chunk.";
 }
 
 /// Workers or files that took longer than the fits of their chunks' datasets give.
@@ -198,6 +234,30 @@ void JudgeSkew(const JudgedRun& run) {
           std::nullopt);
 }
 
+/// Events of another kind may cost more: this is no fault, but it is where to look.
+void JudgeCostlyDataset(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("costly-dataset");
+  double events = 0, seconds = 0;
+  for (const BreakdownRow& row : run.measurement.datasets) {
+    events += row.events.value_or(0);
+    seconds += row.duration_sum.value_or(0);
+  }
+  for (const BreakdownRow& row : run.measurement.datasets) {
+    const double own_events = row.events.value_or(0);
+    const double own_seconds = row.duration_sum.value_or(0);
+    if (own_events <= 0 || own_events >= events || own_seconds >= seconds) continue;
+    const double factor = own_seconds / own_events / ((seconds - own_seconds) / (events - own_events));
+    if (!rule.threshold.Holds(factor) || !kMuchOfTheTime.Holds(own_seconds / seconds)) continue;
+    run.Add(rule, 0,
+            fmt::format("Events of {} take {} times as long as those of other datasets: {} of the chunks' time for {} "
+                        "of the events.",
+                        ShortName(row.name.str()), HumanFactor(factor), HumanPercent(own_seconds / seconds),
+                        HumanPercent(own_events / events)),
+            {{"datasets.duration_sum", own_seconds}, {"datasets.events", own_events}}, std::nullopt);
+    return;  // only one has so much of the time
+  }
+}
+
 void JudgeHotSection(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("hot-section");
   const SectionRow* hottest = nullptr;
@@ -230,6 +290,7 @@ void JudgeOutliers(const JudgedRun& run) {
   JudgeSlowWorkersAndFiles(run);
   JudgeSpells(run);
   JudgeSkew(run);
+  JudgeCostlyDataset(run);
   JudgeHotSection(run);
 }
 

@@ -1,6 +1,9 @@
 // Verdicts on the workers' memory and on when they came.
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/key_figure_bands.h"
@@ -180,6 +183,57 @@ void JudgeScaling(const JudgedRun& run) {
           std::nullopt);
 }
 
+/// When workers ran out of chunks, one after another.
+struct RunningOut {
+  double most = 0;   ///< workers between their first and last chunk at once
+  double saved = 0;  ///< seconds that the run would have been shorter, had they shared the rest
+  double alone = 0;  ///< seconds for which only `last` had one
+  std::string last;
+};
+
+RunningOut FindRunningOut(const Measurement& measurement) {
+  RunningOut found;
+  std::vector<std::pair<double, double>> changes;  // time, and workers more or fewer
+  double last = 0, before_last = 0;
+  for (const WorkerRow& worker : measurement.workers) {
+    if (!worker.first_chunk.has_value() || !worker.last_chunk.has_value() || worker.state == "lost") continue;
+    changes.emplace_back(*worker.first_chunk, 1);
+    changes.emplace_back(*worker.last_chunk, -1);
+    before_last = std::max(before_last, std::min(last, *worker.last_chunk));
+    if (*worker.last_chunk > last) found.last = worker.name.str();
+    last = std::max(last, *worker.last_chunk);
+  }
+  std::sort(changes.begin(), changes.end());
+  double active = 0;
+  for (const auto& [at, more] : changes) found.most = std::max(found.most, active += more);
+  double from = 0;
+  for (const auto& [at, more] : changes) {
+    if (kNearlyAllWorkers.Holds(active / found.most)) found.saved = 0;
+    if (!kNearlyAllWorkers.Holds(active / found.most)) found.saved += (at - from) * (1 - active / found.most);
+    from = at;
+    active += more;
+  }
+  found.alone = last - before_last;
+  return found;
+}
+
+void JudgeLastWorker(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("last-worker");
+  const double wall = run.measurement.Metric("wall_time").value_or(0);
+  const RunningOut found = FindRunningOut(run.measurement);
+  if (run.is_running() || wall <= 0 || !kSeveral.Holds(found.most) || !rule.threshold.Holds(found.saved / wall)) return;
+  std::string sentence =
+      fmt::format("Workers ran out of chunks at different times: sharing the rest would have saved {} of {}.",
+                  HumanDuration(found.saved), HumanDuration(wall));
+  if (kMostOfIt.Holds(found.alone / found.saved)) {
+    sentence = fmt::format("For {} of {} the run waited for {} alone: all others had ended their last chunks.",
+                           HumanDuration(found.alone), HumanDuration(wall), ShortName(found.last));
+  }
+  run.Add(rule, found.saved / wall, sentence,
+          {{"workers.last_chunk.saved_seconds", found.saved}, {"workers.last_chunk.alone_seconds", found.alone}},
+          found.saved / wall);
+}
+
 }  // namespace
 
 void JudgeWorkers(const JudgedRun& run) {
@@ -187,6 +241,7 @@ void JudgeWorkers(const JudgedRun& run) {
   JudgeGrowth(run);
   JudgeLeaks(run);
   JudgeScaling(run);
+  JudgeLastWorker(run);
 }
 
 }  // namespace crema

@@ -1,6 +1,7 @@
 // What verdicts say of a document in which their cause was planted.
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
@@ -230,6 +231,149 @@ TEST(Oversubscribed, IsCuredByWhereTheCoresComeFrom) {
   document["run"]["cores_source"] = "declared";
   EXPECT_EQ(Find(document, "oversubscribed").suggestion,
             "Run as many threads as were declared (CREMA_THREADS), or declare those that run.");
+}
+
+/// So many workers, each between its first and its last chunk.
+void SetChunkTimes(Json* document, const std::vector<std::pair<double, double>>& times) {
+  (*document)["workers"] = Json::array();
+  for (size_t i = 0; i < times.size(); ++i) {
+    (*document)["workers"].push_back({{"name", "h:" + std::to_string(i)},
+                                      {"state", "ended"},
+                                      {"first_chunk", times[i].first},
+                                      {"last_chunk", times[i].second}});
+  }
+}
+
+TEST(LastWorker, IsNamedWhereTheRunWaitedForItAlone) {
+  Json document = HealthyRun();
+  SetChunkTimes(&document, {{0, 15}, {0, 25}, {0, 15}, {0, 15}});
+  const Verdict verdict = Find(document, "last-worker");
+  EXPECT_EQ(verdict.sentence,
+            "For 10.0 s of 25.0 s the run waited for h:1 alone: all others had ended their last "
+            "chunks.");
+  EXPECT_NEAR(verdict.saving.value_or(0), 7.5 / 25, 1e-9);
+  SetChunkTimes(&document, {{0, 15}, {0, 25}, {0, 15}, {0, 25}});
+  EXPECT_EQ(Find(document, "last-worker").sentence,
+            "Workers ran out of chunks at different times: sharing the rest would have saved 5.00 s of 25.0 s.");
+}
+
+TEST(LastWorker, IsNotAWorkerOfSeveralThatCameOneAfterAnother) {
+  Json document = HealthyRun();
+  // jobs in two slots
+  SetChunkTimes(&document, {{0, 8}, {0, 9}, {8, 17}, {9, 17}, {17, 25}, {17, 24}});
+  EXPECT_THAT(Ids(document), Not(Contains("last-worker")));
+  SetChunkTimes(&document, {{0, 15}, {0, 25}});
+  document["workers"][0]["state"] = "lost";
+  EXPECT_THAT(Ids(document), Not(Contains("last-worker")));
+}
+
+TEST(StartupDominated, NamesTheSectionAndTheWorkersThatWereLate) {
+  Json document = HealthyRun();
+  SetBudget(&document, {{"compute", 80}, {"startup", 20}});
+  document["metrics"]["peak_workers"] = 4;
+  SetChunkTimes(&document, {{5, 25}, {5, 25}, {5, 25}, {5, 25}});
+  document["process_sections"] = {{{"path", "set up"}, {"total", 19.6}, {"max", 4.9}},
+                                  {{"path", "set up/calibrate {}"}, {"total", 16}, {"max", 4}},
+                                  {{"path", "analysis"}, {"total", 100}, {"max", 25}}};
+  EXPECT_EQ(Find(document, "startup-dominated").sentence,
+            "Before their first chunk, free cores cost 20 % of the core-seconds; section set up/calibrate {}, outside "
+            "chunks, took 4.00 s.");
+  document["process_sections"] = Json::array();
+  SetChunkTimes(&document, {{0, 25}, {0, 25}, {9, 25}, {8, 25}});
+  EXPECT_EQ(
+      Find(document, "startup-dominated").sentence,
+      "Before their first chunk, free cores cost 20 % of the core-seconds; 2 of 4 workers began their first chunk "
+      "8.00 s after the run's start or later.");
+}
+
+TEST(ShutdownDominated, NamesTheSectionAfterTheLastChunk) {
+  Json document = HealthyRun();
+  SetBudget(&document, {{"compute", 80}, {"shutdown", 20}});
+  SetChunkTimes(&document, {{0, 20}, {0, 19}});
+  document["process_sections"] = {{{"path", "merge"}, {"total", 4.5}, {"max", 4.5}}};
+  EXPECT_EQ(
+      Find(document, "shutdown-dominated").sentence,
+      "After the last chunk, free cores cost 20 % of the core-seconds; section merge, outside chunks, took 4.50 s.");
+  document["process_sections"][0]["max"] = document["process_sections"][0]["total"] = 20;  // it did not fit there
+  EXPECT_EQ(Find(document, "shutdown-dominated").sentence,
+            "After the last chunk, free cores cost 20 % of the core-seconds.");
+}
+
+TEST(IdleWorkers, SayWhetherCoresWereFreeInsideChunks) {
+  Json document = HealthyRun();
+  SetBudget(&document, {{"blocked", 63}, {"idle", 37}});
+  EXPECT_THAT(Find(document, "idle-workers").sentence, testing::StartsWith("Between chunks, free"));
+  auto& metrics = document["metrics"];
+  metrics["peak_workers"] = 1;
+  metrics["cores_per_worker"] = 2;
+  metrics["busy_time"] = 50;
+  metrics["lane_time"] = 63;
+  document["sections"] = {{{"path", "fit"}, {"self", 12.0}},
+                          {{"path", "fit"}, {"helper", true}, {"self", 13.0}},
+                          {{"path", "unpack"}, {"self", 38.0}}};
+  EXPECT_EQ(
+      Find(document, "idle-workers").sentence,
+      "Inside chunks, cores without a helper cost 37 % of the core-seconds; no helper joins section unpack, which "
+      "took 38.0 s.");
+  // helpers work as long as the owner waits for them
+  metrics["lane_time"] = 50;
+  metrics["chunk_joined"] = 13;
+  EXPECT_THAT(Find(document, "idle-workers").sentence, testing::StartsWith("Inside chunks"));
+  metrics["max_open_chunks"] = 2;
+  EXPECT_THAT(Find(document, "idle-workers").sentence, testing::StartsWith("Between chunks, or inside them"));
+}
+
+TEST(Stragglers, NameTheirSectionAndTheFirstChunksOfThreads) {
+  Json document = HealthyRun();
+  auto& metrics = document["metrics"];
+  metrics["straggler_chunks"] = 2;
+  metrics["chunk_duration_p50"] = 1;
+  SetChunkTimes(&document, {{0.5, 25}, {0.5, 25}});
+  const auto straggler = [](const char* worker, double start, const char* section) {
+    return Json{{"worker", worker}, {"start", start}, {"duration", 3}, {"predicted", 1}, {"section", section}};
+  };
+  document["stragglers"] = {straggler("h:0", 9, "write"), straggler("h:1", 14, "write")};
+  EXPECT_EQ(Find(document, "stragglers").sentence,
+            "2 stragglers took 4.00 s longer than chunks of the same size do, 4.0 % of the core-seconds, most of it in "
+            "section write.");
+  EXPECT_EQ(Find(document, "stragglers").severity, Severity::kWarning);
+  document["stragglers"] = {straggler("h:0", 0.5, "load"), straggler("h:1", 0.6, "load")};
+  EXPECT_THAT(Find(document, "stragglers").sentence, HasSubstr("in the first chunks of threads"));
+  EXPECT_EQ(Find(document, "stragglers").severity, Severity::kInfo);
+}
+
+TEST(FailingChunks, NameTheFileThatHoldsThemAll) {
+  Json document = HealthyRun();
+  document["metrics"]["num_failed_attempts"] = 20;
+  document["files"] = {{{"name", "a.root"}, {"attempts", 50}, {"failed", 0}},
+                       {{"name", "b.root"}, {"attempts", 30}, {"failed", 20}}};
+  EXPECT_EQ(Find(document, "failing-chunks").sentence, "20 of 100 attempts failed, all of them of file b.root.");
+  document["files"][0]["failed"] = 1;
+  document["files"][1]["failed"] = 19;
+  EXPECT_EQ(Find(document, "failing-chunks").sentence, "20 of 100 attempts failed.");
+}
+
+TEST(CostlyDataset, SaysWhichShareOfTheTimeItTakesForItsEvents) {
+  Json document = HealthyRun();
+  document["datasets"] = {{{"name", "wjets"}, {"events", 25e6}, {"duration_sum", 60}},
+                          {{"name", "ttbar"}, {"events", 75e6}, {"duration_sum", 30}}};
+  EXPECT_EQ(
+      Find(document, "costly-dataset").sentence,
+      "Events of wjets take 6.0 times as long as those of other datasets: 67 % of the chunks' time for 25 % of the "
+      "events.");
+  document["datasets"][1].erase("events");
+  EXPECT_THAT(Ids(document), Not(Contains("costly-dataset")));
+}
+
+TEST(WaitingBound, NamesTheSectionThatHoldsItWhateverItsCpuTime) {
+  Json document = HealthyRun();
+  SetBudget(&document, {{"compute", 10}, {"blocked", 90}});
+  document["metrics"]["busy_time"] = 100;
+  document["metrics"]["chunk_blocked"] = 90;
+  document["sections"] = {{{"path", "select"}, {"self", 40.0}}, {{"path", "fill"}, {"self", 60.0}}};
+  EXPECT_THAT(Find(document, "waiting-bound").sentence, HasSubstr("(most of it in section fill)"));
+  document["sections"][1]["self"] = 54;  // 10 s of it may have been CPU
+  EXPECT_THAT(Find(document, "waiting-bound").sentence, Not(HasSubstr("in section")));
 }
 
 TEST(WorkerLoss, IsNotSaidOfARunThatWasKilledAsAWhole) {

@@ -85,11 +85,12 @@ inline constexpr Bound kBusyTimeOfSpread = From(0.10, "of the busy time: a small
 inline constexpr Bound kFailedOfSpread =
     UpTo(0.02, "of the attempts: failed ones are cut off, and do not show how long chunks take");
 
+inline constexpr Bound kMuchOfTheTime = From(0.40, "of the chunks' time: as for a hot section");
 inline constexpr Bound kMostlyWaits = Below(0.5, "a section with less CPU is painted as waiting");
 
 // Workers.
 inline constexpr Bound kNearlyAllWorkers =
-    From(0.90, "of the largest number of workers: the last ones no longer matter");
+    From(0.90, "of the largest number of workers: a few more or less do not matter");
 inline constexpr Bound kLongLag = From(10, "seconds: nobody notices a shorter wait");
 
 inline constexpr Bound kChunksOfLeak = From(10, "chunks: fewer do not show what is kept from chunk to chunk");
@@ -110,6 +111,9 @@ inline constexpr Bound kWaitsForData = From(kMostWaiting, "reading matters to a 
 inline constexpr Bound kMuchDecompression =
     From(0.30, "of the core-seconds: the codecs in use take up to a quarter of an ordinary analysis");
 inline constexpr Bound kMuchInput = From(1e8, "bytes: a disk delivers as much in a second");
+
+inline constexpr Bound kMuchInKernel =
+    From(0.30, "of a command's CPU time: programs that compute spend a few per cent there");
 
 // Requests to storage.
 inline constexpr Bound kCallsOfSlowServer =
@@ -137,6 +141,8 @@ inline constexpr Bound kWaitWorthNaming = From(0.05, "of the blocked time: small
 inline constexpr Bound kThreadsMatter =
     From(0.2, "of the blocked time, CPU of threads without guards: the blocked thread may have waited for them");
 inline constexpr Bound kWaitIsSure = Below(0.25, "of the blocked time, on each side: a wider range names no cause");
+inline constexpr Bound kFitsIn =
+    UpTo(1.1, "of the time that it may fill: clocks and what is around it differ a little");
 inline constexpr Bound kMoreThanItsShare =
     From(1.25, "times its share of the chunks' time: two equal workers differ by a tenth or so");
 // comparison of runs, of the first run's time

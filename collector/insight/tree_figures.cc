@@ -38,7 +38,7 @@ constexpr TreeFigure kTreeFigures[] = {
     {"Written", "tree_write_bytes", HumanData, ChangeOf::kRate, false, "to storage", "tree_wchar_bytes",
      "through all write calls"},
     {"Processes", "max_processes", HumanCount, ChangeOf::kRate, false, "at once", "max_threads", "threads at once"},
-    {"Page faults", "major_faults", HumanCount, ChangeOf::kRate, false, "major ones: pages came from storage",
+    {"Major faults", "major_faults", HumanCount, ChangeOf::kRate, false, "pages that came from storage",
      "context_switches_involuntary", "involuntary context switches"}};
 
 constexpr TreeFigure kEngineLogFigures[] = {
@@ -110,7 +110,7 @@ std::optional<TreeBudget> ReadTreeBudget(const Measurement& measurement) {
   if (!(budget.core_seconds > 0)) return std::nullopt;
   budget.parts = {{"CPU in the program", "cpu", *user},
                   {"CPU in the kernel", "opening", *system},
-                  {"Unused", "idle", budget.core_seconds - *user - *system}};
+                  {"Not used by it", "idle", budget.core_seconds - *user - *system}};
   for (TreeBudgetPart& part : budget.parts) part.share = part.core_seconds / budget.core_seconds;
   return budget;
 }

@@ -96,6 +96,22 @@ inline void Lag(Json* document, double first, double until, double most, double 
   (*document)["timelines"]["worker_counts"] = {{0.0, first}, {until, most}, {wall_time, most}};
 }
 
+/// So many workers have chunks until `until` of 100 seconds, and one to the end.
+inline void RunOut(Json* document, double workers, double until) {
+  SetMetric(document, "wall_time", 100);
+  (*document)["workers"] = Json::array();
+  for (int i = 0; i < workers; ++i) {
+    (*document)["workers"].push_back(
+        {{"name", "h:" + std::to_string(i)}, {"first_chunk", 0}, {"last_chunk", i + 1 == workers ? 100 : until}});
+  }
+}
+
+/// A dataset takes a share of the time of two, for a share of their events.
+inline void Cost(Json* document, double time, double events = 0.5) {
+  (*document)["datasets"] = {{{"name", "a"}, {"events", 1e6 * events}, {"duration_sum", 90 * time}},
+                             {{"name", "b"}, {"events", 1e6 * (1 - events)}, {"duration_sum", 90 * (1 - time)}}};
+}
+
 inline Json Request(const char* server, double calls, double bytes, double seconds) {
   return {{"server", server}, {"operation", "read"}, {"calls", calls}, {"bytes", bytes}, {"seconds", seconds}};
 }
@@ -393,6 +409,18 @@ inline const Knob kKnobs[] = {
     {"scaling-lag", 2, [](Json* document, double seconds) { Lag(document, 0, seconds, 4, 20); }},
     {"scaling-lag", 3, [](Json* document, double workers) { Lag(document, 0, 50, workers, 100); }, 1},
     {"startup-dominated", 0, PartKnob("startup")},
+    {"shutdown-dominated", 0, PartKnob("shutdown")},
+    {"last-worker", 0, [](Json* document, double share) { RunOut(document, 4, 100 * (1 - share * 4 / 3)); }},
+    {"last-worker", 1, [](Json* document, double workers) { RunOut(document, workers, 20); }, 1},
+    {"last-worker", 2,
+     [](Json* document, double share) {
+       // those that stay are nearly all or not: then time counts from when the others left
+       RunOut(document, 1000, 95);
+       for (size_t i = 0; i < 1000 * (1 - share); ++i) (*document)["workers"][i]["last_chunk"] = 1;
+     },
+     -0.001},
+    {"costly-dataset", 0, [](Json* document, double factor) { Cost(document, factor / (1 + factor)); }},
+    {"costly-dataset", 1, [](Json* document, double share) { Cost(document, share, 0.05); }},
     {"memory-pressure", 0, MetricKnob("memory_utilization_max")},
     {"memory-growth", 0,
      [](Json* document, double share) {

@@ -16,8 +16,8 @@ namespace {
 /// `(other)` stands for many: nobody can look at it.
 bool IsNamed(const std::string& name) { return name != kOtherName; }
 
-/// The row of a table that holds most of its blocked time, and clearly more than its share of the chunks' time; empty
-/// where none does, or where it is the only row.
+/// The row of a table that holds most of its blocked time, and clearly more than its share of the events or of the
+/// chunks' time; empty where none does, or where it is the only row.
 template <class Row>
 std::string HolderOfMost(const std::vector<Row>& rows) {
   double whole = 0;
@@ -25,13 +25,17 @@ std::string HolderOfMost(const std::vector<Row>& rows) {
   double busy = 0;
   double busy_of_largest = 0;
   std::string name;
+  // where all events are known, they are the share that a row should have
+  const bool have_events =
+      std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.events.value_or(0) > 0; });
   for (const Row& row : rows) {
     const double value = row.blocked_sum.value_or(0);
+    const double size = (have_events ? row.events : row.duration_sum).value_or(0);
     whole += value;
-    busy += row.duration_sum.value_or(0);
+    busy += size;
     if (value <= largest) continue;
     largest = value;
-    busy_of_largest = row.duration_sum.value_or(0);
+    busy_of_largest = size;
     name = row.name.str();
   }
   const bool is_its_share =
@@ -68,6 +72,17 @@ std::string SectionOfMostWaiting(const Measurement& measurement, double whole) {
   return IsNamed(most->first) ? most->first : "";
 }
 
+/// The section that holds most of the blocked time even if all the time in which owners were not blocked was in it.
+std::string SectionOfAllBlocked(const Measurement& measurement) {
+  const double blocked = measurement.Metric("chunk_blocked").value_or(0);
+  const double others = measurement.Metric("busy_time").value_or(0) - blocked;
+  for (const SectionRow& row : measurement.sections) {
+    const bool is_most = blocked > 0 && kMostOfIt.Holds((row.self.value_or(0) - others) / blocked);
+    if (is_most && !row.helper.value_or(false) && IsNamed(row.path.str())) return row.path.str();
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string MostWaiting(const Measurement& measurement) {
@@ -77,9 +92,9 @@ std::string MostWaiting(const Measurement& measurement) {
     if (part == "blocked" || part == "waiting" || part == "cpu_wait") waited += row.core_seconds.value_or(0);
   }
   std::string text;
-  if (const std::string section = SectionOfMostWaiting(measurement, waited); !section.empty()) {
-    text += "in section " + ShortName(section);
-  }
+  std::string section = SectionOfMostWaiting(measurement, waited);
+  if (section.empty()) section = SectionOfAllBlocked(measurement);
+  if (!section.empty()) text += "in section " + ShortName(section);
   if (const std::string dataset = HolderOfMost(measurement.datasets); !dataset.empty()) {
     text += (text.empty() ? "" : ", ") + ("of dataset " + ShortName(dataset));
   }

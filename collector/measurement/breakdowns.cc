@@ -82,6 +82,10 @@ constexpr Column kLifeColumns[] = {
     ColumnOf<&WorkerRow::process>("process", "", Kind::kText, 0, "`<host>:<pid>`").CsvLast(),
     ColumnOf<&WorkerRow::start>("start", "from", Kind::kDuration, 6, "since the run's start").At(-1),
     ColumnOf<&WorkerRow::stop>("stop", "until", Kind::kDuration, 6, "since the run's start").At(-1),
+    ColumnOf<&WorkerRow::first_chunk>("first_chunk", "", Kind::kDuration, 0,
+                                      "begin of its first chunk, since the run's start"),
+    ColumnOf<&WorkerRow::last_chunk>("last_chunk", "", Kind::kDuration, 0,
+                                     "end of the last chunk that ended, since the run's start"),
     ColumnOf<&WorkerRow::cores>("cores", "cores", Kind::kNumber, 2,
                                 "declared cores; else the most lanes that it had at once, but no more than it was "
                                 "allowed or its batch system gave it; `run.cores_source` says which")

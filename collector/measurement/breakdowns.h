@@ -62,6 +62,8 @@ struct WorkerRow : BreakdownRow {
   Text process;
   Number start;
   Number stop;
+  Number first_chunk;
+  Number last_chunk;
   Number cores;
   Text state;
   Number peak_memory_bytes;

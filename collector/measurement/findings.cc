@@ -27,6 +27,9 @@ constexpr Column kStragglerColumns[] = {
     ColumnOf<&StragglerRow::blocked>("blocked", "blocked", Kind::kDuration, 3, "time in which the owner was blocked"),
     ColumnOf<&StragglerRow::reason>("reason", "reason", Kind::kText, 1,
                                     "where most of the excess went: cpu, cpu_wait, blocked, joined or unknown"),
+    ColumnOf<&StragglerRow::section>("section", "section", Kind::kText, 5,
+                                     "the section whose own time exceeds what was predicted for the whole chunk by "
+                                     "half of the excess or more; null: none does"),
 };
 
 constexpr Column kChunkFitColumns[] = {

@@ -27,6 +27,7 @@ struct StragglerRow {
   Number cpu_wait;
   Number blocked;
   Text reason;
+  Text section;
   static absl::Span<const Column> Columns();
 };
 

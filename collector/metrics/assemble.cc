@@ -197,6 +197,20 @@ WorkerRow Assembly::WorkerOf(BreakdownRow breakdown, const WorkerLife* life) con
   return row;
 }
 
+/// When each process began its first chunk, and ended its last one; `kNever`, 0: none.
+std::vector<RunWindow> ChunkTimes(const AttemptFindings& attempts, size_t processes) {
+  std::vector<RunWindow> times(processes, {kNever, 0});
+  const auto add = [&times](uint32_t process, int64_t start_ns, int64_t stop_ns) {
+    times[process].start_ns = std::min(times[process].start_ns, start_ns);
+    times[process].stop_ns = std::max(times[process].stop_ns, stop_ns);
+  };
+  for (const AttemptRow& attempt : attempts.rows) {
+    add(attempt.process, attempt.start_ns, HasEnded(attempt) ? attempt.stop_ns() : 0);
+  }
+  for (const SummedAttempts& sums : attempts.summed) add(sums.row.process, sums.row.start_ns, sums.stop_ns);
+  return times;
+}
+
 void Assembly::AddBreakdowns() {
   to_.phases = std::move(figures_.phases);
   for (PhaseRow& phase : to_.phases) {
@@ -212,9 +226,15 @@ void Assembly::AddBreakdowns() {
   to_.files = std::move(figures_.by_file);
   absl::flat_hash_map<uint32_t, const WorkerLife*> lives;
   for (const WorkerLife& life : figures_.workers) lives.emplace(life.process, &life);
-  for (BreakdownRow& row : figures_.by_worker) {
-    const auto life = lives.find(row.group);
-    to_.workers.push_back(WorkerOf(std::move(row), life != lives.end() ? life->second : nullptr));
+  const std::vector<RunWindow> chunk_times = ChunkTimes(figures_.findings.attempts, processes().size());
+  for (BreakdownRow& breakdown : figures_.by_worker) {
+    const auto life = lives.find(breakdown.group);
+    WorkerRow& row =
+        to_.workers.emplace_back(WorkerOf(std::move(breakdown), life != lives.end() ? life->second : nullptr));
+    if (row.group >= chunk_times.size()) continue;
+    const RunWindow& times = chunk_times[row.group];
+    if (times.start_ns != kNever) row.first_chunk = SinceStart(times.start_ns);
+    if (times.stop_ns > 0) row.last_chunk = SinceStart(times.stop_ns);
   }
   to_.hosts = std::move(figures_.by_host);
   to_.threads = std::move(figures_.by_thread);
@@ -279,6 +299,7 @@ void Assembly::AddStragglers(const std::vector<EntryRange>& ranges) {
     row.cpu_wait = SecondsOf(Known(attempt.cpu_wait_ns));
     row.blocked = SecondsOf(ChunkBlocked(attempt, attempts.helpers));
     row.reason = ToString(straggler.reason);
+    row.section = Text::OrNull(ranges[i].slow_section);
   }
 }
 

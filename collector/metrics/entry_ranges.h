@@ -1,9 +1,10 @@
-// The entry ranges of a few chunks.
+// The entry ranges and the slow sections of a few chunks.
 #ifndef CREMA_COLLECTOR_METRICS_ENTRY_RANGES_H_
 #define CREMA_COLLECTOR_METRICS_ENTRY_RANGES_H_
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "collector/metrics/chunk_search.h"
@@ -15,6 +16,7 @@ namespace crema {
 struct EntryRange {
   std::optional<int64_t> start;
   std::optional<int64_t> stop;
+  std::string slow_section;  ///< docs/metrics.md, `stragglers.section`; empty: none
 };
 
 /// Rows listed in the document; the count is in the metrics.

@@ -388,6 +388,22 @@ TEST_F(MeasureChunksTest, TellsTheEntryRangeOfStragglers) {
   EXPECT_EQ(document["stragglers"][0]["entry_start"], 1300);
   EXPECT_EQ(document["stragglers"][0]["entry_stop"], 1400);
   EXPECT_EQ(document["stragglers"][0]["dataset"], "ttbar");
+  EXPECT_EQ(document["stragglers"][0]["section"], nullptr);
+}
+
+TEST_F(MeasureChunksTest, NameTheSectionOfAStragglerThatTookMoreThanTheChunkShould) {
+  for (const double seconds : {55, 45}) {  // of 90 s, where 10 are predicted: more or less than half of the excess
+    std::vector<Line> lines = {ProcessLine(1, 0)};
+    for (int i = 0; i < 20; ++i) lines.push_back(ChunkLine(i, 100 * i, 100 * i + (i == 13 ? 90 : 10 + 0.01 * i)));
+    const auto ns = static_cast<int64_t>(seconds * static_cast<double>(kSecond));
+    lines[14]["sections"] = {SectionRowLine("write", ns, ns)};
+    lines.push_back(EndLine(3000));
+    Write("a.jsonl", lines);
+    const Document document = Take();
+    EXPECT_EQ(document["stragglers"][0]["section"], seconds > 50 ? Document("write") : Document()) << seconds;
+    EXPECT_EQ(document["workers"][0]["first_chunk"], 0);
+    EXPECT_EQ(document["workers"][0]["last_chunk"], 1910.19);
+  }
 }
 
 TEST_F(MeasureChunksTest, TellsTheEntryRangeOfAStragglerInALogsSecondProcess) {

@@ -71,7 +71,7 @@ TEST(ReportPage, ACommandWithoutChunksHasTheFiguresOfItsProcessesAndOneLineForWh
   EXPECT_TRUE(Holds(page, "not measured: the kernel does not count it"));
   EXPECT_TRUE(Holds(page, "What its 4 cores did"));
   EXPECT_TRUE(
-      Holds(page, "aria-label=\"CPU in the program 20.0\u00a0%, CPU in the kernel 5.0\u00a0%, Unused 75.0\u00a0%\""));
+      Holds(page, "aria-label=\"CPU in the program 20.0\u00a0%, CPU in the kernel 5.0\u00a0%, Not used by it 75.0\u00a0%\""));
   EXPECT_TRUE(Holds(page, "Per process"));
   EXPECT_TRUE(Holds(page, ">sort<"));
   EXPECT_TRUE(Holds(page, "id=\"without-chunks\""));

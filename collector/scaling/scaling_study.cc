@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -320,14 +321,21 @@ void SetRatios(std::vector<ScalingPoint>* points) {
   }
 }
 
+/// A maximum is claimed only where runs were repeated, so that their scatter is known, and this excludes that the rate
+/// rises with each core.
 void SetLaws(ScalingStudy* study) {
   std::vector<LawPoint> points;
+  std::map<double, int> runs_on;
   for (const ScalingPoint& point : study->points) {
-    if (!point.cores_vary) points.push_back({point.cores, point.throughput});
+    if (point.cores_vary) continue;
+    points.push_back({point.cores, point.throughput});
+    ++runs_on[point.cores];
   }
+  const auto several = std::count_if(runs_on.begin(), runs_on.end(), [](const auto& each) { return each.second > 1; });
   for (const LawKind kind : {LawKind::kAmdahl, LawKind::kUsl}) {
     absl::StatusOr<ScalingLaw> law = FitLaw(kind, points);
     if (law.ok()) {
+      if (several < kRepeatedCounts || law->kappa.low <= 0) law->fastest.value.reset();
       study->laws.push_back(*law);
     } else {
       study->why_no_law = std::string(law.status().message());
@@ -475,7 +483,8 @@ std::string ScalingSentence(const ScalingStudy& study) {
                         RangeText(law.fastest));
   } else {
     text += law.fastest.high.has_value() || std::isfinite(law.fastest.low)
-                ? fmt::format("; the rate rises with each core (a maximum may be at {}).", RangeText(law.fastest))
+                ? fmt::format("; the runs do not show whether the rate has a maximum (it would be at {}).",
+                              RangeText(law.fastest))
                 : "; the rate rises with each core.";
   }
   return text;

@@ -44,6 +44,8 @@ struct ScalingLaw {
 
 /// Fewer points draw no curve and say nothing of their own errors.
 inline constexpr size_t kCoreCountsOfLaw = 4;
+/// Numbers of cores with several runs each: fewer do not show by how much equal runs differ.
+inline constexpr std::ptrdiff_t kRepeatedCounts = 2;
 
 enum class LawKind { kAmdahl, kUsl };
 

@@ -200,9 +200,9 @@ void HttpSession::WelcomeWithCookie() {
   const bool is_led_here = View(parser_->get()["Sec-Fetch-Site"]) == "cross-site";
   auto response = std::make_shared<Response>(MakeResponse(is_led_here ? 200 : 303, "text/html; charset=utf-8"));
   if (is_led_here) {
-    response->body() = "<!doctype html><meta http-equiv=refresh content=\"0;url=/\"><a href=\"/\">crema</a>\n";
+    response->body() = "<!doctype html><meta http-equiv=refresh content=\"0;url=./\"><a href=\"./\">crema</a>\n";
   } else {
-    response->set(http::field::location, "/");
+    response->set(http::field::location, "./");  // behind a proxy the page has a prefix
   }
   const std::string& token = server_->access().token;
   response->set(http::field::set_cookie,

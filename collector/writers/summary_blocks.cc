@@ -6,6 +6,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/budget_rows.h"
+#include "collector/insight/key_figures.h"
 #include "collector/insight/thresholds.h"
 #include "collector/insight/tree_figures.h"
 #include "collector/insight/wait_words.h"
@@ -185,10 +186,10 @@ SummaryTable BudgetSummary(const Measurement& measurement, bool has_room) {
 }
 
 std::string WaitInsideSections(const Measurement& measurement) {
-  const double wait = measurement.Metric("chunk_cpu_wait").value_or(0);
-  const double busy = measurement.Metric("busy_time").value_or(0);
-  if (busy <= 0 || wait / busy < kLeastWait) return "";
-  return fmt::format("waiting for a CPU, inside these times: {} ({})", HumanDuration(wait), HumanPercent(wait / busy));
+  const double share = CpuWaitShare(measurement).value_or(0);
+  if (share < kLeastWait) return "";
+  return fmt::format("waiting for a CPU, inside these times: {} ({})",
+                     HumanDuration(share * TimeOfThreads(measurement).value_or(0)), HumanPercent(share));
 }
 
 SummaryTable SectionSummary(const Measurement& measurement) {

@@ -92,10 +92,22 @@ def breakdown_row(name, attempts):
     }
 
 
+def first_moment(process, bounds):
+    begins = [attempt.start for attempt in process.attempts + process.sums]
+    return seconds(min(begins) - bounds[0]) if begins else None
+
+
+def last_moment(process, bounds):
+    ends = [attempt.stop for attempt in process.attempts + process.sums if attempt.ended]
+    return seconds(max(ends) - bounds[0]) if ends else None
+
+
 def worker_fields(process, bounds):
     return {
         "start": seconds(process.start - bounds[0]),
         "stop": seconds(process.stop - bounds[0]),
+        "first_chunk": first_moment(process, bounds),
+        "last_chunk": last_moment(process, bounds),
         "cores": cores_of(process),
         "state": process.state,
         "peak_memory_bytes": peak_memory(process),

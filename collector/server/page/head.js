@@ -27,7 +27,7 @@ function drawHead() {
     banner.replaceChildren(element('span', 'problems'));
     if (isOver) {
       const link = element('a', '', 'Open the report');
-      link.href = '/report';
+      link.href = 'report';
       banner.prepend('The run is over. ', link, ` or write it: crema report ${sources.map((source) => source.name).join(' ')}`);
     }
   }

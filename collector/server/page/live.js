@@ -50,7 +50,7 @@ let polling = false;
 let isDenied = false;  // a new server, with another token
 
 function listen() {
-  source = new EventSource('/events?since=' + state.id);
+  source = new EventSource('events?since=' + state.id);
   source.onmessage = (message) => {
     failures = 0;
     take(JSON.parse(message.data));
@@ -72,7 +72,7 @@ async function poll() {
   polling = true;
   for (let i = 0; ; ++i) {
     try {
-      const answer = await fetch('/api/live?since=' + state.id, {cache: 'no-store'});
+      const answer = await fetch('api/live?since=' + state.id, {cache: 'no-store'});
       isDenied = answer.status === 401;
       if (answer.ok) take(await answer.json());
     } catch { /* the line in the head says how old this is */ }

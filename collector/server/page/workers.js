@@ -1,5 +1,6 @@
 // Who works, and what happened.
 const WORDS_OF_ENDS = {ended: '✓ ended', unreported: '· ended without a report', lost: '✕ vanished'};
+const MOST_ENDED = 8;  // more of them share one line
 
 // Names of workers without what all of them share, as in the report (collector/appearance/worker_names.h): the scheme of an
 // address, the domain, and the beginning up to a sign between words. `tcp://n1.cern.ch:4000` is `n1:4000`.
@@ -31,7 +32,9 @@ function drawWorkers() {
   const names = workerNames();
   const all = rows('workers').map(([key, row]) => ({...row, short: names[key]})).sort((a, b) => a.concern - b.concern);
   const most = Math.max(1, ...all.map((worker) => worker.limit || worker.memory));
+  const ended = all.filter((worker) => worker.state === 'ended'), isOneLine = ended.length > MOST_ENDED;
   for (const worker of all) {
+    if (isOneLine && worker.state === 'ended') continue;
     const row = element('div', 'worker ' + (worker.state === 'lost' ? 'gone lost' : worker.state === 'running' ? '' : 'gone'));
     const name = element('span', 'name', worker.short);
     name.title = worker.name;
@@ -65,6 +68,13 @@ function drawWorkers() {
       if (worker.slow) figures.append(' ', element('b', 'watch', SIGNS.watch + ' slow'));
     }
     row.append(name, lanes, track, figures);
+    target.append(row);
+  }
+  if (isOneLine) {
+    const row = element('div', 'worker gone'), chunks = ended.reduce((sum, worker) => sum + worker.chunks, 0);
+    row.append(element('span', 'name', `${humanCount(ended.length)} workers`), element('span'), element('span'),
+      element('span', 'figures', `${WORDS_OF_ENDS.ended} · ${humanCount(chunks)} chunks`));
+    row.firstChild.title = ended.map((worker) => worker.name).join('\n');
     target.append(row);
   }
   const limits = [...new Set(all.map((worker) => worker.limit).filter(Boolean))];

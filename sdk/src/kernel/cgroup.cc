@@ -101,9 +101,13 @@ std::optional<double> QuotaOfVersion1(Path* directory) {
 }
 
 std::optional<double> AffinityCores() {
-  cpu_set_t cpus;
-  CPU_ZERO(&cpus);
-  if (sched_getaffinity(0, sizeof cpus, &cpus) == 0) return CPU_COUNT(&cpus);
+  int most = 0;
+  for (const pid_t thread : {0, getpid()}) {  // this one may be bound to a core of the process's
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    if (sched_getaffinity(thread, sizeof cpus, &cpus) == 0) most = std::max(most, CPU_COUNT(&cpus));
+  }
+  if (most > 0) return most;
   const long online = sysconf(_SC_NPROCESSORS_ONLN);  // machines beyond CPU_SETSIZE
   if (online <= 0) return std::nullopt;
   return static_cast<double>(online);
