@@ -1,12 +1,15 @@
 // The thread that writes a sample at each interval.
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "crema/crema.h"
 #include "sdk/tests/clocks.h"
@@ -144,6 +147,38 @@ TEST(Sampler, IsNotThereWhenTheIntervalIsZero) {
       },
       {{"CREMA_INTERVAL", "0"}});
   EXPECT_TRUE(log.samples.empty());
+}
+
+TEST(Sampler, EndsWhereAllOtherThreadsHaveEnded) {
+  for (const char* interval : {"0.01", "1e9"}) {
+    const RecordLog by_library = Recorded(
+        [] {
+          { TrackMetrics metrics("ttbar"); }
+          pthread_exit(nullptr);
+        },
+        {{"CREMA_INTERVAL", interval}});
+    EXPECT_EQ(by_library.chunks.size(), 1u);
+    const std::string directory = NewDirectory();
+    const ChildResult by_call = RunInChild({{"CREMA_DIR", directory}, {"CREMA_INTERVAL", interval}}, [] {
+      { TrackMetrics metrics("ttbar"); }
+      syscall(SYS_exit, 0);
+    });
+    EXPECT_EQ(by_call.exit_status, 0);
+  }
+}
+
+TEST(Sampler, LetsOtherThreadsWorkOnAfterTheFirstOne) {
+  const RecordLog log = Recorded(
+      [] {
+        { TrackMetrics metrics("ttbar"); }
+        std::thread([] {
+          Sleep(1000000000);
+          TrackMetrics metrics("later");
+        }).detach();
+        pthread_exit(nullptr);
+      },
+      {{"CREMA_INTERVAL", "0.1"}});
+  EXPECT_EQ(log.chunks.size(), 2u);
 }
 
 TEST(Sampler, DoesNotHoldUpTheExit) {

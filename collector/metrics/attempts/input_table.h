@@ -13,8 +13,8 @@ namespace crema {
 
 struct InputName {
   std::string_view dataset;
-  std::string_view file;
-  std::string_view tree;
+  std::string_view file = {};
+  std::string_view tree = {};
   std::string_view pass = {};
 };
 

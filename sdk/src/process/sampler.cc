@@ -7,9 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <limits>
+#include <string_view>
 
 #include "crema/internal/section_node.h"
+#include "kernel/proc_file.h"
 #include "log/sample_line.h"
 #include "process/allocations.h"
 #include "process/gpu.h"
@@ -23,6 +26,7 @@ namespace {
 constexpr double kShortestIntervalSeconds = 0.01;
 constexpr double kLongestIntervalSeconds = 1e9;  ///< which the clock's numbers can hold
 constexpr int kLongestWaitAtExitSeconds = 1;
+constexpr double kCheckSeconds = 0.25;  ///< so much later a process ends at most whose threads have all ended
 
 /// Plain POSIX objects: a thread that outlives static destruction may still hold them.
 struct SamplerState {
@@ -77,6 +81,19 @@ void LookAtWaits(Recorder* recorder) {
   recorder->overhead_ns.fetch_add(Difference(ThreadCpu(), begin_ns).value_or(0), std::memory_order_relaxed);
 }
 
+/// Whether all other threads have ended: the first one by pthread_exit(3) or exit(2), which leaves it as a zombie as
+/// long as the process has another. This thread must not keep the process from ending then.
+bool IsAlone(std::int64_t pid) {
+  char path[64];
+  char text[512];
+  snprintf(path, sizeof path, "/proc/self/task/%lld/stat", static_cast<long long>(pid));
+  const long size = ReadWholeFile(path, text, sizeof text);
+  const std::string_view stat(text, size > 0 ? static_cast<std::size_t>(size) : 0);
+  const std::size_t name_end = stat.rfind(')');
+  if (name_end == std::string_view::npos || stat.substr(name_end + 1, 2) != " Z") return false;
+  return IntegerAfter(FileText("/proc/self/status", 4096).view(), "Threads:") == 2;
+}
+
 void* Sample(void* recorder_pointer) {
   const SdkAllocationScope scope;
   auto* recorder = static_cast<Recorder*>(recorder_pointer);
@@ -88,18 +105,22 @@ void* Sample(void* recorder_pointer) {
   timespec sample = interval_seconds > 0 ? After(now, interval_seconds) : kNever;
   timespec look = recorder->waits.hertz() > 0 ? After(now, recorder->waits.NextDistance()) : kNever;
   if (interval_seconds > 0) WriteSample(recorder);  // at once, so that memory is known from the start
+  timespec check = After(now, kCheckSeconds);
   pthread_mutex_lock(&g_sampler.mutex);
   while (!g_sampler.stop) {
-    const bool is_look = IsBefore(look, sample);
-    timespec* const next = is_look ? &look : &sample;
+    timespec* next = &check;
+    if (IsBefore(sample, *next)) next = &sample;
+    if (IsBefore(look, *next)) next = &look;
     while (!g_sampler.stop && pthread_cond_timedwait(&g_sampler.wake, &g_sampler.mutex, next) == 0) {
     }
     if (g_sampler.stop) break;
     pthread_mutex_unlock(&g_sampler.mutex);
     const bool is_on = g_mode.load() == kModeOn;
-    if (is_on && is_look) LookAtWaits(recorder);
-    if (is_on && !is_look) SampleOrSum(recorder);
-    *next = Following(*next, is_look ? recorder->waits.NextDistance() : interval_seconds);
+    if (next == &check && IsAlone(recorder->pid)) return nullptr;
+    if (is_on && next == &look) LookAtWaits(recorder);
+    if (is_on && next == &sample) SampleOrSum(recorder);
+    const double distance = next == &look ? recorder->waits.NextDistance() : interval_seconds;
+    *next = Following(*next, next == &check ? kCheckSeconds : distance);
     pthread_mutex_lock(&g_sampler.mutex);
   }
   pthread_mutex_unlock(&g_sampler.mutex);
