@@ -111,7 +111,9 @@ void CapByTree(const TreeAccumulator& trees, RunFigures& figures) {
     return trees.CountsOf(process.host, process.pid, process.start_ns).rss_peak_bytes.has_value();
   });
   const std::optional<double> sum = figures.metrics.Number("peak_total_memory_bytes");
-  const std::optional<double> tree = figures.metrics.Number("tree_peak_memory_bytes");
+  // One worker's own peak counts pages that it shares, so all of them never have less.
+  const std::optional<double> tree =
+      std::max(figures.metrics.Number("tree_peak_memory_bytes"), figures.metrics.Number("peak_memory_bytes"));
   if (!all_are_in_it || !sum.has_value() || !tree.has_value() || *sum <= *tree) return;
   figures.metrics.Set("peak_total_memory_bytes", static_cast<int64_t>(*tree));
 }

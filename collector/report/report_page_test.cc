@@ -57,21 +57,21 @@ TEST(ReportPage, AKeyFigureThatWasNotMeasuredIsADashWithTheReason) {
 
 TEST(ReportPage, ACommandWithoutChunksHasTheFiguresOfItsProcessesAndOneLineForWhatGuardsAdd) {
   const Json document = Json::parse(R"({"metrics": {"wall_time": 10, "job_cpu_efficiency": 0.25, "max_processes": 4,
-      "tree_peak_rss_bytes": 1048576, "tree_read_bytes": 2000000, "process_peak_rss_bytes": 524288,
+      "tree_peak_rss_bytes": 1048576, "tree_peak_memory_bytes": 1048576, "tree_read_bytes": 2000000, "process_peak_rss_bytes": 524288,
       "tree_cpu_user": 8, "tree_cpu_system": 2, "allocated_cores": 4},
       "processes": [{"name": "sort", "pid": 12, "cpu": 7.5, "peak_memory_bytes": 524288}],
-      "definitions": {"wall_time": {"unit": "s"}, "tree_peak_rss_bytes": {"unit": "B"}, "tree_read_bytes": {"unit": "B"},
+      "definitions": {"wall_time": {"unit": "s"}, "tree_peak_memory_bytes": {"unit": "B"}, "tree_read_bytes": {"unit": "B"},
       "process_peak_rss_bytes": {"unit": "B"}, "max_processes": {"unit": "count"}},
       "quality": {"not_measured": {"tree_write_bytes": "the kernel does not count it"}}})");
   const std::string page = PageOf(document, NothingRecorded());
   EXPECT_TRUE(Holds(page, "data-key=\"metrics.job_cpu_efficiency\" value=\"0.25\">25</data>\u00a0<small>%<"));
-  EXPECT_TRUE(Holds(page, "data-key=\"metrics.tree_peak_rss_bytes\" value=\"1048576\">1</data>\u00a0<small>MiB<"));
+  EXPECT_TRUE(Holds(page, "data-key=\"metrics.tree_peak_memory_bytes\" value=\"1048576\">1</data>\u00a0<small>MiB<"));
   EXPECT_TRUE(Holds(page, "data-key=\"metrics.tree_read_bytes\" value=\"2000000\">2</data>\u00a0<small>MB<"));
   EXPECT_TRUE(Holds(page, ">512\u00a0KiB</data> in the largest process"));
   EXPECT_TRUE(Holds(page, "not measured: the kernel does not count it"));
   EXPECT_TRUE(Holds(page, "What its 4 cores did"));
-  EXPECT_TRUE(
-      Holds(page, "aria-label=\"CPU in the program 20.0\u00a0%, CPU in the kernel 5.0\u00a0%, Not used by it 75.0\u00a0%\""));
+  EXPECT_TRUE(Holds(
+      page, "aria-label=\"CPU in the program 20.0\u00a0%, CPU in the kernel 5.0\u00a0%, Not used by it 75.0\u00a0%\""));
   EXPECT_TRUE(Holds(page, "Per process"));
   EXPECT_TRUE(Holds(page, ">sort<"));
   EXPECT_TRUE(Holds(page, "id=\"without-chunks\""));

@@ -1,6 +1,5 @@
 // The thread that writes a sample at each interval.
 #include <gtest/gtest.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -8,10 +7,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "crema/crema.h"
+#include "sdk/tests/child_process.h"
 #include "sdk/tests/clocks.h"
 #include "sdk/tests/process_usage.h"
 #include "sdk/tests/record_log_reader.h"
@@ -149,36 +151,36 @@ TEST(Sampler, IsNotThereWhenTheIntervalIsZero) {
   EXPECT_TRUE(log.samples.empty());
 }
 
+/// Ends the first thread of a child that records, as pthread_exit(3) in `main` does, and waits for its process.
+std::vector<RecordLog> LogsOfChildWhoseFirstThreadEnds(const char* interval, const std::function<void()>& body) {
+  const std::string directory = NewDirectory();
+  const ChildResult child = RunInChild({{"CREMA_DIR", directory}, {"CREMA_INTERVAL", interval}}, [&] {
+    { TrackMetrics metrics("ttbar"); }
+    body();
+    syscall(SYS_exit, 0);
+  });
+  EXPECT_EQ(child.exit_status, 0);
+  EXPECT_EQ(child.errors, "");
+  return ReadRecordLogs(directory);
+}
+
 TEST(Sampler, EndsWhereAllOtherThreadsHaveEnded) {
   for (const char* interval : {"0.01", "1e9"}) {
-    const RecordLog by_library = Recorded(
-        [] {
-          { TrackMetrics metrics("ttbar"); }
-          pthread_exit(nullptr);
-        },
-        {{"CREMA_INTERVAL", interval}});
-    EXPECT_EQ(by_library.chunks.size(), 1u);
-    const std::string directory = NewDirectory();
-    const ChildResult by_call = RunInChild({{"CREMA_DIR", directory}, {"CREMA_INTERVAL", interval}}, [] {
-      { TrackMetrics metrics("ttbar"); }
-      syscall(SYS_exit, 0);
-    });
-    EXPECT_EQ(by_call.exit_status, 0);
+    const std::vector<RecordLog> logs = LogsOfChildWhoseFirstThreadEnds(interval, [] {});
+    ASSERT_EQ(logs.size(), 1u);
+    EXPECT_EQ(logs[0].chunks.size(), 1u);
   }
 }
 
 TEST(Sampler, LetsOtherThreadsWorkOnAfterTheFirstOne) {
-  const RecordLog log = Recorded(
-      [] {
-        { TrackMetrics metrics("ttbar"); }
-        std::thread([] {
-          Sleep(1000000000);
-          TrackMetrics metrics("later");
-        }).detach();
-        pthread_exit(nullptr);
-      },
-      {{"CREMA_INTERVAL", "0.1"}});
-  EXPECT_EQ(log.chunks.size(), 2u);
+  const std::vector<RecordLog> logs = LogsOfChildWhoseFirstThreadEnds("0.1", [] {
+    std::thread([] {
+      Sleep(1000000000);
+      TrackMetrics metrics("later");
+    }).detach();
+  });
+  ASSERT_EQ(logs.size(), 1u);
+  EXPECT_EQ(logs[0].chunks.size(), 2u);
 }
 
 TEST(Sampler, DoesNotHoldUpTheExit) {

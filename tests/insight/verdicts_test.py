@@ -50,6 +50,7 @@ BY_DEFAULT = ("slow-file", "startup-dominated", "retry-waste", "leaking-section"
 # Which verdicts are planted elsewhere, or nowhere, and why.
 CANNOT_BE_PLANTED = {
     "gil-contention": "never fires where nobody measures the lock",
+    **dict.fromkeys(("kernel-time", "page-faults"), "tests/laboratory plants them"),
     **dict.fromkeys(("costly-dataset", "last-worker", "shutdown-dominated"), "tests/laboratory plants them"),
     "opening-bound": "needs the tasks of an engine: tests/dask",
     "failing-tasks": "needs an engine's log: tests/engines",

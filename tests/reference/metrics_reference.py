@@ -176,14 +176,14 @@ def missing_values(recorded):
 
 
 def oversized_chunks(recorded):
-    """Results with over 3 times the events of their dataset's median."""
-    by_dataset = {}
+    """Results with over 3 times the median events of their dataset and pass."""
+    by_pass = {}
     for attempt in recorded.results:
         if attempt.get("events") is not None:
-            by_dataset.setdefault(attempt.get("dataset"), []).append(attempt.get("events"))
-    if not by_dataset:
+            by_pass.setdefault((attempt.get("dataset"), attempt.get("pass")), []).append(attempt.get("events"))
+    if not by_pass:
         return None
-    return sum(value > 3 * value_at(50, sizes) for sizes in by_dataset.values() for value in sizes)
+    return sum(value > 3 * value_at(50, sizes) for sizes in by_pass.values() for value in sizes)
 
 
 def chunk_metrics(recorded):

@@ -119,12 +119,12 @@ def robust_fit(points):
 
 
 def fitted_groups(recorded):
-    """`ok` attempts by dataset, of datasets with enough of them for a fit.
+    """`ok` attempts by dataset and pass, of those with enough of them for a fit.
 
     Reading: attempts whose events are not known take no part, unless none of the dataset are: then all are of one size.
     """
     groups = []
-    for group in grouped(recorded.ok, lambda attempt: attempt.get("dataset")):
+    for group in grouped(recorded.ok, lambda attempt: (attempt.get("dataset"), attempt.get("pass"))):
         known = [attempt for attempt in group if attempt.get("events") is not None]
         if len(known or group) >= 8:
             groups.append(known or group)
