@@ -146,7 +146,7 @@ KeyFigureRow PeakMemoryRow(const Measurement& measurement) {
     return row;
   }
   if (!memory->is_of_worker) row.notes.push_back(Words("largest process"));
-  AddNote(measurement, "tree_peak_memory_bytes", "", HumanMemory, " in all processes", &row);
+  AddNote(measurement, TreeMemoryKey(measurement), "", HumanMemory, " in all processes", &row);
   row.notes.push_back(Words("no limit known"));
   return row;
 }

@@ -4,6 +4,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/lost_workers.h"
+#include "collector/insight/tree_figures.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -66,7 +67,7 @@ std::optional<PeakMemory> FindPeakMemory(const Measurement& measurement) {
   memory.bytes = *bytes;
   if (memory.is_of_worker) memory.tightest = FindTightestWorker(measurement);
   memory.band = MemoryBand(measurement.run.engine.str());
-  memory.all_processes_bytes = measurement.Metric("tree_peak_memory_bytes");
+  memory.all_processes_bytes = measurement.Metric(TreeMemoryKey(measurement));
   return memory;
 }
 

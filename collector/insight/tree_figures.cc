@@ -25,14 +25,16 @@ struct TreeFigure {
   std::string_view beside_words;
 };
 
+constexpr std::string_view kTreeMemory = "tree_peak_memory_bytes";
+
 constexpr TreeFigure kTreeFigures[] = {
     {"Elapsed", "wall_time", HumanDuration, ChangeOf::kRate, false, "", "", ""},
     {"CPU efficiency", "job_cpu_efficiency", Share, ChangeOf::kShare, true, "of its cores, over its whole time",
      "allocated_cores", "cores given"},
     {"CPU time", "tree_cpu_user", HumanDuration, ChangeOf::kRate, false, "in the program", "tree_cpu_system",
      "more in the kernel"},
-    {"Peak memory", "tree_peak_memory_bytes", HumanMemory, ChangeOf::kMemory, false, "of all processes",
-     "process_peak_rss_bytes", "in the largest process"},
+    {"Peak memory", kTreeMemory, HumanMemory, ChangeOf::kMemory, false, "of all processes", "process_peak_rss_bytes",
+     "in the largest process"},
     {"Read", "tree_read_bytes", HumanData, ChangeOf::kRate, false, "from storage", "tree_rchar_bytes",
      "through all read calls"},
     {"Written", "tree_write_bytes", HumanData, ChangeOf::kRate, false, "to storage", "tree_wchar_bytes",
@@ -54,8 +56,9 @@ template <size_t kCount>
 std::vector<KeyFigureRow> RowsOf(const TreeFigure (&figures)[kCount], const Measurement& measurement) {
   std::vector<KeyFigureRow> rows;
   for (const TreeFigure& figure : figures) {
-    KeyFigureRow row = {figure.label, {figure.key, figure.kind, figure.more_is_better}, figure.words, figure.meaning};
-    row.value = measurement.Metric(figure.key);
+    const std::string_view key = figure.key == kTreeMemory ? TreeMemoryKey(measurement) : figure.key;
+    KeyFigureRow row = {figure.label, {key, figure.kind, figure.more_is_better}, figure.words, figure.meaning};
+    row.value = measurement.Metric(key);
     if (row.value.has_value()) {
       row.text = figure.words(*row.value);
       if (figure.kind == ChangeOf::kShare) row.share = std::clamp(*row.value, 0.0, 1.0);
@@ -68,12 +71,21 @@ std::vector<KeyFigureRow> RowsOf(const TreeFigure (&figures)[kCount], const Meas
                            " " + std::string(figure.beside_words), "metrics." + std::string(figure.beside_key),
                            *beside});
     }
+    const std::optional<double> of_each = measurement.Metric("tree_peak_rss_bytes");
+    if (figure.key == kTreeMemory && row.value.has_value() && of_each.value_or(0) > *row.value) {
+      row.notes.push_back(
+          {"", HumanMemory(*of_each), " with shared pages in each", "metrics.tree_peak_rss_bytes", *of_each});
+    }
     rows.push_back(std::move(row));
   }
   return rows;
 }
 
 }  // namespace
+
+std::string_view TreeMemoryKey(const Measurement& measurement) {
+  return measurement.Metric(kTreeMemory).has_value() ? kTreeMemory : "tree_peak_rss_bytes";
+}
 
 bool IsEngineLogOnly(const Measurement& measurement) {
   return !measurement.run.engine.empty() && !measurement.Metric("num_attempts").has_value() &&

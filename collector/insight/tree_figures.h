@@ -24,6 +24,9 @@ bool IsEngineLogOnly(const Measurement& measurement);
 /// The key figures of such a run.
 std::vector<KeyFigureRow> EngineLogFigureRows(const Measurement& measurement);
 
+/// The metric of what all processes used at most: older measurements only know it with shared pages in each of them.
+std::string_view TreeMemoryKey(const Measurement& measurement);
+
 /// A use of the cores that a command was given.
 struct TreeBudgetPart {
   std::string_view name;
