@@ -101,7 +101,7 @@ std::string MostWaiting(const Measurement& measurement) {
   if (const std::string worker = HolderOfMost(measurement.workers); !worker.empty()) {
     text += (text.empty() ? "" : ", ") + ("on " + ShortName(worker));
   }
-  const std::string waits = WaitWords(measurement);
+  std::string waits = WaitWords(measurement);
   if (text.empty()) return waits;
   return (waits.empty() ? "" : waits + "; ") + "most of it " + text;
 }
