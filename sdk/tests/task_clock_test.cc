@@ -104,7 +104,7 @@ void ExpectSamples(const RecordLog& log) {
 /// What is held in a chunk of 100 ms that follows on `prepare`.
 RecordLog InChunkAfter(const std::function<void()>& prepare, Held* held) {
   const SharedValue<Held> shared;
-  const RecordLog log = Recorded(
+  RecordLog log = Recorded(
       [&] {
         prepare();
         std::thread([&] {
