@@ -34,9 +34,9 @@ struct RunPlan {
   bool allocations = false;
   std::string allocations_library;  ///< that counts them
   bool gpu = false;
-  std::string gpu_library;  ///< that counts what GPUs do
+  std::string gpu_library;     ///< that counts what GPUs do
   std::string waits = "auto";  ///< CREMA_WAITS: how often a second, `off`, or `auto`
-  double stacks_hertz = 0;  ///< of CPU time; 0: stacks are not taken
+  double stacks_hertz = 0;     ///< of CPU time; 0: stacks are not taken
   bool replace = false;
   int64_t max_log_bytes = 0;  ///< of each process's log; 0: as the environment says
   bool force = false;

@@ -33,7 +33,8 @@ constexpr MetricEntry kEntries[] = {
      "without both, the largest peak that a batch system counted for a job.",
      kNoSamples},
     {"peak_total_memory_bytes", "", "B", "Peak memory of all workers",
-     "Largest sum over live workers at one instant, at least the peak of one. Under `crema run` it is at most tree_peak_memory_bytes, which "
+     "Largest sum over live workers at one instant, at least the peak of one. Under `crema run` it is at most "
+     "tree_peak_memory_bytes, which "
      "counts a shared page once.",
      kNoSamples},
     {"avg_memory_per_worker_bytes", "", "B", "Memory per worker",

@@ -16,8 +16,8 @@ namespace internal {
 namespace {
 
 constexpr std::string_view kKindNames[kWaitKinds] = {
-    "running", "lock or condition", "interpreter lock", "read",       "write", "sync",
-    "network", "poll",              "sleep",            "child process", "page fault", "other"};
+    "running", "lock or condition", "interpreter lock", "read", "write", "sync", "network", "poll",
+    "sleep",   "child process",     "page fault",       "other"};
 
 struct Call {
   long number;
@@ -26,7 +26,8 @@ struct Call {
   std::string_view name;
 };
 
-#define CREMA_CALL(name, kind, has_descriptor) {SYS_##name, WaitKind::kind, has_descriptor, #name}
+#define CREMA_CALL(name, kind, has_descriptor) \
+  { SYS_##name, WaitKind::kind, has_descriptor, #name }
 constexpr Call kCalls[] = {
     CREMA_CALL(futex, kLock, false),
     CREMA_CALL(read, kRead, true),

@@ -30,10 +30,10 @@ std::string_view NameOf(WaitKind kind) noexcept;
 /// A system call that a thread is in.
 struct BlockedCall {
   WaitKind kind = WaitKind::kRunning;
-  int descriptor = -1;           ///< that it is about; -1: none
-  std::uint64_t address = 0;     ///< of a futex
-  std::string_view call;         ///< its name, for `kOther`; a literal
-  bool is_in_no_call = false;    ///< blocked all the same: a page fault, mostly
+  int descriptor = -1;         ///< that it is about; -1: none
+  std::uint64_t address = 0;   ///< of a futex
+  std::string_view call;       ///< its name, for `kOther`; a literal
+  bool is_in_no_call = false;  ///< blocked all the same: a page fault, mostly
 };
 
 /// `text` is that of `/proc/<pid>/task/<tid>/syscall` (proc(5)): "running", or numbers, of which the first is that of

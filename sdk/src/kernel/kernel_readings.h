@@ -67,9 +67,9 @@ class KernelReadings {
   /// Time this thread was runnable without a CPU, in ns: `/proc/thread-self/schedstat` field 2
   /// (Documentation/scheduler/sched-stats).
   std::optional<std::int64_t> RunDelayNanoseconds(DescriptorBudget* budget) noexcept;
-  /// Of this thread. `read_bytes` are those of `/proc/thread-self/io` (proc(5)), which getrusage(2) has in blocks of 512
-  /// bytes for a third of the time. Where there is no such file, the kernel does not count. `*rss_peak_bytes`, unless
-  /// null, becomes the highest resident set of the process so far, that of what it executed before included.
+  /// Of this thread. `read_bytes` are those of `/proc/thread-self/io` (proc(5)), which getrusage(2) has in blocks of
+  /// 512 bytes for a third of the time. Where there is no such file, the kernel does not count. `*rss_peak_bytes`,
+  /// unless null, becomes the highest resident set of the process so far, that of what it executed before included.
   ThreadUsage Usage(MaybeInteger* rss_peak_bytes = nullptr) noexcept;
 
   /// The whole text of `/proc/thread-self/io`; -1 where the kernel does not tell.

@@ -39,8 +39,8 @@ struct WaitTable {
   WaitCell cells[kCells];
 };
 
-/// Reads `/proc/self/task/<tid>/syscall` of threads at work, some times a second, from the sampler's thread. It stops no
-/// thread, sends no signal, and keeps no descriptor; docs/waits.md has what it costs.
+/// Reads `/proc/self/task/<tid>/syscall` of threads at work, some times a second, from the sampler's thread. It stops
+/// no thread, sends no signal, and keeps no descriptor; docs/waits.md has what it costs.
 class WaitSampler {
  public:
   void Start(double hertz) noexcept;
