@@ -24,16 +24,6 @@ Line Chunk(const std::vector<Line>& waits, double start = 0) {
   return chunk;
 }
 
-/// The process's last words: what threads without guards used while a chunk was open alone, and while none was.
-Line End(double seconds, int64_t alone_cpu, int64_t alone, int64_t outside_cpu, int64_t outside) {
-  Line end = EndLine(seconds);
-  end["alone_cpu_ns"] = alone_cpu;
-  end["alone_ns"] = alone;
-  end["outside_cpu_ns"] = outside_cpu;
-  end["outside_ns"] = outside;
-  return end;
-}
-
 double Part(const Document& document, const std::string& part) {
   for (const Document& row : document["budget"]) {
     if (row["part"] == part) return row["core_seconds"].get<double>();
@@ -107,7 +97,7 @@ TEST_F(MeasureWaitsTest, ThreadsWithoutGuardsAndChildrenComputeForTheChunk) {
   Line chunk = Chunk({});
   chunk["unannounced_cpu_ns"] = 4 * kSecond;
   chunk["children_cpu_ns"] = 1 * kSecond;
-  Write("a.jsonl", {ProcessLine(1, 0), chunk, End(10, 4 * kSecond, 10 * kSecond, 0, kSecond)});
+  Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(10)});
   const Document document = Take();
   EXPECT_DOUBLE_EQ(Metric(document, "chunk_cpu_time"), 9);
   EXPECT_DOUBLE_EQ(Metric(document, "unannounced_cpu_time"), 4);
@@ -117,17 +107,6 @@ TEST_F(MeasureWaitsTest, ThreadsWithoutGuardsAndChildrenComputeForTheChunk) {
   EXPECT_DOUBLE_EQ(Metric(document, "chunk_blocked"), 1);
   EXPECT_DOUBLE_EQ(Metric(document, "lane_time"), 10);
   EXPECT_DOUBLE_EQ(Part(document, "compute"), 9);
-}
-
-TEST_F(MeasureWaitsTest, ThreadsThatAlsoRunBetweenChunksAreNoChunks) {
-  Line chunk = Chunk({});
-  chunk["unannounced_cpu_ns"] = 4 * kSecond;
-  Write("a.jsonl", {ProcessLine(1, 0), chunk, End(20, 4 * kSecond, 10 * kSecond, 4 * kSecond, 10 * kSecond)});
-  const Document document = Take();
-  EXPECT_DOUBLE_EQ(Metric(document, "unannounced_cpu_time"), 0);
-  EXPECT_DOUBLE_EQ(Metric(document, "chunk_cpu_time"), 4);
-  EXPECT_DOUBLE_EQ(Metric(document, "chunk_joined"), 4);  // it may have waited for them
-  EXPECT_DOUBLE_EQ(Metric(document, "chunk_blocked"), 2);
 }
 
 TEST_F(MeasureWaitsTest, WhatClocksDifferByIsNoThread) {

@@ -5,7 +5,6 @@
 
 #include "collector/measurement/catalog.h"
 #include "collector/metrics/attempt_analyses.h"
-#include "collector/metrics/attempts/unannounced_cpu.h"
 #include "collector/metrics/contents/wait_table.h"
 #include "collector/metrics/engine/cluster_timelines.h"
 #include "collector/metrics/engine/engine_metrics.h"
@@ -136,7 +135,6 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
     figures.engine.complaints.push_back(std::move(complaint));
   }
 
-  LeaveOutBackground(processes, &figures.findings.attempts);
   JudgeEnds(cluster_workers, task_of_process, trees, &figures.findings);
   figures.processes = LargestProcesses(trees);
   figures.phases = FindPhases(figures.findings.spans);

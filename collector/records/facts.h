@@ -392,15 +392,6 @@ struct ClockFact {
   int64_t uncertainty_ns = 0;
 };
 
-/// CPU time of a process's threads without guards, and how long it was, by the chunks that were open: one alone, or
-/// none.
-struct UnannouncedFact {
-  std::optional<int64_t> alone_cpu_ns;
-  std::optional<int64_t> alone_ns;
-  std::optional<int64_t> outside_cpu_ns;
-  std::optional<int64_t> outside_ns;
-};
-
 /// One reading of a process by its own sampler. `sections` are those outside chunks, summed since the process began.
 struct SampleFact {
   int64_t time_ns = 0;
@@ -416,7 +407,6 @@ struct SampleFact {
   std::optional<int64_t> overhead_ns;  ///< what the instrumentation has cost so far
   ProcessCounts counts;
   std::vector<MetricFact> metrics;  ///< of no chunk, since the process began
-  UnannouncedFact unannounced;
 };
 
 struct FileFact {
@@ -446,7 +436,6 @@ struct EndFact {
   std::optional<int64_t> overhead_ns;    ///< what the instrumentation cost
   std::optional<int64_t> cpu_ns;         ///< CPU time of all threads
   std::vector<SectionFact> sections;     ///< those outside chunks
-  UnannouncedFact unannounced;
   std::optional<int64_t> unwritten;       ///< of `dropped`, lines that the disk did not take
   std::optional<int64_t> outside_chunks;  ///< of `dropped`, values and guards where no chunk was open
   std::optional<int64_t> tasks_left_out;  ///< tasks of an engine that have no line, for want of room on the disk

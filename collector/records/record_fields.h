@@ -533,10 +533,6 @@ inline constexpr Field<SampleFact> kSampleFields[] = {
     NotNegative<&SampleFact::counts, &ProcessCounts::read_call_bytes>("read_call_bytes"),
     NotNegative<&SampleFact::counts, &ProcessCounts::run_delay_ns>("run_delay_ns"),
     NotNegative<&SampleFact::counts, &ProcessCounts::throttled_ns>("throttled_ns"),
-    NotNegative<&SampleFact::unannounced, &UnannouncedFact::alone_cpu_ns>("alone_cpu_ns"),
-    NotNegative<&SampleFact::unannounced, &UnannouncedFact::alone_ns>("alone_ns"),
-    NotNegative<&SampleFact::unannounced, &UnannouncedFact::outside_cpu_ns>("outside_cpu_ns"),
-    NotNegative<&SampleFact::unannounced, &UnannouncedFact::outside_ns>("outside_ns"),
     Objects<&SampleFact::metrics, kMetricFields>("metrics"),
 };
 
@@ -582,10 +578,6 @@ inline constexpr Field<EndFact> kEndFields[] = {
     NotNegative<&EndFact::counts, &ProcessCounts::read_call_bytes>("read_call_bytes"),
     NotNegative<&EndFact::counts, &ProcessCounts::run_delay_ns>("run_delay_ns"),
     NotNegative<&EndFact::counts, &ProcessCounts::throttled_ns>("throttled_ns"),
-    NotNegative<&EndFact::unannounced, &UnannouncedFact::alone_cpu_ns>("alone_cpu_ns"),
-    NotNegative<&EndFact::unannounced, &UnannouncedFact::alone_ns>("alone_ns"),
-    NotNegative<&EndFact::unannounced, &UnannouncedFact::outside_cpu_ns>("outside_cpu_ns"),
-    NotNegative<&EndFact::unannounced, &UnannouncedFact::outside_ns>("outside_ns"),
     Objects<&EndFact::sections, kSectionFields>("sections"),
     Objects<&EndFact::metrics, kMetricFields>("metrics"),
 };

@@ -3,9 +3,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -72,6 +74,35 @@ TEST(UnannouncedCpu, IsNotWhatThreadsUsedBetweenChunks) {
   });
   ASSERT_EQ(log.chunks.size(), 3u);
   for (const ChunkLine& chunk : log.chunks) ExpectNear(chunk.unannounced_cpu_ns, 0, kNoise);
+}
+
+/// The number after this key in the log's last line.
+std::int64_t OfEnd(const RecordLog& log, const std::string& key) {
+  const std::string& line = log.lines.back();
+  const std::size_t at = line.find("\"" + key + "\":");
+  return at == std::string::npos ? -1 : std::strtoll(line.c_str() + at + key.size() + 3, nullptr, 10);
+}
+
+TEST(UnannouncedCpu, IsNotThatOfAThreadThatAlsoRunsBetweenChunks) {
+  const RecordLog log = Recorded([] {
+    std::atomic<bool> is_over{false};
+    std::thread logger([&] {
+      while (!is_over) {
+      }
+    });
+    for (int i = 0; i < 10; ++i) {
+      { TrackMetrics metrics("short"); }
+      Sleep(kLoad / 2);
+      TrackMetrics metrics("ttbar");
+      Sleep(kLoad / 2);
+    }
+    is_over = true;
+    logger.join();
+  });
+  std::int64_t given = 0;
+  for (const ChunkLine& chunk : log.chunks) given += chunk.unannounced_cpu_ns.value_or(0);
+  EXPECT_GT(OfEnd(log, "alone_cpu_ns"), kLoad);
+  EXPECT_LT(given, OfEnd(log, "alone_cpu_ns") / 2);  // the thread's rate varies on a busy machine
 }
 
 TEST(UnannouncedCpu, IsNobodysWhileSeveralChunksAreOpen) {

@@ -43,7 +43,6 @@ struct ProcessRow {
   std::optional<int64_t> memory_limit_bytes;
   std::optional<int64_t> overhead_ns;    ///< what the SDK says it cost
   ProcessCounts counts;                  ///< the largest of each that it, or `crema run`, read
-  UnannouncedFact unannounced;           ///< as it said last
   std::vector<ProcessSample> samples;    ///< by time
   std::vector<CpuReading> cpu_readings;  ///< by time; beside those in `samples`
 

@@ -22,14 +22,6 @@ void TakeLarger(std::optional<T>& value, const std::optional<T>& other) {
   if (other.has_value() && (!value.has_value() || *value < *other)) value = other;
 }
 
-/// They only grow, so the latest are the largest.
-void TakeLarger(UnannouncedFact& value, const UnannouncedFact& other) {
-  TakeLarger(value.alone_cpu_ns, other.alone_cpu_ns);
-  TakeLarger(value.alone_ns, other.alone_ns);
-  TakeLarger(value.outside_cpu_ns, other.outside_cpu_ns);
-  TakeLarger(value.outside_ns, other.outside_ns);
-}
-
 auto SampleOrder(const ProcessSample& sample) {
   return std::tie(sample.time_ns, sample.rss_bytes, sample.cpu_ns, sample.threads, sample.open_chunks,
                   sample.memory_limit_bytes, sample.anonymous_bytes, sample.run_delay_ns);
@@ -71,7 +63,6 @@ void AddRecorder(ProcessRow& row, const ProcessRow& other) {
   TakeLarger(row.allowed_cores, other.allowed_cores);
   TakeLarger(row.granted_cores, other.granted_cores);
   TakeLarger(row.memory_limit_bytes, other.memory_limit_bytes);
-  TakeLarger(row.unannounced, other.unannounced);
   if (other.overhead_ns.has_value()) row.overhead_ns = AddCounts(row.overhead_ns.value_or(0), *other.overhead_ns);
   row.counts.Raise(other.counts);
   row.samples.insert(row.samples.end(), other.samples.begin(), other.samples.end());
@@ -187,7 +178,6 @@ void ProcessTable::Add(const LogRef& ref, const SampleFact& fact) {
   TakeClockStep(log, fact.realtime_offset_ns);
   TakeSections(log, fact.time_ns, fact.sections);
   TakeLarger(log.row.overhead_ns, fact.overhead_ns);  // it grows; a process that is killed has no `end`
-  TakeLarger(log.row.unannounced, fact.unannounced);
   log.row.counts.Raise(fact.counts);
   log.row.samples.push_back({fact.time_ns, fact.rss_bytes, fact.cpu_ns, fact.threads, fact.open_chunks,
                              fact.memory_limit_bytes, fact.counts.anonymous_bytes, fact.counts.run_delay_ns});
@@ -218,7 +208,6 @@ void ProcessTable::Add(const LogRef& ref, const EndFact& fact) {
   TakeLarger(log.end.open, fact.open);
   TakeLarger(log.summed_chunks, fact.summed_chunks);
   TakeLarger(log.row.overhead_ns, fact.overhead_ns);
-  TakeLarger(log.row.unannounced, fact.unannounced);
 }
 
 void ProcessTable::SawAlive(const LogRef& ref, int64_t time_ns) {

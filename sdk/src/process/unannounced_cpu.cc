@@ -57,7 +57,8 @@ void UnannouncedCpu::Give(MaybeInteger cpu_ns, MaybeInteger children_ns) noexcep
     const std::uint64_t generation = chunk_->generation.load();
     const bool is_same = generation == generation_ || generation == generation_ + 1;
     if (is_same) {
-      Add(&chunk_->unannounced_cpu_ns, Difference(cpu_ns, last_cpu_ns_));
+      Add(&chunk_->unannounced_cpu_ns,
+          Difference(Difference(cpu_ns, last_cpu_ns_), Background(now_ns - last_time_ns_)));
       Add(&chunk_->children_cpu_ns, Difference(children_ns, last_children_ns_));
     } else {
       open = OpenThen::kSeveral;
@@ -72,6 +73,14 @@ void UnannouncedCpu::Give(MaybeInteger cpu_ns, MaybeInteger children_ns) noexcep
   last_cpu_ns_ = cpu_ns;
   last_children_ns_ = children_ns;
   last_time_ns_ = now_ns;
+}
+
+std::int64_t UnannouncedCpu::Background(std::int64_t wall_ns) const noexcept {
+  constexpr std::int64_t kLeastNs = 10000000;  // the rate of a shorter time says nothing
+  const UnannouncedTime& outside = times_[static_cast<int>(OpenThen::kNothing)];
+  if (outside.wall_ns < kLeastNs) return 0;
+  const double rate = static_cast<double>(outside.cpu_ns) / static_cast<double>(outside.wall_ns);
+  return static_cast<std::int64_t>(rate * static_cast<double>(wall_ns));
 }
 
 void UnannouncedCpu::Settle(Recorder* recorder, ChunkState* begun) noexcept {

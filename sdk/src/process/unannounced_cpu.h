@@ -55,6 +55,8 @@ class UnannouncedCpu {
   MaybeInteger Read(const Recorder& recorder) noexcept;
   /// Leaves CPU time of a thread that was not announced until now out of what is given.
   void TakeOut(const Recorder& recorder, std::int64_t own_ns) noexcept;
+  /// What threads that also compute while no chunk is open, as a logger does, use in such a time: it is no chunk's.
+  std::int64_t Background(std::int64_t wall_ns) const noexcept;
   /// With the mutex held.
   void Give(MaybeInteger cpu_ns, MaybeInteger children_ns) noexcept;
 
