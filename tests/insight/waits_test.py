@@ -28,7 +28,8 @@ class WaitsTest(MeasuredRunsCase):
             with self.subTest(kind):
                 truth, rows = self.planted(kind, 0.5)
                 self.assertIn(kind, rows)
-                self.assertLessEqual(set(rows), {kind, truth["other"], "other", "not known"})
+                # A thread that ends is waited for, which takes long on a busy machine.
+                self.assertLessEqual(set(rows), {kind, truth["other"], "lock or condition", "other", "not known"})
 
     def test_the_table_adds_up_to_the_blocked_time(self):
         name = "sum"
