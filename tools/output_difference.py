@@ -46,6 +46,11 @@ MASKS = (
     Mask("metrics", re.compile(rb"(?<=^crema_live_quiet_seconds )[\d.]+", re.MULTILINE), "the same"),
     Mask("api/live*", re.compile(rb'(?<="quiet_seconds":)[\d.]+'), "the same"),
     Mask("api/live*", re.compile(rb'(?<=^{"id":)\d+'), "the first number of a server is its time of start"),
+    Mask(
+        "api/live*",
+        re.compile(rb'\](?:,"\d+":\[0\.0,0\.0,0\.0,[\d.]+,\d+,\d+,null\])?(?=\},"series":)'),
+        "the last second of a worker, in which no chunk was open: it comes with the server's next look at the clock",
+    ),
     Mask("api/v1/events", re.compile(rb'(?<="time_ns": )\d+'), "when the server noticed it", is_clock=True),
     Mask("api/live*", re.compile(rb'(?<={"seconds":)[\d.]+(?=,"kind":)'), "the same; its time is in api/v1/events"),
     Mask("api/*", re.compile(rb'(?<="followed_seconds":)\s*[\d.]+'), "how long the server has run"),
