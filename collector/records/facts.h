@@ -431,11 +431,11 @@ struct EndFact {
   std::optional<int64_t> failed;
   std::optional<int64_t> open;
   std::optional<int64_t> dropped;  ///< records that could not be written, and what guards were told and was not kept
-  std::optional<int64_t> summed_chunks;  ///< of `chunks`, those that are in sums
-  std::optional<int64_t> misused;        ///< of `dropped`, guards that were not used as they should be
-  std::optional<int64_t> overhead_ns;    ///< what the instrumentation cost
-  std::optional<int64_t> cpu_ns;         ///< CPU time of all threads
-  std::vector<SectionFact> sections;     ///< those outside chunks
+  std::optional<int64_t> summed_chunks;   ///< of `chunks`, those that are in sums
+  std::optional<int64_t> misused;         ///< of `dropped`, guards that were not used as they should be
+  std::optional<int64_t> overhead_ns;     ///< what the instrumentation cost
+  std::optional<int64_t> cpu_ns;          ///< CPU time of all threads
+  std::vector<SectionFact> sections;      ///< those outside chunks
   std::optional<int64_t> unwritten;       ///< of `dropped`, lines that the disk did not take
   std::optional<int64_t> outside_chunks;  ///< of `dropped`, values and guards where no chunk was open
   std::optional<int64_t> tasks_left_out;  ///< tasks of an engine that have no line, for want of room on the disk
