@@ -16,7 +16,7 @@ namespace crema {
 namespace internal {
 namespace {
 
-/// To look at one thread costs 10 to 20 us. Without being asked, all of it may cost 0.1 % of a core; asked for, 2 %.
+/// To look at one thread costs 10 to 40 us. Without being asked, all of it may cost 0.2 % of a core; asked for, 2 %.
 /// Where more threads are at work, they are looked at by turns.
 constexpr double kLooksPerSecond = 50;
 constexpr double kLooksPerSecondIfAsked = 1000;
