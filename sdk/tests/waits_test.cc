@@ -1,8 +1,11 @@
 // What threads are seen waiting for. Each wait lasts until it was seen often enough, so a busy machine changes nothing.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +21,8 @@
 #include "sdk/tests/child_process.h"
 #include "sdk/tests/clocks.h"
 #include "sdk/tests/recorded.h"
+#include "sdk/tests/refused_calls.h"
+#include "sdk/tests/shared_value.h"
 
 namespace crema {
 namespace testing {
@@ -46,6 +51,15 @@ ChunkLine ChunkThatWaits(const std::function<void()>& wait, const Environment& e
         while (WallNs() < until) wait();
       },
       environment);
+}
+
+/// Samples of this kind and object.
+std::int64_t SamplesOf(const ChunkLine& chunk, const std::string& kind, const MaybeText& object) {
+  std::int64_t samples = 0;
+  for (const WaitRow& row : WaitsIn(chunk, "wait")) {
+    if (row.kind == kind && row.object == object) samples += row.samples;
+  }
+  return samples;
 }
 
 /// What else was seen is rare: threads that begin and end wait for the kernel, too.
@@ -77,11 +91,79 @@ TEST(Waits, OfAPipeAreReadsOfAPipe) {
     close(ends[0]);
     close(ends[1]);
   });
-  std::int64_t reads = 0;
-  for (const WaitRow& row : WaitsIn(chunk, "wait")) {
-    if (row.kind == "read" && row.object == "pipe") reads += row.samples;
+  EXPECT_GE(SamplesOf(chunk, "read", "pipe"), 1);
+}
+
+/// Reads what a thread sends over a TCP connection after a while. Returns the port of that end.
+class Connection {
+ public:
+  Connection() {
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    auto* const any = reinterpret_cast<sockaddr*>(&address);
+    socklen_t size = sizeof address;
+    const bool listens = bind(listener, any, size) == 0 && listen(listener, 1) == 0;
+    if (!listens || getsockname(listener, any, &size) != 0) std::abort();
+    port_ = ntohs(address.sin_port);
+    reader_ = socket(AF_INET, SOCK_STREAM, 0);
+    if (connect(reader_, any, size) != 0) std::abort();
+    writer_ = accept(listener, nullptr, nullptr);
+    close(listener);
   }
-  EXPECT_GE(reads, 1);
+  int port() const { return port_; }
+  void Wait() const {
+    std::thread writer([this] {
+      Sleep(100 * kMillisecond);
+      if (write(writer_, "x", 1) != 1) std::abort();
+    });
+    char byte = 0;
+    if (read(reader_, &byte, 1) != 1) std::abort();
+    writer.join();
+  }
+
+ private:
+  int port_ = 0;
+  int reader_ = -1;
+  int writer_ = -1;
+};
+
+TEST(Waits, OfAConnectionNameItsOtherEnd) {
+  const SharedValue<int> port;
+  const ChunkLine chunk = RecordedChunk(
+      [&] {
+        const Connection connection;
+        *port = connection.port();
+        TrackMetrics metrics("ttbar");
+        const std::int64_t until = WallNs() + 3 * kLongEnough;  // one that is looked up has to come
+        TrackSection section("wait");
+        while (WallNs() < until) connection.Wait();
+      },
+      kOften);
+  EXPECT_GE(SamplesOf(chunk, "network", "tcp:127.0.0.1:" + std::to_string(*port)), 1);
+}
+
+TEST(Waits, NameNothingOnceTheProgramHasAFilter) {
+  const ChunkLine chunk = RecordedChunk(
+      [] {
+        int ends[2];
+        if (pipe(ends) != 0) std::abort();
+        { TrackSection begin("set up"); }
+        FilterCalls({SYS_readlink, SYS_readlinkat}, SECCOMP_RET_KILL_PROCESS);
+        TrackMetrics metrics("ttbar");
+        TrackSection section("wait");
+        std::thread writer([&] {
+          Sleep(kLongEnough);
+          if (write(ends[1], "x", 1) != 1) std::abort();
+        });
+        char byte = 0;
+        if (read(ends[0], &byte, 1) != 1) std::abort();
+        writer.join();
+      },
+      kOften);
+  EXPECT_EQ(SamplesOf(chunk, "read", "pipe"), 0);
+  EXPECT_GE(SamplesOf(chunk, "read", {}), 1);
 }
 
 TEST(Waits, OfAMutexAreLocks) {

@@ -15,9 +15,9 @@ namespace crema {
 namespace internal {
 namespace {
 
-constexpr std::string_view kKindNames[kWaitKinds] = {
-    "running", "lock or condition", "interpreter lock", "read", "write", "sync", "network", "poll",
-    "sleep",   "child process",     "page fault",       "other"};
+constexpr std::string_view kKindNames[kWaitKinds] = {"running",       "lock or condition", "read", "write",
+                                                     "sync",          "network",           "poll", "sleep",
+                                                     "child process", "page fault",        "other"};
 
 struct Call {
   long number;
@@ -121,25 +121,6 @@ std::size_t AppendAddress(std::string_view hex, char* text, std::size_t capacity
   return size > 0 && static_cast<std::size_t>(size) < capacity ? static_cast<std::size_t>(size) : 0;
 }
 
-/// The other end of the socket with this inode, which stands in the line's tenth field (proc_net_tcp).
-std::size_t DescribeSocket(std::string_view inode, char* text, std::size_t capacity) {
-  constexpr std::size_t kMostBytes = std::size_t{1} << 17;
-  const FileText file("/proc/self/net/tcp", kMostBytes);
-  std::string_view lines = file.view();
-  while (!lines.empty()) {
-    std::string_view line = lines.substr(0, lines.find('\n'));
-    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
-    std::string_view fields[10];
-    for (std::string_view& field : fields) {
-      line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-      field = line.substr(0, line.find(' '));
-      line.remove_prefix(field.size());
-    }
-    if (fields[9] == inode) return AppendAddress(fields[2], text, capacity);
-  }
-  return 0;
-}
-
 std::size_t Copy(std::string_view from, char* text, std::size_t capacity) { return from.copy(text, capacity); }
 
 }  // namespace
@@ -168,16 +149,15 @@ bool ParseBlockedCall(std::string_view text, BlockedCall* call) noexcept {
     if (known.number != number) continue;
     call->kind = known.kind;
     if (known.has_descriptor) call->descriptor = static_cast<int>(first);
-    if (known.kind == WaitKind::kLock) call->address = static_cast<std::uint64_t>(first);
     if (known.kind == WaitKind::kOther) call->call = known.name;
   }
   return true;
 }
 
-std::size_t DescribeDescriptor(int descriptor, char* text, std::size_t capacity, bool* is_socket) noexcept {
+std::size_t DescribeDescriptor(int descriptor, char* text, std::size_t capacity, std::uint64_t* socket) noexcept {
   constexpr std::string_view kSocket = "socket:[";
   constexpr std::string_view kAnonymous = "anon_inode:";
-  *is_socket = false;
+  *socket = 0;
   char link[64];
   snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
   const ssize_t size = readlink(link, text, capacity);
@@ -188,11 +168,32 @@ std::size_t DescribeDescriptor(int descriptor, char* text, std::size_t capacity,
     const FixedText<64> name(target.substr(kAnonymous.size()));
     return Copy(name.view(), text, capacity);
   }
-  if (target.substr(0, kSocket.size()) != kSocket) return target.size();
-  *is_socket = true;
-  const FixedText<32> inode(target.substr(kSocket.size(), target.size() - kSocket.size() - 1));
-  const std::size_t described = DescribeSocket(inode.view(), text, capacity);
-  return described != 0 ? described : Copy("socket", text, capacity);
+  if (target.substr(0, kSocket.size()) == kSocket) {
+    *socket = static_cast<std::uint64_t>(LeadingInteger(target.substr(kSocket.size())).value_or(0));
+  }
+  return target.size();
+}
+
+std::size_t DescribeSocket(std::uint64_t socket, char* text, std::size_t capacity) noexcept {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 17;
+  constexpr int kRemoteAddress = 2;  // fields of a line (proc_net_tcp)
+  constexpr int kInode = 9;
+  const FileText file("/proc/self/net/tcp", kMostBytes);
+  std::string_view lines = file.view();
+  while (!lines.empty()) {
+    std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+    std::string_view fields[kInode + 1];
+    for (std::string_view& field : fields) {
+      line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+      field = line.substr(0, line.find(' '));
+      line.remove_prefix(field.size());
+    }
+    if (LeadingInteger(fields[kInode]) != static_cast<std::int64_t>(socket)) continue;
+    const std::size_t size = AppendAddress(fields[kRemoteAddress], text, capacity);
+    if (size != 0) return size;
+  }
+  return Copy("socket", text, capacity);
 }
 
 }  // namespace internal

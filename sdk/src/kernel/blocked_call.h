@@ -12,7 +12,6 @@ namespace internal {
 enum class WaitKind : std::uint8_t {
   kRunning,  ///< on a CPU, or waiting for one
   kLock,     ///< or a condition: futex(2)
-  kInterpreterLock,
   kRead,
   kWrite,
   kSync,
@@ -31,7 +30,6 @@ std::string_view NameOf(WaitKind kind) noexcept;
 struct BlockedCall {
   WaitKind kind = WaitKind::kRunning;
   int descriptor = -1;         ///< that it is about; -1: none
-  std::uint64_t address = 0;   ///< of a futex
   std::string_view call;       ///< its name, for `kOther`; a literal
   bool is_in_no_call = false;  ///< blocked all the same: a page fault, mostly
 };
@@ -40,9 +38,13 @@ struct BlockedCall {
 /// the call, -1 for none. False where it is neither.
 bool ParseBlockedCall(std::string_view text, BlockedCall* call) noexcept;
 
-/// What the descriptor of this process is open on: a path, `pipe`, or the other end of a TCP connection,
-/// `tcp:10.0.3.17:1094`. Written to `*text`, with its size returned; 0: not known. `*is_socket` says whether it is one.
-std::size_t DescribeDescriptor(int descriptor, char* text, std::size_t capacity, bool* is_socket) noexcept;
+/// What a descriptor of this process is open on: a path, `pipe`, or what the kernel calls it. Written to `text`, with
+/// its size returned; 0: not known. `*socket` becomes the inode of a socket, else 0.
+std::size_t DescribeDescriptor(int descriptor, char* text, std::size_t capacity, std::uint64_t* socket) noexcept;
+
+/// The other end of a TCP connection, `tcp:10.0.3.17:1094`, or `socket`. The kernel goes through all connections of the
+/// machine for it, which may take milliseconds.
+std::size_t DescribeSocket(std::uint64_t socket, char* text, std::size_t capacity) noexcept;
 
 }  // namespace internal
 }  // namespace crema

@@ -155,6 +155,13 @@ ThreadUsage UsageOfProcess() noexcept {
   return {std::nullopt, NanosecondsOf(usage.ru_stime), usage.ru_minflt, usage.ru_majflt};
 }
 
+std::int64_t SeccompFilters() noexcept {
+  const FileText status("/proc/thread-self/status", 8192);
+  const auto mode = IntegerAfter(status.view(), "Seccomp:");
+  if (mode == 0) return 0;
+  return IntegerAfter(status.view(), "Seccomp_filters:").value_or(-1);  // since Linux 5.9
+}
+
 MaybeInteger CpuOfEndedChildren() noexcept {
   rusage usage{};
   if (getrusage(RUSAGE_CHILDREN, &usage) != 0) return std::nullopt;

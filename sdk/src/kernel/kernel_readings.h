@@ -92,6 +92,9 @@ std::optional<std::int64_t> ProcessCpuNanoseconds() noexcept;
 MaybeInteger CpuOfThread(std::int64_t tid) noexcept;
 /// Of all threads of the process, without the bytes.
 ThreadUsage UsageOfProcess() noexcept;
+/// How many filters of seccomp(2) the calling thread has, each of which may kill the process for a call that it does
+/// not list; -1: some, or not known.
+std::int64_t SeccompFilters() noexcept;
 /// CPU time of the children that the process has waited for, and of theirs.
 MaybeInteger CpuOfEndedChildren() noexcept;
 

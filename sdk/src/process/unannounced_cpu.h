@@ -51,7 +51,7 @@ class UnannouncedCpu {
   UnannouncedTime Time(OpenThen open) noexcept;
 
  private:
-  static constexpr int kMostThreads = 256;  ///< whose clocks are read; of more, nothing is known
+  static constexpr int kMostThreads = 32;  ///< whose clocks are read, at 0.3 us each; of more, nothing is known
   MaybeInteger Read(const Recorder& recorder) noexcept;
   /// Leaves CPU time of a thread that was not announced until now out of what is given.
   void TakeOut(const Recorder& recorder, std::int64_t own_ns) noexcept;

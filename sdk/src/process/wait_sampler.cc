@@ -1,7 +1,6 @@
 #include "process/wait_sampler.h"
 
 #include <errno.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -40,6 +39,7 @@ void WaitSampler::Start(double hertz) noexcept {
   if (hertz <= 0) return;
   const double looks = hertz > kDefaultWaitsHertz ? kLooksPerSecondIfAsked : kLooksPerSecond;
   most_threads_ = std::max(1, static_cast<int>(looks / hertz));
+  filters_ = SeccompFilters();
   random_ = static_cast<std::uint64_t>(MonotonicNanoseconds()) | 1;
 }
 
@@ -83,6 +83,8 @@ void WaitSampler::Look(Recorder* recorder) noexcept {
     at_work += is_at_work(thread) ? 1 : 0;
   }
   if (at_work == 0) return;
+  // The SDK asked for the target of a link as it began; a filter that came since may not list that call.
+  may_describe_ = filters_ >= 0 && SeccompFilters() == filters_;
   const auto most = static_cast<std::uint64_t>(most_threads_);
   first_ = at_work > most ? (first_ + most) % at_work : 0;
   std::uint64_t index = 0;
@@ -91,6 +93,25 @@ void WaitSampler::Look(Recorder* recorder) noexcept {
     if (!is_at_work(thread)) continue;
     if ((index++ + at_work - first_) % at_work < most) LookAt(thread);
   }
+}
+
+std::uint32_t WaitSampler::ObjectOf(const BlockedCall& call, bool* is_socket) noexcept {
+  constexpr std::int64_t kBetweenSocketsNs = 1000000000;
+  if (call.descriptor < 0) return NumberOf(call.call);
+  if (!may_describe_) return 0;
+  std::uint64_t socket = 0;
+  const std::size_t described = DescribeDescriptor(call.descriptor, target_, sizeof target_, &socket);
+  *is_socket = socket != 0;
+  if (socket == 0) return NumberOf({target_, described});
+  for (const Socket& known : sockets_) {
+    if (known.inode == socket) return known.object;
+  }
+  const std::int64_t now_ns = MonotonicNanoseconds();
+  if (now_ns < next_socket_ns_) return NumberOf("socket");
+  next_socket_ns_ = now_ns + kBetweenSocketsNs;
+  Socket& found = sockets_[socket_count_++ % kSockets];
+  found = {socket, NumberOf({target_, DescribeSocket(socket, target_, sizeof target_)})};
+  return found.object;
 }
 
 void WaitSampler::LookAt(ThreadState* thread) noexcept {
@@ -110,26 +131,21 @@ void WaitSampler::LookAt(ThreadState* thread) noexcept {
   if (size <= 0) {
     const int error = errno;
     // A thread that has ended has no such file either.
-    const bool is_refused =
-        error == EACCES || error == EPERM || (error == ENOENT && access("/proc/self/syscall", F_OK));
+    const bool has_none = error == ENOENT && ReadWholeFile("/proc/thread-self/syscall", text, sizeof text) <= 0;
+    const bool is_refused = error == EACCES || error == EPERM || has_none;
     if (is_refused) error_.store(error, std::memory_order_relaxed);
     return;
   }
   BlockedCall call;
   const bool is_parsed = ParseBlockedCall({text, static_cast<std::size_t>(size)}, &call);
   if (!is_parsed || use == 0 || thread->open_use.load() != use) return;
-  std::uint32_t object = 0;
   if (call.is_in_no_call) {
     snprintf(path, sizeof path, "/proc/self/task/%lld/wchan", static_cast<long long>(thread->tid));
     if (WaitsForPage(path)) call.kind = WaitKind::kPageFault;
-  } else if (call.descriptor >= 0) {
-    bool is_socket = false;
-    const std::size_t described = DescribeDescriptor(call.descriptor, target_, sizeof target_, &is_socket);
-    if (is_socket && call.kind != WaitKind::kOther) call.kind = WaitKind::kNetwork;
-    object = NumberOf({target_, described});
-  } else {
-    object = NumberOf(call.call);
   }
+  bool is_socket = false;
+  const std::uint32_t object = ObjectOf(call, &is_socket);
+  if (is_socket && call.kind != WaitKind::kOther) call.kind = WaitKind::kNetwork;
   looks_.fetch_add(1, std::memory_order_relaxed);
   WaitCell* free = nullptr;
   for (WaitCell& cell : table->cells) {

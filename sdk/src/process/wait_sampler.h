@@ -58,7 +58,10 @@ class WaitSampler {
 
  private:
   static constexpr std::uint32_t kMostObjects = 1000;
+  static constexpr std::size_t kSockets = 64;
   void LookAt(ThreadState* thread) noexcept;
+  /// The number of what a call of this thread is about, and whether that is a socket.
+  std::uint32_t ObjectOf(const BlockedCall& call, bool* is_socket) noexcept;
   std::uint32_t NumberOf(std::string_view object) noexcept;
 
   double hertz_ = 0;
@@ -67,6 +70,15 @@ class WaitSampler {
   std::uint64_t first_ = 0;  ///< the thread to begin with, among those at work
   std::atomic<std::uint64_t> looks_{0};
   std::atomic<int> error_{0};
+  std::int64_t filters_ = 0;         ///< of seccomp(2), under which the SDK's first calls were made
+  bool may_describe_ = false;        ///< no filter has come since
+  std::int64_t next_socket_ns_ = 0;  ///< when a socket may be looked for again
+  struct Socket {
+    std::uint64_t inode = 0;
+    std::uint32_t object = 0;
+  };
+  Socket sockets_[kSockets];  ///< that were looked for
+  std::uint64_t socket_count_ = 0;
   char target_[PATH_MAX];  ///< of a descriptor; too large for a stack
   Arena texts_;
   std::string_view objects_[kMostObjects + 1];

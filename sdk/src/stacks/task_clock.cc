@@ -11,8 +11,8 @@
 
 #include <string_view>
 
+#include "kernel/kernel_readings.h"
 #include "kernel/perf_counters.h"
-#include "kernel/proc_file.h"
 
 namespace crema {
 namespace internal {
@@ -28,12 +28,6 @@ std::int64_t Read(clockid_t clock) {
   timespec now = {};
   clock_gettime(clock, &now);
   return std::int64_t{now.tv_sec} * kNanoseconds + now.tv_nsec;
-}
-
-bool IsInSandbox() {
-  constexpr std::size_t kMostBytes = 8192;
-  const FileText status("/proc/thread-self/status", kMostBytes);
-  return IntegerAfter(status.view(), "Seccomp:") != 0;  // where it cannot be known, too
 }
 
 bool IsRealTime() {
@@ -72,7 +66,7 @@ int OpenClock(int signal, std::int64_t tid) {
 void TaskClock::Open(int signal, std::int64_t tid, DescriptorBudget* budget) noexcept {
   if (descriptor_.load(std::memory_order_relaxed) != kNotOpen || !MayOpen() || !budget->Take()) return;
   timespec tick = {};
-  const bool may_open = clock_getres(kTicksClock, &tick) == 0 && !IsRealTime() && !IsInSandbox();
+  const bool may_open = clock_getres(kTicksClock, &tick) == 0 && !IsRealTime() && SeccompFilters() == 0;
   const int fd = may_open ? OpenClock(signal, tid) : -1;
   const auto id = fd >= 0 ? PerfEventId(fd) : std::nullopt;
   if (id.has_value()) {
