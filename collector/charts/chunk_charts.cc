@@ -164,7 +164,7 @@ Json StackedBars(const ValueShape& shape, const std::vector<std::string>& slots)
   return rows;
 }
 
-/// Of the logarithmic axis: text to the right of the last bin would not fit in a chart of half the page's width.
+/// On the logarithmic axis, text to the right of the last bin would not fit in a chart of half the page's width.
 constexpr double kRoomForWords = 0.65;
 
 }  // namespace

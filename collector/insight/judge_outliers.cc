@@ -61,12 +61,12 @@ void JudgeStragglers(const JudgedRun& run) {
           fmt::format("{} took {} longer than chunks of the same size do, {} of the core-seconds{}{}.",
                       Counted(count, "straggler", "stragglers"), HumanDuration(excess.seconds), HumanPercent(share),
                       section.empty() ? "" : ", most of it in section " + ShortName(section),
-                      are_first ? "; most of it was in the first chunks of threads, which prepare something" : ""),
+                      are_first ? "; most of it was in the first chunks of threads" : ""),
           {{"straggler_chunks", count}, {"stragglers.excess_seconds", excess.seconds}}, share);
   if (!are_first) return;
   Verdict& verdict = run.verdicts->back();
   if (!RuleOf("startup-dominated").threshold.Holds(share)) verdict.severity = Severity::kInfo;
-  verdict.suggestion = "Prepare once what all threads need, before the first chunk.";
+  verdict.suggestion = "If the first chunks prepare something, prepare it once, before the first chunk.";
 }
 
 /// Workers or files that took longer than the fits of their chunks' datasets give.

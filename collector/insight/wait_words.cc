@@ -21,10 +21,9 @@ struct KindWords {
 
 constexpr KindWords kKinds[] = {
     {"lock or condition", "at locks or conditions", "at locks or conditions",
-     "Threads wait for each other: shorten what runs under a lock, give each thread its own data, or keep its queue "
-     "full. crema predict does not see this limit."},
-    {"interpreter lock", "at Python's interpreter lock", "at Python's interpreter lock",
-     "Use processes instead of threads, or code that releases Python's interpreter lock."},
+     "The threads wait for others: for a lock, a queue, or a thread's end. Sections around these show which. crema "
+     "predict "
+     "does not see this limit."},
     {"read", "reading", "reading {}",
      "Read fewer columns, from nearer storage, or read ahead while the code computes."},
     {"write", "writing", "writing {}", "Write less, or from a thread of its own."},
@@ -49,6 +48,7 @@ const KindWords* WordsOf(std::string_view kind) {
 }
 
 constexpr std::string_view kLocks = "lock or condition";
+constexpr std::string_view kPipe = "pipe";
 
 /// Threads without guards may wait for a CPU too, which nobody counts: a chunk that waits for them then seems blocked.
 bool OthersWorked(const Measurement& measurement) {
@@ -57,7 +57,7 @@ bool OthersWorked(const Measurement& measurement) {
 }
 
 std::string ObjectWords(const std::string& object) {
-  return object == "pipe" || object == "socket" ? "a " + object : ShortName(object);
+  return object == kPipe || object == "socket" ? "a " + object : ShortName(object);
 }
 
 }  // namespace
@@ -120,6 +120,7 @@ std::string WaitWords(const Measurement& measurement) {
 std::string_view WaitAdvice(const Measurement& measurement) {
   const std::vector<WaitShare> shares = WaitShares(measurement);
   if (shares.empty() || !kMostOfIt.Holds(shares[0].share) || !kWaitIsSure.Holds(shares[0].error)) return "";
+  if (shares[0].object == kPipe) return "Another thread or program is at the other end of the pipe: look at that one.";
   const KindWords* const words = WordsOf(shares[0].kind);
   return words == nullptr ? "" : words->advice;
 }

@@ -171,7 +171,7 @@ constexpr Column kWaitSumColumns[] = {
     ColumnOf<&WaitSumRow::section>("section", "section", Kind::kText, 0,
                                    "path of the section that was open; empty outside every section"),
     ColumnOf<&WaitSumRow::kind>("kind", "waiting for", Kind::kText, 0,
-                                "lock or condition, interpreter lock, read, write, sync, network, poll, sleep, child "
+                                "lock or condition, read, write, sync, network, poll, sleep, child "
                                 "process, page fault, other, not known"),
     ColumnOf<&WaitSumRow::object>("object", "object", Kind::kPath, 0,
                                   "the file, pipe, server or system call; null where it is not known"),

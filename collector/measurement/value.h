@@ -40,7 +40,7 @@ class Number {
   }
   constexpr Number(std::nullopt_t /*null*/) {}  // NOLINT(google-explicit-constructor): as above
 
-  /// Of a number that is whole as a rule: an integer where it is.
+  /// An integer if the number is whole, as such numbers mostly are.
   static Number Whole(double value) {
     return std::nearbyint(value) == value && std::abs(value) < 1e15 ? Number(static_cast<int64_t>(value))
                                                                     : Number(value);

@@ -69,7 +69,7 @@ TEST(RssSlope, DoesNotTakeAMappedFileForALeak) {
   ASSERT_TRUE(slope.has_value());
   EXPECT_NEAR(slope->slope, 1 * kPage / 2, kPage / 100) << "the file grows by 7 pages a chunk, the rest by one";
   for (ProcessSample& sample : process.samples) sample.anonymous_bytes.reset();
-  EXPECT_NEAR(LargestRssSlope(chunks, {process})->slope, 8 * kPage / 2, 1e-6) << "nobody tells them apart";
+  EXPECT_NEAR(LargestRssSlope(chunks, {process})->slope, 8 * kPage / 2, 1e-6) << "nobody distinguishes them";
 }
 
 TEST(RssSlope, ForgetsTheGrowthOfTheFirstTenth) {

@@ -18,8 +18,8 @@ struct OutsideCpu {
 };
 
 /// Compares the CPU time of one process, or its run delay, with that of its chunks. A chunk does not say when it
-/// computed, so only readings at which no chunk was open are compared: what is told is exact between them, and nothing
-/// is told before the first and after the last.
+/// computed, so only readings at which no chunk was open are compared: what is reported is exact between them, and
+/// nothing is reported before the first and after the last.
 class ProcessCpu {
  public:
   enum class Quantity : uint8_t { kCpu, kRunDelay };

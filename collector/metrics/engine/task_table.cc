@@ -16,7 +16,7 @@ TaskOutcome OutcomeOf(std::string_view outcome) {
   return outcome == "error" || outcome == "failed" ? TaskOutcome::kFailed : TaskOutcome::kOther;
 }
 
-/// Of a task that was seen before it ended, only the last sight stays.
+/// A task may have been recorded while it ran: its last line counts.
 void Sort(std::vector<TaskRow>* rows) {
   const auto key = [](const TaskRow& task) {
     return std::make_tuple(task.process, task.thread, task.start_ns, !task.is_open, task.stop_ns, task.prefix,
