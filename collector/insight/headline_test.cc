@@ -140,6 +140,12 @@ TEST(Headline, NamesWhatBlockedCodeWaitedForWhereItWasSeen) {
                         {"coarse", false}}};
   EXPECT_THAT(Headline(document), HasSubstr("71 ± 4 % of the blocked time reading /data/a.root, 29 ± 4 % at locks or "
                                             "conditions"));
+  document["waits"].push_back(document["waits"][0]);
+  document["waits"][2]["object"] = "/data/b.root";
+  document["waits"][2]["seconds"] = 30;
+  document["waits"][2]["share"] = 0.3;
+  EXPECT_THAT(Headline(document), HasSubstr("reading, mostly /data/a.root, "));
+  document["waits"].erase(2);
   document["waits"][0]["coarse"] = true;
   EXPECT_THAT(Headline(document), Not(HasSubstr("reading")));
 }

@@ -140,6 +140,7 @@ inline constexpr Bound kMostOfIt = Above(0.5, "more than half is most of it");
 inline constexpr Bound kWaitWorthNaming = From(0.05, "of the blocked time: smaller kinds of wait change no plan");
 inline constexpr Bound kThreadsMatter =
     From(0.2, "of the blocked time, CPU of threads without guards: the blocked thread may have waited for them");
+inline constexpr Bound kNearlyAllOfIt = From(0.9, "of a kind of wait: the rest is within what its range allows");
 inline constexpr Bound kWaitIsSure = Below(0.25, "of the blocked time, on each side: a wider range names no cause");
 inline constexpr Bound kFitsIn =
     UpTo(1.1, "of the time that it may fill: clocks and what is around it differ a little");

@@ -87,9 +87,11 @@ std::vector<WaitShare> WaitShares(const Measurement& measurement) {
   std::vector<WaitShare> shares;
   if (whole <= 0 || !kMostOfIt.Holds(known / whole)) return shares;
   for (const auto& [kind, sum] : kinds) {
-    WaitShare share = {kind, "", sum.seconds / whole, std::sqrt(sum.variance) / whole};
+    WaitShare share = {kind, "", 0, sum.seconds / whole, std::sqrt(sum.variance) / whole};
     for (const auto& [object, seconds] : sum.objects) {
-      if (kMostOfIt.Holds(seconds / sum.seconds)) share.object = object;
+      if (object.empty() || !kMostOfIt.Holds(seconds / sum.seconds)) continue;
+      share.object = object;
+      share.object_share = seconds / sum.seconds;
     }
     shares.push_back(std::move(share));
   }
@@ -106,9 +108,12 @@ std::string WaitWords(const Measurement& measurement) {
     const KindWords* const words = WordsOf(wait.kind);
     if (words == nullptr || !kWaitWorthNaming.Holds(wait.share) || !kWaitIsSure.Holds(wait.error)) continue;
     if (named == kMostKinds) break;
-    const std::string what = wait.object.empty()
-                                 ? std::string(words->words)
-                                 : fmt::format(fmt::runtime(words->words_with_object), ObjectWords(wait.object));
+    std::string what(words->words);
+    if (kNearlyAllOfIt.Holds(wait.object_share)) {
+      what = fmt::format(fmt::runtime(words->words_with_object), ObjectWords(wait.object));
+    } else if (!wait.object.empty()) {
+      what += fmt::format(", mostly {}", ObjectWords(wait.object));
+    }
     text +=
         fmt::format("{}{:.0f} ± {:.0f} %{} {}{}", text.empty() ? "" : ", ", 100 * wait.share,
                     std::max(1.0, std::ceil(100 * wait.error)), named++ == 0 ? " of the blocked time" : "", what,
@@ -120,7 +125,8 @@ std::string WaitWords(const Measurement& measurement) {
 std::string_view WaitAdvice(const Measurement& measurement) {
   const std::vector<WaitShare> shares = WaitShares(measurement);
   if (shares.empty() || !kMostOfIt.Holds(shares[0].share) || !kWaitIsSure.Holds(shares[0].error)) return "";
-  if (shares[0].object == kPipe) return "Another thread or program is at the other end of the pipe: look at that one.";
+  if (shares[0].object == kPipe && kNearlyAllOfIt.Holds(shares[0].object_share))
+    return "Another thread or program is at the other end of the pipe: look at that one.";
   const KindWords* const words = WordsOf(shares[0].kind);
   return words == nullptr ? "" : words->advice;
 }

@@ -13,9 +13,10 @@ namespace crema {
 /// A kind of wait, over all datasets and sections.
 struct WaitShare {
   std::string kind;
-  std::string object;  ///< where most of it was of one; empty: none
-  double share = 0;    ///< of the blocked time
-  double error = 0;    ///< half of the 95 % range
+  std::string object;       ///< where most of it was of one; empty: none
+  double object_share = 0;  ///< of this kind, that the object has
+  double share = 0;         ///< of the blocked time
+  double error = 0;         ///< half of the 95 % range
 };
 
 /// The largest first; none where samples do not show it: too few, or CPUs so full that they are coarse.
