@@ -150,7 +150,7 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   return {fmt::format("{}: {}{}{}{}computed for {}", most->name,
                       fmt::format(fmt::runtime(most->clause), HumanPercent(most->share)), of_all,
                       !is_waiting        ? ""
-                      : of_quota.empty() ? WhereMostWaiting(measurement)
+                      : of_quota.empty() ? WhereMostWaiting(measurement, Waiting::kAll)
                                          : " (" + of_quota + ")",
                       is_waiting ? " and " : ", and your code ", HumanPercent(compute)),
           most->said_by, most->parts};
@@ -190,7 +190,7 @@ Loss LargestPart(const Measurement& measurement, const BudgetRows& budget, const
   if (largest == nullptr || !kWorthASentence.Holds(share)) return {};
   std::string size = HumanPercent(share);
   if (largest->part == "blocked" || largest->part == "waiting") {
-    const std::string where = MostWaiting(measurement);
+    const std::string where = MostWaiting(measurement, Waiting::kBlocked);
     if (!where.empty()) size += ", " + where;
   }
   return {fmt::format("The largest {} loss is {} ({}).", found.parts[0].empty() ? "avoidable" : "other", largest->loss,

@@ -117,6 +117,18 @@ TEST(Headline, NamesWaitingWhereItIsTheLargestUse) {
   EXPECT_THAT(Headline(document), HasSubstr("waited for 50 % of 100 core-seconds and computed")) << "it names nothing";
 }
 
+TEST(Headline, NamesNoHolderOfTheBlockedTimeWhereCodeWaitedForCpus) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 51}, {"cpu_wait", 48.9}, {"blocked", 0.1}});
+  document["datasets"] = {{{"name", "ttbar"}, {"blocked_sum", 0.09}, {"cpu_wait_sum", 25}, {"duration_sum", 50}},
+                          {{"name", "data"}, {"blocked_sum", 0.01}, {"cpu_wait_sum", 24}, {"duration_sum", 50}}};
+  EXPECT_THAT(Headline(document),
+              StartsWith("Short of CPU: your code waited for 49 % of 100 core-seconds and computed"));
+  document["datasets"][0]["cpu_wait_sum"] = 45;
+  document["datasets"][1]["cpu_wait_sum"] = 4;
+  EXPECT_THAT(Headline(document), HasSubstr("(most of it of dataset ttbar)"));
+}
+
 TEST(Headline, NamesWhatBlockedCodeWaitedForWhereItWasSeen) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 30}, {"blocked", 70}});

@@ -203,8 +203,8 @@ void JudgeWaiting(const JudgedRun& run) {
   run.Add(rule, waiting,
           fmt::format("Your code {} for {} of the core-seconds{} and computed for {}.{}",
                       is_blocked ? "was blocked" : "waited (the kernel does not report for what; maybe for a CPU)",
-                      HumanPercent(waiting), WhereMostWaiting(run.measurement), HumanPercent(compute),
-                      is_known || !is_blocked ? "" : " What it waited for is not known."),
+                      HumanPercent(waiting), WhereMostWaiting(run.measurement, Waiting::kBlocked),
+                      HumanPercent(compute), is_known || !is_blocked ? "" : " What it waited for is not known."),
           {{fmt::format("budget.{}.share", part), waiting}, {"budget.compute.share", compute}}, waiting);
   const std::string_view advice = WaitAdvice(run.measurement);
   if (!advice.empty()) run.verdicts->back().suggestion = advice;

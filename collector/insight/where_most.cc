@@ -16,10 +16,10 @@ namespace {
 /// `(other)` stands for many: nobody can look at it.
 bool IsNamed(const std::string& name) { return name != kOtherName; }
 
-/// The row of a table that holds most of its blocked time, and clearly more than its share of the events or of the
-/// chunks' time; empty where none does, or where it is the only row.
+/// The row of a table that holds most of its blocked time (or of its waiting for a CPU, too), and clearly more than its
+/// share of the events or of the chunks' time; empty where none does, or where it is the only row.
 template <class Row>
-std::string HolderOfMost(const std::vector<Row>& rows) {
+std::string HolderOfMost(const std::vector<Row>& rows, Waiting waiting) {
   double whole = 0;
   double largest = 0;
   double busy = 0;
@@ -29,7 +29,8 @@ std::string HolderOfMost(const std::vector<Row>& rows) {
   const bool have_events =
       std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.events.value_or(0) > 0; });
   for (const Row& row : rows) {
-    const double value = row.blocked_sum.value_or(0);
+    const double cpu_wait = waiting == Waiting::kAll ? row.cpu_wait_sum.value_or(0) : 0;
+    const double value = row.blocked_sum.value_or(0) + cpu_wait;
     const double size = (have_events ? row.events : row.duration_sum).value_or(0);
     whole += value;
     busy += size;
@@ -85,29 +86,31 @@ std::string SectionOfAllBlocked(const Measurement& measurement) {
 
 }  // namespace
 
-std::string MostWaiting(const Measurement& measurement) {
-  double waited = 0;
+std::string MostWaiting(const Measurement& measurement, Waiting waiting) {
+  double blocked = 0, cpu_wait = 0;
   for (const BudgetRow& row : measurement.budget) {
     const std::string part = row.part.str();
-    if (part == "blocked" || part == "waiting" || part == "cpu_wait") waited += row.core_seconds.value_or(0);
+    if (part == "blocked" || part == "waiting") blocked += row.core_seconds.value_or(0);
+    if (part == "cpu_wait") cpu_wait += row.core_seconds.value_or(0);
   }
+  const bool is_blocked = waiting == Waiting::kBlocked || blocked >= cpu_wait;  // else that says nothing of most of it
   std::string text;
-  std::string section = SectionOfMostWaiting(measurement, waited);
-  if (section.empty()) section = SectionOfAllBlocked(measurement);
+  std::string section = SectionOfMostWaiting(measurement, blocked + cpu_wait);
+  if (section.empty() && is_blocked) section = SectionOfAllBlocked(measurement);
   if (!section.empty()) text += "in section " + ShortName(section);
-  if (const std::string dataset = HolderOfMost(measurement.datasets); !dataset.empty()) {
+  if (const std::string dataset = HolderOfMost(measurement.datasets, waiting); !dataset.empty()) {
     text += (text.empty() ? "" : ", ") + ("of dataset " + ShortName(dataset));
   }
-  if (const std::string worker = HolderOfMost(measurement.workers); !worker.empty()) {
+  if (const std::string worker = HolderOfMost(measurement.workers, waiting); !worker.empty()) {
     text += (text.empty() ? "" : ", ") + ("on " + ShortName(worker));
   }
-  std::string waits = WaitWords(measurement);
+  std::string waits = is_blocked ? WaitWords(measurement) : "";
   if (text.empty()) return waits;
   return (waits.empty() ? "" : waits + "; ") + "most of it " + text;
 }
 
-std::string WhereMostWaiting(const Measurement& measurement) {
-  const std::string text = MostWaiting(measurement);
+std::string WhereMostWaiting(const Measurement& measurement, Waiting waiting) {
+  const std::string text = MostWaiting(measurement, waiting);
   return text.empty() ? "" : " (" + text + ")";
 }
 
