@@ -210,8 +210,9 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
       ->expected(0, 1)
       ->default_str("100")
       ->excludes(pid);
-  run->add_option("--waits", plan->waits,
-                  "Look so often a second at what threads wait for (CREMA_WAITS; default: 5, in Python none), or off")
+  run->add_option(
+         "--waits", plan->waits,
+         "Look so often a second at what threads wait for (CREMA_WAITS; default: up to 20, in Python none), or off")
       ->check(CLI::Validator(
           [](std::string& text) {
             return text == "off" || text == "auto" ? std::string() : FiniteNumber(kLeastWaits, kMostWaits)(text);

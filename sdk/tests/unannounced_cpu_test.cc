@@ -166,6 +166,25 @@ TEST(UnannouncedCpu, IsNotThatOfAThreadThatHadAChunkBefore) {
   ExpectNear(ChunkOf(log, "ttbar").unannounced_cpu_ns, 0, kNoise);
 }
 
+TEST(UnannouncedCpu, IsNotThatOfThreadsWhoseChunksTakeTurns) {
+  const RecordLog log = Recorded([] {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 2; ++i) {
+      threads.emplace_back([] {
+        for (int chunk = 0; chunk < 100; ++chunk) {
+          TrackMetrics metrics("ttbar");
+          for (volatile int step = 0; step < 2000000; step = step + 1) {  // it reads no clock
+          }
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  });
+  std::int64_t given = 0;
+  for (const ChunkLine& chunk : log.chunks) given += chunk.unannounced_cpu_ns.value_or(0);
+  EXPECT_LE(given, kNoise);
+}
+
 TEST(ChildrensCpu, IsTheOnlyChunks) {
   const ChunkLine chunk = RecordedChunk([] {
     TrackMetrics metrics("ttbar");

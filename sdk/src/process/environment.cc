@@ -73,12 +73,11 @@ std::string_view TextOr(std::string_view told, const char* name) { return told.e
 
 /// CREMA_WAITS, or what is usual: where there is a sampler's thread, it looks at waits too. `auto`, as `crema run` sets
 /// it, starts this thread for the waits alone, unless the program says that it wants no thread of ours.
-double WaitsHertz(const Options& others, double interval_seconds) {
+double UsualWaitsHertz(const Options& others, double interval_seconds) {
   const std::string_view asked = Text("CREMA_WAITS");
   if (asked == "off") return 0;
   if (asked == "auto") interval_seconds = others.interval_seconds.value_or(1);
-  const auto hertz = Number("CREMA_WAITS");
-  return hertz.has_value() ? std::min(*hertz, kMostWaitsHertz) : interval_seconds > 0 ? kDefaultWaitsHertz : 0;
+  return interval_seconds > 0 ? kDefaultWaitsHertz : 0;
 }
 
 }  // namespace
@@ -102,7 +101,10 @@ void ReadSettings(const OptionTexts& texts, const Options& others, Settings* set
     if (threads.has_value() && *threads <= INT_MAX) settings->threads = static_cast<int>(*threads);
   }
   settings->interval_seconds = others.interval_seconds.value_or(Number("CREMA_INTERVAL").value_or(1.0));
-  settings->waits_hertz = WaitsHertz(others, settings->interval_seconds);
+  const auto waits_hertz = Number("CREMA_WAITS");
+  settings->waits_are_asked = waits_hertz.has_value();
+  settings->waits_hertz = waits_hertz.has_value() ? std::min(*waits_hertz, kMostWaitsHertz)
+                                                  : UsualWaitsHertz(others, settings->interval_seconds);
   settings->total_events = others.total_events.has_value() ? others.total_events : Integer("CREMA_TOTAL_EVENTS");
   settings->max_log_bytes = others.max_log_bytes.has_value() ? others.max_log_bytes : Integer("CREMA_MAX_LOG_BYTES");
   settings->trace = others.trace.value_or(IsOne("CREMA_TRACE"));

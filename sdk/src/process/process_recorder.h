@@ -43,7 +43,8 @@ struct Settings {
   OptionText pass;
   std::optional<int> threads;
   double interval_seconds = 1;
-  double waits_hertz = 0;  ///< 0: waits are not sampled
+  double waits_hertz = 0;        ///< 0: waits are not sampled
+  bool waits_are_asked = false;  ///< by a number
   std::optional<std::int64_t> total_events;
   std::optional<std::int64_t> max_log_bytes;
   bool trace = false;

@@ -78,7 +78,9 @@ void SampleOrSum(Recorder* recorder) {
 void LookAtWaits(Recorder* recorder) {
   const MaybeInteger begin_ns = ThreadCpu();
   recorder->waits.Look(recorder);
-  recorder->overhead_ns.fetch_add(Difference(ThreadCpu(), begin_ns).value_or(0), std::memory_order_relaxed);
+  const std::int64_t cpu_ns = Difference(ThreadCpu(), begin_ns).value_or(0);
+  recorder->waits.AddCost(cpu_ns);
+  recorder->overhead_ns.fetch_add(cpu_ns, std::memory_order_relaxed);
 }
 
 /// Whether all other threads have ended: the first one by pthread_exit(3) or exit(2), which leaves it as a zombie as
@@ -131,7 +133,7 @@ void* Sample(void* recorder_pointer) {
 
 void StartSampler(Recorder* recorder) noexcept {
   const double interval = recorder->settings.interval_seconds;
-  recorder->waits.Start(recorder->settings.waits_hertz);
+  recorder->waits.Start(recorder->settings.waits_hertz, recorder->settings.waits_are_asked);
   if (interval <= 0 && recorder->waits.hertz() <= 0) return;
   g_sampler = SamplerState();
   g_sampler.interval_seconds =

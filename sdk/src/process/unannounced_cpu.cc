@@ -10,6 +10,8 @@ namespace internal {
 namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
+/// The clocks of one reading lie as far apart, if their reader keeps its CPU.
+constexpr std::int64_t kReadingNs = 100000;
 
 /// Adds to a sum that may be `kNeverAlone`.
 void Add(std::atomic<std::int64_t>* sum, MaybeInteger more) {
@@ -27,9 +29,8 @@ ChunkState* OnlyChunk(const Recorder& recorder) {
 
 }  // namespace
 
-MaybeInteger UnannouncedCpu::Read(const Recorder& recorder) noexcept {
-  MaybeInteger cpu_ns = ProcessCpuNanoseconds();
-  AddTo(&cpu_ns, -ended_ns_.load(kRelaxed));
+MaybeInteger UnannouncedCpu::ReadOnce(const Recorder& recorder) noexcept {
+  MaybeInteger announced_ns = ended_ns_.load(kRelaxed);
   bool is_main_known = false;
   int threads = 0;
   for (ThreadState* thread = recorder.threads.load(std::memory_order_acquire); thread != nullptr;
@@ -39,16 +40,36 @@ MaybeInteger UnannouncedCpu::Read(const Recorder& recorder) noexcept {
     if (++threads > kMostThreads) return std::nullopt;
     is_main_known = is_main_known || thread->tid == recorder.pid;
     const MaybeInteger known_ns = CpuOfThread(thread->tid);
-    if (known_ns.has_value()) AddTo(&cpu_ns, from_ns - *known_ns);
+    if (known_ns.has_value()) AddTo(&announced_ns, *known_ns - from_ns);
   }
   for (const std::int64_t tid : {own_thread_.load(kRelaxed), is_main_known ? 0 : recorder.pid}) {
-    if (tid != 0) AddTo(&cpu_ns, -CpuOfThread(tid).value_or(0));
+    if (tid != 0) AddTo(&announced_ns, CpuOfThread(tid).value_or(0));
+  }
+  // After the threads': the kernel's sum holds what a running thread used until its last tick, up to 10 ms ago, or
+  // until its clock was read.
+  return Difference(ProcessCpuNanoseconds(), announced_ns);
+}
+
+MaybeInteger UnannouncedCpu::Read(const Recorder& recorder) noexcept {
+  constexpr int kMostTries = 3;
+  MaybeInteger cpu_ns;
+  for (int i = 0; i < kMostTries; ++i) {
+    const std::int64_t begin_ns = MonotonicNanoseconds();
+    cpu_ns = ReadOnce(recorder);
+    // This thread may lose its CPU between two clocks, while the others go on.
+    if (MonotonicNanoseconds() - begin_ns < kReadingNs) break;
   }
   return cpu_ns;
 }
 
 void UnannouncedCpu::Give(MaybeInteger cpu_ns, MaybeInteger children_ns) noexcept {
   const std::int64_t now_ns = MonotonicNanoseconds();
+  MaybeInteger more_ns = Difference(cpu_ns, last_cpu_ns_);
+  if (more_ns.has_value()) {
+    *more_ns += owed_ns_;
+    owed_ns_ = std::min<std::int64_t>(*more_ns, 0);
+    *more_ns -= owed_ns_;
+  }
   const bool has_come = thread_came_.exchange(false);
   const bool is_not_known = was_missed_.exchange(false) || (has_come && open_ == OpenThen::kOneChunk);
   OpenThen open = is_not_known ? OpenThen::kSeveral : open_;
@@ -57,17 +78,15 @@ void UnannouncedCpu::Give(MaybeInteger cpu_ns, MaybeInteger children_ns) noexcep
     const std::uint64_t generation = chunk_->generation.load();
     const bool is_same = generation == generation_ || generation == generation_ + 1;
     if (is_same) {
-      Add(&chunk_->unannounced_cpu_ns,
-          Difference(Difference(cpu_ns, last_cpu_ns_), Background(now_ns - last_time_ns_)));
+      Add(&chunk_->unannounced_cpu_ns, Difference(more_ns, Background(now_ns - last_time_ns_)));
       Add(&chunk_->children_cpu_ns, Difference(children_ns, last_children_ns_));
     } else {
       open = OpenThen::kSeveral;
     }
   }
   UnannouncedTime& time = times_[static_cast<int>(open)];
-  const MaybeInteger more_ns = Difference(cpu_ns, last_cpu_ns_);
   if (more_ns.has_value()) {
-    time.cpu_ns += std::max<std::int64_t>(*more_ns, 0);
+    time.cpu_ns += *more_ns;
     time.wall_ns += now_ns - last_time_ns_;
   }
   last_cpu_ns_ = cpu_ns;
@@ -111,7 +130,8 @@ void UnannouncedCpu::TakeOut(const Recorder& recorder, std::int64_t own_ns) noex
   const MaybeInteger cpu_ns = lock.owns_lock() ? Read(recorder) : std::nullopt;
   // What it computed until now was set-up of work that is yet to begin: no chunk's that is open. It is not known how
   // much of it was before the last reading.
-  if (Difference(cpu_ns, last_cpu_ns_).value_or(-1) < own_ns) {
+  const MaybeInteger more_ns = Difference(cpu_ns, last_cpu_ns_);
+  if (!more_ns.has_value() || *more_ns + kReadingNs < own_ns) {
     thread_came_.store(true);
     return;
   }

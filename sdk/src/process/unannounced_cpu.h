@@ -53,6 +53,7 @@ class UnannouncedCpu {
  private:
   static constexpr int kMostThreads = 32;  ///< whose clocks are read, at 0.3 us each; of more, nothing is known
   MaybeInteger Read(const Recorder& recorder) noexcept;
+  MaybeInteger ReadOnce(const Recorder& recorder) noexcept;
   /// Leaves CPU time of a thread that was not announced until now out of what is given.
   void TakeOut(const Recorder& recorder, std::int64_t own_ns) noexcept;
   /// What threads that also compute while no chunk is open, as a logger does, use in such a time: it is no chunk's.
@@ -67,6 +68,7 @@ class UnannouncedCpu {
   std::atomic<std::int64_t> ended_ns_{0};  ///< CPU time of announced threads that are gone
   MaybeInteger last_cpu_ns_;
   MaybeInteger last_children_ns_;
+  std::int64_t owed_ns_ = 0;  ///< so much too much was given: a sum of clocks that run on is late or early
   std::int64_t last_time_ns_ = 0;
   OpenThen open_ = OpenThen::kSeveral;
   ChunkState* chunk_ = nullptr;  ///< the one that is open

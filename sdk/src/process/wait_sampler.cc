@@ -15,10 +15,14 @@ namespace crema {
 namespace internal {
 namespace {
 
-/// To look at one thread costs 10 to 40 us. Without being asked, all of it may cost 0.2 % of a core; asked for, 2 %.
-/// Where more threads are at work, they are looked at by turns.
-constexpr double kLooksPerSecond = 50;
-constexpr double kLooksPerSecondIfAsked = 1000;
+/// How many threads one look is at, and what all looks may cost of a core. Where more threads are at work, they are
+/// looked at by turns.
+struct Effort {
+  int most_threads;
+  double share_of_core;
+};
+constexpr Effort kUnasked = {8, 0.0008};
+constexpr Effort kAsked = {32, 0.02};
 
 /// Whether the thread, which is in no system call, waits for the memory that it touched: by the kernel function that it
 /// waits in (proc(5), `wchan`).
@@ -34,11 +38,13 @@ bool WaitsForPage(const char* path_of_wchan) {
 
 }  // namespace
 
-void WaitSampler::Start(double hertz) noexcept {
+void WaitSampler::Start(double hertz, bool is_asked) noexcept {
   hertz_ = hertz;
   if (hertz <= 0) return;
-  const double looks = hertz > kDefaultWaitsHertz ? kLooksPerSecondIfAsked : kLooksPerSecond;
-  most_threads_ = std::max(1, static_cast<int>(looks / hertz));
+  const Effort& effort = is_asked ? kAsked : kUnasked;
+  most_threads_ = effort.most_threads;
+  share_of_core_ = effort.share_of_core;
+  seconds_a_look_ = 0;
   filters_ = SeccompFilters();
   random_ = static_cast<std::uint64_t>(MonotonicNanoseconds()) | 1;
 }
@@ -46,7 +52,13 @@ void WaitSampler::Start(double hertz) noexcept {
 double WaitSampler::NextDistance() noexcept {
   random_ = random_ * 6364136223846793005u + 1442695040888963407u;
   const double share = static_cast<double>(random_ >> 40) / static_cast<double>(1 << 24);
-  return (0.5 + share) / hertz_;
+  return (0.5 + share) * std::max(1 / hertz_, seconds_a_look_ / share_of_core_);
+}
+
+void WaitSampler::AddCost(std::int64_t cpu_ns) noexcept {
+  constexpr double kWeight = 0.2;  // one look that met a page fault says little of the next ones
+  const double seconds = static_cast<double>(cpu_ns) * 1e-9;
+  seconds_a_look_ += (seconds_a_look_ == 0 ? 1 : kWeight) * (seconds - seconds_a_look_);
 }
 
 std::string_view WaitSampler::refusal() const noexcept {

@@ -19,8 +19,8 @@ struct OpenWork;
 struct Recorder;
 struct ThreadState;
 
-/// Unless CREMA_WAITS asks for more.
-inline constexpr double kDefaultWaitsHertz = 5;
+/// Unless CREMA_WAITS asks for more. No rate is reached whose looks would cost too much.
+inline constexpr double kDefaultWaitsHertz = 20;
 inline constexpr double kMostWaitsHertz = 100;
 
 /// How often a thread was seen in one wait, in one section of one use of a frame. The sampler writes the key while
@@ -43,12 +43,15 @@ struct WaitTable {
 /// no thread, sends no signal, and keeps no descriptor; docs/waits.md has what it costs.
 class WaitSampler {
  public:
-  void Start(double hertz) noexcept;
+  void Start(double hertz, bool is_asked) noexcept;
   double hertz() const noexcept { return hertz_; }
-  /// Seconds until the next look: not in step with anything that the program does.
+  /// Seconds until the next look: not in step with anything that the program does, and long enough for what the last
+  /// looks cost.
   double NextDistance() noexcept;
   /// One look at the threads at work. On the sampler's thread only.
   void Look(Recorder* recorder) noexcept;
+  /// The CPU time of the last look, with the way to it.
+  void AddCost(std::int64_t cpu_ns) noexcept;
   /// Threads that were looked at so far.
   std::uint64_t looks() const noexcept { return looks_.load(std::memory_order_relaxed); }
   /// Why nothing can be seen; empty where it can.
@@ -65,7 +68,9 @@ class WaitSampler {
   std::uint32_t NumberOf(std::string_view object) noexcept;
 
   double hertz_ = 0;
-  int most_threads_ = 0;  ///< in one look
+  int most_threads_ = 0;       ///< in one look
+  double share_of_core_ = 0;   ///< that all looks may cost
+  double seconds_a_look_ = 0;  ///< of CPU time: a mean of the last ones
   std::uint64_t random_ = 0;
   std::uint64_t first_ = 0;  ///< the thread to begin with, among those at work
   std::atomic<std::uint64_t> looks_{0};
