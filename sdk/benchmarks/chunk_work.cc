@@ -14,7 +14,6 @@ namespace {
 // The sizes with which sdk/src/kernel/kernel_readings.cc reads these files.
 constexpr std::size_t kStatmBytes = 127;
 constexpr std::size_t kSchedstatBytes = 95;
-constexpr std::size_t kIoBytes = 255;
 
 constexpr std::int64_t kEventsPerChunk = 10000;
 
@@ -74,8 +73,9 @@ RawChunk::RawChunk(int log_descriptor, LineSizes sizes)
 bool RawChunk::Run() {
   struct stat status {};
   rlimit limit{};
+  rusage usage{};
   // Begin: RSS, I/O, run delay, CPU time; is the log still ours, and how long may it be; the line.
-  bool good = statm_.Read(kStatmBytes) && io_.Read(kIoBytes) && schedstat_.Read(kSchedstatBytes);
+  bool good = statm_.Read(kStatmBytes) && getrusage(RUSAGE_THREAD, &usage) == 0 && schedstat_.Read(kSchedstatBytes);
   good = ReadClock(CLOCK_THREAD_CPUTIME_ID) >= 0 && good;
   good = fstat(log_, &status) == 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 && good;
   good = write(log_, begin_.data(), begin_.size()) == static_cast<ssize_t>(begin_.size()) && good;
@@ -83,7 +83,11 @@ bool RawChunk::Run() {
   good = statm_.Read(kStatmBytes) && statm_.Read(kStatmBytes) && good;
   // End: the same in the order of what may move least.
   good = ReadClock(CLOCK_THREAD_CPUTIME_ID) >= 0 && good;
-  good = schedstat_.Read(kSchedstatBytes) && statm_.Read(kStatmBytes) && io_.Read(kIoBytes) && good;
+  good = schedstat_.Read(kSchedstatBytes) && statm_.Read(kStatmBytes) && good;
+  good = getrusage(RUSAGE_THREAD, &usage) == 0 && good;
+  // What children, threads without guards, and the sampler used.
+  good = getrusage(RUSAGE_CHILDREN, &usage) == 0 && ReadClock(CLOCK_THREAD_CPUTIME_ID) >= 0 && good;
+  good = ReadClock(CLOCK_PROCESS_CPUTIME_ID) >= 0 && good;
   good = fstat(log_, &status) == 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 && good;
   return write(log_, chunk_.data(), chunk_.size()) == static_cast<ssize_t>(chunk_.size()) && good;
 }

@@ -40,7 +40,6 @@ class RawChunk {
   std::string chunk_;
   KeptFile statm_{"/proc/self/statm"};
   KeptFile schedstat_{"/proc/thread-self/schedstat"};
-  KeptFile io_{"/proc/thread-self/io"};
 };
 
 /// Opens a file for `RawChunk` as the SDK opens its log; -1 on failure.

@@ -12,6 +12,8 @@ namespace {
 constexpr auto kRelaxed = std::memory_order_relaxed;
 /// The clocks of one reading lie as far apart, if their reader keeps its CPU.
 constexpr std::int64_t kReadingNs = 100000;
+/// A chunk that begins so soon after another has ended needs no reading of its own.
+constexpr std::int64_t kPauseNs = 20000;
 
 /// Adds to a sum that may be `kNeverAlone`.
 void Add(std::atomic<std::int64_t>* sum, MaybeInteger more) {
@@ -108,7 +110,9 @@ void UnannouncedCpu::Settle(Recorder* recorder, ChunkState* begun) noexcept {
     was_missed_.store(true);
     return;
   }
-  Give(Read(*recorder), CpuOfEndedChildren());
+  const bool is_next = begun != nullptr && open_ == OpenThen::kNothing && last_cpu_ns_.has_value() &&
+                       MonotonicNanoseconds() - last_time_ns_ < kPauseNs;
+  if (!is_next) Give(Read(*recorder), CpuOfEndedChildren());
   const std::int64_t open_chunks = recorder->open_chunks.load();
   chunk_ = nullptr;
   if (open_chunks == 1) chunk_ = begun != nullptr ? begun : OnlyChunk(*recorder);
