@@ -88,13 +88,13 @@ void AddCollectCommand(CLI::App* program, int* status) {
   collect
       ->add_option("--jobs", options->measure.jobs,
                    "Threads (default: one for each core that crema may use); the result is the same for any number")
-      ->check(CLI::Range(1, 1024));
+      ->check(WholeNumber(1, 1024));
   collect
       ->add_option("--memory", options->measure.memory_bytes,
                    "Memory that is enough, like 2G: what the chunks take beyond half of it goes into files (default: a "
                    "quarter of the machine's, or of a control group's limit); the result is the same for any")
       ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::PositiveNumber)
+      ->check(FiniteNumber(1, kAnyNumber))
       ->option_text("SIZE");
   collect->add_option("--spill", options->measure.spill, "Directory for these files (default: TMPDIR)")
       ->option_text("DIR");

@@ -249,7 +249,7 @@ void AddCompareCommand(CLI::App* program, int* status) {
                     "End with status 3 if crema cannot say whether the work in a run's chunks took longer");
   command->add_option("--run", options->run, "The run whose records are taken: its id, or all");
   command->add_option("--width", options->width, "Width in columns (default: that of the terminal, else 100)")
-      ->check(CLI::PositiveNumber);
+      ->check(WholeNumber(1, kAnyCount));
   CLI::Option* json = command->add_flag("--json", options->json, "Print the comparison as JSON");
   command->add_flag("--markdown", options->markdown, "Print the comparison as Markdown, for a merge request")
       ->excludes(json);

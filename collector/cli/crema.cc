@@ -10,6 +10,8 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "collector/appearance/similar_names.h"
 #include "collector/cli/subcommand.h"
 #include "crema/version.h"
@@ -58,6 +60,17 @@ std::string NotOneOf(const std::string& word, const std::vector<std::string>& na
   return "`" + word + "`" + DidYouMean(word, {names.begin(), names.end()});
 }
 
+// A word that is too long for one line, like a number of 300 digits, is cut.
+std::string WithShortWords(absl::string_view text) {
+  constexpr size_t kLongWord = 100, kKept = 40;
+  std::string shorter;
+  for (const absl::string_view word : absl::StrSplit(text, ' ')) {
+    if (!shorter.empty()) shorter += ' ';
+    shorter += word.size() > kLongWord ? std::string(word.substr(0, kKept)) + "..." : std::string(word);
+  }
+  return shorter;
+}
+
 // What CLI11 found, in the words of whoever typed it, with the name that was meant where one is near.
 std::string WhatIsWrong(const CLI::ParseError& error, const CLI::App& program, const std::string& first) {
   const std::vector<CLI::App*> chosen = program.get_subcommands();
@@ -80,9 +93,9 @@ std::string WhatIsWrong(const CLI::ParseError& error, const CLI::App& program, c
   }
   std::string what = error.what();  // of a choice: `--to: perfeto not in {folded,perfetto}`
   const size_t at = what.find(": "), end = what.find(" not in {");
-  if (at == what.npos || end == what.npos || what.back() != '}') return what;
+  if (at == what.npos || end == what.npos || what.back() != '}') return WithShortWords(what);
   const std::string all = what.substr(end + 9, what.size() - end - 10);
-  const std::string near = NotOneOf(what.substr(at + 2, end - at - 2), CLI::detail::split(all, ','));
+  const std::string near = NotOneOf(WithShortWords(what.substr(at + 2, end - at - 2)), CLI::detail::split(all, ','));
   return what.substr(0, at) + ": there is no " + near + " (" + what.substr(end + 8) + ")";
 }
 

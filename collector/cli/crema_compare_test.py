@@ -119,6 +119,17 @@ class Merge(SourcesTestCase):
 
 
 class Compare(SourcesTestCase):
+    def test_a_gate_counts_where_nobody_reads_on(self):
+        one, other = self.collect("one"), self.collect("other", first_pid=300)
+        command = [CREMA, "compare", one, other, "--fail-on", "wall_time>-1%"]
+        reader, writer = os.pipe()
+        os.close(reader)
+        try:
+            result = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, timeout=120, text=True)
+        finally:
+            os.close(writer)
+        self.assertEqual(result.returncode, 3, result.stderr)
+
     def compare(self, *arguments):
         result = crema("compare", *arguments, "--json")
         return result.returncode, json.loads(result.stdout)

@@ -52,6 +52,9 @@ class Program(unittest.TestCase):
         for arguments, meant in (
             (["shwo", "a"], "did you mean show?"),
             (["show", "a", "--tabel", "cuts"], "there is no option `--tabel`; did you mean --table"),
+            (["show", "a", "--width", "wide"], "--width: wide is not a whole number in [1 - 1000000000]"),
+            (["show", "a", "--width", "9" * 300], f"--width: {'9' * 40}... is not a whole number in [1 - 1000000000]"),
+            (["predict", "a", "--cores", "9" * 300], f"--cores: {'9' * 40}... is not in [1 - 1000000000]"),
             (["show", "a", "--table", "section"], "did you mean sections, memory_sections, process_sections?"),
             (["export", "a", "--to", "perfeto", "-o", "b"], "did you mean perfetto?"),
             (["verdict", "a", "--fail-on", "long_tail"], "did you mean long-tail?"),

@@ -93,10 +93,10 @@ void AddHistoryCommand(CLI::App* program, int* status) {
   command->add_option("--name", options->choice.name, "Only runs of this name");
   command->add_option("--last", options->choice.last, "Only the latest N runs (default and most: 10000)")
       ->option_text("N")
-      ->check(CLI::PositiveNumber);
+      ->check(WholeNumber(1, kAnyCount));
   command->add_option("--rows", options->rows, "Number of runs in the table (default: 20)")
       ->option_text("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(WholeNumber(0, kAnyCount));
   command->add_option("--chart", options->chart.path, "Also draw a chart: FILE.png, .svg, .pdf or .json")
       ->option_text("FILE");
   command->add_flag("--force", options->chart.force, "Let the chart replace a file that crema did not write");

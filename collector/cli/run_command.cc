@@ -182,17 +182,17 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
   plan->command = command;
   run->add_option("-o,--output", plan->directory, "Directory of the measurement (default: crema-<time>)");
   CLI::Option* pid = run->add_option("--pid", plan->pid, "Watch this process and its children, instead of a command");
-  pid->check(CLI::PositiveNumber);
+  pid->check(WholeNumber(1, kAnyCount));
   run->add_option("--interval", plan->interval_seconds, "Seconds between two samples of the process tree")
       ->check(FiniteNumber(kLeastInterval, kLargestInterval))
       ->capture_default_str();
   run->add_option("--cores", plan->cores,
                   "Cores that each process may use (CREMA_THREADS). crema declares them, and pins nothing")
-      ->check(CLI::PositiveNumber)
+      ->check(WholeNumber(1, kAnyCount))
       ->excludes(pid);
   run->add_option("--max-log-bytes", plan->max_log_bytes,
                   "Largest log of a process. Chunks that do not fit are only added to sums (CREMA_MAX_LOG_BYTES)")
-      ->check(CLI::PositiveNumber)
+      ->check(FiniteNumber(1, kAnyNumber))
       ->excludes(pid);
   run->add_flag("--trace", plan->trace, "Also record each time a section runs (CREMA_TRACE)")->excludes(pid);
   run->add_flag("--requests", plan->requests, "Measure uproot's and fsspec's requests to storage (CREMA_REQUESTS)")

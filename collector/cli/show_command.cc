@@ -239,7 +239,7 @@ void AddShowCommand(CLI::App* program, int* status) {
   show->add_option("--sort", options->sort, "List single chunks, sorted by this field: the largest numbers first")
       ->option_text("FIELD");
   show->add_option("--top", options->top, "Number of chunks in the list (default 20; with --json all)")
-      ->check(CLI::Range(1, 100000));
+      ->check(WholeNumber(1, 100000));
   show->add_option("--where", options->where, "Only chunks that have these values: dataset=ttbar,worker=node1:4711")
       ->take_all()
       ->option_text("FIELD=VALUE,...");
@@ -247,7 +247,7 @@ void AddShowCommand(CLI::App* program, int* status) {
   show->add_option("--run", options->measure.run, "The run whose records are taken: its id, or all");
   AddCoffeaOptions(show, &options->measure);
   show->add_option("--width", options->width, "Width in columns (default: that of the terminal, else 100)")
-      ->check(CLI::PositiveNumber);
+      ->check(WholeNumber(1, kAnyCount));
   show->add_flag("--json", options->json, "Print JSON: the document, or the tables and metrics that you name");
   show->add_flag("--html", options->html, "Print the summary as HTML, as a part for any page");
   AddOutputOptions(show, &options->output);

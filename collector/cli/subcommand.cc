@@ -1,5 +1,7 @@
 #include "collector/cli/subcommand.h"
 
+#include <signal.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <string>
@@ -22,13 +24,27 @@ CLI::Validator FiniteNumber(double least, double most) {
       range);
 }
 
+CLI::Validator WholeNumber(int least, int most) {
+  const std::string range = fmt::format("in [{} - {}]", least, most);
+  return CLI::Validator(
+      [least, most, range](const std::string& text) {
+        int number = 0;
+        const bool is_inside = absl::SimpleAtoi(text, &number) && number >= least && number <= most;
+        return is_inside ? std::string() : fmt::format("{} is not a whole number {}", text, range);
+      },
+      range);
+}
+
 void PrintError(const std::string& message) {
   // names of files, and what stands in them, may hold anything
   std::fputs(("crema: " + PlainLine(message) + "\n").c_str(), stderr);
 }
 
 int PrintOut(const std::string& text) {
+  const auto before = signal(SIGPIPE, SIG_IGN);
   const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (!whole && errno == EPIPE) return kDone;  // whoever reads it has seen enough, and wants the command's own status
+  signal(SIGPIPE, before);
   return whole ? kDone : ReportFailure(absl::ErrnoToStatus(errno, "stdout"));
 }
 

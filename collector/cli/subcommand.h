@@ -31,6 +31,11 @@ inline constexpr double kAnyNumber = 1e300;
 /// Accepts numbers from `least` to `most`. CLI::Range accepts NaN, too.
 CLI::Validator FiniteNumber(double least, double most);
 
+inline constexpr int kAnyCount = 1000000000;
+
+/// Accepts whole numbers from `least` to `most`.
+CLI::Validator WholeNumber(int least, int most);
+
 /// Each adds one subcommand to the program; when it is given, it runs while the command line is parsed and leaves its
 /// exit status in `status`.
 void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, int* status);
