@@ -107,6 +107,13 @@ TEST(ChunkCharts, AFitWithLessTimeForMoreEventsIsNoLine) {
   EXPECT_TRUE(RowsWith(Drawn("runtime_vs_events", detail).spec, "line").empty());
 }
 
+TEST(ChunkCharts, AFitThatBeginsBelowZeroStatesNoFixedTime) {
+  RunDetail detail = MadeDetail();
+  detail.fits = {{0, -0.09, 0.003, true, 9, 500, 1000}};
+  const Json& colour = Drawn("runtime_vs_events", detail).spec["layer"].back()["encoding"]["color"];
+  EXPECT_EQ(colour["scale"]["domain"], Json{"ttbar: 3.00 ms per event"});
+}
+
 TEST(ChunkCharts, FitsAreOfDatasetsWhoseColoursAreToldApart) {
   RunDetail detail = MadeDetail();
   while (detail.datasets.size() < 20) detail.datasets.push_back(detail.datasets.back());

@@ -268,8 +268,10 @@ void AddFits(const RunDetail& detail, Json* values) {
   std::vector<std::string_view> colours;
   ShownNames names;
   for (const DetailFit& fit : fits) {
-    lines.push_back(fmt::format("{}: {} + {} per event", names.Of(detail.datasets[fit.dataset].name),
-                                HumanDuration(fit.fixed_seconds), HumanDuration(fit.seconds_per_event)));
+    // a line that begins below zero says nothing of what a chunk without events would take
+    const std::string fixed = fit.fixed_seconds > 0 ? HumanDuration(fit.fixed_seconds) + " + " : "";
+    lines.push_back(fmt::format("{}: {}{} per event", names.Of(detail.datasets[fit.dataset].name), fixed,
+                                HumanDuration(fit.seconds_per_event)));
     colours.push_back(DatasetColours()[SlotOf(detail, fit.dataset)].name);
     for (const double events : {fit.events_min, fit.events_max}) {
       (*values)["fits"].push_back(

@@ -38,7 +38,7 @@ KeyFigureRow Elapsed(const Measurement& measurement) {
   KeyFigureRow row = RowOf(measurement, {"Elapsed", {"wall_time", ChangeOf::kRate, false}, HumanDuration});
   if (!measurement.Metric("ideal_wall_time").has_value()) return row;
   AddNote(measurement, "ideal_wall_time", "ideal ", HumanDuration, "", &row);
-  row.notes.push_back(Words("all cores busy"));
+  row.notes.push_back(Words("if no core were idle"));
   return row;
 }
 

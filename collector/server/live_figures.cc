@@ -52,7 +52,11 @@ void SetLeft(const LiveModel& model, Progress& progress) {
   double squares = 0;
   for (int64_t block = 0; block < blocks; ++block) {
     const int64_t last = model.second() - 1 - block * kBlockSeconds;
-    const double rate = static_cast<double>(model.recent().Sum(last - kBlockSeconds + 1, last).events) / kBlockSeconds;
+    int64_t events = model.recent().Sum(last - kBlockSeconds + 1, last).events;
+    for (const LiveWorker& worker : model.workers()) {  // those that are gone give no more
+      if (worker.state != LiveState::kRunning) events -= worker.SumOf(last - kBlockSeconds + 1, last).events;
+    }
+    const double rate = static_cast<double>(std::max<int64_t>(0, events)) / kBlockSeconds;
     sum += rate;
     squares += rate * rate;
   }

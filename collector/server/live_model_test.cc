@@ -483,6 +483,19 @@ TEST_F(ProgressTest, TellsTheTimeLeftOnceThereIsARate) {
   EXPECT_GE(progress.left_high.value_or(0), *progress.left);
 }
 
+TEST_F(ProgressTest, CountsOnTheWorkersThatAreLeft) {
+  const auto worker = Worker(1), lost = Worker(2);
+  for (int i = 0; i < 30; ++i) {
+    model_.Add(worker, ChunkRecord(i, i, i + 1));
+    model_.Add(lost, ChunkRecord(1000 + i, i, i + 1));
+    PassTo(i + 1);
+  }
+  Begin(lost, 2000, 30);
+  EXPECT_NEAR(ComputeLiveFigures(model_).progress.left.value_or(0), 20, 3);  // 4,000 events at 200 a second
+  model_.SetLife(lost, false);
+  EXPECT_NEAR(ComputeLiveFigures(model_).progress.left.value_or(0), 40, 5);
+}
+
 TEST_F(ProgressTest, HasNoTimeLeftWhileNothingEnds) {
   const auto worker = Worker(1);
   model_.Add(worker, ChunkRecord(0, 0, 1));
