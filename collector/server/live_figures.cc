@@ -349,8 +349,10 @@ std::string LiveTrouble(const LiveModel& model, const LiveFigures& figures) {
   if (model.state() != LiveState::kRunning && figures.unrecovered > 0) {
     return Counted(static_cast<double>(figures.unrecovered), "chunk", "chunks") + " without a result";
   }
-  const auto lost = static_cast<double>(LostWorkersOf(model));
-  return lost > 0 ? Counted(lost, "worker", "workers") + " lost" : "";
+  const int64_t lost = LostWorkersOf(model);
+  const auto all = std::count_if(model.workers().begin(), model.workers().end(),
+                                 [](const LiveWorker& worker) { return worker.has_recorded(); });
+  return lost > 0 ? fmt::format("{} of {} lost", lost, Counted(static_cast<double>(all), "worker", "workers")) : "";
 }
 
 WorkerConcern ConcernOf(const LiveModel& model, const LiveWorker& worker) {

@@ -594,6 +594,15 @@ int64_t LiveModel::LoseOpenChunks(LiveWorker& worker) {
   for (const auto& [number, chunk] : worker.open) {
     --datasets_[chunk.dataset].open;
     if (!results_.contains(chunk.identity)) CountFailure(chunk.identity);
+    if (chunk.lane < 0) continue;
+    LatestChunk latest;
+    latest.worker = static_cast<uint32_t>(&worker - workers_.data());
+    latest.lane = chunk.lane;
+    latest.dataset = chunk.dataset;
+    latest.failed = true;
+    latest.start_ns = chunk.start_ns;
+    latest.stop_ns = now_ns_;  // it may have ended at any time until now
+    latest_chunks_.Add(latest);
   }
   const auto lost = static_cast<int64_t>(worker.open.size());
   worker.lost += lost;

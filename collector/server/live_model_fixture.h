@@ -40,6 +40,7 @@ class LiveModelTest : public ::testing::Test {
     Record record;
     record.type = RecordType::kBegin;
     record.begin.number = number;
+    record.begin.tid = number + 1;
     record.begin.time_ns = At(start);
     record.begin.input = InputOf(number);
     model_.Add(worker, record);

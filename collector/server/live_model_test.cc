@@ -351,11 +351,14 @@ TEST_F(LiveModelTest, SaysInAFewWordsThatWorkersWereLost) {
   EXPECT_EQ(trouble(), "");
   EXPECT_EQ(mark(), Mark::kGood);
   model_.SetLife(killed, /*running=*/false);
-  EXPECT_EQ(trouble(), "1 worker lost");
+  EXPECT_EQ(trouble(), "1 of 3 workers lost");
   EXPECT_EQ(mark(), Mark::kWatch) << "though 1 of 303 attempts is few";
+  ASSERT_EQ(model_.latest_chunks().all().size(), 1u) << "it is red where chunks are drawn";
+  EXPECT_TRUE(model_.latest_chunks().all()[0].failed);
+  EXPECT_EQ(model_.latest_chunks().all()[0].start_ns, At(1));
   model_.SetLife(idle, /*running=*/false);
   PassTo(10);
-  EXPECT_EQ(trouble(), "1 worker lost") << "it may be the end of a pool";
+  EXPECT_EQ(trouble(), "1 of 3 workers lost") << "it may be the end of a pool";
 }
 
 TEST_F(LiveModelTest, HasNoMoreCoresThanWereAllowedUnlessTheyAreDeclared) {

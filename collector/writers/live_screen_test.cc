@@ -36,7 +36,7 @@ TEST_F(LiveScreenTest, HidesNoWorkerThatVanishedBehindThoseThatRun) {
   const size_t row = screen.find('\n', first) + 1;
   EXPECT_THAT(screen.substr(row, screen.find('\n', row) - row), HasSubstr("111  "));
   EXPECT_THAT(screen, HasSubstr("more"));
-  EXPECT_THAT(Line(), HasSubstr("1 worker lost"));
+  EXPECT_THAT(Line(), HasSubstr("1 of 12 workers lost"));
 }
 
 TEST_F(LiveScreenTest, NamesOfWorkersAreWithoutWhatAllShare) {
