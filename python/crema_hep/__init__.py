@@ -1,4 +1,4 @@
-"""crema for Python: guards that record where an analysis spends its time, and the measurement made of the records.
+"""crema for Python: guards that record where an analysis spends its time, and the measurement of their records.
 
     from crema_hep import track_metrics, track_section
 
@@ -8,13 +8,13 @@
             with track_section(self, "select"):
                 ...
 
-Guards do nothing unless recording is on (CREMA_DIR, `crema run`, `enable`, `MetricsCollector`), and need the standard
-library only. docs/python.md is the guide.
+Guards do nothing unless recording is on (CREMA_DIR, `crema run`, `enable`, `MetricsCollector`), and need only the
+standard library. docs/python.md is the guide.
 """
 
 from .requirements import check_python
 
-check_python()  # before what an old Python cannot read
+check_python()  # first: an old Python cannot read the modules below
 
 # ruff: noqa: E402, I001
 import importlib
@@ -53,7 +53,7 @@ _OF_DASK = ("attach", "get_span_metrics")
 
 
 def __getattr__(name):
-    """What needs Dask or ROOT is imported when it is asked for."""
+    """Imports parts that need Dask or ROOT when they are first used."""
     if name == "root":
         return importlib.import_module(".root", __name__)
     if name in _OF_DASK:

@@ -1,8 +1,8 @@
-"""What `MetricsCollector` measures by: a module and one row here for each backend.
+"""The backends of `MetricsCollector`: a module and one row here for each.
 
-A module `<name>_backend` has `backend_of(collector)`, which gives an object with `start()`, `stop()` and
-`measure(output, arguments)`: the last makes the measurement in the directory `output` by `crema collect` with these
-further arguments. The object may also have `plan(events)`, for who watches the run, and `detach()`.
+A module `<name>_backend` has `backend_of(collector)`, which returns an object with `start()`, `stop()` and
+`measure(output, arguments)`. `measure` runs `crema collect` with these further arguments, and makes the measurement in
+the directory `output`. The object may also have `plan(events)`, for people who watch the run, and `detach()`.
 """
 
 import importlib
@@ -10,7 +10,7 @@ import typing
 
 
 class Backend(typing.NamedTuple):
-    module: str  # imported when it is asked for: what it needs may not be installed
+    module: str  # imported at its first use: it may need a package that is not installed
     needs_client: bool
 
 
@@ -21,7 +21,7 @@ BACKENDS = {
     "taskvine": Backend(".taskvine_backend", needs_client=True),
 }
 
-# Coffea's executors that are no Dask cluster, by the name of their class (docs/python.md, "Executors").
+# Coffea's executors without a Dask cluster, by the name of their class (docs/python.md, "Executors").
 EXECUTORS = {
     "IterativeExecutor": "local",
     "FuturesExecutor": "local",
@@ -31,7 +31,7 @@ EXECUTORS = {
 
 
 def name_of(client, backend):
-    """The backend that was named; where that is the default, an executor of Coffea's has its own."""
+    """The backend of this name. If it is the default name, an executor of Coffea's may choose another backend."""
     if backend != "dask":
         return backend
     names = (EXECUTORS.get(kind.__name__) for kind in type(client).__mro__)
@@ -39,7 +39,7 @@ def name_of(client, backend):
 
 
 def backend_of(collector):
-    """The backend that the collector names. Raises ValueError where there is none, or it needs a client."""
+    """The backend that the collector names. Raises ValueError if there is none, or if it needs a client."""
     name = name_of(collector.client, collector.backend)
     if name not in BACKENDS:
         raise ValueError(f"Unsupported backend: {name}: use {' or '.join(repr(known) for known in BACKENDS)}")

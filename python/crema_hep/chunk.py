@@ -28,14 +28,15 @@ _enabled = library.functions["crema_enabled"]
 
 
 class _OpenChunks(threading.local):
-    """Those of this thread: (reference to the guard, handle), the innermost last."""
+    """This thread's open chunks: (reference to the guard, handle), the innermost last."""
 
     def __init__(self):
         self.stack = []
 
     def innermost(self):
-        """The guard; None where no chunk is open. Ends what stayed open as its guard went: a signal's handler raised
-        as `__exit__` was called, which then did not run. (`__del__` would lose what a handler raises in it.)"""
+        """The guard; None if no chunk is open. Also ends chunks whose guard is gone: a signal handler may raise just as
+        Python calls `__exit__`, which then does not run. (`__del__` would lose an exception that a handler raises in
+        it.)"""
         while self.stack:
             guard, handle = self.stack[-1][0](), self.stack[-1][1]
             if guard is not None and (handle is None or _is_open(handle)):
@@ -61,8 +62,8 @@ _calls = _Calls()
 
 
 class ChunkHandle:
-    """Refers to an open chunk from another thread: see `track_helper`. Harmless when the chunk is over. Pickled, it
-    refers to none: no other process has the chunk."""
+    """Refers to an open chunk from another thread: see `track_helper`. After the end of the chunk it does nothing. A
+    pickled handle refers to no chunk, because no other process has the chunk."""
 
     __slots__ = ("state", "generation", "section")
 
@@ -92,11 +93,12 @@ class TrackMetrics:
             def process(self, events): ...
 
     As a decorator it takes dataset, file, tree, entry range, events, bytes read, columns and the file's facts from
-    NanoEvents' metadata; what is missing there is not known, and never an error. Left by an exception, the attempt is
-    failed, with the exception's text, and the exception goes on unchanged. A guard itself never raises.
+    NanoEvents' metadata. A value that is missing there is unknown; this is never an error. If an exception leaves the
+    chunk, the attempt failed, with the text of the exception, and the exception is passed on unchanged. A guard itself
+    never raises.
 
-    `pass_` names the pass over the data: `@track_metrics(pass_="weights")`. Without it the function's qualified name,
-    the prefix of the Dask task and the open span tell passes apart.
+    `pass_` names the pass over the data: `@track_metrics(pass_="weights")`. Without it, the function's qualified name,
+    the prefix of the Dask task and the open span distinguish passes.
     """
 
     def __new__(cls, dataset=None, *arguments, **named):
@@ -127,7 +129,7 @@ class TrackMetrics:
             events = library.whole(self._events)
             try:
                 handle = _begin(info)
-            except BaseException:  # a signal's handler raised it after the call, whose result is gone
+            except BaseException:  # a signal handler raised it after the call, and the result is lost
                 take_back()
                 raise
         try:
@@ -159,7 +161,7 @@ class TrackMetrics:
                 stack.pop()
             else:
                 self._pop()
-        except BaseException:  # a signal's handler raised it somewhere here
+        except BaseException:  # a signal handler raised it in this function
             handle = self._pop()
             if _is_open(handle):
                 _end(handle)
@@ -168,7 +170,7 @@ class TrackMetrics:
             sections_to_dask()
 
     def _pop(self):
-        """Takes this guard's innermost chunk of this thread from the open ones; its handle, or None."""
+        """Removes this guard's innermost chunk of this thread from the open ones. Returns its handle, or None."""
         stack = _open_chunks.stack
         for place in range(len(stack) - 1, -1, -1):
             if stack[place][0]() is self:
@@ -176,14 +178,14 @@ class TrackMetrics:
         return None
 
     def _handle(self):
-        """Of its innermost chunk that this thread has open; None where there is none."""
+        """The handle of this guard's innermost chunk that this thread has open; None if there is none."""
         stack = _open_chunks.stack
         if stack and stack[-1][0]() is self:
             return stack[-1][1]
         return next((handle for reference, handle in reversed(stack) if reference() is self), None)
 
     def set_events(self, events) -> None:
-        """How many events the chunk processed. Unset means not known, not none."""
+        """How many events the chunk processed. If it is not set, the number is unknown, not zero."""
         _set_events(self._handle(), library.whole(events))
 
     def add_bytes_read(self, stored, uncompressed=None) -> None:
@@ -210,11 +212,12 @@ class TrackMetrics:
         _add_columns(self._handle(), text, len(text))
 
     def set_file_info(self, branches=None, bytes=None, compressed_bytes=None) -> None:
-        """What the chunk's file holds in all: columns, bytes decompressed, bytes as stored. Written once per file."""
+        """The contents of the chunk's whole file: number of columns, bytes decompressed, bytes as stored. Written once
+        per file."""
         _set_file_info(self._handle(), library.whole(branches), library.whole(bytes), library.whole(compressed_bytes))
 
     def set_attribute(self, name, value) -> None:
-        """A note; the last value of a name wins."""
+        """A note on the chunk; the last value of a name wins."""
         _set_attribute(self._handle(), library.encoded(name), library.encoded(value))
 
     def fail(self, reason) -> None:
@@ -222,7 +225,7 @@ class TrackMetrics:
         _fail(self._handle(), library.encoded(reason))
 
     def handle(self) -> ChunkHandle:
-        """For helper threads. Ask for it on the chunk's own thread."""
+        """The handle for helper threads. Call this on the chunk's own thread."""
         given = _get_handle(self._handle())
         return ChunkHandle() if given is None else ChunkHandle(given.state, given.generation, given.section)
 
@@ -264,13 +267,13 @@ def run_as_chunk(function, arguments, named, pass_=None):
     if not _enabled():
         return function(*arguments, **named)
     events = named["events"] if "events" in named else arguments[-1] if arguments else None
-    if nanoevents.is_to_come(events):  # its chunks are where Dask runs the graph
+    if nanoevents.is_to_come(events):  # the chunks begin where Dask runs the graph
         with track_section("build graph"):
             return function(*arguments, **named)
     source = nanoevents.EventSource(events)
     calls = _calls.stack
     if pass_ is None and calls and source.is_same_chunk(calls[-1]):
-        return function(*arguments, **named)  # a method that calls the one it overrides: one chunk
+        return function(*arguments, **named)  # a method that calls the method it overrides: both are one chunk
     guard = TrackMetrics(
         source.dataset,
         source.file,

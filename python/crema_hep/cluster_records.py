@@ -1,4 +1,4 @@
-"""Records that lie on the disks of a cluster's hosts: each host makes a measurement, and these are merged."""
+"""Records on the disks of a cluster's hosts: each host makes a measurement, and crema merges them."""
 
 import asyncio
 import io
@@ -8,18 +8,19 @@ import tempfile
 
 from . import program
 
-_MOST_BYTES = 1 << 30  # of one host's measurement, compressed: it goes through the scheduler
+_MOST_BYTES = 1 << 30  # of one host's compressed measurement, because it goes through the scheduler
 
 
 def _workers_by_host(client):
-    """{host: the address of one of its workers}. The scheduler needs no crema_hep for it."""
+    """{host: the address of one of its workers}. The scheduler does not need crema_hep for this."""
     from distributed.comm import get_address_host
 
     return {get_address_host(address): address for address in client.ncores()}
 
 
 def _collect_here(paths, most_bytes):
-    """Runs on a worker. The measurement of what lies here as a compressed archive, or why there is none."""
+    """Runs on a worker. Returns the measurement of the records on this host as a compressed archive, or why there is
+    none."""
     here = [path for path in paths if pathlib.Path(path).exists()]
     if not here:
         return f"none of {', '.join(map(str, paths))} is there"
@@ -38,12 +39,12 @@ def _collect_here(paths, most_bytes):
 
 
 async def _collect_beside(paths, most_bytes, timeout):
-    """Runs on a worker, which goes on with its work meanwhile."""
+    """Runs on a worker; the worker continues its work meanwhile."""
     return await asyncio.wait_for(asyncio.to_thread(_collect_here, paths, most_bytes), timeout)
 
 
 def _unpack(archive, folder):
-    """Files and directories below `folder`. Raises ProgramError where a name leads out of it."""
+    """Files and directories below `folder`. Raises ProgramError if a name leads out of it."""
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         for member in tar:
             path = folder / member.name
@@ -58,16 +59,15 @@ def _unpack(archive, folder):
 def collect_on(client, paths, output, *, timeout=600.0):
     """Makes one measurement, the directory `output`, of record logs that lie on the hosts of a Dask cluster.
 
-    `paths` are directories as `crema collect` takes them; each host reads those that it has, by one of its workers,
-    which needs crema_hep with its program; the scheduler does not. Hosts that share a disk may find the same logs: each
-    log counts once.
-    Returns {host: why nothing came from it}, empty where all went well. `timeout`: seconds for all hosts together.
-    Raises ProgramError where no host had anything, or the merge fails; TimeoutError.
+    `paths` are directories as `crema collect` takes them. On each host one worker reads those that the host has.
+    Workers need crema_hep with its program; the scheduler does not. Hosts that share a disk may find the same logs:
+    each log counts once. Returns {host: why nothing came from it}, empty if all went well. `timeout`: seconds for all
+    hosts together. Raises ProgramError if no host has records or if the merge fails, and TimeoutError.
     """
     if client.asynchronous:
         raise program.ProgramError("crema: collect_on needs a Client that waits: asynchronous=True is not supported")
     workers = _workers_by_host(client)
-    # not as a task: in its graph the scheduler would look for crema_hep too
+    # not as a task: to read the graph, the scheduler would need crema_hep, too
     results = client.run(
         _collect_beside,
         [str(path) for path in paths],

@@ -13,26 +13,26 @@ from .interruption import is_of_a_handler
 from .local_backend import scratch_directory
 from .measurement import Measurement, load
 from .notice import warn
-from .told_chunks import by_dataset, planned_events, report_of
+from .reported_chunks import by_dataset, planned_events, report_of
 
 _REFERENCE_KEY = "__roastcoffea_metrics__"
-# The program's lines on what should be equal. Coffea's seconds and bytes hold more than the chunks' (opening files, the
-# decorator): their differences are in `quality` only.
+# The program's lines on figures that should be equal. Coffea's seconds and bytes include more than the chunks (opening
+# files, the decorator), so those differences are only in `quality`.
 _DISAGREEMENT = re.compile(r"(dataset .*, )?(chunks|events): .* apart\)")
-_MOST_ERROR = 300  # characters of an exception's text that are shown
-_INTERRUPTED = 130  # as a shell has it of a program that Ctrl-C ended
-_TOLERANCE = 0.01  # beyond which two sources of one figure disagree, as in docs/metrics.md
+_MOST_ERROR = 300  # how many characters of an exception's text are shown
+_INTERRUPTED = 130  # the exit status in a shell of a program that Ctrl-C ended
+_TOLERANCE = 0.01  # two sources of one figure disagree beyond this, as in docs/metrics.md
 
 
 def _name_of_program() -> str:
-    """The script's, or the notebook's if Jupyter gives it."""
+    """The name of the script, or of the notebook if Jupyter gives it."""
     if "IPython" in sys.modules and not hasattr(sys.modules["__main__"], "__file__"):
         return os.path.basename(os.environ.get("JPY_SESSION_NAME", "")) or "notebook"
     return os.path.basename(sys.argv[0]) or "python"
 
 
 def _plain(value):
-    """For json: sets, and numbers of numpy."""
+    """Converts sets and NumPy's numbers for json."""
     if isinstance(value, (set, frozenset, tuple)):
         return sorted(value, key=str)
     return value.item() if hasattr(value, "item") else str(value)
@@ -64,12 +64,11 @@ class MetricsCollector:
         collector.print_summary()
 
     `client`: a Dask client, or one of Coffea's executors: `DaskExecutor`, `FuturesExecutor`, `IterativeExecutor`,
-    `ParslExecutor` or `TaskVineExecutor`. `backend="local"` measures this process and its children,
-    `backend="parsl"` the Parsl that is loaded. With `track_workers`, workers are sampled each
-    `worker_tracking_interval` seconds. With `output_dir` the measurement is saved there as the block ends. `name` is
-    the run's (default: the script's or notebook's): `crema history` follows the runs of one name. Whatever
-    fails here is a warning: the block runs on, and its exceptions are its own. A block that an exception leaves is a
-    run that failed, by this exception.
+    `ParslExecutor` or `TaskVineExecutor`. `backend="local"` measures this process and its children, `backend="parsl"`
+    the Parsl that is loaded. With `track_workers`, workers are sampled each `worker_tracking_interval` seconds. With
+    `output_dir` the measurement is saved there as the block ends. `name` is the name of the run (default: that of the
+    script or notebook); `crema history` follows the runs of one name. A failure here is only a warning: the block goes
+    on, and raises only its own exceptions. If an exception leaves the block, the run failed with this exception.
     """
 
     def __init__(
@@ -97,7 +96,7 @@ class MetricsCollector:
         self.coffea_report = None
         self.custom_metrics = None
         self._reports = []
-        self._told_chunks = None
+        self._reported_chunks = None
         self._measurement = None
 
     def __enter__(self):
@@ -115,14 +114,15 @@ class MetricsCollector:
             self._do("save", lambda: self.save_measurement(self.output_dir))
 
     def detach(self) -> None:
-        """Takes crema off the cluster again. Else it stays, for those who look at it and for the next collector."""
+        """Removes crema from the cluster. Without this call it stays, for people who watch and for the next
+        collector."""
         detach = getattr(self.metrics_backend, "detach", None)
         if detach is not None:
             self._do("end", detach)
 
     @staticmethod
     def _do(what, action):
-        """None, or why it could not be, which a warning says."""
+        """Returns None, or why it failed; a warning says this, too."""
         try:
             action()
         except Exception as error:
@@ -133,7 +133,7 @@ class MetricsCollector:
             return reason
         return None
 
-    # What Coffea and roastcoffea tell.
+    # Figures of Coffea and roastcoffea.
 
     def set_coffea_report(self, report, custom_metrics=None) -> None:
         """The report of `Runner(savemetrics=True)`; several add up. `custom_metrics` is roastcoffea's, by dataset."""
@@ -145,9 +145,9 @@ class MetricsCollector:
         self._measurement = None
 
     def set_plan(self, plan) -> None:
-        """Tells whoever watches the run (`crema serve`, `crema top`) what is to come: Coffea's chunks, a list of what
-        `Runner.preprocess` gives, or events by dataset; all of the block, and the last word counts. For progress and
-        time left; nothing else needs it."""
+        """Announces what the block will process, so that `crema serve` and `crema top` can show progress and time left.
+        `plan` is the list of Coffea's chunks that `Runner.preprocess` returns, or a number of events by dataset. It
+        covers the whole block; the last call counts. Nothing else needs it."""
         self._do("announce the plan of", lambda: self._announce(planned_events(plan)))
 
     def _announce(self, events) -> None:
@@ -156,13 +156,13 @@ class MetricsCollector:
             announce(events)
 
     def set_chunk_metrics(self, chunk_metrics) -> None:
-        """Chunks as another tool saw them. crema's own records win, and a difference is a warning; without any, sums
-        of what is told stand in, and a warning says so."""
-        self._told_chunks = list(chunk_metrics or ())
+        """Takes chunks as another tool recorded them. crema's own records win, and a warning reports a difference. If
+        crema has no records, it uses the sums of these chunks, with a warning."""
+        self._reported_chunks = list(chunk_metrics or ())
         self._measurement = None
 
     def extract_metrics_from_output(self, output) -> None:
-        """Takes roastcoffea's records out of a run's output, if there are any, for `set_chunk_metrics`."""
+        """Passes roastcoffea's records in a run's output, if there are any, to `set_chunk_metrics`."""
         if isinstance(output, dict) and _REFERENCE_KEY in output:
             records = output.pop(_REFERENCE_KEY)
             if isinstance(records, list):
@@ -172,7 +172,7 @@ class MetricsCollector:
 
     @property
     def measurement(self) -> Measurement:
-        """All that was measured; made when first asked for. Raises RuntimeError before the block has ended."""
+        """The whole measurement, made at the first access. Raises RuntimeError before the block has ended."""
         if self.t_end is None:
             raise RuntimeError("Timing not available: the measurement is made once the context manager has ended")
         if self._failure is not None:
@@ -180,9 +180,9 @@ class MetricsCollector:
         if self._measurement is None:
             directory = scratch_directory()
             self._measurement = self._measure(directory / "measurement", self._collect_arguments(directory))
-            if self._has_told_chunks_only():
-                arguments = self._collect_arguments(directory) + self._arguments_of_told_chunks(directory)
-                self._measurement = self._measure(directory / "told", arguments)
+            if self._has_reported_chunks_only():
+                arguments = self._collect_arguments(directory) + self._arguments_of_reported_chunks(directory)
+                self._measurement = self._measure(directory / "reported", arguments)
             self._warn_of_differences()
         return self._measurement
 
@@ -190,11 +190,11 @@ class MetricsCollector:
         self.metrics_backend.measure(path, arguments)
         return load(path)
 
-    def _has_told_chunks_only(self) -> bool:
-        return bool(self._told_chunks) and not self._measurement.metrics.get("num_attempts")
+    def _has_reported_chunks_only(self) -> bool:
+        return bool(self._reported_chunks) and not self._measurement.metrics.get("num_attempts")
 
     def get_metrics(self) -> dict:
-        """Every metric by its key, aliases too; `tracking_data` as well, None without worker tracking."""
+        """Every metric by its key, with aliases. `tracking_data` is among them, None without worker tracking."""
         tracking_data = self.tracking_data if self.track_workers else None
         return {**self.measurement.metrics, "tracking_data": tracking_data}
 
@@ -205,9 +205,9 @@ class MetricsCollector:
 
     @property
     def chunk_metrics(self) -> list:
-        """Every attempt at a chunk, in roastcoffea's structure; without records, those that were told."""
+        """Every attempt at a chunk, in roastcoffea's structure; without records, those that `set_chunk_metrics` got."""
         measurement = self.measurement
-        return list(self._told_chunks) if self._has_told_chunks_only() else measurement.chunk_metrics
+        return list(self._reported_chunks) if self._has_reported_chunks_only() else measurement.chunk_metrics
 
     @property
     def span_metrics(self) -> dict:
@@ -240,7 +240,8 @@ class MetricsCollector:
         print(self.measurement.summary(), end="")
 
     def save_measurement(self, output_dir=None, measurement_name=None) -> pathlib.Path:
-        """Saves to `output_dir/measurement_name` (default: the constructor's directory, the time); returns the path."""
+        """Saves to `output_dir/measurement_name` (default: the constructor's directory, and the time). Returns the
+        path."""
         if self.t_end is None:
             raise RuntimeError("Cannot save measurement before context manager completes")
         if output_dir is None:
@@ -258,29 +259,29 @@ class MetricsCollector:
             arguments += ["--metrics-by-dataset", _write_json(directory / "by_dataset.json", self.custom_metrics)]
         return arguments
 
-    def _arguments_of_told_chunks(self, directory) -> list:
-        """What Coffea's report and `custom_metrics` do not tell already."""
+    def _arguments_of_reported_chunks(self, directory) -> list:
+        """The options for what Coffea's report and `custom_metrics` do not already contain."""
         arguments = []
         if not self._reports:
-            arguments += ["--coffea-report", _write_json(directory / "told.json", report_of(self._told_chunks))]
-        sums = by_dataset(self._told_chunks)
+            arguments += ["--coffea-report", _write_json(directory / "reported.json", report_of(self._reported_chunks))]
+        sums = by_dataset(self._reported_chunks)
         if self.custom_metrics is None and sums:
-            arguments += ["--metrics-by-dataset", _write_json(directory / "told_by_dataset.json", sums)]
+            arguments += ["--metrics-by-dataset", _write_json(directory / "reported_by_dataset.json", sums)]
         return arguments
 
     def _warn_of_differences(self) -> None:
         for line in self._measurement.quality.get("warnings") or ():
             if _DISAGREEMENT.match(line):
                 warn(f"crema: {line}")
-        if self._told_chunks is None:
+        if self._reported_chunks is None:
             return
-        if self._has_told_chunks_only():
-            text = "crema: no chunk was recorded: chunks, events and durations are those that set_chunk_metrics told"
+        if self._has_reported_chunks_only():
+            text = "crema: no chunk was recorded: chunks, events and durations are those that set_chunk_metrics got"
             warn(text)
             return
         for what, ours, theirs in (
-            ("num_chunks", self._measurement.metrics.get("num_chunks"), len(self._told_chunks)),
-            ("total_events", self._measurement.metrics.get("total_events"), _events_of(self._told_chunks)),
+            ("num_chunks", self._measurement.metrics.get("num_chunks"), len(self._reported_chunks)),
+            ("total_events", self._measurement.metrics.get("total_events"), _events_of(self._reported_chunks)),
         ):
             if theirs is not None and (ours is None or abs(ours - theirs) > _TOLERANCE * max(abs(ours), abs(theirs))):
                 text = f"crema: {what}: {ours} by crema's records, which count; {theirs} by set_chunk_metrics"

@@ -1,4 +1,4 @@
-"""BaseInstrumentationContext: what users derive their own guards from."""
+"""BaseInstrumentationContext: the base class for guards of the user's own."""
 
 import functools
 import time
@@ -10,7 +10,7 @@ from .values import record_metric
 
 
 class _OfEntry:
-    """What the thread's innermost block of a context knows; False where there is none."""
+    """A value of the thread's innermost block of a context; False if there is none."""
 
     def __init__(self, name):
         self._name = name
@@ -27,14 +27,14 @@ class BaseInstrumentationContext:
             def __exit__(self, kind, error, trace):
                 self.record_metric("cache_hits", cache.hits(), "count")
 
-    Whether an override calls the one that it overrides does not matter: the section begins before the first hook, and
-    ends after the last. What a hook raises is its author's; crema neither causes nor catches it.
+    An override need not call the method that it overrides: the section begins before the first hook, and ends after the
+    last. crema does not catch an exception that a hook raises.
     """
 
     # On the class: a derived __init__ need not call this one.
     processor = None
     name = None
-    recording = _OfEntry("recording")  # whether what is measured will be kept
+    recording = _OfEntry("recording")  # whether crema will keep what is measured
     failed = _OfEntry("failed")  # in __exit__: whether the block is left by an exception
 
     def __init__(self, processor=None, name=None):
@@ -66,8 +66,8 @@ class BaseInstrumentationContext:
 
 
 class _Entry:
-    """One `with` block of a context, on the thread that entered it. The context itself keeps nothing of it: it may be
-    frozen, shared and pickled."""
+    """One `with` block of a context, on the thread that entered it. The context itself keeps no state of the block, so
+    it may be frozen, shared and pickled."""
 
     __slots__ = ("recording", "failed", "section", "start", "entering", "leaving")
 
@@ -81,7 +81,7 @@ class _Entry:
 
 
 def _begin(context):
-    """The entry whose `__enter__` is running. It is there already where an override calls the one that it overrides."""
+    """The entry whose `__enter__` is running. It exists already if an override calls the method that it overrides."""
     entry = guard.top(context)
     if entry is None or entry.entering == 0:
         entry = _Entry(context)

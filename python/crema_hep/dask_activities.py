@@ -1,9 +1,9 @@
-"""Sections as activities of Dask's own, beside thread-cpu and the others of the task, in a unit of their own.
+"""Sections as activities of Dask, beside the task's thread-cpu and others, in their own unit.
 
-Dask takes activities in seconds out of its thread-cpu, whether they used the CPU or waited. So sections are
-`native-seconds`: each path with its self time, `(other)` for the rest of the chunk, which together are the chunk's
-duration; and `native-helper-seconds` for what threads did that helped. Dask's page of fine performance metrics shows
-them when that unit is chosen, and spans hold them.
+Dask subtracts activities in seconds from its thread-cpu, whether they used the CPU or waited. So the unit of sections
+is `native-seconds`: each path has its self time, and `(other)` the rest of the chunk; together they are the duration of
+the chunk. The unit of helper threads is `native-helper-seconds`. Dask's page of fine performance metrics shows them
+when you choose the unit, and spans contain them.
 """
 
 import sys
@@ -18,7 +18,7 @@ _MOST_LABELS = 100
 _REST = "(more sections)"
 
 _visit_sections = library.functions["crema_visit_section_texts"]
-_labels = {}  # path as the library has it: label
+_labels = {}  # the library's path: label
 
 
 def _label(path) -> str:
@@ -30,12 +30,12 @@ def _label(path) -> str:
     return label
 
 
-# A visitor without a line of Python: what a signal's handler, or another thread, raised in one would be lost.
+# A visitor without a line of Python: it would lose an exception that a signal handler or another thread raises in it.
 _visitor = library.SectionTextVisitor(list.append)
 
 
 def sections_of_last_chunk() -> list:
-    """(label, seconds, unit) of the chunk that ended last on this thread; each chunk's are handed out once."""
+    """Rows (label, seconds, unit) of the chunk that ended last on this thread. Returns those of each chunk once."""
     texts = []
     _visit_sections(_visitor, texts)
     rows = []
@@ -46,11 +46,10 @@ def sections_of_last_chunk() -> list:
 
 
 def sections_to_dask() -> None:
-    """In a task of Dask: adds the sections of the chunk that ended last on this thread to the task's activities.
+    """In a task of Dask, adds the sections of the chunk that ended last on this thread to the task's activities.
 
-    Chunks of Python code do it when they end. Call it after native code that has chunks of its own. Each chunk counts
-    once; outside a task, or where `attach(client, sections_in_dask=False)` switched it off, nothing happens. Never
-    raises.
+    Chunks of Python code do this when they end. Call it after native code that has its own chunks. Each chunk counts
+    once. Outside a task, or after `attach(client, sections_in_dask=False)`, it does nothing. Never raises.
     """
     worker_module = sys.modules.get("distributed.worker")
     if worker_module is None:
@@ -65,4 +64,4 @@ def sections_to_dask() -> None:
     except Exception as error:
         if is_interruption(error):
             raise
-        # no task, or another Dask: its own view has no sections, and the record has them all the same
+        # no task, or an unknown Dask: Dask's own view gets no sections, but the record has them

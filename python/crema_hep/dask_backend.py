@@ -1,7 +1,7 @@
 """Attaches crema to a running Dask cluster, from the client: `attachment = attach(client)`.
 
-Workers and scheduler get the plug-ins of `dask_plugin`, by value. What was refused is said in `attachment.refused`, and
-the rest works on: a worker's records stay in files where the scheduler's plug-in is missing.
+Workers and scheduler get the plug-ins of `dask_plugin`, by value. `attachment.refused` says what was refused, and
+everything else works: without the scheduler's plug-in, a worker's records stay in files.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from crema_hep.notice import say, warn
 from crema_hep.span import annotate_tasks
 
 PAGE_BYTES = 4 << 20
-# How long a call to the cluster may take, beside what it waits for itself: one worker that is stopped, or whose native
-# code holds the interpreter's lock, keeps nobody longer.
+# How long a call to the cluster may take, beside its own waiting. A worker that is stopped, or whose native code holds
+# the interpreter's lock, delays others no longer than this.
 CALL_SECONDS = 5.0
 BEGIN_SECONDS = 1.0
 # Workers report to the scheduler every `heartbeat_interval`, at most some seconds.
@@ -35,7 +35,7 @@ DEFAULT_DELAY_SECONDS = 0.5
 
 
 def _call_cluster(client, function, *arguments, seconds=CALL_SECONDS, **named):
-    """Has the client's loop call the function; TimeoutError after `seconds`."""
+    """Calls the function in the client's loop. Raises TimeoutError after `seconds`."""
 
     async def call():
         return await function(*arguments, **named)
@@ -44,7 +44,7 @@ def _call_cluster(client, function, *arguments, seconds=CALL_SECONDS, **named):
 
 
 def _why_refused(client) -> str | None:
-    """Why this cluster cannot be measured; None where it can."""
+    """Why this cluster cannot be measured; None if it can."""
     if client.asynchronous:
         return "a Client of asynchronous=True is not measured: use one that is not, or attach from another process"
     worker_module = sys.modules.get("distributed.worker")
@@ -61,7 +61,7 @@ def _why_refused(client) -> str | None:
 
 
 class NotAttached(RuntimeError):
-    """Somebody took crema off the cluster."""
+    """Somebody removed crema from the cluster."""
 
 
 class Attachment:
@@ -72,8 +72,8 @@ class Attachment:
         self.run_id = run_id
         self.refused: dict[str, str] = {}
         self.silent: dict[str, str] = {}  # workers that did not answer the last flush, and why
-        self.late = False  # whether workers did not take the plug-in in time: they are measured once they do
-        self.missing: list[str] = []  # what this measurement cannot know, one sentence each
+        self.late = False  # whether some workers did not take the plug-in in time; crema measures them once they do
+        self.missing: list[str] = []  # one sentence for each thing that this measurement cannot know
         self.start_ns: int | None = None
         self.stop_ns: int | None = None
         self._epoch: str | None = None  # of the scheduler's plug-in: which one was read last,
@@ -84,22 +84,22 @@ class Attachment:
         return "scheduler" not in self.refused
 
     def start(self, **fields) -> int:
-        """Begins the measurement; the scheduler's time in Unix nanoseconds."""
+        """Begins the measurement. Returns the scheduler's time in Unix nanoseconds."""
         self.start_ns = self._mark("begin", timeout=BEGIN_SECONDS if self.late else CALL_SECONDS, **fields)
         return self.start_ns
 
     def plan(self, events: dict[str, int]) -> None:
-        """Events that each dataset is to have, for who watches the run: its progress and the time left."""
+        """Announces how many events each dataset will have, for progress and time left on the live page."""
         if self.has_scheduler_plugin:
             self._call("crema_session", id=self.run_id, event="plan", events=dict(events))
 
     def stop(self, timeout: float = 10.0, **fields) -> int:
-        """Ends it: waits until every worker has sent its records, at most `timeout` seconds."""
+        """Ends the measurement. Waits until every worker has sent its records, at most `timeout` seconds."""
         self.stop_ns = self._mark("end", timeout=timeout, **fields)
         return self.stop_ns
 
     def flush(self, timeout: float = 10.0) -> dict[str, Any]:
-        """Has every worker send what it has. The reply's `silent` names those that did not, and why."""
+        """Makes every worker send what it has. The reply's `silent` names those that did not, and why."""
         reply: dict[str, Any] = {"silent": {}, "workers": 0}
         if self.has_scheduler_plugin:
             reply = self._call("crema_flush", seconds=timeout + CALL_SECONDS, timeout=timeout)
@@ -107,7 +107,7 @@ class Attachment:
         return reply
 
     def records(self):
-        """All that the scheduler has, as blocks of NDJSON bytes (docs/dask_log.md)."""
+        """Yields all that the scheduler has, as blocks of NDJSON bytes (docs/dask_log.md)."""
         since = 0
         while self.has_scheduler_plugin:
             reply = self._call("crema_pull", since=since, limit=PAGE_BYTES)
@@ -120,7 +120,7 @@ class Attachment:
             since = reply["next"]
 
     def save(self, path) -> int:
-        """Writes it to a file that `crema collect` reads; its size in bytes."""
+        """Writes the log to a file that `crema collect` reads. Returns its size in bytes."""
         size = 0
         with open(path, "wb") as file:
             for block in self.records():
@@ -128,8 +128,8 @@ class Attachment:
         return size
 
     def detach(self, timeout: float = CALL_SECONDS) -> bool:
-        """Takes crema off the cluster: plug-ins, handlers, recording, CREMA_* variables. Not while others measure.
-        Whether it is off now."""
+        """Removes crema from the cluster: plug-ins, handlers, recording, CREMA_* variables. Does nothing while others
+        measure. Returns whether crema is off now."""
         if not self.has_scheduler_plugin:
             return False
         try:
@@ -165,18 +165,18 @@ class Attachment:
 
     def _call(self, operation: str, seconds: float = 2 * CALL_SECONDS, **arguments):
         reply = _call_cluster(self.client, getattr(self.client.scheduler, operation), seconds=seconds, **arguments)
-        if reply is None:  # what Dask answers for an operation that nobody has
+        if reply is None:  # Dask's answer for an unknown operation
             raise NotAttached("crema is not on this scheduler any more: attach again")
         return reply
 
 
 def attach(client, *, run_id: str | None = None, directory: str | None = None, **options) -> Attachment:
-    """Puts crema's plug-ins on a cluster, unless they are there, and returns how it went.
+    """Puts crema's plug-ins on a cluster, unless they are there. Returns the attachment.
 
     `directory`: where workers write record logs (default: CREMA_DIR there, else below their temporary directory).
-    `options`: `sample_seconds`, `drain_seconds`, `keep_bytes`, `sections_in_dask` (True: guards also tell Dask the
-    sections of their chunks). It never raises for a cluster that refuses, and does not wait for one that does not
-    answer. Raises RuntimeError where nothing can be attached to: a client of a running loop, workers of this process.
+    `options`: `sample_seconds`, `drain_seconds`, `keep_bytes`, `sections_in_dask` (True: guards also pass the sections
+    of their chunks to Dask). It does not raise if a cluster refuses, and does not wait for one that does not answer.
+    Raises RuntimeError if crema cannot measure such a cluster: an asynchronous client, or workers inside this process.
     """
     reason = _why_refused(client)
     if reason:
@@ -222,7 +222,8 @@ def _register(attachment, where: str, plugin) -> None:
 
 
 def _take_back(client, where: str) -> None:
-    """The scheduler keeps plug-ins for workers to come, and one that cannot be read would stop each of them."""
+    """Takes the workers' plug-in back from the scheduler, which would hand it to each new worker and so stop that
+    worker."""
     unregister = client.unregister_worker_plugin if where == "workers" else client.unregister_scheduler_plugin
     try:
         _call_cluster(client, unregister, dask_plugin.NAME, seconds=BEGIN_SECONDS)
@@ -260,7 +261,7 @@ class DaskBackend:
         attachment.stop()
         for text in attachment.missing:
             warn(f"crema: {text}")
-        if attachment.has_scheduler_plugin:  # taken now: the cluster may be gone when the measurement is asked for
+        if attachment.has_scheduler_plugin:  # taken now: the cluster may be gone when the user asks for the measurement
             records = os.path.join(scratch_directory(), "dask.ndjson")
             attachment.save(records)
             self._records = records
@@ -270,7 +271,7 @@ class DaskBackend:
         self._require_attachment().plan(events)
 
     def detach(self) -> None:
-        """As `Attachment.detach`; nothing where nothing was attached."""
+        """As `Attachment.detach`; does nothing if nothing was attached."""
         if self.attachment is not None:
             self.attachment.detach()
 
@@ -299,7 +300,7 @@ def backend_of(collector) -> DaskBackend:
 
 
 def _span_on_scheduler(dask_scheduler, span_id):
-    """Runs on the scheduler: a span's activities, and whether every worker was seen since it ended."""
+    """Runs on the scheduler. Returns a span's activities, and whether every worker was seen since the span ended."""
     span = dask_scheduler.extensions["spans"].spans.get(span_id)
     if span is None:
         return None
@@ -325,11 +326,11 @@ def get_span_metrics(
     max_retries: int = DEFAULT_RETRIES,
     retry_delay: float = DEFAULT_DELAY_SECONDS,
 ) -> dict[tuple, Any]:
-    """The activities of a Dask span, by tuples (context, function, activity, unit), once every worker was seen after
-    its end or they cover 0.999 of Dask's own compute time. After `max_retries` x `retry_delay` seconds: what there is.
-    Empty where the span never came to be. Raises TimeoutError where the scheduler does not answer.
-    Raises RuntimeError where the scheduler has another version of Python: what is sent there may crash it.
-    `span_info`: `{"id": ...}`, as `create_span` gives."""
+    """The activities of a Dask span, by tuples (context, function, activity, unit). Waits until every worker was seen
+    after the end of the span, or the activities cover 0.999 of Dask's own compute time. After `max_retries` x
+    `retry_delay` seconds, returns what there is. Empty if the span never existed. Raises TimeoutError if the scheduler
+    does not answer. Raises RuntimeError if the scheduler has another version of Python, which the pickled function may
+    crash. `span_info`: `{"id": ...}`, as `create_span` gives it."""
     span_id = span_info.get("id")
     if span_id is None:
         return {}
@@ -355,10 +356,10 @@ def get_span_metrics(
 
 @contextlib.contextmanager
 def dataset_span(name: str):
-    """A Dask span for one dataset; gives keyword arguments that `client.map` and `submit` need beside it.
+    """A Dask span for one dataset. Yields keyword arguments that `client.map` and `submit` need as well.
 
-    Dask files tasks of one prefix under the span that it saw first (two datasets mapped with one function end up in one
-    span); a prefix of the dataset's own prevents that:
+    Dask puts all tasks of one prefix into the span in which it first saw the prefix. So two datasets that are mapped
+    with one function end up in one span. A prefix for each dataset prevents this:
 
         with dataset_span("ttbar") as options:
             futures = client.map(process, files, **options)
@@ -370,7 +371,7 @@ def dataset_span(name: str):
 
 
 def _prefix_of(dataset: str) -> str:
-    """A prefix of keys that Dask (`dask.utils.key_split`) takes for one word, and no other dataset has."""
+    """A prefix of keys that is unique to the dataset, and that Dask (`dask.utils.key_split`) takes for one word."""
     word = re.sub(r"\W", "_", dataset, flags=re.ASCII)
     if word == dataset and word[:1].isalpha() and not re.fullmatch("[0-9a-f]{32}", word):
         return word

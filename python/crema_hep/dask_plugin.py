@@ -1,7 +1,7 @@
 """crema inside a Dask cluster: a plug-in for the workers, one for the scheduler, and a preload file, in one module.
 
-One module, and a long one, as it travels alone: pickled by value to workers and schedulers that have no crema_hep, or
-loaded there as a single file. What it imported of the package would be missing there.
+This is one long module because it travels alone: it is pickled by value to workers and schedulers that have no
+crema_hep, or loaded there as a single file. So it imports nothing of the package.
 
 It needs nothing but what a cluster has: `distributed` and the standard library. `crema_hep.attach(client)` ships it by
 value, so neither workers nor scheduler need this package; an administrator may load the file instead:
@@ -10,9 +10,9 @@ value, so neither workers nor scheduler need this package; an administrator may 
     dask worker tcp://... --preload dask_plugin.py
 
 A worker's plug-in switches recording on in its process, writes tasks, fine metrics and samples into a record log of its
-own (docs/record_log.md), and sends all logs of its process to the scheduler. The scheduler's plug-in keeps what comes,
-unread and capped, beside what it knows itself, and serves both as NDJSON (docs/dask_log.md). Nothing here may harm the
-analysis: whatever fails costs records, and is noted.
+own (docs/record_log.md), and sends all logs of its process to the scheduler. The scheduler's plug-in keeps the records
+that arrive, unread and up to a limit. It adds what it knows itself, and serves both as NDJSON (docs/dask_log.md).
+Nothing here may harm the analysis: a failure costs records, and is noted.
 """
 
 from __future__ import annotations
@@ -42,31 +42,35 @@ SCHEMA = "crema.dask/1"
 SCHEMA_MINOR = 2
 RECORD_SCHEMA = "crema.records/1"
 RECORD_SCHEMA_MINOR = 19
-ASKED_FOR = ("CREMA_REQUESTS", "CREMA_STACKS", "CREMA_GPU")  # switches that hold on workers
-VERSION = "0.1.0"  # as sdk/include/crema/version.h says: a test compares them
+ASKED_FOR = ("CREMA_REQUESTS", "CREMA_STACKS", "CREMA_GPU")  # switches that also apply on workers
+VERSION = "0.1.0"  # as in sdk/include/crema/version.h; a test compares the two
 NAME = "crema"
 ROUTE = "/crema/v1"
 
-# A drain looks for new records this often; beyond 50 workers more seldom: all together push 100 times a second.
+# How often a drain looks for new records. Beyond 50 workers it does so less often: all workers together push 100 times
+# a second.
 DRAIN_SECONDS = 0.5
 SECONDS_PER_WORKER = 0.01
 SAMPLE_SECONDS = 1.0
-# What a push may carry of one log: the costs of a call no longer show from 100 kB on.
+# How much of one log a push may carry. From 100 kB on, the fixed cost of a call hardly matters.
 BLOB_BYTES = 1 << 20
 PUSH_SECONDS = 5.0
 HELLO_SECONDS = 5.0
-# `Worker.close` waits for the last drain: never long.
+# `Worker.close` waits for the last drain, so this must be short.
 TEARDOWN_SECONDS = 2.0
-# After a worker has left, its host's others look this often for what it could not send: it may still be on its way out.
+# After a worker has left, the other workers of its host look this often for records that it could not send. It may
+# still be closing.
 ADOPT_AFTER_SECONDS = (0, 1, 4, 16)
-# A change of a directory has a time as coarse as the kernel's clock ticks, on network file systems coarser.
+# The time of a change of a directory is as coarse as the kernel's clock ticks, and coarser on network file systems.
 LISTING_SETTLES_NS = 2_000_000_000
-# What the scheduler keeps of records and samples. Joins, leaves and accounts are kept beside, as long as it lives.
+# How many bytes of records and samples the scheduler keeps. It also keeps joins, leaves and accounts, as long as it
+# lives.
 KEEP_BYTES = 256 << 20
 PAGE_BYTES = 4 << 20
 MOST_SPANS = 1000
 MOST_KEPT_LINES = 200_000
-# How many keys' failures a worker remembers, to count their attempts: nobody tells it which are never tried again.
+# For how many keys a worker remembers failures, to count their attempts. It does not learn which keys are never tried
+# again.
 MOST_FAILED_KEYS = 1000
 
 # As the SDK has them (sdk/src: process/own_descriptor.cc, log/log_limits.cc, log/reserved_disk_space.cc,
@@ -109,14 +113,15 @@ def _boot_id() -> str | None:
 
 
 class _Clock:
-    """Unix time that no step of the wall clock moves, as the SDK's: one anchor, and CLOCK_MONOTONIC since."""
+    """Unix time that does not follow steps of the wall clock, as in the SDK: one anchor, plus CLOCK_MONOTONIC since
+    then."""
 
     def __init__(self) -> None:
         self.anchor_ns = self._ahead_ns()
 
     @staticmethod
     def _ahead_ns() -> int:
-        """REALTIME less MONOTONIC, of several readings that with the least between."""
+        """REALTIME minus MONOTONIC: of several readings, the one that took the least time."""
         readings = []
         for _ in range(5):
             before_ns, wall_ns, after_ns = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
@@ -127,12 +132,13 @@ class _Clock:
         return self.anchor_ns + time.monotonic_ns()
 
     def offset_ns(self) -> int:
-        """How far the wall clock was stepped since the anchor; what two readings differ by anyway counts as 0."""
+        """How far the wall clock was stepped since the anchor. A difference within the noise of two readings counts as
+        0."""
         step = self._ahead_ns() - self.anchor_ns
         return 0 if abs(step) < 100_000 else step
 
     def process_start_ns(self) -> int:
-        """When this process began, as the SDK comes to it: both name the same process by it."""
+        """When this process began, computed as in the SDK, so that both name the same process."""
         with open("/proc/self/stat") as file:
             ticks = int(file.read().rpartition(")")[2].split()[19])
         ahead_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.monotonic_ns()
@@ -141,8 +147,8 @@ class _Clock:
 
 
 def _for_one_python(plugin, otherwise: str) -> tuple:
-    """For `__reduce__`: bytecode of one version of Python may crash another one, so whoever reads it looks first, and
-    evaluates `otherwise`."""
+    """For `__reduce__`: bytecode of one version of Python may crash another one. So the reader first compares versions,
+    and evaluates `otherwise` if they differ."""
     import cloudpickle
 
     load = "__import__('cloudpickle').loads(content)"
@@ -153,7 +159,7 @@ def _for_one_python(plugin, otherwise: str) -> tuple:
 
 
 def _is_held(path: str) -> bool:
-    """Whether the process that writes this log still lives: it holds a lock on it."""
+    """Whether the process that writes this log still lives: it then holds a lock on the log."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -168,8 +174,8 @@ def _is_held(path: str) -> bool:
 
 
 class _OwnFile:
-    """A file of ours in a process that is not ours: the descriptor has a high number, and is asked whose it is before
-    each use (docs/design.md, "Descriptors in a process that is not ours")."""
+    """A file of crema's in somebody else's process. Its descriptor has a high number, and before each use crema checks
+    that it is still its own (docs/design.md, "Descriptors in a process that is not ours")."""
 
     def __init__(self, path: str, flags: int) -> None:
         self.fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | flags, 0o600)
@@ -177,7 +183,7 @@ class _OwnFile:
         self._identity = (status.st_dev, status.st_ino)
         soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         highest = HIGHEST_DESCRIPTOR if soft == resource.RLIM_INFINITY else min(soft, HIGHEST_DESCRIPTOR)
-        with contextlib.suppress(OSError):  # where no high number is free, the low one has to do
+        with contextlib.suppress(OSError):  # no high number is free: keep the low one
             low, self.fd = self.fd, fcntl.fcntl(self.fd, fcntl.F_DUPFD_CLOEXEC, highest - highest // 4)
             os.close(low)
 
@@ -190,7 +196,7 @@ class _OwnFile:
         return bool(as_ours) and (status.st_dev, status.st_ino) == self._identity
 
     def append(self, text: bytes) -> int:
-        """How many bytes of it got there."""
+        """Returns how many bytes were written."""
         if not self.is_ours():
             raise OSError(errno.EBADF, "somebody closed it")
         return os.write(self.fd, text)
@@ -206,8 +212,8 @@ class _OwnFile:
 
 
 class _KeptRoom:
-    """Some of the disk, held from the start, for the last lines of a log on a disk that others fill. A file without a
-    name: of a process that is killed, nothing stays."""
+    """Reserves some room on the disk from the start, for the last lines of a log if others fill the disk. It is a file
+    without a name, so nothing stays when the process is killed."""
 
     def __init__(self, directory: str) -> None:
         self._size = 0
@@ -217,12 +223,13 @@ class _KeptRoom:
             return
         disk = os.fstatvfs(self._file.fd)
         size = min(disk.f_bavail * disk.f_frsize // KEPT_SHARES_OF_FREE // BLOCK_BYTES * BLOCK_BYTES, KEPT_BYTES)
-        with contextlib.suppress(OSError):  # not where zeros would have to be written: the C library refuses O_APPEND
+        with contextlib.suppress(OSError):  # fails if zeros would have to be written: the C library refuses O_APPEND
             os.posix_fallocate(self._file.fd, 0, size)
             self._size = size
 
     def give(self, size: int) -> bool:
-        """Gives the disk back at least `size` bytes, for a line to be written at once; False where nothing is left."""
+        """Gives at least `size` bytes back to the disk, for a line that is written at once. False if nothing is
+        left."""
         if self._size == 0:
             return False
         self._size = max(0, self._size - (size // BLOCK_BYTES + 2) * BLOCK_BYTES)
@@ -236,8 +243,8 @@ class _KeptRoom:
 
 
 class _Limits:
-    """When a log stops to have a line for each task (docs/record_log.md, "When chunks are summed"). The disk is asked
-    once per MB, earlier where little is left, and once per second at most besides."""
+    """Decides when a log stops having a line for each task (docs/record_log.md, "When chunks are summed"). It asks for
+    the free space of the disk once per MB, earlier if little is left, and otherwise at most once per second."""
 
     def __init__(self) -> None:
         text = os.environ.get("CREMA_MAX_LOG_BYTES", "")
@@ -248,7 +255,7 @@ class _Limits:
         self._room = self._room_left = 0
 
     def stop(self, reason: str, room: int) -> None:
-        """From now on no task has a line; `room` bytes are left for others."""
+        """From now on tasks have no lines; `room` bytes are left for other lines."""
         if self.reason is None:
             self.reason = reason
             self._room = self._room_left = room
@@ -260,7 +267,7 @@ class _Limits:
         return self.reason is None
 
     def take_room(self, size: int) -> bool:
-        """Takes room for a line that is no task's, once the log is stopped; False where none is left."""
+        """Takes room for a line of another type, after tasks have stopped having lines. False if none is left."""
         if self.reason is None:
             return True
         if self._room_left < size:
@@ -269,7 +276,7 @@ class _Limits:
         return True
 
     def seconds_between(self) -> float:
-        """How seldom sums are told: the less room is left, the more seldom."""
+        """How long to wait between two writings of sums: the less room is left, the longer."""
         return 0 if self.reason is None else SUMS_SECONDS * self._room / max(self._room_left, 1)
 
     def _ask(self, fd: int, size: int) -> None:
@@ -298,7 +305,7 @@ class _Limits:
 
 
 class _Log:
-    """The plug-in's own record log. Failing costs records, which whoever writes them counts."""
+    """The plug-in's own record log. A failure costs records; the caller counts them."""
 
     def __init__(self, directory: str, host: str, pid: int, start_ns: int) -> None:
         os.makedirs(directory, mode=0o700, exist_ok=True)
@@ -314,24 +321,24 @@ class _Log:
             raise FileExistsError(f"{directory}: no free name for a record log")
         self.recorder = recorder
         self.unwritten = 0  # lines that got lost
-        self.tasks_left_out = 0  # for want of room on the disk
+        self.tasks_left_out = 0  # because the disk had no room
         self.limits = _Limits()
         self._room = _KeptRoom(directory)
         self._size = 0
         self._torn = False
         self._first_line = None
-        with contextlib.suppress(OSError):  # a file system without locks only costs the "still running" mark
+        with contextlib.suppress(OSError):  # on a file system without locks, only the "still running" mark is missing
             fcntl.flock(self._file.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def begin(self, first_line: bytes) -> None:
-        """The line without which nothing in the log is worth anything: on a full disk it comes as soon as there is
-        room for it."""
+        """Writes the first line, without which the log is useless. On a full disk it does so as soon as there is
+        room."""
         self._first_line = None
         if not self.write_kept(first_line):
             self._first_line = first_line
 
     def write_task(self, line: bytes) -> None:
-        """Counted as left out where the disk is short."""
+        """Writes the line of a task; if the disk is short, counts the task as left out."""
         if self.limits.allow(self._file.fd, self._size) and self._write(line):
             return
         if self.limits.reason is None:
@@ -340,8 +347,8 @@ class _Log:
             self.tasks_left_out += 1
 
     def write_kept(self, line: bytes, is_last: bool = False) -> bool:
-        """A line for which room is kept: sums, and the last one. False where it is to be tried again: not a part of it
-        counts."""
+        """Writes a line for which room is kept: sums, and the last line. False if the caller has to try again; a
+        partial line does not count."""
         return (self.limits.take_room(len(line)) or is_last) and self._write(line, is_kept=True)
 
     def _write(self, line: bytes, is_kept: bool = False) -> bool:
@@ -359,7 +366,7 @@ class _Log:
         return error == 0
 
     def _append(self, line: bytes) -> int:
-        """0, or errno; a part of the line counts as a full disk."""
+        """Returns 0, or errno; a partial line counts as a full disk."""
         text = b"\n" + line if self._torn else line
         try:
             written = self._file.append(text)
@@ -367,7 +374,7 @@ class _Log:
             return error.errno
         self._size += written
         self._torn = written < len(text)
-        return 0 if written >= len(text) - 1 else errno.ENOSPC  # its newline alone comes with the next line
+        return 0 if written >= len(text) - 1 else errno.ENOSPC  # the newline alone is missing: the next line brings it
 
     def close(self) -> None:
         self._file.close()
@@ -382,7 +389,7 @@ def _size_of(path: str) -> int:
 
 
 def _read_blob(path: str, offset: int) -> bytes:
-    """Whole lines from `offset` on, at most BLOB_BYTES."""
+    """Returns whole lines from `offset` on, at most BLOB_BYTES."""
     try:
         with open(path, "rb", buffering=0) as file:
             file.seek(offset)
@@ -393,10 +400,11 @@ def _read_blob(path: str, offset: int) -> bytes:
 
 
 class _Neighbour:
-    """A log beside this worker's own: of another worker, or of a process that a task of some worker started."""
+    """A log beside this worker's own. It belongs to another worker, or to a process that a task of some worker
+    started."""
 
     def __init__(self, path: str, pid: int) -> None:
-        """Raises what a first line that is not there, or not whole, makes."""
+        """Raises the reader's error if the first line is missing or incomplete."""
         self.path = path
         self.pid = pid
         with open(path, "rb") as file:
@@ -407,7 +415,7 @@ class _Neighbour:
 
 
 def _descends_from_this(pid) -> bool:
-    """Whether this process, or one below this process; False where one in between has ended."""
+    """Whether the process is this one, or below it. False if a process in between has ended."""
     own, generations = os.getpid(), 0
     while isinstance(pid, int) and pid > 1 and generations < 100:
         if pid == own:
@@ -422,7 +430,8 @@ def _descends_from_this(pid) -> bool:
 
 
 def _activity_row(key, value):
-    """One entry of `Worker.digests_total` as [context, span, function, activity, unit, value]; None: no activity."""
+    """Converts an entry of `Worker.digests_total` to [context, span, function, activity, unit, value]. None if it is no
+    activity."""
     if not isinstance(key, tuple) or len(key) < 3:
         return None
     context, unit = key[0], key[-1]
@@ -438,7 +447,7 @@ def _activity_row(key, value):
 
 
 def _why_not_alone(worker) -> str | None:
-    """Why this worker's process cannot be measured as this worker's; None where it can."""
+    """Why crema cannot measure this process as this worker; None if it can."""
     others = [other for other in type(worker)._instances if other is not worker and other.status.name != "closed"]
     if worker.address.startswith("inproc://") or others:
         return "workers that share a process (processes=False) cannot be told apart"
@@ -446,16 +455,17 @@ def _why_not_alone(worker) -> str | None:
 
 
 def _without_workers() -> dict:
-    """What keeps the list of all workers out of a scheduler's identity; Dask 2025.3 has no such thing."""
+    """Arguments that keep the list of all workers out of a scheduler's identity. Dask 2025.3 has no such argument."""
     return {"n_workers": 0} if "n_workers" in inspect.signature(Scheduler.identity).parameters else {}
 
 
 class _ActiveThreads(collections.abc.MutableMapping):
-    """A worker's `active_threads`, thread to key, in which each task's own thread enters it as it begins, and strikes
-    it out as it ends: the one place that tells the thread of every task, whatever becomes of the task meanwhile.
+    """Replaces a worker's `active_threads` (thread to key). Each task's own thread enters the task there when it
+    begins, and removes it when it ends. Only this place shows the thread of every task, whatever happens to the task
+    meanwhile.
 
-    Kept up as ever in `inner`, the worker's own; `runs` has of each key [thread, CLOCK_MONOTONIC ns at which it began,
-    at which it ended].
+    `inner` is the worker's own dictionary, which is kept up to date. `runs` has for each key [thread, CLOCK_MONOTONIC
+    ns when it began, when it ended].
     """
 
     def __init__(self, inner) -> None:
@@ -492,8 +502,8 @@ class CremaWorkerPlugin(WorkerPlugin):
 
     `directory`: where record logs go, on each worker; None: CREMA_DIR, else one below the temporary directory.
     `run_id`: written into logs that begin from now on; None: CREMA_RUN_ID, else the cluster's. `drain_seconds`: how
-    often new records are looked for. `sample_seconds`: how often the process is sampled; 0: never. `sections_in_dask`:
-    whether guards tell Dask the sections of their chunks too (docs/dask.md).
+    often the plug-in looks for new records. `sample_seconds`: how often it samples the process; 0: never.
+    `sections_in_dask`: whether guards also pass the sections of their chunks to Dask (docs/dask.md).
     """
 
     name = NAME
@@ -512,7 +522,7 @@ class CremaWorkerPlugin(WorkerPlugin):
         self.drain_seconds = drain_seconds
         self.sample_seconds = sample_seconds
         self.sections_in_dask = sections_in_dask
-        # Made by the client: what its user asked for holds on the workers, too.
+        # The client makes this, so that the user's settings apply on the workers, too.
         self.asked = {name: os.environ[name] for name in ASKED_FOR if name in os.environ}
 
     # -- Life ---------------------------------------------------------------------------------------------------------
@@ -524,25 +534,25 @@ class CremaWorkerPlugin(WorkerPlugin):
         self.worker = worker
         self.log = None
         self.failure = None
-        self._stamps = {}  # key: (scheduler_delay, time) as it was handed to a thread
-        self._seceded = {}  # key: monotonic ns at which it gave its thread back to the pool
-        self._arrived = {}  # key: monotonic ns at which the scheduler's order came
-        self._unnoted = 0  # tasks of which this plug-in could take no note
-        self._attempts = {}  # key: how often it failed here; the latest last
-        self._environment = {}  # what this plug-in set
+        self._stamps = {}  # key: (scheduler_delay, time) when a thread got it
+        self._seceded = {}  # key: monotonic ns when it gave its thread back to the pool
+        self._arrived = {}  # key: monotonic ns when the scheduler's order came
+        self._unnoted = 0  # tasks that this plug-in could not record
+        self._attempts = {}  # key: how often it failed here; the latest key is last
+        self._environment = {}  # variables that this plug-in set
         self._switched_on = False
         self._sent = {}  # log's name: bytes that the scheduler has
         self._own_logs = []  # names
-        self._neighbours = {}  # log's name: what its first line says
+        self._neighbours = {}  # log's name: its first line
         self._finished = set()  # names of logs that ended and are sent
-        self._just_finished = []  # of these, those of which the scheduler may still think that their processes live
-        self._held = set()  # names of neighbours whose processes lived when the directory was looked at last
-        self._listed_ns = None  # as of which change of the directory all its logs are known
-        # What Dask's activities came to when they were told last, also by a plug-in that this one takes the place of.
+        self._just_finished = []  # those of them whose processes the scheduler may still consider alive
+        self._held = set()  # names of neighbours whose processes lived at the last look at the directory
+        self._listed_ns = None  # time of the directory's latest change for which all its logs are known
+        # Totals of Dask's activities as last written, perhaps by a plug-in that this one replaces.
         self._fine = worker.__dict__.setdefault("crema_told", {})
-        self._summed_ns = 0  # when they were told last
+        self._summed_ns = 0  # when they were last written
         self._sampled_ns = 0
-        self._step_ns = 0  # how far the wall clock was stepped, as of the last sample
+        self._step_ns = 0  # how far the wall clock was stepped until the last sample
         self._clock_width_ns = None
         self._said = False
         self._known_leaves = 0
@@ -556,7 +566,7 @@ class CremaWorkerPlugin(WorkerPlugin):
             self.failure = _why_not_alone(worker)
             if self.failure is None:
                 await self._begin()
-        except Exception as error:  # the job runs on without records of this worker
+        except Exception as error:  # the job goes on without records of this worker
             self.failure = f"{type(error).__name__}: {error}"
         await self._say_hello()
         worker.handlers["crema_drain"] = self._answer_drain
@@ -574,7 +584,7 @@ class CremaWorkerPlugin(WorkerPlugin):
         if not directory:
             directory = os.path.join(tempfile.gettempdir(), f"crema-{os.getuid()}", scheduler_id)
         self.record_directory = os.path.abspath(directory)
-        # Where the run's name does not tell clusters apart: what began before the scheduler was another cluster's.
+        # The run's name may not distinguish clusters: a log that began before the scheduler belongs to another cluster.
         named_after_cluster = run_id == "dask-" + scheduler_id
         self._adopted_from_ns = 0 if named_after_cluster else int(float(identity.get("started", 0)) * 1e9)
         self.start_ns = self._start_as_logged(self.clock.process_start_ns())
@@ -584,7 +594,8 @@ class CremaWorkerPlugin(WorkerPlugin):
         self._enable_recording(run_id)
 
     def _start_as_logged(self, start_ns: int) -> int:
-        """As a recorder of this process before this one has it: what two come to may be a millisecond apart."""
+        """The start of this process, as an earlier recorder of the process wrote it: two computations may differ by a
+        millisecond."""
         for other_ns in (start_ns - 1_000_000, start_ns + 1_000_000):
             name = f"{self.host.replace('/', '_')}-{self.pid}-{other_ns}-0.jsonl"
             if os.path.exists(os.path.join(self.record_directory, name)):
@@ -615,19 +626,19 @@ class CremaWorkerPlugin(WorkerPlugin):
         )
 
     def _enable_recording(self, run_id) -> None:
-        """Guards of this process that begin from now on record into the directory."""
+        """Makes guards of this process that begin from now on record into the directory."""
         was_on = bool(os.environ.get("CREMA_DIR")) or self._native("crema_enabled")
         for name, value in (
             ("CREMA_DIR", self.record_directory),
             ("CREMA_RUN_ID", run_id),
             ("CREMA_THREADS", str(self.worker.state.nthreads)),
-            ("CREMA_INTERVAL", "0"),  # the plug-in samples
+            ("CREMA_INTERVAL", "0"),  # the plug-in takes the samples
             *self.asked.items(),
         ):
             if name not in os.environ:
                 os.environ[name] = self._environment[name] = value
         self._switched_on = not was_on
-        # Guards that ran before found recording off, and do not look again.
+        # Guards that ran before found recording off, and do not check again.
         recorder = sys.modules.get("crema_hep.recorder")
         if recorder is not None:
             recorder.enable()
@@ -636,7 +647,7 @@ class CremaWorkerPlugin(WorkerPlugin):
 
     @staticmethod
     def _native(name, *arguments):
-        """Calls a function of the library, if this process has it; 0 where it has not."""
+        """Calls a function of the library if this process has loaded it; otherwise returns 0."""
         recorder = sys.modules.get("crema_hep.recorder")
         if recorder is not None:
             return recorder.library.functions[name](*arguments)
@@ -645,7 +656,7 @@ class CremaWorkerPlugin(WorkerPlugin):
         return 0
 
     def _leave_no_trace(self) -> None:
-        """Guards of this process find it as it was before the plug-in came."""
+        """Restores what guards of this process found before the plug-in came."""
         for name, value in self._environment.items():
             if os.environ.get(name) == value:
                 del os.environ[name]
@@ -653,7 +664,7 @@ class CremaWorkerPlugin(WorkerPlugin):
             self._native("crema_disable")
 
     async def _say_hello(self) -> None:
-        """Tells the scheduler's plug-in which process this is. Without that plug-in the logs stay files."""
+        """Reports to the scheduler's plug-in which process this is. Without that plug-in the logs stay in files."""
         worker = self.worker
         fields = {"worker": worker.address, "hostname": socket.gethostname(), "pid": os.getpid()}
         fields["failure"] = self.failure
@@ -682,7 +693,7 @@ class CremaWorkerPlugin(WorkerPlugin):
             worker.active_threads = self._threads.inner
         if self.log is not None:
             self.log.close()
-        if worker.status.name == "running":  # else its process ends, and what its tasks do to the end is recorded
+        if worker.status.name == "running":  # otherwise its process ends, and its tasks are recorded to the end
             self._leave_no_trace()
 
     async def _last_drain(self) -> None:
@@ -729,17 +740,17 @@ class CremaWorkerPlugin(WorkerPlugin):
                 self._arrived[key] = time.monotonic_ns()
             elif finish in ("released", "forgotten"):
                 self._arrived.pop(key, None)
-        except Exception:  # a task that is not noted is none that fails
+        except Exception:  # an error here must not become a failed task
             self._unnoted += 1
 
     def _still_runs(self, key) -> bool:
-        """A task that is no longer wanted is released in name, and runs on to its end as `cancelled`."""
+        """Whether the task is cancelled and still runs: Dask then releases it only in name."""
         task = self.worker.state.tasks.get(key)
         return getattr(task, "state", None) in ("cancelled", "resumed") and not getattr(task, "done", True)
 
     def _write_open_tasks(self) -> None:
-        """Chunks that ended in tasks that still run belong to these all the same; the rest of such a task comes with
-        its end."""
+        """Writes lines of tasks that still run, because chunks that ended in them belong to them. The rest of such a
+        task is written at its end."""
         for key in list(self._threads.runs):
             with contextlib.suppress(Exception):
                 self._write_task(key, "executing")
@@ -790,8 +801,8 @@ class CremaWorkerPlugin(WorkerPlugin):
 
     @staticmethod
     def _compute_times(task, delay, began, now):
-        """When the task ran, on this worker's wall clock. Dask adds `delay` to both times: how far it took the
-        scheduler's clock to be ahead as it handed the task to a thread."""
+        """When the task ran, on this worker's wall clock. Dask adds `delay` to both times: its estimate of how far the
+        scheduler's clock was ahead when the thread got the task."""
         for entry in reversed(getattr(task, "startstops", None) or ()):
             if entry.get("action") != "compute":
                 continue
@@ -804,8 +815,8 @@ class CremaWorkerPlugin(WorkerPlugin):
     # -- Activities, samples, clock -----------------------------------------------------------------------------------
 
     def _write_fine(self) -> int:
-        """What Dask's activities came to since they were told. Returns how many lines were not written: what they hold
-        is told by the next ones."""
+        """Writes the growth of Dask's activities since the last such line. Returns how many lines were not written; the
+        next lines will contain their values."""
         changed = []
         for key, value in list((getattr(self.worker, "digests_total", None) or {}).items()):
             before = self._fine.get(key, 0)
@@ -851,7 +862,7 @@ class CremaWorkerPlugin(WorkerPlugin):
         )
 
     def _write_clock(self, offset_ns: int, width_ns: int) -> None:
-        """The scheduler's clock less this log's, where it is known better than before."""
+        """Writes the scheduler's clock minus this log's, if it is known more precisely than before."""
         if self._clock_width_ns is not None and width_ns > 0.8 * self._clock_width_ns:
             return
         line = _line(
@@ -865,7 +876,7 @@ class CremaWorkerPlugin(WorkerPlugin):
             self._clock_width_ns = width_ns
 
     def _take_reply(self, reply, before_ns: int, after_ns: int) -> None:
-        """`before_ns` and `after_ns`: CLOCK_MONOTONIC around the call. The scheduler answered somewhere between."""
+        """`before_ns` and `after_ns`: CLOCK_MONOTONIC around the call. The scheduler answered between the two."""
         self._period = max(self.drain_seconds, float(reply.get("period", 0)))
         leaves = reply.get("leaves", self._known_leaves)
         if leaves != self._known_leaves:
@@ -883,7 +894,7 @@ class CremaWorkerPlugin(WorkerPlugin):
             await asyncio.sleep(self._period)
             patience -= self._period
             if not self._said and patience <= 0:
-                await self._say_hello()  # the scheduler's plug-in may come later; each call without it is logged there
+                await self._say_hello()  # its plug-in may come later; the scheduler logs each failed call
                 again = min(2 * again, 600)
                 patience = again
             if self._busy.locked():
@@ -919,10 +930,10 @@ class CremaWorkerPlugin(WorkerPlugin):
 
     async def _push_all(self, is_asked: bool = False) -> None:
         names = await asyncio.to_thread(self._logs_to_send, is_asked)
-        told = [(name, 0, b"") for name in names if name not in self._sent]
-        told += [(name, self._sent[name], b"") for name in self._just_finished]
-        if told:
-            await self._push(told)
+        ended = [(name, 0, b"") for name in names if name not in self._sent]
+        ended += [(name, self._sent[name], b"") for name in self._just_finished]
+        if ended:
+            await self._push(ended)
             self._just_finished = []
         while names:
             parts = await asyncio.to_thread(self._read_parts, names)
@@ -935,7 +946,7 @@ class CremaWorkerPlugin(WorkerPlugin):
             names = [name for name in names if name not in stuck]
 
     def _read_parts(self, names) -> list[tuple]:
-        """(name, offset, bytes) of what is new in logs, up to about as much as one push should carry."""
+        """Returns the new parts of logs as (name, offset, bytes), up to about the size of one push."""
         parts, size = [], 0
         for name in names:
             offset = self._sent[name]
@@ -948,8 +959,8 @@ class CremaWorkerPlugin(WorkerPlugin):
         return parts
 
     def _logs_to_send(self, is_asked: bool) -> list[str]:
-        """This process's logs; those of processes that tasks started; and those that dead workers of this host left,
-        where somebody died. Several workers may send one log: the scheduler keeps it once."""
+        """The logs of this process and of processes that tasks started. If a worker of this host died, its logs, too.
+        Several workers may send one log: the scheduler keeps it once."""
         now_ns = time.monotonic_ns()
         adopting = is_asked or any(at_ns <= now_ns for at_ns in self._adopt_at_ns)
         self._adopt_at_ns = [at_ns for at_ns in self._adopt_at_ns if at_ns > now_ns]
@@ -962,7 +973,7 @@ class CremaWorkerPlugin(WorkerPlugin):
                 continue
             if _is_held(log.path):
                 self._held.add(name)
-                # A worker that left may still be on its way out: those that are there send theirs themselves.
+                # A worker that left may still be closing. Workers that are there send their logs themselves.
                 if not (is_asked and self._known_leaves if log.pid in workers else is_asked or log.is_below):
                     continue
             elif name in self._sent and self._sent[name] >= _size_of(log.path):
@@ -975,7 +986,7 @@ class CremaWorkerPlugin(WorkerPlugin):
         return names
 
     def _look_for_logs(self) -> None:
-        """Takes note of logs that are new in the directory."""
+        """Finds logs that are new in the directory."""
         try:
             changed_ns = os.stat(self.record_directory).st_mtime_ns
             names = [] if changed_ns == self._listed_ns else os.listdir(self.record_directory)
@@ -995,7 +1006,7 @@ class CremaWorkerPlugin(WorkerPlugin):
                     self._neighbours[name] = _Neighbour(os.path.join(self.record_directory, name), int(match["pid"]))
                 except (OSError, ValueError, KeyError, TypeError, AttributeError):
                     unreadable = True  # perhaps its first line is still being written
-        # A file's time is only as fine as the clock tick: what came within one is looked for again.
+        # A file's time is only as fine as the clock tick, so look again for logs that came within one tick.
         is_settled = not unreadable and time.time_ns() - changed_ns > LISTING_SETTLES_NS
         self._listed_ns = changed_ns if is_settled else None
 
@@ -1008,7 +1019,7 @@ class CremaWorkerPlugin(WorkerPlugin):
         return name not in self._own_logs and name not in self._held
 
     async def _push(self, parts) -> None:
-        """Hands over bytes of logs, all in one call, and notes how many the scheduler has. Repeating it is harmless."""
+        """Sends bytes of logs, all in one call, and notes how many the scheduler has. It may be repeated."""
         before_ns = time.monotonic_ns()
         call = self.worker.scheduler.crema_push(
             worker=self.worker.address,
@@ -1024,9 +1035,10 @@ class CremaWorkerPlugin(WorkerPlugin):
 
 
 class _Ring:
-    """Lines and blobs in the order in which they came, by a cursor that counts bytes; the oldest go when it is full.
+    """Lines and blobs in the order in which they came. A cursor counts bytes. When the ring is full, the oldest are
+    dropped.
 
-    `kept` lines are never dropped: who reads from the beginning gets them first.
+    `kept` lines are never dropped: a reader that starts at the beginning gets them first.
     """
 
     def __init__(self, limit_bytes: int) -> None:
@@ -1040,7 +1052,7 @@ class _Ring:
         self._kept = []
 
     def append(self, line: bytes, records: bytes = b"", keep: bool = False) -> None:
-        """A line, and the records that follow it: they are never parted, and not copied either."""
+        """Adds a line and the records that follow it. The two are never separated, and the records are not copied."""
         if keep and len(self._kept) < MOST_KEPT_LINES:
             self._kept.append((self.next, line))
         self._starts.append(self.next)
@@ -1057,7 +1069,7 @@ class _Ring:
             self._first = 0
 
     def page(self, since: int, limit: int) -> tuple[bytes, int]:
-        """What came from `since` on, up to about `limit` bytes, and the cursor for the next page."""
+        """Returns what came from `since` on, up to about `limit` bytes, and the cursor for the next page."""
         pieces = []
         if since < self.base:
             pieces = [line for at, line in self._kept if since <= at < self.base]
@@ -1104,7 +1116,7 @@ def _worker_sample(ws, now_ns: int) -> dict:
 
 
 def _last_status(scheduler, worker: str) -> str | None:
-    """What the worker that has just left said of itself last: `closing` where it left in order."""
+    """The last status that a worker reported before it left: `closing` if it left in order."""
     with contextlib.suppress(Exception):
         events = (event for _, event in reversed(scheduler.get_events(worker)) if isinstance(event, dict))
         changes = (event["status"] for event in events if event.get("action") == "worker-status-change")
@@ -1112,15 +1124,16 @@ def _last_status(scheduler, worker: str) -> str | None:
     return None
 
 
-# What workers and clients may ask of the scheduler's plug-in, as `crema_hello` and so on.
+# Operations of the scheduler's plug-in for workers and clients: `crema_hello` and so on.
 OPERATIONS = ("hello", "push", "pull", "flush", "session", "detach")
 
 
 class CremaSchedulerPlugin(SchedulerPlugin):
     """Keeps what workers send and what the scheduler knows, and serves it as NDJSON (docs/dask_log.md).
 
-    `sample_seconds`: how often workers are looked at. `keep_bytes`: how much of records and samples is kept.
-    `path`: also written there, on the scheduler's machine, as long as its disk has room (as for record logs).
+    `sample_seconds`: how often it samples workers. `keep_bytes`: how many bytes of records and samples it keeps.
+    `path`: a file on the scheduler's machine into which it also writes everything, as long as the disk has room (as for
+    record logs).
     """
 
     name = NAME
@@ -1142,18 +1155,18 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         self.epoch = uuid.uuid4().hex
         self.ring = _Ring(self.keep_bytes)
         self.have = {}  # source: bytes that came
-        self._gone = set()  # sources whose processes have ended, as the stream says
+        self._gone = set()  # sources whose processes have ended according to the stream
         self.leaves = 0
         self._restarting = set()  # workers that `client.restart` ends
         self._unheard = set()  # workers that sent no heartbeat for too long
-        self._closing = set()  # workers that said so; their change of status may not arrive before they are gone
+        self._closing = set()  # workers that said so; the change of status may arrive after they are gone
         self._broken = set()  # workers that left without a word
         self._plugged = set()  # workers whose plug-in said hello
         self._seen = {}  # worker: the `last_seen` of its last sample
         self._accounts = {}
         self._spans_done = set()
-        self._busy_ns = 0  # CPU time: of a scheduler on a busy machine, wall time would be others' too
-        self._sessions = {}  # of collectors that measure: when they began
+        self._busy_ns = 0  # CPU time: on a busy machine, wall time would include other processes
+        self._sessions = {}  # collector: when it began to measure
         self._file = None
         if self.path:
             with contextlib.suppress(OSError):
@@ -1185,7 +1198,8 @@ class CremaSchedulerPlugin(SchedulerPlugin):
 
     @staticmethod
     def _add_routes(scheduler) -> None:
-        """Routes cannot be taken away again, so they look the plug-in up: one that is registered later is found too."""
+        """Adds the routes. They cannot be removed, so they look up the plug-in, and also find one that is registered
+        later."""
         from distributed.http.utils import RequestHandler
 
         def plugin_of(handler):
@@ -1246,16 +1260,16 @@ class CremaSchedulerPlugin(SchedulerPlugin):
             self._file = None
 
     def _leave_no_trace(self) -> None:
-        """The plug-in was taken away: what it put on the scheduler goes with it, and what it kept."""
+        """Called when the plug-in was unregistered: removes what it put on the scheduler, and what it kept."""
         for name in OPERATIONS:
-            # By its object: attaching again gives the class new functions, as it is sent by value.
+            # Compares the object: the class is sent by value, so attaching again gives it new functions.
             if getattr(self.scheduler.handlers.get("crema_" + name), "__self__", None) is self:
                 del self.scheduler.handlers["crema_" + name]
         self._close_file()
         self.ring = _Ring(0)
 
     async def detach(self, id=None, timeout=PUSH_SECONDS) -> dict:
-        """Takes the plug-ins away, unless others measure; `left` says why not, or which workers did not answer."""
+        """Removes the plug-ins, unless others measure. `left` says why not, or which workers did not answer."""
         self._sessions.pop(id, None)
         if self._sessions:
             return {"detached": False, "left": f"{len(self._sessions)} other measurements are open"}
@@ -1285,7 +1299,7 @@ class CremaSchedulerPlugin(SchedulerPlugin):
             with contextlib.suppress(OSError):
                 written = self._file.append(line + records)
         self._file_bytes += written
-        if written < len(line) + len(records):  # whoever reads it finds the end of what is whole
+        if written < len(line) + len(records):  # a reader finds the end of the last complete record
             self._close_file()
 
     # -- What workers say ---------------------------------------------------------------------------------------------
@@ -1302,8 +1316,8 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         return self._reply(boot_id=_boot_id())
 
     def push(self, worker=None, parts=(), closing=False) -> dict:
-        """Takes of each log the part that is new; says how much of it is here. The bytes are not looked at. `closing`:
-        the worker leaves in order."""
+        """Takes the new part of each log, and returns how much of the log is here. Does not look at the bytes.
+        `closing`: the worker leaves in order."""
         begin_ns = time.thread_time_ns()
         if closing and worker in self.scheduler.workers:
             self._closing.add(worker)
@@ -1321,10 +1335,10 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         if new or (adopted and have and source not in self._gone):
             if adopted:
                 self._gone.add(source)
-            told = ',"adopted":true' if adopted else ""
+            mark = ',"adopted":true' if adopted else ""
             head = (
                 f'{{"type":"records","time_ns":{time.time_ns()},"source":{_text(source)},"worker":{_text(worker)},'
-                f'"offset":{have},"bytes":{len(new)}{told}}}\n'
+                f'"offset":{have},"bytes":{len(new)}{mark}}}\n'
             ).encode()
             self._store(head, new)
             have += len(new)
@@ -1338,7 +1352,8 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         return {"epoch": self.epoch, "base": self.ring.base, "next": following, "time_ns": time.time_ns(), "body": body}
 
     async def flush(self, timeout=PUSH_SECONDS) -> dict:
-        """Has every worker send what it has, and adds what the scheduler knows now. Waits at most `timeout` seconds."""
+        """Makes every worker send what it has, and adds what the scheduler knows now. Waits at most `timeout`
+        seconds."""
         workers = list(self.scheduler.workers)
         answers = await asyncio.gather(*(self._ask_to_drain(address, float(timeout)) for address in workers))
         silent = {address: why for address, why in zip(workers, answers) if why is not None}
@@ -1349,9 +1364,9 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         return reply
 
     async def _ask_to_drain(self, address: str, timeout: float) -> str | None:
-        """Why the worker did not; None where it did."""
+        """Why the worker did not do it; None if it did."""
         if address not in self._plugged and NAME in self.scheduler.worker_plugins:
-            return "did not take the plug-in yet"  # it does not answer: asking would only wait
+            return "did not take the plug-in yet"  # it does not answer: a call would only wait
         call = self.scheduler.broadcast(msg={"op": "crema_drain"}, workers=[address], on_error="return")
         try:
             reply = (await asyncio.wait_for(call, timeout)).get(address)
@@ -1362,8 +1377,9 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         return "has no crema plug-in" if reply is None or "crema_drain" in str(reply) else str(reply)[:200]
 
     async def session(self, id=None, event=None, timeout=PUSH_SECONDS, **fields) -> dict:
-        """Marks the begin or the end of what one collector measures. What was done before the begin is drained before
-        it; what was done before the end, until `flushed_ns`. The event "plan" only tells what is to come."""
+        """Marks the begin or the end of one collector's measurement. Records from before the begin are drained before
+        it; those from before the end are there by `flushed_ns`. The event "plan" only announces how many events will
+        come."""
         now_ns = time.time_ns()
         if event == "plan":
             self._append(type="plan", id=id, time_ns=now_ns, **fields)
@@ -1404,7 +1420,7 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         self.leaves += 1
         self._seen.pop(worker, None)
         self._plugged.discard(worker)
-        # a nanny ends a worker that is not heard: then it only seems to have broken its connection
+        # a nanny ends a worker that sends no heartbeat; the broken connection is only a consequence
         reason = "check-worker-ttl" if worker in self._unheard else kwargs.get("stimulus_id")
         status = "closing" if worker in self._closing else _last_status(scheduler, worker)
         if status in ("running", "paused"):
@@ -1458,7 +1474,7 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         self._account(now_ns)
         if everything:
             with contextlib.suppress(Exception):
-                self._tell_spans(now_ns)
+                self._write_spans(now_ns)
         self._busy_ns += time.thread_time_ns() - begin_ns
         if everything:
             self._append(
@@ -1470,7 +1486,7 @@ class CremaSchedulerPlugin(SchedulerPlugin):
             )
 
     def _account(self, now_ns: int) -> None:
-        """Dask's own account of seconds, by prefix, since the scheduler began; what has changed."""
+        """Writes the changes of Dask's own account of seconds, by prefix, since the scheduler began."""
         rows = []
         for prefix, state in list(self.scheduler.task_prefixes.items()):
             seconds = {str(action): value for action, value in dict(state.all_durations).items()}
@@ -1481,7 +1497,7 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         if rows:
             self._append(type="account", time_ns=now_ns, rows=rows)
 
-    def _tell_spans(self, now_ns: int) -> None:
+    def _write_spans(self, now_ns: int) -> None:
         extension = self.scheduler.extensions.get("spans")
         if extension is None:
             return

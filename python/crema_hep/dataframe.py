@@ -1,19 +1,19 @@
-"""Rows as a pandas DataFrame, in which every number is the one that the program wrote.
+"""Converts rows to a pandas DataFrame. Every number in it is exactly what the program wrote.
 
-Rows come one after another, and columns of numbers are arrays from the start: a million chunks need little more than
-the finished frame.
+Rows are read one after another, and columns of numbers are arrays from the start. So a million chunks need little more
+memory than the finished frame.
 """
 
 import array
 import math
 
-_LARGEST_EXACT = 2**53  # beyond it a double no longer counts in ones
+_LARGEST_EXACT = 2**53  # beyond this, a double cannot hold every integer
 _INT64 = range(-(2**63), 2**63)
-_MOST_TEXTS = 100_000  # that are kept once: names of files, datasets, workers
+_MOST_TEXTS = 100_000  # how many texts are kept once: names of files, datasets, workers
 
 
 class _Column:
-    """Values of one field: `q` and `d` arrays of numbers as long as they are such, else a list."""
+    """Values of one field: an array of integers (`q`) or doubles (`d`) as long as all values fit, else a list."""
 
     def __init__(self, rows) -> None:
         self.values = None  # nothing but None so far
@@ -42,7 +42,8 @@ class _Column:
             self.values.append(math.nan if value is None else value)
 
     def _fits(self, value, kind) -> bool:
-        """Makes doubles of integers where a double comes, if none is rounded."""
+        """Whether the array can hold the value. If it is a double, first converts integers to doubles, unless this
+        rounds one."""
         if value is None:
             return True
         if self.values.typecode == "q" and kind is float and all(abs(known) <= _LARGEST_EXACT for known in self.values):
@@ -53,8 +54,8 @@ class _Column:
         return kind is float or (kind is int and abs(value) <= _LARGEST_EXACT)
 
     def finished(self, pandas, numpy):
-        """What pandas takes for this column. Times are nanoseconds since 1970: as doubles, which pandas makes of
-        integers with gaps, they would be rounded."""
+        """The column for pandas. pandas would convert integers with gaps to doubles, and so round times in nanoseconds
+        since 1970."""
         if self.values is None:
             return pandas.Series([None] * len(self.missing), dtype=object)
         if type(self.values) is list:
@@ -69,8 +70,8 @@ class _Column:
 
 
 def dataframe(rows):
-    """One column a field; None is a missing value. `rows`: dictionaries, which may come one after another. Raises
-    ImportError where pandas is not installed."""
+    """A DataFrame with a column for each field; None is a missing value. `rows`: an iterable of dictionaries. Raises
+    ImportError if pandas is not installed."""
     try:
         import numpy
         import pandas
@@ -86,7 +87,7 @@ def dataframe(rows):
         for field, column in columns.items():
             column.add(row.get(field), texts)
     finished = {}
-    while columns:  # each is let go as it is finished
+    while columns:  # each is freed when it is finished
         field = next(iter(columns))
         finished[field] = columns.pop(field).finished(pandas, numpy)
     return pandas.DataFrame(finished, copy=False)

@@ -1,4 +1,4 @@
-"""`@track_metrics` on whatever may stand below it: what is decorated stays what it was."""
+"""`@track_metrics` for every kind of callable; the decorated object keeps its kind."""
 
 import functools
 import inspect
@@ -10,13 +10,14 @@ _LAZY_RESULTS = (types.CoroutineType, types.GeneratorType, types.AsyncGeneratorT
 
 
 def is_decorated(given) -> bool:
-    """Whether this stands below the decorator, and is no dataset's name."""
+    """Whether this is the decorated object, and not a dataset's name."""
     return callable(given) or (hasattr(type(given), "__get__") and not isinstance(given, str))
 
 
 def decorated(function, pass_=None):
-    """The same, each call of which is a chunk. What is no function that does its work while it is called is handed back
-    as it is, with a warning: its chunk would end before the work begins."""
+    """Returns a callable like this one, each call of which is a chunk. If a call only prepares work (a coroutine or
+    generator, for example), returns the object unchanged, with a warning: its chunk would end before the work
+    begins."""
     if isinstance(function, (staticmethod, classmethod)):
         inner = decorated(function.__func__, pass_)
         return function if inner is function.__func__ else type(function)(inner)
@@ -35,7 +36,7 @@ def decorated(function, pass_=None):
         return function
     if hasattr(type(function), "__get__"):
         return _with_methods_of(function, _wrapped(function, pass_))
-    # A function would become a method where a class has it; a partial does not.
+    # In a class, a function would become a method; a partial does not.
     return functools.update_wrapper(functools.partial(_wrapped(function, pass_)), function)
 
 
@@ -54,7 +55,7 @@ def _what_is_not_measured(function) -> str:
     if not callable(function):
         return f"a {type(function).__name__}"
     if not inspect.isroutine(function) and not hasattr(type(function), "__get__"):
-        return "an object"  # a wrapper would have neither its type nor what changes in it
+        return "an object"  # a wrapper would not have its type, nor see changes of it
     call = function if inspect.isroutine(function) else type(function).__call__
     for kind, what in (
         (inspect.iscoroutinefunction, "a coroutine function"),
@@ -67,8 +68,8 @@ def _what_is_not_measured(function) -> str:
 
 
 def _wrapped(function, pass_):
-    # Cloudpickle sends the wrapper by value with a processor that is defined in __main__: so it holds no object of this
-    # package, and on a worker without the package it is the function itself.
+    # Cloudpickle sends the wrapper by value with a processor that is defined in __main__. So the wrapper holds no
+    # object of this package, and on a worker without the package it becomes the function itself.
     @functools.wraps(function)
     def process(*arguments, **named):
         try:
@@ -77,7 +78,7 @@ def _wrapped(function, pass_):
             run_as_chunk = None
         if (
             run_as_chunk is None
-        ):  # not in the clause above: what the function raises would get that error as its context
+        ):  # not in the clause above: exceptions of the function would get that error as their context
             return function(*arguments, **named)
         return run_as_chunk(function, arguments, named, pass_)
 
@@ -85,7 +86,7 @@ def _wrapped(function, pass_):
 
 
 def _with_methods_of(function, wrapper):
-    """`functools.lru_cache` and the like make functions with methods of their own: `cache_clear`."""
+    """Gives the wrapper the function's own methods, for example `cache_clear` of `functools.lru_cache`."""
     if not isinstance(function, types.FunctionType):
         for name in dir(function):
             method = None if name.startswith("__") or hasattr(wrapper, name) else getattr(function, name, None)
@@ -95,7 +96,8 @@ def _with_methods_of(function, wrapper):
 
 
 def warn_of_lazy_result(function, result) -> None:
-    """A function that hands out work to come, though it does not look like it: the chunk has ended before it."""
+    """Warns that a function returned work that is still to come (a coroutine, for example): its chunk ended before the
+    work."""
     if isinstance(result, _LAZY_RESULTS):
         name = getattr(function, "__qualname__", "the function")
         kind = type(result).__name__

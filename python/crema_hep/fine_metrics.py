@@ -15,7 +15,7 @@ def span_metrics(fine_rows) -> dict:
 
 
 def _as_tuple(key):
-    """A key as Dask has it, or as roastcoffea saves it (a tuple's text); None where it is neither."""
+    """Parses a key as Dask has it, or as roastcoffea saves it (the text of a tuple). None if it is neither."""
     if isinstance(key, str):
         try:
             key = ast.literal_eval(key)
@@ -27,7 +27,7 @@ def _as_tuple(key):
 def extract_per_task_metrics(span_metrics) -> dict:
     """{task prefix: {activity: value}} of the context `execute`.
 
-    Seconds stand under the activity's name, as in roastcoffea; other units are kept apart as `disk-read (bytes)`.
+    Seconds are under the activity's name, as in roastcoffea; other units have keys such as `disk-read (bytes)`.
     """
     per_task = {}
     for key, value in span_metrics.items():

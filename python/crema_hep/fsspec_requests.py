@@ -1,5 +1,5 @@
-"""Which methods of fsspec's files ask storage for bytes: those that fill the cache of a buffered file, and the reads of
-a local one."""
+"""The methods of fsspec's files that request bytes from storage: those that fill the cache of a buffered file, and the
+reads of a local file."""
 
 import inspect
 import sys
@@ -8,7 +8,7 @@ _FETCHES = ("_fetch_range", "_fetch_all")
 
 
 def methods():
-    """(class, name) of all that are loaded."""
+    """(class, method's name) for all classes that are loaded."""
     base = getattr(sys.modules.get("fsspec.spec"), "AbstractBufferedFile", None)
     for kind in _below(base) if base is not None else ():
         for name in _FETCHES:

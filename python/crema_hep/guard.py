@@ -1,8 +1,8 @@
-"""What guards have in common: each may be entered again while it is open, here or on other threads, and left twice.
+"""The base of all guards: each may be entered again while it is open, on any thread, and left twice.
 
-A guard keeps the handle of what it opened. Once it is entered while it has one, further handles are kept by thread.
-CPython switches threads, and runs signal handlers, at calls and at jumps backwards only, and 3.10 at taken jumps as
-well: what stands between reading and writing `_open` is none of these.
+A guard keeps the handle of what it opened. If it is entered again while it has one, each thread keeps the further
+handles. CPython switches threads and runs signal handlers only at calls and backward jumps (3.10: at any taken jump).
+There is no such point between reading and writing `_open`.
 """
 
 import threading
@@ -13,11 +13,11 @@ take_back = library.functions["crema_take_back"]
 end = library.functions["crema_scope_end"]
 is_open = library.functions["crema_scope_is_open"]
 
-AGAIN = object()  # as a guard's `_open`: it was entered while it was open, and has its handles below
+AGAIN = object()  # value of a guard's `_open`: it was entered while it was open, and its handles are below
 
 
 class _Entries(threading.local):
-    """What this thread has entered: (guard, what belongs to it), the innermost last."""
+    """What this thread has entered: (guard, its handle), the innermost last."""
 
     def __init__(self):
         self.stack = []
@@ -31,7 +31,7 @@ def push(guard, state) -> None:
 
 
 def pop(guard):
-    """What the guard has open on this thread, the innermost first; None where that is nothing."""
+    """Removes and returns what the guard opened last on this thread; None if nothing is open."""
     stack = _entries.stack
     for place in range(len(stack) - 1, -1, -1):
         if stack[place][0] is guard:
@@ -40,7 +40,7 @@ def pop(guard):
 
 
 def top(guard):
-    """As `pop`, and leaves it there."""
+    """As `pop`, but does not remove it."""
     for owner, state in reversed(_entries.stack):
         if owner is guard:
             return state
@@ -48,12 +48,12 @@ def top(guard):
 
 
 class Guard:
-    """`_open`: 0 where nothing is open, a handle, or AGAIN. Pickled and copied, a guard is closed."""
+    """`_open`: 0 if nothing is open, a handle, or AGAIN. A pickle or copy of a guard is closed."""
 
     __slots__ = ("_open", "_first")
 
     def _enter_again(self, handle) -> None:
-        """Keeps one more handle than the guard has place for."""
+        """Keeps a further handle: the guard itself has room for one."""
         try:
             first = self._open
             if first is not AGAIN:
@@ -65,7 +65,7 @@ class Guard:
             raise
 
     def _leave_again(self, is_ours):
-        """The handle that this thread is to end; 0: none. `is_ours` tells whether it has this one open."""
+        """The handle that this thread should end; 0: none. `is_ours` says whether this thread opened a handle."""
         handle = pop(self)
         if handle is not None:
             return handle
@@ -87,14 +87,14 @@ def _slots_of(kind):
 
 
 class Scope(Guard):
-    """A guard of one of the C API's scopes."""
+    """A guard for one of the scopes of the C API."""
 
     __slots__ = ()
 
     def _enter(self, begin, argument) -> None:
         try:
             handle = begin(argument)
-        except BaseException:  # a signal's handler raised it after the call, whose result is gone
+        except BaseException:  # a signal handler raised it after the call, and the result is lost
             take_back()
             raise
         if not self._open:

@@ -1,21 +1,21 @@
-"""Whose exception it is: of what a guard called, or one that struck from outside while it ran.
+"""Decides where an exception comes from: from code that a guard called, or from outside while that code ran.
 
-Guards turn into text and numbers what they are given, which may run code of others, whose failure must not reach the
-analysis. What a signal's handler raises there (a timeout by SIGALRM, Ctrl-C), and what another thread has raised there
-(PyThreadState_SetAsyncExc), is meant for the analysis, and must.
+Guards convert their arguments to text and numbers. This may run the code of others, and its failures must not reach the
+analysis. A signal handler (a timeout by SIGALRM, Ctrl-C) or another thread (PyThreadState_SetAsyncExc) may raise an
+exception at the same place. This one is meant for the analysis, and must reach it.
 """
 
 from opcode import opmap
 
 _RAISE = opmap["RAISE_VARARGS"]
-# Built-in classes that no conversion raises by itself.
+# Built-in exceptions that no conversion raises by itself.
 _NEVER_OF_CONVERSIONS = frozenset(
     (BaseException, Exception, GeneratorExit, InterruptedError, KeyboardInterrupt, SystemExit, TimeoutError)
 )
 
 
 def _is_handler(frame) -> bool:
-    """Whether Python called it for a signal: it was given the frame that was interrupted, and returns there."""
+    """Whether Python called the frame's function for a signal: the interrupted frame is its argument and its caller."""
     interrupted = frame.f_back
     if interrupted is None:
         return False
@@ -26,7 +26,8 @@ def _is_handler(frame) -> bool:
 
 
 def is_of_a_handler(error) -> bool:
-    """Whether a signal's handler raised it: for calls that may fail in any way, also with errors of other processes."""
+    """Whether a signal handler raised the exception. For calls that may fail in any way, also with errors of other
+    processes."""
     trace = error.__traceback__
     while trace is not None:
         if _is_handler(trace.tb_frame):
@@ -38,8 +39,8 @@ def is_of_a_handler(error) -> bool:
 def is_interruption(error) -> bool:
     """Whether an exception that was just caught came from outside of the code that was called.
 
-    What a `raise` statement of that code raised is its own, as is what built-in operations raise. What neither explains
-    came from outside.
+    If a `raise` statement or a built-in operation of that code raised it, it is the code's own. Otherwise it came from
+    outside.
     """
     if is_of_a_handler(error):
         return True

@@ -1,11 +1,11 @@
 """libcrema.so.1, the SDK, through its C API (sdk/c_api/crema_c.h).
 
-Where it cannot be loaded, every function does nothing, and one warning says so: an analysis runs with or without it.
-Functions are called with the GIL held (PyDLL): they take nanoseconds to microseconds, and giving the GIL away may cost
-a whole switch interval. Only `crema_flush` and `crema_end` wait for a disk, and let it go.
+If it cannot be loaded, every function does nothing, and one warning says so: an analysis runs with or without it.
+Functions are called with the GIL held (PyDLL), because they take nanoseconds to microseconds, and releasing the GIL may
+cost a whole switch interval. Only `crema_flush` and `crema_end`, which wait for a disk, release it.
 
-Functions called once a section have no `argtypes`: ctypes then takes bytes as `const char*` and int as C int as they
-are, in half the time.
+Functions that are called for each section have no `argtypes`. ctypes then passes bytes as `const char*` and int as C
+int without a check, in half the time.
 """
 
 import ctypes
@@ -77,7 +77,7 @@ SectionTextVisitor = ctypes.PYFUNCTYPE(None, ctypes.py_object, ctypes.c_char_p)
 
 _TEXT, _POINTER, _LONG, _DOUBLE = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 
-# Result, arguments (None: not checked), and what the function gives where there is no library.
+# Result type, argument types (None: not checked), and the function's value if there is no library.
 _SIGNATURES = {
     "crema_version": (_TEXT, (), None),
     "crema_enable": (ctypes.c_int, (ctypes.POINTER(Options),), 0),
@@ -129,7 +129,7 @@ def packaged_path() -> pathlib.Path:
 
 
 def _loaded_already() -> str:
-    """The library's name if native code of this process has it: one copy is enough."""
+    """The library's name if native code of this process has loaded it: one copy is enough."""
     try:
         ctypes.PyDLL(_NAME, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
     except OSError:
@@ -138,8 +138,8 @@ def _loaded_already() -> str:
 
 
 def _without_argument_errors(function):
-    """Up to Python 3.11 a call at the limit of recursion fails as its arguments are checked, with an error of ctypes'
-    own: whoever waits for a RecursionError would not see it."""
+    """Up to Python 3.11, a call at the recursion limit fails while ctypes checks its arguments, with ctypes' own error.
+    Code that expects a RecursionError would not see it."""
 
     def call(*arguments):
         try:
@@ -169,7 +169,8 @@ def _nothing(result):
 
 
 def _load() -> dict:
-    """The functions by name: of CREMA_LIBRARY, a library that is loaded already, the wheel's, or the system's."""
+    """The functions by name, of the first library that is found: CREMA_LIBRARY, one that is already loaded, the
+    wheel's, the system's."""
     named = os.environ.get("CREMA_LIBRARY")
     packaged = packaged_path()
     candidates = [named] if named else [_loaded_already(), str(packaged) if packaged.exists() else "", _NAME]
@@ -188,7 +189,8 @@ def _load() -> dict:
 
 
 def name_gpu_library() -> None:
-    """With CREMA_GPU=1, CUDA loads the library that counts for GPUs when it begins. Another profiler's stays."""
+    """With CREMA_GPU=1, makes CUDA load the library that counts GPU work when CUDA begins. If another profiler's
+    library is set, leaves it."""
     named = os.environ.get("CREMA_LIBRARY")
     path = (pathlib.Path(named) if named else packaged_path()).parent / _GPU_NAME
     if os.environ.get("CREMA_GPU") == "1" and path.exists():
@@ -203,38 +205,39 @@ if not IS_LOADED:
 
 
 def text_of(value) -> str:
-    """A plain str of anything; `?` where its own code fails. Raises only what strikes from outside."""
+    """Converts anything to a plain str; `?` if its own code fails. Raises only exceptions from outside."""
     if type(value) is str:
         return value
     try:
         return "".join((str(value),))
-    except BaseException as error:  # somebody's __str__, which may well raise KeyboardInterrupt itself
+    except BaseException as error:  # somebody's __str__, which may raise KeyboardInterrupt itself
         if is_interruption(error):
             raise
         return "?"
 
 
 def encoded(text) -> bytes:
-    """Text as the C API takes it; what is no text becomes it. Ends at a NUL, as it would there."""
+    """Converts anything to text for the C API. The text ends at a NUL, as it would in C."""
     if type(text) is not str:
         text = text_of(text)
     return text.encode("utf-8", "replace").split(b"\0", 1)[0]
 
 
 def encoded_or_none(text):
-    """As `encoded`; None stays None, which is "not known"."""
+    """As `encoded`, but None stays None, which means "not known"."""
     return None if text is None else encoded(text)
 
 
 def _real(value):
-    """NumPy makes a real number of a complex one, with a warning."""
+    """Returns the value. Raises TypeError for a complex number, which NumPy would convert to a real one with a
+    warning."""
     if isinstance(value, numbers.Complex) and not isinstance(value, numbers.Real):
         raise TypeError
     return value
 
 
 def whole(value) -> int:
-    """An integer as the C API takes it; what is none, or negative, is not known."""
+    """Converts a value to an integer for the C API. Anything that is no integer, or is negative, means "not known"."""
     if value is None:
         return UNKNOWN
     if type(value) is not int:
@@ -248,7 +251,7 @@ def whole(value) -> int:
 
 
 def number(value):
-    """A float; None where the value is no number."""
+    """Converts a value to a float; None if it is no number."""
     if type(value) is float:
         return value
     try:

@@ -1,4 +1,4 @@
-"""Measuring this process and its children: the backend of `MetricsCollector` without Dask."""
+"""Measures this process and its children: the backend of `MetricsCollector` without Dask."""
 
 import atexit
 import fcntl
@@ -16,7 +16,7 @@ from .notice import warn
 
 
 def _is_held(log) -> bool:
-    """Whether the process that writes the log lives: it holds a lock (flock(2)) on it."""
+    """Whether the process that writes the log still lives: it then holds a lock (flock(2)) on the log."""
     descriptor = os.open(log, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -43,7 +43,7 @@ def _parent_of_living(pid):
 
 
 def _parents_in(logs) -> dict:
-    """{log: (pid, parent's pid)} of those that processes of this host wrote, by their first lines."""
+    """{log: (pid, parent's pid)} of the logs that processes of this host wrote, from their first lines."""
     parents = {}
     for log in logs:
         try:
@@ -57,13 +57,13 @@ def _parents_in(logs) -> dict:
 
 
 def _own_logs(logs) -> tuple:
-    """The logs of this process and of processes that began below it, and how many others there are. Logs of
-    processes whose parents have ended are this process's if all others are: a shell between may have ended."""
+    """The logs of this process and of processes that began below it, and how many other logs there are. If the parent
+    of a process has ended (a shell in between, for example), its log belongs to this process if all other logs do."""
     parents = _parents_in(logs)
     parent_of = dict(parents.values())
 
     def root(pid):
-        """This process, or the oldest above that is known and lives; None where the one above has ended."""
+        """This process, or the oldest known living process above it; None if the process directly above has ended."""
         for _ in range(100):
             if pid == os.getpid():
                 return pid
@@ -112,11 +112,11 @@ class LocalBackend:
     """Records this process, and children that begin, from `start` to `stop`: by fork, spawn or the fork server of
     `multiprocessing`, or as programs of their own.
 
-    A process has one log for its life, so what was recorded before `start` is left out of the copies that are measured.
-    Logs of other programs that record into the same directory are left out.
+    A process has one log for its life. So the copies that are measured leave out what was recorded before `start`. Logs
+    of other programs that record into the same directory are left out, too.
     """
 
-    takes_all = False  # whether processes that are no children, perhaps on other hosts, are measured too
+    takes_all = False  # whether to measure other processes as well, perhaps on other hosts
 
     def __init__(self, track_workers=True, worker_tracking_interval=1.0):
         self._interval = worker_tracking_interval if track_workers else 0
@@ -130,7 +130,7 @@ class LocalBackend:
     def start(self) -> None:
         self._was_on = recorder.enabled()
         self._directory = recorder.directory() or recorder.named_directory()
-        if not self._directory:  # the log is ended first: the sampler would complain of one that vanished
+        if not self._directory:  # end the log first: the sampler would report that it vanished
             self._directory = scratch_directory(recorder.end)
         nanoevents.forget_files()
         if not recorder.enable(self._directory, interval=self._interval):
@@ -140,11 +140,11 @@ class LocalBackend:
         self._sizes = {log: log.stat().st_size for log in pathlib.Path(self._directory).glob("*.jsonl")}
         self._start_ns = time.time_ns()
         recorder.flush()  # a first sample
-        recorder.tell_children(self._directory)
+        recorder.record_children(self._directory)
 
     def stop(self) -> None:
         self._stop_ns = time.time_ns()
-        recorder.tell_children(None)
+        recorder.record_children(None)
         recorder.flush()
         if not self._was_on:
             recorder.disable()
@@ -174,7 +174,7 @@ class LocalBackend:
             )
 
     def sources(self) -> list:
-        """What `crema collect` is to read."""
+        """The sources for `crema collect`."""
         return [self._records] if self._records is not None and any(self._records.iterdir()) else []
 
     def measure(self, output, arguments) -> None:

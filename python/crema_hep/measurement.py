@@ -1,4 +1,4 @@
-"""A measurement: the document that the program `crema` made of records, and its tables."""
+"""A measurement: the document that the program `crema` made from records, and its tables."""
 
 import html
 import itertools
@@ -11,7 +11,7 @@ from . import dataframe, program, reference_shapes
 from .fine_metrics import span_metrics
 
 _DOCUMENT = "measurement.json"
-_BATCH = 1000  # rows that are read at once
+_BATCH = 1000  # how many rows are read at once
 _TIMES_NS = range(2**63)  # since 1970
 _MOST_SECONDS = 1e10  # in a timeline
 _TABLES = (
@@ -44,18 +44,19 @@ _TABLES = (
 
 
 def _plots():
-    """Imported when it is asked for, as all that shows something: guards in a worker need none of it."""
+    """Imports the module at its first use, because guards in a worker do not need it."""
     from . import plot
 
     return plot
 
 
 class Measurement:
-    """What a run did. Numbers are the program's, by the keys of docs/metrics.md; what was not measured is None.
+    """What a run did. The program computed all numbers; their keys are those of docs/metrics.md. Figures that were not
+    measured are None.
 
     `metrics` (aliases too), `definitions`, `run`, `quality`, `timelines` are dictionaries; `datasets`, `files`,
-    `workers`, `sections`, `budget`, `verdicts` and the other tables are lists of rows, and `table(name)` is the same as
-    a pandas DataFrame where pandas is installed. A notebook shows a summary of it, and `plot(name)` as a figure.
+    `workers`, `sections`, `budget`, `verdicts` and the other tables are lists of rows. `table(name)` is the same as a
+    pandas DataFrame, if pandas is installed. A notebook shows a measurement as a summary, and `plot(name)` as a figure.
     """
 
     def __init__(self, source, document):
@@ -68,7 +69,7 @@ class Measurement:
         if name in _TABLES:
             return self.document.get(name) or []
         known = getattr(type(self), name, None)
-        if isinstance(known, property):  # it raised an AttributeError, which Python hides: it raises it again
+        if isinstance(known, property):  # it raised an AttributeError, which Python hides: raise it again
             return known.fget(self)
         raise AttributeError(f"a measurement has no {name!r}; its tables are {', '.join(_TABLES)}, chunks")
 
@@ -77,7 +78,7 @@ class Measurement:
 
     @property
     def metrics(self) -> dict:
-        """Every metric by its key, aliases too."""
+        """Every metric by its key, with aliases."""
         return self.document["metrics"]
 
     @property
@@ -87,7 +88,7 @@ class Measurement:
 
     @property
     def run(self) -> dict:
-        """The run: id, name, start, stop, and where figures come from."""
+        """The run: id, name, start, stop, and the sources of figures."""
         return self.document["run"]
 
     @property
@@ -113,10 +114,10 @@ class Measurement:
         return self._chunks
 
     def _rows_of_chunks(self):
-        """The same, one after another."""
+        """Yields the same, one after another."""
         lines = program.lines("export", self._named_source, "--to", "chunks", "-o", "-", "-q")
         while batch := list(itertools.islice(lines, _BATCH)):
-            yield from json.loads(b"[" + b",".join(batch) + b"]")  # names of fields are kept once a batch
+            yield from json.loads(b"[" + b",".join(batch) + b"]")  # each batch keeps the names of its fields once
 
     @property
     def chunk_metrics(self) -> list:
@@ -140,19 +141,20 @@ class Measurement:
         return getattr(self, name)
 
     def table(self, name):
-        """A table's rows: a pandas DataFrame where pandas is installed, else a list of dictionaries."""
+        """A table's rows: a pandas DataFrame if pandas is installed, else a list of dictionaries."""
         try:
             return self.dataframe(name)
         except ImportError:
             return self.rows(name)
 
     def dataframe(self, name):
-        """A table as a pandas DataFrame, None as a missing value. Raises ImportError where pandas is not installed."""
+        """A table as a pandas DataFrame, with None as a missing value. Raises ImportError if pandas is not
+        installed."""
         is_large = name == "chunks" and self._chunks is None
         return dataframe.dataframe(self._rows_of_chunks() if is_large else self.rows(name))
 
     def arrow(self, name):
-        """A table as a pyarrow.Table. Raises ImportError where pandas or pyarrow is not installed."""
+        """A table as a pyarrow.Table. Raises ImportError if pandas or pyarrow is not installed."""
         try:
             import pyarrow
         except ImportError as error:
@@ -168,13 +170,14 @@ class Measurement:
 
     @property
     def plots(self) -> list:
-        """What `plot` can be asked for; `compare_<metric>` with a baseline is there for each metric as well."""
+        """The names that `plot` knows. With a baseline there is also `compare_<metric>` for each metric."""
         return _plots().names(self.document)
 
     def plot(self, name, theme="light", baseline=None):
         """A `Plot`, as `crema plot` draws it: `theme` is light or dark, `baseline` another measurement, or its path.
 
-        Raises ValueError for an unknown name. Without figures for it the plot says why, and its `spec` is None.
+        Raises ValueError for an unknown name. If the run has no figures for the plot, the plot says why, and its `spec`
+        is None.
         """
         if isinstance(baseline, Measurement):
             baseline = baseline._named_source
@@ -187,7 +190,7 @@ class Measurement:
     def save(self, output_dir, measurement_name=None) -> pathlib.Path:
         """Copies the measurement to `output_dir/measurement_name` (default: the time) and returns that path.
 
-        A measurement of that name is replaced; anything else there raises FileExistsError.
+        Replaces a measurement of that name. Raises FileExistsError if anything else is there.
         """
         target = pathlib.Path(output_dir, measurement_name or time.strftime("%Y-%m-%d_%H-%M-%S"))
         if target.exists() and not (target / _DOCUMENT).is_file():
@@ -204,9 +207,9 @@ class Measurement:
         return target
 
     def _repr_html_(self) -> str:
-        """The program's summary of the document as it is now, or its plain form and why there is no other."""
+        """The program's summary of the document as it is now, or a plain form and the reason why there is no other."""
         try:
-            return program.run("show", "-", "--html", told=json.dumps(self.document, ensure_ascii=False))
+            return program.run("show", "-", "--html", text=json.dumps(self.document, ensure_ascii=False))
         except (program.ProgramError, TypeError, ValueError) as error:
             return f"<pre>{html.escape(f'{self!r}{chr(10)}{error}')}</pre>"
 
@@ -215,7 +218,8 @@ class Measurement:
 
 
 def load(path) -> Measurement:
-    """The measurement in `path`; of record logs, or another source that `crema show` takes, what they say by now.
+    """The measurement in `path`. For record logs, or another source of `crema show`, the measurement of what they hold
+    now.
 
     Raises ProgramError, a RuntimeError, with one line that says what is wrong.
     """
@@ -233,7 +237,7 @@ def load(path) -> Measurement:
 
 
 def _what_is_wrong(document) -> str:
-    """What keeps a document from being a measurement; empty where it is one. Parts that it lacks are empty."""
+    """Why a document is no measurement; empty if it is one. Parts that it lacks count as empty."""
     if not isinstance(document, dict) or not all(isinstance(document.get(part), dict) for part in ("run", "metrics")):
         return "it has no run and metrics"
     for part in ("definitions", "quality", "timelines"):
@@ -247,7 +251,7 @@ def _what_is_wrong(document) -> str:
 
 
 def _what_is_wrong_inside(document) -> str:
-    """The same of what is computed with here; the program looks at the rest."""
+    """The same for the fields that Python computes with; the program checks the rest."""
     for key in ("start_ns", "stop_ns"):
         value = document["run"].get(key)
         if value is not None and (type(value) is not int or value not in _TIMES_NS):
@@ -272,7 +276,7 @@ def _is_point(point) -> bool:
         isinstance(point, list)
         and len(point) == 2
         and type(point[0]) in (int, float)
-        and abs(point[0]) < _MOST_SECONDS  # neither for NaN
+        and abs(point[0]) < _MOST_SECONDS  # also false for NaN
         and _is_number(point[1])
     )
 

@@ -12,8 +12,8 @@ class track_memory(Scope):
         with track_memory(self, "jets"):  # or track_memory("jets")
             jets = cluster(events)
 
-    It is the process's: other threads are in it, and memory that is taken again from Python's own pool does not show.
-    About 4 us; never raises.
+    The resident set is that of the process, so it includes other threads. Memory that Python takes again from its own
+    pool does not show. About 4 us; never raises.
     """
 
     __slots__ = ("_name",)

@@ -1,7 +1,8 @@
-"""What NanoEvents know of the data behind them: dataset, file, entry range, bytes and columns that were read.
+"""Facts that NanoEvents have of their data: dataset, file, entry range, bytes and columns that were read.
 
-Everything is optional: other versions of Coffea, other schemas and no Coffea at all give less, which is None, and never
-an exception. No branch is touched per chunk: what a file holds in all is looked up once per file and process.
+Everything is optional: other versions of Coffea, other schemas and code without Coffea give less. A missing fact is
+None, and never an exception. A chunk looks at no branch: the contents of a whole file are read once per file and
+process.
 """
 
 import os
@@ -16,11 +17,11 @@ def forget_files() -> None:
     _file_facts.clear()
 
 
-os.register_at_fork(after_in_child=forget_files)  # the child's log is to have them too
+os.register_at_fork(after_in_child=forget_files)  # so that the child's log has them, too
 
 
 def is_to_come(events) -> bool:
-    """Whether these are a collection of Dask's: work on them builds a graph, and no event is read."""
+    """Whether these are a collection of Dask's: work on them builds a graph, and reads no event."""
     try:
         return hasattr(type(events), "__dask_graph__")
     except Exception as error:
@@ -30,7 +31,8 @@ def is_to_come(events) -> bool:
 
 
 class EventSource:
-    """The data behind `events`: facts as attributes; what was read since then from `bytes_read` and `columns`."""
+    """The data behind `events`. Facts are attributes; `bytes_read` and `columns` return what was read since the
+    construction."""
 
     def __init__(self, events):
         self.dataset = self.file = self.tree = self.entry_start = self.entry_stop = self.events = None
@@ -38,13 +40,13 @@ class EventSource:
         self._file = self._log = None
         self._log_start = 0
         self._bytes_before = None
-        self._bytes_inside = 0  # of chunks inside this one, which have them
+        self._bytes_inside = 0  # bytes of chunks inside this one, which count there
         self._identity = None
         self._given = events
         for read in (self._read_metadata, self._read_length, self._read_factory):
             try:
                 read(events)
-            except Exception as error:  # what is known without it is used
+            except Exception as error:  # use what is known without it
                 if is_interruption(error):
                     raise
 
@@ -79,11 +81,11 @@ class EventSource:
         self.file_facts = self._facts_of_file(directory)
 
     def _facts_of_file(self, directory):
-        """(branches, bytes, compressed bytes) the first time that this process sees the file; later None."""
+        """(branches, bytes, compressed bytes) when this process first sees the file; later None."""
         key = (self._identity, self.tree)
         if self.file is None or self.tree is None or key in _file_facts or len(_file_facts) >= _KEPT_FILES:
             return None
-        _file_facts[key] = None  # asked once, also where there is no answer
+        _file_facts[key] = None  # looked up once, even if there is no answer
         tree = directory[self.tree]
         _file_facts[key] = (
             number_of_branches(tree),
@@ -103,8 +105,8 @@ class EventSource:
         return self._given is other._given and hasattr(type(self._given), "__len__")
 
     def bytes_read(self, around=None):
-        """Bytes requested from the file since then, as stored; None where that is not counted. `around`: the source of
-        the chunk around this one, which does not count them again."""
+        """Bytes requested from the file since the construction, as stored; None if nobody counts them. `around`: the
+        source of the chunk around this one, which then does not count them again."""
         if self._bytes_before is None:
             return None
         now = requested_bytes(self._file)
@@ -115,7 +117,7 @@ class EventSource:
         return now - self._bytes_before - self._bytes_inside
 
     def columns(self):
-        """Names of the branches that were read since then, in order, each once."""
+        """Names of the branches that were read since the construction, in order, each once."""
         try:
             return dict.fromkeys(access.branch for access in self._log[self._log_start :])
         except Exception as error:
@@ -125,7 +127,7 @@ class EventSource:
 
 
 def requested_bytes(file):
-    """Bytes that uproot asked the file's source for so far; None where it does not count them."""
+    """Bytes that uproot has requested from the file's source so far; None if it does not count them."""
     try:
         return int(file.source.num_requested_bytes)
     except Exception as error:
@@ -135,7 +137,7 @@ def requested_bytes(file):
 
 
 def number_of_branches(tree):
-    """Branches of a tree, those inside branches too; None where they cannot be counted."""
+    """Number of branches of a tree, including those inside branches; None if they cannot be counted."""
     try:
         return sum(1 + number_of_branches(branch) for branch in tree.branches)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""One line for the user. A warning where it can be one; with `-W error` it still is no exception."""
+"""One line for the user: a warning if possible. Even with `-W error` it is no exception."""
 
 import contextlib
 import functools
@@ -13,12 +13,12 @@ _IN_BETWEEN = (_PACKAGE, contextlib.__file__, functools.__file__, "<frozen ")
 
 
 def warn(text) -> None:
-    """The warning points at the line outside this package that led to it."""
+    """Warns. The warning points to the line outside this package that led to it."""
     try:
         level, frame = 2, sys._getframe(1)
         while frame.f_back is not None and frame.f_code.co_filename.startswith(_IN_BETWEEN):
             frame = frame.f_back
-            level += not frame.f_code.co_filename.startswith("<frozen importlib.")  # warnings skips these
+            level += not frame.f_code.co_filename.startswith("<frozen importlib.")  # the module warnings skips these
         warnings.warn(text, RuntimeWarning, stacklevel=level)
         return
     except Exception as error:
@@ -28,7 +28,7 @@ def warn(text) -> None:
 
 
 def say(text) -> None:
-    """A line on stderr, where there is one."""
+    """Writes a line to stderr, if there is one."""
     try:
         if sys.stderr is not None:
             sys.stderr.write(text + "\n")

@@ -1,4 +1,4 @@
-"""Measuring Parsl, with Coffea's `ParslExecutor` or without Coffea."""
+"""Measures Parsl, with Coffea's `ParslExecutor` or without Coffea."""
 
 import os
 
@@ -7,8 +7,8 @@ from .notice import warn
 
 
 class ParslBackend(LocalBackend):
-    """As `LocalBackend`. Where Parsl's monitoring is on, executors are given radios that record tasks, and tell their
-    workers the directory of records: it has to be on a file system that the workers share with this process."""
+    """As `LocalBackend`. If Parsl's monitoring is on, gives executors radios that record tasks. The radios also bring
+    the directory of records to the workers, so it has to be on a file system that they share with this process."""
 
     takes_all = True
 
@@ -20,10 +20,10 @@ class ParslBackend(LocalBackend):
     def start(self) -> None:
         executors, is_monitored = self._executors()
         super().start()
-        self._older_children = []  # helpers of Parsl, which compute nothing
+        self._older_children = []  # helpers of Parsl that compute nothing
         if not is_monitored:
             warn(
-                "crema: Parsl does not tell of its tasks: it needs "
+                "crema: Parsl does not report its tasks: it needs "
                 "Config(monitoring=MonitoringHub(resource_monitoring_interval=0)), loaded before the measurement",
             )
             return
@@ -43,7 +43,8 @@ class ParslBackend(LocalBackend):
         super().stop()
 
     def _executors(self):
-        """Those that run tasks, and whether they are monitored: of the loaded Parsl, else of what Coffea will load."""
+        """The executors that run tasks, and whether they are monitored: those of the loaded Parsl, or else those that
+        Coffea will load."""
         import parsl
 
         try:

@@ -1,9 +1,9 @@
-"""Tasks of Parsl's executors in the records of the processes that run them, for `parsl_backend`.
+"""Records tasks of Parsl's executors in the processes that run them, for `parsl_backend`.
 
-With Parsl's monitoring on, a task's process makes a radio at the task's begin and one at its end, in the task's thread,
-and sends a message by each. `TaskRadio` is a radio around the executor's own. It notes both moments, and writes a line
-`task` (docs/record_log.md) into a log beside the SDK's, where chunks of the same thread find it. Whatever fails costs
-records, never a task.
+If Parsl's monitoring is on, a task's process makes a radio at the begin and one at the end of the task, in the task's
+thread, and sends a message with each. `TaskRadio` wraps the executor's own radio. It notes both times, and writes a
+line `task` (docs/record_log.md) into a log beside the SDK's. Chunks of the same thread then belong to the task. A
+failure costs records, never a task.
 """
 
 import contextlib
@@ -22,33 +22,33 @@ from parsl.monitoring.radios.base import MonitoringRadioSender, RadioConfig
 
 from . import recorder
 
-# As the SDK's: Unix time that no step of the wall clock moves.
+# Unix time that does not follow steps of the wall clock, as in the SDK.
 _AHEAD_NS = time.time_ns() - time.monotonic_ns()
 
-_begun = {}  # by run, task, try: when it began. Both radios of a task live shortly, so neither can keep it
+_begun = {}  # (run, task, try): when it began. Neither radio of a task lives long enough to keep it
 _log = None
 
 
 class _Log:
-    """A record log of this process beside the SDK's, whose name and first line tell who this process is."""
+    """A record log of this process beside the SDK's log, which identifies this process by its name and first line."""
 
     def __init__(self, directory, worker):
         self.pid = os.getpid()
         places = [pathlib.Path(place) for place in (os.environ.get("CREMA_DIR"), directory) if place]
         host = glob.escape(socket.gethostname().replace("/", "_"))
         logs = [log for place in places for log in place.glob(f"{host}-{self.pid}-*-0.jsonl")]
-        told = max(logs, key=lambda log: int(log.stem.split("-")[-2]))  # older processes had this number, too
-        stem = told.name.removesuffix("0.jsonl")
+        log_of_sdk = max(logs, key=lambda log: int(log.stem.split("-")[-2]))  # older processes may have had this pid
+        stem = log_of_sdk.name.removesuffix("0.jsonl")
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
         number = 1
         while True:
             try:
-                self._descriptor = os.open(told.with_name(f"{stem}{number}.jsonl"), flags, 0o600)
+                self._descriptor = os.open(log_of_sdk.with_name(f"{stem}{number}.jsonl"), flags, 0o600)
                 break
             except FileExistsError:
                 number += 1
-        fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # it says that the process lives
-        with open(told, "rb") as log:
+        fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the lock shows that the process lives
+        with open(log_of_sdk, "rb") as log:
             process = json.loads(log.readline())
         self.write({**process, "recorder": number, "attributes": {"engine": "parsl", "worker": worker}})
 
@@ -57,20 +57,20 @@ class _Log:
 
 
 def _worker() -> str:
-    """The worker in the words of HTEX, as in the names of its logs; each process is one."""
-    told = [os.environ.get(f"PARSL_WORKER_{name}") for name in ("BLOCK_ID", "POOL_ID", "RANK")]
-    if None in told:
+    """The worker's name as in the names of HTEX's logs. Each process is a worker."""
+    names = [os.environ.get(f"PARSL_WORKER_{name}") for name in ("BLOCK_ID", "POOL_ID", "RANK")]
+    if None in names:
         return f"parsl:{os.getpid()}"
-    return "block-{}/{}/worker_{}".format(*told) + f":{os.getpid()}"
+    return "block-{}/{}/worker_{}".format(*names) + f":{os.getpid()}"
 
 
 def _note(message, directory) -> None:
     global _log
-    kind, told = message
+    kind, task = message
     if kind is not MessageType.WORKER_TASK_INFO:
         return
-    key = (told["run_id"], told["task_id"], told["try_id"])
-    if told.get("first_msg"):
+    key = (task["run_id"], task["task_id"], task["try_id"])
+    if task.get("first_msg"):
         recorder.enable(directory)
         _begun[key] = time.monotonic_ns()
         return
@@ -84,7 +84,7 @@ def _note(message, directory) -> None:
     _log.write(
         {
             "type": "task",
-            "key": f"{told['run_id']}/{told['task_id']}",
+            "key": f"{task['run_id']}/{task['task_id']}",
             "prefix": None,
             "group": None,
             "span": None,
@@ -92,7 +92,7 @@ def _note(message, directory) -> None:
             "start_ns": start_ns + _AHEAD_NS,
             "stop_ns": now_ns + _AHEAD_NS,
             "outcome": "failed" if failed else "exec_done",
-            "attempt": told["try_id"],
+            "attempt": task["try_id"],
             "worker": worker,
             "engine": "parsl",
             "queue_ns": None,
@@ -112,14 +112,15 @@ class _Sender(MonitoringRadioSender):
 
 
 class TaskRadio(RadioConfig):
-    """Sends what `radio` sends, and records tasks into `directory`. It travels with tasks: workers need crema_hep."""
+    """Sends what `radio` sends, and records tasks into `directory`. It is pickled with tasks, so workers need
+    crema_hep."""
 
     def __init__(self, radio, directory):
         self.radio = radio
         self.directory = directory
 
-    def create_receiver(self, **told):
-        return self.radio.create_receiver(**told)
+    def create_receiver(self, **options):
+        return self.radio.create_receiver(**options)
 
     def create_sender(self):
         return _Sender(self.radio.create_sender(), self.directory)

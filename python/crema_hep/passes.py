@@ -1,7 +1,8 @@
 """The pass over the data to which a chunk belongs, if its author named none.
 
-Two functions that see the same events are two passes, not a repeat. A pass is named after the decorated function, the
-prefix of the Dask task, and the phase: a span of the client or of this process, a span of Dask's, CREMA_PASS.
+Two functions that process the same events are two passes, not a repeat. The name of a pass consists of the decorated
+function, the prefix of the Dask task, and the phase: a span of the client or of this process, a span of Dask's, or
+CREMA_PASS.
 """
 
 import os
@@ -9,8 +10,8 @@ import sys
 
 from .interruption import is_interruption
 
-ANNOTATION = "crema_span"  # of Dask's tasks: the path of the client's spans
-open_spans = []  # (span, name) of this process's, the innermost last; those inside a chunk are its thread's alone
+ANNOTATION = "crema_span"  # an annotation of Dask's tasks: the path of the client's spans
+open_spans = []  # (span, name) of this process, the innermost last; spans inside a chunk belong to its thread alone
 
 
 def open_path() -> str:
@@ -19,7 +20,7 @@ def open_path() -> str:
 
 
 def pass_of(function=None, arguments=()):
-    """A name for the pass; None where nothing is known, and the SDK takes CREMA_PASS or its own span."""
+    """A name for the pass. None if nothing is known; the SDK then uses CREMA_PASS or its own span."""
     name = None if function is None else _name_of(function, arguments)
     phase, prefix = _of_task()
     if name is None and prefix is None:
@@ -32,7 +33,7 @@ def pass_of(function=None, arguments=()):
 
 
 def _name_of(function, arguments) -> str:
-    """`Processor.process`, of the processor that it is called for: a derived one is another."""
+    """For example `Processor.process`, with the class of the processor at hand: a derived class gives another name."""
     name = getattr(function, "__qualname__", None) or type(function).__qualname__
     owner, _, method = name.rpartition(".")
     if owner and not owner.endswith("<locals>") and arguments:
@@ -43,7 +44,7 @@ def _name_of(function, arguments) -> str:
 
 
 def _of_task():
-    """(phase, prefix) of the Dask task that runs on this thread, each None where it is not known."""
+    """(phase, prefix) of the Dask task that runs on this thread, each None if it is not known."""
     worker_module = sys.modules.get("distributed.worker")
     if worker_module is None:
         return None, None
@@ -58,4 +59,4 @@ def _of_task():
     except Exception as error:
         if is_interruption(error):
             raise
-        return None, None  # no task, or another Dask
+        return None, None  # no task, or an unknown Dask

@@ -1,4 +1,4 @@
-"""Figures of a measurement: the Vega-Lite specifications that `crema plot` writes, as a notebook shows them."""
+"""Figures of a measurement: shows the Vega-Lite specifications of `crema plot` in a notebook."""
 
 import base64
 import difflib
@@ -15,16 +15,16 @@ from . import program
 
 _NOT_DRAWN = ": not drawn: "
 _SVG, _PNG = "image/svg+xml", "image/png"
-_LARGEST_SVG = 1_000_000  # characters: a notebook keeps them, and 12,000 boxes take four times as many
-# Written beside the picture where there is no renderer: here that is a file that is gone by then.
+_LARGEST_SVG = 1_000_000  # characters, because the notebook stores them; 12,000 boxes take four times as many
+# The program writes this file if there is no renderer; here it is in a temporary directory.
 _WROTE_INSTEAD = re.compile(r"; wrote Vega-Lite specifications instead, [^;]*")
 _LONGEST_NAME = 60
 
 
 def names(document) -> list:
-    """What can be drawn of a run with this document, `compare_<metric>` apart: that is there for each of its metrics.
+    """The figures that crema can draw of this document, without `compare_<metric>`, which exists for each metric.
 
-    Raises ProgramError where the program is missing.
+    Raises ProgramError if the program is missing.
     """
     kinds = [line.split()[0] for line in program.run("plot", "--list").splitlines() if line.strip()]
     recorded = dict.fromkeys(row.get("name") for row in document.get("custom_metrics") or ())
@@ -32,14 +32,14 @@ def names(document) -> list:
 
 
 def _short(name) -> str:
-    """In one line, cut, its control signs, direction signs and lone surrogates replaced."""
+    """The text in one line, cut, with control characters, direction marks and lone surrogates replaced."""
     spaced = " ".join((name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "…").split())
-    # categories of the Unicode standard, section 4.5: control, format (direction signs among them), surrogate
+    # categories of the Unicode standard, section 4.5: control, format (with direction marks), surrogate
     return "".join("\ufffd" if unicodedata.category(sign) in ("Cc", "Cf", "Cs") else sign for sign in spaced)
 
 
 def _check_name(name, document) -> None:
-    """Raises ValueError with what is near to an unknown name, or with all that is known."""
+    """Raises ValueError for an unknown name, with similar names, or with all known names."""
     known = names(document)
     compared = [f"compare_{metric}" for metric in document.get("metrics") or ()]
     if name in known or name in compared:
@@ -51,7 +51,7 @@ def _check_name(name, document) -> None:
 
 
 def _renderer() -> list:
-    """The kernel's own Python where it can draw; the program does not see which one asks."""
+    """The kernel's own Python, if it can draw: the program does not know which Python started it."""
     named = os.environ.get("CREMA_PLOT_PYTHON")
     if not named and importlib.util.find_spec("vl_convert") is not None:
         named = sys.executable
@@ -59,10 +59,10 @@ def _renderer() -> list:
 
 
 class Plot:
-    """One figure. A notebook draws its specification; where it cannot, the SVG stands in.
+    """One figure. A notebook draws its specification, or shows the SVG if it cannot.
 
-    `spec` is the Vega-Lite specification with its data, a dictionary; where the measurement has no figures for it,
-    None, and `reason` says why.
+    `spec` is the Vega-Lite specification with its data, a dictionary. If the measurement has no figures for it, `spec`
+    is None, and `reason` says why.
     """
 
     def __init__(self, source, name, options=()):
@@ -83,14 +83,14 @@ class Plot:
                 self.spec = json.loads(path.read_text(encoding="utf-8"))
 
     def save(self, path) -> pathlib.Path:
-        """Writes a .png, .svg, .pdf or .json, which needs no vl-convert. Raises ProgramError where it cannot."""
+        """Writes a .png, .svg, .pdf or .json; only .json needs no vl-convert. Raises ProgramError if it fails."""
         if self.reason is not None:
             raise program.ProgramError(f"crema: {self._summary()}")
         program.run(*self._arguments, *_renderer(), "-o", path)
         return pathlib.Path(path)
 
     def svg(self) -> str:
-        """The figure as SVG. Raises ProgramError that says why there is none."""
+        """The figure as SVG. Raises ProgramError with the reason if there is none."""
         return self._drawn("svg").decode("utf-8")
 
     def _drawn(self, kind) -> bytes:
@@ -103,7 +103,7 @@ class Plot:
         return self._pictures[kind]
 
     def _picture(self) -> dict:
-        """What stands in where a specification is not drawn: the SVG, of a large one the PNG."""
+        """The picture for programs that do not draw specifications: the SVG, or the PNG if the SVG is large."""
         svg = self.svg()
         if len(svg) <= _LARGEST_SVG:
             return {_SVG: svg}
@@ -119,7 +119,7 @@ class Plot:
         return f"application/vnd.vegalite.v{major}+json"
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
-        """What IPython asks for: https://ipython.readthedocs.io/en/stable/config/integrating.html."""
+        """IPython calls this: https://ipython.readthedocs.io/en/stable/config/integrating.html."""
         bundle = {"text/plain": self._summary()}
         if self.spec is None:
             return bundle

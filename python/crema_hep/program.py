@@ -1,4 +1,4 @@
-"""The program `crema`, which computes every metric: Python only starts it, and reads the document that it writes."""
+"""Starts the program `crema`, which computes every metric. Python only reads the document that it writes."""
 
 import os
 import pathlib
@@ -16,18 +16,18 @@ _MISSING = (
 
 
 class ProgramError(RuntimeError):
-    """The program could not do what it was asked for; the text is its own line."""
+    """The program failed; the text is its own error line."""
 
 
 def _usable(packaged: pathlib.Path) -> str:
     complaint = requirements.glibc_complaint(requirements.glibc_version())
-    if complaint:  # the loader's own words would tell no remedy
+    if complaint:  # the loader's own message names no remedy
         raise ProgramError(f"crema: {complaint}")
     return str(packaged)
 
 
 def path() -> str:
-    """CREMA_PROGRAM, the wheel's program, or the one on the PATH. Raises ProgramError where there is none."""
+    """CREMA_PROGRAM, the wheel's program, or the one on the PATH. Raises ProgramError if there is none."""
     packaged = pathlib.Path(__file__).parent / "bin" / "crema"
     named = os.environ.get("CREMA_PROGRAM") or (_usable(packaged) if packaged.exists() else shutil.which("crema"))
     if not named:
@@ -35,24 +35,25 @@ def path() -> str:
     return named
 
 
-def run(*arguments, told="") -> str:
-    """What the program prints, and is `told` on its input. Raises ProgramError with its line where it fails.
+def run(*arguments, text="") -> str:
+    """Runs the program with `text` on its standard input, and returns its output. Raises ProgramError with its error
+    line.
 
-    It is not recorded itself.
+    The program itself is not recorded.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
     try:
         done = subprocess.run(
             [path(), *map(str, arguments)],
             env=environment,
-            input=told,
+            input=text,
             capture_output=True,
             text=True,
             encoding="utf-8",
             errors="replace",
             check=False,
         )
-    except (OSError, ValueError) as error:  # ValueError: an argument that no program can be given
+    except (OSError, ValueError) as error:  # ValueError: an argument that cannot be passed to a program
         raise ProgramError(f"crema: cannot run {path()}: {getattr(error, 'strerror', None) or error}") from error
     if done.returncode != 0:
         raise ProgramError(done.stderr.strip() or f"crema: {path()} ended with status {done.returncode}")
@@ -60,7 +61,7 @@ def run(*arguments, told="") -> str:
 
 
 def lines(*arguments):
-    """What the program prints, line by line while it does. Raises ProgramError, at the end, where it fails."""
+    """Yields the lines of the program's output as they come. Raises ProgramError at the end if the program failed."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
     with tempfile.TemporaryFile() as errors:
         try:
@@ -85,7 +86,7 @@ def main() -> None:
     """The command `crema`."""
     try:
         named = path()
-        if os.path.exists(sys.argv[0]) and os.path.samefile(named, sys.argv[0]):  # found on the PATH: for ever
+        if os.path.exists(sys.argv[0]) and os.path.samefile(named, sys.argv[0]):  # it would call itself for ever
             raise ProgramError(_MISSING)
         os.execv(named, ["crema", *sys.argv[1:]])
     except ProgramError as error:

@@ -1,7 +1,7 @@
 """Recording on and off, and the process's log at fork and exit.
 
-Recording is on where CREMA_DIR names a directory, or after `enable`. The SDK's sampler is a native thread, and CPython
-warns at os.fork() when there are such: so in Python it runs only if CREMA_INTERVAL or `interval` asks for it.
+Recording is on if CREMA_DIR names a directory, or after `enable`. The SDK's sampler is a native thread, and CPython
+warns at os.fork() if there are such threads. So in Python it runs only if CREMA_INTERVAL or `interval` asks for it.
 """
 
 import ctypes
@@ -22,8 +22,8 @@ _end = library.functions["crema_end"]
 _named_at_start = os.environ.get("CREMA_DIR", "")
 _absolute_at_start = os.path.abspath(_named_at_start) if _named_at_start else ""
 
-before_writing = []  # functions that write what Python keeps beside the SDK
-_directory = None  # what recording was first switched on with: a process keeps its log
+before_writing = []  # functions that write data that Python keeps outside the SDK
+_directory = None  # the arguments with which recording was first switched on: a process keeps its log
 
 
 def enable(
@@ -38,13 +38,14 @@ def enable(
 ) -> bool:
     """Starts or resumes recording into `directory` (default: CREMA_DIR); returns whether it is on afterwards.
 
-    `interval` is the sampler's, in seconds; 0 or None: no sampler, unless CREMA_INTERVAL asks for one. What else is
-    None takes the environment variable's value. While recording is on this changes nothing, and a process keeps the
-    directory of its first log: `directory()` tells it. Never raises; where it cannot be, a line on stderr says why.
+    `interval` is that of the sampler, in seconds; 0 or None: no sampler, unless CREMA_INTERVAL asks for one. Any other
+    argument that is None takes the value of the environment variable. While recording is on, this changes nothing. A
+    process keeps the directory of its first log: `directory()` returns it. Never raises; if it fails, a line on stderr
+    says why.
     """
     global _directory
     try:
-        library.name_gpu_library()  # a program may ask for it after the import
+        library.name_gpu_library()  # a program may set it after the import
         options = library.Options(size=ctypes.sizeof(library.Options))
         options.directory = library.encoded_or_none(os.fspath(directory) if directory is not None else None)
         options.run_id = library.encoded_or_none(run_id)
@@ -58,7 +59,7 @@ def enable(
         elif interval is not None or os.environ.get("CREMA_INTERVAL", "0") == "0":
             options.interval_seconds = -1
         is_on = bool(_enable(ctypes.byref(options)))
-        stacks = sys.modules.get("crema_hep.stacks")  # else the package begins with it, as soon as it is imported
+        stacks = sys.modules.get("crema_hep.stacks")  # otherwise the package already begins with it when it is imported
         if stacks is not None:
             stacks.begin_if_asked()
         if is_on and _directory is None:
@@ -72,7 +73,7 @@ def enable(
 
 
 def disable() -> None:
-    """Stops recording; open guards end quietly. `enable` goes on with the same log."""
+    """Stops recording; open guards end without a record. `enable` continues the same log."""
     _write_what_python_keeps()
     _disable()
 
@@ -83,13 +84,14 @@ def enabled() -> bool:
 
 
 def flush() -> None:
-    """Writes what is kept per process, and asks the disk to keep the log (fdatasync(2)). Chunks need no flush."""
+    """Writes what the process still holds in memory, and makes the disk keep the log (fdatasync(2)). Chunks need no
+    flush."""
     _write_what_python_keeps()
     _flush()
 
 
 def end() -> None:
-    """Ends this process's log, as its exit does. What is recorded afterwards is lost."""
+    """Ends this process's log, as its exit does. Later records are lost."""
     _write_what_python_keeps()
     _end()
 
@@ -105,7 +107,7 @@ def directory():
 
 
 def named_directory() -> str:
-    """CREMA_DIR, absolute as the SDK makes it; empty where it is not set."""
+    """CREMA_DIR as an absolute path, as in the SDK; empty if it is not set."""
     named = os.environ.get("CREMA_DIR", "")
     if named == _named_at_start:
         return _absolute_at_start
@@ -113,48 +115,48 @@ def named_directory() -> str:
 
 
 def version():
-    """The SDK's version; None where it is not loaded."""
+    """The SDK's version; None if the SDK is not loaded."""
     text = library.functions["crema_version"]()
     return None if text is None else text.decode()
 
 
 _VARIABLE = "CREMA_DIR"
 _waits_for_children = False
-_told_before = []  # what stood in the variable, and in what is handed on, before children were told
+_values_before = []  # earlier values of the variable, and of multiprocessing's configuration
 
 
-def tell_children(directory) -> None:
-    """Children that begin from now on record into the directory; None: as before the last call with one.
+def record_children(directory) -> None:
+    """Makes children that begin from now on record into the directory. None: as before the last call with a directory.
 
-    Programs are told by CREMA_DIR. A fork server that runs already has an environment of its own, so its children are
-    told by what `multiprocessing` hands each child of the process that it is a child of.
+    Programs get the directory by CREMA_DIR. A fork server that runs already has an environment of its own, so its
+    children get it by the configuration that `multiprocessing` passes from each process to its children.
     """
     process = sys.modules.get("multiprocessing.process")
     handed = getattr(process.current_process(), "_config", {}) if process is not None else {}
     if directory is not None:
-        _told_before.append((os.environ.get(_VARIABLE), handed.get("crema")))
+        _values_before.append((os.environ.get(_VARIABLE), handed.get("crema")))
         handed["crema"] = os.environ[_VARIABLE] = os.path.abspath(directory)
         return
-    variable, told = _told_before.pop()
-    for place, name, before in ((os.environ, _VARIABLE, variable), (handed, "crema", told)):
+    variable, configured = _values_before.pop()
+    for place, name, before in ((os.environ, _VARIABLE, variable), (handed, "crema", configured)):
         if before is None:
             place.pop(name, None)
         else:
             place[name] = before
 
 
-def _begin_as_told() -> None:
+def _begin_as_configured() -> None:
     process = sys.modules.get("multiprocessing.process")
-    told = getattr(process.current_process(), "_config", {}).get("crema") if process is not None else None
-    if told and not enabled() and os.environ.get("CREMA_OFF") != "1":
-        enable(told)
+    directory = getattr(process.current_process(), "_config", {}).get("crema") if process is not None else None
+    if directory and not enabled() and os.environ.get("CREMA_OFF") != "1":
+        enable(directory)
 
 
 def _begin_as_child() -> None:
     _end_with_multiprocessing()
     if _waits_for_children:
         _begin_as_named()
-    _begin_as_told()
+    _begin_as_configured()
 
 
 def _begin_as_named() -> None:
@@ -163,8 +165,8 @@ def _begin_as_named() -> None:
 
 
 def _is_fork_server() -> bool:
-    """A fork server imports modules for its children (the main one, from Python 3.14 on), and works on nothing itself:
-    it has no log, and no thread of ours."""
+    """Whether this is a fork server. It imports modules for its children (from Python 3.14 on, the main module), and
+    does no work itself. So it gets no log, and no thread of crema's."""
     functions = set()
     frame = sys._getframe()
     while frame is not None:
@@ -175,38 +177,39 @@ def _is_fork_server() -> bool:
 
 
 def _end_with_multiprocessing() -> None:
-    """Children of multiprocessing leave by os._exit, which runs its finalizers and no exit handler."""
+    """Registers the end of the log as a finalizer: children of multiprocessing leave by os._exit, which runs no exit
+    handler."""
     from multiprocessing import util
 
     util.Finalize(None, end, exitpriority=-100)
 
 
 class _ForkedChild:
-    """What multiprocessing asks for to call a function in a child, once it has forgotten the parent's finalizers."""
+    """Makes multiprocessing call a function in each child, after the child has forgotten the parent's finalizers."""
 
 
 _forked_child = _ForkedChild()
 
 
-def _tell_multiprocessing() -> None:
+def _register_with_multiprocessing() -> None:
     util = sys.modules.get("multiprocessing.util")
     if util is not None:
         util.register_after_fork(_forked_child, lambda _: _begin_as_child())
 
 
 def _start() -> None:
-    os.register_at_fork(after_in_child=_tell_multiprocessing)
-    _tell_multiprocessing()  # a child of the fork server imports its main module before it is made a child
+    os.register_at_fork(after_in_child=_register_with_multiprocessing)
+    _register_with_multiprocessing()  # a fork server's child imports its main module before it is set up as a child
     process = sys.modules.get("multiprocessing.process")
     if process is not None and process.parent_process() is not None:
         _end_with_multiprocessing()
     global _waits_for_children
     _waits_for_children = _is_fork_server()
     if _waits_for_children:
-        _disable()  # else the next question whether it is on begins a log
+        _disable()  # otherwise the next check whether recording is on begins a log
     else:
         _begin_as_named()
-        _begin_as_told()
+        _begin_as_configured()
 
 
 if library.IS_LOADED:

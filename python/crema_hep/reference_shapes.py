@@ -1,4 +1,4 @@
-"""Chunks and time series as roastcoffea has them: docs/from_roastcoffea.md, "Fields of a chunk"."""
+"""Chunks and time series in roastcoffea's shape: docs/from_roastcoffea.md, "Fields of a chunk"."""
 
 from datetime import datetime, timedelta, timezone
 
@@ -24,7 +24,7 @@ def _memory_section(row) -> dict:
 
 
 def _custom_metrics(rows) -> dict:
-    """{name: sum}; a name with several units stands once for each, as `name (unit)`."""
+    """{name: sum}. A name with several units has an entry for each, `name (unit)`."""
     names = [row["name"] for row in rows]
     return {
         row["name"] if names.count(row["name"]) == 1 else f"{row['name']} ({row['unit']})": row["sum"] for row in rows
@@ -32,7 +32,7 @@ def _custom_metrics(rows) -> dict:
 
 
 def chunk_metrics(row) -> dict:
-    """An attempt as `crema export --to chunks` gives it, with roastcoffea's names beside the program's."""
+    """An attempt as `crema export --to chunks` gives it, with roastcoffea's names as well."""
     start_ns, stop_ns = row.get("start_ns"), row.get("stop_ns")
     return {
         **row,
@@ -52,7 +52,8 @@ def chunk_metrics(row) -> dict:
 
 
 def tracking_data(timelines, start_ns) -> dict:
-    """{series: {time: value}} for `worker_counts`, {series: {worker: [(time, value), ...]}} for the others.
+    """{series: points}. The points of `worker_counts` are {time: value}, those of the others {worker: [(time, value),
+    ...]}.
 
     Times are in UTC. A series that was not measured is empty.
     """

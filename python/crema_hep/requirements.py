@@ -1,4 +1,4 @@
-"""What the package needs of Python and of the system. Old interpreters read this module too: it says what to do."""
+"""Checks the Python and the system that the package needs. Old interpreters have to read this module, too."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ def _text(version):
 
 
 def check_python(found=sys.version_info):
-    """Raises ImportError where this Python is too old."""
+    """Raises ImportError if this Python is too old."""
     if tuple(found[:2]) < OLDEST_PYTHON:
         raise ImportError(
             f"crema_hep needs Python {_text(OLDEST_PYTHON)} or newer, and this is {_text(found[:2])} "
@@ -22,7 +22,7 @@ def check_python(found=sys.version_info):
 
 
 def glibc_version():
-    """The C library's version, as (2, 36); None where it is another one (musl)."""
+    """The version of glibc, as (2, 36); None if the C library is another one (musl)."""
     try:
         name, version = os.confstr("CS_GNU_LIBC_VERSION").split()
     except (AttributeError, OSError, ValueError):
@@ -31,7 +31,7 @@ def glibc_version():
 
 
 def glibc_complaint(found):
-    """Why the wheel's native parts do not run with this C library, and what to do; "" where they do."""
+    """Why the wheel's native parts do not run with this C library, and what to do; "" if they run."""
     if found is not None and found >= OLDEST_GLIBC:
         return ""
     here = "another C library" if found is None else "glibc " + _text(found)

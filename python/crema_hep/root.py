@@ -1,6 +1,6 @@
-"""RDataFrame from Python: `crema_hep.root.track(frame, "ttbar")`, for frames of this process and distributed ones.
+"""RDataFrame from Python: `crema_hep.root.track(frame, "ttbar")`, for local and distributed frames.
 
-The guards are those of C++ (crema/root.h): ROOT's interpreter compiles them once in a process. docs/root.md is the
+The guards are those of C++ (crema/root.h). ROOT's interpreter compiles them once in a process. docs/root.md is the
 guide.
 """
 
@@ -43,10 +43,10 @@ _executions = {}  # (dataset, pass, files): how many event loops of distributed 
 
 
 class TrackedFrame:
-    """Keeps a frame tracked as long as it lives. The frame keeps it too.
+    """Keeps a frame tracked as long as this object lives. The frame keeps this object alive, too.
 
-    `compile_seconds`: what ROOT's interpreter took to compile crema's guards; None where they were compiled already, or
-    nothing is recorded.
+    `compile_seconds`: how long ROOT's interpreter took to compile crema's guards; None if they were already compiled,
+    or if recording is off.
     """
 
     def __init__(self, dataset, handle=None, compile_seconds=None, where=""):
@@ -61,19 +61,19 @@ class TrackedFrame:
 
 
 def track(frame, dataset=None, *, pass_=None, entries_per_chunk=0) -> TrackedFrame:
-    """Makes a chunk of each task of each event loop of the frame that `frame` belongs to (any node): as
-    `crema::TrackDataFrame`.
+    """Makes each task of each event loop of a frame a chunk, as `crema::TrackDataFrame` does. `frame` may be any node
+    of it.
 
         events = ROOT.RDataFrame("Events", files)
         crema_hep.root.track(events, "ttbar")
 
-    `dataset`: of the chunks; None: the name of the sample, where the frame has samples. `entries_per_chunk`: longer
-    tasks are several chunks; without implicit multi-threading a file is one task. Call it before you book actions.
+    `dataset`: that of the chunks; None: the name of the sample, if the frame has samples. `entries_per_chunk`: a longer
+    task becomes several chunks; without implicit multi-threading a file is one task. Call this before you book actions.
 
-    A frame that is distributed by Dask is tracked on its workers; attach crema to the cluster (`crema_hep.attach`,
+    A frame that Dask distributes is tracked on the workers: attach crema to the cluster (`crema_hep.attach`,
     `MetricsCollector`).
 
-    While recording is off it does nothing. Raises TypeError for what is no frame, `sdk.SdkError` where the SDK's
+    While recording is off, it does nothing. Raises TypeError if `frame` is no frame, and `sdk.SdkError` if the SDK's
     headers are missing or ROOT cannot compile them.
     """
     options = (dataset or "", pass_ or "", int(entries_per_chunk))
@@ -124,7 +124,7 @@ def _distributed_head(frame):
 
 
 def _track_tasks(head, options) -> None:
-    """Has each task of a distributed frame track the frame that it makes."""
+    """Makes each task of a distributed frame track the frame that the task makes."""
     make_creator = head._generate_rdf_creator
 
     def make_tracking_creator():
@@ -139,7 +139,7 @@ def _track_tasks(head, options) -> None:
 
 
 def _create_tracked(create, options, range_):
-    """On a worker: the frame of one task, tracked. Tasks of one process may share it."""
+    """On a worker: tracks the frame of one task. Tasks of one process may share the frame."""
     task = create(range_)
     if task.rdf is not None and not hasattr(task.rdf, _ATTRIBUTE):
         _track(task.rdf, options, counts_loops=False)

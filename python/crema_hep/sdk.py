@@ -8,19 +8,19 @@ _CURE = "install the wheel crema-hep, or install the SDK with CMake, and name th
 
 
 class SdkError(RuntimeError):
-    """The SDK was not found, or does not work; the text says what to do."""
+    """The SDK is missing or does not work; the text says what to do."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Sdk:
-    """Paths as texts."""
+    """Paths of the headers and the library, as strings."""
 
     include: str
     library: str
 
 
 def find() -> Sdk:
-    """The wheel's, which lies in the folder of this package; where it has none, that of the prefix CREMA_PREFIX. Raises
+    """The SDK of the wheel, in the folder of this package; if it has none, the SDK in the prefix CREMA_PREFIX. Raises
     SdkError."""
     package = pathlib.Path(__file__).parent
     if (package / "include/crema/root.h").exists() and (package / "lib/libcrema_cpp.so").exists():

@@ -14,11 +14,11 @@ _is_open = library.functions["crema_section_is_open"]
 _KEPT_NAMES = 4096
 
 
-_names = {}  # what the C API takes, by name
+_names = {}  # name: the name as the C API takes it
 
 
 def _encode(name, error) -> bytes:
-    """Of a name that is not among them, for this reason: it is new, or no dictionary takes it."""
+    """Encodes a name that is not in `_names`: it is new, or it cannot be the key of a dictionary."""
     if is_interruption(error):
         raise error
     text = library.encoded(name)
@@ -33,8 +33,9 @@ class track_section(Guard):
         with track_section("select"):
             with track_section("jets"):  # select/jets
 
-    Inside a chunk it goes into the chunk's record, elsewhere into the process's. `track_section(self, "select")`, as in
-    a processor, is the same. A block that is left by an exception counts as failed. Never raises; costs about 0.4 us.
+    Inside a chunk the section goes into the chunk's record, elsewhere into that of the process. `track_section(self,
+    "select")`, as in a processor, is the same. If an exception leaves the block, it counts as failed. Never raises;
+    costs about 0.4 us.
     """
 
     __slots__ = ("_name",)
@@ -50,7 +51,7 @@ class track_section(Guard):
             name = _encode(self._name, error)
         try:
             number = _open(name)
-        except BaseException:  # a signal's handler raised it after the call, whose result is gone
+        except BaseException:  # a signal handler raised it after the call, and the result is lost
             take_back()
             raise
         if not self._open:
@@ -75,7 +76,7 @@ track_time = track_section
 
 
 class track_cpu_section(track_section):
-    """A section whose CPU time is kept too, for about 1 us more."""
+    """A section that also records its CPU time, for about 1 us more."""
 
     __slots__ = ()
 

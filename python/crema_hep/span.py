@@ -11,11 +11,11 @@ from .passes import ANNOTATION, open_path, open_spans
 
 _begin = library.functions["crema_span_begin"]
 _annotations = []  # (span, what annotates Dask's tasks while it is open)
-_measurements = 0  # of Dask clusters, by this process
+_measurements = 0  # measurements of Dask clusters by this process
 
 
 def annotate_tasks(begin: bool) -> None:
-    """Tasks that are submitted inside a span carry its path, while this process measures a Dask cluster."""
+    """While this process measures a Dask cluster, tasks that are submitted inside a span carry its path."""
     global _measurements
     _measurements += 1 if begin else -1
 
@@ -26,7 +26,7 @@ class span(Scope):
     with span("postprocess"):
         ...
 
-    On the client of a Dask cluster that is measured, tasks that are submitted inside it belong to this phase too.
+    While crema measures a Dask cluster, tasks that its client submits inside the block belong to this phase, too.
     """
 
     __slots__ = ("_name",)
@@ -62,7 +62,8 @@ class span(Scope):
 
 
 def _take(entries, owner):
-    """Takes the owner's innermost entry out; None where there is none. Other threads may do so meanwhile."""
+    """Removes and returns the owner's innermost entry; None if there is none. Other threads may do so at the same
+    time."""
     for entry in reversed(entries.copy()):
         if entry[0] is owner:
             with contextlib.suppress(ValueError):

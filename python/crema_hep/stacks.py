@@ -1,9 +1,9 @@
-"""Which functions a section is made of, with CREMA_STACKS=HZ (docs/inside.md).
+"""Records which functions a section spends its CPU time in, with CREMA_STACKS=HZ (docs/inside.md).
 
-A thread looks HZ times a second, at random moments, at the threads that have a chunk open. Of those that are on a CPU
-it counts the stack of Python, by dataset and section: once for each 1/HZ seconds of CPU time since it counted before.
-The counts are written each ten seconds, and as the process ends. While nobody asks for stacks, no method is changed and
-no thread runs.
+HZ times a second, at random moments, a thread looks at the threads that have a chunk open. If one of them is on a CPU,
+it counts that thread's Python stack, by dataset and section: once for each 1/HZ seconds of CPU time since it last
+counted. It writes the counts each ten seconds, and when the process ends. If nobody asks for stacks, no method is
+changed and no thread runs.
 """
 
 import atexit
@@ -25,11 +25,11 @@ _write = library.functions["crema_write_stacks"]
 _enabled = library.functions["crema_enabled"]
 
 LEAST_HERTZ, MOST_HERTZ = 1, 1000
-MOST_STACKS = 10_000  # between two lines
-MOST_FRAMES = 128  # of a stack, the innermost
-MOST_NAME = 256  # characters of a function's
-MOST_PATH = 4096  # of its file, and of a dataset
-MOST_LINE_BYTES = 500_000  # of half a line that readers take
+MOST_STACKS = 10_000  # seconds between two lines
+MOST_FRAMES = 128  # the innermost functions of a stack that are kept
+MOST_NAME = 256  # characters of a function's name
+MOST_PATH = 4096  # characters of its file, and of a dataset
+MOST_LINE_BYTES = 500_000  # bytes: half of a line that readers accept
 WRITE_SECONDS = 10
 LOOK_TWICE_SECONDS = 20e-6
 PAUSE_SECONDS = 1
@@ -39,7 +39,7 @@ _NAMES = {CUT_FRAMES: "(outer frames)", OTHER_STACKS: OTHER}
 
 
 def asked_hertz() -> float:
-    """Of CREMA_STACKS; 0: nobody asks, or what stands there is no rate."""
+    """The rate in CREMA_STACKS. 0: it is not set, or it is no rate."""
     try:
         hertz = float(os.environ.get("CREMA_STACKS") or 0)
     except ValueError:
@@ -48,12 +48,12 @@ def asked_hertz() -> float:
 
 
 class _Thread:
-    """What a thread of Python has open."""
+    """The guards that a Python thread has open."""
 
     __slots__ = ("clock", "cpu_ns", "due_ns", "chunks", "names")
 
     def __init__(self):
-        self.clock = time.pthread_getcpuclockid(threading.get_ident())  # a number that names it, also once it is gone
+        self.clock = time.pthread_getcpuclockid(threading.get_ident())  # valid after the thread's end, too
         self.cpu_ns = time.clock_gettime_ns(self.clock)
         self.due_ns = 0  # CPU time that no sample stands for yet
         self.chunks = []  # (guard, dataset, sections open around it, frames below it), the innermost last
@@ -65,13 +65,13 @@ class _Counts:
 
     def __init__(self):
         self.stacks = {}  # [samples, their squares] by (dataset, section, ids of codes, the innermost first)
-        self.codes = {}  # by id, which they keep as long as they are here. Their own hash takes microseconds
+        self.codes = {}  # code objects by id, unique while they are kept here. Their hash takes microseconds
 
     def add(self, dataset, section, codes, samples) -> None:
         ids = tuple(code if type(code) is int else id(code) for code in codes)
         row = self.stacks.get((dataset, section, ids))
         if row is None:
-            if len(self.stacks) >= 2 * MOST_STACKS:  # names of sections may hold counters
+            if len(self.stacks) >= 2 * MOST_STACKS:  # names of sections may contain counters
                 dataset, section = None, (OTHER,)
             if len(self.stacks) >= MOST_STACKS:
                 ids = (OTHER_STACKS,)
@@ -83,16 +83,16 @@ class _Counts:
 
 
 class _Sampler:
-    """The thread that looks, and what it sees."""
+    """The sampling thread, and its counts."""
 
     def __init__(self):
-        self.threads = {}  # by ident: those that have a chunk open
+        self.threads = {}  # threads by ident, if they have a chunk open
         self.hertz = 0
-        self.lock = threading.RLock()  # of `counts`; the handler of a signal may write them, too
+        self.lock = threading.RLock()  # of `counts`, which a signal handler may write, too
         self.counts = _Counts()
         self.stop = threading.Event()
         self.runner = None
-        self.cost_ns = 0  # of CPU time, since the line before
+        self.cost_ns = 0  # seconds of CPU time since the line before
 
     def enter(self, guard, depth) -> None:
         ident = threading.get_ident()
@@ -132,13 +132,13 @@ class _Sampler:
         self.runner = runner
         try:
             runner.start()
-        except RuntimeError:  # no thread can be had, or the interpreter ends: no stacks then
+        except RuntimeError:  # no thread can start, or the interpreter ends: no stacks
             self.hertz = 0
 
     def run(self, stop) -> None:
         period, due = 1 / self.hertz, time.monotonic() + WRITE_SECONDS
         looked_ns = time.thread_time_ns()
-        chance = random.Random()  # what repeats in step with this thread would be seen at one place only
+        chance = random.Random()  # code that repeats in step with this thread would be seen at one place only
         while not stop.wait(period * chance.uniform(0.5, 1.5)):
             if self.threads:
                 self.look(1e9 * period)
@@ -150,7 +150,8 @@ class _Sampler:
                 self.write()
 
     def look(self, period_ns) -> None:
-        """Who is on a CPU now: those whose clock moves while this thread sleeps for a moment."""
+        """Counts the stacks of the threads that are on a CPU now: their clocks move while this thread sleeps for a
+        moment."""
         seen = []
         for ident, thread in list(self.threads.items()):
             try:
@@ -167,7 +168,7 @@ class _Sampler:
             used_ns, thread.cpu_ns = now_ns - thread.cpu_ns, now_ns
             if now_ns == before_ns or not thread.chunks:
                 continue
-            # On a busy machine it may have run for microseconds only: as this thread gave the interpreter's lock up.
+            # On a busy machine it may have run for only microseconds, when this thread released the interpreter's lock.
             samples, thread.due_ns = divmod(thread.due_ns + used_ns, period_ns)
             if samples < 1:
                 continue
@@ -193,7 +194,7 @@ class _Sampler:
             self.counts.add(dataset, section, codes, samples)
 
     def write(self) -> None:
-        """What was counted since the last time, a line for each dataset and section."""
+        """Writes what was counted since the last time, a line for each dataset and section."""
         with self.lock:
             counts, self.counts = self.counts, _Counts()
         cost_ns, self.cost_ns = self.cost_ns, 0
@@ -208,8 +209,8 @@ class _Sampler:
             _write(b"", 0, cost_ns)
 
     def pause(self) -> None:
-        """Ends the thread, until the next chunk or section begins: CPython warns of forks beside one, also of one that
-        began right after the fork."""
+        """Ends the thread until the next chunk or section begins, because CPython warns of a fork while there are
+        threads, even of one that began right after the fork."""
         runner, self.runner = self.runner, None
         if runner is None or runner is threading.current_thread():
             return
@@ -218,7 +219,7 @@ class _Sampler:
         runner.join(PAUSE_SECONDS)
         task = f"/proc/self/task/{runner.native_id}"
         patience = time.monotonic() + PAUSE_SECONDS
-        while os.path.exists(task) and time.monotonic() < patience:  # the interpreter is done with it, the kernel not
+        while os.path.exists(task) and time.monotonic() < patience:  # the kernel may still have it
             time.sleep(1e-4)
 
 
@@ -229,7 +230,7 @@ def _clean(text, most) -> str:
 def _function(code) -> list:
     if type(code) is int:
         return [_NAMES[code], None, None]
-    name = getattr(code, "co_qualname", code.co_name)  # Python 3.10 knows the short name only
+    name = getattr(code, "co_qualname", code.co_name)  # Python 3.10 has only the short name
     return [_clean(name, MOST_NAME), _clean(code.co_filename, MOST_PATH), code.co_firstlineno]
 
 
@@ -238,7 +239,7 @@ def _path(section) -> str:
 
 
 def _lines(dataset, section, rows, codes, hertz):
-    """The fields of as many lines as are needed."""
+    """Yields the fields of as many lines as are needed."""
     place = {"dataset": dataset, "section": _path(section), "hertz": hertz}
     functions, numbers, stacks, size = [], {}, [], 0
     for ids, (samples, squares) in rows:
@@ -268,27 +269,28 @@ _changed = False
 
 
 def begin_if_asked() -> None:
-    """From now on chunks and sections tell the sampler of themselves, if CREMA_STACKS is set."""
+    """If CREMA_STACKS is set, makes chunks and sections report to the sampler from now on."""
     global _changed
     _sampler.hertz = asked_hertz() if _enabled() else 0
     if _sampler.hertz:
         _write(b"", 0, 0)  # the SDK leaves stacks to this package
     if _sampler.hertz and not _changed:
         _changed = True
-        _tell_of_chunks()
-        _tell_of_sections()
+        _watch_chunks()
+        _watch_sections()
         recorder.before_writing.append(write)
         atexit.register(write)
         os.register_at_fork(before=lambda: _sampler.pause(), after_in_child=_forget_parent)
 
 
 def write() -> None:
-    """What was counted until now, into the log."""
+    """Writes what was counted until now into the log."""
     _sampler.write()
 
 
 def _forget_parent() -> None:
-    """A forked child has neither the thread nor what the parent counted. A chunk that is open is the parent's."""
+    """Resets the sampler in a forked child, which has no sampling thread. The counts and the open chunks are the
+    parent's."""
     global _sampler
     hertz = _sampler.hertz
     _sampler = _Sampler()
@@ -303,26 +305,27 @@ def _depth(frame) -> int:
     return depth
 
 
-def _told(tell, *arguments) -> None:
-    """A guard works without this: what fails here fails quietly, and what comes from outside goes on."""
+def _safely(call, *arguments) -> None:
+    """Calls the function for a guard. The guard works without it, so its own errors are ignored, and those from outside
+    are passed on."""
     try:
-        tell(*arguments)
+        call(*arguments)
     except Exception as error:
         if is_interruption(error):
             raise
 
 
-# What is open is noted before the guard begins, and forgotten before it ends: what a signal's handler raises in between
-# leaves no guard open.
+# The entry is made before the guard begins, and removed before it ends. So an exception that a signal handler raises in
+# between leaves no guard open.
 
 
-def _tell_of_chunks() -> None:
+def _watch_chunks() -> None:
     enter, leave = TrackMetrics.__enter__, TrackMetrics.__exit__
 
     @functools.wraps(enter)
     def __enter__(self):
         if _sampler.hertz and _enabled():
-            _told(_enter_chunk, self, sys._getframe(1))
+            _safely(_enter_chunk, self, sys._getframe(1))
         try:
             return enter(self)
         except BaseException:
@@ -332,7 +335,7 @@ def _tell_of_chunks() -> None:
     @functools.wraps(leave)
     def __exit__(self, kind, error, trace):
         try:
-            _told(_sampler.leave, self)
+            _safely(_sampler.leave, self)
         finally:
             leave(self, kind, error, trace)
 
@@ -340,33 +343,33 @@ def _tell_of_chunks() -> None:
 
 
 def _enter_chunk(guard, frame) -> None:
-    depth = _depth(frame)  # of frames outside of the one that has the block
+    depth = _depth(frame)  # number of frames outside the one that has the block
     _sampler.enter(guard, depth if frame.f_code is run_as_chunk.__code__ else depth - 1)
 
 
-def _tell_of_sections() -> None:
+def _watch_sections() -> None:
     for kind in (track_section, track_cpu_section):
-        kind.__enter__ = _telling(kind.__enter__)
+        kind.__enter__ = _watching(kind.__enter__)
     leave = track_section.__exit__
 
     @functools.wraps(leave)
     def __exit__(self, kind, error, trace):
         try:
-            _told(_sampler.leave_section, self)
+            _safely(_sampler.leave_section, self)
         finally:
             leave(self, kind, error, trace)
 
     track_section.__exit__ = __exit__
 
 
-def _telling(enter):
+def _watching(enter):
     @functools.wraps(enter)
     def __enter__(self):
         thread = _sampler.threads.get(threading.get_ident())
         if thread is not None:
             thread.names.append((self, self._name))
             if _sampler.runner is None:
-                _told(_sampler.begin)
+                _safely(_sampler.begin)
         return enter(self)
 
     return __enter__

@@ -1,4 +1,4 @@
-"""What was asked of storage, by server and operation. It belongs to the chunk that the thread works for."""
+"""Requests to storage, by server and operation. They belong to the chunk that the thread works for."""
 
 import time
 
@@ -9,23 +9,23 @@ _record_request = library.functions["crema_record_request"]
 
 
 def record_request(server, operation, seconds, stored=None, failed=False) -> None:
-    """One request that took so many seconds, and moved `stored` bytes (None: not known). A chunk tells 64 pairs of
-    server and operation apart; the others are in one row, `(other)`. What is no time is left out."""
+    """Records one request that took so many seconds, and moved `stored` bytes (None: not known). A chunk has 64 pairs
+    of server and operation; the others are in one row, `(other)`. A request without a valid time is left out."""
     seconds = library.number(seconds)
-    if seconds is not None and 0 <= seconds < 1 << 33:  # its nanoseconds have 64 bits; NaN has none
-        tell_request(server, operation, round(seconds * 1e9), stored, failed)
+    if seconds is not None and 0 <= seconds < 1 << 33:  # nanoseconds have to fit into 64 bits; NaN fails, too
+        record_request_ns(server, operation, round(seconds * 1e9), stored, failed)
 
 
-def tell_request(server, operation, nanoseconds, stored, failed) -> None:
-    """The same, of a time that was measured in nanoseconds."""
+def record_request_ns(server, operation, nanoseconds, stored, failed) -> None:
+    """The same, with a time in nanoseconds."""
     _record_request(
         library.encoded(server), library.encoded(operation), library.whole(stored), nanoseconds, 1 if failed else 0
     )
 
 
 class track_request:
-    """Times a `with` block as one request to storage. It belongs to the chunk that is open where the block ends. Left
-    by an exception, the request failed, and the exception goes on.
+    """Times a `with` block as one request to storage. It belongs to the chunk that is open when the block ends. If an
+    exception leaves the block, the request failed, and the exception is passed on.
 
         with track_request("root://eos.example.org", "readv") as request:
             request.add_bytes(len(file.readv(ranges)))
@@ -38,13 +38,13 @@ class track_request:
         self._operation = operation
 
     def add_bytes(self, stored) -> None:
-        """Bytes that it moved; what is no count is left out."""
+        """Adds bytes that the request moved; ignores a value that is no count."""
         request, stored = top(self), library.whole(stored)
         if request is not None and stored != library.UNKNOWN:
             request.stored = stored + (request.stored or 0)
 
     def fail(self) -> None:
-        """It failed."""
+        """Marks the request as failed."""
         request = top(self)
         if request is not None:
             request.failed = True
@@ -58,11 +58,11 @@ class track_request:
         request = pop(self)
         if request is not None:
             failed = request.failed or error is not None
-            tell_request(self._server, self._operation, stop - request.start, request.stored, failed)
+            record_request_ns(self._server, self._operation, stop - request.start, request.stored, failed)
 
 
 class _Open:
-    """What is known of a request that has not ended."""
+    """The data of a request that has not ended."""
 
     __slots__ = ("start", "stored", "failed")
 

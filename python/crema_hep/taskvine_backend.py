@@ -1,4 +1,4 @@
-"""Measuring Coffea's `TaskVineExecutor`: the records of its tasks' processes, with what its manager writes."""
+"""Measures Coffea's `TaskVineExecutor`: the records of its tasks' processes, with the logs of its manager."""
 
 import os
 import pathlib
@@ -8,8 +8,8 @@ from .local_backend import LocalBackend
 
 
 class TaskVineBackend(LocalBackend):
-    """As `LocalBackend`; each task is told the directory of records, which has to be on a file system that the workers
-    share with this process: `CREMA_DIR` names one. The manager's logs go into the measurement."""
+    """As `LocalBackend`. Each task gets the directory of records, which has to be on a file system that the workers
+    share with this process: set `CREMA_DIR`. The manager's logs become part of the measurement."""
 
     takes_all = True
 
@@ -36,7 +36,8 @@ class TaskVineBackend(LocalBackend):
         return super().sources() + [directory for directory in self._log_directories if directory.is_dir()]
 
     def _prepare(self, manager) -> None:
-        """What Coffea calls with its manager before it submits tasks: once for each phase, mostly with the same one."""
+        """Coffea calls this with its manager before it submits tasks: once for each phase, usually with the same
+        manager."""
         if self._custom_init is not None:
             self._custom_init(manager)
         if getattr(manager, "_crema_backend", None) is self:
@@ -46,16 +47,16 @@ class TaskVineBackend(LocalBackend):
         if directory is None:
             directory = pathlib.Path(os.environ.get("VINE_RUNTIME_INFO_DIR", "vine-run-info")) / "most-recent"
         self._log_directories.append(pathlib.Path(directory).resolve())
-        instead = vars(manager).get("submit")  # what somebody else put there
-        held = weakref.ref(manager)  # a manager that holds itself would go on to listen on its port
+        instead = vars(manager).get("submit")  # a hook of somebody else
+        held = weakref.ref(manager)  # a manager that refers to itself would go on listening on its port
 
-        def submit_told(task):
+        def submit_recorded(task):
             if self._is_on:
                 task.set_env_var("CREMA_DIR", os.path.abspath(self._directory))
                 task.set_env_var("CREMA_INTERVAL", f"{self._interval:g}")
             return instead(task) if instead else type(held()).submit(held(), task)
 
-        manager.submit = submit_told
+        manager.submit = submit_recorded
 
 
 def backend_of(collector) -> TaskVineBackend:

@@ -1,4 +1,4 @@
-"""Helper threads: threads that work for a chunk that another thread has open."""
+"""Helper threads: they work for a chunk that another thread has open."""
 
 from . import library
 from .chunk import ChunkHandle
@@ -9,15 +9,16 @@ _NO_CHUNK = library.Handle()
 
 
 class track_helper(Scope):
-    """From here to the end of the `with` block, this thread works for the chunk of the handle.
+    """In this `with` block, the thread works for the chunk of the handle.
 
         handle = chunk.handle()  # on the chunk's thread; in a processor: current_chunk().handle()
         def work():
             with track_helper(handle), track_section("anti-kt"):
                 ...
 
-    Its CPU time, sections and metrics are the chunk's; its sections stand below the one in which the handle was taken.
-    End it before the chunk ends. On the chunk's own thread it does nothing. About 4 us; never raises.
+    Its CPU time, sections and metrics belong to the chunk. The paths of its sections begin with the section in which
+    the handle was taken. End it before the chunk ends. On the chunk's own thread it does nothing. About 4 us; never
+    raises.
     """
 
     __slots__ = ("_handle",)

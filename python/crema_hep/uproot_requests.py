@@ -1,11 +1,12 @@
-"""What uproot and fsspec ask of storage while a decorated chunk is open, with CREMA_REQUESTS=1.
+"""Measures the requests of uproot and fsspec to storage while a decorated chunk is open, with CREMA_REQUESTS=1.
 
-uproot's sources and fsspec's files are measured then, and restored afterwards. What a source asks fsspec for is the
-source's request alone.
+It replaces methods of uproot's sources and of fsspec's files, and restores them afterwards. If a source uses fsspec,
+only the request of the source counts.
 
-A call of a source's `chunk` is a request `read`, from the call until who waits for it has its bytes. One of its
-`chunks` is a request `readv`, from the call until the last range is there. Other threads fill the ranges, so what they
-note waits for the chunk's own thread, which tells it. What is still open as the function ends is not told.
+A call of a source's `chunk` is a request `read`: it lasts from the call until the waiting thread has the bytes. A call
+of `chunks` is a request `readv`: it lasts from the call until the last range is there. Other threads fill the ranges,
+so they only note the times, and the chunk's own thread records the requests. Requests that are still open when the
+function ends are not recorded.
 """
 
 import collections
@@ -18,17 +19,17 @@ import urllib.parse
 
 from . import fsspec_requests
 from .interruption import is_interruption
-from .storage_requests import tell_request
+from .storage_requests import record_request_ns
 
 _MODULES = ("chunk", "file", "fsspec", "http", "xrootd", "object", "s3")
 _MEASURED_PACKAGES = {"uproot", "fsspec"}
-_lock = threading.RLock()  # the handler of a signal may begin a chunk, too
-_open = 0  # chunks of all threads
-_measured = []  # (class, name, what stood there)
+_lock = threading.RLock()  # a signal handler may begin a chunk, too
+_open = 0  # number of chunks of all threads
+_measured = []  # (class, name, the original method)
 
 
 class _Asked(threading.local):
-    requests = None  # a deque while a decorated chunk is open on this thread
+    requests = None  # a deque, while a decorated chunk is open on this thread
 
 
 _asked = _Asked()
@@ -44,10 +45,10 @@ os.register_at_fork(after_in_child=_after_fork)
 
 @functools.lru_cache(maxsize=1000)
 def server_of(path: str) -> str:
-    """`root://eos.example.org` of an address, the mount of a file."""
+    """The server of an address (`root://eos.example.org`), or the mount of a file."""
     address = urllib.parse.urlsplit(path)
     if address.netloc:
-        return f"{address.scheme}://{address.netloc}"  # the SDK leaves a user's name and password out
+        return f"{address.scheme}://{address.netloc}"  # the SDK removes a user's name and password
     place = os.path.abspath(address.path)
     while not os.path.ismount(place):
         place = os.path.dirname(place)
@@ -63,7 +64,8 @@ def _server(source):
 
 
 def _unless_it_fails(function, *arguments):
-    """Its result; None where it raises something of its own, as for an address that is none: reading goes on."""
+    """Calls the function. If it raises an error of its own (for an invalid address, for example), returns None, and
+    reading goes on."""
     try:
         return function(*arguments)
     except Exception as error:
@@ -73,14 +75,14 @@ def _unless_it_fails(function, *arguments):
 
 
 def _of(stand_in, what, name):
-    """An attribute of what it stands for; a copy that is being made does not have that yet."""
+    """Looks up an attribute of the wrapped object, which a copy that is being made does not have yet."""
     if what not in vars(stand_in):
         raise AttributeError(name)
     return getattr(vars(stand_in)[what], name)
 
 
 class _Notifications:
-    """A queue of uproot's that notes when the last range came."""
+    """Wraps a queue of uproot's, and notes when the last range came."""
 
     def __init__(self, queue, ranges, note):
         self._queue = queue
@@ -114,7 +116,7 @@ def _has_failed(chunk):
 
 
 class _Waited:
-    """A future of uproot's that notes when who waits for it has its bytes, or its error."""
+    """Wraps a future of uproot's, and notes when the waiting thread has its bytes or its error."""
 
     def __init__(self, future, note):
         self._future = future
@@ -146,7 +148,7 @@ def _measuring_chunk(original):
         def note(failed):
             requests.append((self, "read", time.perf_counter_ns() - begin, stop - start, failed))
 
-        _asked.requests = None  # a source may hand on to another one
+        _asked.requests = None  # a source may call another source
         try:
             result = original(self, start, stop)
         except Exception:
@@ -188,7 +190,7 @@ def _measuring_chunks(original):
 
 
 def _measuring_fetch(original):
-    """Of a file of fsspec's: its thread waits for the bytes, so it tells the request itself."""
+    """Measures a file of fsspec's: its thread waits for the bytes, so it records the request itself."""
 
     @functools.wraps(original)
     def fetch(self, *arguments, **named):
@@ -196,7 +198,7 @@ def _measuring_fetch(original):
         if requests is None:
             return original(self, *arguments, **named)
         failed, stored, begin = True, None, time.perf_counter_ns()
-        _asked.requests = None  # a file may stand for another one
+        _asked.requests = None  # a file may wrap another file
         try:
             result = original(self, *arguments, **named)
             failed, stored = False, _unless_it_fails(len, result)
@@ -205,7 +207,7 @@ def _measuring_fetch(original):
             stop = time.perf_counter_ns()
             _asked.requests = requests
             server = _unless_it_fails(_server, self) or type(self).__name__
-            tell_request(server, "read", stop - begin, stored, failed)
+            record_request_ns(server, "read", stop - begin, stored, failed)
 
     return fetch
 
@@ -235,12 +237,12 @@ def _replace(kind, name, wrapper):
 def _restore():
     while _measured:
         kind, name, original = _measured.pop()
-        if getattr(vars(kind).get(name), "__wrapped__", None) is original:  # nobody else's
+        if getattr(vars(kind).get(name), "__wrapped__", None) is original:  # only if nobody else replaced it
             setattr(kind, name, original)
 
 
 class measured_uproot:
-    """For a `with` block around a chunk's work, inside the chunk: tells its requests as the block ends."""
+    """A `with` block around a chunk's work, inside the chunk. Records the requests when the block ends."""
 
     def __enter__(self):
         global _open
@@ -265,4 +267,4 @@ class measured_uproot:
                 _restore()
         for source, *request in list(requests):
             server = _unless_it_fails(_server, source) or type(source).__name__
-            tell_request(server, *request)
+            record_request_ns(server, *request)

@@ -1,4 +1,4 @@
-"""Numbers of the user's own: metrics, cuts, activities, bytes. They belong to the chunk that the thread works for."""
+"""The user's own numbers: metrics, cuts, activities, bytes. They belong to the chunk that the thread works for."""
 
 import json
 import time
@@ -18,16 +18,18 @@ _activity_begin = library.functions["crema_activity_begin"]
 
 
 def record_metric(name, value, unit=None) -> None:
-    """A number of your own: count, sum, least, greatest are kept per name and unit. What is no number is left out."""
+    """Records a number of your own: keeps count, sum, least and greatest value per name and unit. Ignores a value that
+    is no number."""
     value = library.number(value)
     if value is not None:
         _record_metric(library.encoded(name), value, library.encoded_or_none(unit))
 
 
 def record_cut(name, events, sum_of_weights=None) -> None:
-    """Events left after a cut, and the sum of their weights: cuts are a cut flow, in the order of their first call."""
+    """Records the events left after a cut, and the sum of their weights. The cuts form a cut flow, in the order of
+    their first calls."""
     events, weights = library.number(events), library.number(sum_of_weights)
-    if events is None or not abs(events) < 1 << 63:  # NaN neither
+    if events is None or not abs(events) < 1 << 63:  # also false for NaN
         return
     if weights is None:
         _record_cut(library.encoded(name), int(events))
@@ -36,7 +38,7 @@ def record_cut(name, events, sum_of_weights=None) -> None:
 
 
 def _text_of_label(label):
-    """Dask's labels may be any hashable: what is no text is written as JSON."""
+    """The label as text. Dask's labels may be any hashable; one that is no text is written as JSON."""
     if isinstance(label, str):
         return label
     try:
@@ -58,7 +60,7 @@ digest_metric = record_activity
 
 
 def add_bytes_read(stored, uncompressed=None) -> None:
-    """Bytes that were read from files: as stored there, and decompressed."""
+    """Adds bytes that were read from files: as stored there, and decompressed."""
     stored = library.whole(stored)
     if stored != library.UNKNOWN:
         _add_bytes_read(stored, library.whole(uncompressed))
@@ -70,13 +72,13 @@ def set_attribute(name, value) -> None:
 
 
 class meter(Scope):
-    """Times a `with` block as an activity; what a nested one takes is not the outer one's.
+    """Times a `with` block as an activity. The time of a nested activity is not part of the outer one.
 
         with meter("decompress"):
             ...
 
-    As Dask's `context_meter.meter`: with a `func` of your own, the difference of two calls of it is kept in `unit`.
-    What that raises is its author's.
+    As Dask's `context_meter.meter`: if you give a `func`, the value is the difference of two calls of it, in `unit`.
+    Exceptions of `func` are passed on.
     """
 
     __slots__ = ("_label", "_unit", "_function", "_floor")
@@ -94,7 +96,7 @@ class meter(Scope):
             return self
         label = self._label
         label = library.encoded(label if type(label) is str else _text_of_label(label))
-        try:  # as Scope._enter, without a call
+        try:  # as Scope._enter, but inlined
             handle = _activity_begin(label)
         except BaseException:
             take_back()
@@ -128,7 +130,7 @@ class track_bytes:
         with track_bytes(self, events, "load"):  # or track_bytes(events, "load")
             pt = events.Jet.pt
 
-    Where that is not counted, nothing is recorded. Never raises.
+    If nobody counts these bytes, records nothing. Never raises.
     """
 
     __slots__ = ("_events", "_name")

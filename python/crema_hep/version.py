@@ -1,4 +1,4 @@
-"""The version, which stands in the SDK's header alone: inside the wheel, or in the checkout around it."""
+"""The version. Only the SDK's header has it: inside the wheel, or in the checkout around it."""
 
 import pathlib
 import re
@@ -11,7 +11,7 @@ def _read() -> str:
     for header in (package / _HEADER, package.parent.parent / "sdk" / _HEADER):
         if header.exists():
             return re.search(r'CREMA_VERSION_STRING "(.*)"', header.read_text(encoding="utf-8"))[1]
-    from importlib import metadata  # the package without its native parts
+    from importlib import metadata  # the package has no native parts
 
     return metadata.version("crema-hep")
 

@@ -287,7 +287,7 @@ told += [warnings_of(collector.get_metrics)]
     def test_a_plan_is_events_by_dataset(self):
         told = self.tell("""
 from types import SimpleNamespace as Chunk
-from crema_hep.told_chunks import planned_events
+from crema_hep.reported_chunks import planned_events
 def chunks():
     for dataset, start in (("ttbar", 0), ("ttbar", 100), ("wjets", 0)):
         yield Chunk(dataset=dataset, entrystart=start, entrystop=start + 100)

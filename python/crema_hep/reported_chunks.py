@@ -1,5 +1,5 @@
-"""What others tell of chunks: roastcoffea's records, summed for `crema collect` where there are no records of crema's,
-and Coffea's plan of the chunks to come."""
+"""Chunks as other tools report them: sums of roastcoffea's records, for `crema collect` if there are no records of
+crema's, and Coffea's plan of the chunks to come."""
 
 import math
 
@@ -10,7 +10,7 @@ def _known(chunks, name) -> list:
 
 
 def _total(chunks, name, whole=False):
-    """The sum, if every chunk tells it; else None: part of a sum would pass for all of it."""
+    """The sum, if every chunk has the value; else None, because a partial sum would look like the whole one."""
     values = _known(chunks, name)
     if not values or len(values) < len(chunks):
         return None
@@ -22,7 +22,7 @@ def _without_unknown(fields) -> dict:
 
 
 def planned_events(plan) -> dict[str, int]:
-    """Events by dataset: of such a mapping, or of Coffea's chunks."""
+    """Events by dataset, from such a mapping or from Coffea's chunks."""
     if hasattr(plan, "items"):
         return {str(dataset): int(events) for dataset, events in plan.items()}
     if iter(plan) is plan:
@@ -34,7 +34,7 @@ def planned_events(plan) -> dict[str, int]:
 
 
 def results_of(chunks) -> list:
-    """Those that did not fail."""
+    """The chunks that did not fail."""
     return [chunk for chunk in chunks if isinstance(chunk, dict) and "error" not in chunk]
 
 
