@@ -1,7 +1,7 @@
-"""Counts test cases from what `bazel test` leaves: its build events (JSON) and the test.xml of each test.
+"""Counts test cases from the output of `bazel test`: its build events (JSON) and the test.xml of each test.
 
 Events: https://bazel.build/remote/bep. A test that writes no test.xml of its own (Python, shell) is one case to Bazel;
-for Python's unittest the log tells the cases.
+for Python's unittest the log has the cases.
 """
 
 import json
@@ -37,7 +37,7 @@ def read(events_file: pathlib.Path, exit_status: int) -> Results:
 
 
 def _add_target(results: Results, label: str, event: dict) -> None:
-    """Notes a target that was not built; those that were have test results, or nothing to count."""
+    """Notes a target that was not built. Targets that were built have test results, or nothing to count."""
     if event.get("completed", {}).get("success"):
         return
     if event.get("aborted", {}).get("reason") == "SKIPPED":

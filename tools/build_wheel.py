@@ -1,8 +1,9 @@
-"""Packs the wheel crema-hep: the Python package, what CMake installed of the SDK with the program, and its libraries.
+"""Packs the wheel crema-hep: the Python package, the SDK and the program as CMake installed them, and the program's
+libraries.
 
-The prefix that CMake installed into becomes the package's folder, so the program finds all beside itself; only its
-`share` goes into the environment's own, where shells and man(1) look. The wheel's tag is the newest glibc that anything
-in it asks for: pip installs it nowhere else. Files carry SOURCE_DATE_EPOCH, so equal input gives an equal wheel.
+CMake's prefix becomes the package's folder, so the program finds everything beside itself. Only its `share` goes into
+that of the environment, where shells and man(1) look. The wheel's tag is the newest glibc that any file in it needs:
+pip does not install it on older systems. Files carry SOURCE_DATE_EPOCH, so equal input gives an equal wheel.
 """
 
 import argparse
@@ -23,7 +24,7 @@ import tomllib
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = CHECKOUT / "python"
 VERSION_HEADER = CHECKOUT / "sdk/include/crema/version.h"
-_OLDEST_ZIP = 315532800  # 1980: what a zip file can say
+_OLDEST_ZIP = 315532800  # 1980: the earliest time in a zip file
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Member:
 
 
 def version() -> str:
-    """The version of everything, which stands in the SDK's header."""
+    """The version of all parts, from the SDK's header."""
     return re.search(r'CREMA_VERSION_STRING "(.*)"', VERSION_HEADER.read_text(encoding="utf-8"))[1]
 
 
@@ -68,11 +69,11 @@ def is_native(path) -> bool:
 
 
 def installed(prefix, data) -> list:
-    """What CMake installed, under the names that it has in the wheel."""
+    """The files that CMake installed, by their names in the wheel."""
     found = []
     for path in sorted(prefix.rglob("*")):
         if path.is_symlink() or path.is_dir():
-            continue  # the names of a library that links have: a wheel has none
+            continue  # library names that are links, because a wheel has no links
         name = path.relative_to(prefix)
         place = f"{data}/data/{name}" if name.parts[0] == "share" else f"crema_hep/{name}"
         content = native_files.stripped(path) if is_native(path) else path.read_bytes()

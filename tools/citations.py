@@ -16,7 +16,7 @@ import re
 import subprocess
 import sys
 
-# Names that are no documents of ours, and whose they are.
+# Names that are not documents of this project, with their owners.
 OTHERS = {
     "CMakeLists.txt": "CMake's",
     "guide.md": "made up, in a test of how documents are read",
@@ -24,7 +24,7 @@ OTHERS = {
     "prmon.txt": "prmon's",
     "start_end_time.txt": "roastcoffea's",
 }
-# Where such words are data: what tests read and expect, licences and locks of others, this check's own test.
+# Files in which such words are data: input of tests, licences and locks of others, and this check's own test.
 DATA = re.compile(
     r"(^|/)(testdata|corpus|node_modules)/|^tests/data/|(^|/)LICENSE|lock\.json$|^tools/citations_test\.py$"
     r"|\.(jsonl|ndjson|root|gz)$"
@@ -34,7 +34,7 @@ QUOTES = ('"', "'")
 
 _URL = re.compile(r"\w+://[^\s)>\"'`]+")
 _WORD = re.compile(r"(?<![\w./-])((?:\.{1,2}/|/)?(?:[\w.-]+/)*[\w.-]*\w\.(?:md|rst|txt))\b(?![\w/-])")
-# A heading behind the word; the line may end in between, and the next one begin as a comment.
+# A heading behind the word. The line may end in between, and the next one may begin as a comment.
 _BREAK = r"(?:\s|//[/!]?<?|#|\*)"
 _HEADING = re.compile(rf",{_BREAK}+\\?\"([^\"\\]+)\\?\"|#([\w-]+)")
 _FENCED = re.compile(r"^ *(```+|~~~+).*?^ *\1`*$", re.MULTILINE | re.DOTALL)
@@ -72,7 +72,7 @@ class Pages:
         self._headings = {}
 
     def find(self, word: str, cited_in: str) -> str:
-        """The file that a word names; empty where there is none."""
+        """The file that a word names; empty if there is none."""
         for folder in ("", "docs", posixpath.dirname(cited_in)):
             path = posixpath.normpath(posixpath.join(folder, word))
             if path in self._files:
@@ -92,7 +92,7 @@ class Pages:
 
 
 def complaints(file: str, text: str, pages: Pages) -> list[str]:
-    """What leads nowhere among the citations in a file, one line each."""
+    """The citations in a file that lead nowhere, one line each."""
     text = _URL.sub(lambda match: " " * len(match[0]), text)
     found = []
 

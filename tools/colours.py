@@ -1,4 +1,4 @@
-"""Finds colours that are written beside the table of colours, and names of it that pages use and it does not have.
+"""Finds colours outside the table of colours, and names of colours that pages use and the table lacks.
 
     python3 tools/colours.py
 
@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 TABLE = "collector/appearance/colours.cc"
-# What draws: pages, charts, terminals, notebooks. Tests may say what they expect.
+# Code that draws: pages, charts, terminals, notebooks. Tests may contain the colours that they expect.
 DRAWS = re.compile(r"^(collector|python)/.*\.(css|js|html|cc|h|py)$")
 TESTS = re.compile(r"(_test|_fixture|/tests/.*)\.\w+$")
 
@@ -25,7 +25,7 @@ _USED = re.compile(r"""var\(--([\w-]+)\)|\bcolou?r\(["']([\w-]+)["']\)""")
 
 
 def variable(name: str) -> str:
-    """`onCpu` as style sheets write it."""
+    """A name such as `onCpu` in the form of style sheets."""
     return re.sub(r"[A-Z]", lambda letter: "-" + letter[0].lower(), name)
 
 
@@ -35,7 +35,7 @@ def variables(table: str) -> set[str]:
 
 
 def faults(path: str, text: str, known: set[str]) -> list[str]:
-    """What is wrong in a file, a line each. A variable of its own is made of the table's: it has no colour in it."""
+    """The faults in a file, a line each. A page may define variables from those of the table, without a colour."""
     found = []
     known = known | set(_DEFINED.findall(text))
     for number, line in enumerate(text.splitlines(), 1):

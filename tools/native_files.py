@@ -1,18 +1,19 @@
-"""What native files need of a system: shared libraries, and the versions of the symbols that they take from it."""
+"""What native files need from a system: shared libraries, and versions of symbols."""
 
 import pathlib
 import re
 import subprocess
 import tempfile
 
-# What PEP 600's policies expect of every system (github.com/pypa/auditwheel, manylinux-policy.json): not packed.
+# Libraries that PEP 600's policies expect on every system (github.com/pypa/auditwheel, manylinux-policy.json). They are
+# not packed.
 SYSTEM_LIBRARIES = re.compile(r"(libstdc\+\+|libm|libgcc_s|libc|libdl|libpthread|librt|ld-linux[-\w]*)\.so[.\d]*$")
-# The newest libstdc++ that the same policies allow with a glibc: of the GCC that came with it.
+# The newest libstdc++ that the same policies allow with a glibc: that of the GCC of its time.
 NEWEST_GLIBCXX = {(2, 34): (3, 4, 29), (2, 35): (3, 4, 30), (2, 36): (3, 4, 30)}
 
 
 class NativeFileError(RuntimeError):
-    """The file cannot be read, or needs what it must not; the text says why, and what to do."""
+    """The file cannot be read, or needs something that is not allowed. The text says why, and what to do."""
 
 
 def output_of(*command) -> str:
@@ -46,7 +47,7 @@ def needed_version(file, library) -> tuple:
 
 
 def linked_whole(archive, folder) -> pathlib.Path:
-    """A shared library of all that is in the archive: the linker then tells which versions its objects need."""
+    """Links a shared library of everything in the archive, so that the linker shows which versions its objects need."""
     library = pathlib.Path(folder, f"{archive.stem}-whole.so")
     whole = ("-Wl,--whole-archive", archive, "-Wl,--no-whole-archive")
     output_of("c++", "-shared", "-o", library, *whole, "-Wl,-z,defs", "-pthread", "-ldl")
@@ -54,7 +55,7 @@ def linked_whole(archive, folder) -> pathlib.Path:
 
 
 def glibc_of(files, archives=()) -> tuple:
-    """The glibc that all of them run with, as (2, 34). Raises NativeFileError where they ask for a newer libstdc++ than
+    """The oldest glibc with which all files run, as (2, 34). Raises NativeFileError if they need a newer libstdc++ than
     such a system has."""
     with tempfile.TemporaryDirectory() as folder:
         read = [*files, *(linked_whole(archive, folder) for archive in archives)]
@@ -70,16 +71,16 @@ def glibc_of(files, archives=()) -> tuple:
 
 
 def stripped(file) -> bytes:
-    """The file without what only a debugger reads; its date does not matter."""
+    """The file without debug information. Its date does not matter."""
     with tempfile.NamedTemporaryFile() as copy:
         output_of("strip", "--strip-unneeded", "--enable-deterministic-archives", "-o", copy.name, file)
         return pathlib.Path(copy.name).read_bytes()
 
 
 def copyright_of(library) -> pathlib.Path:
-    """What Debian says of the licence of the package that a library is from."""
+    """Debian's text on the licence of a library's package."""
     path = library.resolve()
-    # A package may have put its file into /lib, which a merged system has as a link to /usr/lib.
+    # A package may have put its file into /lib, which is a link to /usr/lib on merged systems.
     names = [path, pathlib.Path("/", path.relative_to("/usr"))] if path.is_relative_to("/usr") else [path]
     for name in names:
         try:

@@ -1,4 +1,4 @@
-"""What tools/same_output has the programs read: record logs, logs of engines, and measurements.
+"""The input for tools/same_output: record logs, logs of engines, and measurements.
 
 A case is an input in a folder of its own. The cases are all that the repository has or makes: directories of record
 logs, the logs of engines, the corpora of the fuzz targets, the simulated runs, logs from seeds, and the examples of the
@@ -18,7 +18,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 
-# Puts an input into a folder. Returns logs that stay open and locked, as those of a process that still runs.
+# Puts an input into a folder. Returns logs that stay open and locked, as if their process still ran.
 Write = Callable[[pathlib.Path], list | None]
 
 LOG_ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".jsonl.zst", ".ndjson.gz", ".ndjson.zst")
@@ -28,7 +28,7 @@ ENGINE_ENDINGS = (".dask.ndjson", ".taskvine.log", ".work-queue.log", ".sacct.tx
 RECORD_LOG = "host-1-1-0.jsonl"
 SEEDS = 40
 QUICK_SEEDS = 2
-QUICK_SHARE = 6  # with --quick one in so many files of a corpus is read
+QUICK_SHARE = 6  # with --quick, one of this many files of a corpus is read
 MADE_FILES = 20
 WRITTEN_AT = 1_790_000_000  # Unix seconds; crema may look at the age of a log
 
@@ -37,9 +37,9 @@ WRITTEN_AT = 1_790_000_000  # Unix seconds; crema may look at the age of a log
 class Case:
     name: str
     write: Write
-    sources: tuple[str, ...]  # what of it the commands read, as paths in the folder
+    sources: tuple[str, ...]  # the paths in the folder that the commands read
     options: tuple[str, ...] = ()  # of `collect`
-    is_measurement: bool = False  # the source is a measurement, and is shown as it is
+    is_measurement: bool = False  # the source is a measurement, which is shown as it is
     is_quick: bool = False
     is_large: bool = False
 
@@ -81,7 +81,7 @@ def bytes_as(data: bytes, name: str, *more: Write) -> Write:
 
 
 class Repository:
-    """Finds the cases of a checkout. `missing` says which it lacks."""
+    """Finds the cases of a checkout. `missing` lists those that it lacks."""
 
     def __init__(self, root: pathlib.Path):
         self._root = root
@@ -112,7 +112,7 @@ class Repository:
         return Case(str(path.relative_to(self._root)), copy_of(path, path.name), (path.name,), **facts)
 
     def _engine_logs(self) -> Iterator[Case]:
-        """A run of an engine is read as a whole, and each log of its engine alone."""
+        """Cases for an engine's run: the whole run, and each log of the engine alone."""
         for path in sorted(self._root.glob("collector/engines/testdata/*")):
             if path.is_dir():
                 yield self._case_of(path, is_quick=True)
@@ -168,7 +168,7 @@ class Repository:
         return Case(name, bytes_as(data[1:], file), (file,))
 
     def _document(self, name: str, data: bytes) -> Case:
-        """The first byte says what reads it (tests/fuzz/documents_fuzz.cc)."""
+        """The first byte selects the reader (tests/fuzz/documents_fuzz.cc)."""
         kind, content = data[:1], data[1:]
         if kind in b"cd":
             option = {b"c": "--coffea-report", b"d": "--metrics-by-dataset"}[kind]
@@ -183,7 +183,7 @@ class Repository:
         return self._measurement(name, content)
 
     def _module(self, name: str):
-        """A module of the checkout that makes logs; None where the checkout lacks it."""
+        """A module of the checkout that makes logs; None if the checkout lacks it."""
         path = self._root / f"{name}.py"
         if not path.is_file():
             if f"{name}.py" not in self.missing:
@@ -230,7 +230,7 @@ class Repository:
                 yield Case(f"seeds/{seed:02}", write_seed, ("logs",), options, is_quick=seed <= QUICK_SEEDS)
 
     def _examples_of_pages(self) -> Iterator[Case]:
-        """The lines that a page of a format shows are one log: one of each type."""
+        """Makes a log from the example lines of a format's page, which has one of each type."""
         names = {"record_log": "records/node17-14402-1795288669160497243-0.jsonl", "tree_log": "node7-4712.tree.ndjson"}
         logs = {}
         for page, name in names.items():

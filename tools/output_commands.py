@@ -1,4 +1,4 @@
-"""The commands that tools/same_output has both programs run on each case.
+"""The commands that both programs run on each case, for tools/same_output.
 
 A command runs in a fresh folder beside its input and writes below that folder. `{sources}` are the sources of the case,
 `{measured}` is its measurement, and `{before}` the measurement of the case before it.
@@ -20,12 +20,12 @@ class Command:
     stdin: str = ""  # a file
     is_quick: bool = False
     takes_options: bool = False  # those of the case's `collect`
-    parts: tuple["Command", ...] = ()  # run one by one where the whole differs or fails
+    parts: tuple["Command", ...] = ()  # run one by one if the whole differs or fails
 
 
 @dataclasses.dataclass(frozen=True)
 class Names:
-    """What both programs have: names of tables and formats."""
+    """Names of tables and formats that both programs have."""
 
     tables: tuple[str, ...]
     formats: tuple[str, ...]
@@ -114,7 +114,7 @@ def on_measurement(names: Names, is_quick: bool) -> list[Command]:
     tables = " ".join(f"--table {table}" for table in names.tables)
 
     def all_tables(name: str, options: str) -> Command:
-        """All tables in one output; each alone where that differs, so that none hides another."""
+        """All tables in one output. If this differs, each table alone, so that no difference hides another."""
         parts = tuple(
             command(f"show-{table}{name}", f"show {{measured}} --table {table} {options}", is_quick=True)
             for table in names.tables

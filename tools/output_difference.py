@@ -1,4 +1,4 @@
-"""Compares two folders of output byte by byte, and says where they first differ."""
+"""Compares two folders of output byte by byte, and reports where they first differ."""
 
 import dataclasses
 import fnmatch
@@ -9,7 +9,7 @@ import time
 
 BLOCK_BYTES = 1 << 20
 SHOWN_BYTES = 60
-SHOWN_BEFORE = 20  # of these, bytes before the first that differs
+SHOWN_BEFORE = 20  # how many of these are before the first differing byte
 
 
 STARTED_NS = time.time_ns()
@@ -18,12 +18,12 @@ CREATED = re.compile(rb'(?<=\n  "created": ")[^"]*')
 
 @dataclasses.dataclass(frozen=True)
 class Mask:
-    """A value that no two runs of one program share."""
+    """A value that differs in every run of one program."""
 
     files: str  # glob
     pattern: re.Pattern
     reason: str
-    is_clock: bool = False  # only nanoseconds since this tool started: all that the inputs say is older
+    is_clock: bool = False  # only nanoseconds since this tool started, because all times in the inputs are older
 
     def apply(self, data: bytes) -> bytes:
         def replace(match: re.Match) -> bytes:
@@ -89,7 +89,7 @@ def shown(data: bytes, at: int) -> str:
 
 
 def first_difference(old: bytes, new: bytes) -> int:
-    """The offset of the first byte that differs; -1 where none does."""
+    """The offset of the first byte that differs; -1 if none does."""
     if old == new:
         return -1
     low, high = 0, min(len(old), len(new))  # equal up to low

@@ -1,4 +1,4 @@
-"""What a run of tests came to."""
+"""The result of a test run."""
 
 import dataclasses
 

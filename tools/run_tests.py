@@ -27,9 +27,9 @@ from results import Results
 
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent
 CONFIGURATIONS = ("asan", "ubsan", "tsan", "clang", "cxx20")
-# These start builds of their own, or need tools that tools/setup fetched, so they run outside Bazel's sandbox.
-# The first runs alone: stacks of Python are taken at coarser moments on a busy machine. Of the others two run at once,
-# the longest first, as they mostly wait for processes that use one core.
+# These start their own builds, or need tools that tools/setup fetched, so they run outside Bazel's sandbox. The first
+# one runs alone, because stacks of Python are less precise on a busy machine. Of the others, two run at once, the
+# longest first, because they mostly wait for processes that use one core.
 ALONE = ("tests/python",)
 OUTSIDE_BAZEL = (
     *ALONE,
@@ -47,12 +47,12 @@ OUTSIDE_BAZEL = (
     "tests/release",
 )
 FOLDERS_AT_ONCE = 2
-# With --long these run once more while stacks are taken and allocations counted: no fault may be worse for it.
+# With --long these run once more with stacks and allocations, which must not make any fault worse.
 AGAIN_WITH_OPTIONS = ["//sdk/tests/..."]
 FOLDERS_AGAIN_WITH_STACKS = ("tests/python", "tests/dask")
 STACKS = {"CREMA_TEST_STACKS": "500", "CREMA_STACKS": "500", "CREMA_TEST_WAITS": "100", "CREMA_WAITS": "100"}
 COUNTER = "//sdk/allocations:libcrema_allocations.so"
-SLOWEST = 5  # tests of a folder that are told with their time
+SLOWEST = 5  # how many tests of a folder are printed with their times
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -101,7 +101,7 @@ def run_bazel_tests(configurations: list[str], patterns: list[str], **environmen
 
 
 class _CountingResult(unittest.TextTestResult):
-    """Counts successes, which unittest leaves to subtraction; failed subtests and set-ups make that wrong."""
+    """Counts successes. unittest has no such number, and subtraction is wrong with failed subtests and set-ups."""
 
     passed = 0
 
@@ -137,7 +137,7 @@ def run_outside_bazel(folder: str) -> Results:
 
 
 def run_folder(folder: str, **environment: str) -> tuple[Results, str]:
-    """Runs the tests of a folder in a process of their own; what they came to, and what they printed."""
+    """Runs the tests of a folder in a separate process. Returns their result and their output."""
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
         file = pathlib.Path(scratch, "results.json")

@@ -45,10 +45,10 @@ from output_difference import Difference, compare_folders, masked
 
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent
 MAKE_LOGS = CHECKOUT / "bazel-bin/collector/benchmarks/make_logs"
-SECONDS = 300  # a command's time; never taken where all is well
+SECONDS = 300  # the time limit of a command; only a hanging one takes so long
 LARGE_SECONDS = 1800
-REPEATS = 2  # how often OLD runs again where the programs differ
-ALL = "all"  # the case of all measurements together; as --only it collects the others, and does no more with them
+REPEATS = 2  # how often OLD runs again if the programs differ
+ALL = "all"  # the case of all measurements together; with --only it collects the other cases, but does not test them
 SERVERS_AT_ONCE = 8  # they mostly wait
 SERVE = Command("serve", ("serve", "{stopped}", "--no-token"), is_quick=True)
 EXPECTED = {"ttbar": {"files": {"data/ttbar.root": {"object_path": "Events", "steps": [[0, 100], [100, 5000]]}}}}
@@ -127,7 +127,7 @@ class Tally:
 
 
 def environment_in(scratch: pathlib.Path) -> dict[str, str]:
-    """The same for each run: nothing of the caller's reaches the programs."""
+    """The environment of every run, without the caller's variables."""
     home = scratch / "home"
     home.mkdir(exist_ok=True)
     fixed = {"PATH": "/usr/bin:/bin", "TZ": "UTC", "LC_ALL": "C.UTF-8", "COLUMNS": "100", "TERM": "dumb"}
@@ -144,9 +144,9 @@ class Place:
         self.case = case
         self.folder = folder
         self.measured = folder / "measured"
-        self.new_measured = folder / "own" / "of_new"  # exists only where it differs from OLD's
+        self.new_measured = folder / "own" / "of_new"  # exists only if it differs from OLD's
         self._held = held  # logs that a process still writes
-        if held:  # a server is shown copies: what it says of a running job follows the clock
+        if held:  # a server gets copies, because its answers about a running job depend on the clock
             for source in case.sources:
                 shutil.copytree(folder / source, folder / "stopped" / source)
 
@@ -256,7 +256,7 @@ class Comparison:
             shutil.rmtree(place.folder / "output" / one.name, ignore_errors=True)
 
     def compare(self, place: Place, command: Command, is_own: bool = False) -> list[Difference]:
-        """Runs a command with both and judges. What they wrote stays in the folders `outputs`."""
+        """Runs a command with both programs, and judges. Their output stays in the folders `outputs`."""
         outputs = self.outputs(place, command)
         name = f"own:{command.name}" if is_own else command.name
         for side in ("old", "new"):

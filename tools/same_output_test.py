@@ -12,7 +12,8 @@ import same_output
 
 HERE = pathlib.Path(__file__).parent
 CREMA = pathlib.Path(os.environ.get("CREMA_PROGRAM", "collector/cli/crema")).resolve()
-# A program that runs crema, and then does `change` to what the command `name` wrote; to all commands without a name.
+# A program that runs crema, and then applies `change` to the output of the command `name`, or of all commands if there
+# is no name.
 WRAPPER = """#!/usr/bin/python3
 import os, pathlib, subprocess, sys
 if {name!r} not in ("", *sys.argv[1:2]) or sys.argv[1:2] == ["serve"]:
@@ -130,7 +131,7 @@ class SameOutputTest(unittest.TestCase):
     def test_what_differs_from_run_to_run_is_not_deterministic(self):
         change = "import time; out += str(time.time_ns()).encode()"
         wrapper = self.wrapper("verdict", change)
-        self.assert_found(change, "verdict", "stdout at ")  # only NEW does so
+        self.assert_found(change, "verdict", "stdout at ")  # only NEW does this
         command = [sys.executable, HERE / "same_output.py", wrapper, CREMA, "--inputs", self.inputs, "--records=0"]
         command += ["--only=invented/run", "--commands=verdict"]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)

@@ -1,4 +1,4 @@
-"""Asks `crema serve` for all its documents, once it has read all that there is."""
+"""Requests all documents of `crema serve`, once it has read everything."""
 
 import contextlib
 import json
@@ -14,16 +14,16 @@ import urllib.request
 
 READ_SECONDS = 1.0  # the server reads once a second
 START_PATIENCE = 60.0
-READ_PATIENCE = 5.0  # after the last new record, of sources in which the server counts fewer than `collect`
+READ_PATIENCE = 5.0  # after the last new record, for sources in which the server counts fewer records than `collect`
 REPORT_PATIENCE = 120.0
-SERVE_SECONDS = 300.0  # a server's time in all; never taken where all is well
+SERVE_SECONDS = 300.0  # the time limit of a server; only a hanging one takes so long
 ENDPOINT = re.compile(r"^\| `(/api/v1[\w/]*)` \|", re.MULTILINE)
 MORE_ENDPOINTS = ("/api/live?since=0", "/metrics", "/api/v1/no-such-document")
 COUNTED = ("records_read", "records_malformed", "records_unknown")
 
 
 class ServeError(RuntimeError):
-    """The server could not be asked; the text says why."""
+    """The server did not answer; the text says why."""
 
 
 def endpoints(root: pathlib.Path) -> list[str]:
@@ -44,7 +44,7 @@ def get(address: str, path: str) -> tuple[int, str, bytes]:
 
 
 def wait_until_read(address: str, records: int) -> None:
-    """Returns when the server has counted so many records, or as many as it will, and then notices nothing more."""
+    """Returns when the server has counted this many records (or as many as it will), and notices nothing new."""
     last = -1
     end = time.monotonic() + READ_PATIENCE
     while time.monotonic() < end:

@@ -1,4 +1,4 @@
-"""Logs that were compressed after the run: read as they are, and kept as they are."""
+"""Logs that were compressed after the run: crema reads and keeps them compressed."""
 
 import gzip
 import json

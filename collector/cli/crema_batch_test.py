@@ -1,4 +1,4 @@
-"""Runs of batch systems: crema's figures beside what the batch system itself says."""
+"""Runs of batch systems: compares crema's figures with what the batch system itself reports."""
 
 import json
 import pathlib
@@ -91,7 +91,7 @@ class BatchTest(run_test_case.RunTestCase):
         reasons = {worker["name"]: worker["left_reason"] for worker in document["workers"]}
         self.assertEqual(reasons["job 41.1"], "evicted")
         self.assertIn("held, out of memory", reasons["job 41.1, run 2"])
-        # of jobs 41.0, 41.1 and 42.0, the second ran well when it was run again, and the last was removed by hand
+        # jobs 41.0, 41.1 and 42.0: the second succeeded at the second try, and the last was removed by hand
         metrics = document["metrics"]
         counted = ("num_tasks", "num_failed_tasks", "num_failed_tasks_without_chunk")
         self.assertEqual([metrics[name] for name in counted], [2, 0, None])

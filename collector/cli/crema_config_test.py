@@ -49,7 +49,7 @@ class Config(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
 
     def install(self, library_directory):
-        """A prefix as CMake leaves it, as far as the program looks at it; returns its program."""
+        """Makes the part of CMake's prefix that the program looks at. Returns the prefix's program."""
         library = self.folder / library_directory
         for file in ("cmake/crema/cremaConfig.cmake", "pkgconfig/crema.pc", "pkgconfig/crema_c.pc"):
             (library / file).parent.mkdir(parents=True, exist_ok=True)
@@ -119,7 +119,7 @@ class Config(unittest.TestCase):
 
 
 class Completions(unittest.TestCase):
-    """The shells themselves say what they would complete."""
+    """Asks the shells themselves what they would complete."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
@@ -214,10 +214,10 @@ class Share(unittest.TestCase):
             self.assertEqual((lint.returncode, lint.stdout), (0, ""))
             shown = run("mandoc", "-T", "utf8", "-O", "width=1000", page).stdout
             shown = " ".join(re.sub(r".\x08", "", shown).replace("‐", "-").split())
-            told = run(CREMA, name, "--help").stdout
-            self.assertIn(told.splitlines()[0], shown)
-            self.assertIn(" ".join(told.split("Usage: ")[1].splitlines()[0].split()), shown)
-            for option in re.findall(r"^  (-[^ ]+)", told, re.MULTILINE):
+            output = run(CREMA, name, "--help").stdout
+            self.assertIn(output.splitlines()[0], shown)
+            self.assertIn(" ".join(output.split("Usage: ")[1].splitlines()[0].split()), shown)
+            for option in re.findall(r"^  (-[^ ]+)", output, re.MULTILINE):
                 self.assertIn(option.replace(",", ", "), shown)
 
     def test_a_directory_that_cannot_be_made_is_named(self):
@@ -231,8 +231,8 @@ class Alone(unittest.TestCase):
     def test_the_program_alone_says_what_to_type(self):
         done = run(CREMA)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        told = re.findall(r"crema ([a-z]+)", done.stderr)
-        self.assertEqual(told[:1] + sorted(set(told) - set(commands())), ["says", "says"])
+        named = re.findall(r"crema ([a-z]+)", done.stderr)
+        self.assertEqual(named[:1] + sorted(set(named) - set(commands())), ["says", "says"])
         self.assertIn("crema run -- ", done.stderr)
         self.assertIn("crema --help", done.stderr)
         self.assertLess(len(done.stderr.splitlines()), 10)

@@ -1,4 +1,4 @@
-"""`crema export`: what each format holds, and what it never writes over."""
+"""`crema export`: the contents of each format, and the files that it never overwrites."""
 
 import csv
 import json
@@ -68,7 +68,7 @@ class ExportTestCase(unittest.TestCase):
         path = self.path(name)
         result = crema("export", source or self.records, "--to", format_name, "-o", path, *arguments)
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertRegex(result.stderr, r"^(next: [^\n]*\n)?$")  # what opens the file, where a person does that
+        self.assertRegex(result.stderr, r"^(next: [^\n]*\n)?$")  # how to open the file
         return path
 
     def document(self):
@@ -324,7 +324,8 @@ class Sections(ExportTestCase):
 
 
 def slices(events):
-    """The begin events, with their duration and depth: what a viewer makes of the pairs, in the order of the file."""
+    """The begin events with their duration and depth, as a viewer computes them from the pairs in the order of the
+    file."""
     found, stacks = [], {}
     for event in events:
         stack = stacks.setdefault((event["pid"], event["tid"]), [])
@@ -359,7 +360,7 @@ class Perfetto(ExportTestCase):
         counters = {event["name"] for event in events if event["ph"] == "C"}
         outside = "outside chunks: set up"
         self.assertEqual(counters, {"resident memory", "open chunks", "threads", "CPU in use", outside})
-        # a counter holds until the next reading; over time it comes to the section's time
+        # a counter holds until the next reading; its integral is the section's time
         pid = next(event["pid"] for event in events if event.get("name") == outside)
         readings = [(e["ts"], e["args"]["s/s"]) for e in events if e.get("name") == outside and e["pid"] == pid]
         seconds = sum((then - at) / 1e6 * value for (at, value), (then, _) in zip(readings, readings[1:]))

@@ -1,4 +1,4 @@
-"""`crema plot`: which charts there are, where they go, what is never written over; without a renderer."""
+"""`crema plot` without a renderer: which charts there are, where it writes them, and what it never overwrites."""
 
 import json
 import os
@@ -40,7 +40,7 @@ class PlotTestCase(unittest.TestCase):
         self.assertRegex(result.stderr, r"^crema: [^\n]*" + pattern + r"[^\n]*\n$")
 
     def python_that(self, body):
-        """A stand-in for a Python whose renderer goes wrong."""
+        """A stand-in for a Python with a renderer that fails."""
         path = self.path("python")
         pathlib.Path(path).write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
         os.chmod(path, 0o755)
@@ -95,16 +95,16 @@ class Figures(PlotTestCase):
     def test_the_budget_is_that_of_the_document(self):
         rows = self.specification("activity_breakdown")["data"]["values"]
         drawn = [(row["group"], row["seconds"]) for row in rows]
-        told = [(row["group"], row["core_seconds"]) for row in self.document()["budget"]]
-        self.assertEqual(len({row["part"] for row in rows}), len(told))
-        self.assertEqual(drawn, told)
+        expected = [(row["group"], row["core_seconds"]) for row in self.document()["budget"]]
+        self.assertEqual(len({row["part"] for row in rows}), len(expected))
+        self.assertEqual(drawn, expected)
 
     def test_sections_are_those_of_the_document(self):
         drawn = {row["section"]: row["self"] for row in self.specification("section_self_time")["data"]["values"]}
-        told = {
+        expected = {
             row["path"] + (" (helper)" if row["helper"] else ""): row["self"] for row in self.document()["sections"]
         }
-        self.assertEqual(drawn, told)
+        self.assertEqual(drawn, expected)
 
     def test_each_attempt_that_ended_is_a_box_of_the_timeline(self):
         boxes = self.specification("chunk_timeline")["layer"][0]["data"]["values"]

@@ -1,4 +1,4 @@
-"""Who may ask `crema serve`, and what is done with those who may not, or who ask too much."""
+"""Who may use `crema serve`, and what it does with clients that may not, or that ask too much."""
 
 import contextlib
 import http.client
@@ -15,7 +15,7 @@ from collector.cli.serve_test_case import CREMA, PATIENCE, GrowingLog, ServeTest
 
 
 def raw(port, request):
-    """What the server answers to these bytes, until it closes."""
+    """The server's answer to these bytes, until it closes the connection."""
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as client:
         client.sendall(request)
         answer = b""
@@ -248,7 +248,7 @@ class WhoIsServed(ServeTestCase):
         self.assertRegex(raw(self.port, head + both), rb"^HTTP/1.1 4\d\d ")
         self.assertEqual(raw(self.port, head + both).count(b"HTTP/1.1"), 1)
         answer = raw(self.port, b"HEAD /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        self.assertTrue(answer.endswith(b"\r\n\r\n"), answer)  # none of the answer either
+        self.assertTrue(answer.endswith(b"\r\n\r\n"), answer)  # nor does it read the answer
 
     # Fault [server]: headers without an end
     # Shown: refused
@@ -282,7 +282,7 @@ class WhoIsServed(ServeTestCase):
         slow.settimeout(PATIENCE)
 
         def is_dropped():
-            # what the kernel holds is read only after the server gave up
+            # the client reads the bytes in the kernel only after the server gave up
             state = pathlib.Path("/proc/net/tcp").read_text().splitlines()
             local = f":{slow.getsockname()[1]:04X}"
             mine = [line.split() for line in state if line.split()[2].endswith(local)]

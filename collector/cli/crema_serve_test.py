@@ -1,4 +1,4 @@
-"""`crema serve` and `crema top` over real sockets and terminals: what is served, to whom, and what goes wrong."""
+"""`crema serve` and `crema top` over real sockets and terminals: what they show, to whom, and what can go wrong."""
 
 import fcntl
 import json
@@ -55,7 +55,7 @@ class WhatIsServed(ServeTestCase):
         self.assertGreater(len(compared), 15)
         for key in compared:
             if live[key] is None or key == "peak_memory_bytes" or key == "memory_utilization_max":
-                continue  # of chunks too, where a measurement takes samples only
+                continue  # from chunks, too; a measurement uses only samples
             self.assertIsNotNone(measured[key], key)
             self.assertAlmostEqual(live[key], measured[key], delta=1e-9 * abs(measured[key]) + 1e-9, msg=key)
 
@@ -214,7 +214,8 @@ class WhatGoesWrong(ServeTestCase):
 
 class Top(ServeTestCase):
     def on_terminal(self, log, how):
-        """Runs `crema top` on a terminal, ends it by `how(process, master)`; what it drew, and its status."""
+        """Runs `crema top` on a terminal, and ends it by `how(process, master)`. Returns what it drew, and its
+        status."""
         master, slave = pty.openpty()
         self.addCleanup(os.close, master)
         fcntl.ioctl(slave, 0x5414, b"\x18\x00\x50\x00\x00\x00\x00\x00")  # TIOCSWINSZ: 24 rows, 80 columns

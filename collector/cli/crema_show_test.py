@@ -1,4 +1,4 @@
-"""`crema show`: tables, single chunks, JSON, and what it says where it cannot."""
+"""`crema show`: tables, single chunks, JSON, and its messages if it fails."""
 
 import json
 import os
@@ -15,9 +15,11 @@ from collector.cli import invented_run
 CREMA = str(pathlib.Path(__file__).absolute().parent / "crema")
 
 
-def crema(*arguments, told=""):
+def crema(*arguments, text_in=""):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
-    return subprocess.run([CREMA, *arguments], input=told, capture_output=True, text=True, env=environment, timeout=60)
+    return subprocess.run(
+        [CREMA, *arguments], input=text_in, capture_output=True, text=True, env=environment, timeout=60
+    )
 
 
 class Show(unittest.TestCase):
@@ -72,13 +74,13 @@ class Show(unittest.TestCase):
         document = pathlib.Path(measurement, "measurement.json").read_text()
         for options in (["--html"], ["--json"], ["--table", "workers"], []):
             self.assertEqual(
-                crema("show", "-", *options, told=document).stdout, crema("show", measurement, *options, "-q").stdout
+                crema("show", "-", *options, text_in=document).stdout, crema("show", measurement, *options, "-q").stdout
             )
         for text in ("", "[]", "{}", "\0", document[:-10]):
-            refused = crema("show", "-", "--html", told=text)
+            refused = crema("show", "-", "--html", text_in=text)
             self.assertEqual((refused.returncode, refused.stdout), (1, ""))
             self.assertRegex(refused.stderr, "^crema: standard input: is no measurement[^\n]*\n$")
-        refused = crema("show", "-", "--table", "chunks", "--top", "3", told=document)
+        refused = crema("show", "-", "--table", "chunks", "--top", "3", text_in=document)
         self.assertRegex(refused.stderr, "^crema: standard input has no single chunks[^\n]*\n$")
 
     def test_html_is_the_whole_summary(self):

@@ -1,4 +1,4 @@
-"""A run of Coffea on TaskVine: crema's figures beside what the manager's own log says, read here on its own."""
+"""A run of Coffea on TaskVine: compares crema's figures with the manager's own log, which this test reads itself."""
 
 import collections
 import json
@@ -15,7 +15,7 @@ WORKER = "worker-7e8d24613b97170a961749d43f0e9b43"
 
 
 def managers_view():
-    """Tasks by category, and of each its interval on the worker and between order and output."""
+    """Tasks by category, each with its interval on the worker, and the interval between order and output."""
     tasks = collections.defaultdict(dict)
     for line in (SAMPLE / "vine-run-info/vine-logs/transactions").read_text().splitlines():
         words = line.split()
@@ -107,7 +107,7 @@ class TaskVineTest(run_test_case.RunTestCase):
         tasks = managers_view().values()
         held = sum(task["time_worker_end"] - task["time_worker_start"] for task in tasks)
         parts = {row["part"]: row["core_seconds"] for row in document["budget"]}
-        self.assertAlmostEqual(parts["unused_by_tasks"], held, 4)  # a second core for as long as the task was there
+        self.assertAlmostEqual(parts["unused_by_tasks"], held, 4)  # a second core, as long as the task was there
         self.assertAlmostEqual(sum(parts.values()), metrics["core_seconds"], 4)
         self.assertNotIn("unused_by_tasks", [row["part"] for row in single["budget"]])
         self.assertIn("unused-cores", [verdict["id"] for verdict in document["verdicts"]])
@@ -163,7 +163,8 @@ class TaskVineTest(run_test_case.RunTestCase):
         self.assertEqual(document["quality"]["records_torn"], 1)
 
     def shifted(self, seconds):
-        """The sample with the worker's clock apart: its processes' times, and those that it told the manager."""
+        """Makes the sample with another clock on the worker: shifts the times of its processes, and those that it
+        reported to the manager."""
         records, run_info = self.out / "records", self.out / "vine-run-info"
         shutil.copytree(SAMPLE / "vine-run-info", run_info)
         records.mkdir()

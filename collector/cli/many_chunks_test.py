@@ -1,4 +1,4 @@
-"""More chunks than memory has room for, from a pipe: memory stays what was allowed, and every figure is exact."""
+"""More chunks than fit into memory, from a pipe: crema keeps to its memory limit, and every figure is exact."""
 
 import json
 import os
@@ -21,7 +21,7 @@ def is_sanitized():
 
 
 def anonymous_bytes(pid):
-    """Memory that is no file's: what the kernel cannot take away."""
+    """Anonymous memory, which the kernel cannot take away."""
     with open(f"/proc/{pid}/status") as status:
         for line in status:
             if line.startswith("RssAnon:"):
@@ -38,7 +38,7 @@ class ManyChunks(unittest.TestCase):
             self.skipTest(f"{self.directory} is in memory")
 
     def collect(self, *options):
-        """Of made logs that come through a pipe: the document, what was made, and the most memory that it took."""
+        """Pipes made-up logs into `crema collect`. Returns the document, what was made, and the peak memory."""
         logs = self.directory / "logs"
         shutil.rmtree(logs, ignore_errors=True)
         logs.mkdir()
@@ -51,7 +51,7 @@ class ManyChunks(unittest.TestCase):
         return document, made, most
 
     def run_collector(self, logs, *options):
-        """The document, and the most memory that it took."""
+        """Returns the document and the peak memory."""
         output = self.directory / "out"
         command = [CREMA, "collect", logs, "-o", output, "--replace", "--no-records", "-q", *options]
         collector = subprocess.Popen(command)

@@ -1,4 +1,4 @@
-"""Many small logs, and many threads that read them: what a log costs, and that threads change nothing."""
+"""Many small logs, and many threads that read them: the cost of a log, and that threads change no figure."""
 
 import json
 import os
@@ -50,7 +50,7 @@ class ManyLogs(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
 
     def collect(self, logs, output, *options, **how):
-        """The document without what tells of the collecting, and the program's peak memory in bytes."""
+        """The document without the fields about the collection itself, and the program's peak memory in bytes."""
         command = [CREMA, "collect", str(logs), "-o", str(self.directory / output), "--no-records", "-q", *options]
         process = subprocess.Popen(command, **how)
         _, status, usage = os.wait4(process.pid, 0)

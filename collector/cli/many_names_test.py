@@ -12,7 +12,7 @@ import unittest
 import invented_run
 
 CREMA = str(pathlib.Path(__file__).absolute().parent / "crema")
-# Of attempts that failed, the report lists so many one by one, with what they say of their error.
+# The report lists this many failed attempts one by one, with their errors.
 MOST_FAILED = 10_000
 # More than any table holds: 10,000 rows of files and datasets, 1,000 of the others.
 NAMES = 150_000 if "CREMA_TEST_LONG" in os.environ else 12_000
@@ -40,7 +40,7 @@ def chunk_lines(number, name):
 
 
 def write_logs(directory, logs):
-    """NAMES chunks, in so many logs."""
+    """Writes NAMES chunks into this many logs."""
     directory.mkdir()
     for pid in range(1, logs + 1):
         with open(directory / f"node-{pid}-1-0.jsonl", "w") as log:
@@ -51,7 +51,7 @@ def write_logs(directory, logs):
 
 
 def errors_in(path):
-    """How many texts of errors are in a file."""
+    """Counts the texts of errors in a file."""
     return len(set(re.findall(r"error \d+", path.read_text())))
 
 

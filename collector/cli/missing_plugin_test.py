@@ -1,4 +1,4 @@
-"""crema on a Dask scheduler without crema's plug-in: one line says so, and how to attach it."""
+"""crema on a Dask scheduler without crema's plug-in: one line says that it is missing, and how to attach it."""
 
 import subprocess
 import unittest

@@ -1,4 +1,4 @@
-"""`crema` is killed before each of its steps on files: the old measurement or the new one is there, nothing is left."""
+"""Kills `crema` before each of its steps on files: the old or the new measurement is there, and no leftovers stay."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from collector.cli import invented_run
 
 HERE = pathlib.Path(__file__).absolute().parent
 CREMA = HERE / "crema"
-MOST_STEPS = 400  # of any call here; what ends a test that would not end
+MOST_STEPS = 400  # the time limit of every call, so that the test ends
 
 
 class KilledOutput(unittest.TestCase):
@@ -45,7 +45,7 @@ class KilledOutput(unittest.TestCase):
         return self.crema("run", "-o", out, "--name", name, "-q", *options, "--", "true", **keywords)
 
     def name_of(self, directory):
-        """Which measurement is there, whole; None where there is none."""
+        """Which complete measurement is there; None if there is none."""
         try:
             document = json.loads((directory / "measurement.json").read_text())
         except FileNotFoundError:
@@ -62,7 +62,7 @@ class KilledOutput(unittest.TestCase):
         return name
 
     def measurements(self):
-        """By directory, those that a user sees."""
+        """{directory: measurement}, for directories that a user sees."""
         found = {}
         for directory in [self.out, *self.out.parent.glob(f"{self.out.name}.*"), *self.out.glob("older.*")]:
             if name := self.name_of(directory):
@@ -87,7 +87,7 @@ class KilledOutput(unittest.TestCase):
                     self.assertGreater(step, 5, "nothing was killed")
                     return
                 self.assertIn(killed.returncode, (-signal.SIGKILL, 128 + signal.SIGKILL, 137), killed.stderr)
-                if not always_whole:  # but for whoever reads it
+                if not always_whole:  # except for its readers
                     self.crema("show", self.out, "-q")
                     seen = self.measurements()
                 self.assertTrue(seen, f"nothing whole is left: {list(parent.rglob('*'))}")
@@ -200,7 +200,7 @@ class KilledOutput(unittest.TestCase):
         self.assertGreater(refused, 0, "no step was between the two")
 
     def kill_other_at_each_step(self, call):
-        """Of a call that makes no measurement: what the next one leaves is what it is to leave."""
+        """For a call that makes no measurement: checks that the next call leaves exactly what it should."""
         for step in range(1, MOST_STEPS):
             self.out = self.folder / f"step{step}" / "out"
             self.out.parent.mkdir()

@@ -1,4 +1,4 @@
-"""The CPU time of a process tree, against what its processes know of themselves."""
+"""Compares the CPU time of a process tree with what its processes measure themselves."""
 
 import unittest
 
@@ -6,7 +6,7 @@ from run_test_case import RunTestCase
 
 
 class CpuTime(RunTestCase):
-    """Truth is getrusage(2) in the commands; what they use after they asked it is the tolerance."""
+    """The truth is getrusage(2) in the commands. The tolerance is what they use after this call."""
 
     def assert_cpu(self, truth, tolerance=0.3):
         self.assertGreaterEqual(self.tree_cpu_seconds(), truth - 0.001)

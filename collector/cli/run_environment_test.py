@@ -1,4 +1,4 @@
-"""What a command under `crema run` finds: its streams, arguments and environment."""
+"""The streams, arguments and environment of a command under `crema run`."""
 
 import json
 import stat

@@ -40,7 +40,7 @@ class ExitStatus(RunTestCase):
             self.assertRegex(result.stderr.decode(), r"^crema: .*\n$")
 
     def test_stays_when_collecting_fails(self):
-        # A directory where the document should be: it cannot be written.
+        # A directory in the place of the document, which therefore cannot be written.
         result = self.run_command("sh", "-c", "mkdir $CREMA_DIR/../measurement.json; exit 3")
         self.assertEqual(result.returncode, 3)
         self.assertIn(b"crema: no measurement was made", result.stderr)

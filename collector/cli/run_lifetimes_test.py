@@ -87,7 +87,7 @@ os._exit(0)
         namespaces = ["unshare", "--map-root-user", "--pid", "--fork", "--kill-child"]
         if subprocess.run([*namespaces, "true"], capture_output=True).returncode != 0:
             self.skipTest("pid namespaces are not allowed here")
-        # Its pid, and that of the command, are those of others in /proc.
+        # In /proc, its pid and that of the command belong to other processes.
         crema = [*self.arguments(sys.executable, "-c", PRELUDE + "say('cpu', burn(0.2) or cpu()); sys.exit(3)")]
         result = subprocess.run(
             [*namespaces, "sh", "-c", '"$@"; exit "$?"', "sh", *crema],

@@ -58,7 +58,7 @@ class Measurement(RunTestCase):
         self.assertNotIn("Event rate", shown)
 
     def test_tells_the_commit(self):
-        def told():
+        def commit_of_run():
             run = json.loads((self.directory / "measurement.json").read_text())["run"]
             return run["commit"], run["commit_source"]
 
@@ -72,10 +72,10 @@ class Measurement(RunTestCase):
         subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "m"], check=True)
         head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
         self.run_command("true", cwd=repository)
-        self.assertEqual(told(), (head, "git"))
+        self.assertEqual(commit_of_run(), (head, "git"))
         self.environment["CREMA_COMMIT"] = "v7"
         self.run_command("true", cwd=repository)
-        self.assertEqual(told(), ("v7", "CREMA_COMMIT"))
+        self.assertEqual(commit_of_run(), ("v7", "CREMA_COMMIT"))
 
     def test_of_nothing_is_an_error_in_one_line(self):
         shown = subprocess.run([CREMA, "show", str(self.out / "nothing")], capture_output=True)

@@ -1,4 +1,4 @@
-"""Where `crema run` writes, and what becomes of what was there before."""
+"""Where `crema run` writes, and what happens to files that were there before."""
 
 import json
 import os

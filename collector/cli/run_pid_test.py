@@ -13,7 +13,7 @@ from run_test_case import CREMA, PATIENCE_SECONDS, PRELUDE, RunTestCase, process
 
 class Watch(RunTestCase):
     def start(self, program):
-        """A process of this test, not of crema; it is not waited for until the test ends."""
+        """A process of this test, not of crema. The test waits for it only at its end."""
         process = subprocess.Popen(
             [sys.executable, "-c", PRELUDE + program], env=self.environment, start_new_session=True
         )
@@ -54,7 +54,7 @@ say("cpu", cpu())
         crema = self.watch(process.pid)
         self.wait_for_samples()
         (self.out / "go").write_text("")
-        self.assertEqual(crema.wait(PATIENCE_SECONDS), 0)  # the process is a zombie meanwhile: nobody waited for it
+        self.assertEqual(crema.wait(PATIENCE_SECONDS), 0)  # the process is now a zombie: nobody waited for it
         metrics, quality = self.measured()["metrics"], self.measured()["quality"]
         cpu = metrics["tree_cpu_user"] + metrics["tree_cpu_system"]
         self.assertGreaterEqual(cpu, self.said("cpu") - 0.02)  # two clock ticks

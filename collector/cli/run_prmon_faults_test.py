@@ -1,6 +1,6 @@
-"""Where prmon 3.3.0, the process monitor that the field uses, is wrong: each of its faults against its truth.
+"""The faults of prmon 3.3.0, the process monitor that the field uses: compares crema with the truth in each case.
 
-docs/prmon.md has the table. The truth is what the commands know of themselves (getrusage(2), known loads), or the
+docs/prmon.md has the table. The truth is what the commands measure themselves (getrusage(2), known loads), or the
 kernel's account of everything that this test started.
 """
 
@@ -137,7 +137,7 @@ wait_for(lambda: sum('"tree_sample"' in line for path in glob.glob(os.environ["C
         )
         times = [sample["time_ns"] / 1e9 for sample in self.lines("tree_sample")][:4]
         gaps = [after - before for before, after in zip(times, times[1:])]
-        # A busy machine delays a sample, not the grid on which the next ones stand.
+        # A busy machine delays a sample, but not the times of the next ones.
         self.assertGreater(statistics.median(gaps), 0.5, gaps)
         self.assertLess(statistics.median(gaps), 1.5, gaps)
 

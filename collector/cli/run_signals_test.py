@@ -13,12 +13,13 @@ from run_test_case import CREMA, PATIENCE_SECONDS, PRELUDE, RunTestCase, process
 class Signals(RunTestCase):
     @classmethod
     def setUpClass(cls):
-        # What ignores a signal hands that on, to crema too: nohup, and shells to their background jobs.
+        # A process that ignores a signal passes this on to its children, so to crema, too: nohup does so, and shells
+        # for background jobs.
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             if signal.getsignal(number) is signal.SIG_IGN:
                 signal.signal(number, signal.SIG_DFL)
 
-    # Ends by SIGXCPU, the last of them by number: pending signals are dealt with in that order.
+    # Ends by SIGXCPU, the last of the signals by number: the kernel delivers pending signals in this order.
     COUNTING = """
 counts = {}
 def note(number, frame):
@@ -57,7 +58,7 @@ while True: signal.pause()
         self.assertEqual(self.end()["exit_status"], 128 + signal.SIGTERM)
 
     def test_stop_and_continue_the_command_and_crema(self):
-        # As a shell does it: the job has a group of its own in the shell's session, else it could not be stopped.
+        # As in a shell: the job has its own group in the shell's session; otherwise it could not be stopped.
         shell = subprocess.Popen(
             [
                 sys.executable,
@@ -91,13 +92,13 @@ while True: signal.pause()
         wait_for((self.out / "ready").exists)
         os.write(terminal, b"\x03")  # Ctrl-C
         wait_for((self.out / "counts").exists)
-        # Would crema pass it on as well, then before this one.
+        # If crema passed it on as well, it would come before this one.
         os.kill(pid, signal.SIGXCPU)
         _, status = os.waitpid(pid, 0)
         self.assertEqual(os.waitstatus_to_exitcode(status), 7)
         self.assertEqual(self.said("counts"), {str(int(signal.SIGINT)): 1})
 
-    # What a shell with job control is to a job: it hands over the terminal, is told of stops, and resumes the group.
+    # The part of a shell with job control: it hands over the terminal, waits for stops, and resumes the group.
     SHELL = """
 signal.signal(signal.SIGTTOU, signal.SIG_IGN)
 job = os.fork()
@@ -118,13 +119,14 @@ sys.exit(os.waitstatus_to_exitcode(status))
 """
 
     def in_a_shell(self, program, meanwhile=lambda terminal: None):
-        """Runs `crema run` with this Python program as the job of a shell in a terminal; the shell's exit status."""
+        """Runs `crema run` with this Python program as the job of a shell in a terminal. Returns the shell's exit
+        status."""
         pid, terminal = pty.fork()
         if pid == 0:
             job = self.arguments(sys.executable, "-c", PRELUDE + program, options=["-q"])
             shell = [sys.executable, "-c", PRELUDE + self.SHELL, CREMA, *job[1:]]
             os.execve(sys.executable, shell, self.environment)
-        self.addCleanup(os.close, terminal)  # hangs up on all that is left
+        self.addCleanup(os.close, terminal)  # closes the terminal: whatever is left gets SIGHUP
         meanwhile(terminal)
         ended = []
 
@@ -158,9 +160,9 @@ sys.exit(os.waitstatus_to_exitcode(status))
             wait_for((self.out / "ready").exists)
             os.write(terminal, b"\x1a")  # Ctrl-Z
 
-        # crema has the terminal's SIGTSTP before SIGUSR2, and deals with it first.
+        # crema gets the terminal's SIGTSTP before SIGUSR2, and handles it first.
         status = self.in_a_shell(
-            self.TOLD_BY_A_STRANGER + "signal.signal(signal.SIGTSTP, lambda number, frame: tell_crema())\n"
+            self.SIGNALLED_BY_A_STRANGER + "signal.signal(signal.SIGTSTP, lambda number, frame: signal_crema())\n"
             "say('ready', 1)\n"
             "wait_for(lambda: signal.SIGUSR2 in counts)\n"
             "sys.exit(7)",
@@ -171,20 +173,20 @@ sys.exit(os.waitstatus_to_exitcode(status))
 
     def test_what_a_command_sends_to_its_group_it_gets_once(self):
         status = self.in_a_shell(
-            self.TOLD_BY_A_STRANGER + "os.kill(0, signal.SIGUSR1)\n"
-            "tell_crema()\n"
+            self.SIGNALLED_BY_A_STRANGER + "os.kill(0, signal.SIGUSR1)\n"
+            "signal_crema()\n"
             "wait_for(lambda: signal.SIGUSR2 in counts)\n"
             "say('counts', counts)"
         )
         self.assertEqual(status, 0)
         self.assertEqual(self.said("counts"), [signal.SIGUSR1, signal.SIGUSR2])
 
-    # Signals are dealt with in the order of their numbers: what came before SIGUSR2 was dealt with when that arrives.
-    TOLD_BY_A_STRANGER = """
+    # Signals are handled in the order of their numbers: those before SIGUSR2 were handled when it arrives.
+    SIGNALLED_BY_A_STRANGER = """
 counts = []
 for number in (signal.SIGUSR1, signal.SIGUSR2):
     signal.signal(number, lambda number, frame: counts.append(number))
-def tell_crema():
+def signal_crema():
     subprocess.Popen([sys.executable, "-c", "import os; os.kill(%d, %d)" % (os.getppid(), signal.SIGUSR2)])
 """
 

@@ -1,4 +1,4 @@
-"""Sources that are not what they should be: the rest is used, and what was left out is said in one line each."""
+"""Damaged or wrong sources: crema uses the rest, and names each thing that it left out in one line."""
 
 import ctypes
 import json
@@ -19,7 +19,7 @@ CREMA = str(pathlib.Path(__file__).absolute().parent / "crema")
 
 
 def obey_file_modes():
-    """Root may read everything, by two capabilities (capabilities(7)), which the program is to be started without."""
+    """Starts the program without the two capabilities (capabilities(7)) by which root may read everything."""
     prctl_drop_from_bounding_set, dac_override, dac_read_search = 24, 1, 2
     for capability in (dac_override, dac_read_search):
         ctypes.CDLL(None).prctl(prctl_drop_from_bounding_set, capability, 0, 0, 0)
@@ -30,7 +30,7 @@ def crema(*arguments, **options):
 
 
 class EndlessServer(socketserver.ThreadingTCPServer):
-    """Answers whatever it is asked with a body that has no end."""
+    """Answers every request with an endless body."""
 
     daemon_threads = True
 
@@ -66,7 +66,7 @@ class SourceFaults(unittest.TestCase):
         return json.loads(result.stdout)
 
     def expect_rest_and_one_warning(self, name, what, **options):
-        """The figures are those of the run without the bad log, which one warning names."""
+        """Checks that the figures are those of the run without the bad log, and that one warning names this log."""
         document = self.measure(**options)
         self.assertEqual(document["metrics"], self.untouched["metrics"])
         warnings = [warning for warning in document["quality"]["warnings"] if name in warning]
@@ -171,7 +171,7 @@ class SourceFaults(unittest.TestCase):
         self.assertEqual(document["metrics"]["num_chunks"], self.untouched["metrics"]["num_chunks"])
 
     def test_a_directory_that_vanishes_while_it_is_read(self):
-        """Whenever it vanishes, crema ends by itself: with what it had, or with one line."""
+        """Checks that crema ends by itself, whenever the source vanishes: with the records so far, or with one line."""
         for delay in (0.0, 0.002, 0.005, 0.01, 0.02, 0.05):
             records = pathlib.Path(invented_run.write_run(str(self.directory / f"records-{delay}")))
             log = sorted(records.glob("*.jsonl"))[0]

@@ -1,4 +1,4 @@
-"""Logs that come through a pipe: read once, as they come, and measured as the files would be."""
+"""Logs from a pipe: crema reads them once, as they come, and measures them as it would measure the files."""
 
 import json
 import os

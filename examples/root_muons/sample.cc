@@ -40,7 +40,7 @@ std::vector<Event> ReadHzz(const std::string& path) {
           event.pt.push_back(static_cast<float>(muon.Pt()));
           event.eta.push_back(static_cast<float>(muon.Eta()));
           event.phi.push_back(static_cast<float>(muon.Phi()));
-          event.mass.push_back(0.10566F);  // the energies are rounded: they do not tell it
+          event.mass.push_back(0.10566F);  // not computed: the energies are rounded
           event.isolation.push_back(static_cast<float>(isolation[i] / muon.Pt()));
         }
         event.charge = charge;

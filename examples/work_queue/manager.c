@@ -3,9 +3,9 @@
  *   gcc manager.c -o manager -lwork_queue -ldttools -lm -lz        (Debian: coop-computing-tools-dev)
  *   ./manager PROGRAM RECORDS [NAME]                               prints its port, and at the end what it counted
  *
- * With a NAME it tells the catalog at CATALOG_HOST, CATALOG_PORT of itself, once a minute.
- * It asks for the log of transactions that crema reads, and tells each task where to record. Work Queue's library has
- * the GNU General Public License 2: a program that links it, as this one, may be handed on under that licence only. */
+ * With a NAME it reports to the catalog at CATALOG_HOST, CATALOG_PORT once a minute.
+ * It asks for the log of transactions that crema reads, and sets for each task where to record. Work Queue's library
+ * has the GNU General Public License 2: you may pass on a program that links it, as this one, under that licence only. */
 #include <stdio.h>
 #include <string.h>
 

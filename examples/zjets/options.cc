@@ -36,7 +36,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_status) {
       "Selects Z bosons with jets in Les Houches event files, under pile-up, and prints the cut flow.\n"
       "Example: crema run -- zjets --processes 2 --output zjets.json",
       "zjets");
-  app.add_option("--data", data_directory, "folder of the files that are used by default")->capture_default_str();
+  app.add_option("--data", data_directory, "folder of the default files")->capture_default_str();
   app.add_option("--dataset", datasets, "NAME=FILE[,FILE...]; may be repeated [the three Z+jets samples]")
       ->take_all()
       ->allow_extra_args(false);
@@ -47,11 +47,11 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_status) {
   app.add_option("--repeat", options.repeat, "passes over the data, each with another pile-up")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--pileup", options.pileup, "events laid over each event; 0: none, and no subtraction")
+  app.add_option("--pileup", options.pileup, "events that are laid over each event; 0: none, and no subtraction")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  app.add_option("--pileup-file", options.pileup_file, "where pile-up is drawn from [the di-jet sample]");
-  app.add_option("--ghost-area", options.ghost_area, "fineness of jet areas; the time goes with its inverse")
+  app.add_option("--pileup-file", options.pileup_file, "file from which pile-up is drawn [the di-jet sample]");
+  app.add_option("--ghost-area", options.ghost_area, "area of a ghost: smaller ones measure jet areas better, and take longer")
       ->check(CLI::Range(0.001, 1.0))
       ->capture_default_str();
   app.add_option("--processes", options.processes, "worker processes; 0: work in this one")

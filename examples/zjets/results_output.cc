@@ -21,7 +21,7 @@ double CrossSection(const Options& options, const Plan& plan, std::size_t datase
   return plan.files[file].init.cross_section_pb;
 }
 
-/// The share of the weights tells the cross section whatever the file's weighting strategy is.
+/// The share of the weights gives the cross section, whatever the file's weighting strategy is.
 double CrossSectionAfter(const DatasetResults& results, std::size_t cut, double cross_section_pb) {
   const double all = results.cuts()[kAllEvents].weights.value();
   return all == 0 ? 0 : cross_section_pb * (results.cuts()[cut].weights.value() / all);

@@ -22,7 +22,7 @@ inline constexpr double kLeptonMaxEta = 2.4;    // muon chambers, tracker
 inline constexpr double kZMinMass = 71;         // GeV
 inline constexpr double kZMaxMass = 111;        // GeV
 inline constexpr double kJetMinPt = 30;         // GeV, after subtraction
-inline constexpr double kJetMaxRapidity = 2.4;  // where tracks tell the jet's vertex
+inline constexpr double kJetMaxRapidity = 2.4;  // where tracks show the jet's vertex
 inline constexpr double kJetMinSignal = 0.5;    // share of its pt that comes from the hard event's vertex
 inline constexpr double kJetMinDistance = 0.4;  // to both leptons
 

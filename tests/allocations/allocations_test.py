@@ -1,4 +1,4 @@
-"""Allocations of known sizes, by section: to the byte, or null with a reason."""
+"""Allocations of known sizes, by section: crema counts them to the byte, or is null with a reason."""
 
 import json
 import os
@@ -25,16 +25,16 @@ LIBRARY = pathlib.Path("sdk/allocations/libcrema_allocations.so").absolute()
 CREMA = pathlib.Path("collector/cli/crema").absolute()
 FORMAT = pathlib.Path("docs/record_log.md")
 FIGURES = ("allocations", "allocated_bytes", "live_bytes", "peak_live_bytes")
-ALLOCATORS = ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libtcmalloc.so.4")  # with operators of their own
+ALLOCATORS = ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libtcmalloc.so.4")  # these have operators of their own
 
-# Loads plug-ins into a program of Python, in a section, with the SDK.
+# Loads plug-ins into a Python program, inside a section of the SDK.
 PYTHON_HOST = """if True:
     import ctypes, sys
     library, *plugins = map(ctypes.CDLL, sys.argv[1:])
     section = library.crema_section_open(b"plug-ins")
     for plugin in plugins: plugin.run_plugin()
     library.crema_section_close(section)"""
-# The same, but they come when recording has begun.
+# The same, but it loads them after recording has begun.
 LATE_PYTHON_HOST = """if True:
     import ctypes, sys
     library = ctypes.CDLL(sys.argv[1])
@@ -43,7 +43,7 @@ LATE_PYTHON_HOST = """if True:
 
 
 def is_installed(allocator):
-    """The loader goes on without a library that it does not find, and says so."""
+    """Whether the loader finds this library. If it does not, it goes on without it, and prints a line."""
     environment = {**os.environ, "LD_PRELOAD": allocator}
     return not allocator or not subprocess.run(["/bin/true"], env=environment, capture_output=True).stderr
 
@@ -54,7 +54,7 @@ class AllocationsCase(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.place, ignore_errors=True)
 
     def run_program(self, *command, preloaded=str(LIBRARY), allocator="", **environment):
-        """What the program printed, one list a process, and its logs' lines."""
+        """Returns what the program printed, one list for each process, and the lines of its logs."""
         shutil.rmtree(self.place / "records", ignore_errors=True)
         names = {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
         names.update(CREMA_DIR=str(self.place / "records"), CREMA_INTERVAL="0", CREMA_ALLOCATIONS="1")
@@ -134,8 +134,8 @@ class KnownSizesTest(AllocationsCase):
     def test_a_chunk_has_what_its_own_thread_allocated_in_it(self):
         (known,), (lines,) = self.run_program(KNOWN, "chunks")
         chunks = {line["dataset"]: line for line in lines if line["type"] == "chunk"}
-        told = [{key: chunks[row["dataset"]][key] for key in row} for row in known]
-        self.assertEqual(told, known)
+        measured_counts = [{key: chunks[row["dataset"]][key] for key in row} for row in known]
+        self.assertEqual(measured_counts, known)
 
     def test_a_plug_in_with_a_copy_of_the_sdk_is_counted_too(self):
         code = """if True:
@@ -151,10 +151,11 @@ class KnownSizesTest(AllocationsCase):
 
 
 class OperatorsTest(AllocationsCase):
-    """Operators new of programs and plug-ins: they stay as they are, and what they take from malloc is counted."""
+    """Programs and plug-ins keep their own operators new, and crema counts what these take from malloc."""
 
     def assert_same(self, *command, reason=None, **more):
-        """The program prints the same with the library. Gives the line `allocations`, where there is a log."""
+        """Checks that the program prints the same with the library. Returns the line `allocations` if there is a
+        log."""
         plain, _ = self.run_program(*command, **{**more, "preloaded": ""})
         counted, logs = self.run_program(*command, **more)
         self.assertEqual(counted, plain)
@@ -245,7 +246,7 @@ class ReasonsTest(AllocationsCase):
         self.assertEqual(re.findall(r"Shared library: \[(.*)\]", needed), ["libc.so.6"])
 
     def test_the_library_loads_beside_a_c_library_of_2012(self):
-        """In a container, say. Of a newer version ld.so would not start any program."""
+        """As in a container. ld.so would not start any program with a library of a newer version."""
         versions = subprocess.run(["readelf", "-V", LIBRARY], capture_output=True, text=True, check=True).stdout
         needed = {tuple(map(int, version.split("."))) for version in re.findall(r"GLIBC_([0-9.]+)", versions)}
         self.assertLessEqual(max(needed), (2, 17))

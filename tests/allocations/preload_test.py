@@ -1,5 +1,5 @@
-"""Commands under `crema run --allocations`, where the library can be loaded and where not: they print what they print
-without it, and end alike."""
+"""Commands under `crema run --allocations`, with programs that can load the library and programs that cannot. They
+print the same as without it, and end in the same way."""
 
 import json
 import os
@@ -50,7 +50,8 @@ class PreloadCase(unittest.TestCase):
         return [self.prefix / "bin/crema", "run", "-q", "--allocations", "-o", self.output / "run", "--"]
 
     def assert_starts(self, *command, **environment):
-        """With the library as without it; gives the measurement, where there is one."""
+        """Checks that the command does the same with and without the library. Returns the measurement, if there is
+        one."""
         plain = self.start(*command, **environment)
         self.assertEqual((plain[0], plain[2]), (0, []), "the command itself")
         shutil.rmtree(self.output / "run", ignore_errors=True)
@@ -67,7 +68,7 @@ class PreloadCase(unittest.TestCase):
         return command
 
     def program_of(self, bits, linker=None):
-        """A program without any library that prints `hello`, for this dynamic linker, or linked statically."""
+        """A program without libraries that prints `hello`, for this dynamic linker, or linked statically."""
         if os.uname().machine != "x86_64":
             self.skipTest("its code is x86-64")
         if linker is not None and not pathlib.Path(linker).exists():
@@ -77,7 +78,7 @@ class PreloadCase(unittest.TestCase):
         code += '.section .note.GNU-stack,"",@progbits\n'
         subprocess.run(["as", f"--{bits}", "-o", f"{stem}.o"], input=code.encode(), check=True)
         linking = ["ld", "-m", "elf_i386" if bits == "32" else "elf_x86_64", "-o", stem, f"{stem}.o"]
-        if linker is not None:  # a shared object makes the linker write what the dynamic one needs
+        if linker is not None:  # a shared object makes the linker write the sections for the dynamic linker
             subprocess.run([*linking[:3], "-shared", "-o", f"{stem}.so", f"{stem}.o"], check=True)
             linking += ["--dynamic-linker", linker, "--no-as-needed", f"{stem}.so", "-rpath", self.place]
         subprocess.run(linking, check=True)
@@ -159,7 +160,7 @@ class OtherProgramsTest(PreloadCase):
         self.assert_program_starts(self.program_of("32"))
 
     def test_with_a_sanitizer(self):
-        """Its runtime has to come before all other libraries."""
+        """The sanitizer's runtime has to come before all other libraries."""
         for sanitizer in ("address", "thread", "leak"):
             program = self.place / sanitizer
             source = b'#include <stdio.h>\nint main() { puts("hello"); }'
@@ -202,7 +203,7 @@ class KeptTest(PreloadCase):
 
     def test_where_files_may_not_be_as_large_as_the_library_the_command_runs(self):
         command = " ".join(map(str, [*self.crema(), "/bin/echo", "hello"]))
-        for kilobytes in (1, 16, 30):  # POSIX counts 512 bytes; no shell has room for the whole library then
+        for kilobytes in (1, 16, 30):  # in units of 512 bytes (POSIX): too small for the whole library
             shutil.rmtree(self.output / "run", ignore_errors=True)
             with self.subTest(kilobytes=kilobytes):
                 done = self.start("sh", "-c", f"ulimit -f {kilobytes}; {command}")

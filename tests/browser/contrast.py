@@ -1,9 +1,9 @@
-"""Contrast as WCAG 2.2 computes it, of colours as a browser tells them."""
+"""Contrast of colours as a browser reports them, computed as in WCAG 2.2."""
 
 import re
 
 LEAST_TEXT_CONTRAST = 4.5  # 1.4.3
-LEAST_GRAPHIC_CONTRAST = 3  # 1.4.11: of what one must see to understand
+LEAST_GRAPHIC_CONTRAST = 3  # 1.4.11: for parts that one has to see to understand the page
 
 
 def channels(colour):

@@ -18,7 +18,7 @@ from collector.cli import invented_run
 from collector.cli.invented_scheduler import InventedScheduler
 
 WORKERS = 4
-PATIENCE = 60  # seconds; never waited for where all is well
+PATIENCE = 60  # seconds: only a failing test waits so long
 
 
 def setUpModule():
@@ -48,7 +48,7 @@ class LivePage(PageTestCase):
         process.communicate()
 
     def start_job(self, measurement):
-        """The job under `crema run`; its process, and the workers' ids."""
+        """Starts the job under `crema run`. Returns its process, and the process ids of the workers."""
         directory = pathlib.Path(self.folder, "job")
         directory.mkdir()
         script = pathlib.Path(__file__).with_name("several_workers.py")
@@ -112,10 +112,11 @@ class LivePage(PageTestCase):
         self.follow_to_the_report(measurement)
 
     def assert_stream(self):
-        """Every chunk that ended lately is a bar on its thread, and bars of one thread do not overlap."""
-        told = self.browser.run("return fetch('/api/live?since=0').then((answer) => answer.json())")
+        """Checks that every chunk that ended lately is a bar on its thread, and that bars of a thread do not
+        overlap."""
+        answer_of_server = self.browser.run("return fetch('/api/live?since=0').then((answer) => answer.json())")
         threads = {}
-        for worker, lane, start, stop, _, failed, _ in told["stream"].values():
+        for worker, lane, start, stop, _, failed, _ in answer_of_server["stream"].values():
             self.assertEqual((lane, failed), (0, False))  # each worker of the job has one thread
             self.assertGreater(stop, start)
             threads.setdefault(worker, []).append((start, stop))
@@ -123,11 +124,11 @@ class LivePage(PageTestCase):
         for bars in threads.values():
             bars.sort()
             for (_, stop), (start, _) in zip(bars, bars[1:], strict=False):
-                self.assertGreaterEqual(start, stop - 0.011)  # times are told to a hundredth of a second
+                self.assertGreaterEqual(start, stop - 0.011)  # times are rounded to a hundredth of a second
         self.assertTrue(self.browser.run("return document.getElementById('stream').checkVisibility()"))
 
     def assert_report_so_far(self):
-        """While the job runs, the link leads to a page of what there is."""
+        """While the job runs, the link leads to a page of the records so far."""
         self.assertTrue(self.browser.run("return document.getElementById('so-far').checkVisibility()"))
         fetched = "return fetch('/report').then((answer) => (answer.status === 200 ? answer.text() : null))"
         self.assertIn("still running: partial", self.wait_for("the report so far", fetched))
@@ -164,7 +165,7 @@ class LivePage(PageTestCase):
         self.keep_picture("live-without-plug-in.png")
 
     def test_a_server_that_is_started_again_is_told(self):
-        """Its token is another one: the page says what to do."""
+        """The new server has another token: the page says what to do."""
         records = invented_run.write_run(os.path.join(self.folder, "records"))
         self.serve(records)
         self.wait_for("the page", "return document.getElementById('updated').innerText.startsWith('updated')")

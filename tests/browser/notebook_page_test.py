@@ -26,7 +26,7 @@ with warnings.catch_warnings(action="ignore"):  # this process records nothing, 
     from crema_hep.measurement import load
 
 SCREENSHOTS = None
-# What JupyterLab says of an output, as far as it meets the summary: colours of the themes, its tables and paragraphs.
+# The part of JupyterLab's style that affects the summary: colours of the themes, tables and paragraphs.
 NOTEBOOK = """<!doctype html><meta charset="utf-8"><style>
 body{{margin:16px;background:{ground};color:{ink};font:14px/1.5 system-ui}}
 .notebook table{{border-collapse:collapse;border:none;color:{ink};font-size:12px;table-layout:fixed;margin:0 auto 1em}}
@@ -73,7 +73,7 @@ class NotebookPageTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
 
     def open(self, browser, write, theme):
-        """A notebook of that theme with the summary of such records, all of it unfolded."""
+        """A notebook of this theme with the summary of these records, completely unfolded."""
         directory = self.folder / f"{write.__name__}"
         if not directory.exists():
             write(str(directory))

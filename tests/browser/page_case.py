@@ -1,4 +1,4 @@
-"""What tests of pages have in common: a browser, pages to open in it, and what holds for every one of them."""
+"""The base of tests of pages: a browser, pages to open in it, and checks that every page has to pass."""
 
 import base64
 import os
@@ -17,11 +17,11 @@ from webdriver import Browser  # noqa: E402  (run_tests.py and unittest put this
 
 CREMA = CHECKOUT / "bazel-bin/collector/cli/crema"
 LARGEST_PAGE = 5_000_000
-# Where pictures of every page are kept: light and dark, 1,280, 1,024 and 390 pixels wide, and printed; one looks at
-# them by eye.
+# The directory for pictures of every page: light and dark, 1,280, 1,024 and 390 pixels wide, and printed. They are
+# checked by eye.
 PICTURES = os.environ.get("CREMA_TEST_PICTURES")
 
-# as one sees it: what is folded stays folded
+# as a reader sees it: folded parts stay folded
 DRAW_SHOWN = """
 const shown = [...document.querySelectorAll("[data-chart]")].filter((chart) => chart.checkVisibility());
 const waiting = shown.find((chart) => !chart.dataset.drawn);
@@ -55,7 +55,7 @@ def without_crema():
 
 
 def crema(*arguments):
-    """Runs it; what it printed."""
+    """Runs the command. Returns what it printed."""
     result = subprocess.run(
         [CREMA, *arguments], capture_output=True, text=True, timeout=300, check=False, env=without_crema()
     )
@@ -85,7 +85,8 @@ class PageTestCase(unittest.TestCase):
         cls.addClassCleanup(cls.browser.close)
 
     def assert_quiet(self, page):
-        """Opened and drawn to its end, it asked for nothing and nothing complained, its policy least of all."""
+        """Checks the completely drawn page: it made no request, and the console has no error and no policy
+        violation."""
         self.browser.open(page)
         self.assertTrue(self.browser.wait(DRAW_ALL, 120), "not every chart was drawn")
         self.assertEqual(self.browser.console(), [])
@@ -94,7 +95,7 @@ class PageTestCase(unittest.TestCase):
         self.assertLess(pathlib.Path(page).stat().st_size, LARGEST_PAGE)
 
     def assert_figures_are_of(self, measurement):
-        """Every figure of the page that is open stands in the measurement, with that value."""
+        """Checks that every figure of the open page is in the measurement, with the same value."""
         script = "return [...document.querySelectorAll('data[data-key]')].map((d) => [d.dataset.key, Number(d.value)])"
         figures = [
             (key, value)

@@ -1,4 +1,4 @@
-"""Reports of runs that took place: the example's, and one on a Dask cluster with Coffea."""
+"""Reports of real runs: of the example, and of Coffea on a Dask cluster."""
 
 import json
 import pathlib
@@ -22,7 +22,7 @@ def setUpModule():
 
 class RealRuns(PageTestCase):
     def assert_good_report(self, directory, name):
-        """What holds for every report, of the measurement in `directory`; that measurement."""
+        """Makes all checks of a report for the measurement in `directory`. Returns that measurement."""
         crema("report", directory, "-q")
         measurement = json.loads(pathlib.Path(directory, "measurement.json").read_text())
         page = pathlib.Path(directory, "report.html")

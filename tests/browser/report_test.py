@@ -1,4 +1,4 @@
-"""The report in a real browser: what it asks for, what it complains about, what it says, and whether one can use it.
+"""The report in a real browser: its requests, its errors, its contents, and whether one can use it.
 
 Run by tools/test, outside Bazel: the browser is Debian's, which tools/setup test installs.
 
@@ -47,7 +47,7 @@ def write_lines(directory, lines):
 
 
 def with_sampled_cpu(directory):
-    """As invented_run.write_run has it: failed, repeated and lost attempts, two workers, samples."""
+    """The run of invented_run.write_run: failed, repeated and lost attempts, two workers, samples."""
     return invented_run.write_run(directory)
 
 
@@ -116,7 +116,7 @@ def hostile_names(directory):
     write_lines(directory, [*lines, invented_run.end_line(20, len(HOSTILE_NAMES))])
     log = next(pathlib.Path(directory).iterdir())
     text = log.read_bytes()
-    # bytes that are no UTF-8, as a C++ program may hand them over
+    # bytes that are not UTF-8, as a C++ program may give them
     text = text.replace(b'"host":"node"', b'"host":"<i>host</i>"')
     log.write_bytes(text.replace(b"quotes", b"quo\xff\xfetes\xed\xa0\x80"))
     return directory
@@ -150,7 +150,7 @@ class AnyRun(ReportTestCase):
         self.assertEqual(self.browser.run(script, counts), [0, 0, 0])
         text = self.browser.run("return document.body.textContent")
         self.assertIn("</script><img src=x onerror=alert(1)>", text)
-        self.assertRegex(text, r"[1-9]\d* malformed lines")  # the line whose bytes are no UTF-8 is refused, and counted
+        self.assertRegex(text, r"[1-9]\d* malformed lines")  # the line that is not UTF-8 is refused, and counted
         self.assertLess(max(len(word) for word in self.browser.run("return document.body.innerText").split()), 700)
 
     def test_every_link_leads_somewhere(self):
@@ -342,7 +342,7 @@ class UsedByHand(ReportTestCase):
         )
 
     def wait_for_fragment(self, pattern):
-        """The page's address follows what one does, a little later."""
+        """Waits until the page's address shows what the user did, which takes a moment."""
         found = self.browser.wait(f"return /{pattern}/.test(location.hash) ? [location.hash] : null", 5)
         self.assertIsNotNone(found, f"no {pattern} in {self.browser.run('return location.hash')}")
         return found[0]
@@ -384,7 +384,7 @@ class UsedByHand(ReportTestCase):
         return [{**chunk, "start": (chunk["start_ns"] - start_ns) / 1e9} for chunk in chunks]
 
     def test_a_selected_time_says_what_ran_in_it(self):
-        """All figures again, from the attempts that the same program exports."""
+        """Computes all figures again, from the attempts that the same program exports."""
         begin, end = 0.4, 1.1
         inside = []  # seconds inside, and the chunk
         for chunk in self.ended_chunks():
@@ -522,7 +522,7 @@ class Functions(ReportTestCase):
         self.browser.open(self.page)
 
     def choose(self, canvas, keys):
-        """Goes there by keys; what the card says then."""
+        """Presses the keys on the canvas. Returns the text of the card."""
         self.browser.run(f"document.getElementById('{canvas}').focus()")
         for key in keys:
             self.browser.keys(key)
@@ -560,7 +560,7 @@ class Functions(ReportTestCase):
 
 @unittest.skipUnless(os.environ.get("CREMA_TEST_MILLION"), "takes minutes: CREMA_TEST_MILLION=1 asks for it")
 class MillionChunks(ReportTestCase):
-    """Prints its figures; they stand in docs/report_reference.md."""
+    """Prints the figures that docs/report_reference.md has."""
 
     def test_a_million_chunks(self):
         page_case.build("//collector/benchmarks:make_logs")

@@ -1,7 +1,7 @@
 """A job of several processes that record chunks, until its directory holds a file `stop`. For tests that watch it.
 
-several_workers.py DIRECTORY WORKERS: writes the workers' process ids into DIRECTORY/pids. A worker that is killed is
-not missed: the others do their work, and the job ends well.
+several_workers.py DIRECTORY WORKERS: writes the workers' process ids into DIRECTORY/pids. If a worker is killed, the
+others do its work, and the job succeeds.
 """
 
 import pathlib

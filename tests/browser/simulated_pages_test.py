@@ -32,7 +32,7 @@ class SimulatedPages(PageTestCase):
         return folder / "measured/report.html"
 
     def assert_cells_hold_their_text(self, browser):
-        """No figure of a table stands on the one beside it."""
+        """Checks that no figure of a table overlaps its neighbour."""
         script = """
             return [...document.querySelectorAll("td")]
               .filter((cell) => cell.checkVisibility() && cell.querySelector("svg.bar"))
@@ -47,7 +47,7 @@ class SimulatedPages(PageTestCase):
         self.assertEqual(browser.run(script), [])
 
     def assert_no_table_is_cut(self, browser):
-        """Every column of every table that is shown is in sight."""
+        """Checks that every column of every table that is shown is visible."""
         script = """
             return [...document.querySelectorAll(".scroll")]
               .filter((region) => region.checkVisibility() && region.scrollWidth > region.clientWidth + 1)
@@ -83,7 +83,7 @@ class SimulatedPages(PageTestCase):
             self.assertLessEqual(browser.run("return document.documentElement.scrollWidth"), 390)
 
     def test_every_row_of_the_timeline_is_drawn(self):
-        """Whichever worker begins first: its place among the rows is that of its name."""
+        """The order of the rows is that of the workers' names, whichever worker begins first."""
         datasets = (simulated_run.Dataset("ttbar", 60, 82000, 38), simulated_run.Dataset("zjets", 40, 105000, 40))
         script = """
             const canvas = document.getElementById("timeline-canvas");

@@ -1,8 +1,8 @@
-"""A headless Chromium that one can drive: the few calls of the W3C WebDriver protocol that the page's tests need.
+"""Drives a headless Chromium, by the few calls of the W3C WebDriver protocol that the page's tests need.
 
 Both programs are Debian's (chromium, chromium-driver); https://www.w3.org/TR/webdriver2/ has the protocol. The browser
-is told to resolve no host name, so a page that asks for anything but this machine's 127.0.0.1 fails to get it, and what
-it asked for is in the log.
+runs with an option that makes it resolve no host name. So a request of a page to anything but 127.0.0.1 fails, and is
+in the log.
 """
 
 import base64
@@ -105,17 +105,17 @@ class Browser:
         self._call("POST", self._session + "/url", {"url": self.url})
 
     def run(self, script, *arguments):
-        """The value that a script returns. The page's policy does not bind it: test what the page did."""
+        """Returns a script's value. The page's policy does not apply to the script, so test what the page did."""
         body = {"script": script, "args": list(arguments)}
         return self._call("POST", self._session + "/execute/sync", body)
 
     def run_async(self, script, *arguments):
-        """What a script hands to the function that is its last argument."""
+        """Returns what a script passes to its last argument, a callback."""
         body = {"script": script, "args": list(arguments)}
         return self._call("POST", self._session + "/execute/async", body)
 
     def wait(self, script, seconds=60):
-        """Until the script returns something true; that is returned."""
+        """Waits until the script returns a true value, and returns it."""
         end = time.monotonic() + seconds
         while True:
             value = self.run(script)
@@ -124,7 +124,7 @@ class Browser:
             time.sleep(0.05)
 
     def keys(self, text):
-        """Presses keys, one after another, wherever the focus is."""
+        """Presses keys, one after another; the element with the focus gets them."""
         actions = []
         for key in text:
             actions += [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
@@ -147,11 +147,11 @@ class Browser:
         return self._call("POST", self._session + "/goog/cdp/execute", body)
 
     def console(self):
-        """Everything that the console was told since the last call, policy violations among it."""
+        """All messages of the console since the last call, with policy violations."""
         return [entry["message"] for entry in self._call("POST", self._session + "/se/log", {"type": "browser"})]
 
     def requests(self):
-        """Addresses that were asked for since the last call."""
+        """Addresses that the browser requested since the last call."""
         addresses = []
         for entry in self._call("POST", self._session + "/se/log", {"type": "performance"}):
             message = json.loads(entry["message"])["message"]

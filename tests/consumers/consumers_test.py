@@ -19,7 +19,7 @@ CHECKOUT = CONSUMERS.parent.parent
 
 
 def run(*command, cwd, **environment):
-    """Runs a command that has to succeed; a failing one is reported with its output."""
+    """Runs a command that has to succeed. A failure shows its output."""
     done = subprocess.run(
         list(map(str, command)),
         cwd=cwd,
@@ -51,7 +51,7 @@ class ConsumersTest(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.scratch = pathlib.Path(scratch.name)
-        (self.scratch / "crema").symlink_to(CHECKOUT)  # where the projects expect a checkout: beside them
+        (self.scratch / "crema").symlink_to(CHECKOUT)  # the projects expect a checkout beside them
 
     def copy_project(self, name: str) -> pathlib.Path:
         project = self.scratch / "analysis"
@@ -82,7 +82,7 @@ class ConsumersTest(unittest.TestCase):
         run("cmake", "-S", project, "-B", project / "build", "-G", "Ninja", cwd=project)
         run("cmake", "--build", project / "build", cwd=project)
         self.check_records(project / "build/analysis")
-        # a project that asks for no kind of build does not get a slow recorder
+        # a project without a build type does not get a slow recorder
         self.assertRegex((project / "build/build.ninja").read_text(), r"FLAGS = .*-fno-rtti.* -O2\b")
 
     def check_find_package(self, prefix: pathlib.Path) -> None:
@@ -176,7 +176,7 @@ class ConsumersTest(unittest.TestCase):
 
 
 class PluginsTest(unittest.TestCase):
-    """A program that loads plug-ins, which it does not let see its symbols (RTLD_LOCAL)."""
+    """A program that loads plug-ins with RTLD_LOCAL, so that they do not see its symbols."""
 
     @classmethod
     def setUpClass(cls):
@@ -200,7 +200,7 @@ class PluginsTest(unittest.TestCase):
         return lines
 
     def check_nested(self, program, *plugins):
-        """The guards of each plug-in lie in those of the program."""
+        """Checks that the sections of each plug-in are inside those of the program."""
         *lines, end = self.lines(program, *plugins)
         chunks = [line for line in lines if line["type"] == "chunk"]
         self.assertEqual(end["dropped"], 0)

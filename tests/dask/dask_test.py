@@ -1,8 +1,8 @@
-"""Real Dask clusters measured by crema, held against what Dask itself and the tasks say of the same run.
+"""Compares crema's measurements of real Dask clusters with what Dask itself and the tasks record of the same run.
 
 Run by tools/test, outside Bazel: needs a Python with distributed, which tools/setup puts into .cache/coffea
-(CREMA_TEST_DASK_PYTHON names another). scenarios.py has the clusters do what is measured here. With CREMA_OLD_DASK=1
-the newest Dask that dask-awkward works with is measured too, once `tools/setup old-dask` has fetched it.
+(CREMA_TEST_DASK_PYTHON names another). scenarios.py makes the clusters work. With CREMA_OLD_DASK=1 the tests also
+measure the newest Dask that works with dask-awkward; `tools/setup old-dask` fetches it.
 """
 
 import collections
@@ -64,7 +64,7 @@ class HealthyRun(DaskTestCase):
         for chunk in chunks:
             task = by_key[chunk["attributes"]["task"]]
             self.assertEqual((chunk["process"], chunk["thread"]), (task["process"], task["thread"]))
-            # the right task is the one that overlaps most: none other does better
+            # the right task is the one that overlaps most: no other task overlaps more
             overlap = min(chunk["stop_ns"], task["stop_ns"]) - max(chunk["start_ns"], task["start_ns"])
             self.assertGreater(2 * overlap, chunk["stop_ns"] - chunk["start_ns"], chunk)
 
@@ -101,7 +101,7 @@ class HealthyRun(DaskTestCase):
 
     def test_logs_found_by_path_too_change_nothing(self):
         both = self.case.collect(self.directory / "run.ndjson", self.directory / "logs")
-        # What a process reports as it ends, which is after the last drain: its cost, and what the kernel counted.
+        # Fields that a process writes at its end, after the last drain: its cost, and what the kernel counted.
         at_the_end = (
             "instrumentation_overhead",
             "peak_memory_bytes",
@@ -155,7 +155,7 @@ class Losses(DaskTestCase):
         self.assertEqual(metrics["num_chunks"], truth["chunks"])
         self.assertEqual((metrics["num_unfinished_chunks"], quality["records_lost_bytes"]), (0, 0))
         self.assertEqual(quality["processes_lost"], 1)
-        # results that were computed again count once, and cost twice
+        # results that were computed again: they count once, and their cost counts twice
         self.assertGreater(metrics["num_attempts"], truth["chunks"])
         whole = self.collect(self.directory / "logs")
         self.assertEqual(metrics["num_attempts"], whole["metrics"]["num_attempts"])
@@ -179,7 +179,7 @@ class Losses(DaskTestCase):
 
 
 class Ends(DaskTestCase):
-    """How a worker left, and what is said of it: the table of docs/dask.md."""
+    """How a worker left, and what crema says of it: the table of docs/dask.md."""
 
     LOST = "its connection broke: killed, crashed, or out of memory"
 
@@ -337,7 +337,7 @@ class Faults(DaskTestCase):
     def test_logs_of_workers_stay_below_their_limit(self):
         truth = self.run_scenario("small_logs")
         self.assertEqual(truth["results"], truth["tasks"])
-        # sums of the last seconds come into the logs as the workers end
+        # workers write the sums of the last seconds at their end
         document = self.collect(self.directory / "run.ndjson", self.directory / "logs")
         sizes = [path.stat().st_size for path in (self.directory / "logs").glob("*.jsonl")]
         self.assertEqual(len(sizes), 4)  # the SDK's and the plug-in's, of two workers
@@ -406,7 +406,7 @@ except RuntimeError as error:
         document = self.collect(self.directory / "logs")
         self.assertEqual(document["metrics"]["num_chunks"], truth["chunks"])
         self.assertEqual(document["quality"]["chunks_joined_to_tasks"], truth["chunks"])
-        # and the scheduler's side is said to be missing
+        # and crema says that the scheduler's side is missing
         self.assertEqual(truth["status"], 1)
         missing = "the scheduler has no crema plug-in; attach it with crema_hep.attach(client)"
         self.assertEqual(truth["stderr"], f"crema: {truth['source']}: {missing}\n")
@@ -415,7 +415,7 @@ except RuntimeError as error:
 class Sessions(DaskTestCase):
     def test_one_collector_after_another_measures_its_own_chunks(self):
         truth, document = self.measure("two_collectors")
-        # both sessions are in the log; --start is what the second one measured from
+        # both sessions are in the log; --start is where the second one began
         self.assertEqual(document["metrics"]["num_chunks"], truth["all_chunks"])
         start, stop = (str(value / 1e9) for value in truth["window"])
         document = self.collect(self.directory / "run.ndjson", "--start", start, "--stop", stop)
@@ -437,7 +437,7 @@ class Sessions(DaskTestCase):
         document = self.collect(self.directory / "run.ndjson", *bounds)
         self.assertEqual(document["metrics"]["num_chunks"], 100)
         self.assertEqual((document["metrics"]["num_lost_attempts"], document["quality"]["records_lost_bytes"]), (0, 0))
-        # of tasks and chunks in between nobody took note; Dask's activities tell them at the next drain
+        # nobody recorded the tasks and chunks in between; Dask's activities at the next drain include them
         self.assertEqual(document["quality"]["chunks_joined_to_tasks"], 100)
         for key, value in fine_sums(document).items():
             self.assertAlmostEqual(value, truth["fine"][key], places=6, msg=key)
@@ -587,7 +587,7 @@ class Bounds(DaskTestCase):
 
 
 class PythonsLock(DaskTestCase):
-    """gilknocker in the workers tells how hard the lock is to get."""
+    """gilknocker in the workers reports how hard the lock is to get."""
 
     def lock_of(self, name):
         document = self.measure(name)[1]
@@ -611,7 +611,7 @@ class PythonsLock(DaskTestCase):
 
 class DasksOwnView(DaskTestCase):
     def assert_cpu_is_whole(self, truth):
-        """Dask's thread-cpu holds what the tasks saw of it themselves: nothing was taken out of it."""
+        """Dask's thread-cpu equals what the tasks measured themselves: nothing was subtracted from it."""
         for prefix, seconds in truth["cpu"].items():
             self.assertGreaterEqual(truth["fine"][f"execute|{prefix}|thread-cpu|seconds"], seconds)
 
@@ -625,19 +625,19 @@ class DasksOwnView(DaskTestCase):
         for row in document["sections"]:
             unit = "native-helper-seconds" if row["helper"] else "native-seconds"
             self_seconds[f"{row['path']}|{unit}"] = row["self"]
-        told = {}
+        in_dask = {}
         for key, value in truth["fine"].items():
             context, _, *activity = key.split("|")
             if context == "execute" and activity[-1].startswith("native-"):
-                told["|".join(activity)] = told.get("|".join(activity), 0) + value
-        self.assertIn("select/jets%2Fb|native-seconds", told)
-        self.assertIn("clusters|native-helper-seconds", told)
-        self.assertEqual(sorted(told), sorted(self_seconds))
+                in_dask["|".join(activity)] = in_dask.get("|".join(activity), 0) + value
+        self.assertIn("select/jets%2Fb|native-seconds", in_dask)
+        self.assertIn("clusters|native-helper-seconds", in_dask)
+        self.assertEqual(sorted(in_dask), sorted(self_seconds))
         for key, value in self_seconds.items():
-            self.assertAlmostEqual(told[key], value, places=6, msg=key)
-        whole = sum(value for key, value in told.items() if key.endswith("|native-seconds"))
+            self.assertAlmostEqual(in_dask[key], value, places=6, msg=key)
+        whole = sum(value for key, value in in_dask.items() if key.endswith("|native-seconds"))
         self.assertAlmostEqual(whole, document["metrics"]["busy_time"], places=6)
-        # those of chunks that failed are there too
+        # sections of failed chunks are there, too
         self.assertGreater(truth["fine"]["execute|failing|select|native-seconds"], 0)
 
     def test_sections_can_be_kept_out_of_it(self):
@@ -674,8 +674,8 @@ class OldDask(OldDaskTestCase):
 
     def test_sections_are_activities_of_its_own(self):
         truth, document = self.measure("sections_in_dask")
-        told = sum(value for key, value in truth["fine"].items() if key.endswith("|native-seconds"))
-        self.assertAlmostEqual(told, document["metrics"]["busy_time"], places=6)
+        in_dask = sum(value for key, value in truth["fine"].items() if key.endswith("|native-seconds"))
+        self.assertAlmostEqual(in_dask, document["metrics"]["busy_time"], places=6)
 
 
 class Collector(DaskTestCase):

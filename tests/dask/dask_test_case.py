@@ -1,4 +1,4 @@
-"""A test that has real clusters do something, and measures it by the program. See dask_test.py."""
+"""The base of tests that make real clusters work, and measure them with the program. See dask_test.py."""
 
 import functools
 import json
@@ -15,12 +15,12 @@ LIBRARY = CHECKOUT / "bazel-bin/sdk/c_api/libcrema.so.1"
 NANOAOD = CHECKOUT / "tests/data/nanoAOD_2015_CMS_Open_Data_ttbar.root"
 PYTHON = os.environ.get("CREMA_TEST_DASK_PYTHON") or str(CHECKOUT / ".cache/coffea/bin/python")
 OLD_PYTHON = str(CHECKOUT / ".cache/test/old_dask/bin/python")
-SCENARIO_SECONDS = 900  # a machine that does much else takes minutes for some
+SCENARIO_SECONDS = 900  # a busy machine takes minutes for some of them
 
 
 @functools.cache
 def why_not() -> str:
-    """Why no cluster can be had; empty where one can."""
+    """Why no cluster can be started; empty if one can."""
     if not os.access(PYTHON, os.X_OK):
         return "no distributed in .cache/coffea: tools/setup coffea installs it"
     probe = subprocess.run([PYTHON, "-c", "import distributed"], capture_output=True, text=True, check=False)
@@ -35,7 +35,7 @@ def build() -> None:
 
 
 def run_scenario(name, directory, python=PYTHON):
-    """Has a cluster do it, into `directory`; the process that did."""
+    """Runs a scenario into `directory`. Returns the finished process."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
     environment.update(
         CREMA_TEST_PYTHON=str(CHECKOUT / "python"),
@@ -72,7 +72,7 @@ class DaskTestCase(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.directory)
 
     def run_scenario(self, name):
-        """Has a cluster do it; what is true of it."""
+        """Runs a scenario. Returns its truth."""
         result = run_scenario(name, self.directory, self.python)
         self.assertEqual(result.returncode, 0, result.stderr[-4000:])
         return json.loads((self.directory / "truth.json").read_text())
@@ -94,7 +94,7 @@ class DaskTestCase(unittest.TestCase):
         self.assertAlmostEqual(parts, metrics["core_seconds"], places=6)
 
     def assert_complete(self, truth, document):
-        """Nothing was lost: every chunk once, every one joined, no byte missing."""
+        """Checks that nothing was lost: every chunk is there once, each belongs to a task, and no byte is missing."""
         metrics, quality = document["metrics"], document["quality"]
         self.assertEqual(metrics["num_chunks"], truth["chunks"])
         self.assertEqual(metrics["num_lost_attempts"], 0)

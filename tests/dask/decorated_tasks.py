@@ -1,4 +1,5 @@
-"""Tasks below `@track_metrics`. Imported by the workers; a module of its own, as others must not import the package."""
+"""Tasks below `@track_metrics`. The workers import this module. It is separate, because the other modules must not
+import the package."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""A cluster that has run 100 chunks; says where its dashboard is, and stays until a line comes in."""
+"""A cluster that has run 100 chunks. Prints the address of its dashboard, and stays until it reads a line."""
 
 import os
 import sys

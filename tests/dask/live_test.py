@@ -1,4 +1,4 @@
-"""A running cluster, asked over HTTP: once by `crema collect`, and all the time by `crema serve`."""
+"""Reads a running cluster over HTTP: once with `crema collect`, and continuously with `crema serve`."""
 
 import os
 import pathlib

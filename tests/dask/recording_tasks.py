@@ -25,7 +25,7 @@ class _Section(ctypes.Structure):
 
 @functools.cache
 def crema() -> ctypes.CDLL:
-    """Loaded once per process: an object of ctypes does not travel to another."""
+    """Loads the library once per process, because an object of ctypes cannot be pickled."""
     library = ctypes.CDLL(os.environ["CREMA_TEST_LIBRARY"])
     for name, result, arguments in (
         ("crema_chunk_begin", ctypes.c_void_p, [ctypes.POINTER(_ChunkInfo)]),
@@ -42,7 +42,7 @@ def crema() -> ctypes.CDLL:
 
 
 def burn(seconds: float) -> None:
-    """Uses the CPU of this thread."""
+    """Uses this thread's CPU for so long."""
     stop = time.thread_time() + seconds
     while time.thread_time() < stop:
         pass
@@ -59,8 +59,8 @@ def chunk_of(number: int, work, seconds: float):
 
 
 def record_chunk(number: int, seconds: float = 0.002, around: float = 0.0, dataset: str = "ttbar", fail: bool = False):
-    """A task: `around` seconds of sleep before the chunk, then the chunk, half of it on the CPU. Which task it was is
-    noted in the chunk, so that the join can be checked."""
+    """A task: `around` seconds of sleep before the chunk, then the chunk, half of it on the CPU. The chunk notes its
+    task, so that tests can check the join."""
     from distributed import get_worker
 
     library = crema()
@@ -86,7 +86,7 @@ def record_chunk(number: int, seconds: float = 0.002, around: float = 0.0, datas
 
 
 def guarded_chunk(number: int, seconds: float = 0.01, fail: bool = False) -> float:
-    """A task whose chunk is one of Python's guards, with a thread that helps; the CPU seconds that it took here."""
+    """A task whose chunk uses Python's guards, with a helper thread. Returns the CPU seconds that it took here."""
     import crema_hep
 
     def help_chunk(handle):
@@ -108,7 +108,7 @@ def guarded_chunk(number: int, seconds: float = 0.01, fail: bool = False) -> flo
 
 
 def record_alone(number: int) -> int:
-    """A chunk in a process that need not be a worker's; its process id."""
+    """Records a chunk in a process that need not be a worker. Returns its process id."""
     import crema_hep
 
     with crema_hep.TrackMetrics("ttbar", "events.root", number * 10, number * 10 + 10, events=10):
@@ -117,7 +117,7 @@ def record_alone(number: int) -> int:
 
 
 class Events(list):
-    """What Coffea hands a processor, as far as the decorator looks at it."""
+    """The part of Coffea's events that the decorator looks at."""
 
     def __init__(self, number):
         super().__init__(range(10))
@@ -164,7 +164,7 @@ def chunk_of_events(number: int) -> int:
 
 
 def native_chunk(number: int) -> float:
-    """A task whose chunk is native code's; what there is of it in Dask is told afterwards."""
+    """A task whose chunk is recorded by native code; its sections are passed to Dask afterwards."""
     import crema_hep
 
     begin = time.thread_time()
@@ -181,7 +181,7 @@ def plain(number: int, seconds: float = 0.005) -> int:
 
 
 class Keeping:
-    """What a worker's threads share: an object with guards of its own."""
+    """An object with its own guards, which a worker's threads share."""
 
     def __init__(self):
         import crema_hep

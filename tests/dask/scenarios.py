@@ -1,9 +1,9 @@
-"""What the tests have a real cluster do; runs in a Python that has distributed.
+"""What the tests make a real cluster do. Runs in a Python that has distributed.
 
     python scenarios.py NAME DIRECTORY
 
 leaves DIRECTORY/run.ndjson (what the scheduler has), DIRECTORY/logs (what the workers wrote) and DIRECTORY/truth.json:
-what Dask itself, and the tasks' own results, say of the same run.
+what Dask itself, and the results of the tasks, say about the same run.
 """
 
 import atexit
@@ -44,7 +44,7 @@ def local_cluster(workers=2, threads=2, **options):
         with Client(cluster) as client:
             yield cluster, client
     finally:
-        with contextlib.suppress(TimeoutError):  # nannies of a busy machine may wait too briefly for killed workers
+        with contextlib.suppress(TimeoutError):  # nannies may not wait long enough on a busy machine
             cluster.close()
 
 
@@ -62,7 +62,7 @@ def _account(dask_scheduler):
 
 
 def wait_for_heartbeats(client):
-    """Dask's fine metrics come with heartbeats: until each worker was seen twice since now."""
+    """Waits until each worker was seen twice from now on, because Dask's fine metrics come with heartbeats."""
 
     def oldest(dask_scheduler):
         return min((ws.last_seen for ws in dask_scheduler.workers.values()), default=float("inf"))
@@ -73,7 +73,7 @@ def wait_for_heartbeats(client):
 
 
 class Run:
-    """One scenario: the directory it leaves, and what is true."""
+    """One scenario: the directory that it writes, and the truth."""
 
     def __init__(self, directory):
         self.directory = pathlib.Path(directory)
@@ -135,7 +135,7 @@ def python_threads(run):
 
 
 def native_threads(run):
-    """Calls that give Python's lock away while they wait."""
+    """Calls that release Python's lock while they wait."""
     _on_four_threads(run, time.sleep, 0.5)
 
 
@@ -174,7 +174,7 @@ def restarted(run):
 
 
 def adaptive(run):
-    """Workers that come with work and go without."""
+    """Workers that come when there is work, and go when there is none."""
     with local_cluster(workers=0) as (cluster, client):
         attachment = run.attach(client)
         cluster.adapt(minimum=0, maximum=3, interval="200ms", wait_count=2)
@@ -227,7 +227,7 @@ def _one_worker_leaves(run, leave, lasting=False, **options):
 
 
 class Lasting(WorkerPlugin):
-    """Keeps a worker that is to leave until its nanny kills it: crema's plug-in does not come to its end."""
+    """Delays a leaving worker until its nanny kills it, so crema's plug-in cannot finish."""
 
     def teardown(self, worker):
         time.sleep(60)
@@ -238,7 +238,7 @@ def leaves_by_retirement(run):
 
 
 def leaves_by_retirement_and_is_killed(run):
-    """A worker that its nanny kills as it does not end in time, after the scheduler has retired it."""
+    """A worker that its nanny kills, because it does not end in time after the scheduler retired it."""
     _one_worker_leaves(run, lambda _, client, address, __: client.retire_workers([address]), lasting=True)
 
 
@@ -248,7 +248,7 @@ def leaves_by_kill(run):
 
 
 def leaves_by_lifetime(run):
-    """What a worker does when the time is over that `--lifetime` gave it."""
+    """What a worker does at the end of its `--lifetime`."""
 
     def end_of_life(dask_worker):
         dask_worker.loop.call_later(0, dask_worker.close_gracefully, reason="worker-lifetime-reached")
@@ -284,7 +284,8 @@ def leaves_by_restart_of_workers(run):
 
 
 def _grow(number):
-    """Takes memory until its nanny ends the worker: 20 MB a step, so that it is seen before the machine suffers."""
+    """Takes memory until the nanny ends the worker: 20 MB a step, so that the nanny sees it before the machine
+    suffers."""
     kept = []
     while True:
         kept.append(os.urandom(20 << 20))
@@ -292,7 +293,7 @@ def _grow(number):
 
 
 def leaves_out_of_memory(run):
-    """A nanny ends a worker whose memory is over its limit; the task is given up at once."""
+    """A nanny ends a worker whose memory is over its limit; Dask gives up the task at once."""
 
     def leave(_, client, address, __):
         future = client.submit(_grow, 0, workers=[address], pure=False, key="grow")
@@ -312,7 +313,7 @@ def leaves_out_of_memory(run):
 
 
 def leaves_adaptive(run):
-    """As `adaptive`, but the workers end only when their nannies kill them, and have sent all before they go."""
+    """As `adaptive`, but the workers end only when their nannies kill them; they have sent everything before."""
     with local_cluster(workers=0, threads=1) as (cluster, client):
         client.register_plugin(Lasting())
         attachment = run.attach(client)
@@ -357,7 +358,7 @@ record_alone(int(sys.argv[1]))
 
 
 def programs_of_tasks(run):
-    """20 programs that tasks start, long after the plug-in looked for the logs of those who left."""
+    """20 programs that tasks start, long after the plug-in looked for logs of workers that left."""
     with local_cluster(threads=1) as (_, client):
         attachment = run.attach(client)
         time.sleep(3)
@@ -409,7 +410,7 @@ def _record_and_stay(number, folder):
 
 
 def still_running(run):
-    """Tasks that have done their chunks, and go on as the measurement ends."""
+    """Tasks that have finished their chunks, and still run when the measurement ends."""
     with local_cluster(threads=1) as (_, client):
         attachment = run.attach(client)
         attachment.start()
@@ -484,7 +485,7 @@ def passes(run):
 
 
 def failing(run):
-    """Chunks that fail always, and tasks that are tried again."""
+    """Chunks that always fail, and tasks that are tried again."""
     with local_cluster() as (_, client):
         attachment = run.attach(client)
         attachment.start()
@@ -495,7 +496,7 @@ def failing(run):
 
 
 def cancelled(run):
-    """Tasks that nobody wants any more as soon as some of them run: these go on to their end."""
+    """Tasks that are cancelled as soon as some of them run; those that run go on to their end."""
     with local_cluster() as (_, client):
         attachment = run.attach(client)
         attachment.start()
@@ -519,7 +520,7 @@ def unwritable(run):
 
 
 def small_logs(run):
-    """Logs of workers may have so many bytes: most chunks are summed, and most tasks have no line."""
+    """Logs of workers have a limit of bytes: most chunks are summed, and most tasks have no line."""
     os.environ["CREMA_MAX_LOG_BYTES"] = "100000"
     with local_cluster() as (_, client):
         attachment = run.attach(client)
@@ -531,7 +532,7 @@ def small_logs(run):
 
 
 def full_ring(run):
-    """A scheduler that keeps little: what it dropped is reported as lost."""
+    """A scheduler that keeps few records: it reports those that it dropped as lost."""
     with local_cluster() as (_, client):
         attachment = run.attach(client, keep_bytes=100_000)
         attachment.start()
@@ -554,7 +555,7 @@ def two_collectors(run):
 
 
 def overlapping_collectors(run):
-    """Two collectors on one cluster, the second of which begins and ends while, and after, the first measures."""
+    """Two collectors on one cluster: the second begins while the first measures, and ends after it."""
     with local_cluster() as (_, client), Client(client.scheduler.address) as other:
         first, second = run.attach(client), run.attach(other)
         first.start()
@@ -572,7 +573,7 @@ def overlapping_collectors(run):
 
 
 def registered_again(run):
-    """The plug-ins are taken away between two measurements, and put there again."""
+    """Removes the plug-ins between two measurements, and attaches them again."""
     with local_cluster() as (_, client):
         first = run.attach(client)
         first.start()
@@ -588,7 +589,7 @@ def registered_again(run):
 
 
 def guards_before_attach(run):
-    """Guards ran, and did nothing, before anybody attached: from then on they record."""
+    """Guards run and do nothing before anybody attaches; from then on they record."""
     with local_cluster() as (_, client):
         wait(client.map(recording_tasks.guarded_chunk, range(20), key="early"))
         attachment = run.attach(client)
@@ -598,7 +599,7 @@ def guards_before_attach(run):
 
 
 def native_guards_before_attach(run):
-    """The same of native code, without the package."""
+    """The same for native code, without the package."""
     with local_cluster() as (_, client):
         wait(client.map(record_chunk, range(20), key="early"))
         attachment = run.attach(client)
@@ -608,7 +609,7 @@ def native_guards_before_attach(run):
 
 
 def open_session(run):
-    """What there is of a measurement that goes on."""
+    """The figures so far of a measurement that continues."""
     with local_cluster() as (_, client):
         attachment = run.attach(client)
         attachment.start()
@@ -646,7 +647,7 @@ def coffea_twice(run):
 
 
 class _Broken:
-    """What cannot be unpickled where it arrives."""
+    """An object that cannot be unpickled on another machine."""
 
     def __reduce__(self):
         return _raise_on_arrival, ()
@@ -662,7 +663,7 @@ class _Unsendable:
 
 
 def broken_pickle(run):
-    """Plug-ins that cannot be sent, or not be read where they arrive: the job runs on, new workers can come."""
+    """Plug-ins that cannot be sent, or cannot be read on arrival: the job goes on, and new workers can come."""
     with local_cluster() as (cluster, client):
         for directory in (_Unsendable(), _Broken()):
             attachment = run.attach(client, directory=directory)
@@ -700,7 +701,8 @@ def spans_of_datasets(run):
 
 
 def _chunks_of_guards(run, client):
-    """Chunks of Python's guards and of native code, and some that fail; what CPU time the tasks saw themselves."""
+    """Chunks of Python's guards and of native code, and some that fail. The truth is the CPU time that the tasks
+    measured."""
     for prefix, task in (("guarded", recording_tasks.guarded_chunk), ("native", recording_tasks.native_chunk)):
         futures = client.map(task, range(30), key=prefix)
         run.truth.setdefault("cpu", {})[prefix] = sum(client.gather(futures))
@@ -708,7 +710,7 @@ def _chunks_of_guards(run, client):
 
 
 def sections_in_dask(run):
-    """Sections as activities of Dask's own."""
+    """Sections as activities of Dask."""
     with local_cluster() as (_, client):
         attachment = run.attach(client)
         attachment.start()
@@ -726,7 +728,7 @@ def sections_not_in_dask(run):
 
 
 def _traces(dask_worker):
-    """Runs on a worker: what there is of crema."""
+    """Runs on a worker. Returns which parts of crema are there."""
     recorder = sys.modules.get("crema_hep.recorder")
     return {
         "variables": sorted(name for name in os.environ if name.startswith("CREMA_") and "TEST" not in name),
@@ -749,7 +751,8 @@ def _failed_keys(dask_worker):
 
 
 def detached(run):
-    """crema is taken off a cluster again: first while another measures, then by two ways, then put there again."""
+    """Removes crema from a cluster: first while another collector measures, then in two ways. Then attaches it
+    again."""
     dask_plugin.MOST_FAILED_KEYS = 20
     with local_cluster() as (_, client):
         wait(client.map(recording_tasks.guarded_chunk, range(4), key="before"))
@@ -784,7 +787,7 @@ def _state_of(pid):
 
 
 def stuck_worker(run):
-    """One of two workers is stopped before anybody attaches, and goes on when all is over."""
+    """One of two workers is stopped before anybody attaches, and continues after the end."""
     with local_cluster(threads=1) as (_, client):
         wait(client.map(plain, range(4), key="plain"))
         stuck, pid = next(iter(client.run(os.getpid).items()))
@@ -800,14 +803,14 @@ def stuck_worker(run):
         finally:
             os.kill(pid, signal.SIGCONT)
         while not client.run(lambda dask_worker: "crema_drain" in dask_worker.handlers, workers=[stuck])[stuck]:
-            time.sleep(0.05)  # the last that a plug-in does as it sets itself up
+            time.sleep(0.05)  # the last step of a plug-in's setup
         futures = client.map(record_chunk, range(20, 40), key="later", workers=[stuck])
         wait(futures)
         run.end(client, attachment, chunks=40)
 
 
 def stuck_scheduler(run):
-    """The scheduler is stopped while somebody attaches: that takes its time, and nothing more."""
+    """The scheduler is stopped while somebody attaches: this only costs time."""
     with _processes(run, ["--no-nanny"], preload=False) as (client, started):
         os.kill(started[0].pid, signal.SIGSTOP)
         try:
@@ -821,7 +824,7 @@ def stuck_scheduler(run):
 
 
 def refusals(run):
-    """Clusters that cannot be measured truly: the block runs, one line says why, nothing stays behind."""
+    """Clusters that cannot be measured correctly: the block runs, one line says why, and nothing stays behind."""
     import asyncio
     import warnings
 
@@ -995,7 +998,8 @@ def _processes(run, *workers, preload=True, port=0):
 
 
 def records_on_hosts(run):
-    """Two hosts with a disk each, told apart by address; each has records of its own, and one that both have."""
+    """Two hosts with a disk each, distinguished by address. Each has its own records, and both have one log in
+    common."""
 
     def install(python, program):
         sys.path.insert(0, python)
@@ -1033,7 +1037,7 @@ def scheduler_restarted(run):
 
 
 def preloaded(run):
-    """Processes of their own; SIGTERM to a worker under a nanny and then to one without, right after the last task."""
+    """Real `dask` processes. SIGTERM to a worker under a nanny, then to one without, right after the last task."""
     with _processes(run, ["--nanny"], ["--no-nanny"], ["--nanny"]) as (client, started):
         attachment = run.attach(client)
         attachment.start()
@@ -1043,7 +1047,7 @@ def preloaded(run):
             process.send_signal(signal.SIGTERM)
             process.wait(120)
             time.sleep(1)  # the scheduler takes note
-            wait(futures)  # results that went with their worker are computed again
+            wait(futures)  # results that were lost with their worker are computed again
         run.end(client, attachment, chunks=300)
 
 
@@ -1071,7 +1075,7 @@ def without_package(run):
             import importlib.util
             import time
 
-            time.sleep(0.05)  # Dask has two clocks: what passes between their readings is nothing beside it
+            time.sleep(0.05)  # Dask reads two clocks; the time between the two readings is negligible
             return number, importlib.util.find_spec("crema_hep") is None
 
         futures = client.map(task, range(20), key="task")
@@ -1099,7 +1103,7 @@ def refused(run):
 
 
 def asked_afterwards(run):
-    """A collector that is asked when its cluster is gone, as at the end of a script."""
+    """A collector whose figures are read when its cluster is gone, as at the end of a script."""
     os.environ["CREMA_PROGRAM"] = os.environ["CREMA_TEST_PROGRAM"]
     with local_cluster() as (_, client), MetricsCollector(client) as collector:
         wait(client.map(record_chunk, range(50), key="record_chunk"))
@@ -1109,7 +1113,7 @@ def asked_afterwards(run):
 
 @contextlib.contextmanager
 def served(source):
-    """`crema serve` of it; a function that asks `api/...` of it until what it answers meets a condition."""
+    """Starts `crema serve` on it. Yields a function that requests `api/...` until the answer meets a condition."""
 
     def until(condition, path="api/v1"):
         stop = time.monotonic() + 60

@@ -1,4 +1,5 @@
-"""What a task costs in the worker's plug-in, where it occurs: python tests/dask/task_cost.py (docs/dask.md).
+"""Measures what a task costs in the worker's plug-in, between other work: python tests/dask/task_cost.py
+(docs/dask.md).
 
 The control is a plug-in whose `transition` does nothing, timed in the same way.
 """

@@ -1,7 +1,7 @@
-"""The Dask plug-in's files in a worker's process: whose their descriptors are, what a short disk leaves of them.
+"""The files of the Dask plug-in in a worker's process: who owns their descriptors, and what happens on a short disk.
 
-Run by tools/test, outside Bazel: needs a Python with distributed, but no cluster. The log is used as the plug-in uses
-it, against the real kernel, in processes of their own.
+Run by tools/test, outside Bazel: needs a Python with distributed, but no cluster. The tests use the log as the plug-in
+does, with the real kernel, in separate processes.
 """
 
 import json
@@ -31,7 +31,7 @@ def end():
     fields = dict(unwritten=log.unwritten, tasks_left_out=log.tasks_left_out)
     return log.write_kept(dask_plugin._line(type="end", **fields), is_last=True)
 """
-# A worker that has counted activities, as far as `_write_fine` looks at it.
+# The part of a worker that `_write_fine` looks at, with activities.
 PLUGIN = """
 plugin = dask_plugin.CremaWorkerPlugin()
 plugin.log, plugin.clock, plugin._fine = log, dask_plugin._Clock(), {}
@@ -48,7 +48,8 @@ class WorkerLogTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
 
     def run_worker(self, text, *before, **variables):
-        """Runs `text`, in a process that has begun a log; what it printed. 77: it may not do that."""
+        """Runs `text` in a process that has begun a log. Returns what it printed. Exit status 77: this is not permitted
+        here."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
         environment.update(CREMA_TEST_PLUGIN=str(CHECKOUT / "python/crema_hep/dask_plugin.py"), **variables)
         command = [*before, PYTHON, "-c", BEGIN + text, str(self.folder)]

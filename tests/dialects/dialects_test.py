@@ -6,16 +6,16 @@ The truth was computed by hand. It is compared with the document, the summary an
     sources            what crema is given, below the sample's folder
     environment        variables, TZ among them; UTC without
     written            the day on which the files were written last
-    prepare            `gzip`: a file that is compressed; of it `keep`: this share; `append`: a file that follows it
+    prepare            `gzip`: a file to compress; `keep`: the share of it to keep; `append`: a file to append
     refused            the command ends with status 1, and its one line has these texts; then there is nothing else
     state, start       of the run
     metrics, quality   values of the document; a number may differ in the sixth digit
     budget             core-seconds by part
     workers            rows of the table
     worker_limits      their memory_limit_bytes
-    resources          rows of resource_advice that tell what was used
-    again              false: what is kept does not say the same
-    headline, mark     texts that it has; of its pill
+    resources          rows of resource_advice with what was used
+    again              false: the kept logs do not give the same figures
+    headline, mark     texts in the headline, and the mark of the status badge
     warnings, no_warnings, most_warnings
     verdicts           ids that are there
     in_summary, not_in_summary
@@ -42,7 +42,7 @@ SAMPLES = pathlib.Path(__file__).parent / "samples"
 
 
 def prepared(sample: pathlib.Path, folder: pathlib.Path, truth: dict) -> None:
-    """Copies a sample's files, as its truth wants them."""
+    """Copies a sample's files, changed as its truth asks for."""
     shutil.copytree(sample, folder, ignore=shutil.ignore_patterns("truth.json"), dirs_exist_ok=True)
     files = [path for path in folder.rglob("*") if path.is_file()]
     for path in files:
@@ -138,7 +138,7 @@ class Dialects(unittest.TestCase):
         plain = re.sub(r"<[^>]*>", "", page[: page.find("<script")]).replace("\u00a0", " ").replace("\u202f", " ")
         for text in self.truth.get("headline", []):
             self.assertTrue(text in plain, f"{text} is not in the report")
-        # What was kept says the same as what was given.
+        # The kept logs give the same figures as the original ones.
         if not self.truth.get("again", True):
             return
         again = json.loads(self.run_crema("collect", "measured", "-o", "again", "-q", "--json").stdout)

@@ -1,4 +1,5 @@
-"""docs/commands.md names every command of the program, and what it says of all commands is in the help of each."""
+"""docs/commands.md names every command of the program. The options that it lists for all commands are in the help of
+each."""
 
 import pathlib
 import re
@@ -27,8 +28,8 @@ class CommandsTest(unittest.TestCase):
         subprocess.run(command, cwd=CHECKOUT, check=True)
 
     def test_every_command_is_named_in_the_order_of_the_help(self):
-        told = re.findall(r"^  ([a-z]+) ", help_of().split("Subcommands:")[1].split("Example")[0], re.MULTILINE)
-        self.assertEqual([f"`crema {name}`" for name in told], rows(""))
+        in_help = re.findall(r"^  ([a-z]+) ", help_of().split("Subcommands:")[1].split("Example")[0], re.MULTILINE)
+        self.assertEqual([f"`crema {name}`" for name in in_help], rows(""))
 
     def test_options_of_all_commands_are_in_the_help_of_each(self):
         options = [option for row in rows("Options of all commands") for option in re.findall(r"`(-[^`]+)`", row)]

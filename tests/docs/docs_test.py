@@ -1,7 +1,7 @@
 """Does what the documents say: runs their commands, compiles their programs, compares files with the repository's.
 
-Each document is followed in order, in an empty folder that stands beside a checkout called `crema`, with the built
-program `crema` on the PATH. The marks are explained in CONTRIBUTING.md. Run by tools/test, outside Bazel.
+The test follows each document in order, in an empty folder beside a checkout called `crema`, with the built program
+`crema` on the PATH. CONTRIBUTING.md explains the marks. Run by tools/test, outside Bazel.
 """
 
 import os
@@ -25,13 +25,13 @@ DOCUMENTS = (
 )
 CXX = ["g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 NANOAOD = "nanoAOD_2015_CMS_Open_Data_ttbar.root"
-LIBRARIES = {"": [], "tbb": ["-ltbb"], "openmp": ["-fopenmp"]}  # what a program says it needs
+LIBRARIES = {"": [], "tbb": ["-ltbb"], "openmp": ["-fopenmp"]}  # by the library that a program needs
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)  # a lambda, `[](int i)`, looks like a link
 LINK = re.compile(r"\[[^\]]*\]\((?!https?://|mailto:|#)([^)#\s]+)[^)]*\)")
 
 
 def root_options(home):
-    """What the compiler needs for the wheel of ROOT; see docs/root.md, "Build"."""
+    """The compiler's options for the wheel of ROOT; see docs/root.md, "Build"."""
     libraries = ("Core", "Imt", "RIO", "Hist", "Tree", "TreePlayer", "MathCore", "ROOTVecOps")
     linked = [f"-l{name}" for name in (*libraries, "ROOTDataFrame", "ROOTNTuple")]
     headers = ["-isystem", home / "include", "-I", CHECKOUT / "sdk/root/include"]
@@ -150,7 +150,7 @@ class LinksTest(unittest.TestCase):
 
 
 class ReadersTest(unittest.TestCase):
-    """docs/README.md leads to every page; a page for users is read in ten minutes."""
+    """docs/README.md leads to every page. A page for users takes at most ten minutes to read."""
 
     INDEX = (CHECKOUT / "docs/README.md").read_text()
     LONGEST_USER_PAGE = 1500

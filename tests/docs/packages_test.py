@@ -1,4 +1,5 @@
-"""docs/design.md, "Packages", is what the BUILD files and the imports of crema_hep say, in an order of dependence."""
+"""docs/design.md, "Packages", agrees with the BUILD files and the imports of crema_hep, and has their order of
+dependence."""
 
 import ast
 import pathlib
@@ -17,10 +18,10 @@ TYPE = re.compile(
 INCLUDED = re.compile(r'^#include "(collector/\w+)/', re.MULTILINE)
 LABEL = re.compile(r'"//([^":]+)[^"]*"')
 
-# {package of the collector: those that it uses}, as Bazel enforces it
+# {package of the collector: packages that it uses}, as Bazel enforces it
 COLLECTOR = ast.literal_eval(re.search(r"^PACKAGES = (\{.*?^\})", BAZEL, re.MULTILINE | re.DOTALL)[1])
 
-# Sources of the collector that may say Dask although they are no engine's, and why.
+# Sources of the collector that may mention Dask although they belong to no engine, and why.
 MAY_SAY_DASK = {
     "charts/fine_charts.cc": "fine metrics are Dask's",
     "cli/collect_command.cc": "an address, as an example",
@@ -30,7 +31,7 @@ MAY_SAY_DASK = {
     "exports/roastcoffea_export.cc": "keys of roastcoffea",
     "measurement/catalog_efficiency.cc": "where fine metrics stand in for records",
     "measurement/catalog_fine.cc": "fine metrics are Dask's",
-    "measurement/catalog_workers.cc": "who tells of Python's lock",
+    "measurement/catalog_workers.cc": "the metric of Python's lock names it",
     "measurement/measurement.cc": "fine metrics are Dask's",
     "measurement/metrics_page.cc": "fine metrics are Dask's",
     "metrics/engine/cluster_table.h": "the text of an engine, as an example",
@@ -69,13 +70,13 @@ def builds():
 
 
 def package_of(folder, packages):
-    """The innermost of these that holds a folder; the folder where none does."""
+    """The innermost of these packages that contains a folder; the folder itself if none does."""
     holding = [name for name in packages if f"{folder}/".startswith(f"{name}/")]
     return max(holding, key=len, default=folder)
 
 
 def dependencies(packages):
-    """{package: packages in the deps of its targets that are no tests}, from the BUILD files."""
+    """{package: packages in the deps of its targets, without tests}, from the BUILD files."""
     used = {name: set() for name in packages}
     for name, others in COLLECTOR.items():
         package = package_of(f"collector/{name}", packages)
@@ -103,7 +104,7 @@ class PackagesTest(unittest.TestCase):
                 self.assertEqual(used, self.said.get(package, "not in the table"))
 
     def test_a_package_uses_what_its_sources_include(self):
-        """No BUILD file names a package of the collector that no source or test includes, nor leaves one out."""
+        """Every BUILD file names exactly the packages of the collector that its sources and tests include."""
         for package in (name for name in self.said if name.startswith("collector/")):
             sources = [path for path in (CHECKOUT / package).rglob("*.*") if path.suffix in (".cc", ".h")]
             included = {name for path in sources for name in INCLUDED.findall(path.read_text())} - {package}
@@ -125,7 +126,8 @@ class PackagesTest(unittest.TestCase):
         self.assertEqual([name.split("/")[1] for name in self.said if name.startswith("collector/")], enforced)
 
     def test_no_two_types_have_one_name(self):
-        """A type of a header has its name alone: in all headers, and in sources, where it would hide the other."""
+        """A type in a header has a unique name among all headers, and among sources, where it would hide another
+        type."""
         public, hidden = {}, []
         sources = [path for path in sorted((CHECKOUT / "collector").rglob("*.*")) if is_source(path)]
         for path in (path for path in sources if path.suffix == ".h"):

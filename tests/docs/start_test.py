@@ -1,7 +1,7 @@
-"""docs/start.md works as it is written: its blocks run in one shell, with the wheel that tools/wheel builds.
+"""docs/start.md works as written: its blocks run in one shell, with the wheel that tools/wheel builds.
 
-On this machine in every run; with `tools/test --long` also in a root of Debian 12 in which nothing but a compiler and
-Python's venv was installed. Run by tools/test, outside Bazel.
+Every run does this on this machine; `tools/test --long` also does it in a root of Debian 12 that has only a compiler
+and Python's venv. Run by tools/test, outside Bazel.
 """
 
 import os
@@ -21,7 +21,7 @@ CLEAN_ROOT = "apt-get -qq update && apt-get -qq install -y --no-install-recommen
 
 
 def steps():
-    """The page as one script for bash: its files are written, its commands are run."""
+    """The page as one bash script that writes its files and runs its commands."""
     lines = ["set -euo pipefail"]
     for snippet in snippets.read(PAGE, (CHECKOUT / PAGE).read_text()):
         if snippet.file:

@@ -1,4 +1,4 @@
-"""Runs a script in a chroot of Debian 13 (tools/try_on), where engines are packaged that Debian 12 has not."""
+"""Runs a script in a chroot of Debian 13 (tools/try_on), which has packages of engines that Debian 12 lacks."""
 
 import io
 import os
@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent.parent
-# Files come and go through the pipes; what the script and its programs print goes to stderr.
+# Files travel through the pipes, so the output of the script and its programs goes to stderr.
 AROUND = """
 exec 3>&1 1>&2
 rm -rf /var/tmp/crema && mkdir /var/tmp/crema && cd /var/tmp/crema && tar xf - && exec </dev/null
@@ -24,14 +24,14 @@ wait_for() {  # a command, until it succeeds
   echo "this did not come: $*"; exit 1
 }
 """
-# What still writes is not waited for.
+# tar ends with 1 if a process still writes into a file, which does not matter.
 TO_PIPE = """
 tar cf - . >&3 || [ $? = 1 ]
 """
 
 
 def missing() -> str:
-    """Why nothing can be run there; empty: it can."""
+    """Why nothing can run there; empty if it can."""
     if "CREMA_TEST_LONG" not in os.environ:
         return "makes a chroot of Debian 13: tools/test --long"
     if os.geteuid() != 0 or shutil.which("debootstrap") is None:
@@ -40,8 +40,8 @@ def missing() -> str:
 
 
 def run(script: str, files, folder: pathlib.Path) -> str:
-    """Runs a shell script beside copies of these files. Unpacks what it left there into `folder`; returns what was
-    printed. An `AssertionError` has that text, too."""
+    """Runs a shell script beside copies of these files. Unpacks the files that it wrote into `folder`, and returns its
+    output. An `AssertionError` contains the output, too."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         for file in files:
@@ -56,7 +56,7 @@ def run(script: str, files, folder: pathlib.Path) -> str:
 
 
 def build(folder: pathlib.Path) -> pathlib.Path:
-    """Builds crema and the SDK; returns the analysis that the engines run, which needs the C library alone."""
+    """Builds crema and the SDK. Returns the analysis that the engines run, which needs only the C library."""
     targets = ["//sdk:crema", "//collector/cli:crema"]
     subprocess.run(["bazel", "build", "--noshow_progress", *targets], cwd=CHECKOUT, check=True)
     source, library = CHECKOUT / "tests/engines/analysis.cc", CHECKOUT / "bazel-bin/sdk/libcrema.a"
@@ -66,7 +66,7 @@ def build(folder: pathlib.Path) -> pathlib.Path:
 
 
 class Debian13Case(unittest.TestCase):
-    """Runs `script` beside the analysis; `ran` is the folder with what it left there."""
+    """Runs `script` beside the analysis; `ran` is the folder with the files that it wrote."""
 
     script = ""
 

@@ -1,4 +1,5 @@
-"""A real pool of HTCondor on Debian 13: jobs that succeed, are held and are killed, beside what HTCondor says."""
+"""A real pool of HTCondor on Debian 13: compares jobs that succeed, are held and are killed with what HTCondor
+reports."""
 
 import json
 import subprocess

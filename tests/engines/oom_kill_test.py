@@ -1,4 +1,4 @@
-"""A process that the kernel kills because its control group has no memory left: `crema run` says so."""
+"""The kernel kills a process because its control group has no memory left: `crema run` says so."""
 
 import json
 import os
@@ -34,13 +34,13 @@ def own_group() -> pathlib.Path | None:
 
 
 def make_group(name: str) -> pathlib.Path | None:
-    """A group of LIMIT bytes without swap; None: this user may make none here."""
+    """A group with LIMIT bytes and no swap; None if this user may not make one here."""
     parent = own_group()
     if parent is None or os.geteuid() != 0:
         return None
     is_v1 = not (parent / "cgroup.controllers").exists()
     if not is_v1 and "memory" not in (parent / "cgroup.subtree_control").read_text():
-        parent = parent.parent  # a group with processes has no groups with controllers below it
+        parent = parent.parent  # a group with processes cannot have groups with controllers below it
     group = parent / name
     try:
         group.mkdir()

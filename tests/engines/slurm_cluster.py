@@ -8,7 +8,7 @@ import subprocess
 import time
 
 PROGRAMS = ("munged", "mariadbd", "mariadb-install-db", "slurmdbd", "slurmctld", "slurmd", "sbatch", "sacct")
-GIVEN_UP = 180  # seconds, after which what was waited for will not come
+GIVEN_UP = 180  # seconds; later than this, nothing will come
 COLUMNS = (
     "JobID,JobIDRaw,JobName,Cluster,State,ExitCode,Submit,Start,End,Timelimit,NodeList,AllocNodes,AllocCPUS,NTasks"
 )
@@ -16,7 +16,7 @@ COLUMNS += ",ReqMem,MaxRSS,TRESUsageInTot%60,TotalCPU"
 
 
 def missing() -> str:
-    """Why no Slurm can be started here; empty: it can."""
+    """Why no Slurm can be started here; empty if it can."""
     if os.geteuid() != 0:
         return "slurmd needs root"
     absent = [program for program in PROGRAMS if find(program) is None]
@@ -43,7 +43,7 @@ def free_port() -> int:
 
 
 class Slurm:
-    """Starts all of it; `close` ends what was started."""
+    """Starts all parts; `close` ends those that were started."""
 
     def __init__(self, folder: pathlib.Path, cores: int = 2):
         self.folder, self.cores, self.processes = folder, cores, []
@@ -159,7 +159,7 @@ class Slurm:
         )
 
     def report(self, jobs, columns: str = COLUMNS) -> str:
-        """What sacct says, once slurmdbd has heard of the jobs' end."""
+        """The output of sacct, after slurmdbd has heard of the jobs' end."""
         command = ["sacct", "--parsable2", "--duplicates", "-j", ",".join(jobs), "--format", columns]
 
         def settled():

@@ -43,7 +43,7 @@ class SlurmTest(unittest.TestCase):
         command = ["g++", "-std=c++17", "-O1", "-I", CHECKOUT / "sdk/include", source, LIBRARY, "-ldl", "-pthread"]
         subprocess.run([*command, "-o", self.analysis], check=True)
         (self.folder / "slurm").mkdir()
-        self.folder.chmod(0o755)  # munge refuses a socket below a closed directory
+        self.folder.chmod(0o755)  # munge refuses a socket below a directory that others cannot enter
         self.slurm = slurm_cluster.Slurm(self.folder / "slurm")
         self.addCleanup(self.slurm.close)
 
@@ -84,7 +84,7 @@ class SlurmTest(unittest.TestCase):
         self.assertEqual(metrics["task_join_coverage"], 1.0)
         steps_of_sacct = [row for row in rows if row["JobID"].startswith("1_") and "." in row["JobID"]]
         numbered = [row for row in rows if row["JobID"].partition(".")[2].isdigit()]
-        # and the script of the second job, which ran a program of its own beside its steps
+        # and the script of the second job, which also ran a program outside its steps
         self.assertEqual(document["quality"]["tasks_read"], len(steps_of_sacct) + len(numbered) + 1)
         self.assertEqual(workers.keys(), jobs.keys())
         start = min(int(row["Start"]) for row in jobs.values())

@@ -1,4 +1,5 @@
-"""A real manager of TaskVine and its workers, on Debian 13: crema's figures beside what the manager counts and logs."""
+"""A real manager of TaskVine and its workers, on Debian 13: compares crema's figures with what the manager counts and
+logs."""
 
 import json
 import subprocess
@@ -54,7 +55,7 @@ class TaskVineTest(debian_13.Debian13Case):
         return json.loads((self.folder / "run/measurement.json").read_text())
 
     def logged(self):
-        """Lines of the manager's log, and what its last row of `performance` counts."""
+        """The lines of the manager's log, and the counts in its last row of `performance`."""
         (logs,) = (self.ran / "vine-run-info").glob("2*/vine-logs")
         lines = (logs / "transactions").read_text().splitlines()
         header, *rows = (logs / "performance").read_text().splitlines()
@@ -97,12 +98,12 @@ class TaskVineTest(debian_13.Debian13Case):
         self.assertEqual(seconds.keys(), {task["task"] for task in self.tasks})
         for task in self.tasks:  # the manager's own figure is at most what it saw itself
             self.assertLessEqual(task["microseconds"] / 1e6, seconds[task["task"]] + 1e-5)
-        told = sum(seconds.values())
+        by_manager = sum(seconds.values())
         # outside_chunk_share is of the time of tasks with chunks
-        self.assertAlmostEqual(metrics["outside_chunk_time"] / metrics["outside_chunk_share"], told, delta=1e-3)
+        self.assertAlmostEqual(metrics["outside_chunk_time"] / metrics["outside_chunk_share"], by_manager, delta=1e-3)
         self.assertEqual(metrics["task_cores_avg"], 2)
         parts = {row["part"]: row["core_seconds"] for row in document["budget"]}
-        self.assertGreaterEqual(parts["unused_by_tasks"], told, "each used one of its two cores")
+        self.assertGreaterEqual(parts["unused_by_tasks"], by_manager, "each used one of its two cores")
         self.assertAlmostEqual(sum(parts.values()), metrics["core_seconds"], delta=1e-6)
         verdicts = {verdict["id"]: verdict for verdict in document["verdicts"]}
         self.assertIn("the engine says FAILURE", verdicts["worker-loss"]["sentence"])

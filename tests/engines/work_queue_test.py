@@ -1,4 +1,5 @@
-"""A real manager of Work Queue and its workers, one of which is killed: crema's figures beside the manager's own."""
+"""A real manager of Work Queue and its workers, one of which is killed: compares crema's figures with the manager's
+own."""
 
 import json
 import os
@@ -16,7 +17,7 @@ CHECKOUT = pathlib.Path(__file__).resolve().parent.parent.parent
 EXAMPLE = CHECKOUT / "examples/work_queue"
 LIBRARY = CHECKOUT / "bazel-bin/sdk/c_api/libcrema.so.1"
 PROGRAM = CHECKOUT / "bazel-bin/collector/cli/crema"
-GIVEN_UP = 120  # seconds, after which what was waited for will not come
+GIVEN_UP = 120  # seconds; later than this, nothing will come
 
 
 def build() -> None:
@@ -34,7 +35,7 @@ def wait_for(found, seen=lambda: ""):
 
 
 def kill_tree(pid) -> None:
-    """The process, then all below it: orphans would go on with tasks that the manager gave to somebody else."""
+    """Kills the process, then all below it: orphans would go on with tasks that the manager gave to another worker."""
     with open(f"/proc/{pid}/task/{pid}/children") as file:
         children = file.read().split()
     os.kill(pid, signal.SIGKILL)
@@ -64,12 +65,14 @@ class WorkQueueTest(unittest.TestCase):
 
     def start_catalog(self):
         """The variables by which a manager finds it."""
-        told, log = self.folder / "port", self.folder / "catalog.log"
-        # it would tell a catalog of the university of itself, and wait for its name to be found
-        options = ["-Z", told, "-I", "127.0.0.1", "-u", "127.0.0.1", "-d", "all", "-o", log]
+        port_file, log = self.folder / "port", self.folder / "catalog.log"
+        # otherwise it would report to the university's catalog, and wait for the name to be resolved
+        options = ["-Z", port_file, "-I", "127.0.0.1", "-u", "127.0.0.1", "-d", "all", "-o", log]
         catalog = self.start("catalog_server", *options)
-        wait_for(lambda: told.exists() and told.read_text(), lambda: (catalog.poll(), log.read_text()[-2000:]))
-        return {"CATALOG_HOST": "127.0.0.1", "CATALOG_PORT": told.read_text().strip()}
+        wait_for(
+            lambda: port_file.exists() and port_file.read_text(), lambda: (catalog.poll(), log.read_text()[-2000:])
+        )
+        return {"CATALOG_HOST": "127.0.0.1", "CATALOG_PORT": port_file.read_text().strip()}
 
     def start(self, *command, **options):
         process = subprocess.Popen(command, cwd=self.folder, text=True, **options)
@@ -84,7 +87,7 @@ class WorkQueueTest(unittest.TestCase):
         return self.start("work_queue_worker", *place, "127.0.0.1", port, env=environment, **quiet)
 
     def serve(self, source):
-        """`crema serve` beside the manager: what asks it for a table of its."""
+        """Starts `crema serve` beside the manager. Yields a function that requests one of its tables."""
         server = self.start(PROGRAM, "serve", self.records, source, stdout=subprocess.PIPE)
         url, _, token = server.stdout.readline().strip().partition("?token=")
 
@@ -98,7 +101,7 @@ class WorkQueueTest(unittest.TestCase):
         return ask
 
     def wait_for_counts(self, ask, **counts):
-        """Until the manager's row has them."""
+        """Waits until the manager's row has these values."""
 
         def counts_of_row():
             rows = ask("schedulers")

@@ -1,4 +1,4 @@
-"""Opens the directory in argv[1] with the roastcoffea package: its loader, six tables, each plot that has its data."""
+"""Opens the directory in argv[1] with the roastcoffea package: its loader, six tables, and each plot that has data."""
 
 import sys
 import warnings

@@ -1,4 +1,5 @@
-"""Exports and the live server with the tools that they are for: Prometheus and its promtool, the roastcoffea package.
+"""Opens exports and the live server with the tools that they are for: Prometheus and its promtool, and the roastcoffea
+package.
 
 Run by tools/test, outside Bazel: tools/setup puts both tools into .cache/test of the checkout.
 """
@@ -50,7 +51,7 @@ class RealTools(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout + result.stderr), (0, ""))
 
     def serve(self):
-        """`crema serve` of a finished run, with its token in a file; its address as `host:port`."""
+        """Starts `crema serve` on a finished run, with its token in a file. Yields its address as `host:port`."""
         records = invented_run.write_run(os.path.join(self.directory, "records"))
         self.token_file = os.path.join(self.directory, "token")
         command = [CREMA, "serve", "--quiet", records, "--token-file", self.token_file]
@@ -116,7 +117,7 @@ class RealTools(unittest.TestCase):
         query = f"http://{own}/api/v1/query?query=crema_num_chunks"
         answer = json.loads(self.fetch_until(query, lambda text: '"value"' in text))
         self.assertEqual(answer["data"]["result"][0]["value"][1], str(chunks))
-        # each query of the dashboard finds something, or is about what this run does not have
+        # each query of the dashboard finds something, or is about a figure that this run does not have
         dashboard = json.loads((CHECKOUT / "docs/grafana_dashboard.json").read_text(encoding="utf-8"))
         missing = []
         for panel in dashboard["panels"]:
@@ -126,7 +127,7 @@ class RealTools(unittest.TestCase):
                 self.assertEqual(found["status"], "success", target)
                 if not found["data"]["result"]:
                     missing.append(panel["title"])
-        # a run that is over has no total, no time left; rates need more than one scrape
+        # a finished run has no total and no time left; rates need more than one scrape
         self.assertLessEqual(set(missing), {"Progress", "Time left", "Event rate by worker", "Cores"})
 
     def test_roastcoffea_opens_its_directory(self):

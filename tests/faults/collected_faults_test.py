@@ -1,4 +1,4 @@
-"""What the measurement says of faults: each loss that the SDK counts arrives in it, and the program's own end stays."""
+"""Faults in the measurement: each loss that the SDK counts is there, and the program ends as it would have ended."""
 
 import json
 import os
@@ -47,15 +47,15 @@ class CollectedFaultsTest(unittest.TestCase):
 
     def test_a_chunk_that_ends_by_exec_is_lost(self):
         metrics, quality = self.run_with_fault("exec", 0, 2 * ONE_LINE)
-        # The program that comes after it processes the same chunks again, this one too.
+        # The next program processes the same chunks again, including this one.
         self.assertEqual((metrics["num_chunks"], metrics["num_lost_attempts"]), (3, 1))
-        # One process with two logs, of which the first has no `end`.
+        # One process with two logs; the first has no `end`.
         self.assertEqual((quality["processes_ended"], quality["processes_lost"]), (0, 1))
 
     def test_chunks_beyond_the_largest_file_size_are_summed(self):
         metrics, quality = self.run_with_fault("file size", 0)
         self.assertGreater(quality["summed_chunks"], 0)
-        # The first two are computed twice, and have a line each time.
+        # The first two are processed twice, and have a line each time.
         self.assertEqual((metrics["num_attempts"], metrics["num_chunks"], metrics["total_events"]), (202, 200, 2000))
         self.assertEqual((quality["records_malformed"], metrics["num_lost_attempts"]), (0, 0))
         self.assertIn("the largest size that files may have", " ".join(quality["warnings"]))

@@ -1,7 +1,8 @@
 """Many chunks in one process: all of them arrive in the measurement, and memory stays flat.
 
-20,000 chunks; 10,000,000 with `tools/test --long`, which takes a quarter of an hour, and 11 GB of a disk with 143 GB
-free: where less is free, the SDK goes over to sums earlier, so there are fewer chunks, but a million at least."""
+The test has 20,000 chunks, or 10,000,000 with `tools/test --long`. The long form takes a quarter of an hour, and 11 GB
+of a disk with 143 GB free. If less is free, the SDK would begin to sum chunks earlier, so the test makes fewer chunks,
+but at least a million."""
 
 import json
 import os
@@ -16,9 +17,9 @@ PROGRAM = str(pathlib.Path("tests/faults/long_program").absolute())
 LONG = "CREMA_TEST_LONG" in os.environ
 CHUNKS = 10_000_000 if LONG else 20_000
 FEWEST = min(CHUNKS, 1_000_000)
-MOST_BYTES = 1_300  # a chunk, in the log
+MOST_BYTES = 1_300  # bytes of a chunk in the log
 LIMIT = 64_000_000 if LONG else 2_000_000
-LAST_LINES = 65_536  # the last sums and the end may pass the limit
+LAST_LINES = 65_536  # the last sums and the end may exceed the limit by this
 MOST_GROWTH = 256  # kB, from the first tenth to the last
 
 
@@ -29,22 +30,22 @@ class LongRunTest(unittest.TestCase):
         self.folder = temporary.name
 
     def run_with(self, chunks, **variables):
-        """The program's memory after each tenth, the size of its log, and the document."""
+        """Returns the program's memory after each tenth, the size of its log, and the document."""
         records = f"{self.folder}/records"
         others = {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
-        told = subprocess.run(
+        recorded = subprocess.run(
             [PROGRAM, str(chunks)],
             env={**others, "CREMA_DIR": records, **variables},
             capture_output=True,
             text=True,
             check=True,
         )
-        self.assertEqual(told.stderr, "")
+        self.assertEqual(recorded.stderr, "")
         (log,) = pathlib.Path(records).iterdir()
         measured = f"{self.folder}/measured"
         subprocess.run([CREMA, "collect", records, "--no-records", "-q", "-o", measured], check=True)
         document = json.loads(pathlib.Path(measured, "measurement.json").read_text())
-        memory = list(map(int, told.stdout.split()))
+        memory = list(map(int, recorded.stdout.split()))
         metrics = document["metrics"]
         if LONG:
             summed = document["quality"]["summed_chunks"]
@@ -62,7 +63,7 @@ class LongRunTest(unittest.TestCase):
         return log.stat().st_size, document
 
     def test_each_chunk_of_a_long_run_is_in_the_measurement(self):
-        # a log may be a tenth of what is free then, its own size included (docs/record_log.md)
+        # a log may be a tenth of the free room, which includes its own size (docs/record_log.md)
         room = shutil.disk_usage(self.folder).free // 11 // MOST_BYTES
         if room < FEWEST:
             self.skipTest(f"a log of {FEWEST} chunks needs {11 * FEWEST * MOST_BYTES} free bytes")

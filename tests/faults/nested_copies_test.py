@@ -1,4 +1,4 @@
-"""What the measurement says of chunks of one copy of the SDK inside those of another one."""
+"""The measurement of chunks of one copy of the SDK inside chunks of another copy."""
 
 import json
 import os

@@ -71,7 +71,7 @@ class Fault:
 
 
 def _read_comment(comment: list[str], where: str) -> dict[str, str]:
-    """The fields of a fault's comment, and its group."""
+    """Returns the fields of a fault's comment, and its group."""
     fields = {}
     name = None
     for line in comment:
@@ -92,7 +92,7 @@ def _read_comment(comment: list[str], where: str) -> dict[str, str]:
 
 
 def read_faults(text: str, source: str) -> list[Fault]:
-    """The faults that a test source tells of. Raises ValueError, with file and line, for an incomplete comment."""
+    """The faults that a test source describes. Raises ValueError, with file and line, for an incomplete comment."""
     faults = []
     comment = []
     is_python = source.endswith(".py")

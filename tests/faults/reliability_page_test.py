@@ -14,7 +14,7 @@ TEST(Disk, Full) {
 """
 
 
-# What crema once did to a program, its files or its users, each with the tests that show that it does not any more.
+# Harm that crema once did to a program, its files or its users, with the tests that show that it no longer does.
 ONCE_HARMFUL = {
     "many names crashed the collector": (
         "ManyNames.OfEveryKindHaveBoundedTablesAndWholeTotals",

@@ -1,4 +1,5 @@
-"""What the measurement says of a program whose chunks were summed: the totals of one that wrote a line for each."""
+"""The measurement of a program whose chunks were summed has the same totals as that of a program with a line for each
+chunk."""
 
 import json
 import os
@@ -12,7 +13,7 @@ PROGRAM = str(pathlib.Path("tests/faults/summing_program").absolute())
 CHUNKS = 20_000
 FEW_CHUNKS = 3000
 RESULT_BYTES = 5 << 20
-# Fields of rows that depend on nothing but what the program says.
+# Fields of rows that depend only on what the program records.
 OF_BREAKDOWN = ("name", "chunks", "attempts", "failed", "lost", "events", "bytes_read", "bytes_uncompressed")
 OF_ROWS = {
     "datasets": OF_BREAKDOWN,
@@ -34,7 +35,7 @@ METRICS = (
     "compression_ratio",
 )
 OF_CUSTOM_METRIC = ("count", "sum", "mean", "min", "max", "invalid")
-# In a namespace of its own: a disk of 20 MB on which the records and the results lie.
+# In a separate namespace: a disk of 20 MB with the records and the results.
 SMALL_DISK = """
 set -e
 mount --make-rprivate / && mount -t tmpfs -o size=20m small "$DISK" || exit 77
@@ -53,7 +54,7 @@ def environment(**more):
 
 
 def what_was_said(document):
-    """All that is the same whenever the program runs."""
+    """The figures that are the same in each run of the program."""
     rows = {
         table: sorted(json.dumps({field: row[field] for field in fields}) for row in document[table])
         for table, fields in OF_ROWS.items()

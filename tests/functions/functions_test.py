@@ -1,4 +1,4 @@
-"""Functions of native code with debug information: their names, sources and lines, and their shares."""
+"""Functions of native code with debug information: names, source files, lines and shares."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What a GPU did, known exactly: by chunk, section and dataset, or null with a reason. The GPU is a stand-in."""
+"""The known work of a GPU, by chunk, section and dataset, or null with a reason. The GPU is a stand-in."""
 
 import collections
 import ctypes
@@ -32,7 +32,7 @@ OUTSIDE = {
 
 
 def has_cupti():
-    """Whether this machine has CUPTI, as one with a GPU does."""
+    """Whether this machine has CUPTI, as a machine with a GPU has."""
     for name in ("libcupti.so.13", "libcupti.so.12"):
         try:
             return bool(ctypes.CDLL(name))
@@ -53,7 +53,7 @@ class GpuCase(unittest.TestCase):
         return {**names, **more}
 
     def run_program(self, scenario, status=0, **environment):
-        """What the program printed, and its logs' lines."""
+        """Returns what the program printed, and the lines of its logs."""
         shutil.rmtree(self.place / "records", ignore_errors=True)
         names = {"CREMA_DIR": str(self.place / "records"), "CREMA_INTERVAL": "0", "CREMA_GPU": "1"}
         names = self.environment(**{**names, "CUDA_INJECTION64_PATH": str(LIBRARY), **environment})
@@ -113,7 +113,7 @@ class RecordedGpuTest(GpuCase):
             waited = sum(row["wait_ns"] for row in rows)
             self.assertGreater(waited, 10 * 8 * MILLISECOND)  # planted: 8.5 ms in each chunk
             self.assertTrue(all(0 <= row["wait_cpu_ns"] <= row["wait_ns"] for row in rows))
-        # However busy the machine is: a thread that sleeps uses hardly any CPU time.
+        # A thread that sleeps uses hardly any CPU time, however busy the machine is.
         self.assertGreater(sum(row["wait_cpu_ns"] for row in spun), 5 * sum(row["wait_cpu_ns"] for row in slept))
 
     def test_a_device_that_is_used_by_two_streams_is_busy_once(self):
@@ -237,7 +237,7 @@ class RecordedGpuTest(GpuCase):
 
 class MeasuredGpuTest(GpuCase):
     def run_crema(self, scenario, *options, **environment):
-        """The measurement of `crema run`, and what it printed."""
+        """Returns the measurement of `crema run`, and what it printed."""
         place = self.place / "run"
         command = [CREMA, "run", *options, "--replace", "-o", place, "--", KNOWN, scenario]
         result = subprocess.run(
@@ -351,7 +351,7 @@ class SampledGpuTest(GpuCase):
 
     def test_a_process_that_is_not_visible_is_nobodys(self):
         pid = self.place / "pid"
-        pid.write_text("4194305")  # above the largest: as in a container, where the driver names the host's ids
+        pid.write_text("4194305")  # larger than any id here: as in a container, where the driver names the host's ids
         measurement, lines = self.measure("sleep", "2.2", STAND_IN_TREE_PID=str(pid))
         used = [line for line in lines if line["type"] == "tree_sample" and "gpus" in line][-1]["gpus"][0]
         self.assertIsNone(used["tree_memory_bytes"])

@@ -21,7 +21,7 @@ WAYS = {
 
 
 def compile_text(compiler: str, standard: str, text: str, flags: list[str]) -> str:
-    """What the compiler says; empty if it is content."""
+    """The compiler's messages; empty if there are none."""
     command = [compiler, f"-std={standard}", *WARNINGS, *flags, "-I", str(INCLUDE), "-fsyntax-only", "-x", "c++", "-"]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=False).stderr
 

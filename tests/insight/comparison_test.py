@@ -1,6 +1,6 @@
-"""`crema compare` of real runs: equal ones, and ones of which a section takes longer.
+"""`crema compare` of real runs: equal ones, and ones with a slower section.
 
-With CREMA_TEST_LONG, 20 pairs of each kind, and 20 of each again while other processes keep the cores busy.
+With CREMA_TEST_LONG there are 20 pairs of each kind, and 20 more of each while other processes keep the cores busy.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ LANES, CHUNKS, SEED = 2, 150, 1
 
 @contextlib.contextmanager
 def other_work(processes):
-    """Keeps so many cores busy."""
+    """Keeps this many cores busy."""
     workers = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
     try:
         yield
@@ -32,7 +32,7 @@ class ComparisonTest(MeasuredRunsCase):
         return self.measure(name, QUEUE, LANES, CHUNKS, SEED, cpu, 1 / slower, 1)
 
     def sides(self, runs, slower=1.0, cpu=0.3):
-        """So many runs a side, in turns; in the second ones `select` takes longer."""
+        """Makes this many runs a side, in turns; on the second side `select` takes longer."""
         before, changed = [], []
         for number in range(runs):
             before.append(self.run_of(f"before {self.id()} {len(self.compared)} {number}", 1.0, cpu))

@@ -1,6 +1,6 @@
-"""The verdict `shared-bottleneck` on real programs: a resource of known rate that all chunks share, and none.
+"""The verdict `shared-bottleneck` on real programs, with and without a resource of known rate that all chunks share.
 
-With CREMA_TEST_LONG, 20 runs of the one kind and 10 of the other.
+With CREMA_TEST_LONG there are 20 runs of one kind and 10 of the other.
 """
 
 import json

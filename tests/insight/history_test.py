@@ -15,7 +15,7 @@ STEP_AT, FACTOR = 600, 1.05
 class HistoryTest(MeasuredRunsCase):
     def test_runs_of_two_commits(self):
         for i in range(10):
-            bad = i >= 5  # what it changes is a count, as this machine may be busy
+            bad = i >= 5  # the change is in a count, because this machine may be busy
             commit = "bad" if bad else f"good{i}"
             self.measure(f"runs/{i}", QUEUE, 2, 12 if bad else 8, 1, 0, 1, 1, CREMA_COMMIT=commit)
         answer = self.json_of("history", self.scratch / "runs", "--metric", "num_chunks")
@@ -32,15 +32,17 @@ class HistoryTest(MeasuredRunsCase):
             self.assertEqual(row["commit"], document["run"]["commit"])
             self.assertEqual(row["start_ns"], document["run"]["start_ns"])
         chart = self.scratch / "chart.json"
-        told = crema("history", self.scratch / "runs", "--metric", "num_chunks", "--rows", 2, "--chart", chart).stdout
-        self.assertIn("First with the commit bad (before: good4).", " ".join(told.split()))
-        self.assertIn("num_chunks of the latest 2 of 10 runs", told)
+        printed = crema(
+            "history", self.scratch / "runs", "--metric", "num_chunks", "--rows", 2, "--chart", chart
+        ).stdout
+        self.assertIn("First with the commit bad (before: good4).", " ".join(printed.split()))
+        self.assertIn("num_chunks of the latest 2 of 10 runs", printed)
         self.assertEqual(json.loads(chart.read_text())["usermeta"], {"crema": "history"})
-        # those of the default figure are measured times
+        # values of the default figure are measured times
         self.assertEqual(self.json_of("history", self.scratch / "runs")["metric"], "event_rate_wall_khz")
 
     def copies(self, step_at):
-        """`RUNS` measurements, a minute apart, with 2 % of noise, the first of which was made."""
+        """Makes `RUNS` measurements, a minute apart, with 2 % of noise, from one real measurement."""
         document = json.loads((self.measure("made", QUEUE, 2, 8, 1, 0, 1, 1) / "measurement.json").read_text())
         shutil.rmtree(self.scratch / "many", ignore_errors=True)
         noise = random.Random(17)

@@ -1,4 +1,4 @@
-"""Runs of programs whose chunks take known times, each measured into a directory of its own."""
+"""Runs programs whose chunks take known times, and measures each into a separate directory."""
 
 import json
 import os
@@ -24,7 +24,7 @@ class MeasuredRunsCase(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.scratch = pathlib.Path(scratch.name)
-        self.printed = {}  # by run: what its command wrote to standard output
+        self.printed = {}  # run: the standard output of its command
 
     def measure(self, name, *command, options=(), **variables):
         directory = self.scratch / name

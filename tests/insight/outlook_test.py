@@ -9,7 +9,7 @@ from measured_runs import QUEUE, MeasuredRunsCase, crema
 
 
 def block_of(page):
-    """Its text, with the tables' cells apart."""
+    """The text of the block, with separate cells of the tables."""
     begin = page.index('aria-labelledby="outlook"')
     text = page[begin : page.index('<section class="block', begin)]
     return html.unescape(re.sub(r"<[^>]+>", "|", text)).replace("\xa0", " ")
@@ -27,7 +27,7 @@ class OutlookTest(MeasuredRunsCase):
         prediction = self.json_of("predict", run)
         page = self.report_of(run)
         block = block_of(page)
-        if prediction["refused"]:  # this machine may be too busy to be replayed
+        if prediction["refused"]:  # this machine may be too busy for a replay
             self.assertIn(prediction["refused"], block)
             return
         places = [page.index(f'<span title="{row["change"]}">') for row in prediction["predicted"]]

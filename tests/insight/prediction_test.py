@@ -1,4 +1,4 @@
-"""Predictions are written down first, then the program runs so changed: of sleeping and of computing chunks."""
+"""Predicts a change first, then runs the program with this change. The chunks sleep or compute."""
 
 import json
 import os
@@ -14,7 +14,7 @@ LONG = bool(os.environ.get("CREMA_TEST_LONG"))
 
 
 class Runs:
-    """Of the program, each measured into a directory of its own."""
+    """Makes runs of the program, each measured into a separate directory."""
 
     def __init__(self, scratch):
         self.scratch = pathlib.Path(scratch)
@@ -28,7 +28,7 @@ class Runs:
         return directory
 
     def measure_processes(self, slower, seed):
-        """A process for each factor, which take chunks of one queue."""
+        """Starts a process for each factor; they take chunks from one queue."""
         self.count += 1
         directory = self.scratch / str(self.count)
         counter = self.scratch / f"{self.count}.counter"
@@ -113,8 +113,8 @@ class PredictionTest(unittest.TestCase):
             truth = self.runs.wall_time(changed)
             errors[kind].append(abs(row["wall_time"] / truth - 1))
             inside.append(row["low"] <= truth <= row["high"])
-            told = f"{row['wall_time']:.3f} s ({row['low']:.3f} to {row['high']:.3f})"
-            print(f"{' '.join(options)}: predicted {told}, ran {truth:.3f} s")
+            stated = f"{row['wall_time']:.3f} s ({row['low']:.3f} to {row['high']:.3f})"
+            print(f"{' '.join(options)}: predicted {stated}, ran {truth:.3f} s")
 
         for seed in range(20):
             again = seed + 1000

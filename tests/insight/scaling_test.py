@@ -1,4 +1,4 @@
-"""`crema scaling` of real runs: sleeping chunks on lanes that were declared as cores."""
+"""`crema scaling` of real runs, with sleeping chunks on lanes that are declared as cores."""
 
 import json
 import unittest

@@ -1,6 +1,7 @@
 """Each verdict fires on a real program in which its cause was planted, and not on the same program without it.
 
-By default a few of them; with CREMA_TEST_LONG all, and ten healthy runs, on which no warning may fire.
+By default the test runs a few of them. With CREMA_TEST_LONG it runs all, and ten healthy runs, on which no warning may
+fire.
 """
 
 import json
@@ -12,7 +13,7 @@ from measured_runs import LONG, MeasuredRunsCase
 ANALYSIS = pathlib.Path("tests/insight/faulty_analysis").resolve()
 BUCKET = pathlib.Path("tests/insight/token_bucket").resolve()
 
-# Faults whose chunks sleep: what else the machine does hardly changes them.
+# Faults with sleeping chunks: other programs on the machine hardly change them.
 SLEEPING = (
     "waiting-bound",
     "chunks-too-small",
@@ -35,7 +36,7 @@ SLEEPING = (
     "memory-growth",
     "leaking-section",
 )
-# These need a machine with nothing else on it, or many seconds.
+# These need an idle machine, or many seconds.
 LONGER = (
     "compute-bound",
     "hot-section",
@@ -47,7 +48,7 @@ LONGER = (
 )
 BY_DEFAULT = ("slow-file", "startup-dominated", "retry-waste", "leaking-section")
 
-# Which verdicts are planted elsewhere, or nowhere, and why.
+# Verdicts that are planted elsewhere, or nowhere, with the reason.
 CANNOT_BE_PLANTED = {
     "gil-contention": "never fires where nobody measures the lock",
     **dict.fromkeys(("kernel-time", "page-faults"), "tests/laboratory plants them"),
@@ -71,7 +72,7 @@ CANNOT_BE_PLANTED = {
 
 class VerdictsTest(MeasuredRunsCase):
     def verdicts(self, fault, seed=1):
-        """Those of one run, by id."""
+        """The verdicts of one run, by id."""
         lanes = {"healthy": 1, "oversubscribed": 1, "cpu-contention": 6, "shared-bottleneck": 8}.get(fault, 2)
         command = [BUCKET, "shared", 200, lanes, 6, seed] if fault == "shared-bottleneck" else [ANALYSIS, fault, seed]
         options = ["--allocations"] if fault in ("leaking-section", "none") else []

@@ -1,6 +1,6 @@
-"""What threads wait for, against programs that time each of their waits themselves.
+"""Compares what threads wait for with programs that time each of their waits themselves.
 
-With CREMA_TEST_LONG, 100 runs: the truth lies in the stated range in 95 of them, but for chance.
+With CREMA_TEST_LONG there are 100 runs: the truth should lie in the stated range in about 95 of them.
 """
 
 import json
@@ -28,7 +28,7 @@ class WaitsTest(MeasuredRunsCase):
             with self.subTest(kind):
                 truth, rows = self.planted(kind, 0.5)
                 self.assertIn(kind, rows)
-                # A thread that ends is waited for, which takes long on a busy machine.
+                # The program waits for a thread that ends, which takes long on a busy machine.
                 self.assertLessEqual(set(rows), {kind, truth["other"], "lock or condition", "other", "not known"})
 
     def test_the_table_adds_up_to_the_blocked_time(self):

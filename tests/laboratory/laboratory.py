@@ -3,12 +3,13 @@
     python3 tests/laboratory/laboratory.py                 all programs, with their score
     python3 tests/laboratory/laboratory.py slow_file ...   these only, with all that was said
 
-The first lines of a program with a fault say what is planted and which sentence is expected. Then come patterns, which
-are looked for in the headline and in the first two verdicts (`id: sentence suggestion`), in this order: a text that
-matches `names` names the cause (2 points), one that matches `leads` leads to the measurement that does (1 point), and
-one that matches `wrong` before the cause is named gives none. `threads` is what the program declares, `beside` how many
-programs compete for a core. A healthy program raises an alarm if any verdict is a warning or bad; where others compete
-for the cores, their effect (cpu-contention and what it explains) is no alarm but true.
+The first lines of a program with a fault say what is planted and which sentence is expected. Then come patterns. The
+laboratory looks for them in the headline and in the first two verdicts (`id: sentence suggestion`), in this order. A
+text that matches `names` names the cause (2 points). One that matches `leads` leads to the measurement that names it (1
+point). One that matches `wrong` before the cause is named gives no point. `threads` is the number that the program
+declares, `beside` the number of programs that compete for a core. A healthy program raises an alarm if any verdict is a
+warning or bad. If others compete for the cores, their effect (cpu-contention and what it explains) is true, and no
+alarm.
 """
 
 import argparse
@@ -28,7 +29,7 @@ BINARIES = CHECKOUT / "bazel-bin/tests/laboratory"
 CREMA = CHECKOUT / "bazel-bin/collector/cli/crema"
 TARGETS = ("//collector/cli:crema", "//tests/laboratory:all")
 SPIN = "while True: pass"
-QUIET = 0.05  # share of the time for which some thread of the machine waits for a CPU, while nothing of ours runs
+QUIET = 0.05  # share of the time in which some thread of the machine waits for a CPU, while no test runs
 LONGEST_WAIT = 20  # seconds, for a quiet moment
 FIRST_VERDICTS = 2
 
@@ -36,7 +37,7 @@ FIRST_VERDICTS = 2
 @dataclasses.dataclass
 class Program:
     path: pathlib.Path
-    fields: dict  # what the first lines say, by name
+    fields: dict  # fields of the first lines, by name
 
     @property
     def name(self):
@@ -81,7 +82,7 @@ def build():
 
 
 def pressure(seconds=0.5):
-    """The share of the next moments for which some thread waits for a CPU; 0 where the kernel does not say."""
+    """The share of the next moments in which some thread waits for a CPU; 0 if the kernel does not report it."""
 
     def total():
         try:
@@ -104,7 +105,7 @@ def wait_for_quiet():
 
 @contextlib.contextmanager
 def beside(spinners):
-    """Others that compute all the time: (number, core) each; core None: any."""
+    """Starts programs that compute all the time, given as (number, core); core None: any core."""
     running = []
     try:
         for count, core in spinners:
@@ -130,10 +131,10 @@ def measure(program, spinners=()):
 
 
 def first_said(document):
-    """The headline and the first cards: verdicts that another one explains are on its card."""
+    """The headline and the first cards. A verdict that another one explains is on the card of that one."""
     cards = [verdict for verdict in document["verdicts"] if not verdict["cause"]]
-    told = [f"{card['id']}: {card['sentence']} {card['suggestion']}" for card in cards[:FIRST_VERDICTS]]
-    return (f"headline: {document['headline']}", *told)
+    shown = [f"{card['id']}: {card['sentence']} {card['suggestion']}" for card in cards[:FIRST_VERDICTS]]
+    return (f"headline: {document['headline']}", *shown)
 
 
 def points_of(program, said):

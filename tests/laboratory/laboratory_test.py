@@ -1,6 +1,6 @@
-"""What a report says first of programs with planted faults, and that it says nothing of healthy ones.
+"""What a report says first about programs with planted faults, and that it does not warn of healthy ones.
 
-Run by tools/test --long, outside Bazel. Only runs that began on a quiet machine are held against the bounds.
+Run by tools/test --long, outside Bazel. Only runs that began on a quiet machine count for the bounds.
 """
 
 import os
@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import laboratory  # noqa: E402  (found through the line before)
 
-LEAST_POINTS = 0.85  # of all: what is missing is said in the programs whose evidence is not recorded yet
+LEAST_POINTS = 0.85  # of all programs; those that miss it say which evidence is not recorded yet
 MOST_ALARMS = 0.1  # of the healthy runs
 
 
@@ -23,7 +23,7 @@ class LaboratoryTest(unittest.TestCase):
         laboratory.build()
 
     def outcomes(self, is_healthy, spinners=()):
-        """Of the runs that nothing else disturbed."""
+        """The runs that nothing else disturbed."""
         programs = [program for program in laboratory.programs() if program.is_healthy == is_healthy]
         outcomes = [laboratory.run_and_print(program, False, spinners) for program in programs]
         quiet = [outcome for outcome in outcomes if outcome.pressure <= laboratory.QUIET]

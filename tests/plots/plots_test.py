@@ -1,4 +1,4 @@
-"""All charts of several runs, drawn by the real renderer, and held against Vega-Lite's own schemas.
+"""Draws all charts of several runs with the real renderer, and validates them with Vega-Lite's own schemas.
 
 Run by tools/test, outside Bazel: `tools/setup plots` puts the renderer, a validator and the schemas into .cache/plots.
 """
@@ -42,7 +42,7 @@ HOSTILE_NAMES = [
 
 @functools.cache
 def why_not() -> str:
-    """Why nothing can be drawn; empty where it can."""
+    """Why nothing can be drawn; empty if it can."""
     if not os.access(PYTHON, os.X_OK):
         return "no renderer in .cache/plots: run tools/setup plots"
     return ""
@@ -87,7 +87,7 @@ def write_one_chunk(directory):
 
 
 def write_hostile(directory):
-    """Names that would break a page, a path or an expression, and bytes that are no UTF-8."""
+    """Names that could break a page, a path or an expression, and bytes that are not UTF-8."""
     lines = [invented_run.process_line(1, run_id="\u202e</script>")]
     for number, name in enumerate(HOSTILE_NAMES):
         start = 0.1 + 0.1 * number
@@ -122,7 +122,8 @@ class Plots(unittest.TestCase):
         return directory
 
     def assert_valid(self, directory):
-        """Each specification is one in both schemas, and the renderer had no warning about it."""
+        """Checks that each specification is valid in both schemas, and that the renderer printed no warning about
+        it."""
         result = run(PYTHON, VALIDATOR, TOOLS / "schemas", directory)
         self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
 

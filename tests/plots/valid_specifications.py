@@ -1,8 +1,8 @@
-"""Holds Vega-Lite specifications against the published schemas; runs in a Python that has jsonschema and vl-convert.
+"""Validates Vega-Lite specifications with the published schemas. Runs in a Python that has jsonschema and vl-convert.
 
     python valid_specifications.py SCHEMAS DIRECTORY
 
-One line for each fault; nothing where there is none.
+Prints one line for each fault.
 """
 
 import json

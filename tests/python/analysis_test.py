@@ -1,5 +1,5 @@
-"""One analysis (top_quarks.py) by Coffea's executors, decorated and not: the same histograms, and in the measurement
-each chunk once."""
+"""Runs one analysis (top_quarks.py) with Coffea's executors, decorated and not. The histograms are the same, and the
+measurement has each chunk once."""
 
 import json
 import os
@@ -86,12 +86,12 @@ install_packages coop-computing-tools python3-workqueue python3-venv
 export PATH=/opt/coffea/bin:$PATH PYTHONPATH=$PWD
 pip install -q --disable-pip-version-check coffea=={coffea} cloudpickle
 pip install -q --disable-pip-version-check --no-index --force-reinstall ./*.whl
-python analysis.py taskvine $PWD/{events} >told.json
+python analysis.py taskvine $PWD/{events} >result.json
 """
 
 
 def why_not(kind) -> str:
-    """Why this executor is not to be had here; empty where it is."""
+    """Why this executor is missing here; empty if it is there."""
     if not os.access(installed.COFFEA_PYTHON, os.X_OK):
         return "no Coffea: tools/setup coffea installs it"
     if kind == "parsl" and not os.access(PARSL / "bin/python", os.X_OK):
@@ -107,7 +107,7 @@ class AnalysisTest(installed.RecordedTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.seen = {}  # what the histograms hold: the name of an executor
+        cls.seen = {}  # content of the histograms: the name of an executor
 
     def run_analysis(self, kind):
         if why_not(kind):
@@ -117,7 +117,7 @@ class AnalysisTest(installed.RecordedTest):
         if kind == "taskvine":
             return self.run_in_debian_13(path)
         environment = {"PYTHONPATH": f"{installed.PACKAGE}:{self.folder}"}
-        if kind == "parsl":  # it starts two programs by their names; they need Coffea's packages, too
+        if kind == "parsl":  # Parsl starts two programs by name; they need Coffea's packages, too
             environment["PYTHONPATH"] += f":{site_packages(PARSL)}"
             environment["PATH"] = f"{self.folder}/bin:{PARSL}/bin:{os.environ['PATH']}"
             for name in ("interchange", "process_worker_pool"):
@@ -139,20 +139,20 @@ class AnalysisTest(installed.RecordedTest):
         ran = self.folder / "ran"
         ran.mkdir()
         debian_13.run(script, files, ran)
-        told = json.loads((ran / "told.json").read_text().splitlines()[-1])
-        self.assertEqual(told["document"]["run"]["engine"], "TaskVine")
-        self.assertEqual(told["document"]["metrics"]["task_join_coverage"], 1)
-        return told
+        result = json.loads((ran / "result.json").read_text().splitlines()[-1])
+        self.assertEqual(result["document"]["run"]["engine"], "TaskVine")
+        self.assertEqual(result["document"]["metrics"]["task_join_coverage"], 1)
+        return result
 
     def assert_same_with_and_without(self, kind):
-        told = self.run_analysis(kind)
-        plain, decorated = told["outputs"]
+        result = self.run_analysis(kind)
+        plain, decorated = result["outputs"]
         self.assertEqual(plain["events"], 400)
         self.assertGreater(plain["sum"], 50)
         self.assertEqual(decorated, plain)
         self.seen[plain["content"]] = kind
-        self.assertEqual(len(self.seen), 1, self.seen)  # what one executor computes, all do
-        document = told["document"]
+        self.assertEqual(len(self.seen), 1, self.seen)  # all executors compute the same
+        document = result["document"]
         metrics, quality = document["metrics"], document["quality"]
         self.assertEqual((metrics["num_chunks"], metrics["num_attempts"], metrics["total_events"]), (4, 4, 400))
         self.assertEqual((metrics["num_failed_attempts"], metrics["num_lost_attempts"]), (0, 0))

@@ -23,10 +23,10 @@ def measure(how, opened=None):
         with crema.MetricsCollector(backend="local", track_workers=False) as collector:
             with opened or pool(how) as workers:
                 assert sum(workers.map(task, range(20))) == 190
-                told = [str(warning.message) for warning in warned]
-        told = [str(warning.message) for warning in warned]
+                messages = [str(warning.message) for warning in warned]
+        messages = [str(warning.message) for warning in warned]
     metrics = collector.get_metrics()
-    return metrics["num_chunks"], metrics["total_events"], told
+    return metrics["num_chunks"], metrics["total_events"], messages
 
 if __name__ == "__main__":
     how, when = sys.argv[1:]
@@ -36,9 +36,9 @@ if __name__ == "__main__":
     if when == "older":
         with pool(how) as before:
             assert list(before.map(task, range(10))) == list(range(10))
-            chunks, events, (told,) = measure(how, before)
+            chunks, events, (text,) = measure(how, before)
         assert not chunks, chunks
-        assert re.match(r"crema: (one|\d+) child process(es)? that began before the measurement \(pid \d+", told), told
+        assert re.match(r"crema: (one|\d+) child process(es)? that began before the measurement \(pid \d+", text), text
     else:
         assert measure(how) == (20, 200, []), measure(how)
     assert not [name for name in os.environ if name.startswith("CREMA_D")], os.environ

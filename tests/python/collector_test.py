@@ -1,4 +1,4 @@
-"""What a measured block says of itself: passes, failures, whose records it takes, and tables of many chunks."""
+"""Measured blocks: passes, failures, which records belong to them, and tables of many chunks."""
 
 import json
 import os
@@ -28,13 +28,13 @@ pieces = [Events(first, first + 10) for first in range(0, 100, 10)]
 
 
 class PassesTest(installed.RecordedTest):
-    def tell(self, text):
-        done = self.run_program(f"{EVENTS}\n{text}\nprint(json.dumps(told))\n")
+    def facts_of(self, text):
+        done = self.run_program(f"{EVENTS}\n{text}\nprint(json.dumps(facts))\n")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return json.loads(done.stdout)
 
     def test_two_functions_over_the_same_chunks_are_two_passes(self):
-        told = self.tell("""
+        facts = self.facts_of("""
 class Weights:
     @crema.track_metrics
     def process(self, events): return 1
@@ -45,12 +45,12 @@ class Nominal(Base): pass
 class Shifted(Base): pass
 @crema.track_metrics
 def plain(events): return 3
-told = counts(lambda: [f(p) for f in (Weights().process, Nominal().process, Shifted().process, plain) for p in pieces])
+facts = counts(lambda: [f(p) for f in (Weights().process, Nominal().process, Shifted().process, plain) for p in pieces])
 """)
-        self.assertEqual(told, [40, 40, 400, 0])
+        self.assertEqual(facts, [40, 40, 400, 0])
 
     def test_one_function_twice_is_a_repeat_unless_its_author_says_otherwise(self):
-        told = self.tell("""
+        facts = self.facts_of("""
 class Weights:
     @crema.track_metrics
     def process(self, events): return 1
@@ -60,13 +60,13 @@ def in_spans():
             for piece in pieces: Weights().process(piece)
 def named(events): return 1
 first, second = crema.track_metrics(pass_="first")(named), crema.track_metrics(pass_="second")(named)
-told = [counts(lambda: [Weights().process(piece) for _ in range(2) for piece in pieces]), counts(in_spans)]
-told += [counts(lambda: [function(piece) for function in (first, second) for piece in pieces])]
+facts = [counts(lambda: [Weights().process(piece) for _ in range(2) for piece in pieces]), counts(in_spans)]
+facts += [counts(lambda: [function(piece) for function in (first, second) for piece in pieces])]
 """)
-        self.assertEqual(told, [[10, 20, 100, 10], [20, 20, 200, 0], [20, 20, 200, 0]])
+        self.assertEqual(facts, [[10, 20, 100, 10], [20, 20, 200, 0], [20, 20, 200, 0]])
 
     def test_an_attempt_that_is_tried_again_is_one_chunk(self):
-        told = self.tell("""
+        facts = self.facts_of("""
 tried = set()
 @crema.track_metrics
 def flaky(events):
@@ -77,34 +77,34 @@ def block():
     for piece in pieces:
         try: flaky(piece)
         except OSError: flaky(piece)
-told = counts(block)
+facts = counts(block)
 """)
-        self.assertEqual(told, [10, 20, 100, 0])
+        self.assertEqual(facts, [10, 20, 100, 0])
 
     def test_a_method_that_calls_the_one_it_overrides_is_one_chunk(self):
-        told = self.tell("""
+        facts = self.facts_of("""
 class Base:
     @crema.track_metrics
     def process(self, events): return 1
 class Derived(Base):
     @crema.track_metrics
     def process(self, events): return super().process(events)
-told = counts(lambda: [Derived().process(piece) for piece in pieces])
+facts = counts(lambda: [Derived().process(piece) for piece in pieces])
 """)
-        self.assertEqual(told, [10, 10, 100, 0])
+        self.assertEqual(facts, [10, 10, 100, 0])
 
     def test_a_pass_that_is_named_is_one_inside_another_function_too(self):
-        told = self.tell("""
+        facts = self.facts_of("""
 @crema.track_metrics(pass_="inner")
 def inner(events): return 1
 @crema.track_metrics
 def outer(events): return inner(events)
-told = counts(lambda: [outer(piece) for piece in pieces])
+facts = counts(lambda: [outer(piece) for piece in pieces])
 """)
-        self.assertEqual(told, [20, 20, 200, 0])
+        self.assertEqual(facts, [20, 20, 200, 0])
 
     def test_a_span_inside_a_chunk_is_in_no_pass_of_another_thread(self):
-        told = self.tell("""
+        facts = self.facts_of("""
 import threading
 is_open, may_close = threading.Event(), threading.Event()
 @crema.track_metrics
@@ -121,12 +121,12 @@ def block():
     may_close.set()
     thread.join()
     other(pieces[0])
-told = counts(block)
+facts = counts(block)
 """)
-        self.assertEqual(told, [2, 3, 10, 1])
+        self.assertEqual(facts, [2, 3, 10, 1])
 
     def test_spans_of_many_threads_close_their_own(self):
-        told = self.tell("""
+        facts = self.facts_of("""
 import threading
 sys.setswitchinterval(1e-6)
 def spans():
@@ -137,16 +137,16 @@ threads = [threading.Thread(target=spans) for _ in range(4)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
 from crema_hep import passes
-told = len(passes.open_spans)
+facts = len(passes.open_spans)
 """)
-        self.assertEqual(told, 0)
+        self.assertEqual(facts, 0)
 
 
 class FailedBlockTest(installed.RecordedTest):
     BLOCK = """
 import json
 import crema_hep as crema
-told = []
+facts = []
 errors = [None, MemoryError("the\\0analysis \\ud800 died\\nhere"), KeyboardInterrupt(), SystemExit(3)]
 for run, error in enumerate([*errors, SystemExit(0), RuntimeError("x" * 5000)]):
     try:
@@ -158,18 +158,18 @@ for run, error in enumerate([*errors, SystemExit(0), RuntimeError("x" * 5000)]):
     except BaseException as raised:
         assert raised is error
     run_of = collector.measurement.run
-    told.append([run_of["state"], run_of["exit_status"], (run_of["error"] or "")[:40], collector.measurement.headline])
+    facts.append([run_of["state"], run_of["exit_status"], (run_of["error"] or "")[:40], collector.measurement.headline])
     collector.save_measurement("history", f"run{run}")
 assert run_of["name"] == "mine"
-print(json.dumps(told))
+print(json.dumps(facts))
 """
 
     def test_a_block_that_an_exception_leaves_failed(self):
         done = self.run_program(self.BLOCK)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        told = json.loads(done.stdout.splitlines()[-1])
+        facts = json.loads(done.stdout.splitlines()[-1])
         self.assertEqual(
-            [row[:3] for row in told],
+            [row[:3] for row in facts],
             [
                 ["finished", None, ""],
                 ["failed", 1, "MemoryError: the analysis ? died here"],
@@ -179,7 +179,7 @@ print(json.dumps(told))
                 ["failed", 1, "RuntimeError: " + 26 * "x"],
             ],
         )
-        self.assertTrue(told[1][3].startswith("The run failed with MemoryError: the analysis"), told[1])
+        self.assertTrue(facts[1][3].startswith("The run failed with MemoryError: the analysis"), facts[1])
         command = [installed.PROGRAM, "history", "history", "--json"]
         history = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
         left_out = json.loads(history.stdout)["left_out"]
@@ -206,10 +206,10 @@ if __name__ == "__main__":
         os.waitpid(pid, 0)
         time.sleep(1.2)
         work(21)
-    told = collector.measurement
-    states = [row["state"] for row in told.workers]
-    print(json.dumps([states, told.quality["processes_lost"], told.run["state"], told.document["trouble"]["state"],
-                      told.metrics["num_chunks"], [verdict["id"] for verdict in told.verdicts]]))
+    facts = collector.measurement
+    states = [row["state"] for row in facts.workers]
+    print(json.dumps([states, facts.quality["processes_lost"], facts.run["state"], facts.document["trouble"]["state"],
+                      facts.metrics["num_chunks"], [verdict["id"] for verdict in facts.verdicts]]))
 """)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         states, lost, state, trouble, chunks, verdicts = json.loads(done.stdout)
@@ -335,7 +335,7 @@ with crema.MetricsCollector(backend="local", output_dir="out") as collector:
 (saved,) = pathlib.Path("out").iterdir()
 document = json.loads((saved / "measurement.json").read_text())
 views = ("definitions", "quality", "timelines", "chunk_metrics", "span_metrics", "tracking_data", "headline")
-told = set()
+facts = set()
 for key in document:
     for value in (None, 5, "x", [5]):
         (saved / "measurement.json").write_text(json.dumps({**document, key: value}))
@@ -344,7 +344,7 @@ for key in document:
                 getattr(crema.load(saved), view)
             except RuntimeError as error:
                 assert "\\n" not in str(error), error
-                told.add(view)
+                facts.add(view)
 
 def places(value, path=()):
     # where there are values; of lists, the first place
@@ -378,7 +378,7 @@ except RuntimeError as error:
     assert "measurement.json" in str(error)
 else:
     raise AssertionError("a deep document was taken")
-print(len(told))
+print(len(facts))
 """)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(done.stdout, "7\n", "a part of a wrong kind is refused as the document is loaded")

@@ -1,4 +1,4 @@
-"""Decorated functions and processors against undecorated ones: the same kind, the same results, the same exceptions.
+"""Compares decorated functions and processors with undecorated ones: the same kind, results and exceptions.
 
 Run by tools/test, outside Bazel, with each Python from 3.10 to 3.13 that the machine has; Coffea's executors where
 tools/setup installed Coffea.
@@ -16,7 +16,7 @@ SHAPES = """
 import abc, asyncio, collections, contextlib, dataclasses, enum, functools, inspect, pickle, sys, types, warnings
 import crema_hep as crema
 
-warnings.simplefilter("ignore")  # what is no chunk is told once, as it is decorated
+warnings.simplefilter("ignore")  # a function that makes no chunk warns once, when it is decorated
 
 def shapes(track):
     '''(name, what is called, arguments) of each shape, decorated by `track`.'''
@@ -210,7 +210,7 @@ print(len(plain), 4 + (sys.version_info >= (3, 14)))  # a partial is a method fr
 """
 )
 
-# One processor for each executor, in a module of its own and in __main__; `track` decorates it, or hands it back.
+# One processor for each executor, in a separate module and in __main__; `track` decorates it, or returns it unchanged.
 PROCESSORS = """
 import functools
 import awkward as ak

@@ -50,7 +50,7 @@ if __name__ == "__main__":
     }))
 """
 
-# What a collector needs of Coffea's class, where the library of TaskVine is not installed.
+# The part of Coffea's class that a collector needs, for machines without the library of TaskVine.
 VINE = """
 import json, os, sys, types
 import crema_hep
@@ -82,7 +82,7 @@ with crema_hep.MetricsCollector(executor, output_dir="saved") as collector:
     assert manager.submit(Task()) == 1
 assert executor.custom_init is own and asked == [manager, manager]
 manager.submit(Task())  # of a later run, which nobody measures
-print(json.dumps({"told": [sorted(task.variables) for task in manager.submitted],
+print(json.dumps({"environments": [sorted(task.variables) for task in manager.submitted],
                   "directory": manager.submitted[0].variables["CREMA_DIR"],
                   "engine": collector.measurement.document["run"]["engine"]}))
 """
@@ -107,7 +107,7 @@ class ExecutorsTest(installed.RecordedTest):
 
     def test_processes_of_the_futures_pool_are_workers(self):
         workers = self.measure("futures")["workers"]
-        self.assertIn(len(workers), (1, 2))  # one of the pool may take all
+        self.assertIn(len(workers), (1, 2))  # one process of the pool may take all chunks
         self.assertEqual({cores for _, cores in workers}, {1})
 
 
@@ -117,7 +117,7 @@ class TaskVineTest(installed.RecordedTest):
         done = self.run_program(VINE, sample, CREMA_DIR="shared")
         self.assertEqual(done.returncode, 0, done.stderr)
         measured = json.loads(done.stdout.splitlines()[-1])
-        self.assertEqual(measured["told"], [["CREMA_DIR", "CREMA_INTERVAL"], []])
+        self.assertEqual(measured["environments"], [["CREMA_DIR", "CREMA_INTERVAL"], []])
         self.assertEqual(measured["directory"], str(self.folder / "shared"))
         self.assertEqual(measured["engine"], "TaskVine")
 

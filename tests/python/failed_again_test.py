@@ -1,4 +1,5 @@
-"""What failed is run again, and only that: 3 of 30 files are damaged, mended, and processed by what the export says."""
+"""Runs again what failed, and nothing else: 3 of 30 files are damaged, then mended, and processed as the export
+says."""
 
 import json
 import os
@@ -67,20 +68,22 @@ class FailedAgainTest(installed.RecordedTest):
                 {"a": list(map(str, files[:15])), "b": {"treename": "Events", "files": list(map(str, files[15:]))}}
             )
         )
-        for number in (3, 20):  # these cannot be opened: no guard of theirs begins
+        for number in (3, 20):  # these cannot be opened, so no guard begins
             files[number].rename(files[number].with_suffix(".kept"))
             files[number].write_bytes(b"not a ROOT file")
         _, first = self.coffea("fileset.json", "damaged", records=self.folder / "first")
         # f7 fails at its second chunk
         self.assertEqual(first["events"], 27 * 200 + 100)
 
-        told = self.crema("export", "first", "--to", "coffea-fileset", "-o", "alone.json")
-        self.assertIn("--expected", told.stderr)
+        exported = self.crema("export", "first", "--to", "coffea-fileset", "-o", "alone.json")
+        self.assertIn("--expected", exported.stderr)
         alone = json.loads((self.folder / "alone.json").read_text())
         self.assertEqual(alone, {"a": {"files": {str(files[7]): {"object_path": "Events", "steps": [[100, 200]]}}}})
 
-        told = self.crema("export", "first", "--to", "coffea-fileset", "--expected", "fileset.json", "-o", "again.json")
-        self.assertNotIn("--expected", told.stderr)
+        exported = self.crema(
+            "export", "first", "--to", "coffea-fileset", "--expected", "fileset.json", "-o", "again.json"
+        )
+        self.assertNotIn("--expected", exported.stderr)
         self.crema(
             "export", "first", "--to", "chunks", "--without-result", "--expected", "fileset.json", "-o", "again.txt"
         )

@@ -49,7 +49,7 @@ def _row(comment, test, source, where) -> dict:
 
 
 def read_faults(text, source) -> list:
-    """Rows of the faults that a test source tells of. Raises ValueError, with file and line, for an incomplete one."""
+    """Rows of the faults that a test source describes. Raises ValueError, with file and line, for an incomplete one."""
     rows, comment, case = [], [], ""
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("    # "):

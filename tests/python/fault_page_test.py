@@ -1,4 +1,4 @@
-"""docs/reliability.md against the tests in Python that its last tables are made from."""
+"""Compares docs/reliability.md with the Python tests from which its last tables are made."""
 
 import pathlib
 import sys

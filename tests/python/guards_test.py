@@ -1,4 +1,4 @@
-"""The guards of crema_hep, in real processes: what stands in the log afterwards.
+"""The guards of crema_hep in real processes, and the logs that they write.
 
 Run by tools/test, outside Bazel, with each Python from 3.10 to 3.13 that the machine has.
 """
@@ -74,8 +74,8 @@ class GuardsTest(installed.RecordedTest):
     def test_a_chunk_carries_everything_that_was_told(self):
         chunk = self.record_chunk(EVERY_GUARD)
         wanted = ["dataset", "file", "tree", "pass", "entry_start", "entry_stop", "events"]
-        told = ["ttbar", "events.root", "Events", "second", 0, 1000, 1000]
-        self.assertEqual([chunk[key] for key in wanted], told)
+        given = ["ttbar", "events.root", "Events", "second", 0, 1000, 1000]
+        self.assertEqual([chunk[key] for key in wanted], given)
         read, opened = chunk["requests"]
         self.assertEqual(
             read,

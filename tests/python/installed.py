@@ -1,4 +1,4 @@
-"""What the tests of the Python package share: interpreters, the built native parts, and programs that are recorded."""
+"""Shared by the tests of the Python package: interpreters, the built native parts, and recorded programs."""
 
 import atexit
 import functools
@@ -28,7 +28,7 @@ def build() -> None:
 
 @functools.cache
 def wheel() -> pathlib.Path:
-    """The wheel that tools/wheel builds, in a folder that goes with the tests."""
+    """The wheel that tools/wheel builds, in a folder that is removed after the tests."""
     folder = pathlib.Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder)
     built = subprocess.run([CHECKOUT / "tools/wheel", "-o", folder], capture_output=True, text=True, check=False)
@@ -38,8 +38,8 @@ def wheel() -> pathlib.Path:
 
 
 def install_wheel(case, python) -> tuple:
-    """A clean environment of this Python with the wheel, which goes with the class `case` of tests; returns its folder
-    and the variables of its programs. A Python that cannot make one skips the test."""
+    """Makes a clean environment of this Python with the wheel, which is removed after the class `case` of tests.
+    Returns its folder and the variables of its programs. Skips the test if this Python cannot make an environment."""
     place = pathlib.Path(tempfile.mkdtemp()).resolve()
     case.addClassCleanup(shutil.rmtree, place)
     foreign = ("CREMA_", "PYTHON", "PIP_", "PKG_CONFIG_", "CMAKE_")
@@ -57,7 +57,7 @@ def install_wheel(case, python) -> tuple:
 
 @functools.cache
 def interpreters() -> dict:
-    """Path by version, of those of VERSIONS that this machine has."""
+    """{version: path} for those of VERSIONS that this machine has."""
     found = {}
     for version in VERSIONS:
         candidates = [shutil.which(f"python{version}"), shutil.which("python3")]
@@ -103,7 +103,7 @@ class RecordedTest(unittest.TestCase):
         )
 
     def record(self, text, *arguments, python="python3", errors="", **environment) -> list:
-        """The lines of the logs of a program that succeeds, and prints `errors` on stderr."""
+        """Returns the lines of the logs of a program. Checks that it succeeds and prints `errors` on stderr."""
         done = self.run_program(text, *arguments, python=python, CREMA_DIR=str(self.records), **environment)
         self.assertEqual((done.returncode, done.stderr), (0, errors))
         return self.lines()
@@ -115,7 +115,7 @@ class RecordedTest(unittest.TestCase):
         return found
 
     def record_chunk(self, text, *arguments, **named) -> dict:
-        """The only chunk of such a program, whose log has to be complete."""
+        """Returns the only chunk of such a program. Checks that its log is complete."""
         lines = self.record(text, *arguments, **named)
         (end,) = of_type(lines, "end")
         self.assertEqual((end["open"], end["dropped"]), (0, 0))
@@ -132,7 +132,7 @@ def paths(chunk) -> list:
 
 
 def add_versions(namespace, name, case) -> None:
-    """A copy of the tests for each other Python; one test that is skipped for each that is missing."""
+    """Makes a copy of the tests for each other Python, and one skipped test for each missing Python."""
     own = ".".join(map(str, sys.version_info[:2]))
     for version in VERSIONS:
         kind = f"{name}OfPython{version.replace('.', '')}Test"

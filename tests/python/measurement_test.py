@@ -40,25 +40,25 @@ def warnings_of(action):
 
 
 class MeasurementTest(installed.RecordedTest):
-    def tell(self, text, *arguments, **environment):
-        """What the program puts into `told`."""
-        program = f"{RUN}\ntold = None\n{text}\nprint(json.dumps(told))\n"
+    def facts_of(self, text, *arguments, **environment):
+        """Returns what the program puts into `facts`."""
+        program = f"{RUN}\ntold = None\n{text}\nprint(json.dumps(facts))\n"
         done = self.run_program(program, *arguments, **environment)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return json.loads(done.stdout)
 
     def test_a_local_collector_measures_its_block_and_nothing_before(self):
-        told = self.tell("""
+        facts = self.facts_of("""
 run(crema.MetricsCollector(backend="local"), chunks=2)
 before = time.time()
 collector = run(crema.MetricsCollector(backend="local"))
 after = time.time()
 metrics = collector.get_metrics()
 worker_counts = metrics.pop("tracking_data")["worker_counts"]
-told = [metrics, after - before, collector.measurement.quality, collector.measurement.run]
-told += [sorted(worker_counts.values())]
+facts = [metrics, after - before, collector.measurement.quality, collector.measurement.run]
+facts += [sorted(worker_counts.values())]
 """)
-        metrics, seconds, quality, run, counts = told
+        metrics, seconds, quality, run, counts = facts
         self.assertEqual((metrics["num_chunks"], metrics["total_events"]), (8, 40))
         self.assertLess(metrics["wall_time"], seconds)
         self.assertGreater(metrics["wall_time"], metrics["busy_time"])
@@ -85,19 +85,19 @@ told += [sorted(worker_counts.values())]
         self.assertEqual(document["metrics"]["num_chunks"], 8)
 
     def test_children_of_the_block_are_measured(self):
-        told = self.tell("""
+        facts = self.facts_of("""
 import multiprocessing
 with crema.MetricsCollector(backend="local", track_workers=False) as collector:
     with multiprocessing.get_context("fork").Pool(2) as pool:
         pool.map(Processor().process, [[0] * 5] * 10)
         pool.close()
         pool.join()
-told = [collector.get_metrics()["total_events"], collector.measurement.quality["processes_lost"]]
+facts = [collector.get_metrics()["total_events"], collector.measurement.quality["processes_lost"]]
 """)
-        self.assertEqual(told, [50, 0])
+        self.assertEqual(facts, [50, 0])
 
     def test_chunks_have_the_references_structure(self):
-        chunks = self.tell('told = run(crema.MetricsCollector(backend="local"), chunks=1).chunk_metrics')
+        chunks = self.facts_of('facts = run(crema.MetricsCollector(backend="local"), chunks=1).chunk_metrics')
         chunk = next(chunk for chunk in chunks if chunk["sections"])
         self.assertEqual((chunk["num_events"], chunk["custom_metrics"]), (10, {"jets": 3.0}))
         self.assertAlmostEqual(chunk["processing_time"], chunk["t_end"] - chunk["t_start"], places=5)
@@ -112,14 +112,14 @@ told = [collector.get_metrics()["total_events"], collector.measurement.quality["
         self.assertAlmostEqual(memory["memory_delta_gb"], memory["memory_end_gb"] - memory["memory_start_gb"], places=9)
 
     def test_span_metrics_have_tuples_as_keys(self):
-        told = self.tell("""
+        facts = self.facts_of("""
 collector = run(crema.MetricsCollector(backend="local"))
-told = [[list(key), value] for key, value in collector.span_metrics.items()]
+facts = [[list(key), value] for key, value in collector.span_metrics.items()]
 """)
-        self.assertEqual(told, [[["native", None, "cache", "bytes"], 28.0]])
+        self.assertEqual(facts, [[["native", None, "cache", "bytes"], 28.0]])
 
     def test_per_task_metrics_keep_units_apart(self):
-        told = self.tell("""
+        facts = self.facts_of("""
 spans = {
     ("execute", "Processor", "thread-cpu", "seconds"): 2.5,
     ("execute", "Processor", "disk-read", "seconds"): 1.5,
@@ -130,26 +130,26 @@ spans = {
     "no tuple": 1,
     ("short",): 1,
 }
-told = crema.extract_per_task_metrics(spans)
+facts = crema.extract_per_task_metrics(spans)
 """)
         processor = {"thread-cpu": 2.5, "disk-read": 1.5, "disk-read (bytes)": 5e9, "old": 3}
-        self.assertEqual(told, {"Processor": processor, "reduce": {"thread-cpu": 0.5}})
+        self.assertEqual(facts, {"Processor": processor, "reduce": {"thread-cpu": 0.5}})
 
     def test_a_saved_measurement_is_loaded_whole(self):
-        told = self.tell("""
+        facts = self.facts_of("""
 collector = run(crema.MetricsCollector(backend="local"))
 path = collector.save_measurement("benchmarks", measurement_name="my_run")
 again = collector.save_measurement("benchmarks", measurement_name="my_run")
 metrics, start, stop = crema.load_measurement(path)
 measurement = crema.load(path)
 assert metrics.pop("tracking_data") == collector.tracking_data == measurement.tracking_data
-told = [str(path) == str(again), metrics == measurement.metrics == collector.measurement.metrics, stop - start,
+facts = [str(path) == str(again), metrics == measurement.metrics == collector.measurement.metrics, stop - start,
         metrics["wall_time"], len(measurement.chunks), [row["path"] for row in measurement.sections],
         sum(row["core_seconds"] for row in measurement.budget), metrics["core_seconds"],
         bool(measurement.verdicts), measurement.definitions["wall_time"]["unit"], repr(measurement)[:10],
         type(measurement.table("sections")).__name__]
 """)
-        same_path, same_metrics, seconds, wall_time, chunks, sections, budget, core_seconds, *rest = told
+        same_path, same_metrics, seconds, wall_time, chunks, sections, budget, core_seconds, *rest = facts
         self.assertTrue(same_path and same_metrics)
         self.assertAlmostEqual(seconds, wall_time, places=5)
         self.assertEqual((chunks, sections[:2]), (8, ["select", "select/jets"]))
@@ -159,133 +159,133 @@ told = [str(path) == str(again), metrics == measurement.metrics == collector.mea
         self.assertEqual([path.name for path in (self.folder / "benchmarks").iterdir()], ["my_run"])
 
     def test_an_output_directory_is_saved_to_as_the_block_ends(self):
-        self.tell('run(crema.MetricsCollector(backend="local", output_dir="out"))')
+        self.facts_of('run(crema.MetricsCollector(backend="local", output_dir="out"))')
         self.assertEqual(len(list(self.folder.glob("out/*/measurement.json"))), 1)
 
     def test_what_stands_there_already_is_not_replaced(self):
         (self.folder / "out/mine").mkdir(parents=True)
-        told = self.tell("""
+        facts = self.facts_of("""
 collector = run(crema.MetricsCollector(backend="local"))
 try:
     collector.save_measurement("out", "mine")
 except FileExistsError as error:
-    told = str(error)
+    facts = str(error)
 """)
-        self.assertIn("out/mine exists, and is no measurement", told)
+        self.assertIn("out/mine exists, and is no measurement", facts)
 
     def test_logs_are_loaded_without_a_measurement(self):
-        told = self.tell(
+        facts = self.facts_of(
             """
 run_plain = [Processor().process([0] * 10) for _ in range(3)]
 crema.flush()
-told = [crema.load(sys.argv[1]).metrics["num_chunks"], crema.load(sys.argv[1]).run["state"]]
+facts = [crema.load(sys.argv[1]).metrics["num_chunks"], crema.load(sys.argv[1]).run["state"]]
 """,
             self.records,
             CREMA_DIR=str(self.records),
         )
-        self.assertEqual(told, [3, "running"])
+        self.assertEqual(facts, [3, "running"])
 
     def test_what_cannot_be_loaded_is_one_line(self):
         (self.folder / "torn").mkdir()
         (self.folder / "torn/measurement.json").write_text("{")
-        told = self.tell("""
-told = []
+        facts = self.facts_of("""
+facts = []
 for path in ("nowhere", "torn"):
     try:
         crema.load(path)
     except RuntimeError as error:
-        told.append(str(error))
+        facts.append(str(error))
 """)
-        self.assertEqual([(text[:7], "\n" in text) for text in told], [("crema: ", False)] * 2)
-        self.assertIn("nowhere", told[0])
-        self.assertIn("torn/measurement.json", told[1])
+        self.assertEqual([(text[:7], "\n" in text) for text in facts], [("crema: ", False)] * 2)
+        self.assertIn("nowhere", facts[0])
+        self.assertIn("torn/measurement.json", facts[1])
 
     def test_before_the_block_has_ended_there_is_nothing_to_ask_for(self):
-        told = self.tell("""
-told = []
+        facts = self.facts_of("""
+facts = []
 with crema.MetricsCollector(backend="local") as collector:
     assert collector.metrics is None
     for ask in (collector.get_metrics, lambda: collector.save_measurement("out")):
         try:
             ask()
         except RuntimeError as error:
-            told.append(str(error))
+            facts.append(str(error))
 for wrong in (lambda: crema.MetricsCollector(backend="slurm"), lambda: crema.MetricsCollector()):
     try:
         wrong()
     except ValueError as error:
-        told.append(str(error))
+        facts.append(str(error))
 """)
-        self.assertTrue(told[0].startswith("Timing not available"))
-        self.assertEqual(told[1], "Cannot save measurement before context manager completes")
-        self.assertTrue(told[2].startswith("Unsupported backend: slurm"))
-        self.assertIn("needs a Client", told[3])
+        self.assertTrue(facts[0].startswith("Timing not available"))
+        self.assertEqual(facts[1], "Cannot save measurement before context manager completes")
+        self.assertTrue(facts[2].startswith("Unsupported backend: slurm"))
+        self.assertIn("needs a Client", facts[3])
 
     def test_a_backend_is_one_module_and_one_row(self):
-        told = self.tell("""
+        facts = self.facts_of("""
 import sys, types
 from crema_hep import backends, local_backend
 module = types.ModuleType("made_up_backend")
 class MadeUp(local_backend.LocalBackend):
     def detach(self):
-        told.append("detached")
+        facts.append("detached")
 module.backend_of = lambda collector: MadeUp(collector.track_workers, collector.worker_tracking_interval)
 sys.modules[module.__name__] = module
 backends.BACKENDS["made-up"] = backends.Backend(module.__name__, needs_client=False)
-told = []
+facts = []
 collector = run(crema.MetricsCollector(backend="made-up"), chunks=2)
-told.append(collector.get_metrics()["num_chunks"])
+facts.append(collector.get_metrics()["num_chunks"])
 collector.detach()
 """)
-        self.assertEqual(told, [4, "detached"])
+        self.assertEqual(facts, [4, "detached"])
 
     def test_coffeas_report_is_kept_and_a_difference_is_a_warning(self):
-        agreeing = self.tell("""
+        agreeing = self.facts_of("""
 collector = run(crema.MetricsCollector(backend="local"))
 report = {"bytesread": 1000, "columns": {"Jet_pt-data"}, "entries": 40, "processtime": 0.5, "chunks": 8}
 collector.set_coffea_report(report)
-told = [warnings_of(collector.get_metrics), collector.get_metrics()["total_bytes_read"]]
+facts = [warnings_of(collector.get_metrics), collector.get_metrics()["total_bytes_read"]]
 """)
         self.assertEqual(agreeing[1], 1000)
         self.assertEqual(agreeing[0], [])
-        told = self.tell("""
+        facts = self.facts_of("""
 collector = run(crema.MetricsCollector(backend="local"))
 report = {"bytesread": 1000, "columns": [], "entries": 4000, "processtime": 0.5, "chunks": 8}
 collector.set_coffea_report(report, custom_metrics={"ttbar": {"entries": 40, "duration": 0.5}})
-told = [warnings_of(collector.get_metrics), collector.get_metrics()["total_events"]]
+facts = [warnings_of(collector.get_metrics), collector.get_metrics()["total_events"]]
 """)
-        self.assertEqual(told[1], 40)
-        self.assertEqual(len(told[0]), 1, told[0])
-        self.assertRegex(told[0][0], "events: 40 in .*, 4 000 in .*; the first is used")
+        self.assertEqual(facts[1], 40)
+        self.assertEqual(len(facts[0]), 1, facts[0])
+        self.assertRegex(facts[0][0], "events: 40 in .*, 4 000 in .*; the first is used")
 
     def test_a_block_that_never_ends_leaves_nothing_behind(self):
-        told = self.tell("""
+        facts = self.facts_of("""
 import atexit
 collector = crema.MetricsCollector(backend="local", worker_tracking_interval=0.05)
 atexit.register(time.sleep, 1.5)  # once the directory is removed, which the sampler would see, and make it anew
 collector.__enter__()
-told = [crema.enabled(), str(crema.recorder.directory())]
+facts = [crema.enabled(), str(crema.recorder.directory())]
 """)
-        self.assertTrue(told[0])
-        self.assertFalse(os.path.exists(told[1]), told[1])
+        self.assertTrue(facts[0])
+        self.assertFalse(os.path.exists(facts[1]), facts[1])
 
     def test_chunks_of_roastcoffea_are_accepted_and_a_difference_is_a_warning(self):
-        told = self.tell("""
+        facts = self.facts_of("""
 collector = run(crema.MetricsCollector(backend="local"))
 collector.extract_metrics_from_output(None)
 output = {"sum": 1, "__roastcoffea_metrics__": [{"num_events": 5, "duration": 1.0}] * 8}
 collector.extract_metrics_from_output(output)
-told = [output, warnings_of(collector.get_metrics), collector.get_metrics()["total_events"]]
+facts = [output, warnings_of(collector.get_metrics), collector.get_metrics()["total_events"]]
 collector.set_chunk_metrics([{"num_events": 5}] * 3)
-told += [warnings_of(collector.get_metrics)]
+facts += [warnings_of(collector.get_metrics)]
 """)
-        self.assertEqual(told[:3], [{"sum": 1}, [], 40])
-        (difference, events) = told[3]
+        self.assertEqual(facts[:3], [{"sum": 1}, [], 40])
+        (difference, events) = facts[3]
         self.assertIn("num_chunks: 8 by crema's records, which count; 3", difference)
         self.assertIn("total_events: 40 by crema's records", events)
 
     def test_a_plan_is_events_by_dataset(self):
-        told = self.tell("""
+        facts = self.facts_of("""
 from types import SimpleNamespace as Chunk
 from crema_hep.reported_chunks import planned_events
 def chunks():
@@ -293,26 +293,26 @@ def chunks():
         yield Chunk(dataset=dataset, entrystart=start, entrystop=start + 100)
 collector = crema.MetricsCollector(backend="local")
 used_up = chunks()
-told = [planned_events(list(chunks())), planned_events({"ttbar": 5}), warnings_of(lambda: collector.set_plan(used_up)),
+facts = [planned_events(list(chunks())), planned_events({"ttbar": 5}), warnings_of(lambda: collector.set_plan(used_up)),
         len(list(used_up)), warnings_of(lambda: collector.set_plan(7))]
 """)
-        self.assertEqual(told[:2], [{"ttbar": 200, "wjets": 100}, {"ttbar": 5}])
-        self.assertIn("the plan must be a list", told[2][0])
-        self.assertEqual(told[3], 3)
-        self.assertEqual(len(told[4]), 1)
+        self.assertEqual(facts[:2], [{"ttbar": 200, "wjets": 100}, {"ttbar": 5}])
+        self.assertIn("the plan must be a list", facts[2][0])
+        self.assertEqual(facts[3], 3)
+        self.assertEqual(len(facts[4]), 1)
 
     def test_chunks_that_only_another_tool_saw_stand_in(self):
-        told = self.tell("""
+        facts = self.facts_of("""
 with crema.MetricsCollector(backend="local") as collector:
     time.sleep(0.01)
 chunks = [{"num_events": 5, "duration": 1.5, "bytes_read": 100, "dataset": name} for name in ("ttbar", "wjets") * 2]
 collector.set_chunk_metrics(chunks + [{"error": "no such branch", "duration": 7.0, "dataset": "ttbar"}])
-told = [warnings_of(collector.get_metrics), collector.measurement.metrics, collector.measurement.datasets,
+facts = [warnings_of(collector.get_metrics), collector.measurement.metrics, collector.measurement.datasets,
         len(collector.chunk_metrics)]
 """)
-        warnings_told, metrics, datasets, chunks = told
-        self.assertEqual(len(warnings_told), 1, warnings_told)
-        self.assertIn("no chunk was recorded", warnings_told[0])
+        warnings_given, metrics, datasets, chunks = facts
+        self.assertEqual(len(warnings_given), 1, warnings_given)
+        self.assertIn("no chunk was recorded", warnings_given[0])
         self.assertEqual((metrics["num_chunks"], metrics["total_events"], metrics["busy_time"]), (4, 20, 6))
         self.assertEqual(
             {row["name"]: (row["events"], row["duration_sum"]) for row in datasets},
@@ -321,37 +321,37 @@ told = [warnings_of(collector.get_metrics), collector.measurement.metrics, colle
         self.assertEqual(chunks, 5)
 
     def test_an_exception_in_the_block_is_the_users(self):
-        told = self.tell("""
+        facts = self.facts_of("""
 try:
     with crema.MetricsCollector(backend="local") as collector:
         Processor().process([0] * 10)
         raise KeyError("mine")
 except KeyError as error:
-    told = [str(error), collector.get_metrics()["num_chunks"]]
+    facts = [str(error), collector.get_metrics()["num_chunks"]]
 """)
-        self.assertEqual(told, ["'mine'", 1])
+        self.assertEqual(facts, ["'mine'", 1])
 
     def test_a_backend_that_fails_is_one_warning_and_the_block_runs(self):
         for what in ("start", "stop"):
-            told = self.tell(f"""
+            facts = self.facts_of(f"""
 crema.disable()
 collector = crema.MetricsCollector(backend="local", output_dir="saved")
 def fail():
     raise OSError("no scheduler")
 collector.metrics_backend.{what} = fail
-told = []
+facts = []
 def block():
     with collector:
-        told.append("ran")
-told += warnings_of(block)[:1]
+        facts.append("ran")
+facts += warnings_of(block)[:1]
 try:
-    told.append(collector.get_metrics()["num_chunks"])
+    facts.append(collector.get_metrics()["num_chunks"])
 except RuntimeError as error:
-    told.append(str(error))
+    facts.append(str(error))
 """)
-            self.assertEqual(told[0], "ran")
-            self.assertIn(f"cannot {what} the measurement: no scheduler", told[1])
-            self.assertRegex(told[2], "^crema: nothing was measured: (no scheduler|the records were not taken .*)$")
+            self.assertEqual(facts[0], "ran")
+            self.assertIn(f"cannot {what} the measurement: no scheduler", facts[1])
+            self.assertRegex(facts[2], "^crema: nothing was measured: (no scheduler|the records were not taken .*)$")
 
     def test_the_summary_is_the_programs(self):
         done = self.run_program(f'{RUN}\nrun(crema.MetricsCollector(backend="local")).print_summary()\n')

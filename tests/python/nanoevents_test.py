@@ -1,4 +1,4 @@
-"""The decorator on real NanoEvents: 947 branches of a CMS file, read by Coffea; what it takes from the metadata.
+"""What the decorator takes from the metadata of real NanoEvents: Coffea reads a CMS file with 947 branches.
 
 Needs Coffea, which tools/setup puts into .cache/test.
 """
@@ -38,7 +38,7 @@ with crema.MetricsCollector(backend="local") as collector:
     output, report = runner({"ttbar": [sys.argv[1]]}, processor_instance=Processor(), treename="Events")
     collector.set_coffea_report(report)
 report["columns"] = sorted(report["columns"])
-with open("told.json", "w") as file:  # Coffea prints progress bars
+with open("result.json", "w") as file:  # Coffea prints progress bars
     json.dump({"output": output, "report": report, "metrics": collector.measurement.metrics}, file)
 """
 
@@ -70,7 +70,7 @@ has_coffea = unittest.skipUnless(
 
 @has_coffea
 class CloudpickledTest(installed.RecordedTest):
-    """A processor that is defined in the client's __main__, as Coffea's executors send it."""
+    """A processor from the client's __main__, as Coffea's executors send it."""
 
     def send(self, **environment):
         path = self.folder / "processor.pickle"
@@ -94,8 +94,8 @@ class CloudpickledTest(installed.RecordedTest):
 
 @has_coffea
 class NanoEventsTest(installed.RecordedTest):
-    def told(self):
-        return json.loads((self.folder / "told.json").read_text())
+    def result(self):
+        return json.loads((self.folder / "result.json").read_text())
 
     def run_coffea(self, fail=False, expected=0, replacing=None, **environment):
         program = RUN.replace("FAIL", str(fail))
@@ -109,16 +109,16 @@ class NanoEventsTest(installed.RecordedTest):
     def test_metadata_bytes_columns_and_file_facts(self):
         done = self.run_coffea(CREMA_DIR=str(self.records))
         self.assertNotIn("crema", done.stderr)
-        told = self.told()
+        result = self.result()
         chunks = of_type(self.lines(), "chunk")
-        self.assertEqual(len(chunks), told["report"]["chunks"])
+        self.assertEqual(len(chunks), result["report"]["chunks"])
         self.assertEqual(
             {(chunk["dataset"], chunk["file"], chunk["tree"]) for chunk in chunks}, {("ttbar", DATA, "Events")}
         )
         ranges = sorted((chunk["entry_start"], chunk["entry_stop"]) for chunk in chunks)
         self.assertEqual(ranges, [(0, 50), (50, 100), (100, 150), (150, 200)])
-        self.assertEqual(sum(chunk["events"] for chunk in chunks), told["report"]["entries"])
-        branches = {column.rsplit("-", 1)[0] for column in told["report"]["columns"]}
+        self.assertEqual(sum(chunk["events"] for chunk in chunks), result["report"]["entries"])
+        branches = {column.rsplit("-", 1)[0] for column in result["report"]["columns"]}
         for chunk in chunks:
             self.assertEqual(set(chunk["columns"]), branches)
             self.assertEqual([row["path"] for row in chunk["sections"]], ["select"])
@@ -126,14 +126,14 @@ class NanoEventsTest(installed.RecordedTest):
             self.assertEqual(loaded, [chunk["bytes_read"]])
         (file,) = of_type(self.lines(), "file")
         self.assertEqual((file["branches"], file["bytes"], file["compressed_bytes"]), (947, 62802, 36169))
-        self.assertEqual(told["metrics"]["total_events"], told["report"]["entries"])
-        self.assertEqual(told["metrics"]["total_bytes_read_coffea"], told["report"]["bytesread"])
+        self.assertEqual(result["metrics"]["total_events"], result["report"]["entries"])
+        self.assertEqual(result["metrics"]["total_bytes_read_coffea"], result["report"]["bytesread"])
 
     def test_results_are_the_same_without_the_decorator(self):
         self.run_coffea(CREMA_DIR=str(self.records))
-        recorded = self.told()["output"]
+        recorded = self.result()["output"]
         self.run_coffea(replacing={"crema.track_metrics": "lambda function: function"})
-        self.assertEqual(self.told()["output"], recorded)
+        self.assertEqual(self.result()["output"], recorded)
 
     def test_a_processor_that_raises_is_a_failed_attempt_and_coffeas_own_error(self):
         done = self.run_coffea(fail=True, expected=1, CREMA_DIR=str(self.records))

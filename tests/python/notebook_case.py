@@ -1,4 +1,4 @@
-"""What the tests of measurements in notebooks share: made runs, hostile and empty ones among them."""
+"""Shared by the tests of measurements in notebooks: made-up runs, among them hostile and empty ones."""
 
 import os
 import sys
@@ -56,7 +56,7 @@ class NotebookTest(installed.RecordedTest):
         self.addCleanup(patch.stop)
 
     def measure(self, write=invented_run.write_run, name="measurement"):
-        """Where the measurement of such records stands."""
+        """Returns the directory of the measurement of these records."""
         write(str(self.folder / f"{name} records"))
         program.run("collect", self.folder / f"{name} records", "-o", self.folder / name, "-q")
         return self.folder / name

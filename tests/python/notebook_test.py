@@ -1,4 +1,4 @@
-"""Figures and tables of a measurement in a notebook, and all of it in a real kernel.
+"""Figures and tables of a measurement in a notebook, also in a real kernel.
 
 Run by tools/test, outside Bazel. The kernel is in .cache/test/jupyter (tools/setup test), without pandas; pandas is in
 .cache/coffea (tools/setup coffea); pictures are drawn with .cache/plots (tools/setup plots).
@@ -32,7 +32,7 @@ class PlotTest(NotebookTest):
         return load(self.measure(write)).plot(name, **options)
 
     def without_renderer(self):
-        """A Python that has no vl-convert, and is named as the one to use."""
+        """Names a Python without vl-convert as the renderer. Skips the test if this Python has it."""
         os.environ["CREMA_PLOT_PYTHON"] = sys.executable
         if (
             subprocess.run([sys.executable, "-c", "import vl_convert"], capture_output=True, check=False).returncode
@@ -199,7 +199,7 @@ print(json.dumps([checked > 300, str(gaps.dtype), int(gaps.isna().sum())]))
 
 class KernelTest(NotebookTest):
     def show(self, cells, **environment):
-        """What a kernel puts out for each cell."""
+        """Returns a kernel's output for each cell."""
         if not KERNEL.exists():
             self.skipTest("no Jupyter kernel in .cache/test/jupyter: run tools/setup test")
         done = subprocess.run(

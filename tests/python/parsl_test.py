@@ -72,18 +72,18 @@ class ParslTest(installed.RecordedTest):
         self.assertEqual((metrics["num_failed_attempts"], metrics["num_lost_attempts"]), (1, 1))
         self.assertEqual(metrics["task_join_coverage"], 1.0)
         self.assertEqual(document["quality"]["chunks_unjoined"], 0)
-        # 20 tasks, and the one that failed; that of the killed process told of no end
+        # 20 tasks, and the one that failed; the task of the killed process has no end
         self.assertEqual(document["quality"]["tasks_read"], 21)
         (killed,) = [worker for worker in document["workers"] if worker["lost"]]
         self.assertEqual(killed["state"], "lost")
-        for worker in document["workers"]:  # one that was killed in its first task told of none
+        for worker in document["workers"]:  # a process that was killed in its first task recorded no task
             if worker is not killed:
                 self.assertRegex(worker["name"], "^block-0/.*/worker_[01]:")
 
     def test_without_monitoring_processes_stand_alone_and_the_remedy_is_said(self):
-        document, told = self.run_parsl()
+        document, printed = self.run_parsl()
         self.assertEqual(document["metrics"]["num_chunks"], 20)
-        self.assertIn("MonitoringHub(resource_monitoring_interval=0)", told)
+        self.assertIn("MonitoringHub(resource_monitoring_interval=0)", printed)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What uproot asks of storage while a decorated function runs is measured without a line from the user.
+"""crema measures uproot's requests to storage while a decorated function runs; the user writes no line for it.
 
 Run by tools/test, outside Bazel, with the Python of tools/setup coffea. An HTTP server of this machine serves a file,
 and answers slowly for a while.
@@ -115,7 +115,7 @@ class _File(http.server.BaseHTTPRequestHandler):
 
 class _Server(http.server.ThreadingHTTPServer):
     def handle_error(self, request, client_address):
-        """A client may go as it likes."""
+        """A client may disconnect at any time."""
 
 
 class RequestsTest(installed.RecordedTest):

@@ -1,4 +1,4 @@
-"""Where Python, the C library or the program is not what the package needs, one line names the remedy."""
+"""If Python, the C library or the program is not what the package needs, one line names the remedy."""
 
 import pathlib
 import re
@@ -56,8 +56,8 @@ class RequirementsTest(installed.RecordedTest):
         self.assertTrue(done.stdout.endswith("crema_hep/bin/crema\n"))
 
     def test_this_glibc_is_known(self):
-        told = subprocess.check_output(["ldd", "--version"], text=True).splitlines()[0]
-        version = tuple(map(int, re.search(r"(\d+)\.(\d+)$", told).groups()))
+        printed = subprocess.check_output(["ldd", "--version"], text=True).splitlines()[0]
+        version = tuple(map(int, re.search(r"(\d+)\.(\d+)$", printed).groups()))
         done = self.run_program("from crema_hep import requirements; print(requirements.glibc_version())")
         self.assertEqual(done.stdout, f"{version}\n")
 

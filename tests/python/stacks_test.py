@@ -1,4 +1,4 @@
-"""Which functions a section is made of: shares of known work, on each Python; and what else stays as it was.
+"""The functions of a section: shares of known work, on each Python, and that nothing else changes.
 
 Run by tools/test, outside Bazel.
 """
@@ -69,7 +69,7 @@ class StacksTest(installed.RecordedTest):
         self.assertGreater(sightings, 30)
         between = rows["heavy"][0] + rows["light"][0]
         share = rows["heavy"][0] / between
-        # Five standard deviations: the machine may be busy, and a test that fails by chance is of no use.
+        # Five standard deviations: the machine may be busy, and a test that fails by chance is useless.
         self.assertLess(abs(share - 0.7), 5 * math.sqrt(0.7 * 0.3 / sightings), rows)
         self.assertGreater(between / total, 0.8, rows)
         for line in installed.of_type(lines, "stacks"):

@@ -1,7 +1,7 @@
-"""A small analysis of top-quark pairs, as many are written: jets and leptons are selected, with variations of energies
-and weights, and events with one or two b-tagged jets fill histograms.
+"""A small, typical analysis of top-quark pairs. It selects jets and leptons, with variations of energies and weights,
+and fills histograms with events that have one or two b-tagged jets.
 
-Weights are multiples of 1/1024, so that sums are exact in any order: whoever runs it gets the same bits.
+Weights are multiples of 1/1024, so sums are exact in any order, and every run gives the same bits.
 """
 
 import awkward as ak

@@ -1,4 +1,4 @@
-"""The SDK in the wheel: projects in C++ and C are built with what `crema config` says, and record.
+"""The SDK in the wheel: projects in C++ and C are built with the output of `crema config`, and record.
 
 Run by tools/test, outside Bazel. No network is used.
 """
@@ -90,9 +90,9 @@ class WheelSdkTest(unittest.TestCase):
                 flags = self.run_program("pkg-config", "--cflags", "--libs", module, **where).split()
                 self.run_program(*compiler, *flags, "-o", module)
                 self.check_records(f"./{module}")
-                told = [self.config(*options, field).split() for field in ("--cflags", "--libs")]
-                self.assertEqual(told[0] + told[1], flags)
-                self.run_program(*compiler, *told[0], *told[1], "-o", module)
+                settings = [self.config(*options, field).split() for field in ("--cflags", "--libs")]
+                self.assertEqual(settings[0] + settings[1], flags)
+                self.run_program(*compiler, *settings[0], *settings[1], "-o", module)
                 self.check_records(f"./{module}")
 
     def test_headers_of_root_are_there(self):

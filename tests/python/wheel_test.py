@@ -58,7 +58,7 @@ class WheelTest(unittest.TestCase):
         natives = [package / "bin/crema", *package.glob("lib/*.so.*")]
         self.assertGreater(len(natives), 2)
         whole = ["-Wl,--whole-archive", package / "lib/libcrema.a", "-Wl,--no-whole-archive", "-Wl,-z,defs"]
-        natives.append(self.folder / "objects.so")  # a linker says which versions the objects of libcrema.a need
+        natives.append(self.folder / "objects.so")  # a linker shows which versions the objects of libcrema.a need
         linked = run(["c++", "-shared", "-o", natives[-1], *whole, "-pthread", "-ldl"])
         self.assertEqual(linked.returncode, 0, linked.stderr)
         newest = {"GLIBC": requirements.OLDEST_GLIBC, "GLIBCXX": (3, 4, 29)}

@@ -1,4 +1,4 @@
-"""What holds of every measurement, however its run went (docs/metrics.md, "Rules")."""
+"""Invariants of every measurement, however its run went (docs/metrics.md, "Rules")."""
 
 import math
 
@@ -10,7 +10,7 @@ TOLERANCE = 1e-6
 
 
 class Broken(list):
-    """Sentences on what does not hold."""
+    """Collects a sentence for each invariant that does not hold."""
 
     def at_most(self, what, value, most):
         if value is not None and most is not None and value > most + TOLERANCE * max(1, abs(most)):
@@ -23,7 +23,7 @@ class Broken(list):
 
 
 def broken(document):
-    """Sentences on the invariants that a measurement breaks; none as a rule."""
+    """A sentence for each invariant that a measurement breaks; usually none."""
     found = Broken()
     metrics = document["metrics"]
     figures = {**metrics, **document["quality"]}

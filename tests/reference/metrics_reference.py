@@ -1,8 +1,8 @@
-"""The metric set over again, slow and obvious: what docs/metrics.md defines, from record logs alone.
+"""A second implementation of the metrics, slow and obvious: the definitions of docs/metrics.md, from record logs alone.
 
 It shares no code with the collector. Times are exact integers of ns and sums exact fractions up to the last division,
-so that a difference from the program is the program's, or a different reading of the definition. Where the definition
-leaves a choice, a comment that begins with "Reading:" says which.
+so a difference comes from the program, or from another reading of the definition. Where the definition leaves a choice,
+a comment that begins with "Reading:" says which.
 """
 
 from fractions import Fraction
@@ -55,7 +55,7 @@ def is_retried(tries):
 def count_metrics(recorded):
     chunks = list(attempts_by_chunk(recorded.attempts).values())
     statuses = [attempt.status for attempt in recorded.attempts + recorded.sums for _ in range(attempt.weight)]
-    # Which summed attempts are at the same chunk is not known.
+    # It is not known which summed attempts are at the same chunk.
     if recorded.sums:
         in_vain = any(status != "ok" for status in statuses)
         of_chunks = {"num_retried_chunks": None if in_vain else 0, "num_unfinished_chunks": None if in_vain else 0}
@@ -127,11 +127,11 @@ def columns_of(attempts):
 
 def column_metrics(recorded):
     columns = columns_of(recorded.ended)
-    told = {}
+    by_file = {}
     for line in recorded.lines("file"):
-        told.setdefault(line["file"], []).append(line)
+        by_file.setdefault(line["file"], []).append(line)
     branch_shares, byte_shares = [], []
-    for name, lines in told.items():
+    for name, lines in by_file.items():
         attempts = [attempt for attempt in recorded.all_ended if attempt.get("file") == name]
         branches = max(known(line.get("branches") for line in lines), default=None)
         stored = max(known(line.get("compressed_bytes") for line in lines), default=None)
@@ -253,7 +253,8 @@ def efficiency_metrics(recorded, metrics, budget):
 
 
 def refuse_impossible(metrics):
-    """What clocks do not explain is null; what they do is put on its limit (docs/metrics.md, "Rules")."""
+    """A contradiction that clocks do not explain makes a figure null; one that they explain is moved to its limit
+    (docs/metrics.md, "Rules")."""
     shares = (
         *("cpu_efficiency", "core_efficiency", "balance", "io_overhead", "section_coverage"),
         *("decompression_share", "instrumentation_overhead"),
@@ -315,7 +316,7 @@ def quality(recorded):
         "processes_running": states.count("running"),
         "processes_lost": states.count("lost"),
         "processes_unreported": states.count("unreported"),
-        # Reading: where no chunk has a result, none of the announced events are in the records.
+        # Reading: if no chunk has a result, none of the announced events are in the records.
         "event_coverage": ratio(
             total(recorded.all_results, "events") if recorded.all_results else 0, expected_events(recorded)
         ),
@@ -326,7 +327,7 @@ def quality(recorded):
 
 
 def dropped_by_cause(recorded):
-    """Null where a log that dropped something for other reasons than misuse does not tell them."""
+    """Null if a log dropped something for other reasons than misuse, and does not distinguish these reasons."""
     ends = recorded.lines("end")
     causes = ("unwritten", "outside_chunks")
     untold = [line for line in ends if any(line.get(cause) is None for cause in causes)]
@@ -336,7 +337,7 @@ def dropped_by_cause(recorded):
 
 
 def records_lost(log):
-    """Chunks that ended and have no line: their thread or the log's end says that they ended."""
+    """Chunks that ended and have no line. Their thread or the log's `end` shows that they ended."""
     chunks = [line for line in log.lines if line["type"] == "chunk"]
     begins = {line["chunk"]: line for line in log.lines if line["type"] == "begin"}
     ended = {line["chunk"] for line in chunks}
@@ -344,17 +345,17 @@ def records_lost(log):
     unended = [line for number, line in begins.items() if number not in ended]
     unrecorded = sum(has_ended for _, has_ended in judged_by_ends(unended, chunks + list(begins.values()), log))
     ends = [line for line in log.lines if line["type"] == "end" and line.get("chunks") is not None]
-    told = [line["chunks"] - (line.get("summed_chunks") or 0) for line in ends]
-    return max(unrecorded, max(told, default=0) - len(chunks))
+    ended = [line["chunks"] - (line.get("summed_chunks") or 0) for line in ends]
+    return max(unrecorded, max(ended, default=0) - len(chunks))
 
 
 def without_events(attempt):
-    told = attempt.get("chunks_with_events")
-    return attempt.get("events") is None if told is None else attempt.weight - told
+    with_events = attempt.get("chunks_with_events")
+    return attempt.get("events") is None if with_events is None else attempt.weight - with_events
 
 
 def expected_events(recorded):
-    """What each run will process, all runs together."""
+    """The events that all runs together will process."""
     runs = {}
     for process in recorded.processes:
         expected = (process.line.get("attributes") or {}).get("total_events")
@@ -372,7 +373,7 @@ def sampling_gaps(recorded):
 
 
 def measure(recorded):
-    """What `crema collect` should find, as the parts of measurement.json that record logs give."""
+    """The expected output of `crema collect`: the parts of measurement.json that come from record logs."""
     take_inner_off(recorded.processes)
     bounds = run_bounds(recorded)
     return {

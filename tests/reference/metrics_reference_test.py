@@ -1,7 +1,7 @@
-"""The program against the second implementation of its metrics, on logs made from seeds.
+"""Compares the program with the second implementation of its metrics, on logs made from seeds.
 
-`CREMA_REFERENCE_SEEDS=500` runs more than the default; `CREMA_REFERENCE_FIRST_SEED` starts elsewhere. The logs of a
-seed that differs are kept, and named in the failure.
+`CREMA_REFERENCE_SEEDS=500` runs more than the default; `CREMA_REFERENCE_FIRST_SEED` starts elsewhere. If a seed
+differs, its logs are kept, and the failure names them.
 """
 
 import contextlib
@@ -65,7 +65,7 @@ def agree(key, expected, found):
 
 
 class Comparison:
-    """Differences between what was expected and what was found, and how much was there to compare."""
+    """Differences between the expected and the found values, and how many values were compared."""
 
     def __init__(self):
         self.differences = []
@@ -114,7 +114,7 @@ class Comparison:
 
 @contextlib.contextmanager
 def held(directory, names):
-    """Holds the logs as running processes do."""
+    """Locks the logs, as running processes do."""
     with contextlib.ExitStack() as stack:
         for name in names:
             log = stack.enter_context(open(os.path.join(directory, name), "rb"))
@@ -156,7 +156,7 @@ def compare_measurements(expected, found):
     return comparison
 
 
-def told(differences, seed, directory):
+def described(differences, seed, directory):
     lines = [f"seed {seed}, logs in {directory}:"]
     for path, expected, found in differences[:20]:
         expected = float(expected) if isinstance(expected, Fraction) else expected
@@ -179,7 +179,7 @@ class Reference(unittest.TestCase):
             shutil.rmtree(os.path.join(self.folder, f"measurement-{seed}"))
             directory = os.path.join(self.folder, f"seed-{seed}")
             if comparison.differences:
-                failures.append(told(comparison.differences, seed, directory))
+                failures.append(described(comparison.differences, seed, directory))
             else:
                 shutil.rmtree(directory)
         if failures:

@@ -1,4 +1,5 @@
-"""Directories of record logs from a seed: all that docs/record_log.md allows, and some that it does not."""
+"""Makes directories of record logs from a seed: everything that docs/record_log.md allows, and some things that it does
+not."""
 
 import collections
 import dataclasses
@@ -10,7 +11,7 @@ import struct
 SECOND = 10**9
 EPOCH = 1_790_000_000 * SECOND
 PAGE = 4096
-# Beyond what a double holds exactly; a thousand of them are still less than 2^63.
+# More than a double holds exactly; a thousand of them are still less than 2^63.
 HUGE = 2**53 // 5
 CUTS = ("all", "trigger", 'two "leptons"', "z window")
 NULLABLE = (
@@ -45,7 +46,7 @@ NULLABLE = (
 
 
 class Traits:
-    """What kind of run a seed makes: each fault and feature is in some seeds only, so that many seeds stay clean."""
+    """The kind of run that a seed makes. Only some seeds have each fault and feature, so that many seeds stay clean."""
 
     def __init__(self, dice):
         def sometimes(chance):
@@ -310,7 +311,7 @@ PLACE = ("dataset", "file", "tree", "entry_start", "entry_stop", "pass", "span")
 
 
 def added(rows, more, names):
-    """Rows as `sums` has them: those of the same names are one."""
+    """Rows as in `sums`: rows of the same names are added up."""
     for row in more or []:
         known = next((have for have in rows if all(have.get(name) == row.get(name) for name in names)), None)
         if known is None:
@@ -345,7 +346,7 @@ ROWS = {
     "cuts": ("name",),
     "activities": ("label", "unit"),
 }
-# Their sum is known where one chunk told; that of the others, where all did.
+# These sums are known if one chunk has the value; the others, if all chunks have it.
 TOLD_BY_SOME = ("events", "bytes_read", "bytes_uncompressed")
 TOLD_BY_ALL = (
     *("cpu_ns", "helper_cpu_ns", "cpu_wait_ns", "helper_wait_ns", "helper_scope_ns", "helper_union_ns"),
@@ -370,7 +371,7 @@ def total_of(values, of_all):
 
 
 def sums_line(chunks, begun, lanes):
-    """What chunks of one dataset, file, pass and status come to."""
+    """The totals of chunks of one dataset, file, pass and status."""
     first = chunks[0]
     durations = [duration_of(chunk) for chunk in chunks]
     rows = {name: [] for name in ROWS}
@@ -404,7 +405,7 @@ def sums_line(chunks, begun, lanes):
 
 @dataclasses.dataclass
 class OwnTimes:
-    """What the record of a chunk says in the end: with what chunks of other recorders inside it took."""
+    """The final record of a chunk, with the time of other recorders' chunks inside it."""
 
     suspended: int
     cpu: int
@@ -414,7 +415,8 @@ class OwnTimes:
 
 @dataclasses.dataclass
 class Seen:
-    """What a recorder notices of a chunk inside one of its own: the time of its own chunks, and the others' CPU."""
+    """What a recorder knows about a chunk inside its own chunk: the time of its own chunks, and the CPU time of the
+    others."""
 
     inner: int = 0
     cpu: int = 0
@@ -422,7 +424,7 @@ class Seen:
 
 
 class Work:
-    """One process at its work: threads that take items, each after the one before it, or inside it."""
+    """A process at work: its threads take items, one after another or one inside another."""
 
     def __init__(self, dice, traits, process, recorders):
         self.dice = dice
@@ -433,7 +435,7 @@ class Work:
         self.again = []
 
     def attempts(self, items):
-        """Works off `items`; returns those that have to be tried again."""
+        """Processes `items`. Returns those that have to be tried again."""
         self.items = items[::-1]
         # Recorders whose chunks do not nest have threads of their own.
         threads = self.traits.threads * (1 if self.traits.nests else len(self.writers))
@@ -447,9 +449,9 @@ class Work:
         return self.again
 
     def attempt(self, writer, thread, start, deepest, around=None):
-        """Takes an item, and others inside it. Returns when it stops, and what each recorder sees of it.
+        """Processes an item, and others inside it. Returns when it stops, and what each recorder sees of it.
 
-        `around`: of each recorder, the innermost chunk that the thread has open.
+        `around`: for each recorder, the innermost chunk that the thread has open.
         """
         item = self.items.pop()
         around = around or {}
@@ -468,7 +470,7 @@ class Work:
         return stop, self.end(writer, begin, item, stop, own, inside)
 
     def cuts(self, own, deepest):
-        """After how much of its own time a chunk has others inside it."""
+        """The times, in a chunk's own time, at which other chunks begin inside it."""
         number = self.dice.choice([0, 0, 1, 2, 3]) if deepest and own else 0
         return sorted(self.dice.choice([self.dice.randint(1, own), own]) for _ in range(number))
 
@@ -510,15 +512,15 @@ class Writer:
         self.traits = traits
         self.process = process
         self.recorder = process["recorder"]
-        # Each recorder reads the wall clock once, at a time of its own.
+        # Each recorder reads the wall clock once, at another time.
         self.clock_ns = self.recorder * dice.choice([-1, 1]) * traits.clock_skew_ns
-        # Two recorders of a process need not, but may, count on from each other.
+        # The numbers of two recorders of a process may be consecutive, but need not be.
         self.next_number = 1000 * process["recorder"]
         self.timed = []
         self.summed = self.summed_failed = 0
 
     def process_cpu(self):
-        """What the first chunk's `begin` says of the set-up, where the writer knows minor 6."""
+        """The CPU time of the set-up in the first chunk's `begin`, if the writer knows minor 6."""
         if self.next_number != 0 or not self.traits.process_cpu:
             return {}
         return {"process_cpu_ns": self.dice.randint(0, SECOND)}
@@ -553,7 +555,7 @@ class Writer:
         self.timed.append((stop, 1, line))
 
     def sum_up(self):
-        """Takes the lines of the last chunks away, and writes what they come to: some of it twice."""
+        """Removes the lines of the last chunks, and writes their sums, some of them twice."""
         ended = sorted(
             (time, number) for number, (time, kind, line) in enumerate(self.timed) if line["type"] == "chunk"
         )
@@ -562,7 +564,7 @@ class Writer:
             return
         lines = {number: self.timed[number][2] for _, number in last}
         numbers = {line["chunk"] for line in lines.values()}
-        # Those that were open when lines stopped have a begin line.
+        # Chunks that were open when lines stopped have a begin line.
         begun = [number for number in sorted(numbers) if self.dice.random() < 0.3]
         self.timed = [
             entry
@@ -621,7 +623,7 @@ class Writer:
             self.timed.append((stop, 3, span))
         files = sorted({line["file"] for _, _, line in self.timed if line.get("file")})
         for file in self.dice.sample(files, min(len(files), self.dice.randint(0, 2))):
-            # What a file holds does not depend on who looks.
+            # The contents of a file do not depend on the reader.
             size = 10**7 + 1000 * len(file)
             line = {"type": "file", "file": file, "branches": 312, "bytes": 4 * size, "compressed_bytes": size}
             self.timed.append((self.process["start_ns"], 3, line))
@@ -714,7 +716,7 @@ def log_bytes(dice, traits, lines, running):
 
 
 class Logs:
-    """A directory of logs, and what the caller has to know of it."""
+    """A directory of logs, and the facts that the caller needs."""
 
     def __init__(self, directory):
         self.directory = directory
@@ -729,7 +731,7 @@ class Logs:
 
 
 def write_process(dice, traits, logs, process, items):
-    """One process's log, or some where it has other recorders; returns the items to be tried again."""
+    """Writes the log of a process, or several logs if it has several recorders. Returns the items to be tried again."""
     recorders = dice.choice([2, 2, 3]) if traits.second_recorder and traits.declared else 1
     work = Work(dice, traits, process, recorders)
     again = work.attempts(items)

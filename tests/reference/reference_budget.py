@@ -41,7 +41,8 @@ def occupied(process, moment):
 
 
 class SummedLanes:
-    """Where summed attempts were among a worker's lanes: evenly in those that were free meanwhile, else on top."""
+    """Spreads summed attempts over a worker's lanes: evenly over those that were free meanwhile, and the rest on
+    top."""
 
     def __init__(self, worker, moments):
         self.worker = worker
@@ -104,7 +105,7 @@ def lacks_run_delay(attempt):
 
 
 class Budget:
-    """The parts in ns, and what goes with them: `tail_ns`, `oversubscribed_ns`, `occupied_ns`, `balance`."""
+    """The parts in ns, and the values beside them: `tail_ns`, `oversubscribed_ns`, `occupied_ns`, `balance`."""
 
     def __init__(self, recorded, bounds):
         self.recorded = recorded
@@ -123,7 +124,7 @@ class Budget:
         self.balance = self.find_balance()
 
     def changes(self):
-        """When any step function may change."""
+        """The times at which a step function may change."""
         times = {time for process in self.recorded.workers for time in (process.start, process.stop)}
         times |= {time for a in self.recorded.attempts for time in (a.start, a.last_moment)}
         times |= {summed.start for summed in self.recorded.sums}
@@ -205,7 +206,8 @@ class Budget:
         return beyond
 
     def fill_with_cpu(self, worker, free):
-        """CPU outside chunks takes the same share of each part that was free meanwhile; what is left, by part."""
+        """CPU outside chunks takes the same share of each part that was free meanwhile. Returns what is left, by
+        part."""
         left = dict.fromkeys(("startup", "idle", "tail", "shutdown"), Fraction(0))
         for _, part, ns in free:
             left[part] += ns
@@ -219,7 +221,8 @@ class Budget:
         return left
 
     def fill_with_spread(self, worker, left, beyond):
-        """What attempts that are spread evenly occupy beyond the cores was in free time; what is left beyond."""
+        """Takes lane time beyond the cores from free time, as far as evenly spread attempts occupy it. Returns what is
+        left beyond."""
         spread = sum(lanes(a) * (a.last_moment - a.start) for a in worker.attempts if lanes(a) != 1)
         for part in ("idle", "tail"):
             taken = min(left[part], spread, beyond)
@@ -248,9 +251,9 @@ class Budget:
         return "idle"
 
     def find_balance(self):
-        """Cores that lanes had, over the live cores, from the first chunk's begin to the tail.
+        """Cores that lanes had, divided by the live cores, from the first chunk's begin to the tail.
 
-        Reading: without a moment at which the tail begins, to the last stop.
+        Reading: if there is no tail, to the last stop.
         """
         if self.last_stop is None:
             return None

@@ -1,4 +1,4 @@
-"""What one attempt took (docs/metrics.md, "Chunks and attempts"); None is what was not measured."""
+"""The times of one attempt (docs/metrics.md, "Chunks and attempts"). None: not measured."""
 
 from fractions import Fraction
 
@@ -12,14 +12,14 @@ def seconds(ns):
 
 
 def ratio(numerator, denominator, factor=1):
-    """Null where a part is unknown, or the denominator is not positive (docs/metrics.md, "Rules")."""
+    """Null if a part is unknown, or the denominator is not positive (docs/metrics.md, "Rules")."""
     if numerator is None or denominator is None or denominator <= 0:
         return None
     return Fraction(numerator) * factor / Fraction(denominator)
 
 
 def sum_of(value_of, attempts):
-    """Null where no attempt has the value."""
+    """Null if no attempt has the value."""
     values = known(value_of(attempt) for attempt in attempts)
     return sum(values) if values else None
 
@@ -33,7 +33,7 @@ def cpu_wait_ns(attempt):
 
 
 def helper_cpu_ns(attempt):
-    """Reading: where no helper had a scope, their CPU time is 0 though the record does not say it."""
+    """Reading: if no helper had a scope, their CPU time is 0, although the record does not say so."""
     return attempt.get("helper_cpu_ns") if attempt.get("helper_scope_ns") else attempt.get("helper_cpu_ns") or 0
 
 
@@ -44,9 +44,10 @@ def chunk_cpu_ns(attempt):
 
 
 def rest_ns(attempt):
-    """What CPU and run delay leave of the duration.
+    """The duration without CPU time and run delay.
 
-    Reading: where the run delay is not known, all that CPU leaves; so `joined` is known there, `blocked` is not.
+    Reading: if the run delay is not known, the duration without CPU time; so `joined` is known then, and `blocked` is
+    not.
     """
     if attempt.get("cpu_ns") is None:
         return None

@@ -1,6 +1,6 @@
 """Chunks of one recorder inside those of another one of their process (docs/limits.md, "Measured, and easily misread").
 
-Each record leaves out what its own recorder had open inside (`inner_ns`), and has what others had.
+Each record leaves out the time that its own recorder had open inside (`inner_ns`), and includes that of others.
 """
 
 from reference_records import grouped, suspends, thread_of
@@ -24,8 +24,8 @@ def was_on_thread(attempt):
 
 
 def lies_inside(inner, outer):
-    """Readings: a chunk begins before the one around it stops; of two that are open at the same times, the one of the
-    first recorder is around the other."""
+    """Readings: a chunk begins before the one around it stops. If two are open at the same times, the one of the first
+    recorder is around the other."""
     if not (outer.start <= inner.start < outer.stop and inner.stop <= outer.stop):
         return False
     return outer.stop - outer.start > inner.stop - inner.start or outer.log.recorder < inner.log.recorder
@@ -45,16 +45,17 @@ class Thread:
                     self.inner[id(outer)].append(attempt)
 
     def innermost_around(self, attempt, recorder):
-        """What this recorder had open around it has the time in its record; the rest has it as `inner_ns`."""
+        """Chunks that this recorder had open around it include the time in their records; the others have it as
+        `inner_ns`."""
         around = [a for a in self.attempts if a.log.recorder == recorder and lies_inside(attempt, a)]
         return max(around, key=lambda outer: (outer.start, -outer.stop), default=None)
 
     def own(self, attempt, name):
-        """What an attempt spent on itself.
+        """The time that an attempt spent on itself.
 
-        Readings: unknown where that of one inside is; not less than nothing.
+        Readings: unknown if that of an attempt inside is unknown; never negative.
         """
-        parts = [attempt.told(name), *(self.own(inner, name) for inner in self.inner[id(attempt)])]
+        parts = [attempt.recorded(name), *(self.own(inner, name) for inner in self.inner[id(attempt)])]
         return max(0, parts[0] - sum(parts[1:])) if None not in parts else None
 
     def take_inner_off(self):

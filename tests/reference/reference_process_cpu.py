@@ -5,9 +5,9 @@ def readings(process):
     """(time, CPU so far), from the process's begin on."""
     start = process.line["start_ns"]
     found = [(start, 0)] if start > 0 else []
-    told = [(line["time_ns"], line.get("cpu_ns")) for line in process.of_type("sample") + process.of_type("end")]
-    told += [(line["time_ns"], line.get("process_cpu_ns")) for line in process.of_type("begin")]
-    for time, cpu in sorted(reading for reading in told if reading[1] is not None):
+    stamps = [(line["time_ns"], line.get("cpu_ns")) for line in process.of_type("sample") + process.of_type("end")]
+    stamps += [(line["time_ns"], line.get("process_cpu_ns")) for line in process.of_type("begin")]
+    for time, cpu in sorted(reading for reading in stamps if reading[1] is not None):
         if not found or time > found[-1][0]:
             found.append((time, max(cpu, found[-1][1] if found else 0)))
     return found
@@ -18,9 +18,9 @@ def last_moment(attempt):
 
 
 def known_cpu(attempt):
-    """CPU of an attempt, helpers included; None where nothing is known.
+    """CPU of an attempt, helpers included; None if nothing is known.
 
-    Reading: helpers whose CPU time is not known may have computed all the time.
+    Reading: helpers with unknown CPU time may have computed all the time.
     """
     if not attempt.ended:
         return None
@@ -35,7 +35,7 @@ def may_have_computed(attempt):
 
 
 def stretches(process):
-    """(from, to, CPU that is no chunk's)."""
+    """(from, to, CPU that belongs to no chunk)."""
     attempts = process.attempts + process.sums
     known = [attempt for attempt in attempts if known_cpu(attempt) is not None]
     unknown = [attempt for attempt in attempts if may_have_computed(attempt)]

@@ -62,7 +62,7 @@ def is_numbers(value):
 
 
 def fields(required, **optional):
-    """What each field must be; `required` ones may not be missing or null."""
+    """The type of each field; `required` fields may not be missing or null."""
     return required, optional
 
 
@@ -232,7 +232,7 @@ def identity(line, *names):
 
 
 class Log:
-    """The lines of one log that can be used, and the number of those that cannot (docs/metrics.md, `quality`)."""
+    """The usable lines of one log, and the number of the others (docs/metrics.md, `quality`)."""
 
     def __init__(self, running):
         self.running = running
@@ -273,7 +273,7 @@ class Process:
         self.state = "ended" if ended else "running" if running else "lost"
         self.stop = max(log.stop_ns() for log in logs)
         self.attempts = [attempt for log in logs for attempt in attempts_in(self, log)]
-        # Reading: only a chunk that was open is evidence of a loss.
+        # Reading: only an open chunk is evidence of a loss.
         if self.state == "lost" and all(attempt.status != "lost" for attempt in self.attempts):
             self.state = "unreported"
         self.sums = [Summed(self, line) for log in logs for line in last_sums(log)]
@@ -283,7 +283,7 @@ class Process:
 
 
 class Attempt:
-    """An attempt at a chunk. Times are in ns since 1970; `stop` is None where the attempt did not end by itself."""
+    """An attempt at a chunk. Times are in ns since 1970; `stop` is None if the attempt did not end by itself."""
 
     weight = 1
 
@@ -297,7 +297,7 @@ class Attempt:
         self.status = status
         self.chunk = chunk_identity(process, log.recorder, line)
         self.is_result = False
-        # What of its times is left without chunks of other recorders inside it, where there are any.
+        # Its times without chunks of other recorders inside it, if there are any.
         self.without_inner = {}
         # Lost and open attempts last as long as their process.
         self.last_moment = max(start, process.stop) if stop is None else stop
@@ -323,7 +323,7 @@ class Attempt:
     def nested(self):
         return self.recorded_duration - self.duration
 
-    def told(self, name):
+    def recorded(self, name):
         return self.recorded_duration if name == "duration" else self.line.get(name)
 
     def get(self, field):
@@ -331,7 +331,8 @@ class Attempt:
 
 
 class Summed:
-    """Attempts without a line, as if they were one that took as long as all together (docs/record_log.md, `sums`)."""
+    """Attempts without a line, as one attempt that took as long as all of them together (docs/record_log.md,
+    `sums`)."""
 
     ended = True
 
@@ -352,14 +353,14 @@ class Summed:
 
 
 def last_sums(log):
-    """Of each row the line that holds most: sums only grow."""
+    """For each row, the line with the largest sums, because sums only grow."""
     lines = [line for line in log.lines if line["type"] == "sums"]
     rows = grouped(lines, lambda line: identity(line, "dataset", "file", "pass", "status"))
     return [max(row, key=lambda line: (line["chunks"], line["time_ns"], line["duration_ns"])) for row in rows]
 
 
 def chunk_identity(process, recorder, line):
-    """docs/metrics.md, "Chunks and attempts": where the data is; without a file or a range, the attempt itself."""
+    """docs/metrics.md, "Chunks and attempts": the place of the data; without a file or a range, the attempt itself."""
     place = identity(line, "file", "entry_start", "entry_stop")
     if None in place:
         return (process.run, process.host, process.pid, process.start, recorder, line["chunk"])
@@ -409,7 +410,7 @@ def is_sound(line):
 
 
 def read_log(path, running):
-    """The log at `path`. The unfinished last line of a running process is just being written."""
+    """Reads the log at `path`. The unfinished last line of a running process is one that is being written."""
     with open(path, "rb") as file:
         texts = file.read().split(b"\n")
     log = Log(running)
@@ -435,7 +436,7 @@ def times_in(line):
 
 
 def attempts_in(process, log):
-    """Joins each `begin` to its `chunk`; one without is lost, or open while its process runs."""
+    """Joins each `begin` to its `chunk`. A `begin` without one is lost, or open if its process runs."""
     chunks = [line for line in log.lines if line["type"] == "chunk"]
     begins = {line["chunk"]: line for line in log.lines if line["type"] == "begin"}
     attempts = [Attempt(process, log, line, line["start_ns"], line["stop_ns"], line["status"]) for line in chunks]
@@ -461,7 +462,7 @@ def thread_of(line):
 
 
 def next_of_thread(begin, lines):
-    """When the thread of an attempt began its next; None where it did not, or nothing says which thread it was."""
+    """When the thread of an attempt began its next one; None if it did not, or if the thread is not known."""
     thread, place = thread_of(begin), (began(begin), begin["chunk"])
     later = [began(line) for line in lines if thread_of(line) == thread and (began(line), line["chunk"]) > place]
     return min(later) if later and thread else None
@@ -476,7 +477,7 @@ def nests(lines):
 
 
 def judged_by_ends(unended, lines, log):
-    """Whether each attempt without its line has ended all the same: its thread went on, or the log's end says so.
+    """Whether each attempt without its line has ended nevertheless: its thread went on, or the log's `end` says so.
 
     Threads of a process that suspends chunks, or has chunks inside others, go on while these are open.
     """
@@ -499,7 +500,7 @@ def attempts_by_chunk(attempts):
 
 
 def find_results(attempts):
-    """The result of a chunk is its `ok` attempt that stopped last (docs/metrics.md, "Chunks and attempts")."""
+    """The result of a chunk: its `ok` attempt that stopped last (docs/metrics.md, "Chunks and attempts")."""
     for tries in attempts_by_chunk(attempts).values():
         ok = [attempt for attempt in tries if attempt.status == "ok"]
         if ok:
@@ -507,7 +508,7 @@ def find_results(attempts):
 
 
 def fullest(logs):
-    """Copies of one log tell the same; the fullest tells most."""
+    """Keeps one of several copies of a log: the one with the most lines."""
     return max(logs, key=lambda log: len(log.lines))
 
 
@@ -528,7 +529,7 @@ def process_identity(log):
 
 
 class Recorded:
-    """All that the logs of a directory say of one run, or of all runs where `run` is None."""
+    """Everything that the logs of a directory say about one run, or about all runs if `run` is None."""
 
     def __init__(self, directory, run=None, running=()):
         names = sorted(os.listdir(directory))
@@ -545,7 +546,7 @@ class Recorded:
         self.ended = [attempt for attempt in self.attempts if attempt.ended]
         self.ok = [attempt for attempt in self.attempts if attempt.status == "ok"]
         self.results = [attempt for attempt in self.attempts if attempt.is_result]
-        # With those that have no line: what needs no single attempts is of all.
+        # With attempts that have no line: figures that need no single attempts are of all.
         self.all_ended = self.ended + self.sums
         self.all_results = self.results + [summed for summed in self.sums if summed.is_result]
 

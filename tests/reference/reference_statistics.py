@@ -1,4 +1,4 @@
-"""Quantiles, robust fits and lanes, by their definitions and in quadratic time."""
+"""Quantiles, robust fits and lanes, straight from their definitions and in quadratic time."""
 
 import math
 from fractions import Fraction
@@ -47,12 +47,12 @@ def is_open(interval, moment):
 
 
 def most_at_once(intervals):
-    """Reading: an empty interval is there alone where another one ends or begins at its moment."""
+    """Reading: if another interval ends or begins at the moment of an empty one, the empty one counts alone."""
     return max((max(1, sum(is_open(other, start) for other in intervals)) for start, _ in intervals), default=0)
 
 
 def lanes_of(process):
-    """Interval colouring: each ended attempt, as they begin, on the first lane that is free.
+    """Interval colouring: puts each ended attempt, in the order of their begins, on the first free lane.
 
     Reading: lost attempts have no duration, so they hold no lane.
     """
@@ -69,7 +69,7 @@ def lanes_of(process):
 
 def load_imbalance(recorded):
     if any(attempt.duration < attempt.stop - attempt.start for attempt in recorded.ended):
-        return None  # which lane they ran on is not known
+        return None  # it is not known on which lane they ran
     lanes = [lane for process in recorded.workers for lane in lanes_of(process)]
     busy = [sum(attempt.duration for attempt in lane) for lane in lanes]
     mean = ratio(sum(busy), len(busy))
@@ -87,7 +87,7 @@ def slopes_between(points):
 
 
 def weighted_median(values):
-    """Of (value, weight): the value at half the weight, or the mean of the two that meet there."""
+    """The weighted median of (value, weight): the value at half the weight, or the mean of the two that meet there."""
     half, reached = Fraction(sum(weight for _, weight in values)) / 2, 0
     ordered = sorted(values)
     for index, (value, weight) in enumerate(ordered):
@@ -121,7 +121,8 @@ def robust_fit(points):
 def fitted_groups(recorded):
     """`ok` attempts by dataset and pass, of those with enough of them for a fit.
 
-    Reading: attempts whose events are not known take no part, unless none of the dataset are: then all are of one size.
+    Reading: attempts with unknown events are left out, unless no events of the dataset are known: then all have one
+    size.
     """
     groups = []
     for group in grouped(recorded.ok, lambda attempt: (attempt.get("dataset"), attempt.get("pass"))):
@@ -159,7 +160,7 @@ def straggler_row(attempt, predicted):
         **{name: attempt.get(name) for name in ("dataset", "file", "entry_start", "entry_stop", "events")},
         "worker": attempt.process.name,
         "duration": seconds(attempt.duration),
-        # Reading: no chunk is predicted to take less than nothing.
+        # Reading: no predicted time is negative.
         "predicted": seconds(max(0, predicted)),
         "cpu": seconds(chunk_cpu_ns(attempt)),
         "cpu_wait": seconds(cpu_wait_ns(attempt)),
@@ -193,7 +194,7 @@ def rss_slope_of(process):
 
 
 def equal_bins(points):
-    """At most 200 of as many points each as can be, in their order."""
+    """At most 200 groups of about equally many points, in their order."""
     count = min(200, len(points))
     return [points[index * len(points) // count : (index + 1) * len(points) // count] for index in range(count)]
 

@@ -112,7 +112,7 @@ def worker_fields(process, bounds):
         "state": process.state,
         "peak_memory_bytes": peak_memory(process),
         "memory_limit_bytes": limit_at(process, process.stop),
-        "disk_bytes": None,  # an engine tells these five
+        "disk_bytes": None,  # these five come from an engine
         "left_reason": None,
         "engine_cpu": None,
         "engine_peak_memory_bytes": None,
@@ -121,7 +121,7 @@ def worker_fields(process, bounds):
 
 
 def told_breakdown(attempts, field):
-    """Reading: a table of `(none)` alone is left out."""
+    """Reading: a table with only the row `(none)` is left out."""
     rows = breakdown(attempts, lambda attempt: attempt.get(field) or NO_NAME)
     return [] if [row["name"] for row in rows] == [NO_NAME] else rows
 
@@ -159,7 +159,7 @@ def other_ns(attempt):
 
 
 def all_other_ns(recorded):
-    """Sections include what other recorders have inside them (docs/limits.md), so they may leave nothing."""
+    """Sections include chunks of other recorders inside them (docs/limits.md), so nothing may be left."""
     other = sum(map(other_ns, recorded.all_ended)) - nested_ns(recorded)
     return max(0, other) if nested_ns(recorded) else other
 
@@ -232,7 +232,7 @@ def chunk_section(entries, ended, busy, all_other):
     is_other = rows[0]["path"] == "(other)"
     whole = all_other if is_other else sum(row["total_ns"] for row in rows)
     own = all_other if is_other else sum(row["self_ns"] for row in rows)
-    # In how many summed attempts a section ran is not known, but for what is outside of all: that is in each.
+    # It is not known in how many summed attempts a section ran. Only the time outside all sections is in each.
     totals = [row["total_ns"] for attempt, row in entries if not is_summed(attempt)]
     is_known = is_other or len(totals) == len(rows)
     chunks = sum(attempt.weight for attempt, _ in entries) if is_known else None
@@ -253,7 +253,8 @@ def chunk_section(entries, ended, busy, all_other):
 
 
 def process_sections(recorded):
-    """Sections outside chunks: the last line of a log that has them counts, it holds all since the process began."""
+    """Sections outside chunks: the last line of a log that has them counts, because it has the sums since the process
+    began."""
     rows = []  # (is a worker's, row)
     for process in recorded.processes:
         for log in process.logs:
@@ -277,7 +278,7 @@ def memory_sections(recorded):
 
 
 def memory_section(rows):
-    # Reading: of several that are as large, the one that ended with most.
+    # Reading: if several are equally large, the one that ended with most.
     largest = max(rows, key=lambda row: (row["max_bytes"], row["rss_stop_bytes"], row["rss_start_bytes"]))
     return {
         "path": rows[0]["path"],
@@ -319,7 +320,8 @@ def tells_its_mean_only(row):
 
 
 def middle_of(bucket, shift):
-    """Of a bucket of the sketch: 64 equal ones between powers of two, 2^shift of them in one."""
+    """The value of a bucket of the sketch: there are 64 equal buckets between powers of two, and 2^shift of them are
+    one."""
     magnitude = (abs(bucket) << shift) + Fraction(1 << shift, 2)
     octave, within = divmod(magnitude, 64)
     value = (1 + within / 64) * Fraction(2) ** (octave - 1023)
@@ -327,7 +329,7 @@ def middle_of(bucket, shift):
 
 
 def values_of(row):
-    """Of a chunk with several values of which no sketch is told, their mean stands for each."""
+    """If a chunk has several values and no sketch, their mean replaces each of them."""
     sketch = row.get("sketch")
     if sketch is None:
         return [Fraction(row["sum"]) / row["count"]] * row["count"]
@@ -340,7 +342,7 @@ def values_of(row):
 
 
 def metric_values(entries):
-    """Of `ok` attempts; what failed ones recorded stands apart."""
+    """For `ok` attempts; the values of failed ones have their own fields."""
     failed = [row for attempt, row in entries if attempt.status == "failed"]
     entries = [(attempt, row) for attempt, row in entries if attempt.status != "failed"]
     rows = [row for _, row in entries]

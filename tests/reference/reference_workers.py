@@ -1,4 +1,5 @@
-"""Workers as step functions (docs/metrics.md): processes that recorded chunks, from their start to their end."""
+"""Workers as step functions (docs/metrics.md). A worker is a process that recorded chunks, from its start to its
+end."""
 
 from fractions import Fraction
 
@@ -7,7 +8,7 @@ from reference_statistics import most_at_once
 
 
 def cores_of(process):
-    """Declared, else the most lanes that it ever had at once, at most what it was allowed."""
+    """The declared number, or else the most lanes that it had at once, at most the allowed number."""
     declared = process.line.get("threads")
     if declared:
         return declared
@@ -29,7 +30,7 @@ def most_open(process):
 def nesting_threads(process):
     """Most threads with an open chunk at once; 0 where no chunk lies inside another one on its thread.
 
-    Reading: one lies inside another if its interval does, and the other one was not at work for as long.
+    Reading: a chunk lies inside another if its interval does, and the other one was not at work for that long.
     """
     if process.sums or any(a.ended and min(a.get("helper_union_ns") or 0, a.duration) for a in process.attempts):
         return 0
@@ -89,7 +90,7 @@ def peak_memory(process):
 
 
 def limit_at(process, moment):
-    """The limit in force: the latest sample's, else the one that the process began with."""
+    """The limit in force: that of the latest sample, or else the one at the start of the process."""
     limits = sorted(
         (line["time_ns"], line["memory_limit_bytes"])
         for line in process.of_type("sample")
@@ -133,7 +134,7 @@ def memory_metrics(workers):
     return {
         "peak_memory_bytes": max(known(map(peak_memory, workers)), default=None),
         "peak_total_memory_bytes": peak_total_memory(workers),
-        # Reading: worker seconds in which the memory is known, so since each worker's first sample.
+        # Reading: worker seconds with known memory, that is, since each worker's first sample.
         "avg_memory_per_worker_bytes": ratio(memory_time, sampled_time),
         "memory_utilization_avg": ratio(limited_memory_time, limit_time),
         "memory_utilization_min": min(shares, default=None),
@@ -142,7 +143,7 @@ def memory_metrics(workers):
 
 
 def cpu_utilization(workers):
-    """CPU of the processes over their cores, between each one's first and last sample."""
+    """CPU of the processes divided by their cores, between the first and the last sample of each."""
     cpu = core_time = 0
     for worker in workers:
         samples = sorted(
@@ -157,7 +158,8 @@ def cpu_utilization(workers):
 def allocated_cores(processes):
     """CPUs allowed; each host once.
 
-    Readings: a host has the most of what its processes were allowed; where one host does not tell, nothing is told.
+    Readings: a host has the largest number that its processes were allowed. If the number of one host is unknown, the
+    sum is.
     """
     hosts = {process.host: [] for process in processes}
     for process in processes:

@@ -1,6 +1,6 @@
-"""tools/release: what it builds is complete, equal for equal commits, and made of what was committed only.
+"""tools/release: its output is complete, equal for equal commits, and made only of what was committed.
 
-Run by tools/test, outside Bazel. Two builds from nothing take an hour: `tools/test --long`.
+Run by tools/test, outside Bazel. Two clean builds take an hour, so only `tools/test --long` runs them.
 """
 
 import hashlib
@@ -63,10 +63,10 @@ class ReleaseTest(unittest.TestCase):
         self.assertEqual(len(built[0]), 3)
 
     def release(self, checkout):
-        """{file: digest} of a release of a clone, with nothing that was built before."""
+        """{file: digest} of a release from a fresh clone, without earlier build outputs."""
         home = self.folder / f"home-of-{checkout.name}"  # no cache of Bazel's
         home.mkdir()
-        if (CHECKOUT / PAGE).exists():  # what npm fetched, whose versions the repository has
+        if (CHECKOUT / PAGE).exists():  # npm's packages, whose versions are in the repository
             shutil.copytree(CHECKOUT / PAGE, checkout / PAGE, symlinks=True)
             (checkout / PAGE / ".package-lock.json").touch()
         environment = {**os.environ, "HOME": str(home)}
@@ -80,7 +80,7 @@ class ReleaseTest(unittest.TestCase):
         return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in output.iterdir()}
 
     def check_archive(self, archive, checkout):
-        """It holds the files that git has, below one folder named after it."""
+        """Checks that the archive has the files that git has, below one folder named after it."""
         top = archive.name.removesuffix(".tar.gz")
         tracked = run("git", "ls-files", cwd=checkout).stdout.splitlines()
         with tarfile.open(archive) as sources:

@@ -1,5 +1,5 @@
-"""tools/try_on: what it says where it cannot work; with `tools/test --long`, the wheel on Debian 13, and a project with
-modules under the Bazel of Debian sid.
+"""tools/try_on: its messages when it cannot work. With `tools/test --long` also the wheel on Debian 13, and a project
+with modules under the Bazel of Debian sid.
 
 Run by tools/test, outside Bazel.
 """
@@ -23,8 +23,8 @@ crema run -q -o measured -- build/analysis
 crema show measured --metric total_events --json
 touch /crema/left-by-the-command
 """
-# Debian's Bazel takes its packaged rules for modules (/etc/bazel.bazelrc). Of other modules that Bazel itself names
-# nothing is used here: a registry of empty ones stands in for the central one, which needs a network.
+# Debian's Bazel takes its packaged rules for modules (/etc/bazel.bazelrc). Bazel itself names other modules, but the
+# project uses none of them. So a registry of empty modules replaces the central one, which needs a network.
 ON_DEBIAN_SID = """
 packages="bazel-bootstrap bazel-features bazel-platforms bazel-rules-cc bazel-rules-java bazel-rules-license"
 packages="$packages bazel-rules-proto bazel-rules-python bazel-skylib g++"
@@ -80,8 +80,8 @@ class TryOnTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             for name in ("bash", "env"):
                 pathlib.Path(folder, name).symlink_to(shutil.which(name))
-            told = self.refusal(1, "bash", TRY_ON, "trixie", "true", PATH=folder)
-        self.assertIn("tools/setup try-on", told)
+            printed = self.refusal(1, "bash", TRY_ON, "trixie", "true", PATH=folder)
+        self.assertIn("tools/setup try-on", printed)
 
     @unittest.skipUnless("CREMA_TEST_LONG" in os.environ, "makes a chroot of Debian 13: tools/test --long")
     def test_the_wheel_works_on_debian_13(self):

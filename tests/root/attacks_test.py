@@ -1,4 +1,4 @@
-"""Loops that are hard on the guards: ROOT does what it does without them, and nothing is lost or counted twice."""
+"""Loops that are difficult for the guards: ROOT behaves as without them, and nothing is lost or counted twice."""
 
 import collections
 import itertools
@@ -19,13 +19,14 @@ def events_of(chunks):
 
 class AttacksTest(root_case.RootCase):
     def attack(self, case, threads, files, **options):
-        """Runs it, and checks that without recording it does the same."""
+        """Runs the case, and checks that it does the same without recording."""
         recorded = self.run_program("odd_loops", case, threads, *files, **options)
         plain = self.run_program("odd_loops", case, threads, *files, recording=False, status=recorded.status)
-        # each thread of ROOT that meets an exception says so: how many do is chance
-        told = set if case == "throw_in_a_sample" else list
+        # each thread of ROOT that meets an exception prints a line; how many threads do so is random
+        as_collection = set if case == "throw_in_a_sample" else list
         self.assertEqual(
-            (recorded.said, told(recorded.errors.splitlines())), (plain.said, told(plain.errors.splitlines()))
+            (recorded.said, as_collection(recorded.errors.splitlines())),
+            (plain.said, as_collection(plain.errors.splitlines())),
         )
         self.assertEqual(plain.records, [])
         return recorded

@@ -1,4 +1,4 @@
-"""What loops write, and what their columns take."""
+"""Bytes that loops write, and bytes of their columns."""
 
 import collections
 import pathlib
@@ -23,7 +23,8 @@ class WrittenTest(root_case.RootCase):
                         self.written_agree(case, outputs, layout, threads, files)
 
     def written_agree(self, case, outputs, layout, threads, files):
-        """With what the process gave to write(2); the record log is a part of that, as a run without it shows."""
+        """Compares with the bytes that the process passed to write(2). They include the record log, as a run without it
+        shows."""
         with tempfile.TemporaryDirectory() as folder:
             output = pathlib.Path(folder, "out.root")
             plain = self.run_program("odd_loops", case, threads, output, layout, *files, recording=False)

@@ -1,4 +1,4 @@
-"""Passes connections on to a server, and holds back for a while each block that comes from it: a server far away."""
+"""Forwards connections to a server, and delays each block that comes back, as a distant server would."""
 
 import contextlib
 import socket
@@ -7,7 +7,7 @@ import time
 
 
 class DelayingProxy:
-    """Listens on a port of its own at `host`, until the end of the `with` block."""
+    """Listens on a free port at `host`, until the end of the `with` block."""
 
     def __init__(self, host, server, delay_s):
         self._server = server  # (host, port)

@@ -15,7 +15,7 @@ import crema_hep.root
 import ROOT
 from distributed import Client, LocalCluster
 
-# What the loop took by the program's own clocks: from each entry of a thread to the next one.
+# The time of the loop by the program's own clocks: from each entry of a thread to the next one.
 DECLARATION = """
 #include <time.h>
 #include <atomic>
@@ -58,7 +58,7 @@ def clocks():
 
 
 def bytes_read(client):
-    """By ROOT's own counters, of all workers."""
+    """The values of ROOT's own counters, for all workers."""
     return sum(client.run(lambda: ROOT.TFile.GetFileBytesRead()).values())
 
 

@@ -1,4 +1,4 @@
-"""What crema finds in runs of ROOT in which a cause was planted, and does not find in their like without it."""
+"""What crema finds in runs of ROOT with a planted cause, and does not find in the same runs without it."""
 
 import json
 import os
@@ -16,7 +16,8 @@ class FoundCase(root_case.RootCase):
     targets = ("//sdk:crema", "//collector/cli:crema")
 
     def verdicts(self, *arguments, **variables):
-        """Those of one run of frames.cc, by id. Its threads are declared: one task shows one of them."""
+        """The verdicts of one run of frames.cc, by id. Its threads are declared, because one task shows only one of
+        them."""
         with tempfile.TemporaryDirectory() as folder:
             output = pathlib.Path(folder, "measurement")
             command = [PROGRAM, "run", "-q", "-o", output, "--", root_case.program("frames"), *arguments]

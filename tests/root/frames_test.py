@@ -19,7 +19,7 @@ WHOLE_NTUPLES = [(f"ntuple{i}.root", 0, entries) for i, entries in enumerate(ENT
 
 class FramesTest(root_case.RootCase):
     def agree_with_probe(self, outcome):
-        """Chunks are the probe's tasks: file, range where the probe sees it, events, thread."""
+        """Checks that chunks are the probe's tasks: file, range (if the probe sees it), events, thread."""
         probed = sorted((line["file"], line["events"], line["tid"]) for line in outcome.probed)
         recorded = sorted((chunk["file"], chunk["events"], chunk["tid"]) for chunk in outcome.chunks)
         self.assertNotEqual(probed, [])
@@ -43,18 +43,18 @@ class FramesTest(root_case.RootCase):
                 probed = sorted((pathlib.Path(p["file"]).name, p["first"], p["last"]) for p in outcome.probed)
                 self.assertEqual(ranges(outcome.chunks), probed)
                 self.assertEqual(sum(chunk["events"] for chunk in outcome.chunks), sum(ENTRIES))
-        # Tasks of RNTuple are made by ROOT as it likes; those of TTree are its clusters.
+        # ROOT chooses the tasks of RNTuple freely; those of TTree are its clusters.
         outcome = self.run_program("frames", "one_loop", 2, *trees())
         self.assertEqual(ranges(outcome.chunks), root_case.in_clusters(20_000))
 
     def test_durations_and_cpu_times_are_the_probes(self):
         for files, threads in itertools.product((trees(), ntuples()), (0, 2)):
             with self.subTest(f"{files[0].name} {threads}"):
-                # A busy machine may take a thread away between the two actions' clocks, but not each time.
+                # A busy machine may interrupt a thread between the clocks of the two actions, but not each time.
                 self.assertTrue(any(self.times_agree(files, threads) for _ in range(5)))
 
     def times_agree(self, files, threads):
-        """Within 1 %, in sum. Which of the two actions begins first is ROOT's."""
+        """Checks that the sums agree within 1 %. ROOT decides which of the two actions begins first."""
         outcome = self.run_program("frames", "slow_loop", threads, *files)
         self.agree_with_probe(outcome)
         wall = sum(chunk["stop_ns"] - chunk["start_ns"] for chunk in outcome.chunks)
@@ -217,11 +217,11 @@ class FramesTest(root_case.RootCase):
         plain = self.run_program("frames", "logged", 0, *trees(), recording=False)
         without_figures = [re.sub(r"[\d.]+s? ", "# ", each.errors) for each in (outcome, plain)]
         self.assertEqual(without_figures[0], without_figures[1])
-        told = re.findall(r"compilation phase completed in ([\d.]+) seconds", outcome.errors)
-        self.assertEqual(len(told), 2)
+        seconds_of_root = re.findall(r"compilation phase completed in ([\d.]+) seconds", outcome.errors)
+        self.assertEqual(len(seconds_of_root), 2)
         (row,) = (row for row in outcome.of_type("end")[0]["sections"] if row["path"] == COMPILATION)
         self.assertEqual(row["count"], 2)
-        self.assertGreaterEqual(row["total_ns"] / 1e9, sum(map(float, told)) - 1e-5)
+        self.assertGreaterEqual(row["total_ns"] / 1e9, sum(map(float, seconds_of_root)) - 1e-5)
 
     def test_clusters_that_begin_in_a_chunk_are_counted(self):
         for case, threads in (("one_loop", 0), ("one_loop", 2), ("small_chunks", 0), ("global_range", 0)):
@@ -269,13 +269,13 @@ class FaultsTest(root_case.RootCase):
         return [(chunk["file"], chunk["error"]) for chunk in outcome.chunks if chunk["status"] == "failed"]
 
     def with_bad_file(self, name, threads, good=None):
-        """A chain with a bad file in its midst, and ROOT as it is without crema."""
+        """Compares a chain with a bad file in the middle with ROOT without crema."""
         bad = root_case.data() / name
         first, _, last = good or trees()
         files = (first, bad, last)
         outcome = self.run_program("frames", "caught", threads, *files)
         plain = self.run_program("frames", "caught", threads, *files, recording=False)
-        if threads == 0:  # with more, it depends on the threads how far others get
+        if threads == 0:  # with more threads, their timing decides how far the others get
             self.assertEqual((outcome.output, outcome.errors), (plain.output, plain.errors))
         self.assertEqual("caught" in outcome.output, "caught" in plain.output)
         return str(bad), outcome
@@ -314,7 +314,7 @@ class FaultsTest(root_case.RootCase):
     def test_an_ntuple_that_cannot_be_opened_ends_the_process_as_without_crema(self):
         for threads, name in itertools.product((0, 2), ("truncated_ntuple.root", "none.root")):
             files = (ntuples()[0], root_case.data() / name, ntuples()[2])
-            for recording in (True, False):  # the thread that opens the next files does not catch
+            for recording in (True, False):  # the thread that opens the next files does not catch exceptions
                 outcome = self.run_program(
                     "frames", "caught", threads, *files, recording=recording, status=-signal.SIGABRT
                 )

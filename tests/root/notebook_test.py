@@ -23,7 +23,7 @@ class NotebookTest(root_case.PyrootCase):
     targets = (*root_case.PyrootCase.targets, "//collector/cli:crema")
 
     def show(self, cells):
-        """What a kernel that has ROOT puts out for each cell."""
+        """Returns the output of a kernel with ROOT for each cell."""
         environment = self.environment()
         environment["PYTHONPATH"] += f":{root_case.root_home().parent}"
         environment["CREMA_PROGRAM"] = str(root_case.CHECKOUT / "bazel-bin/collector/cli/crema")
@@ -46,7 +46,7 @@ class NotebookTest(root_case.PyrootCase):
         files = [str(tree) for tree in root_case.trees()]
         _, loop, summary, passed = self.show(
             [
-                "import ROOT",  # it warns that the wheel is an early one
+                "import ROOT",  # ROOT warns that its wheel is an early one
                 LOOP.format(files=files),
                 "collector.measurement",
                 "passed == collector.measurement.cuts[1]['events']",

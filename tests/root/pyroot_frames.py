@@ -1,6 +1,7 @@
 """Event loops of PyROOT with crema_hep: pyroot_frames.py FOLDER, which has the files of make_data.cc.
 
-All cases in one process: ROOT's interpreter compiles the guards once. Prints one line of JSON for each case.
+All cases run in one process, because ROOT's interpreter then compiles the guards only once. Prints one line of JSON for
+each case.
 """
 
 import json
@@ -65,8 +66,8 @@ def missing_column():
 
 
 def interrupted():
-    """By Ctrl-C, which Python hears when ROOT's loop is over."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job was told to ignore it
+    """Interrupts by Ctrl-C, which Python handles after ROOT's loop."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell makes its background jobs ignore it
     ROOT.gInterpreter.Declare("""
         #include <csignal>
         bool Interrupt(double) { static long calls = 0; if (++calls == 1000) std::raise(SIGINT); return true; }

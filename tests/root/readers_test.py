@@ -8,7 +8,7 @@ from root_case import ENTRIES, metric, ntuples, ranges, trees
 
 class ReadersTest(root_case.RootCase):
     def run_case(self, case, *files):
-        """Runs it, and checks that without recording it does the same."""
+        """Runs the case, and checks that it does the same without recording."""
         recorded = self.run_program("readers", case, *files)
         plain = self.run_program("readers", case, *files, recording=False)
         self.assertEqual(recorded.errors, plain.errors)
@@ -103,8 +103,8 @@ class ReadersTest(root_case.RootCase):
         outcome = self.run_case("chunks_left_early", *trees())
         self.assertEqual([(c["events"], c["status"]) for c in outcome.chunks], [(101, "ok"), (101, "ok")])
         outcome = self.run_case("chunks_that_throw", trees()[0])
-        told = [(c["events"], c["status"], c["error"]) for c in outcome.chunks]
-        self.assertEqual(told, [(15_000, "ok", None), (1000, "failed", "exception")])
+        ends = [(c["events"], c["status"], c["error"]) for c in outcome.chunks]
+        self.assertEqual(ends, [(15_000, "ok", None), (1000, "failed", "exception")])
 
     def test_a_plain_loop_that_reads_on_several_threads_tells_bytes_and_no_times(self):
         outcome = self.run_case("chunks_on_threads", trees()[0])

@@ -1,4 +1,4 @@
-"""Programs with ROOT and the SDK, compiled once for all tests, and what they recorded.
+"""Programs with ROOT and the SDK, compiled once for all tests, and their records.
 
 Run by tools/test, outside Bazel: tools/setup puts ROOT into .cache/root of the checkout. One folder alone:
 `python3 -m unittest discover -s tests/root -p '*_test.py'`.
@@ -35,7 +35,7 @@ def root_home():
 
 
 def scratch() -> pathlib.Path:
-    """A folder for what all tests of the process use; gone at its end."""
+    """A folder for files that all tests of the process use; removed at its end."""
     global _folder
     if _folder is None:
         _folder = pathlib.Path(tempfile.mkdtemp())
@@ -85,7 +85,7 @@ def data() -> pathlib.Path:
 
 @dataclasses.dataclass
 class Outcome:
-    """What a program printed and recorded."""
+    """The output and the records of a program."""
 
     output: str
     errors: str
@@ -107,7 +107,7 @@ class Outcome:
 
     @property
     def said(self) -> str:
-        """What the program printed, without the probe's lines."""
+        """The program's output, without the probe's lines."""
         return re.sub(r"\{.*\}\n", "", self.output)
 
 
@@ -137,7 +137,7 @@ class RootCase(unittest.TestCase):
 
 
 class PyrootCase(RootCase):
-    """With ROOT's Python, the package of the checkout, and the SDK in a prefix."""
+    """Variables for ROOT's Python, the package of the checkout, and the SDK in a prefix."""
 
     targets = ("//sdk:libcrema_cpp.so", "//sdk/c_api:libcrema.so.1")
 
@@ -156,8 +156,8 @@ class PyrootCase(RootCase):
 
 
 def run_recorded(command, recording=True, status=0, misused=0, **environment) -> Outcome:
-    """Runs it in a folder of its own; AssertionError where its end or its log is not as it should be. `misused`: how
-    many guards end out of order."""
+    """Runs the command in a new folder. Raises AssertionError if its end or its log is not as it should be. `misused`:
+    how many guards end out of order."""
     with tempfile.TemporaryDirectory() as folder:
         # a program that ROOT aborts would start a debugger first, which takes a quarter of a minute
         pathlib.Path(folder, ".rootrc").write_text("Root.Stacktrace: 0\n")

@@ -1,4 +1,4 @@
-"""Files of servers: real ones of xrootd on this machine, which tools/setup puts into .cache/root/xrootd."""
+"""Files from real servers of xrootd on this machine; tools/setup puts xrootd into .cache/root/xrootd."""
 
 import os
 import pathlib
@@ -16,7 +16,7 @@ import root_case
 from root_case import ENTRIES, metric
 
 XROOTD = root_case.CHECKOUT / ".cache/root/xrootd/usr"
-# ROOT opens what is on "localhost" by its path; another address of the loopback device is another server to it.
+# ROOT opens a file on "localhost" by its path; it treats another address of the loopback device as another server.
 HOST = "127.0.0.2"
 NOBODY = 65534
 EACH_BASKET = {"ROOT_TTREECACHE_SIZE": "0"}  # a read for each basket: no cache that reads many at once
@@ -40,7 +40,7 @@ def free_port(host) -> int:
 
 
 def start_server(case, host, files) -> int:
-    """Serves copies of `files` at the address until the class `case` is done; its port."""
+    """Serves copies of `files` at the address until the class `case` ends. Returns the port."""
     folder = pathlib.Path(tempfile.mkdtemp())
     case.addClassCleanup(shutil.rmtree, folder)
     (folder / "files").mkdir()

@@ -1,10 +1,10 @@
-"""Record logs of a whole cluster that never was: every truth about it is known.
+"""Record logs of a whole invented cluster, about which every truth is known.
 
     python3 tests/simulated/simulated_run.py mock|wide|spell|killed|small|healthy DIRECTORY
 
 `mock` has every trouble of a bad day: a worker whose reads are slow for a while, one whose memory grows, two that join
 late, a few chunks with six times the usual events at the end, failures that are repeated. `spell` has only the slow
-reads, `wide` long names and more chunks. Of `killed`, half of the workers die in the middle. `small` has 12,000 chunks
+reads, `wide` long names and more chunks. In `killed`, half of the workers die in the middle. `small` has 12,000 chunks
 of nearly one size, and each takes 30 ms whatever its size. `healthy` has no trouble.
 """
 
@@ -41,7 +41,7 @@ DATASETS = (
 
 @dataclasses.dataclass(frozen=True)
 class Trouble:
-    """What is wrong with a run, and so what is to be found."""
+    """What is wrong with a run, and should be found."""
 
     slow_reads: tuple = ()  # worker, from, to, factor
     late_workers: dict = dataclasses.field(default_factory=dict)  # seconds by worker
@@ -134,7 +134,7 @@ class SimulatedRun:
                 continue
             chunk = waiting.pop()
             stop = self.run(chunk, now, worker, thread)
-            if stop > death:  # somebody else does it, at the end
+            if stop > death:  # another worker does it, at the end
                 waiting.insert(0, Chunk(chunk.dataset, chunk.number, chunk.events, is_repeat=True))
                 continue
             if chunk.fails:
