@@ -41,6 +41,9 @@ struct ChangedRun {
   bool cpu_known = true;
 };
 
+/// Whether the change asks for more chunks at once than the run had.
+bool HasMoreLanes(const ObservedRun& run, const RunChange& change);
+
 /// `seed` 0: durations as they were measured. Else each chunk has the ratio to its expected duration of a chunk of its
 /// dataset that is drawn anew: another run of the same. Errors: what the run does not tell.
 absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change, uint64_t seed);

@@ -288,6 +288,7 @@ ObservedRun RunObserver::Finish(const Measurement& measurement) {
   SetOpen(&run);
   SetBlocked(measurement, &run);
   SetSectionOnGpu(measurement, section_, &run);
+  run.common_waits = WaitsInCommon(measurement);
   return run;
 }
 

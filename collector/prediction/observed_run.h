@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/insight/wait_words.h"
 #include "collector/measurement/measurement.h"
 #include "collector/sources/attempt_stream.h"
 
@@ -73,6 +74,7 @@ struct ObservedRun {
   BlockedByLanes blocked;
   SectionOnGpu section_on_gpu;
   bool has_uncounted_gpu = false;     ///< chunks may have waited for one, and nobody knows for how long
+  CommonWaits common_waits;           ///< which the replay of more chunks at once cannot know
   double coverage = 0;                ///< chunks that are here over all that were begun
   std::string why_not;                ///< not empty: this run cannot be replayed
   std::vector<std::string> sections;  ///< paths that were seen, for messages

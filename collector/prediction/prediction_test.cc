@@ -71,6 +71,9 @@ class MadeRun {
   /// A GPU was busy, and nobody counted what it did for the chunks.
   void UseUncountedGpu() { uncounted_ = true; }
 
+  /// The chunks were blocked for this share of their time; `kind`: what samples showed, empty for nothing.
+  void Block(double share, const std::string& kind) { blocked_ = share, wait_ = kind; }
+
   /// `blocked_slope`: as the document's `contention` has it.
   ObservedRun Finish(double blocked_slope = 0) {
     Json workers = Json::array();
@@ -87,7 +90,18 @@ class MadeRun {
     }
     return observer_.Finish(MeasurementOf(
         {{"run", {{"start_ns", kEpoch}}},
-         {"metrics", {{"wall_time", end_}, {"gpu_utilization", uncounted_ ? Json(0.5) : Json()}}},
+         {"metrics",
+          {{"wall_time", end_},
+           {"gpu_utilization", uncounted_ ? Json(0.5) : Json()},
+           {"busy_time", 100},
+           {"chunk_blocked", 100 * blocked_}}},
+         {"waits",
+          {{{"kind", wait_.empty() ? "not known" : wait_},
+            {"seconds", 100 * blocked_},
+            {"share", 1},
+            {"low", wait_.empty() ? Json() : Json(0.9)},
+            {"high", wait_.empty() ? Json() : Json(1)},
+            {"samples", 100}}}},
          {"sections", sections_},
          {"workers", workers},
          {"contention",
@@ -102,6 +116,8 @@ class MadeRun {
   std::vector<std::vector<double>> free_;
   double end_ = 0;
   bool ends_alone_ = false, uncounted_ = false;
+  double blocked_ = 0;
+  std::string wait_;
   Json sections_ = Json::array();
   double gpu_wait_ = 0, gpu_spin_ = 0, gpu_work_ = 0, section_seconds_ = 0;
   int64_t number_ = 0;
@@ -197,6 +213,36 @@ TEST(Prediction, HowMoreChunksShareAGpuIsNotKnown) {
     EXPECT_EQ(Only(run, {kind, 1, ""}).why_not, "");
   }
   EXPECT_EQ(Only(run, {ChangeKind::kWorkers, 2, ""}).why_not, "") << "a worker brings its own";
+}
+
+ObservedRun BlockedRun(double share, const std::string& kind, double slope = 0) {
+  MadeRun made;
+  made.AddWorker("w", 2);
+  for (int i = 0; i < 200; ++i) made.AddChunk(0, 0.1, 0.05, 1000);
+  made.Block(share, kind);
+  return made.Finish(slope);
+}
+
+TEST(Prediction, HowAnotherNumberOfChunksSharesALockIsNotKnown) {
+  const ObservedRun run = BlockedRun(0.5, "lock or condition");
+  for (const double lanes : {1, 4}) {
+    const std::string why = Only(run, {ChangeKind::kLanes, lanes, ""}).why_not;
+    EXPECT_EQ(why.find("chunks waited at locks or conditions for 50 %"), 0u) << why;
+  }
+  EXPECT_EQ(Only(run, {ChangeKind::kLanes, 2, ""}).why_not, "");
+  EXPECT_EQ(Only(run, {ChangeKind::kLongestFirst, 0, ""}).why_not, "");
+  const ObservedRun seen = BlockedRun(0.5, "lock or condition", 0.01);
+  EXPECT_EQ(Only(seen, {ChangeKind::kLanes, 4, ""}).why_not, "") << "it was seen with fewer of them";
+}
+
+TEST(Prediction, SaysThatNobodyKnowsWhetherChunksWaitForOneAnother) {
+  const auto is_known = [](const ObservedRun& run, double lanes) {
+    return Predict(run, {{ChangeKind::kLanes, lanes, ""}}).waits_are_known;
+  };
+  EXPECT_TRUE(is_known(BlockedRun(0.04, ""), 4)) << "they were hardly blocked";
+  EXPECT_FALSE(is_known(BlockedRun(0.5, ""), 4));
+  EXPECT_TRUE(is_known(BlockedRun(0.5, ""), 1)) << "fewer wait less";
+  EXPECT_TRUE(is_known(BlockedRun(0.5, "sleep"), 4));
 }
 
 TEST(Prediction, AGpuThatNobodyCountedIsNotPredicted) {
