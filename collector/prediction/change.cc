@@ -210,7 +210,9 @@ std::vector<ObservedWorker> WorkersFor(const ObservedRun& run, const RunChange& 
   if (change.kind == ChangeKind::kAllFromStart) {
     double first = kForever;
     for (const ObservedWorker& worker : workers) first = std::min(first, worker.joined);
-    for (ObservedWorker& worker : workers) worker.joined = first, worker.left = kForever;
+    double began = kForever;
+    for (ObservedWorker& worker : workers) began = std::min(began, worker.began);
+    for (ObservedWorker& worker : workers) worker.began = began, worker.joined = first, worker.left = kForever;
   }
   if (change.kind == ChangeKind::kWithoutWorker) {
     workers.erase(std::remove_if(workers.begin(), workers.end(),
@@ -306,6 +308,15 @@ FasterSection Faster(const ObservedChunk& chunk, const SectionOnGpu& on_gpu, con
 
 }  // namespace
 
+double ChangedRun::CoreSeconds(double wall_time) const {
+  double sum = 0;
+  for (const ObservedWorker& worker : workers) {
+    const double stop = worker.left < kForever ? std::min(worker.left, wall_time) : wall_time - worker.after;
+    sum += worker.cores * std::max(0.0, stop - worker.began);
+  }
+  return sum;
+}
+
 bool HasMoreLanes(const ObservedRun& run, const RunChange& change) { return LanesAskedFor(run, change) > run.lanes(); }
 
 std::string RunChange::Text() const {
@@ -379,8 +390,8 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
 
   ChangedRun changed;
   ReplaySetup& setup = changed.setup;
-  const std::vector<ObservedWorker> workers = WorkersFor(run, change);
-  for (const ObservedWorker& worker : workers) {
+  changed.workers = WorkersFor(run, change);
+  for (const ObservedWorker& worker : changed.workers) {
     changed.cores += worker.cores;
     for (int i = 0; i < worker.lanes; ++i) setup.lanes.push_back({worker.joined, worker.left});
   }

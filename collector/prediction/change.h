@@ -36,9 +36,13 @@ using ChangeKind = RunChange::Kind;
 
 struct ChangedRun {
   ReplaySetup setup;
-  double cores = 0;        ///< that the lanes have
+  double cores = 0;  ///< that the lanes have
+  std::vector<ObservedWorker> workers;
   double cpu_seconds = 0;  ///< of all chunks, each at most its duration
   bool cpu_known = true;
+
+  /// That the workers' cores were there, from their start to their end, in a run of so many seconds.
+  double CoreSeconds(double wall_time) const;
 };
 
 /// Whether the change asks for more chunks at once than the run had.

@@ -43,6 +43,8 @@ struct ObservedChunk {
 /// Lanes that begin and end together.
 struct ObservedWorker {
   std::string name;
+  double began = 0;   ///< since the run's start
+  double after = 0;   ///< of the run, that it did not live, where it stayed to the end
   double joined = 0;  ///< when its first chunk could begin, since the run's start
   double left = 0;    ///< infinite where it stayed to the end
   double cores = 1;

@@ -42,7 +42,7 @@ std::string WhyRefused(const ObservedRun& run, double replayed) {
 PredictedRow FiguresOf(const ChangedRun& changed, const ReplayResult& result) {
   PredictedRow row;
   row.wall_time.value = result.wall_time;
-  row.core_seconds.value = result.lane_seconds * changed.cores / static_cast<double>(changed.setup.lanes.size());
+  row.core_seconds.value = changed.CoreSeconds(result.wall_time);
   row.cpu_known = changed.cpu_known;
   row.cpu.value = changed.cpu_known ? std::min(changed.cpu_seconds, result.busy) : result.busy;
   row.waiting.value = result.busy - row.cpu.value;

@@ -66,6 +66,8 @@ class MadeRun {
     gpu_work_ = work;
   }
 
+  /// Each worker begins with the run.
+  void StartWorkersWithTheRun() { starts_with_the_run_ = true; }
   /// Each worker ends after its own last chunk.
   void EndWorkersAlone() { ends_alone_ = true; }
   /// A GPU was busy, and nobody counted what it did for the chunks.
@@ -80,6 +82,7 @@ class MadeRun {
     for (size_t i = 0; i < processes_.size(); ++i) {
       const double stop = ends_alone_ ? *std::max_element(free_[i].begin(), free_[i].end()) : end_;
       workers.push_back({{"name", processes_[i].worker}, {"cores", free_[i].size()}, {"stop", stop}});
+      if (starts_with_the_run_) workers.back()["start"] = 0;
     }
     const auto count = static_cast<double>(number_);
     if (gpu_wait_ > 0) {
@@ -115,7 +118,7 @@ class MadeRun {
   std::vector<AttemptProcess> processes_;
   std::vector<std::vector<double>> free_;
   double end_ = 0;
-  bool ends_alone_ = false, uncounted_ = false;
+  bool starts_with_the_run_ = false, ends_alone_ = false, uncounted_ = false;
   double blocked_ = 0;
   std::string wait_;
   Json sections_ = Json::array();
@@ -481,6 +484,18 @@ TEST(Prediction, TheBudgetOfTheLanesAddsUp) {
     EXPECT_GE(row.cpu.high, row.cpu.value);
   }
   EXPECT_NEAR(Only(run, {ChangeKind::kFaster, 2, "select"}).cpu.value, 100 * 0.04 * 0.75, 0.01);
+}
+
+TEST(Prediction, CoresAreThereFromTheStartOfTheirWorkers) {
+  MadeRun made;
+  made.AddWorker("w", 2, 10);
+  made.StartWorkersWithTheRun();
+  for (int i = 0; i < 100; ++i) made.AddChunk(0, 0.1, 0.1, 1000);
+  const ObservedRun run = made.Finish();
+  EXPECT_NEAR(Only(run, {ChangeKind::kLongestFirst, 0, ""}).core_seconds.value, 2 * run.wall_time, 0.1);
+  const PredictedRow row = Only(run, {ChangeKind::kCores, 4, ""});
+  EXPECT_NEAR(row.wall_time.value, 12.5, 0.2);
+  EXPECT_NEAR(row.core_seconds.value, 4 * row.wall_time.value, 0.1);
 }
 
 TEST(Prediction, FewChunksLeaveNoRangeSoNoNumber) {
