@@ -35,11 +35,17 @@ struct CollectOptions {
   OutputOptions output;
 };
 
+constexpr double kLatestSecond = 4102444800;  // the year 2100: milliseconds and nanoseconds are beyond it
+
 int64_t ParseTime(const std::string& option, const std::string& text) {
   double seconds = 0;
-  if (absl::SimpleAtod(text, &seconds) && std::isfinite(seconds)) return std::llround(seconds * 1e9);
   absl::Time time;
   std::string error;
+  if (absl::SimpleAtod(text, &seconds)) {
+    if (seconds >= 0 && seconds <= kLatestSecond) return std::llround(seconds * 1e9);
+    throw CLI::ValidationError(option,
+                               "`" + text + "` are no Unix seconds of this century; give seconds, not ms or ns");
+  }
   if (absl::ParseTime(absl::RFC3339_full, text, &time, &error)) return absl::ToUnixNanos(time);
   throw CLI::ValidationError(option,
                              "`" + text + "` is not a time: give Unix seconds, or a time like 2026-11-21T14:02:11Z");
@@ -48,6 +54,9 @@ int64_t ParseTime(const std::string& option, const std::string& text) {
 int Collect(CollectOptions options) {
   if (!options.start.empty()) options.measure.start_ns = ParseTime("--start", options.start);
   if (!options.stop.empty()) options.measure.stop_ns = ParseTime("--stop", options.stop);
+  if (!options.start.empty() && !options.stop.empty() && *options.measure.stop_ns < *options.measure.start_ns) {
+    throw CLI::ValidationError("--stop", "it is before --start");
+  }
   RequireSource(options.measure);
   std::string& failure = options.measure.failure;
   failure.resize(internal::TakeSecretsOut(failure.data(), failure.size()));

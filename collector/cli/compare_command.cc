@@ -22,6 +22,7 @@
 #include "collector/insight/comparison_gate.h"
 #include "collector/insight/paired_change.h"
 #include "collector/insight/run_pieces.h"
+#include "collector/records/loose_json.h"
 #include "collector/writers/terminal_comparison.h"
 #include "fmt/format.h"
 
@@ -62,7 +63,7 @@ std::string AsJson(const Comparison& comparison, const std::vector<JudgedGate>& 
   for (const JudgedGate& gate : gates) {
     document["gates"].push_back({{"gate", gate.text}, {"fell", gate.result.fell}, {"sentence", gate.result.sentence}});
   }
-  return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return JsonText(document, 1) + "\n";
 }
 
 /// What a source's chunks did; `why_not` where they are not there.

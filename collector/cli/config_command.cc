@@ -22,6 +22,7 @@
 #include "collector/cli/installed_sdk.h"
 #include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
+#include "collector/records/loose_json.h"
 #include "crema/version.h"
 #include "nlohmann/json.hpp"
 
@@ -433,7 +434,7 @@ int PrintSettings(const CLI::App& config, const ConfigOptions& options) {
     absl::StrAppend(&all, setting.option, ": ", *value, "\n");
     document[absl::StrCat(setting.option)] = *value;
   }
-  if (options.json) return PrintOut(document.dump(1) + "\n");
+  if (options.json) return PrintOut(JsonText(document, 1) + "\n");
   return PrintOut(asked.empty() ? all : asked);
 }
 

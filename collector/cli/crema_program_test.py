@@ -39,6 +39,8 @@ class Program(unittest.TestCase):
         wrong = [["bogus"], ["show"], ["show", "a", "--color", "pink"], ["show", "a", "--width", "-3"]]
         wrong += [["verdict"], ["verdict", "a", "--fail-on", "no-such-verdict"], ["collect", "-o", "b"]]
         wrong += [["collect", "a"], ["collect", "a", "-o", "b", "--start", "yesterday"], ["doctor", "extra"]]
+        wrong += [["collect", "a", "-o", "b", "--start", "1795288669160497243"]]  # nanoseconds
+        wrong += [["collect", "a", "-o", "b", "--start", "20", "--stop", "10"]]
         for arguments in wrong:
             result = crema(*arguments)
             self.assertEqual(result.returncode, 2, arguments)

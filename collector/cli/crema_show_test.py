@@ -37,6 +37,14 @@ class Show(unittest.TestCase):
         durations = [chunk["duration"] for chunk in self.chunks("--top", "3")]
         self.assertEqual(durations, [0.2, 0.19, 0.19])
 
+    def test_a_name_that_is_not_utf_8_is_shown_as_far_as_it_can_be(self):
+        named = os.path.join(os.fsencode(self.directory), b"caf\xe9")
+        shutil.copytree(os.fsencode(self.records), named)
+        for command in ("show", "verdict"):
+            result = subprocess.run([CREMA, command, named, "--json"], capture_output=True, timeout=60)
+            self.assertEqual((result.returncode, result.stderr), (0, b""))
+            json.loads(result.stdout)
+
     def test_a_program_gets_every_attempt(self):
         exported = crema("export", self.records, "--to", "chunks", "-o", "-")
         self.assertEqual(exported.returncode, 0, exported.stderr)

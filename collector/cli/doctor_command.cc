@@ -21,6 +21,7 @@
 #include "collector/cli/output_options.h"
 #include "collector/cli/run_session.h"
 #include "collector/cli/subcommand.h"
+#include "collector/records/loose_json.h"
 #include "crema/crema.h"
 #include "crema/version.h"
 #include "fmt/format.h"
@@ -176,7 +177,7 @@ struct DoctorOptions {
 int Examine(const DoctorOptions& options) {
   const std::vector<DoctorCheck> checks = CheckMachine();
   const std::optional<GuardCost> cost = MeasureGuardCost();
-  if (options.json) return PrintOut(AsJson(checks, cost).dump(1) + "\n");
+  if (options.json) return PrintOut(JsonText(AsJson(checks, cost), 1) + "\n");
   std::vector<DoctorCheck> shown;
   for (const DoctorCheck& check : checks) {
     if (!options.output.quiet || check.state != CheckState::kGood) shown.push_back(check);

@@ -16,6 +16,7 @@
 #include "collector/cli/plot_output.h"
 #include "collector/cli/subcommand.h"
 #include "collector/history/run_history.h"
+#include "collector/records/loose_json.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 #include "collector/writers/study_tables.h"
 
@@ -57,7 +58,7 @@ int PrintHistory(const HistoryOptions& options) {
   const Json document = HistoryAsJson(*history);
   int done = kDone;
   if (options.json) {
-    done = PrintOut(document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+    done = PrintOut(JsonText(document, 1) + "\n");
   } else if (!options.output.quiet) {
     done = PrintOut(RenderHistory(document, options.rows, StyleFor(STDOUT_FILENO, options.output)));
   }

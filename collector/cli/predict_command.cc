@@ -17,6 +17,7 @@
 #include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
 #include "collector/prediction/prediction.h"
+#include "collector/records/loose_json.h"
 #include "collector/writers/study_tables.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -102,7 +103,7 @@ int PrintPrediction(const PredictOptions& options) {
                                ? NextStep(options.output, fmt::format("crema compare {} AFTER", options.source),
                                           "what the change brought, once it is made and run", style.width)
                                : "";
-  const int printed = PrintOut(options.json ? document.dump(1) + "\n" : RenderPrediction(document, style) + next);
+  const int printed = PrintOut(options.json ? JsonText(document, 1) + "\n" : RenderPrediction(document, style) + next);
   return printed != kDone || prediction.refused.empty() ? printed : kFailed;
 }
 

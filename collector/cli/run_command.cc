@@ -28,6 +28,7 @@
 #include "collector/metrics/measure.h"
 #include "collector/metrics/measurement_directory.h"
 #include "collector/output/output_directory.h"
+#include "collector/records/loose_json.h"
 #include "collector/writers/terminal.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -50,7 +51,7 @@ absl::Status Collect(const RunPlan& plan, RunDirectory* directory) {
   save.claimed = directory->output();
   if (absl::Status saved = SaveMeasurement(*measured, directory->path(), save); !saved.ok()) return saved;
   if (plan.output.quiet) return absl::OkStatus();
-  const std::string text = plan.json ? JsonOf(measured->measurement).dump(1) + "\n"
+  const std::string text = plan.json ? JsonText(JsonOf(measured->measurement), 1) + "\n"
                                      : RenderSummary(measured->measurement, StyleFor(STDERR_FILENO, plan.output));
   std::fputs(text.c_str(), stderr);
   if (plan.json) return absl::OkStatus();
@@ -71,8 +72,12 @@ int CollectGuarded(const RunPlan& plan, RunDirectory* directory) {
   try {
     const absl::Status status = Collect(plan, directory);
     if (status.ok()) return kDone;
-    PrintError(fmt::format("no measurement was made: {}; the records are in {}", std::string(status.message()),
-                           directory->records()));
+    if (access(directory->records().c_str(), F_OK) != 0) {
+      PrintError("no measurement was made: " + directory->records() + " was removed while the command ran");
+    } else {
+      PrintError(fmt::format("no measurement was made: {}; the records are in {}", std::string(status.message()),
+                             directory->records()));
+    }
   } catch (const std::exception& error) {
     PrintError(fmt::format("no measurement was made: {}; the records are in {}", error.what(), directory->records()));
   }

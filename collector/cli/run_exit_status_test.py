@@ -20,6 +20,14 @@ class ExitStatus(RunTestCase):
         self.assertRegex(result.stderr.decode(), r"^crema: no-such-command-anywhere: not found; .*\n$")
         self.assertFalse(self.directory.exists())
 
+    def test_says_that_the_interpreter_of_a_script_is_not_there(self):
+        script = self.out / "script"
+        script.write_bytes(b"#!/bin/sh\r\nexit 0\r\n")
+        script.chmod(0o755)
+        result = self.run_command(str(script))
+        self.assertEqual(result.returncode, 127)
+        self.assertRegex(result.stderr.decode(), r"^crema: .*/script: its interpreter is not there; .*\n$")
+
     def test_is_126_for_a_command_that_cannot_be_executed(self):
         file = self.out / "data.txt"
         file.write_text("no program")
@@ -44,6 +52,11 @@ class ExitStatus(RunTestCase):
         result = self.run_command("sh", "-c", "mkdir $CREMA_DIR/../measurement.json; exit 3")
         self.assertEqual(result.returncode, 3)
         self.assertIn(b"crema: no measurement was made", result.stderr)
+
+    def test_stays_when_the_command_removes_its_records(self):
+        result = self.run_command("sh", "-c", f"rm -rf {self.directory}; exit 5")
+        self.assertEqual(result.returncode, 5)
+        self.assertRegex(result.stderr.decode(), r"^crema: .*records was removed while the command ran\n$")
 
     def test_stays_when_nobody_reads_the_summary(self):
         read_end, write_end = os.pipe()

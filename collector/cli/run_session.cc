@@ -149,6 +149,10 @@ int Become(const std::vector<std::string>& command) {
 }
 
 std::string DescribeExecError(const std::string& command, int exec_errno) {
+  // execve(2): the file is there, and what its first line names is not
+  if (exec_errno == ENOENT && command.find('/') != std::string::npos && access(command.c_str(), F_OK) == 0) {
+    return command + ": its interpreter is not there; check the path in its first line, and that lines end without CR";
+  }
   if (exec_errno == ENOENT) return fmt::format("{}: not found; check the name and PATH", command);
   return fmt::format("{}: cannot be executed ({}); check its permissions and format", command, strerror(exec_errno));
 }

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "collector/cli/subcommand.h"
 #include "collector/measurement/measurement_json.h"
+#include "collector/records/loose_json.h"
 #include "collector/writers/terminal.h"
 #include "nlohmann/json.hpp"
 
@@ -63,7 +64,7 @@ int SaveAndShow(const MeasuredRun& measured, const std::string& directory, SaveO
     if (absl::Status saved = SaveMeasurement(measured, directory, save); !saved.ok()) return ReportFailure(saved);
   }
   if (!kept_as.empty() && !output.quiet) PrintError("the older measurement is kept as " + kept_as);
-  if (json) return PrintOut(JsonOf(measured.measurement).dump(1) + "\n");
+  if (json) return PrintOut(JsonText(JsonOf(measured.measurement), 1) + "\n");
   if (output.quiet) return kDone;
   const TerminalStyle style = StyleFor(STDOUT_FILENO, output);
   return PrintOut(RenderSummary(measured.measurement, style) +

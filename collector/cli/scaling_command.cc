@@ -16,6 +16,7 @@
 #include "collector/cli/plot_output.h"
 #include "collector/cli/subcommand.h"
 #include "collector/prediction/observed_run.h"
+#include "collector/records/loose_json.h"
 #include "collector/scaling/scaling_study.h"
 #include "collector/writers/study_tables.h"
 
@@ -58,7 +59,7 @@ int PrintScaling(const ScalingOptions& options) {
   const absl::StatusOr<ScalingStudy> study = Study(sources);
   if (!study.ok()) return ReportFailure(study.status());
   const Json document = ScalingAsJson(*study);
-  const int printed = PrintOut(options.json ? document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"
+  const int printed = PrintOut(options.json ? JsonText(document, 1) + "\n"
                                             : RenderScaling(document, StyleFor(STDOUT_FILENO, options.output)));
   if (printed != kDone || !study->refused.empty()) return kFailed;
   if (options.chart.path.empty()) return kDone;

@@ -103,7 +103,7 @@ absl::StatusOr<Json> MetricAsJson(const Json& document, const std::string& key) 
 
 absl::StatusOr<std::string> AsJson(const MeasuredSource& source, const ShowOptions& options) {
   const Json document = source.Document();
-  if (options.metrics.empty() && options.tables.empty()) return document.dump(1) + "\n";
+  if (options.metrics.empty() && options.tables.empty()) return JsonText(document, 1) + "\n";
   Json chosen = Json::object();
   for (const std::string& key : options.metrics) {
     absl::StatusOr<Json> metric = MetricAsJson(document, key);
@@ -121,8 +121,8 @@ absl::StatusOr<std::string> AsJson(const MeasuredSource& source, const ShowOptio
     if (!table.ok()) return table.status();
     chosen[name] = *std::move(table);
   }
-  if (chosen.size() == 1) return chosen.front().dump(1) + "\n";  // what was asked for, not a parcel around it
-  return chosen.dump(1) + "\n";
+  if (chosen.size() == 1) return JsonText(chosen.front(), 1) + "\n";  // what was asked for, not a parcel around it
+  return JsonText(chosen, 1) + "\n";
 }
 
 // Behind the summary of a source with a name, and behind the functions, after which most people change something.

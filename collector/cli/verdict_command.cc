@@ -20,6 +20,7 @@
 #include "collector/insight/verdict_table.h"
 #include "collector/insight/verdicts.h"
 #include "collector/metrics/measure.h"
+#include "collector/records/loose_json.h"
 #include "collector/writers/terminal.h"
 #include "nlohmann/json.hpp"
 
@@ -68,7 +69,7 @@ int PrintVerdicts(VerdictOptions options) {
   if (options.json) {
     nlohmann::ordered_json document = {{"headline", headline}, {"verdicts", nullptr}, {"failed_on", fallen}};
     WriteValue(rows, &document["verdicts"]);
-    printed = PrintOut(document.dump(1) + "\n");
+    printed = PrintOut(JsonText(document, 1) + "\n");
   } else if (!options.output.quiet) {
     const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
     const std::string next = options.source.empty() ? ""

@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "collector/exports/formats.h"
+#include "collector/records/loose_json.h"
 #include "collector/sources/prmon/prmon_reader.h"
 #include "collector/sources/process_tree/tree_log_reader.h"
 #include "fmt/format.h"
@@ -210,7 +211,7 @@ PrmonTexts RenderPrmon(const PrmonSeries& series) {
   };
   quantities.erase(std::remove_if(quantities.begin(), quantities.end(), is_unknown), quantities.end());
   const std::vector<Row> rows = RowsOf(series, quantities);
-  return {TableText(series, quantities, rows), Summary(series, quantities, rows).dump(2) + "\n"};
+  return {TableText(series, quantities, rows), JsonText(Summary(series, quantities, rows), 2) + "\n"};
 }
 
 namespace {

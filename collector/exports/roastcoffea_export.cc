@@ -16,6 +16,7 @@
 #include "collector/exports/formats.h"
 #include "collector/measurement/measurement.h"
 #include "collector/measurement/measurement_json.h"
+#include "collector/records/loose_json.h"
 #include "collector/records/sums_so_far.h"
 #include "crema/version.h"
 #include "fmt/format.h"
@@ -483,7 +484,7 @@ absl::Status WriteRoastcoffea(const ExportSource& source, const std::string& dir
                          {"format", "roastcoffea_measurement_v1"},
                          {"written_by", "crema " CREMA_VERSION_STRING}};
   return WriteTextFile(directory + "/metadata.json", [&metadata](TextSink* sink) {
-    sink->Write(metadata.dump(2) + "\n");
+    sink->Write(JsonText(metadata, 2) + "\n");
     return absl::OkStatus();
   });
 }

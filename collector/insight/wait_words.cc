@@ -122,6 +122,22 @@ std::string WaitWords(const Measurement& measurement) {
   return text;
 }
 
+CommonWaits WaitsInCommon(const Measurement& measurement) {
+  const double busy = measurement.Metric("busy_time").value_or(0);
+  const double blocked = busy > 0 ? measurement.Metric("chunk_blocked").value_or(0) / busy : 0;
+  const std::vector<WaitShare> shares = WaitShares(measurement);
+  CommonWaits waits = {"", 0, !shares.empty() || !kWaitForOthersMatters.Holds(blocked)};
+  for (const WaitShare& wait : shares) {
+    const bool is_of_one = kNearlyAllOfIt.Holds(wait.object_share) && (wait.kind == "network" || wait.object == kPipe);
+    const bool is_for_others = is_of_one || (wait.kind == kLocks && !OthersWorked(measurement));
+    if (!is_for_others || !kWaitForOthersMatters.Holds(wait.share * blocked)) continue;
+    waits.words = fmt::format(fmt::runtime(WordsOf(wait.kind)->words_with_object), ObjectWords(wait.object));
+    waits.share = wait.share * blocked;
+    break;
+  }
+  return waits;
+}
+
 std::string_view WaitAdvice(const Measurement& measurement) {
   const std::vector<WaitShare> shares = WaitShares(measurement);
   if (shares.empty() || !kMostOfIt.Holds(shares[0].share) || !kWaitIsSure.Holds(shares[0].error)) return "";

@@ -26,6 +26,14 @@ std::vector<WaitShare> WaitShares(const Measurement& measurement);
 /// not known.
 std::string WaitWords(const Measurement& measurement);
 
+/// Waits that may grow where more chunks run side by side: for locks, for one server, at one pipe.
+struct CommonWaits {
+  std::string words;      ///< "at locks or conditions"; empty: there are none that matter
+  double share = 0;       ///< of the chunks' time, that they took
+  bool is_known = false;  ///< or chunks were hardly blocked
+};
+CommonWaits WaitsInCommon(const Measurement& measurement);
+
 /// What helps against the kind that took most; empty where that is not known.
 std::string_view WaitAdvice(const Measurement& measurement);
 

@@ -210,7 +210,9 @@ std::vector<ObservedWorker> WorkersFor(const ObservedRun& run, const RunChange& 
   if (change.kind == ChangeKind::kAllFromStart) {
     double first = kForever;
     for (const ObservedWorker& worker : workers) first = std::min(first, worker.joined);
-    for (ObservedWorker& worker : workers) worker.joined = first, worker.left = kForever;
+    double began = kForever;
+    for (ObservedWorker& worker : workers) began = std::min(began, worker.began);
+    for (ObservedWorker& worker : workers) worker.began = began, worker.joined = first, worker.left = kForever;
   }
   if (change.kind == ChangeKind::kWithoutWorker) {
     workers.erase(std::remove_if(workers.begin(), workers.end(),
@@ -257,7 +259,7 @@ double LanesAskedFor(const ObservedRun& run, const RunChange& change) {
 // Why nobody knows how long chunks would wait for GPUs then; empty: they do not wait for any, or it is known.
 std::string WhyGpuIsUnknown(const ObservedRun& run, const RunChange& change) {
   const bool is_faster = change.kind == ChangeKind::kFaster || change.kind == ChangeKind::kFasterGpu;
-  const bool has_more_lanes = change.kind != ChangeKind::kWorkers && LanesAskedFor(run, change) > run.lanes();
+  const bool has_more_lanes = change.kind != ChangeKind::kWorkers && HasMoreLanes(run, change);
   if (run.has_uncounted_gpu && (is_faster || has_more_lanes || change.kind == ChangeKind::kWithoutWaiting)) {
     return "chunks may have waited for a GPU, and nobody counted for how long; measure with crema run --gpu";
   }
@@ -269,6 +271,17 @@ std::string WhyGpuIsUnknown(const ObservedRun& run, const RunChange& change) {
   return fmt::format(
       "chunks waited for a GPU for {} of their time, and how long they wait if more of them share it is not known",
       HumanPercent(waiting));
+}
+
+// Why nobody knows how long chunks would wait for one another then; empty: they do not, or it was seen with fewer of
+// them.
+std::string WhyWaitIsUnknown(const ObservedRun& run, const RunChange& change) {
+  const double lanes = LanesAskedFor(run, change);
+  if (run.blocked.slope > 0 || run.common_waits.words.empty() || lanes == 0 || lanes == run.lanes()) return "";
+  return fmt::format(
+      "chunks waited {} for {} of their time, and how long they wait if another number runs side by side is not "
+      "known; compare runs with crema scaling",
+      run.common_waits.words, HumanPercent(run.common_waits.share));
 }
 
 struct FasterSection {
@@ -294,6 +307,17 @@ FasterSection Faster(const ObservedChunk& chunk, const SectionOnGpu& on_gpu, con
 }
 
 }  // namespace
+
+double ChangedRun::CoreSeconds(double wall_time) const {
+  double sum = 0;
+  for (const ObservedWorker& worker : workers) {
+    const double stop = worker.left < kForever ? std::min(worker.left, wall_time) : wall_time - worker.after;
+    sum += worker.cores * std::max(0.0, stop - worker.began);
+  }
+  return sum;
+}
+
+bool HasMoreLanes(const ObservedRun& run, const RunChange& change) { return LanesAskedFor(run, change) > run.lanes(); }
 
 std::string RunChange::Text() const {
   switch (kind) {
@@ -327,7 +351,9 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
   if (LanesAskedFor(run, change) > std::max<double>(kMostLanes, run.lanes())) {
     return absl::InvalidArgumentError("more than 100,000 chunks at once are not replayed");
   }
-  if (const std::string why = WhyGpuIsUnknown(run, change); !why.empty()) return absl::FailedPreconditionError(why);
+  for (const std::string& why : {WhyGpuIsUnknown(run, change), WhyWaitIsUnknown(run, change)}) {
+    if (!why.empty()) return absl::FailedPreconditionError(why);
+  }
   std::vector<ObservedChunk> chunks = run.chunks;
   std::vector<Line> lines = LinesOf(run);
   const ObservedRun* drawn_from = &run;
@@ -364,8 +390,8 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
 
   ChangedRun changed;
   ReplaySetup& setup = changed.setup;
-  const std::vector<ObservedWorker> workers = WorkersFor(run, change);
-  for (const ObservedWorker& worker : workers) {
+  changed.workers = WorkersFor(run, change);
+  for (const ObservedWorker& worker : changed.workers) {
     changed.cores += worker.cores;
     for (int i = 0; i < worker.lanes; ++i) setup.lanes.push_back({worker.joined, worker.left});
   }

@@ -36,10 +36,17 @@ using ChangeKind = RunChange::Kind;
 
 struct ChangedRun {
   ReplaySetup setup;
-  double cores = 0;        ///< that the lanes have
+  double cores = 0;  ///< that the lanes have
+  std::vector<ObservedWorker> workers;
   double cpu_seconds = 0;  ///< of all chunks, each at most its duration
   bool cpu_known = true;
+
+  /// That the workers' cores were there, from their start to their end, in a run of so many seconds.
+  double CoreSeconds(double wall_time) const;
 };
+
+/// Whether the change asks for more chunks at once than the run had.
+bool HasMoreLanes(const ObservedRun& run, const RunChange& change);
 
 /// `seed` 0: durations as they were measured. Else each chunk has the ratio to its expected duration of a chunk of its
 /// dataset that is drawn anew: another run of the same. Errors: what the run does not tell.

@@ -181,10 +181,13 @@ void SetWorkers(const Measurement& measurement, ObservedRun* run) {
     worker.joined = steps[i].empty() ? 0 : steps[i].front().first;
     worker.cores = worker.lanes;
     worker.left = kForever;
+    worker.began = worker.joined;
     for (const WorkerRow& row : measurement.workers) {
       if (row.name.str() != worker.name && row.process.str() != worker.name) continue;
       if (row.cores.value_or(0) > 0) worker.cores = *row.cores;
+      worker.began = std::clamp(row.start.value_or(worker.joined), 0.0, worker.joined);
       const double stop = row.stop.value_or(kForever);
+      worker.after = std::max(0.0, run->wall_time - stop);
       // It left while there was work to begin. One that ended when nothing was left to begin would have stayed for it.
       if (stop < last_start - kShareOfABarrier * run->wall_time) worker.left = stop;
     }
@@ -288,6 +291,7 @@ ObservedRun RunObserver::Finish(const Measurement& measurement) {
   SetOpen(&run);
   SetBlocked(measurement, &run);
   SetSectionOnGpu(measurement, section_, &run);
+  run.common_waits = WaitsInCommon(measurement);
   return run;
 }
 

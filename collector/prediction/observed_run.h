@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/insight/wait_words.h"
 #include "collector/measurement/measurement.h"
 #include "collector/sources/attempt_stream.h"
 
@@ -42,6 +43,8 @@ struct ObservedChunk {
 /// Lanes that begin and end together.
 struct ObservedWorker {
   std::string name;
+  double began = 0;   ///< since the run's start
+  double after = 0;   ///< of the run, that it did not live, where it stayed to the end
   double joined = 0;  ///< when its first chunk could begin, since the run's start
   double left = 0;    ///< infinite where it stayed to the end
   double cores = 1;
@@ -73,6 +76,7 @@ struct ObservedRun {
   BlockedByLanes blocked;
   SectionOnGpu section_on_gpu;
   bool has_uncounted_gpu = false;     ///< chunks may have waited for one, and nobody knows for how long
+  CommonWaits common_waits;           ///< which the replay of more chunks at once cannot know
   double coverage = 0;                ///< chunks that are here over all that were begun
   std::string why_not;                ///< not empty: this run cannot be replayed
   std::vector<std::string> sections;  ///< paths that were seen, for messages

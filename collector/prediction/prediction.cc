@@ -23,6 +23,10 @@ constexpr double kMostMissedSeconds = 0.2;
 constexpr size_t kFewestChunks = 8;
 constexpr double kReplayedChunks = 4e5;  // in all, for one range: a page has seven
 constexpr double kSecondsOfAnHour = 3600;
+constexpr char kWaitsAreNotKnown[] =
+    "It is not known whether chunks wait for one another, for a lock or a server. If they do, more of them at once "
+    "take "
+    "longer than this. crema run --waits shows what they wait for.";
 constexpr uint64_t kFewestReplays = 8, kMostReplays = 200;
 
 std::string WhyRefused(const ObservedRun& run, double replayed) {
@@ -38,7 +42,7 @@ std::string WhyRefused(const ObservedRun& run, double replayed) {
 PredictedRow FiguresOf(const ChangedRun& changed, const ReplayResult& result) {
   PredictedRow row;
   row.wall_time.value = result.wall_time;
-  row.core_seconds.value = result.lane_seconds * changed.cores / static_cast<double>(changed.setup.lanes.size());
+  row.core_seconds.value = changed.CoreSeconds(result.wall_time);
   row.cpu_known = changed.cpu_known;
   row.cpu.value = changed.cpu_known ? std::min(changed.cpu_seconds, result.busy) : result.busy;
   row.waiting.value = result.busy - row.cpu.value;
@@ -123,7 +127,11 @@ Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes
   if (!prediction.refused.empty()) return prediction;
   const double missed = run.wall_time > 0 ? std::abs(prediction.replayed / run.wall_time - 1) : 0;
   prediction.blocked_slope = run.blocked.slope;
-  for (const RunChange& change : changes) prediction.rows.push_back(RowOf(run, change, missed));
+  for (const RunChange& change : changes) {
+    prediction.rows.push_back(RowOf(run, change, missed));
+    if (!prediction.rows.back().why_not.empty() || !HasMoreLanes(run, change)) continue;
+    prediction.waits_are_known = run.common_waits.is_known || run.blocked.slope > 0;
+  }
   return prediction;
 }
 
@@ -164,6 +172,7 @@ Json PredictionJson(const Prediction& prediction) {
           {"replayed", {{"wall_time", replayed ? Json(prediction.replayed) : Json()}}},
           {"predicted", std::move(rows)},
           {"blocked_slope", prediction.blocked_slope > 0 ? Json(prediction.blocked_slope) : Json()},
+          {"not_known", prediction.waits_are_known ? Json() : Json(kWaitsAreNotKnown)},
           {"refused", prediction.refused.empty() ? Json() : Json(prediction.refused)}};
 }
 

@@ -37,8 +37,9 @@ struct Prediction {
   double measured = 0;
   double replayed = 0;
   std::vector<PredictedRow> rows;
-  double blocked_slope = 0;  ///< `ObservedRun::blocked`: with other lanes, chunks were taken to be blocked so
-  std::string refused;       ///< not empty: there are no rows, for this reason
+  double blocked_slope = 0;     ///< `ObservedRun::blocked`: with other lanes, chunks were taken to be blocked so
+  bool waits_are_known = true;  ///< else chunks may wait for one another, and nobody knows what for
+  std::string refused;          ///< not empty: there are no rows, for this reason
 };
 
 /// Refuses where the replay of the run as it was misses the measured time by more than 3 % and 0.2 s, where less than
@@ -47,7 +48,7 @@ Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes
 
 /// `{"measured": {"wall_time"}, "replayed": {"wall_time"}, "predicted": [{"change", "wall_time", "low", "high",
 /// "core_seconds", "core_hours", "busy_share", "efficiency", "budget", "ranges", "not_told"}], "blocked_slope",
-/// "refused"}`. `ranges` has `low` and `high` of what has none beside it.
+/// "not_known", "refused"}`. `ranges` has `low` and `high` of what has none beside it.
 nlohmann::ordered_json PredictionJson(const Prediction& prediction);
 
 /// The section in which owners spent most of their own time; empty: the run has none.

@@ -66,10 +66,15 @@ class MadeRun {
     gpu_work_ = work;
   }
 
+  /// Each worker begins with the run.
+  void StartWorkersWithTheRun() { starts_with_the_run_ = true; }
   /// Each worker ends after its own last chunk.
   void EndWorkersAlone() { ends_alone_ = true; }
   /// A GPU was busy, and nobody counted what it did for the chunks.
   void UseUncountedGpu() { uncounted_ = true; }
+
+  /// The chunks were blocked for this share of their time; `kind`: what samples showed, empty for nothing.
+  void Block(double share, const std::string& kind) { blocked_ = share, wait_ = kind; }
 
   /// `blocked_slope`: as the document's `contention` has it.
   ObservedRun Finish(double blocked_slope = 0) {
@@ -77,6 +82,7 @@ class MadeRun {
     for (size_t i = 0; i < processes_.size(); ++i) {
       const double stop = ends_alone_ ? *std::max_element(free_[i].begin(), free_[i].end()) : end_;
       workers.push_back({{"name", processes_[i].worker}, {"cores", free_[i].size()}, {"stop", stop}});
+      if (starts_with_the_run_) workers.back()["start"] = 0;
     }
     const auto count = static_cast<double>(number_);
     if (gpu_wait_ > 0) {
@@ -87,7 +93,18 @@ class MadeRun {
     }
     return observer_.Finish(MeasurementOf(
         {{"run", {{"start_ns", kEpoch}}},
-         {"metrics", {{"wall_time", end_}, {"gpu_utilization", uncounted_ ? Json(0.5) : Json()}}},
+         {"metrics",
+          {{"wall_time", end_},
+           {"gpu_utilization", uncounted_ ? Json(0.5) : Json()},
+           {"busy_time", 100},
+           {"chunk_blocked", 100 * blocked_}}},
+         {"waits",
+          {{{"kind", wait_.empty() ? "not known" : wait_},
+            {"seconds", 100 * blocked_},
+            {"share", 1},
+            {"low", wait_.empty() ? Json() : Json(0.9)},
+            {"high", wait_.empty() ? Json() : Json(1)},
+            {"samples", 100}}}},
          {"sections", sections_},
          {"workers", workers},
          {"contention",
@@ -101,7 +118,9 @@ class MadeRun {
   std::vector<AttemptProcess> processes_;
   std::vector<std::vector<double>> free_;
   double end_ = 0;
-  bool ends_alone_ = false, uncounted_ = false;
+  bool starts_with_the_run_ = false, ends_alone_ = false, uncounted_ = false;
+  double blocked_ = 0;
+  std::string wait_;
   Json sections_ = Json::array();
   double gpu_wait_ = 0, gpu_spin_ = 0, gpu_work_ = 0, section_seconds_ = 0;
   int64_t number_ = 0;
@@ -197,6 +216,36 @@ TEST(Prediction, HowMoreChunksShareAGpuIsNotKnown) {
     EXPECT_EQ(Only(run, {kind, 1, ""}).why_not, "");
   }
   EXPECT_EQ(Only(run, {ChangeKind::kWorkers, 2, ""}).why_not, "") << "a worker brings its own";
+}
+
+ObservedRun BlockedRun(double share, const std::string& kind, double slope = 0) {
+  MadeRun made;
+  made.AddWorker("w", 2);
+  for (int i = 0; i < 200; ++i) made.AddChunk(0, 0.1, 0.05, 1000);
+  made.Block(share, kind);
+  return made.Finish(slope);
+}
+
+TEST(Prediction, HowAnotherNumberOfChunksSharesALockIsNotKnown) {
+  const ObservedRun run = BlockedRun(0.5, "lock or condition");
+  for (const double lanes : {1, 4}) {
+    const std::string why = Only(run, {ChangeKind::kLanes, lanes, ""}).why_not;
+    EXPECT_EQ(why.find("chunks waited at locks or conditions for 50 %"), 0u) << why;
+  }
+  EXPECT_EQ(Only(run, {ChangeKind::kLanes, 2, ""}).why_not, "");
+  EXPECT_EQ(Only(run, {ChangeKind::kLongestFirst, 0, ""}).why_not, "");
+  const ObservedRun seen = BlockedRun(0.5, "lock or condition", 0.01);
+  EXPECT_EQ(Only(seen, {ChangeKind::kLanes, 4, ""}).why_not, "") << "it was seen with fewer of them";
+}
+
+TEST(Prediction, SaysThatNobodyKnowsWhetherChunksWaitForOneAnother) {
+  const auto is_known = [](const ObservedRun& run, double lanes) {
+    return Predict(run, {{ChangeKind::kLanes, lanes, ""}}).waits_are_known;
+  };
+  EXPECT_TRUE(is_known(BlockedRun(0.04, ""), 4)) << "they were hardly blocked";
+  EXPECT_FALSE(is_known(BlockedRun(0.5, ""), 4));
+  EXPECT_TRUE(is_known(BlockedRun(0.5, ""), 1)) << "fewer wait less";
+  EXPECT_TRUE(is_known(BlockedRun(0.5, "sleep"), 4));
 }
 
 TEST(Prediction, AGpuThatNobodyCountedIsNotPredicted) {
@@ -435,6 +484,18 @@ TEST(Prediction, TheBudgetOfTheLanesAddsUp) {
     EXPECT_GE(row.cpu.high, row.cpu.value);
   }
   EXPECT_NEAR(Only(run, {ChangeKind::kFaster, 2, "select"}).cpu.value, 100 * 0.04 * 0.75, 0.01);
+}
+
+TEST(Prediction, CoresAreThereFromTheStartOfTheirWorkers) {
+  MadeRun made;
+  made.AddWorker("w", 2, 10);
+  made.StartWorkersWithTheRun();
+  for (int i = 0; i < 100; ++i) made.AddChunk(0, 0.1, 0.1, 1000);
+  const ObservedRun run = made.Finish();
+  EXPECT_NEAR(Only(run, {ChangeKind::kLongestFirst, 0, ""}).core_seconds.value, 2 * run.wall_time, 0.1);
+  const PredictedRow row = Only(run, {ChangeKind::kCores, 4, ""});
+  EXPECT_NEAR(row.wall_time.value, 12.5, 0.2);
+  EXPECT_NEAR(row.core_seconds.value, 4 * row.wall_time.value, 0.1);
 }
 
 TEST(Prediction, FewChunksLeaveNoRangeSoNoNumber) {

@@ -34,4 +34,8 @@ const Json& ListField(const Json& object, std::string_view key) {
   return field.is_array() ? field : kEmptyList;
 }
 
+std::string JsonText(const nlohmann::ordered_json& json, int indent) {
+  return json.dump(indent, ' ', /*ensure_ascii=*/false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 }  // namespace crema

@@ -22,6 +22,9 @@ std::string TextField(const nlohmann::ordered_json& object, std::string_view key
 /// A member as a list; an empty list where it is anything else.
 const nlohmann::ordered_json& ListField(const nlohmann::ordered_json& object, std::string_view key);
 
+/// As text, each level further in by so much; -1: in one line. What is not UTF-8, as a path may be, becomes U+FFFD.
+std::string JsonText(const nlohmann::ordered_json& json, int indent = -1);
+
 }  // namespace crema
 
 #endif  // CREMA_COLLECTOR_RECORDS_LOOSE_JSON_H_

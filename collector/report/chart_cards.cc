@@ -122,7 +122,7 @@ size_t RowsOf(const nlohmann::ordered_json& spec, const std::string& field) {
   std::set<std::string> rows;
   const nlohmann::ordered_json& values = Field(Field(spec, "data"), "values");
   for (const auto& row : values) {
-    if (row.is_object() && row.contains(field)) rows.insert(row[field].dump());
+    if (row.is_object() && row.contains(field)) rows.insert(JsonText(row[field]));
   }
   return rows.size();
 }

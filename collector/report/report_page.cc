@@ -9,6 +9,7 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/run_head.h"
 #include "collector/insight/tree_figures.h"
+#include "collector/records/loose_json.h"
 #include "collector/report/html.h"
 #include "collector/report/page_assets.h"
 #include "crema/version.h"
@@ -175,7 +176,7 @@ struct ChartSize {
 std::vector<ChartSize> LargestFirst(const std::vector<PageChart>& charts) {
   std::vector<ChartSize> sizes;
   for (size_t i = 0; i < charts.size(); ++i) {
-    if (!charts[i].chart.spec.is_null()) sizes.push_back({charts[i].chart.spec.dump().size(), i});
+    if (!charts[i].chart.spec.is_null()) sizes.push_back({JsonText(charts[i].chart.spec).size(), i});
   }
   std::sort(sizes.begin(), sizes.end(), [](const ChartSize& a, const ChartSize& b) {
     return std::tie(a.bytes, a.index) > std::tie(b.bytes, b.index);

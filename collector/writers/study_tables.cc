@@ -148,6 +148,9 @@ std::string RenderPrediction(const Json& prediction, const TerminalStyle& style)
     rows.push_back(std::move(shown));
   }
   if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PredictionColumns())), style, &text);
+  if (const std::string not_known = TextField(prediction, "not_known"); !not_known.empty()) {
+    AddNote(not_known, style, &text);
+  }
   for (size_t begin = 0; begin < not_told.size();) {
     const size_t end = not_told.find('\n', begin);
     AddNote("not predicted for " + not_told.substr(begin, end - begin), style, &text);

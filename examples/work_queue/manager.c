@@ -5,7 +5,7 @@
  *
  * With a NAME it reports to the catalog at CATALOG_HOST, CATALOG_PORT once a minute.
  * It asks for the log of transactions that crema reads, and sets for each task where to record. Work Queue's library
- * has the GNU General Public License 2: you may pass on a program that links it, as this one, under that licence only. */
+ * has the GNU General Public License 2: pass on programs that link it, as this one, under that licence only. */
 #include <stdio.h>
 #include <string.h>
 

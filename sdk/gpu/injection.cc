@@ -27,6 +27,7 @@ namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 18;
 constexpr int kKeptBuffers = 16;
+constexpr int kLongestFlushSeconds = 1;
 constexpr timespec kFlushInterval = {0, 200000000};
 /// The device may complete work long after the last call.
 constexpr int kFlushesAfterCalls = 20;
@@ -136,6 +137,19 @@ void WatchOthers() {
   RedirectCalls(g_cupti_name, kRegisterCallbacks, reinterpret_cast<void*>(RegisterCallbacksOfOther));
 }
 
+/// One flush after another: the last one of the program must not come back while another thread still delivers records.
+void FlushAll(std::uint32_t flag) {
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  timespec until{};
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += kLongestFlushSeconds;
+  const bool is_locked =
+      flag == kForcedFlush ? pthread_mutex_timedlock(&mutex, &until) == 0 : pthread_mutex_trylock(&mutex) == 0;
+  if (!is_locked && flag != kForcedFlush) return;  // another thread does it
+  g_cupti.activity_flush_all(flag);
+  if (is_locked) pthread_mutex_unlock(&mutex);
+}
+
 void LockList() { pthread_mutex_lock(&g_list_mutex); }
 void UnlockList() { pthread_mutex_unlock(&g_list_mutex); }
 
@@ -154,7 +168,7 @@ void FlushAtIntervals() {
     since = ClockReadings() != readings ? 0 : since + 1;
     readings = ClockReadings();
     if (since > kFlushesAfterCalls) continue;
-    g_cupti.activity_flush_all(0);
+    FlushAll(0);
     if (readings > g_readings_at_buffer.load() + kMostReadingsWithoutBuffer && g_is_counting.exchange(false)) {
       Stop(kTakenOver, g_last_buffer_ns.load());
     }
@@ -277,7 +291,7 @@ const char* StartWithAny() {
 
 void Flush(bool is_last) noexcept {
   if (getpid() != g_pid || !g_is_counting.load()) return;
-  g_cupti.activity_flush_all(is_last ? kForcedFlush : 0);
+  FlushAll(is_last ? kForcedFlush : 0);
   if (!is_last || !g_is_counting.exchange(false)) return;
   GiveUpWaiting();
 }

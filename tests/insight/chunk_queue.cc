@@ -40,7 +40,9 @@ double ThreadCpuSeconds() {
 
 void Work(double seconds, double cpu_share) {
   const double until = ThreadCpuSeconds() + seconds * cpu_share;
-  while (ThreadCpuSeconds() < until) {
+  while (ThreadCpuSeconds() < until) {  // a system call: seldom, or it is most of the work
+    for (volatile int step = 0; step < 20000; step = step + 1) {
+    }
   }
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds * (1 - cpu_share)));
 }
