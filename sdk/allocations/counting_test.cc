@@ -18,7 +18,7 @@ constexpr int kBlocks = 100;
 alignas(64) char g_blocks[kBlocks][64];
 jmp_buf g_before;
 bool g_leaves = false;
-/// What happens while a block is counted: a signal, say.
+/// Called while a block is counted, as a signal handler may be.
 void (*g_meanwhile)() = nullptr;
 
 std::size_t SizeOf(void*) {
@@ -68,7 +68,7 @@ TEST_F(Counting, CountsEachBlock) {
   EXPECT_EQ(NewBlocksLost(), 0);
 }
 
-// As a handler of a signal does by siglongjmp(3).
+// As a signal handler does by siglongjmp(3).
 TEST_F(Counting, GoesOnAfterTheThreadWasTakenOutOfIt) {
   g_leaves = true;
   if (setjmp(g_before) == 0) SawBlock(kAllocator, g_blocks[0]);

@@ -12,7 +12,7 @@ namespace crema {
 namespace allocations {
 namespace {
 
-/// Runs `work` on the CPU that the test is on, at a real-time priority; gives whether it may.
+/// Runs `work` on the CPU of the test, at a real-time priority. Returns whether this is permitted.
 bool RunAtPriority(int priority, const std::function<void()>& work) {
   bool may = true;
   std::thread thread([&] {
@@ -38,8 +38,8 @@ TEST(PriorityLock, IsHadByAThreadThatKeepsItsHolderFromRunning) {
   PriorityLock lock;
   std::atomic<bool> wants{false}, has_tried{false};
   bool had = false;
-  // One CPU: each thread runs until it waits, and then only if none of higher priority can. The one in the middle holds
-  // nothing and never waits, as another part of the program may do.
+  // There is one CPU: a thread runs only while no thread of higher priority can. The thread in the middle holds no lock
+  // and never waits, as another part of the program may do.
   RunAtPriority(10, [&] {
     ASSERT_TRUE(lock.Lock());
     std::thread high([&] {

@@ -1,4 +1,4 @@
-// Heap allocations of a thread, counted by standing in for malloc(3) and its kin in this program.
+// Counts the heap allocations of a thread: replaces malloc(3) and its relatives in this program.
 #ifndef CREMA_SDK_BENCHMARKS_ALLOCATION_COUNT_H_
 #define CREMA_SDK_BENCHMARKS_ALLOCATION_COUNT_H_
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kBatch = 64;
 
-/// So that every repetition begins with the same file: its first thread empties it before the others start.
+/// Makes every repetition begin with the same file: its first thread empties the file before the others start.
 bool Empty(const benchmark::State& state, const std::string& path) {
   return state.thread_index() != 0 || truncate(path.c_str(), 0) == 0;
 }

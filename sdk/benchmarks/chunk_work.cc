@@ -74,7 +74,7 @@ bool RawChunk::Run() {
   struct stat status {};
   rlimit limit{};
   rusage usage{};
-  // Begin: RSS, I/O, run delay, CPU time; is the log still ours, and how long may it be; the line.
+  // Begin: RSS, I/O, run delay, CPU time; whether the log is still crema's, and how long it may be; the line.
   bool good = statm_.Read(kStatmBytes) && getrusage(RUSAGE_THREAD, &usage) == 0 && schedstat_.Read(kSchedstatBytes);
   good = ReadClock(CLOCK_THREAD_CPUTIME_ID) >= 0 && good;
   good = fstat(log_, &status) == 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 && good;
@@ -85,7 +85,7 @@ bool RawChunk::Run() {
   good = ReadClock(CLOCK_THREAD_CPUTIME_ID) >= 0 && good;
   good = schedstat_.Read(kSchedstatBytes) && statm_.Read(kStatmBytes) && good;
   good = getrusage(RUSAGE_THREAD, &usage) == 0 && good;
-  // What children, threads without guards, and the sampler used.
+  // CPU time of children, of threads without guards, and of the sampler.
   good = getrusage(RUSAGE_CHILDREN, &usage) == 0 && ReadClock(CLOCK_THREAD_CPUTIME_ID) >= 0 && good;
   good = ReadClock(CLOCK_PROCESS_CPUTIME_ID) >= 0 && good;
   good = fstat(log_, &status) == 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 && good;

@@ -25,8 +25,8 @@ LineSizes SizesOfLastChunk(const std::string& log_path);
 std::string FindLog(const std::string& directory);
 
 /// The 16 system calls that `RecordChunk` made when targets were set (22 November 2026), with the same sizes, on a file
-/// in the same directory. They stay as they are: what recording asks for since then counts as its own, and so does what
-/// it saves. One object a thread, as the SDK keeps one set of descriptors a thread; the log is shared.
+/// in the same directory. They do not change: calls that recording has added or saved since then count as its own.
+/// There is one object for each thread, as the SDK keeps one set of descriptors for each thread; the log is shared.
 /// `chunk_work_test` says in which calls the two differ.
 class RawChunk {
  public:

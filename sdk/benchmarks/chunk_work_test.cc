@@ -39,7 +39,7 @@ std::vector<std::string> Texts(const SystemCallTrace& trace) {
   return texts;
 }
 
-/// The lengths of lines differ with the digits of times: they are compared apart.
+/// The lengths of lines depend on the digits of times, so they are compared separately.
 std::vector<std::string> WithoutWriteSizes(std::vector<std::string> calls) {
   for (std::string& call : calls) {
     if (call.rfind("write(", 0) == 0) call = "write";
@@ -47,7 +47,7 @@ std::vector<std::string> WithoutWriteSizes(std::vector<std::string> calls) {
   return calls;
 }
 
-/// Of a chunk in the steady state, of a process that records into `directory`.
+/// The calls of a chunk in the steady state of a process that records into `directory`.
 SystemCallTrace TraceOfRecord(const std::string& directory) {
   return TraceSystemCalls(
       [&directory] {
@@ -116,8 +116,9 @@ TEST(WholeChunk, AllocatesNothingWhenNamesComeBackThatWereForgotten) {
   EXPECT_EQ(line.find("\"path\":\"cluster"), std::string::npos) << line;
 }
 
-/// Without those for the CPU time of children, of threads without guards and of the sampler as the chunk begins. A
-/// chunk that begins right after another has ended makes them not; while calls are traced, nothing comes right after.
+/// Without the calls at the begin of the chunk for the CPU time of children, of threads without guards and of the
+/// sampler. A chunk that begins right after another one does not make them; while calls are traced, no chunk begins
+/// right after another.
 std::vector<std::string> WithoutFirstUnannounced(std::vector<std::string> calls) {
   const std::vector<std::string> readings = {"getrusage", "clock_gettime", "clock_gettime"};
   const auto first = std::search(calls.begin(), calls.end(), readings.begin(), readings.end());

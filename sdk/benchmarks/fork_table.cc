@@ -23,13 +23,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A log, the file that keeps room for it, and what three threads read in /proc.
+/// A log, the file that reserves room for it, and the files in /proc that three threads read.
 constexpr int kDescriptors = 8;
 constexpr int kForks = 4000;
 
 struct Kind {
   const char* name;
-  /// A copy of `fd` in this kind's place; -1: not to be had here.
+  /// A copy of `fd` in this kind's place; -1 if this is not possible here.
   int (*copy)(int fd);
   std::vector<double> fork_us = {};   ///< of the call, in the parent
   std::vector<double> whole_us = {};  ///< until the child has ended

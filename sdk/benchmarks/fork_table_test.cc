@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// What `fork_table` prints, and its status.
+/// The output of `fork_table`, and its exit status.
 std::string RunTable(const std::string& arguments, int* exit_status) {
   std::string output;
   FILE* pipe = popen(("sdk/benchmarks/fork_table " + arguments + " 2>&1").c_str(), "r");

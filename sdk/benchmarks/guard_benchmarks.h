@@ -1,4 +1,4 @@
-// The guards, and beside each the least that it could cost.
+// The guards, each with the least that it could cost.
 #ifndef CREMA_SDK_BENCHMARKS_GUARD_BENCHMARKS_H_
 #define CREMA_SDK_BENCHMARKS_GUARD_BENCHMARKS_H_
 
@@ -9,7 +9,7 @@ namespace crema_benchmarks {
 /// Registers the benchmarks of all guards but the chunk. Recording must be on when they run; one switches it off and,
 /// with these options, on again.
 void RegisterGuards(const crema::Options& recording);
-/// Registers what they are compared with.
+/// Registers the benchmarks that they are compared with.
 void RegisterGuardLimits();
 
 }  // namespace crema_benchmarks

@@ -1,10 +1,10 @@
-// What each guard costs, beside the least that it could cost, measured in the same run.
+// Measures what each guard costs, and the least that it could cost, in the same run.
 //
 //     bazel run //sdk/benchmarks:guard_table
 //     bazel run //sdk/benchmarks:guard_table -- --directory=/dev/shm --benchmark_repetitions=31
 //
-// Takes google-benchmark's options too. Ends with status 0 whether targets are met or not: it measures, on a machine
-// that may be busy.
+// Also takes google-benchmark's options. The exit status is 0 whether targets are met or not, because the machine may
+// be busy.
 #include <benchmark/benchmark.h>
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kMostThreads = 64;
 constexpr int kSpins = 10000;
-/// Below this share of common time the threads hardly met, and what they share costs too little.
+/// If the threads ran together for less than this share of the time, shared resources cost too little.
 constexpr double kLeastOverlap = 0.8;
 
 std::atomic<int> g_arrived{0};

@@ -1,4 +1,4 @@
-// MeasureBatch: one timed batch of an operation, and whether anything came between.
+// MeasureBatch: one timed batch of an operation, and whether anything disturbed it.
 #ifndef CREMA_SDK_BENCHMARKS_MEASURED_BATCH_H_
 #define CREMA_SDK_BENCHMARKS_MEASURED_BATCH_H_
 
@@ -22,7 +22,7 @@ void Rendezvous(int threads);
 void NoteBatch(int thread, std::chrono::steady_clock::time_point start, std::chrono::steady_clock::time_point stop);
 bool Overlapped(int threads);
 
-/// The one place that calls the operation, so that it is compiled into its loop.
+/// The only place that calls the operation, so that the compiler inlines it into the loop.
 template <class Operation>
 __attribute__((noinline)) void Repeat(int times, Operation& operation) {
   for (int i = 0; i < times; ++i) operation();

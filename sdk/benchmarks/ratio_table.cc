@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kFewestUndisturbed = 5;
 constexpr double kNoTarget = 0;
 constexpr double kOffNanoseconds = 2;
-/// Four medians enter the comparison of two threads with one; this much is theirs.
+/// The comparison of two threads with one uses four medians; this allows for their noise.
 constexpr double kScalingNoise = 1.05;
 
 struct Comparison {
@@ -120,7 +120,7 @@ int PrintRatios(const RepetitionCollector& measured) {
   if (FindCosts(measured, "section_off", 1, &guard)) {
     missed += PrintRow("section, recording off (limit in ns)", guard, {kOffNanoseconds, kOffNanoseconds}, 1) ? 0 : 1;
   }
-  // What two threads cost the kernel alone is the write limit: crema may add nothing to it.
+  // The limit is the slowdown of the bare system calls on two threads; crema may add nothing to it.
   Costs calls_of_one;
   Costs calls_of_two;
   if (FindCosts(measured, "chunk_calls", 1, &calls_of_one) && FindCosts(measured, "chunk_calls", 2, &calls_of_two) &&

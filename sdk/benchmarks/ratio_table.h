@@ -16,14 +16,14 @@ struct Repetitions {
   std::vector<double> undisturbed;
   std::vector<double> all;
 
-  /// Those to judge by: the undisturbed ones, unless there are too few.
+  /// The repetitions to judge by: the undisturbed ones, unless there are too few.
   const std::vector<double>& used() const;
 };
 
 double Median(std::vector<double> values);
 double Least(const std::vector<double>& values);
 
-/// Keeps what was measured instead of printing it.
+/// Keeps the results instead of printing them.
 class RepetitionCollector : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context& context) override;

@@ -1,4 +1,4 @@
-// What the hardware and the kernel charge for: the limits that guards are compared with.
+// The costs of the hardware and the kernel, with which guards are compared.
 #ifndef CREMA_SDK_BENCHMARKS_RAW_READINGS_H_
 #define CREMA_SDK_BENCHMARKS_RAW_READINGS_H_
 
@@ -34,14 +34,14 @@ inline std::uint64_t RawClock() {
 #endif
 }
 
-/// Two raw clock reads and a store: the least that can be known of a section.
+/// Two raw clock reads and a store: the least that a section needs.
 inline void ReadClockTwice(volatile std::uint64_t* stored) {
   const std::uint64_t start = RawClock();
   asm volatile("" ::: "memory");
   *stored = RawClock() - start;
 }
 
-/// A file under /proc on a descriptor that is kept, as it was read: bytes unparsed.
+/// Reads a file under /proc on a kept descriptor, without parsing it.
 class KeptFile {
  public:
   explicit KeptFile(const char* path) : descriptor_(open(path, O_RDONLY | O_CLOEXEC)) {}

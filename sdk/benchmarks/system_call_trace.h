@@ -1,4 +1,4 @@
-// The system calls that a function makes, seen by ptrace(2): no root, no strace needed.
+// Traces the system calls of a function by ptrace(2). It needs neither root nor strace.
 #ifndef CREMA_SDK_BENCHMARKS_SYSTEM_CALL_TRACE_H_
 #define CREMA_SDK_BENCHMARKS_SYSTEM_CALL_TRACE_H_
 

@@ -31,7 +31,7 @@ class UnnamedFile {
   std::FILE* file_;
 };
 
-/// For the standard error: recording writes into no file that is put in its place.
+/// For the standard error: recording never writes into a file that replaced it.
 class RoomyPipe {
  public:
   RoomyPipe() {
@@ -46,7 +46,7 @@ class RoomyPipe {
   RoomyPipe(const RoomyPipe&) = delete;
   RoomyPipe& operator=(const RoomyPipe&) = delete;
   int descriptor() const { return ends_[1]; }
-  /// What is in it now; who wrote it has ended.
+  /// The contents; the writer has ended.
   std::string Text() const {
     std::string text;
     char part[4096];
@@ -99,7 +99,7 @@ ChildResult RunInChild(const Environment& environment, const std::function<void(
                              "PMI_RANK"}) {
       unsetenv(name);
     }
-    // every test again, beside what looks into its threads
+    // runs every test again while crema looks into its threads
     if (const char* hertz = getenv("CREMA_TEST_STACKS"); hertz != nullptr) setenv("CREMA_STACKS", hertz, 1);
     if (const char* hertz = getenv("CREMA_TEST_WAITS"); hertz != nullptr) setenv("CREMA_WAITS", hertz, 1);
     if (getenv("CREMA_TEST_ALLOCATIONS") != nullptr) setenv("CREMA_ALLOCATIONS", "1", 1);

@@ -1,4 +1,4 @@
-// What is kept of a chunk, and how a helper's part is added to it.
+// The data of a chunk, and how a helper's part is added to them.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a chunk is told besides events and bytes: columns, its file as a whole, attributes.
+// The data that a program gives a chunk besides events and bytes: columns, its whole file, attributes.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -83,9 +83,9 @@ TEST(SetFileInfo, OfAChunkWithoutAFileSaysNothing) {
 
 TEST(SetAttribute, TheLastValueOfANameWins) {
   const ChunkLine chunk = RecordedChunk([] {
-    Chunk told({"ttbar", "f", 0, 1});
-    told.AddAttribute("generator", "pythia").AddAttribute("site", "here");
-    TrackMetrics metrics(told);
+    Chunk described({"ttbar", "f", 0, 1});
+    described.AddAttribute("generator", "pythia").AddAttribute("site", "here");
+    TrackMetrics metrics(described);
     metrics.SetAttribute("generator", "sherpa");
     SetAttribute("generator", "madgraph");
     SetAttribute("tune", "CP5");

@@ -1,4 +1,4 @@
-// When an attempt is a failed one, and what it says of the reason.
+// When an attempt has failed, and which reason it records.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Known loads: what a record says of a chunk's time is what the kernel says.
+// Known loads: the times in a chunk's record agree with the kernel's.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -52,7 +52,7 @@ void ExpectTruth(const ChunkLine& chunk, const Bounds& bounds) {
   EXPECT_LE(*chunk.cpu_ns + *chunk.cpu_wait_ns, chunk.duration_ns() + SchedulerClockToleranceNs(chunk.duration_ns()));
 }
 
-/// -1 where the line does not have the field.
+/// -1 if the line does not have the field.
 std::int64_t IntegerIn(const std::string& line, const std::string& field) {
   const std::size_t at = line.find("\"" + field + "\":");
   return at == std::string::npos ? -1 : std::strtoll(line.c_str() + at + field.size() + 3, nullptr, 10);
@@ -93,7 +93,7 @@ TEST(ChunkTruth, SleepingIsNeitherCpuTimeNorWaitingForACpu) {
   const SharedValue<Bounds> bounds;
   const ChunkLine chunk = RecordedChunk([&] { RunChunkBetweenReadings("sleep", &*bounds, [] { Sleep(100000000); }); });
   ExpectTruth(chunk, *bounds);
-  // Blocked is what is left of the duration: all that the thread slept.
+  // Blocked is the rest of the duration: all the time that the thread slept.
   const std::int64_t blocked_ns = chunk.duration_ns() - *chunk.cpu_ns - chunk.cpu_wait_ns.value_or(0);
   EXPECT_GE(blocked_ns, 100000000 - SchedulerClockToleranceNs(100000000));
   EXPECT_LE(blocked_ns, bounds->outside.wall_ns - bounds->inside.cpu_ns);

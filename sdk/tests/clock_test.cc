@@ -90,7 +90,7 @@ TEST(Clock, KnowsWhenTheProcessBegan) {
   EXPECT_GE(began, now - std::int64_t{3600} * 1000000000);
 }
 
-// Where two readings fall on two sides of a millisecond, the log's name settles it: LogFile::StartAsLogged.
+// If two readings are on two sides of a millisecond, the log's name decides: LogFile::StartAsLogged.
 TEST(Clock, EachComesToTheSameBeginOfTheProcess) {
   Clock first;
   first.Start();

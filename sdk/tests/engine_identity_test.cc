@@ -1,4 +1,4 @@
-// What the process line says of the engine that runs the process.
+// The engine of a process in the process line.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Guards leave errno as the program had it, whatever becomes of recording.
+// Guards leave errno as the program had it, whatever happens to recording.
 #include <errno.h>
 #include <gtest/gtest.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// What is left when a process ends: by exit, by a signal, in the middle of a chunk.
+// The log that a process leaves when it ends: by exit, by a signal, in the middle of a chunk.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ namespace crema {
 namespace testing {
 namespace {
 
-/// The only log of a child that ran `body`, whichever way it ended.
+/// The only log of a child that ran `body`, however it ended.
 RecordLog LogOfChild(const std::function<void()>& body, ChildResult* child) {
   const std::string directory = NewDirectory();
   *child = RunInChild({{"CREMA_DIR", directory}, {"CREMA_INTERVAL", "0"}}, body);

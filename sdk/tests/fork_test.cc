@@ -1,4 +1,4 @@
-// What a fork does to recording.
+// Recording across a fork.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <link.h>
@@ -72,7 +72,7 @@ TEST(Fork, OutsideAChunkTheChildHasItsOwnLog) {
   EXPECT_GE(logs[1].process->start_ns, logs[0].process->start_ns - 10000000);
 }
 
-/// What a thread of the parent holds when the process forks, nobody gives back in the child.
+/// If a thread of the parent holds something when the process forks, nobody releases it in the child.
 TEST(Fork, TheChildDoesNotWaitForTheListOfLoadedFiles) {
   const auto body = [] {
     { TrackMetrics metrics("before"); }
@@ -127,7 +127,7 @@ TEST(Fork, InsideAChunkTheChunkStaysTheParents) {
   }
 }
 
-/// Leaves the function, so that all guards of the parent's end in the child too.
+/// Leaves the function, so that all guards of the parent end in the child, too.
 void ForkInsideEveryGuard(bool* is_child) {
   Span span("process");
   TrackMetrics metrics({"parent", "f", 0, 1});

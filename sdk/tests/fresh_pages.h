@@ -12,7 +12,7 @@ namespace testing {
 
 class FreshPages {
  public:
-  /// Huge pages are kept off: a touch would bring 512 pages at once.
+  /// Switches huge pages off, because one touch would bring 512 pages at once.
   explicit FreshPages(std::size_t pages)
       : page_bytes_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))), bytes_(pages * page_bytes_) {
     data_ = static_cast<char*>(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));

@@ -1,4 +1,4 @@
-// Known loads on helper threads: a chunk's CPU time is its threads', and with them the whole process's.
+// Known loads on helper threads: the CPU time of a chunk is that of its threads, which is that of the whole process.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -90,7 +90,7 @@ TEST(HelperTruth, OwnerAndHelpersAreTheWholeProcess) {
   const ChunkLine chunk = RunHelpers(&*readings);
   const std::int64_t recorded_ns = *chunk.cpu_ns + *chunk.helper_cpu_ns;
   EXPECT_LE(recorded_ns, readings->process_cpu_outside_ns + 1000);  // getrusage counts in us
-  // Before and after its scope a helper's thread is started, reads its account, and ends: not the chunk's work.
+  // Before and after its scope, a helper's thread starts, reads its account, and ends. This is not the chunk's work.
   std::int64_t outside_scopes_ns = 0;
   for (const Bounds& bounds : readings->helpers) outside_scopes_ns += bounds.outside.cpu_ns - bounds.inside.cpu_ns;
   constexpr std::int64_t kStartAndEndOfAThreadNs = 1000000;

@@ -1,4 +1,4 @@
-// What the signal of native stacks does to system calls of the program (docs/reliability.md, "Stacks").
+// The effect of the signal of native stacks on system calls of the program (docs/reliability.md, "Stacks").
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <pthread.h>
@@ -25,8 +25,8 @@ namespace crema {
 namespace testing {
 namespace {
 
-/// What a call returns, or its errno as a negative number, while the thread is struck by the signal of the stacks again
-/// and again; `let_go` ends a call that goes on all the same.
+/// Makes a call while the signal of the stacks strikes the thread again and again. Returns its result, or its errno as
+/// a negative number. `let_go` ends a call that goes on.
 int Struck(const std::function<int()>& call, const std::function<void()>& let_go) {
   std::atomic<bool> is_ready{false};
   std::atomic<bool> is_done{false};

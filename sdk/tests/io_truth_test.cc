@@ -1,4 +1,4 @@
-// Cold reads: the bytes that a chunk made the storage fetch are what the kernel counted for its thread.
+// Cold reads: the bytes that storage fetched for a chunk are those that the kernel counted for its thread.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -33,7 +33,8 @@ TEST(JsonLine, EscapesWhatJsonAsksFor) {
   EXPECT_EQ(AsString("\x7f"), "\"\\u007f\"");
 }
 
-// Eight bytes at a time must give what one by one does: every byte, at every place of a word and after one.
+// Eight bytes at a time must give the same result as one by one: tests every byte, at every place of a word and after
+// it.
 TEST(JsonLine, WritesAByteTheSameWhereverItStands) {
   const auto as_part = [](std::string_view text) {
     JsonLine line;

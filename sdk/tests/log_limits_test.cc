@@ -1,4 +1,4 @@
-// When a log stops to have a line for each chunk: each bound of the disk by itself, just inside and just outside.
+// When a log stops having a line for each chunk: each bound of the disk alone, just inside and just outside.
 #include "sdk/src/log/log_limits.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 namespace {
 
-/// The disk that fstatvfs(3) tells of in this program, in blocks of one byte.
+/// The disk that fstatvfs(3) reports in this program, in blocks of one byte.
 struct FakedDisk {
   std::uint64_t bytes = 0;
   std::uint64_t free = 0;  ///< for who is not root
@@ -94,7 +94,7 @@ TEST(LogLimits, ALogThatWasStoppedStaysStoppedAndHasRoomForSums) {
   LogLimits limits;
   EXPECT_FALSE(limits.Allows(-1, 1000, 0));
   faked_disk.free = kGigabyte;
-  EXPECT_FALSE(limits.Allows(-1, 1000, 10 * kSecondNs)) << "lines that come and go would tell nothing";
+  EXPECT_FALSE(limits.Allows(-1, 1000, 10 * kSecondNs)) << "lines that come and go would be useless";
   const std::uint64_t room = limits.room();
   EXPECT_GE(room, 65'536u);
   EXPECT_TRUE(limits.TakeRoom(room - 1));

@@ -1,4 +1,4 @@
-// Touched pages: an RSS delta is what was touched.
+// Touched pages: an RSS delta equals the touched memory.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

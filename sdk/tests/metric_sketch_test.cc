@@ -20,7 +20,7 @@ namespace {
 
 using Counts = std::map<std::int64_t, std::int64_t>;  // by bucket
 
-/// As docs/record_log.md says it, by arithmetic instead of bits.
+/// As in docs/record_log.md, but with arithmetic instead of bits.
 std::int64_t BucketOf(double value, std::int64_t shift = 0) {
   const double magnitude = std::abs(value);
   if (magnitude < 2.2250738585072014e-308) return 0;

@@ -1,4 +1,4 @@
-// Guards that end where they should not, and what has to hold of a chunk all the same.
+// Guards that end in the wrong place, and what must hold for the chunk nevertheless.
 #ifndef CREMA_SDK_TESTS_MISUSED_GUARDS_H_
 #define CREMA_SDK_TESTS_MISUSED_GUARDS_H_
 
@@ -28,7 +28,7 @@ inline void ExpectSelfTimesAddUp(const ChunkLine& chunk) {
   EXPECT_LE(outermost_ns, chunk.duration_ns() - chunk.suspended_ns.value_or(0) - chunk.inner_ns.value_or(0));
 }
 
-/// On a thread that records too.
+/// Ends the guard on another thread, which records, too.
 template <class Guard>
 void EndOnAnotherThread(std::unique_ptr<Guard> guard) {
   std::thread([&] {

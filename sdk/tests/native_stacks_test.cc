@@ -1,4 +1,4 @@
-// Which functions the sections of native code are made of (docs/inside.md).
+// Which functions the sections of native code spend their time in (docs/inside.md).
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,7 +41,8 @@ using Json = nlohmann::json;
 const Environment kStacks = {{"CREMA_STACKS", "1000"}};
 std::atomic<std::uint64_t> g_result;
 
-// Equal loops, so that shares are as the numbers of their rounds. Not inlined, and not the same code.
+// Equal loops, so that shares are proportional to the numbers of rounds. They are not inlined, and differ in their
+// code.
 template <int kWhich>
 __attribute__((noinline)) void Work(int rounds) {
   std::uint64_t value = kWhich;
@@ -58,7 +59,7 @@ __attribute__((noinline)) void Recurse(int depth) {
   g_result += 1;  // so that the call is none at the end
 }
 
-/// As the log names it: the program's address space begins elsewhere in each process.
+/// The address in the log's form, because the program is loaded elsewhere in each process.
 std::string NameOf(void (*function)(int)) {
   Dl_info info{};
   link_map* map = nullptr;
@@ -143,7 +144,7 @@ TEST(NativeStacks, CountEachPeriodOfCpuTimeOnceWhateverTheThreads) {
     all_ns += static_cast<double>(chunk.cpu_ns.value());
   }
   ASSERT_EQ(samples.size(), kThreads);
-  // What is due when a thread ends is lost: a tick of the kernel's clock at most, 10 ms.
+  // Samples that are due when a thread ends are lost: at most a tick of the kernel's clock, 10 ms.
   EXPECT_LE(all, all_ns * 1e-6 + kThreads);
   EXPECT_GE(all, all_ns * 1e-6 - 11 * kThreads);
 }

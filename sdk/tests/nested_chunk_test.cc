@@ -122,7 +122,7 @@ TEST(NestedChunk, TakesItsTimeOutOfTheOuterAndOfItsSections) {
   }
 }
 
-/// As a task that a scheduler runs on a thread that waits inside another task.
+/// Like a task that a scheduler runs on a thread that waits inside another task.
 TEST(NestedChunk, AndHelperScopesTakeTheirTimeOutOfEachOther) {
   const SharedValue<std::int64_t> wall_ns;
   const RecordLog log = Recorded([&] {

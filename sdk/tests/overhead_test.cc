@@ -1,4 +1,4 @@
-// What recording says of its own cost.
+// The cost that recording reports of itself.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -18,7 +18,7 @@ void RecordChunks(int chunks) {
   for (int i = 0; i < chunks; ++i) TrackMetrics metrics({"ttbar", "f", i, i + 1});
 }
 
-/// On a core that others want too: what these take of a chunk's time is no cost of measuring.
+/// On a core that others also use: the time that they take from a chunk is no cost of measuring.
 TEST(Overhead, OfChunksThatDoNothingIsNearlyAllTheCpuTimeTheyTake) {
   const SharedValue<std::int64_t> cpu_ns;
   const RecordLog log = Recorded([&] {

@@ -1,4 +1,4 @@
-// Who may read a record log, and what of the command line is in it.
+// Who may read a record log, and which part of the command line is in it.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,7 +48,7 @@ TEST(Privacy, ProgramsThatAreStartedDoNotInheritTheLog) {
   EXPECT_EQ(log.chunks.size(), 1u);
 }
 
-// Not a test of its own: what the next test starts, with arguments.
+// Not a separate test: the next test starts this with arguments.
 TEST(PrivacyChild, Records) { TrackMetrics metrics("ttbar"); }
 
 std::vector<std::string> RecordedArguments(std::vector<std::string> arguments, const Environment& more = {}) {

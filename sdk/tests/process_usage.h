@@ -1,4 +1,4 @@
-// What the kernel says of this process's memory and descriptors.
+// Memory and descriptors of this process, as the kernel reports them.
 #ifndef CREMA_TESTS_PROCESS_USAGE_H_
 #define CREMA_TESTS_PROCESS_USAGE_H_
 

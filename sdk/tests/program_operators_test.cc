@@ -1,4 +1,4 @@
-// The program's own operators new and delete are left to the program: they may count, print, or take from a pool.
+// crema does not use the program's own operators new and delete: they may count, print, or take from a pool.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -150,7 +150,7 @@ struct ChunkLine : ChunkIdentity {
   std::int64_t duration_ns() const { return stop_ns - start_ns; }
 };
 
-/// What chunks without a line came to since the process began.
+/// The totals of chunks without a line since the process began.
 struct SumsLine {
   std::string reason;
   MaybeText dataset;

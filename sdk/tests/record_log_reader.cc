@@ -67,7 +67,7 @@ BeginLine ReadBegin(const Json& line) {
   return begin;
 }
 
-/// Of a line that may leave them out.
+/// Fields that a line may leave out.
 std::vector<MetricRow> ReadMetrics(const Json& line) {
   std::vector<MetricRow> metrics;
   for (const Json& row : line.value("metrics", Json::array())) {

@@ -1,4 +1,4 @@
-// Reads record logs, for tests. Knows JSON, and nothing of the code that wrote it.
+// Reads record logs, for tests. Knows only JSON, not the code that wrote it.
 #ifndef CREMA_TESTS_RECORD_LOG_READER_H_
 #define CREMA_TESTS_RECORD_LOG_READER_H_
 
@@ -18,7 +18,7 @@ std::vector<RecordLog> ReadRecordLogs(const std::string& directory);
 
 /// The last `sums` line of each dataset, file, pass and status: the one that counts.
 std::vector<SumsLine> LastSums(const RecordLog& log);
-/// Chunks in these.
+/// The number of chunks in these sums.
 std::int64_t SummedChunks(const RecordLog& log);
 
 /// The names of a line's fields, in their order.

@@ -1,4 +1,4 @@
-// Recorded: runs a piece of a test in a child that records, and reads what was recorded.
+// Recorded: runs a part of a test in a child that records, and reads its log.
 #ifndef CREMA_TESTS_RECORDED_H_
 #define CREMA_TESTS_RECORDED_H_
 

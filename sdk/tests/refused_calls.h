@@ -18,8 +18,7 @@
 namespace crema {
 namespace testing {
 
-/// From now on these system calls (SYS_…) of all threads come to `action` (seccomp(2)). Dies where that is not
-/// possible.
+/// From now on these system calls (SYS_…) of all threads lead to `action` (seccomp(2)). Dies if this is not possible.
 inline void FilterCalls(std::initializer_list<long> calls, std::uint32_t action) {
   std::vector<sock_filter> program = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
   for (const long call : calls) {

@@ -51,7 +51,7 @@ TEST(RelativeDirectory, IsBelowTheStartOfEachProgram) { ExpectRecordsOfProgram("
 TEST(RelativeDirectory, IsBelowTheStartWhereCodeNamesNone) { ExpectRecordsOfProgram("records", "enable"); }
 TEST(RelativeDirectory, OfCodeIsBelowThePresentOne) { ExpectRecordsOfProgram("scratch/records", "enable here"); }
 
-/// Nobody knows any more where the process started.
+/// The start directory of the process is no longer known.
 TEST(RelativeDirectory, OfAPluginIsBelowTheOneInWhichItWasLoaded) {
   const std::string plugin = Absolute("sdk/c_api/recording_plugin.so");
   ExpectRecords("loaded/records", [&plugin] {

@@ -10,7 +10,7 @@
 namespace crema {
 namespace testing {
 
-/// A process that computes on the core of the one that made it, until it is let go.
+/// A process that computes on the core of its maker, until it is released.
 class Rival {
  public:
   Rival() : pid_(fork()) {

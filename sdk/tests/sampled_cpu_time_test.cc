@@ -62,7 +62,7 @@ TEST(SampleSchedule, IsExactHoweverLateItIsAsked) {
   EXPECT_LE(schedule.UntilDue(3'600'000'000'000), 2000);
 }
 
-/// A thread that is looked at in ticks of 4 ms, in chunks of two parts of which one takes 60 % of the CPU time.
+/// A thread that is sampled in ticks of 4 ms. Its chunks have two parts; one takes 60 % of the CPU time.
 struct Ticked {
   internal::ChunkPositions positions;
   double ticks = 0;
@@ -155,8 +155,8 @@ TEST(SampledCpuTime, IsThatOfEachDatasetWhateverTheLengthOfItsChunks) {
   std::map<std::string, double> cpu_ms;
   for (const SeenStack& stack : StacksOf(log).stacks) samples[stack.dataset] += static_cast<double>(stack.samples);
   for (const ChunkLine& chunk : log.chunks) cpu_ms[*chunk.dataset] += static_cast<double>(*chunk.cpu_ns) * 1e-6;
-  // What is due as chunks of the other dataset begin counts there, five times; at the end it is lost. That is what came
-  // since the last tick that struck the thread, which is some more on a busy machine.
+  // Samples that are due when chunks of the other dataset begin count there, five times; at the end they are lost. They
+  // are those since the last tick that struck the thread, which are some more on a busy machine.
   for (const char* dataset : {"short", "long"}) {
     EXPECT_NEAR(samples[dataset], cpu_ms[dataset], 0.15 * cpu_ms[dataset]) << dataset;
   }
@@ -184,7 +184,7 @@ TEST(SampledCpuTime, OfChunksThatHopBetweenThreadsIsWhole) {
       {{"CREMA_STACKS", "1000"}});
   double cpu_ms = 0;
   for (const ChunkLine& chunk : log.chunks) cpu_ms += static_cast<double>(*chunk.cpu_ns) * 1e-6;
-  // What no tick has brought when a thread ends is left to the next one; at the end it is lost.
+  // Samples that no tick has brought when a thread ends go to the next thread; at the end they are lost.
   EXPECT_NEAR(StacksOf(log).Samples(), cpu_ms, 0.15 * cpu_ms);
 }
 

@@ -1,4 +1,4 @@
-// What becomes of sections beyond the limits: 64 deep, 1,000 paths a chunk, a line of 1 MiB.
+// Sections beyond the limits: 64 deep, 1,000 paths a chunk, a line of 1 MiB.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What is measured of a section.
+// The figures of a section.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What sections measure on a core that others want too.
+// What sections measure on a core that others also use.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -27,7 +27,7 @@ struct Clocks {
   std::int64_t inside_ns() const { return cpu_section_ns + io_ns + faults_ns + counters_ns; }
 };
 
-/// Some 0.1 ms without a system call, so that the kernel takes the core away in those of guards.
+/// Computes for some 0.1 ms without a system call, so that the kernel takes the core away in the calls of guards.
 void Work(int steps = 30000) {
   volatile double value = 1;
   for (int i = 0; i < steps; ++i) value = value * 1.0000001;
@@ -83,7 +83,7 @@ TEST(SharedCore, SectionsLastAsLongAsAClockAroundTheirGuardsSays) {
   }
 }
 
-/// What the rival takes in the system calls of guards is time in which the chunk waited for a CPU, not blocked time.
+/// The time that the rival takes in the system calls of guards is time of waiting for a CPU, not blocked time.
 TEST(SharedCore, WhatComputesIsNotBlocked) {
   const ChunkLine chunk = RecordedChunk([] {
     StayOnOneCore();

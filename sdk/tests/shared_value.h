@@ -1,4 +1,4 @@
-// SharedValue: what a child process tells the test that started it.
+// SharedValue: a value that a child process returns to the test that started it.
 #ifndef CREMA_TESTS_SHARED_VALUE_H_
 #define CREMA_TESTS_SHARED_VALUE_H_
 

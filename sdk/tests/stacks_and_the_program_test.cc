@@ -1,5 +1,4 @@
-// What taking native stacks leaves alone: the program's signals, its stacks, its system calls (docs/reliability.md,
-// "Stacks").
+// Native stacks do not change the program's signals, stacks and system calls (docs/reliability.md, "Stacks").
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/seccomp.h>
@@ -245,7 +244,7 @@ TEST(StacksSignal, OfSomebodyElseStaysPendingAfterSuchAChunk) {
   EXPECT_TRUE(*is_pending);
 }
 
-/// Sets a stack for handlers of `bytes` between two chunks; how many bytes below it changed.
+/// Sets a stack of `bytes` for handlers between two chunks. Returns how many bytes below it changed.
 Seen SampledWithHandlerStack(std::size_t bytes, std::size_t* changed) {
   const SharedValue<std::size_t> count;
   Seen seen = Sampled([&] {
@@ -432,7 +431,7 @@ TEST(Disabling, GivesTheSignalBackAndCountsWhatIsLostInOpenChunks) {
   EXPECT_NEAR(static_cast<double>(seen.lost_samples) + seen.Samples(), 150, 12);
 }
 
-/// Ends the process without any other call: the kernel kills whoever makes one.
+/// Ends the process without any other system call, because the kernel would kill it.
 [[noreturn]] void LeaveStrictly() {
   syscall(SYS_exit, 0);
   for (;;) {

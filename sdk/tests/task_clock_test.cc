@@ -1,5 +1,4 @@
-// Where the kernel permits it, samples of native stacks come at their own moments, and only there (docs/reliability.md,
-// "Stacks").
+// If the kernel permits it, samples of native stacks come exactly when they are due (docs/reliability.md, "Stacks").
 #include <dirent.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -38,8 +37,8 @@ namespace {
 constexpr std::int64_t kMillisecond = 1'000'000;
 const Environment kStacks = {{"CREMA_STACKS", "1000"}};
 
-/// How many clocks of the kernel this process holds; -1 where one has a number that a program of few files may get, or
-/// would be left to a program that is executed.
+/// How many clocks of the kernel this process holds. -1 if one has a number that a program with few files may get, or
+/// if an executed program would inherit one.
 int Clocks() {
   DIR* const folder = opendir("/proc/self/fd");
   if (folder == nullptr) std::abort();
@@ -59,7 +58,7 @@ int Clocks() {
   return is_ours ? clocks : -1;
 }
 
-/// Whether this kernel, and what this test runs in, permit the clock.
+/// Whether this kernel, and the surroundings of this test, permit the clock.
 bool MayHaveClock() {
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;
@@ -88,8 +87,8 @@ struct Held {
   int after = -1;
 };
 
-/// Each millisecond of CPU time in chunks has one sample, but for those that no tick has brought at the end. On a
-/// virtual machine that loses its core, this is the time that it lost.
+/// Checks that each millisecond of CPU time in chunks has one sample, except those that no tick has brought at the end.
+/// On a virtual machine that loses its core, this is the lost time.
 void ExpectSamples(const RecordLog& log) {
   const Seen seen = StacksOf(log);
   EXPECT_THAT(seen.refused, ::testing::IsEmpty());
@@ -101,7 +100,7 @@ void ExpectSamples(const RecordLog& log) {
   EXPECT_GT(samples, 0.3 * cpu_ms);
 }
 
-/// What is held in a chunk of 100 ms that follows on `prepare`.
+/// Runs `prepare`, then a chunk of 100 ms. `held` gets the clocks that are held in it.
 RecordLog InChunkAfter(const std::function<void()>& prepare, Held* held) {
   const SharedValue<Held> shared;
   RecordLog log = Recorded(
@@ -127,7 +126,7 @@ TEST(TaskClock, IsHeldByEachThreadThatHasAChunkAndByNoOther) {
   EXPECT_EQ(held.after, 0);
 }
 
-/// Each takes the clock away; samples then come by the timer, as many.
+/// Each of these takes the clock away. The timer then brings as many samples.
 struct Refusal {
   const char* name;
   std::function<void()> make;

@@ -1,4 +1,4 @@
-// What the kernel itself says of the calling thread and process, read by the test: what records are compared with.
+// The kernel's own figures of the calling thread and process. Tests compare records with them.
 #ifndef CREMA_TESTS_THREAD_ACCOUNT_H_
 #define CREMA_TESTS_THREAD_ACCOUNT_H_
 
@@ -16,8 +16,8 @@ namespace testing {
 struct ThreadAccount {
   std::int64_t wall_ns = 0;      ///< CLOCK_MONOTONIC
   std::int64_t cpu_ns = 0;       ///< CLOCK_THREAD_CPUTIME_ID
-  std::int64_t wait_ns = -1;     ///< `/proc/thread-self/schedstat` field 2; -1: the kernel does not tell
-  std::int64_t read_bytes = -1;  ///< `/proc/thread-self/io`; -1: the kernel does not tell
+  std::int64_t wait_ns = -1;     ///< `/proc/thread-self/schedstat` field 2; -1: not reported
+  std::int64_t read_bytes = -1;  ///< `/proc/thread-self/io`; -1: not reported
 };
 
 inline ThreadAccount ReadThreadAccount() {
@@ -52,8 +52,8 @@ inline std::int64_t ProcessCpuNs() {
          (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * std::int64_t{1000};
 }
 
-/// The kernel's counters only grow. So what was measured between two moments lies between the difference of readings
-/// just inside them and that of readings just outside: on the busiest machine, with no tolerance.
+/// The kernel's counters only grow. So a measured value lies between the difference of two readings just inside and
+/// that of two readings just outside. This holds on the busiest machine, without a tolerance.
 struct Bounds {
   ThreadAccount inside;
   ThreadAccount outside;

@@ -1,4 +1,4 @@
-// TrackIo: what a part of the work read and wrote, against what it asked the kernel for.
+// TrackIo: compares what a part of the work read and wrote with its requests to the kernel.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-// TrackPageFaults: pages that were touched for the first time, against how many were.
+// TrackPageFaults: compares the counted page faults with the number of pages that were first touched.
 #include <gtest/gtest.h>
 
 #include "crema/crema.h"

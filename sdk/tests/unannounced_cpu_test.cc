@@ -1,4 +1,5 @@
-// Whose the CPU time is of threads without guards and of child processes. Loads are known by the kernel's clocks.
+// Which chunk gets the CPU time of threads without guards and of child processes. The kernel's clocks measure the
+// loads.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// What guards leave alone of the program around them: nothing of it where nothing is recorded.
+// Guards leave the program around them alone; if recording is off, they do nothing at all.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <linux/seccomp.h>
@@ -35,7 +35,7 @@ void UseGuards() {
   metrics.SetEvents(1);
 }
 
-/// The program fails to load a library, uses a guard, and then asks why.
+/// The program fails to load a library, uses a guard, and then asks for the error.
 void ExpectErrorOfLoading(const char* missing, void (*use)()) {
   if (dlopen(missing, RTLD_NOW) != nullptr) std::abort();
   use();

@@ -1,4 +1,4 @@
-// What threads are seen waiting for. Each wait lasts until it was seen often enough, so a busy machine changes nothing.
+// What threads are seen waiting for. Each wait lasts until it was seen often enough, so a busy machine does not matter.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -62,7 +62,7 @@ std::int64_t SamplesOf(const ChunkLine& chunk, const std::string& kind, const Ma
   return samples;
 }
 
-/// What else was seen is rare: threads that begin and end wait for the kernel, too.
+/// Checks that other waits are rare: threads that begin and end wait for the kernel, too.
 void ExpectMostly(const ChunkLine& chunk, const std::string& kind) {
   std::int64_t of_kind = 0;
   std::int64_t of_others = 0;

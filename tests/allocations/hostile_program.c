@@ -1,6 +1,6 @@
-// What the kernel answers, or does, to a program that asks for it: prints the same with and without crema.
-// `pointers`: bad pointers to exec(3). `vfork PROGRAM`: many starts by vfork(2), with a large environment. `strict`:
-// allocates in a thread that may only read, write and end.
+// A program that makes bad requests to the kernel. It prints the same with and without crema. `pointers`: bad pointers
+// to exec(3). `vfork PROGRAM`: many starts by vfork(2), with a large environment. `strict`: allocates in a thread that
+// may only read, write and end.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -113,7 +113,7 @@ static void AllocateConfined(void) {
   static void* blocks[kBlocks];
   const pid_t child = fork();
   if (child == 0) {
-    // Half of them in the allocator's hands, so that it needs no memory from the kernel.
+    // Half of them are free again, so that the allocator needs no memory from the kernel.
     for (int i = 0; i < kBlocks; ++i) blocks[i] = malloc(24);
     for (int i = 0; i < kBlocks; i += 2) free(blocks[i]);
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) syscall(SYS_exit, 1);

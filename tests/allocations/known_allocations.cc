@@ -1,5 +1,5 @@
-// Allocates blocks of known sizes in sections, frees some of them, and prints what the sections came to: the table that
-// the record log has to hold, to the byte. With an argument, `fork`, `threads`, `chunks` or `loop N`, it does only
+// Allocates blocks of known sizes in sections, and frees some of them. Prints the totals of the sections: the table
+// that the record log must have, to the byte. With an argument, `fork`, `threads`, `chunks` or `loop N`, it does only
 // that; with `killed`, it then kills itself.
 #include <malloc.h>
 #include <signal.h>
@@ -21,7 +21,7 @@
 
 namespace {
 
-/// What a section must come to, as malloc_usable_size(3) counts.
+/// The expected totals of a section, as malloc_usable_size(3) counts.
 struct Known {
   std::int64_t calls = 0;
   std::int64_t bytes = 0;
@@ -135,7 +135,7 @@ void FreeElsewhere() {
   for (int i = kBlocks / 2; i < kBlocks - 1; ++i) std::free(known.Freed(blocks[i]));
 }
 
-/// What helpers allocate stands below the section that their chunk had open.
+/// Allocations of helpers are below the section that their chunk had open.
 void UseHelper(const crema::TrackMetrics& metrics) {
   Known& at_begin = g_known["helper select"];
   Known& inside = g_known["helper select/sort"];
@@ -237,7 +237,8 @@ void PrintChunk(const char* before, const char* dataset, const Known& known) {
               static_cast<long long>(known.calls), static_cast<long long>(known.bytes));
 }
 
-/// What each chunk's own thread allocates in it: with a chunk inside it, and on two threads with a pause between.
+/// What the chunk's own thread allocates in each chunk: with a chunk inside it, and on two threads with a pause in
+/// between.
 void UseChunks() {
   static Known outer, inner, moved;
   {

@@ -1,5 +1,5 @@
-// A program with operators new and delete of its own, but not all their forms. The C++ runtime's other forms ask
-// these: a block that came from another place ends the program.
+// A program with operators new and delete of its own, but not all their forms. The other forms, of the C++ runtime,
+// call these. A block from another place ends the program.
 #include <unistd.h>
 
 #include <cstddef>

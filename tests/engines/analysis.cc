@@ -1,5 +1,5 @@
-// What the tests of engines run: a chunk of 100 events that holds some memory, or one that takes more and more. With
-// HOLD in the environment, the chunk goes on until that file is there.
+// The program that the tests of engines run: a chunk of 100 events that holds some memory, or one that takes more and
+// more. If HOLD is set, the chunk goes on until the file of this name exists.
 #include <unistd.h>
 
 #include <chrono>

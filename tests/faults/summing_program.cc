@@ -1,5 +1,5 @@
-// An analysis of so many chunks, which come to the same each time. Given a path and a size, it leaves a result of so
-// many bytes there.
+// An analysis of a given number of chunks, with the same totals each time. If it gets a path and a size, it writes a
+// result of this size there.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

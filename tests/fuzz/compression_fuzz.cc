@@ -1,5 +1,5 @@
-// Files of any bytes, some of which are compressed: what is read in one go is what is read in blocks, and what is read
-// from some byte on. The first byte chooses the byte and the blocks.
+// Files of any bytes, some of them compressed. Reading in one go, in blocks, and from some byte on gives the same. The
+// first byte chooses that byte and the blocks.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const size_t offset = whole.size() * data[0] / 256;
   const std::string rest =
       ReadFrom(path, static_cast<int64_t>(offset), 1 + data[0], kMostBytes - offset, &rest_is_whole);
-  // Of damaged data as much is read as comes before the damage, whichever way it is read.
+  // Each way of reading damaged data gives everything before the damage.
   if (rest != whole.substr(offset) || (is_whole && !rest_is_whole)) {
     std::fprintf(stderr, "from byte %zu on: %zu bytes where %zu were\n", offset, rest.size(), whole.size() - offset);
     std::abort();

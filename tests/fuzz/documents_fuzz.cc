@@ -1,5 +1,5 @@
-// Documents of any bytes: each reader refuses or reads, and all that crema makes of a measurement stands up to one that
-// nobody wrote. The first byte chooses the reader.
+// Documents of any bytes: each reader refuses or reads them, and everything that crema makes of a measurement copes
+// with an invented one. The first byte chooses the reader.
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>

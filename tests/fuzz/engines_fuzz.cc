@@ -1,5 +1,5 @@
-// Logs of engines, of any bytes: each reader refuses or reads, and what crema makes of the facts stands up to them. The
-// first byte chooses the engine.
+// Logs of engines, of any bytes: each reader refuses or reads them, and crema copes with the facts. The first byte
+// chooses the engine.
 #include <cstddef>
 #include <cstdint>
 #include <string>

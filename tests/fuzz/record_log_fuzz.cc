@@ -1,5 +1,5 @@
-// A record log of any bytes: the short cut reads what the general parser reads, every line is counted once, and what
-// follows (figures, document, verdicts) stands up to whatever was read.
+// A record log of any bytes: the short cut reads the same as the general parser, every line is counted once, and the
+// rest (figures, document, verdicts) copes with whatever was read.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -25,7 +25,7 @@ void Check(bool holds, const char* what) {
   std::abort();
 }
 
-/// The types that there is a short cut for.
+/// The types with a short cut.
 std::string TextOf(const Record& record) {
   FactText text;
   if (record.type == RecordType::kChunk) text.Put(record.chunk);

@@ -1,4 +1,4 @@
-// Runs a fuzz target once on every file of its corpus: what was found once stays found. Without libFuzzer.
+// Runs a fuzz target once on every file of its corpus, without libFuzzer, so that no old fault comes back.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,4 @@
-// Chunks whose work on the device is known, on the GPU of stand_in_cupti.h. Prints nothing but what a scenario asks
-// for.
+// Chunks with known work on the device, on the GPU of stand_in_cupti.h. Prints only what a scenario asks for.
 #include <dlfcn.h>
 #include <signal.h>
 #include <sys/wait.h>

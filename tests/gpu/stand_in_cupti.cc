@@ -78,7 +78,7 @@ void TakeBuffer() {
   }
 }
 
-/// Hands out what is complete, or everything.
+/// Passes on the complete buffers, or all of them.
 void Deliver(bool everything) {
   std::unique_lock<std::mutex> lock(g_mutex);
   std::vector<Record> ready, rest;

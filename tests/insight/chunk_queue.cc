@@ -1,7 +1,7 @@
 // Threads take chunks from a queue; what chunks take is known: chunk_queue LANES CHUNKS SEED CPU_SHARE SECTION_FACTOR
 // EVENTS_FACTOR [COUNTER SLOWER]. A chunk of e events (500 to 2950, times EVENTS_FACTOR; the same for any SEED) takes 2
 // ms + e x 10 us, times a random factor about 1, of which CPU_SHARE is spent computing and the rest asleep; 60 % of it
-// are in the section `select`, which is SECTION_FACTOR times as fast. Chunks are of 20 files in turn, and tell their
+// are in the section `select`, which is SECTION_FACTOR times as fast. Chunks are of 20 files in turn, and have
 // ranges; with the same SEED they are the same. Processes with the same file COUNTER (8 bytes, zeros) share a queue; in
 // one of them chunks take SLOWER times as long.
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-// planted_waits KIND SHARE SECONDS: chunks that compute a little, and wait: so much of the blocked time in waits of
-// this kind, the rest in others. Each wait is timed by the thread that waits; the truth is printed as JSON.
+// planted_waits KIND SHARE SECONDS: chunks that compute a little, and wait. SHARE of the blocked time is in waits of
+// KIND, the rest in others. Each wait is timed by the thread that waits; the truth is printed as JSON.
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -34,7 +34,7 @@ double RunDelay() {
   return delay_ns * 1e-9;
 }
 
-/// What this thread is blocked for while it calls `wait`.
+/// For how long this thread is blocked while it calls `wait`.
 double Blocked(const std::function<void()>& wait) {
   const double delay = RunDelay(), cpu = Seconds(CLOCK_THREAD_CPUTIME_ID), wall = Seconds(CLOCK_MONOTONIC);
   wait();
@@ -44,7 +44,7 @@ double Blocked(const std::function<void()>& wait) {
 
 void Sleep(double seconds) { usleep(static_cast<useconds_t>(seconds * 1e6)); }
 
-/// Does something after this time, on a thread of its own.
+/// Does something after this time, on another thread.
 class After {
  public:
   After(double seconds, std::function<void()> action)

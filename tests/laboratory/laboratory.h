@@ -1,4 +1,4 @@
-// What the programs of the laboratory share: pieces of work, workers that take them in order, and known times.
+// Shared by the programs of the laboratory: pieces of work, workers that take them in order, and known times.
 #ifndef CREMA_TESTS_LABORATORY_LABORATORY_H_
 #define CREMA_TESTS_LABORATORY_LABORATORY_H_
 
@@ -52,7 +52,7 @@ inline std::vector<Piece> operator+(std::vector<Piece> left, const std::vector<P
 /// A factor within 10 % of 1: the same one for the same number.
 inline double Scatter(int number) { return 0.9 + 0.2 * (static_cast<unsigned>(number) * 2654435761U % 1024) / 1023; }
 
-/// Sleeps, as somebody does who waits for a device.
+/// Sleeps, as a thread does that waits for a device.
 inline void Rest(double milliseconds) {
   std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(milliseconds));
 }

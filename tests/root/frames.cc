@@ -45,7 +45,7 @@ void OneLoop(const Files& files) {
   Probed(events);
 }
 
-/// 2 us for each entry, so that reading a clock between two actions is no part of it that counts.
+/// 2 us for each entry, so that reading a clock between two actions hardly matters.
 void SlowLoop(const Files& files) {
   ROOT::RDataFrame events("Events", files);
   auto tracked = crema::TrackDataFrame(events, {"ttbar"});

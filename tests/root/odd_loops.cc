@@ -1,4 +1,4 @@
-// Event loops that are hard on the guards, and loops that write: odd_loops CASE THREADS FILE...
+// Event loops that are difficult for the guards, and loops that write: odd_loops CASE THREADS FILE...
 #include <TFile.h>
 #include <TList.h>
 #include <TROOT.h>
@@ -127,7 +127,7 @@ void ThrowInASample(const Files& files) {
   }
 }
 
-/// The handle goes while its loop runs.
+/// The handle ends while its loop runs.
 void HandleEndsInside(const Files& files) {
   ROOT::RDataFrame events("Events", files);
   auto tracked = std::make_unique<Handle>(crema::TrackDataFrame(events, {"ttbar"}));

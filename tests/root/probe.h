@@ -1,4 +1,4 @@
-// What ROOT's loops did, seen without crema: an action of its own, ROOT's global counters, and clocks of the program.
+// Observes ROOT's loops without crema: by its own action, ROOT's global counters, and clocks of the program.
 #ifndef CREMA_TESTS_ROOT_PROBE_H_
 #define CREMA_TESTS_ROOT_PROBE_H_
 

@@ -1,4 +1,4 @@
-// Other allocators than the C library's. Those that this machine lacks are skipped.
+// Other allocators than the C library's. Allocators that this machine lacks are skipped.
 #include <gtest/gtest.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -35,7 +35,7 @@ class AllocatorFault : public ::testing::TestWithParam<const char*> {};
 /// Program: nothing
 /// Recorded: everything; memory that the allocator keeps stays in the resident set
 TEST_P(AllocatorFault, AnotherAllocator) {
-  // The loader goes on without a library that it does not find, and says so.
+  // If the loader does not find a library, it goes on without it, and prints a line.
   const ChildResult has = RunInChild({}, [] {
     const std::string command = std::string("test -z \"$(LD_PRELOAD=") + GetParam() + " /bin/true 2>&1)\"";
     _exit(std::system(command.c_str()) == 0 ? 0 : 1);

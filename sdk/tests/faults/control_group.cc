@@ -20,7 +20,7 @@ bool WriteInto(const std::string& path, const std::string& text) {
   return is_written;
 }
 
-/// A new group below `parent` with the limit; empty where that is not possible.
+/// A new group below `parent` with the limit; empty if this is not possible.
 std::string MakeBelow(const std::string& parent, const std::string& file, const std::string& value) {
   std::string path = parent + "/crema-test-XXXXXX";
   if (mkdtemp(path.data()) == nullptr) return {};

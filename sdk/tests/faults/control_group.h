@@ -16,7 +16,7 @@ struct GroupLimit {
   std::string value_of_v1;  ///< empty: as `value`
 };
 
-/// A group of its own with one limit; is removed at its end, when no process is in it any more.
+/// A new group with one limit. It is removed at the end of the scope, when no process is in it any more.
 class ControlGroup {
  public:
   explicit ControlGroup(const GroupLimit& limit);
@@ -24,9 +24,9 @@ class ControlGroup {
   ControlGroup(const ControlGroup&) = delete;
   ControlGroup& operator=(const ControlGroup&) = delete;
 
-  /// False: control groups cannot be made here, or not with this controller.
+  /// False if control groups cannot be made here, or not with this controller.
   bool is_made() const { return !path_.empty(); }
-  /// The calling process is in it from now on; false where it is not allowed.
+  /// Moves the calling process into the group; false if this is not allowed.
   bool Enter() const;
 
  private:

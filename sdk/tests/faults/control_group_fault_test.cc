@@ -1,5 +1,5 @@
 // Limits that a batch system or a container sets for a process: memory, threads, processors. They are the kernel's
-// control groups; who may not make one skips these tests.
+// control groups; without the right to make one, these tests are skipped.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::int64_t kMillisecondNs = 1000000;
 
-/// Whether a process may be in such a group here; a test that needs it skips where not.
+/// Whether a process may be in such a group here. If not, tests that need it are skipped.
 bool MayEnter(const ControlGroup& group) {
   return RunInChild({}, [&group] { _exit(group.Enter() ? 0 : 1); }).exit_status == 0;
 }
@@ -77,7 +77,7 @@ TEST(ControlGroupFault, ItsMemoryIsAllTaken) {
   }
 }
 
-/// How many of its own threads and children a program gets, of eight each; each that it gets records.
+/// How many of eight threads and eight children a program gets; each of them records.
 void StartAllThatMayBe(int* threads, int* children) {
   std::vector<std::thread> started;
   std::atomic<bool> all_are_started{false};
@@ -149,7 +149,8 @@ TEST(ControlGroupFault, ItsProcessorIsAFifth) {
   });
   ASSERT_EQ(log.chunks.size(), 1u);
   const ChunkLine& chunk = log.chunks[0];
-  // The kernel gives 20 ms of each 100 ms: 100 ms take five periods, of which the first and the last may be short.
+  // The kernel gives 20 ms of each 100 ms, so 100 ms of CPU time take five periods; the first and the last may be
+  // short.
   EXPECT_GE(chunk.duration_ns(), 300 * kMillisecondNs);
   EXPECT_GE(chunk.cpu_ns.value(), 100 * kMillisecondNs);
   EXPECT_LE(chunk.cpu_ns.value() + chunk.cpu_wait_ns.value_or(0), chunk.duration_ns() + kMillisecondNs);

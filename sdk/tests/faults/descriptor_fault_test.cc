@@ -37,7 +37,7 @@ void CloseAll() {
   for (int descriptor = 3; descriptor < kBeyondOurOwn; ++descriptor) close(descriptor);
 }
 
-/// A chunk that uses every guard which keeps a descriptor.
+/// A chunk that uses every guard that keeps a descriptor.
 void RecordWithAllReadings(const char* dataset) {
   TrackMetrics metrics({dataset, "/data/events.root", 0, 1});
   TrackPerfCounters counters("counters");
@@ -50,7 +50,7 @@ std::string Contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// Opens a file of the program's and writes its name into it, as results are.
+/// Opens a file of the program and writes the file's name into it, like results.
 int OpenResult(const std::string& path) {
   const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
   Require(descriptor >= 0 && write(descriptor, path.data(), path.size()) == static_cast<ssize_t>(path.size()));
@@ -65,7 +65,7 @@ void RequireUntouched(int descriptor, const std::string& path) {
 
 /// Fault [descriptors]: a program closes all descriptors, and reads its input inside guards that count
 /// Program: nothing
-/// Recorded: everything; chunks of the next second in sums, without what only a descriptor tells
+/// Recorded: everything; chunks of the next second in sums, without what only a descriptor shows
 TEST(DescriptorFault, InputOfAProgramThatClosedAll) {
   const std::string input = NewDirectory() + "/input";
   std::ofstream(input) << std::string(100000, 'e');
@@ -87,7 +87,7 @@ TEST(DescriptorFault, InputOfAProgramThatClosedAll) {
   EXPECT_EQ(log.chunks.size() + static_cast<std::size_t>(SummedChunks(log)), 101u);
 }
 
-/// Below `kBeyondOurOwn`; -1 where there is none.
+/// A descriptor below `kBeyondOurOwn`; -1 if there is none.
 int DescriptorOn(const std::string& path) {
   struct stat file {};
   struct stat open_file {};
@@ -130,7 +130,7 @@ TEST(DescriptorFault, AFileWithTheInodeOfTheLog) {
 
 /// Fault [descriptors]: a program closes all descriptors, and opens pipes that stay empty
 /// Program: nothing: no guard reads from them
-/// Recorded: everything; chunks of the next second in sums, without what only a descriptor tells
+/// Recorded: everything; chunks of the next second in sums, without what only a descriptor shows
 TEST(DescriptorFault, PipesOfAProgramThatClosedAll) {
   const RecordLog log = LogWithFault([] {
     RecordWithAllReadings("before");

@@ -41,7 +41,7 @@ void ObeyFileModes() {
   Require(syscall(SYS_capset, &header, data) == 0);
 }
 
-/// Goes on recording until the log that was removed is made anew.
+/// Keeps recording until the removed log is made again.
 void RecordUntilThereIsALogIn(const std::string& directory) {
   std::error_code error;
   while (std::filesystem::directory_iterator(directory, error) == std::filesystem::directory_iterator()) {
@@ -56,7 +56,7 @@ std::size_t ChunksOf(const RecordLog& log, const std::string& dataset) {
   return chunks;
 }
 
-/// What every directory that cannot be used leaves: one line that says why, and that nothing is recorded.
+/// Checks an unusable directory: one line says why, and that nothing is recorded.
 void ExpectOneWarning(const FaultRun& run, const std::string& directory, const std::string& reason) {
   EXPECT_THAT(run.warning, StartsWith("crema: cannot write record logs to " + directory));
   EXPECT_THAT(run.warning, HasSubstr(reason + "; this process is not recorded\n"));

@@ -1,4 +1,4 @@
-// FakedKernel: answers of the C library that no test can wait for, such as a disk that fills up or a clock that jumps.
+// FakedKernel: fakes answers of the C library for which no test can wait, such as a full disk or a clock that jumps.
 #ifndef CREMA_TESTS_FAULTS_FAKED_KERNEL_H_
 #define CREMA_TESTS_FAULTS_FAKED_KERNEL_H_
 
@@ -8,8 +8,9 @@
 namespace crema {
 namespace testing {
 
-/// A program that is linked with it has its own write(2), writev(2), open(2), readlink(2) and clock_gettime(2): they do
-/// what the kernel does, but for what is set here. Only lines of record logs are touched by the faults of writing.
+/// A program that is linked with it has its own write(2), writev(2), open(2), readlink(2) and clock_gettime(2). They
+/// behave like the kernel's, except for the faults that are set here. Faults of writing affect only lines of record
+/// logs.
 struct FakedKernel {
   std::atomic<int> write_error{0};            ///< writes of records fail with this errno; 0: they do not
   std::atomic<int> short_writes_of{0};        ///< every n-th write of a record takes half of it; 0: none

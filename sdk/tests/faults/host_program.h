@@ -27,7 +27,7 @@ FaultRun RunWithFault(const std::string& directory, const std::function<void()>&
 /// As above, into a new directory, for programs that leave one log; an empty one where there is not exactly one.
 RecordLog LogWithFault(const std::function<void()>& program, const Environment& environment = {});
 
-/// What a program says that does not find what it needs for its test: the test fails, whatever it compares.
+/// The message of a program that lacks something for its test. The test then fails, whatever it compares.
 void Require(bool holds);
 
 }  // namespace testing

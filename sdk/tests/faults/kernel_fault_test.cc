@@ -1,4 +1,4 @@
-// Kernels that do not tell, and clocks that jump.
+// Kernels that refuse to report values, and clocks that jump.
 #include <errno.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::int64_t kHourNs = std::int64_t{3600} * 1000000000;
 
-/// Everything that asks the kernel.
+/// Calls everything that reads values from the kernel.
 void RecordFullChunk() {
   TrackMetrics metrics("ttbar");
   TrackSection section("work", kCpuTime);
@@ -38,7 +38,7 @@ void RecordFullChunk() {
   metrics.SetEvents(7);
 }
 
-/// A chunk whose times are right, though the kernel told nothing of /proc.
+/// Checks a chunk: its times are right, although the kernel showed nothing in /proc.
 void ExpectTimesWithoutProc(const RecordLog& log) {
   ASSERT_EQ(log.chunks.size(), 1u);
   const ChunkLine& chunk = log.chunks[0];
@@ -104,11 +104,11 @@ TEST(KernelFault, WithoutSchedstat) {
   EXPECT_TRUE(log.chunks[0].rss_stop_bytes.has_value());
 }
 
-/// A chunk that no other one is taken for.
+/// A chunk that cannot be confused with another one.
 Chunk Named(const std::string& dataset) { return {dataset, dataset, 0, 1}; }
 
-/// Every guard that takes the difference of two readings of the CPU clock, of which the kernel refuses the first or the
-/// second.
+/// Every guard that computes the difference of two readings of the CPU clock. The kernel refuses the first or the
+/// second reading.
 void RecordWithOneReading(bool is_first_refused) {
   std::atomic<bool>& refuses = Kernel().refuses_thread_cpu;
   const std::string when = is_first_refused ? "first " : "second ";
@@ -200,7 +200,7 @@ TEST(KernelFault, AReadingIsRefusedAsAChunkEndsBeforeTheOneInsideIt) {
 
 /// Fault [kernel]: no `/proc` (faked)
 /// Program: nothing
-/// Recorded: wall and CPU times; what only `/proc` tells is null
+/// Recorded: wall and CPU times; what only `/proc` shows is null
 TEST(KernelFault, WithoutProc) {
   const RecordLog log = LogWithFault([] {
     Kernel().missing = "/proc";
@@ -214,7 +214,7 @@ TEST(KernelFault, WithoutProc) {
   EXPECT_EQ(log.samples.at(0).threads, std::nullopt);
 }
 
-/// Whether this process was given a /proc with nothing in it.
+/// Whether /proc is empty for this process.
 bool HideProc() {
   return unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
          mount("tmpfs", "/proc", "tmpfs", 0, nullptr) == 0;
@@ -222,7 +222,7 @@ bool HideProc() {
 
 /// Fault [kernel]: a container without `/proc`
 /// Program: nothing
-/// Recorded: wall and CPU times; what only `/proc` tells is null
+/// Recorded: wall and CPU times; what only `/proc` shows is null
 TEST(KernelFault, InAContainerWithoutProc) {
   if (RunInChild({}, [] {
         if (!HideProc()) std::_Exit(1);
@@ -255,7 +255,7 @@ TEST(KernelFault, SeccompThatRefusesQuestions) {
 
 /// Fault [kernel]: `seccomp` that refuses to open files once the log is open
 /// Program: nothing
-/// Recorded: wall and CPU times; what only `/proc` tells is null
+/// Recorded: wall and CPU times; what only `/proc` shows is null
 TEST(KernelFault, SeccompThatRefusesFiles) {
   ExpectTimesWithoutProc(LogWithFault([] {
     { TrackSection section("opens the log"); }

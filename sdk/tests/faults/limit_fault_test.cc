@@ -31,7 +31,7 @@ namespace {
 
 constexpr rlim_t kLargestFile = 64 << 10;
 
-/// A file system of 64 kB that only the calling process sees; false where that is not allowed.
+/// Mounts a file system of 64 kB that only the calling process sees; false if this is not allowed.
 bool MountSmallDisk(const std::string& directory) {
   return unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
          mount("tmpfs", directory.c_str(), "tmpfs", 0, "size=64k") == 0;
@@ -106,7 +106,7 @@ TEST(LimitFault, TheLogReachesTheLargestFileSize) {
   EXPECT_EQ(log.end->dropped, 0);
 }
 
-/// What a program that is going to be killed has done.
+/// What a program did before it is killed.
 struct DoneChunks {
   std::int64_t all = 0;
   std::int64_t old = 0;  ///< that ended 10 s before the last one, or earlier

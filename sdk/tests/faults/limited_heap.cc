@@ -20,7 +20,7 @@ constexpr std::int64_t kUnlimited = INT64_MAX / 2;
 
 std::atomic<std::int64_t> g_left{kUnlimited};
 
-/// Takes `size` from what is left; false, with errno set, where it is more.
+/// Takes `size` from what is left; false, with errno set, if less is left.
 bool Take(std::size_t size) {
   if (size <= static_cast<std::size_t>(kUnlimited)) {
     const auto wanted = static_cast<std::int64_t>(size);
@@ -31,7 +31,7 @@ bool Take(std::size_t size) {
   return false;
 }
 
-/// What was given is more than what was asked for: the difference is not left either. What was asked for and not given
+/// A block may be larger than requested: the difference is taken from what is left, too. If a request failed, its size
 /// is left again.
 void* Given(void* memory, std::size_t asked) {
   g_left.fetch_add(static_cast<std::int64_t>(asked) - static_cast<std::int64_t>(malloc_usable_size(memory)));

@@ -7,9 +7,9 @@
 namespace crema {
 namespace testing {
 
-/// From now on the program gets `bytes` more of malloc(3) and its kin, and of `new`; what it frees it may have again.
-/// RLIMIT_AS counts pages, and cannot say which allocation is the first one that fails: this can. A program that is
-/// linked with it has its own malloc(3).
+/// From now on the program gets `bytes` more from malloc(3) and its relatives, and from `new`; it may use again what it
+/// frees. RLIMIT_AS counts pages, and cannot say which allocation is the first one that fails: this can. A program that
+/// is linked with it has its own malloc(3).
 void LimitHeap(std::int64_t bytes);
 
 }  // namespace testing

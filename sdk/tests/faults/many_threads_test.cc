@@ -27,7 +27,7 @@ void RunThreads() {
   for (std::thread& thread : threads) thread.join();
 }
 
-/// What is in a log that is too long for a reader that keeps it.
+/// The contents of a log that is too long for a reader that keeps all lines.
 struct Counted {
   std::size_t begins = 0;
   std::size_t chunks = 0;

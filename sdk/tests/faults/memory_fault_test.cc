@@ -1,4 +1,4 @@
-// Memory that is refused, from any allocation on.
+// Memory is refused, from any allocation on.
 #include <gtest/gtest.h>
 #include <limits.h>
 #include <pthread.h>
@@ -25,7 +25,7 @@ namespace {
 constexpr int kChunks = 2;
 constexpr int kChunksOfBoth = 2 * kChunks;  ///< threads
 
-/// Two chunks with all that a chunk can hold, and what stands beside chunks. Allocates nothing itself.
+/// Two chunks with everything that a chunk can hold, and records outside chunks. Allocates nothing itself.
 void RecordEverything(const char* dataset) {
   Span phase("selection");
   for (int i = 0; i < kChunks; ++i) {
@@ -87,7 +87,7 @@ void RecordChunk(const char* dataset) {
 
 using Record = void (*)(const char* dataset);
 
-/// What two threads record that have `bytes` of memory left when recording begins.
+/// Runs two threads that have `bytes` of memory left when recording begins. Returns what they record.
 FaultRun RunWithMemory(std::int64_t bytes, Record record, const Environment& environment) {
   return RunWithFault(
       NewDirectory(),
@@ -112,7 +112,8 @@ bool OnlyKnown(const Rows& rows, Name name, const std::vector<std::string>& know
                      [&](const auto& row) { return std::find(known.begin(), known.end(), name(row)) != known.end(); });
 }
 
-/// What is there has the right names and values: where there was no memory for a name, its row is missing.
+/// Checks that everything in the log has the right names and values. If there was no memory for a name, its row is
+/// missing.
 void ExpectTrue(const ChunkLine& chunk) {
   EXPECT_TRUE(chunk.dataset == "main" || chunk.dataset == "other");
   EXPECT_EQ(chunk.file, "/data/events.root");
@@ -129,7 +130,7 @@ void ExpectTrue(const ChunkLine& chunk) {
   for (const std::string& column : chunk.columns.value_or(std::vector<std::string>())) EXPECT_EQ(column, "Jet_pt");
 }
 
-/// Whether all that was said in a chunk is in its record.
+/// Whether everything that the program gave a chunk is in its record.
 bool IsWhole(const ChunkLine& chunk) {
   return chunk.span.has_value() && chunk.sections.size() == 2 && chunk.memory_sections.size() == 1 &&
          chunk.metrics.size() == 1 && chunk.cuts.size() == 1 && chunk.activities.size() == 2 &&
@@ -148,7 +149,7 @@ std::int64_t Dropped(const RecordLog& log) {
   return dropped;
 }
 
-/// What holds of any log, whatever memory there was.
+/// Checks that hold for every log, however much memory there was.
 void ExpectTrue(const RecordLog& log) {
   EXPECT_TRUE(log.malformed.empty()) << log.malformed[0];
   ASSERT_TRUE(log.process.has_value());
@@ -162,7 +163,7 @@ void ExpectTrue(const RecordLog& log) {
   EXPECT_TRUE(IsWhole(log) || Dropped(log) > 0);
 }
 
-/// What so many threads record that all begin at once.
+/// Runs this many threads, which begin at the same time. Returns what they record.
 RecordLog LogOfManyThreads(std::int64_t bytes) {
   const FaultRun run = RunWithFault(NewDirectory(), [bytes] {
     constexpr int kThreads = 16;
@@ -184,7 +185,7 @@ RecordLog LogOfManyThreads(std::int64_t bytes) {
   return run.logs.size() == 1 ? run.logs[0] : RecordLog();
 }
 
-/// Recording into an empty directory with ever more memory, until there is enough.
+/// Records into an empty directory with more and more memory, until it is enough.
 void ExpectHarmlessWithAnyMemory(Record record, const Environment& environment = {}) {
   constexpr std::int64_t kStepBytes = 509;
   constexpr int kMostSteps = 4000;
@@ -255,7 +256,7 @@ TEST(MemoryFault, RefusedToSectionsOutsideChunks) {
   EXPECT_GT(log.end->overhead_ns, 0);
 }
 
-/// On a thread with the smallest stack that the system allows.
+/// Runs it on a thread with the smallest stack that the system allows.
 void OnASmallStack(void* (*body)(void*)) {
   pthread_attr_t attributes;
   Require(pthread_attr_init(&attributes) == 0);

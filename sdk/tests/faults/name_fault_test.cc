@@ -1,4 +1,4 @@
-// Names that are hard to write, too long, too many or too deep.
+// Names that are difficult to write, too long, too many or too deep.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -33,7 +33,7 @@ void NameEverything(const std::string& name) {
   metrics.Fail(name);
 }
 
-/// What a log has of it, where `shown` is what becomes of the name and `in_path` of the same in a path.
+/// Checks the names in a log. `shown` is the form of the name in the log, and `in_path` its form in a path.
 void ExpectShown(const RecordLog& log, const std::string& shown, const std::string& in_path) {
   EXPECT_TRUE(log.malformed.empty());
   ASSERT_EQ(log.chunks.size(), 1u);

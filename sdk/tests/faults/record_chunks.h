@@ -1,4 +1,4 @@
-// RecordChunks: an analysis, as far as most faults need one.
+// RecordChunks: the smallest analysis that most faults need.
 #ifndef CREMA_TESTS_FAULTS_RECORD_CHUNKS_H_
 #define CREMA_TESTS_FAULTS_RECORD_CHUNKS_H_
 
@@ -7,7 +7,7 @@
 namespace crema {
 namespace testing {
 
-/// So many chunks, with a section each.
+/// Records this many chunks, with a section each.
 inline void RecordChunks(int chunks, const char* dataset = "ttbar") {
   for (int i = 0; i < chunks; ++i) {
     TrackMetrics metrics({dataset, "/data/events.root", i, i + 1});

@@ -1,11 +1,11 @@
-// A program that records, and begins with it before main. Prints a line, and ends with 3.
+// A program that begins to record before main. Prints a line, and ends with 3.
 #include <cstdio>
 
 #include "crema/crema.h"
 
 namespace {
 
-/// What a library's static objects may do.
+/// Does what static objects of a library may do.
 struct EarlyAndLate {
   EarlyAndLate() {
     crema::TrackMetrics metrics("static initialiser");

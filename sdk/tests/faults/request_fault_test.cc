@@ -1,4 +1,4 @@
-// Requests to storage that end where they should not, and more servers than anybody meant.
+// Requests to storage that end in the wrong place, and too many servers.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

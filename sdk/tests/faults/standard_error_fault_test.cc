@@ -1,4 +1,4 @@
-// Where recording has something to say, and the standard error is not what it was.
+// Recording has to print something, but the standard error has changed.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 
 using ::testing::StartsWith;
 
-/// Recording warns of it.
+/// Causes a warning of recording.
 void EndChunksOutOfOrder() {
   auto* const outer = new TrackMetrics({"ttbar", "/data/events.root", 0, 1});
   auto* const inner = new TrackMetrics({"ttbar", "/data/events.root", 1, 2});
@@ -27,7 +27,7 @@ void EndChunksOutOfOrder() {
   delete inner;
 }
 
-/// Returns what it was.
+/// Returns the earlier limit.
 rlimit SetLargestFile(rlim_t bytes) {
   rlimit before{};
   Require(getrlimit(RLIMIT_FSIZE, &before) == 0);

@@ -1,4 +1,4 @@
-// What is done to the process from outside: it is stopped, has another scheduling policy, loses its file system.
+// Changes to the process from outside: it is stopped, gets another scheduling policy, or loses its file system.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
@@ -40,7 +40,7 @@ bool IsStopped(pid_t pid) {
   return state == 'T';
 }
 
-/// Another process stops this one for a second; gives how long it surely stood still.
+/// Another process stops this one for a second. Returns for how long it certainly stood still.
 void BeStopped(SharedValue<std::int64_t>* stopped_ns) {
   const pid_t host = getpid();
   const pid_t other = fork();
@@ -76,7 +76,7 @@ TEST(SurroundingsFault, ItIsStoppedForAWhile) {
   EXPECT_GE(duration_ns, *stopped_ns);
   EXPECT_GE(Section(chunk.sections, "stopped").total_ns, *stopped_ns);
   EXPECT_LE(chunk.cpu_ns.value() + chunk.cpu_wait_ns.value_or(0), duration_ns - *stopped_ns + kMillisecondNs);
-  // Each sample has an interval of its own, in which the process ran; the first may come after the stop.
+  // Each sample stands for an interval in which the process ran; the first may come after the stop.
   const std::int64_t running_ns = log.end->time_ns - log.process->start_ns - *stopped_ns;
   EXPECT_LE(static_cast<std::int64_t>(log.samples.size()), running_ns / kIntervalNs + 2);
   EXPECT_EQ(log.end->dropped, 0);
@@ -93,7 +93,7 @@ bool OnOneCpu(int policy, int priority) {
   return sched_setaffinity(0, sizeof cpus, &cpus) == 0 && sched_setscheduler(0, policy, &parameters) == 0;
 }
 
-/// What two threads record that want the same CPU all the time.
+/// Runs two threads that always want the same CPU. Returns what they record.
 RecordLog LogOfPolicy(int policy, int priority) {
   return LogWithFault(
       [=] {
@@ -145,7 +145,7 @@ TEST(SurroundingsFault, ItIsARealTimeProgram) {
   for (const int policy : {SCHED_FIFO, SCHED_RR}) ExpectTrueTimes(LogOfPolicy(policy, 1));
 }
 
-/// A process that is the first of a new pid namespace, without a /proc of its own.
+/// Starts the first process of a new pid namespace, without its own /proc.
 void RunInNewPidNamespace(int chunks) {
   if (unshare(CLONE_NEWPID) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0) _exit(1);
   const pid_t first = fork();
@@ -159,7 +159,7 @@ void RunInNewPidNamespace(int chunks) {
 
 /// Fault [processes]: containers of one host name, in all of which the program is process 1
 /// Program: nothing
-/// Recorded: everything, each in a log of its own, told apart by `pid_namespace` and `start_ns`
+/// Recorded: everything, each in a log of its own, distinguished by `pid_namespace` and `start_ns`
 TEST(SurroundingsFault, ItIsTheFirstProcessOfManyContainers) {
   constexpr int kContainers = 30;
   if (RunInChild({}, [] { RunInNewPidNamespace(0); }).exit_status != 0) {
@@ -186,7 +186,7 @@ TEST(SurroundingsFault, ItIsTheFirstProcessOfManyContainers) {
   }
 }
 
-/// Serves `back` at `front` by bindfs, in the place of whatever was there; its pid, 0 where that is not to be had.
+/// Mounts `back` at `front` by bindfs. Returns the pid of bindfs, or 0 if this is not possible.
 pid_t Serve(const std::string& back, const std::string& front) {
   struct stat before {};
   struct stat now {};

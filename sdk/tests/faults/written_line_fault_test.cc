@@ -1,4 +1,4 @@
-// Writes that fail or fall short, faked: what could not be written is counted, and every line that is there is whole.
+// Faked writes that fail or fall short: crema counts what it could not write, and every line in the log is whole.
 #include <errno.h>
 #include <gtest/gtest.h>
 
