@@ -42,7 +42,7 @@ def warnings_of(action):
 class MeasurementTest(installed.RecordedTest):
     def facts_of(self, text, *arguments, **environment):
         """Returns what the program puts into `facts`."""
-        program = f"{RUN}\ntold = None\n{text}\nprint(json.dumps(facts))\n"
+        program = f"{RUN}\nfacts = None\n{text}\nprint(json.dumps(facts))\n"
         done = self.run_program(program, *arguments, **environment)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return json.loads(done.stdout)

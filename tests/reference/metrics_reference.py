@@ -330,9 +330,9 @@ def dropped_by_cause(recorded):
     """Null if a log dropped something for other reasons than misuse, and does not distinguish these reasons."""
     ends = recorded.lines("end")
     causes = ("unwritten", "outside_chunks")
-    untold = [line for line in ends if any(line.get(cause) is None for cause in causes)]
-    is_told = all((line.get("dropped") or 0) <= (line.get("misused") or 0) for line in untold)
-    unwritten, outside = (sum(line.get(cause) or 0 for line in ends) if is_told else None for cause in causes)
+    without_causes = [line for line in ends if any(line.get(cause) is None for cause in causes)]
+    is_known = all((line.get("dropped") or 0) <= (line.get("misused") or 0) for line in without_causes)
+    unwritten, outside = (sum(line.get(cause) or 0 for line in ends) if is_known else None for cause in causes)
     return {"records_unwritten": unwritten, "values_outside_chunks": outside}
 
 

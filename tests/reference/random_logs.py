@@ -64,7 +64,7 @@ class Traits:
         self.outliers = dice.choice([0, 0.05, 0.1])
         self.empty_chunks = dice.choice([0, 0, 0.1])
         self.nulls = dice.choice([0, 0, 0.03, 0.2])
-        self.never_told = set(dice.sample(NULLABLE, dice.choice([0, 0, 1, 3])))
+        self.never_known = set(dice.sample(NULLABLE, dice.choice([0, 0, 1, 3])))
         self.growth_bytes = dice.choice([0, 10 * PAGE, 200 * PAGE])
         self.samples = sometimes(0.7)
         self.missing_end = dice.choice([0, 0, 0.5, 1])
@@ -300,7 +300,7 @@ def chunk_line(dice, traits, begin, events, stop, status, times):
         "attributes": {"generator": "madgraph"},
     }
     for name in NULLABLE:
-        if name in traits.never_told or dice.random() < traits.nulls:
+        if name in traits.never_known or dice.random() < traits.nulls:
             line[name] = None
             if dice.random() < 0.5:
                 del line[name]
@@ -347,8 +347,8 @@ ROWS = {
     "activities": ("label", "unit"),
 }
 # These sums are known if one chunk has the value; the others, if all chunks have it.
-TOLD_BY_SOME = ("events", "bytes_read", "bytes_uncompressed")
-TOLD_BY_ALL = (
+KNOWN_IF_SOME_HAVE = ("events", "bytes_read", "bytes_uncompressed")
+KNOWN_IF_ALL_HAVE = (
     *("cpu_ns", "helper_cpu_ns", "cpu_wait_ns", "helper_wait_ns", "helper_scope_ns", "helper_union_ns"),
     *("system_cpu_ns", "minor_faults", "major_faults"),
 )
@@ -391,8 +391,8 @@ def sums_line(chunks, begun, lanes):
         "min_duration_ns": min(durations),
         "max_duration_ns": max(durations),
         "chunks_with_events": sum(chunk.get("events") is not None for chunk in chunks),
-        **{name: total_of([chunk.get(name) for chunk in chunks], False) for name in TOLD_BY_SOME},
-        **{name: total_of([chunk.get(name) for chunk in chunks], True) for name in TOLD_BY_ALL},
+        **{name: total_of([chunk.get(name) for chunk in chunks], False) for name in KNOWN_IF_SOME_HAVE},
+        **{name: total_of([chunk.get(name) for chunk in chunks], True) for name in KNOWN_IF_ALL_HAVE},
         "helper_cpu_ns": sum(chunk.get("helper_cpu_ns") or 0 for chunk in chunks),
         "helper_joined_ns": total_of([joined_ns(chunk) for chunk in chunks], True),
         "rss_peak_bytes": None,
@@ -541,7 +541,7 @@ class Writer:
             "attributes": {},
         }
         for name in ("dataset", "file", "tree", "entry_start", "entry_stop"):
-            if name in self.traits.never_told:
+            if name in self.traits.never_known:
                 begin[name] = None
         self.next_number += 1
         if self.traits.suspends and self.dice.random() < 0.3:

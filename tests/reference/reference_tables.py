@@ -120,7 +120,7 @@ def worker_fields(process, bounds):
     }
 
 
-def told_breakdown(attempts, field):
+def recorded_breakdown(attempts, field):
     """Reading: a table with only the row `(none)` is left out."""
     rows = breakdown(attempts, lambda attempt: attempt.get(field) or NO_NAME)
     return [] if [row["name"] for row in rows] == [NO_NAME] else rows
@@ -137,8 +137,8 @@ def breakdowns(recorded, bounds):
         for process in recorded.workers
     ]
     return {
-        "datasets": told_breakdown(attempts, "dataset"),
-        "files": told_breakdown(attempts, "file"),
+        "datasets": recorded_breakdown(attempts, "dataset"),
+        "files": recorded_breakdown(attempts, "file"),
         "workers": workers,
         "hosts": breakdown(attempts, lambda attempt: attempt.process.host),
         "threads": breakdown(attempts, thread_name),
