@@ -110,8 +110,8 @@ TEST(ChunkCharts, AFitWithLessTimeForMoreEventsIsNoLine) {
 TEST(ChunkCharts, AFitThatBeginsBelowZeroStatesNoFixedTime) {
   RunDetail detail = MadeDetail();
   detail.fits = {{0, -0.09, 0.003, true, 9, 500, 1000}};
-  const Json& colour = Drawn("runtime_vs_events", detail).spec["layer"].back()["encoding"]["color"];
-  EXPECT_EQ(colour["scale"]["domain"], Json{"ttbar: 3.00 ms per event"});
+  const Chart chart = Drawn("runtime_vs_events", detail);
+  EXPECT_EQ(chart.spec["layer"].back()["encoding"]["color"]["scale"]["domain"], Json{"ttbar: 3.00 ms per event"});
 }
 
 TEST(ChunkCharts, FitsAreOfDatasetsWhoseColoursAreToldApart) {

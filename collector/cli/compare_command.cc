@@ -200,13 +200,13 @@ int RunCompare(const CompareOptions& options) {
   if (options.width > 0) style.width = options.width;
   int printed = kDone;
   if (options.json) {
-    printed = PrintOut(AsJson(*comparison, judged));
+    printed = PrintBesideGate(AsJson(*comparison, judged));
   } else if (options.markdown) {
-    printed = PrintOut(ComparisonAsMarkdown(*comparison, judged));
+    printed = PrintBesideGate(ComparisonAsMarkdown(*comparison, judged));
   } else if (!options.output.quiet) {
     const std::string& last = options.sources.empty() ? options.after.back() : options.sources.back();
     printed =
-        PrintOut(RenderComparison(*comparison, style) +
+        PrintBesideGate(RenderComparison(*comparison, style) +
                  NextStep(options.output, "crema predict " + last, "what the next change would bring", style.width));
   }
   bool fell = false;

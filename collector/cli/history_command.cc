@@ -58,9 +58,9 @@ int PrintHistory(const HistoryOptions& options) {
   const Json document = HistoryAsJson(*history);
   int done = kDone;
   if (options.json) {
-    done = PrintOut(JsonText(document, 1) + "\n");
+    done = PrintBesideGate(JsonText(document, 1) + "\n");
   } else if (!options.output.quiet) {
-    done = PrintOut(RenderHistory(document, options.rows, StyleFor(STDOUT_FILENO, options.output)));
+    done = PrintBesideGate(RenderHistory(document, options.rows, StyleFor(STDOUT_FILENO, options.output)));
   }
   if (done == kDone && !options.chart.path.empty()) {
     const absl::Status written = WriteCharts({MakeHistoryChart(document)}, options.chart);

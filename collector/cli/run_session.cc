@@ -335,26 +335,38 @@ void ReportDropped(const TreeLogWriter& log) {
   PrintError(fmt::format("{}: {} lines could not be written; is the disk full?", log.path(), log.dropped()));
 }
 
-/// When the sample after the one that was due at `due_ns` is due. Those that were missed, as crema was stopped or the
-/// machine slept, are not made up for.
-int64_t NextSample(int64_t due_ns, int64_t now_ns, int64_t interval_ns) {
-  return due_ns + interval_ns > now_ns ? due_ns + interval_ns : now_ns + interval_ns;
-}
+/// When samples are due: the first ones soon, so that a short command has some, each twice as far from the one before
+/// as that was, up to the interval. Those that were missed, as crema was stopped or the machine slept, are not made up
+/// for.
+class SampleTimes {
+ public:
+  SampleTimes(int64_t now_ns, int64_t interval_ns)
+      : interval_ns_(interval_ns), step_ns_(std::min(interval_ns, kFirstStepNs)), due_ns_(now_ns + step_ns_) {}
+  int64_t due_ns() const { return due_ns_; }
+  void Next(int64_t now_ns) {
+    step_ns_ = std::min(interval_ns_, 2 * step_ns_);
+    due_ns_ = std::max(due_ns_, now_ns - step_ns_ + 1) + step_ns_;
+  }
+
+ private:
+  static constexpr int64_t kFirstStepNs = kSecondNs / 100;
+  int64_t interval_ns_, step_ns_, due_ns_;
+};
 
 // Samples and relays until the command has ended; gives its wait status.
 int Follow(pid_t command, int64_t interval_ns, const AnchoredClock& clock, SignalRelay* signals, TreeSampler* sampler) {
   sampler->Sample();
-  int64_t next_ns = clock.UnixNs() + interval_ns;
+  SampleTimes times(clock.UnixNs(), interval_ns);
   for (;;) {
     const TreeSampler::Reaped reaped = sampler->ReapChildren(command);
     if (reaped.command_status.has_value()) return *reaped.command_status;
     const int64_t now_ns = clock.UnixNs();
-    if (now_ns >= next_ns) {
+    if (now_ns >= times.due_ns()) {
       sampler->Sample();
-      next_ns = NextSample(next_ns, now_ns, interval_ns);
+      times.Next(now_ns);
       continue;
     }
-    const std::optional<siginfo_t> signal = signals->Wait(next_ns - now_ns);
+    const std::optional<siginfo_t> signal = signals->Wait(times.due_ns() - now_ns);
     if (signal.has_value()) signals->Relay(*signal, command);
   }
 }
@@ -436,16 +448,17 @@ bool EndsWatch(int signal) {
 bool Follow(const ProcessExit& exit, int64_t interval_ns, const AnchoredClock& clock, SignalRelay* signals,
             TreeSampler* sampler) {
   sampler->Sample();
-  int64_t next_ns = clock.UnixNs() + interval_ns;
+  SampleTimes times(clock.UnixNs(), interval_ns);
   for (;;) {
     if (exit.HasEnded()) return true;
     const int64_t now_ns = clock.UnixNs();
-    if (now_ns >= next_ns) {
+    if (now_ns >= times.due_ns()) {
       sampler->Sample();
-      next_ns = NextSample(next_ns, now_ns, interval_ns);
+      times.Next(now_ns);
       continue;
     }
-    const int64_t wait_ns = exit.descriptor() >= 0 ? next_ns - now_ns : std::min(next_ns - now_ns, kPollNs);
+    const int64_t wait_ns =
+        exit.descriptor() >= 0 ? times.due_ns() - now_ns : std::min(times.due_ns() - now_ns, kPollNs);
     const std::optional<siginfo_t> signal = signals->WaitOr(exit.descriptor(), wait_ns);
     if (!signal.has_value()) continue;
     if (EndsWatch(signal->si_signo)) return false;

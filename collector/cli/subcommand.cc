@@ -41,11 +41,14 @@ void PrintError(const std::string& message) {
 }
 
 int PrintOut(const std::string& text) {
-  const auto before = signal(SIGPIPE, SIG_IGN);
-  const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (!whole && errno == EPIPE) return kDone;  // whoever reads it has seen enough, and wants the command's own status
-  signal(SIGPIPE, before);
-  return whole ? kDone : ReportFailure(absl::ErrnoToStatus(errno, "stdout"));
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return kDone;
+  const bool nobody_reads = errno == EPIPE && signal(SIGPIPE, SIG_IGN) == SIG_IGN;
+  return nobody_reads ? kDone : ReportFailure(absl::ErrnoToStatus(errno, "stdout"));
+}
+
+int PrintBesideGate(const std::string& text) {
+  signal(SIGPIPE, SIG_IGN);
+  return PrintOut(text);
 }
 
 int ReportFailure(const absl::Status& status) {

@@ -23,6 +23,9 @@ int ReportFailure(const absl::Status& status);
 /// Prints what was asked for to stdout. Returns `kDone`, or what `ReportFailure` does where it did not arrive whole.
 int PrintOut(const std::string& text);
 
+/// The same for a command that may end with `kGateFell`, which a reader that has seen enough must not hide.
+int PrintBesideGate(const std::string& text);
+
 /// As `ReportFailure`, for a message; it says what, where and what to do.
 void PrintError(const std::string& message);
 

@@ -69,13 +69,13 @@ int PrintVerdicts(VerdictOptions options) {
   if (options.json) {
     nlohmann::ordered_json document = {{"headline", headline}, {"verdicts", nullptr}, {"failed_on", fallen}};
     WriteValue(rows, &document["verdicts"]);
-    printed = PrintOut(JsonText(document, 1) + "\n");
+    printed = PrintBesideGate(JsonText(document, 1) + "\n");
   } else if (!options.output.quiet) {
     const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
     const std::string next = options.source.empty() ? ""
                                                     : NextStep(options.output, "crema predict " + options.source,
                                                                "what the usual changes would bring", style.width);
-    printed = PrintOut(RenderVerdicts(headline, rows, style) + next);
+    printed = PrintBesideGate(RenderVerdicts(headline, rows, style) + next);
   }
   if (fallen.empty()) return printed;
   PrintError(fmt::format("{} fired", fmt::join(fallen, ", ")));

@@ -25,7 +25,8 @@ std::string QuotaThatHeldBack(const Measurement& measurement) {
   const double cores = most == nullptr ? 0 : most->allowed_cores.value_or(0);
   // A whole number may be that of the CPUs to which it is bound.
   const bool is_quota = cores != std::floor(cores) || measurement.run.allocated_cores_source.str() == "cgroup";
-  if (cores > 0 && is_quota) quota = fmt::format("the quota of {} cores", HumanNumber(cores));
+  if (cores > 0 && is_quota)
+    quota = fmt::format("the quota of {} {}", HumanNumber(cores), cores == 1 ? "core" : "cores");
   return fmt::format("{} held them back for {}", quota, HumanDuration(throttled));
 }
 

@@ -17,6 +17,7 @@
 #include "collector/insight/run_head.h"
 #include "collector/insight/run_trouble.h"
 #include "collector/insight/thresholds.h"
+#include "collector/insight/tree_figures.h"
 #include "collector/insight/verdict_families.h"
 #include "collector/insight/verdict_table.h"
 #include "collector/insight/where_most.h"
@@ -331,6 +332,10 @@ std::string NoChunk(const Measurement& measurement) {
   std::string text = fmt::format("no chunk was recorded; the command used {} of CPU", HumanDuration(cpu));
   if (efficiency.has_value() && cores > 0) {
     text += fmt::format(", on average {:.1f} of {}", *efficiency * cores, Counted(cores, "core", "cores"));
+  }
+  const double wait = TreeCpuWait(measurement);
+  if (RuleOf("cpu-contention").threshold.Holds(wait / (cpu + wait))) {
+    text += fmt::format("; its threads waited for a CPU for {}", HumanDuration(wait));
   }
   if (cpu > 0 && kMuchInKernel.Holds(*system / cpu)) {
     text += fmt::format("; {} of the CPU time was in the kernel", HumanPercent(*system / cpu));

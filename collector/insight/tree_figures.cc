@@ -23,6 +23,7 @@ struct TreeFigure {
   std::string_view meaning;
   std::string_view beside_key;
   std::string_view beside_words;
+  std::string_view beside_one = "";  ///< the words for 1
 };
 
 constexpr std::string_view kTreeMemory = "tree_peak_memory_bytes";
@@ -39,7 +40,8 @@ constexpr TreeFigure kTreeFigures[] = {
      "through all read calls"},
     {"Written", "tree_write_bytes", HumanData, ChangeOf::kRate, false, "to storage", "tree_wchar_bytes",
      "through all write calls"},
-    {"Processes", "max_processes", HumanCount, ChangeOf::kRate, false, "at once", "max_threads", "threads at once"},
+    {"Processes", "max_processes", HumanCount, ChangeOf::kRate, false, "at once", "max_threads", "threads at once",
+     "thread at once"},
     {"Major faults", "major_faults", HumanCount, ChangeOf::kRate, false, "pages that came from storage",
      "context_switches_involuntary", "involuntary context switches"}};
 
@@ -67,9 +69,10 @@ std::vector<KeyFigureRow> RowsOf(const TreeFigure (&figures)[kCount], const Meas
     }
     if (const std::optional<double> beside = measurement.Metric(figure.beside_key); beside.has_value()) {
       const std::string& unit = FindMetric(figure.beside_key)->unit;
-      row.notes.push_back({"", unit == "cores" ? HumanNumber(*beside) : HumanQuantity(figure.beside_key, *beside, unit),
-                           " " + std::string(figure.beside_words), "metrics." + std::string(figure.beside_key),
-                           *beside});
+      row.notes.push_back(
+          {"", unit == "cores" ? HumanNumber(*beside) : HumanQuantity(figure.beside_key, *beside, unit),
+           " " + std::string(*beside == 1 && !figure.beside_one.empty() ? figure.beside_one : figure.beside_words),
+           "metrics." + std::string(figure.beside_key), *beside});
     }
     const std::optional<double> of_each = measurement.Metric("tree_peak_rss_bytes");
     if (figure.key == kTreeMemory && row.value.has_value() && of_each.value_or(0) > *row.value) {
@@ -111,6 +114,12 @@ bool IsProcessTreeOnly(const Measurement& measurement) {
 
 std::vector<KeyFigureRow> TreeFigureRows(const Measurement& measurement) { return RowsOf(kTreeFigures, measurement); }
 
+double TreeCpuWait(const Measurement& measurement) {
+  double sum = 0;
+  for (const ProcessUseRow& row : measurement.processes) sum += row.cpu_wait.value_or(0);
+  return sum;
+}
+
 std::optional<TreeBudget> ReadTreeBudget(const Measurement& measurement) {
   const std::optional<double> user = measurement.Metric("tree_cpu_user"),
                               system = measurement.Metric("tree_cpu_system");
@@ -120,9 +129,11 @@ std::optional<TreeBudget> ReadTreeBudget(const Measurement& measurement) {
   budget.cores = *cores;
   budget.core_seconds = std::max(*cores * *wall, *user + *system);
   if (!(budget.core_seconds > 0)) return std::nullopt;
-  budget.parts = {{"CPU in the program", "cpu", *user},
-                  {"CPU in the kernel", "opening", *system},
-                  {"Not used by it", "idle", budget.core_seconds - *user - *system}};
+  const double left = budget.core_seconds - *user - *system;
+  budget.parts = {{"CPU in the program", "cpu", *user}, {"CPU in the kernel", "opening", *system}};
+  const double wait = std::min(left, TreeCpuWait(measurement));
+  if (wait > 0) budget.parts.push_back({"Waiting for a CPU", "wait", wait});
+  budget.parts.push_back({"Not used by it", "idle", left - wait});
   for (TreeBudgetPart& part : budget.parts) part.share = part.core_seconds / budget.core_seconds;
   return budget;
 }

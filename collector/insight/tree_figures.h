@@ -41,6 +41,9 @@ struct TreeBudget {
   std::vector<TreeBudgetPart> parts;
 };
 
+/// Seconds for which threads of the command's processes were ready to run and had no CPU, as far as samples show it.
+double TreeCpuWait(const Measurement& measurement);
+
 /// nullopt where CPU time, cores or wall time are not known.
 std::optional<TreeBudget> ReadTreeBudget(const Measurement& measurement);
 

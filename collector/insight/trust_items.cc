@@ -8,6 +8,7 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/key_figures.h"
 #include "collector/insight/member_column.h"
+#include "collector/insight/tree_figures.h"
 #include "collector/measurement/catalog.h"
 
 namespace crema {
@@ -84,7 +85,8 @@ std::vector<TrustItem> TrustItems(const Measurement& measurement) {
     add("quality.event_coverage", KeyFigure::kEventCoverage, *coverage, "", HumanPercent(*coverage, 1),
         " of events recorded");
   }
-  if (const std::optional<double> records = quality.records_read) {
+  const std::optional<double> records = quality.records_read;
+  if (records.has_value() && !(*records == 0 && IsProcessTreeOnly(measurement))) {
     items.push_back({*records > 0 ? Mark::kGood : Mark::kWatch,
                      {"", HumanCount(*records), *records == 1 ? " record read" : " records read",
                       "quality.records_read", *records}});

@@ -35,7 +35,10 @@ std::string InWords(std::string_view option) {
   constexpr std::string_view kCores = "--cores ";
   constexpr std::pair<std::string_view, std::string_view> kFaster[] = {{"--faster ", ""},
                                                                        {"--faster-gpu ", "kernels and copies of "}};
-  if (option.substr(0, kCores.size()) == kCores) return fmt::format("{} cores", option.substr(kCores.size()));
+  if (option.substr(0, kCores.size()) == kCores) {
+    const std::string_view count = option.substr(kCores.size());
+    return fmt::format("{} {}", count, count == "1" ? "core" : "cores");
+  }
   const size_t equals = option.rfind('=');
   for (const auto& [prefix, what] : kFaster) {
     if (option.substr(0, prefix.size()) != prefix || equals == std::string_view::npos) continue;

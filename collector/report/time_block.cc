@@ -77,7 +77,7 @@ std::string BudgetTable(const Measurement& measurement, const BudgetRows& budget
   const std::optional<double> cores = measurement.Metric("total_cores");
   const std::optional<double> wall = measurement.Metric("wall_time");
   if (cores.has_value() && wall.has_value()) {
-    total = fmt::format("Total = {} cores × {}", HumanNumber(*cores), HumanDuration(*wall));
+    total = fmt::format("Total = {} × {}", Counted(*cores, "core", "cores"), HumanDuration(*wall));
   }
   html += fmt::format(
       "</tbody><tfoot><tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td "

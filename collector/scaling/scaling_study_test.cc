@@ -73,6 +73,30 @@ TEST(ScalingStudy, FourNumbersOfCoresGiveLaws) {
   EXPECT_NE(ScalingSentence(study).find("is the last that brings at least half"), std::string::npos);
 }
 
+/// By the Universal Scalability Law with a fastest number of some 14 cores, each number `times` times; a run is longer
+/// or shorter by up to `scatter` of it.
+ScalingStudy StudyOfOptimum(int times, double scatter, double kappa = 0.005) {
+  std::vector<Json> runs;
+  for (int i = 0; i < times; ++i) {
+    for (const double n : {1, 2, 4, 8, 16, 32}) {
+      const double off = scatter * ((static_cast<int>(7 * n) + 3 * i) % 5 - 2) / 2;
+      runs.push_back(Made("n", n, 100 * (1 + 0.02 * (n - 1) + kappa * n * (n - 1)) / n * (1 + off), 1e6));
+    }
+  }
+  return Study(runs);
+}
+
+TEST(ScalingStudy, AFastestNumberOfCoresNeedsRepeatedRunsThatExcludeThatMoreAreFaster) {
+  const auto fastest = [](const ScalingStudy& study) { return study.laws.at(1).fastest.value; };
+  ASSERT_TRUE(fastest(StudyOfOptimum(2, 0.02)).has_value());
+  EXPECT_NEAR(*fastest(StudyOfOptimum(2, 0.02)), 14, 3);
+  EXPECT_FALSE(fastest(StudyOfOptimum(1, 0.02)).has_value()) << "one run of each may be slow by chance";
+  EXPECT_FALSE(fastest(StudyOfOptimum(2, 0.02, /*kappa=*/0)).has_value()) << "each core still brings more";
+  EXPECT_FALSE(fastest(StudyOfOptimum(2, 0.5, /*kappa=*/0.0002)).has_value()) << "the runs scatter by more";
+  const Json json = ScalingAsJson(StudyOfOptimum(1, 0.02));
+  EXPECT_TRUE(json["best_cores"]["fastest"]["value"].is_null());
+}
+
 TEST(ScalingStudy, CoresThatCameAndWentStandBesideTheLaw) {
   std::vector<Json> runs;
   for (const double n : {1, 2, 4, 8}) runs.push_back(Made("n", n, Amdahl(n), 1e6));

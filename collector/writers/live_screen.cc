@@ -309,7 +309,8 @@ std::string RenderLiveLine(const LiveModel& model, const LiveFigures& figures,
       "{} {} · {} · {} events", HumanClock(figures.wall_seconds), state.empty() ? "ended without a report" : state,
       Counted(static_cast<double>(totals.chunks), "chunk", "chunks"), HumanCount(static_cast<double>(totals.events)));
   if (figures.progress.share.has_value()) text += fmt::format(" ({})", HumanPercent(*figures.progress.share));
-  text += fmt::format(" · {} · {} of {} cores busy", HumanRate(figures.event_rate), figures.busy, figures.cores);
+  text += fmt::format(" · {} · {} of {} busy", HumanRate(figures.event_rate), figures.busy,
+                      Counted(figures.cores, "core", "cores"));
   if (totals.failed + totals.lost > 0) text += fmt::format(" · {} failed or lost", totals.failed + totals.lost);
   const std::string trouble = LiveTrouble(model, figures);
   if (!trouble.empty()) text += " · " + trouble;

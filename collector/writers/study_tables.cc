@@ -107,10 +107,9 @@ std::vector<CellColumn> PredictionColumns() {
           {"wall_time", "wall time", Kind::kDuration, 0},
           {"difference", "change", Kind::kText, 0},
           {"range", "90 % of runs", Kind::kText, 0},
-          {"core_seconds", "core-seconds", Kind::kNumber, 1},
-          {"core_hours", "core-hours", Kind::kNumber, 2},
-          {"efficiency", "CPU efficiency", Kind::kShare, 2},
-          {"busy_share", "lanes busy", Kind::kShare, 3}};
+          {"core_seconds", "core time", Kind::kDuration, 1},
+          {"efficiency", "CPU efficiency", Kind::kShare, 1},
+          {"busy_share", "chunks open", Kind::kShare, 2}};
 }
 
 }  // namespace
@@ -134,11 +133,18 @@ std::string RenderPrediction(const Json& prediction, const TerminalStyle& style)
         style, &text);
   }
   Json rows = Json::array();
-  std::string not_told;
+  std::vector<std::pair<std::string, std::string>> not_told;  // why, and of which changes
   for (const Json& row : ListField(prediction, "predicted")) {
     const auto wall_time = NumberField(row, "wall_time");
     if (!wall_time.has_value()) {
-      not_told += fmt::format("{}: {}\n", TextField(row, "change"), TextField(row, "not_told"));
+      const std::string why = TextField(row, "not_told"), change = TextField(row, "change");
+      const auto same =
+          std::find_if(not_told.begin(), not_told.end(), [&](const auto& one) { return one.first == why; });
+      if (same == not_told.end()) {
+        not_told.emplace_back(why, change);
+      } else {
+        same->second += ", " + change;
+      }
       continue;
     }
     Json shown = row;
@@ -151,11 +157,7 @@ std::string RenderPrediction(const Json& prediction, const TerminalStyle& style)
   if (const std::string not_known = TextField(prediction, "not_known"); !not_known.empty()) {
     AddNote(not_known, style, &text);
   }
-  for (size_t begin = 0; begin < not_told.size();) {
-    const size_t end = not_told.find('\n', begin);
-    AddNote("not predicted for " + not_told.substr(begin, end - begin), style, &text);
-    begin = end + 1;
-  }
+  for (const auto& [why, changes] : not_told) AddNote("not predicted for " + changes + ": " + why, style, &text);
   return text;
 }
 

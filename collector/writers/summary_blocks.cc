@@ -103,7 +103,7 @@ std::string CoresTimesWall(const Measurement& measurement) {
   const std::optional<double> cores = measurement.Metric("total_cores");
   const std::optional<double> wall_time = measurement.Metric("wall_time");
   if (!cores.has_value() || !wall_time.has_value()) return "";
-  return fmt::format("{} cores × {} = ", HumanCount(*cores), HumanDuration(*wall_time));
+  return fmt::format("{} × {} = ", Counted(*cores, "core", "cores"), HumanDuration(*wall_time));
 }
 
 /// Owners by own time, `(other)` after them, then the helpers' rows, which run beside the owners.

@@ -1,6 +1,7 @@
 // Which chunk gets the CPU time of threads without guards and of child processes. The kernel's clocks measure the
 // loads.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -102,8 +103,8 @@ TEST(UnannouncedCpu, IsNotThatOfAThreadThatAlsoRunsBetweenChunks) {
   });
   std::int64_t given = 0;
   for (const ChunkLine& chunk : log.chunks) given += chunk.unannounced_cpu_ns.value_or(0);
-  EXPECT_GT(OfEnd(log, "alone_cpu_ns"), kLoad);
-  EXPECT_LT(given, OfEnd(log, "alone_cpu_ns") / 2);  // the thread's rate varies on a busy machine
+  EXPECT_GT(OfEnd(log, "alone_cpu_ns"), kLoad / 10);  // a busy machine gives the thread a part of a CPU
+  EXPECT_LT(given, OfEnd(log, "alone_cpu_ns") / 2);   // and its rate varies
 }
 
 TEST(UnannouncedCpu, IsNobodysWhileSeveralChunksAreOpen) {
@@ -204,9 +205,11 @@ TEST(KernelsPeak, IsThatOfAChunkThatRaisesIt) {
   const ChunkLine chunk = RecordedChunk([] {
     TrackMetrics metrics("ttbar");
     constexpr std::size_t kBytes = std::size_t{64} << 20;
-    auto* const memory = static_cast<volatile char*>(std::malloc(kBytes));
+    void* const mapped = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) std::abort();
+    auto* const memory = static_cast<volatile char*>(mapped);
     for (std::size_t i = 0; i < kBytes; i += 4096) memory[i] = 1;
-    std::free(const_cast<char*>(memory));
+    munmap(mapped, kBytes);
   });
   EXPECT_GE(chunk.rss_peak_bytes.value_or(0) - chunk.rss_stop_bytes.value_or(0), 60 << 20);
   EXPECT_GE(chunk.minor_faults.value_or(0), 1);
