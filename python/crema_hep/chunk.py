@@ -110,7 +110,7 @@ class TrackMetrics:
         """As a decorator: each call is a chunk of the pass `pass_`."""
         dataset, file, tree, pass_, *entries = self._facts
         if (dataset, file, tree, *entries) != (None,) * 5:
-            warn("crema: @track_metrics takes only pass_; what else describes a chunk comes from its events")
+            warn("crema: @track_metrics takes only pass_; everything else about a chunk comes from its events")
         return decorated(function, pass_)
 
     def __init__(

@@ -65,7 +65,7 @@ def collect_on(client, paths, output, *, timeout=600.0):
     hosts together. Raises ProgramError if no host has records or if the merge fails, and TimeoutError.
     """
     if client.asynchronous:
-        raise program.ProgramError("crema: collect_on needs a Client that waits: asynchronous=True is not supported")
+        raise program.ProgramError("crema: collect_on needs a synchronous Client: asynchronous=True is not supported")
     workers = _workers_by_host(client)
     # not as a task: to read the graph, the scheduler would need crema_hep, too
     results = client.run(

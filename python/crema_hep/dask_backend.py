@@ -46,7 +46,7 @@ def _call_cluster(client, function, *arguments, seconds=CALL_SECONDS, **named):
 def _why_refused(client) -> str | None:
     """Why this cluster cannot be measured; None if it can."""
     if client.asynchronous:
-        return "a Client of asynchronous=True is not measured: use one that is not, or attach from another process"
+        return "a Client with asynchronous=True cannot be measured: use another one, or attach from another process"
     worker_module = sys.modules.get("distributed.worker")
     own = [] if worker_module is None else list(worker_module.Worker._instances)
     scheduler = client.scheduler.address
@@ -289,7 +289,7 @@ class DaskBackend:
 
     def _require_attachment(self) -> Attachment:
         if self.attachment is None:
-            raise RuntimeError("the cluster was not attached: start() comes first")
+            raise RuntimeError("the cluster was not attached: call start() first")
         return self.attachment
 
 
@@ -336,7 +336,7 @@ def get_span_metrics(
         return {}
     there = _call_cluster(client, client.scheduler.versions)["host"]["python"]
     if there.split(".")[:2] != [str(part) for part in sys.version_info[:2]]:
-        raise RuntimeError(f"crema: the scheduler has Python {there}: ask from a client with the same")
+        raise RuntimeError(f"crema: the scheduler has Python {there}: use a client with the same version")
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     try:
         metrics: dict[tuple, Any] = {}

@@ -32,7 +32,7 @@ def decorated(function, pass_=None):
     what = _what_is_not_measured(function)
     if what:
         name = getattr(function, "__qualname__", type(function).__qualname__)
-        warn(f"crema: {name} is {what}, of which @track_metrics makes no chunk: use TrackMetrics in its body")
+        warn(f"crema: {name} is {what}, and @track_metrics makes no chunk of it: use TrackMetrics in its body")
         return function
     if hasattr(type(function), "__get__"):
         return _with_methods_of(function, _wrapped(function, pass_))

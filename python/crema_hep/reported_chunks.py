@@ -26,7 +26,7 @@ def planned_events(plan) -> dict[str, int]:
     if hasattr(plan, "items"):
         return {str(dataset): int(events) for dataset, events in plan.items()}
     if iter(plan) is plan:
-        raise TypeError("the plan must be a list: this would use up what the run needs")
+        raise TypeError("the plan must be a list: reading this one would use up the chunks that the run needs")
     events: dict[str, int] = {}
     for chunk in plan:
         events[chunk.dataset] = events.get(chunk.dataset, 0) + int(chunk.entrystop) - int(chunk.entrystart)

@@ -32,5 +32,5 @@ def find() -> Sdk:
     libraries = [prefix / folder / "libcrema_cpp.so" for folder in ("lib", "lib64")]
     library = next((path for path in libraries if path.exists()), None)
     if library is None or not (prefix / "include/crema/root.h").exists():
-        raise SdkError(f"crema: {prefix} has not both include/crema/root.h and lib/libcrema_cpp.so: {_CURE}")
+        raise SdkError(f"crema: {prefix} does not have both include/crema/root.h and lib/libcrema_cpp.so: {_CURE}")
     return Sdk(str(prefix / "include"), str(library))

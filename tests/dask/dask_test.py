@@ -533,7 +533,9 @@ class Bounds(DaskTestCase):
         truth = self.run_scenario("refusals")
         results, outcome = truth["asynchronous"]
         self.assertEqual(results, list(range(10)))
-        self.assertRegex(outcome, "^crema: nothing was measured: a Client of asynchronous=True is not measured: .*$")
+        self.assertRegex(
+            outcome, "^crema: nothing was measured: a Client with asynchronous=True cannot be measured: .*$"
+        )
         self.assertEqual(len(truth["asynchronous_warned"]), 1)
         for protocol in ("None", "tcp://"):
             results, outcome = truth[f"threads {protocol}"]

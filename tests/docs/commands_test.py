@@ -42,7 +42,7 @@ class CommandsTest(unittest.TestCase):
 
     def test_exit_statuses_are_those_of_the_program(self):
         header = (CHECKOUT / "collector/cli/subcommand.h").read_text()
-        statuses = re.findall(r"^inline constexpr int k\w+ = (\d+);", header, re.MULTILINE)
+        statuses = re.findall(r"^inline constexpr int k\w+ = (\d);", header, re.MULTILINE)
         self.assertEqual(statuses, rows("Exit status"))
 
 

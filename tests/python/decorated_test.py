@@ -393,7 +393,7 @@ assert isinstance(counter, Counter) and counter.calls == given.calls == 2, count
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr.count("Warning: crema: "), 1, done.stderr)
-        self.assertIn("Counter is an object, of which @track_metrics makes no chunk", done.stderr)
+        self.assertIn("Counter is an object, and @track_metrics makes no chunk of it", done.stderr)
         self.assertEqual(len(of_type(self.lines(), "chunk")), 2)
 
     def test_what_is_no_chunk_is_said_as_it_is_decorated(self):
@@ -414,7 +414,7 @@ hands_out([]).close()
             CREMA_DIR=str(self.records),
         )
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
-        self.assertIn("coroutine is a coroutine function, of which @track_metrics makes no chunk", done.stderr)
+        self.assertIn("coroutine is a coroutine function, and @track_metrics makes no chunk of it", done.stderr)
         self.assertIn("hands_out returned a coroutine, whose work is not in its chunk", done.stderr)
 
 

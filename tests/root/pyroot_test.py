@@ -115,7 +115,7 @@ class MissingPartsTest(root_case.PyrootCase):
             error = self.say(root_case.PYTHON, program, CREMA_DIR=f"{folder}/records", CREMA_PREFIX="")
             self.assertIn("SdkError: crema: the C++ headers of crema were not found: install the wheel", error)
             error = self.say(root_case.PYTHON, program, CREMA_DIR=f"{folder}/records", CREMA_PREFIX=folder)
-            self.assertIn(f"{folder} has not both include/crema/root.h and lib/libcrema_cpp.so", error)
+            self.assertIn(f"{folder} does not have both include/crema/root.h and lib/libcrema_cpp.so", error)
 
     def test_the_folder_of_the_package_comes_before_the_variable(self):
         with tempfile.TemporaryDirectory() as folder:
