@@ -1,9 +1,9 @@
-"""Runs the analysis once, measured by crema and by roastcoffea together, and sets both beside figures of neither.
+"""Runs the analysis once, measured by both crema and roastcoffea, and compares both with independent figures.
 
     .cache/test/roastcoffea/bin/python examples/coffea_dask/beside_roastcoffea.py
 
-with the variables of this folder's README.md. Prints both summaries, and the table of docs/from_roastcoffea.md. Of the
-first chunk that begins, the first attempt fails on purpose: Coffea has Dask try again.
+with the variables of this folder's README.md. Prints both summaries, and the table of docs/from_roastcoffea.md. The
+first attempt at the first chunk fails on purpose, and Coffea makes Dask try again.
 """
 
 import argparse
@@ -21,13 +21,14 @@ from missing_momentum import MissingMomentum
 
 
 def now():
-    """Clocks of this thread, all in seconds: schedstat's second number is the time for which it waited for a core."""
+    """Clocks of this thread, all in seconds. schedstat's second number is the time for which the thread waited for a
+    core."""
     waited_ns = int(pathlib.Path("/proc/thread-self/schedstat").read_text().split()[1])
     return {"wall": time.perf_counter(), "cpu": time.thread_time(), "cpu_wait": waited_ns / 1e9}
 
 
 def clock(name):
-    """A decorator that adds what a call took to its result."""
+    """A decorator that adds the cost of a call to its result."""
 
     def decorate(process):
         def clocked(self, events):
@@ -42,7 +43,7 @@ def clock(name):
 
 
 class Compared(MissingMomentum):
-    """The analysis under both decorators, with clocks that are neither's."""
+    """The analysis under both decorators, with independent clocks."""
 
     def __init__(self, library, toys, folder):
         super().__init__(library, toys)
@@ -114,7 +115,7 @@ def of_dask(dask_scheduler):
 
 
 def warm_up(client, files, processor):
-    """Has every worker import what the analysis imports, so that the figures are of the analysis."""
+    """Makes every worker import the modules of the analysis first, so that the figures are only of the analysis."""
     for module in ("missing_momentum", "roastcoffea"):
         client.run(importlib.import_module, module)
     coffea_dask.run(client, files, processor, 200)

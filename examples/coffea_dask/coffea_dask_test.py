@@ -1,4 +1,5 @@
-"""Runs the real program on a real cluster of processes: is the result right, and the same with crema and without?
+"""Runs the real program on a real cluster of processes. The result has to be right, and the same with and without
+crema.
 
 Run by tools/test, outside Bazel: tools/setup puts Coffea and Dask into .cache/coffea of the checkout.
 """
@@ -36,7 +37,7 @@ class CoffeaDaskTest(unittest.TestCase):
 
     @classmethod
     def run_python(cls, program, *arguments):
-        """What a program of this folder prints."""
+        """The output of a program in this folder."""
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("CREMA_", "PYTHON"))}
         environment = {
             "PYTHONPATH": str(CHECKOUT / "python"),

@@ -1,4 +1,4 @@
-// What an event would have been measured as, had its jets been measured a little differently.
+// Varies an event as if its jets had been measured a little differently.
 #ifndef CREMA_EXAMPLES_COFFEA_DASK_JET_TOYS_H_
 #define CREMA_EXAMPLES_COFFEA_DASK_JET_TOYS_H_
 

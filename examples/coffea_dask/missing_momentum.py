@@ -62,7 +62,7 @@ class MissingMomentum(ProcessorABC):
 
 
 def columns(collection, *names):
-    """These columns of a collection, read now."""
+    """Reads these columns of a collection now."""
     return ak.materialize(ak.zip({name: collection[name] for name in names}))
 
 

@@ -26,7 +26,7 @@ def rows(tree, collection):
 
 
 def good(objects):
-    """Those of high pt in the tracker; jets only with a tight identification."""
+    """Keeps objects of high pt in the tracker; jets only with a tight identification."""
     return [row for row in objects if row[0] > 20 and abs(row[2]) < 2.4 and all(number >= 2 for number in row[3:])]
 
 

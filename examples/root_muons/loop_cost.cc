@@ -1,4 +1,4 @@
-// What tracking costs the event loop of this example, on one thread: with and without it, in turns.
+// Measures what tracking costs the event loop of this example on one thread: with and without it, in turns.
 //
 //   loop_cost FILE [ROUNDS]              CPU time: prints ratio and cost of a chunk, beside their limits
 //   loop_cost FILE on|off ENTRIES        one loop, for callgrind (loop_cost.py); ENTRIES in a chunk, 0: a file

@@ -1,10 +1,10 @@
-"""What tracking costs the event loop of this example: CPU time in turns, and instructions by callgrind.
+"""Measures what tracking costs the event loop of this example: CPU time in turns, and instructions by callgrind.
 
     bazel build //examples/root_muons/...
     bazel-bin/examples/root_muons/replicate FOLDER
     python3 examples/root_muons/loop_cost.py FOLDER/ttree_zstd.root
 
-Instructions are those inside ROOT's event loop; valgrind counts them. Takes a few minutes.
+valgrind counts the instructions inside ROOT's event loop. This takes a few minutes.
 """
 
 import pathlib

@@ -12,7 +12,7 @@ struct MuonPair {
   double pt = 0;
 };
 
-/// Of all pairs of opposite charge the one with the mass that is nearest to the Z boson's. Equal sizes.
+/// The pair of opposite charge with the mass nearest to the Z boson's. All arrays have the same size.
 MuonPair BestPair(const ROOT::RVecF& pt, const ROOT::RVecF& eta, const ROOT::RVecF& phi, const ROOT::RVecF& mass,
                   const ROOT::RVecI& charge);
 

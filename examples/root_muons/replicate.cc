@@ -1,4 +1,4 @@
-// Writes larger files, of the real events of two small ones: as TTree and as RNTuple, in four compressions.
+// Writes larger files from the real events of two small ones: as TTree and as RNTuple, in four compressions.
 //
 //   replicate FOLDER [EVENTS [ENTRIES_PER_CLUSTER]]     default: 250000 20000
 //

@@ -1,4 +1,4 @@
-"""Runs the example on small files: the same result from each format and compression, and with crema and without.
+"""Runs the example on small files. The result is the same for each format and compression, with and without crema.
 
 Run by tools/test, outside Bazel: tools/setup puts ROOT into .cache/root of the checkout.
 """
@@ -50,7 +50,7 @@ class RootMuonsTest(unittest.TestCase):
 
     @classmethod
     def analyze(cls, threads, **environment):
-        """What it says of each dataset."""
+        """The line that it prints for each dataset."""
         output = cls.run_binary("root_muons", threads, cls.folder / "out.root", *cls.files, **environment)
         return dict(line.split(maxsplit=1) for line in output.splitlines())
 

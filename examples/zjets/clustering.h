@@ -19,10 +19,10 @@ struct Jet {
 
 inline constexpr double kJetRadius = 0.4;
 
-/// Makes FastJet quiet, and has it do once what it does at its first use. Call it once per process, before threads
-/// cluster: a FastJet that was built without --enable-thread-safety (Debian's) keeps an unprotected "first time" flag
-/// for its banner. Its other mutable statics count warnings of calls that are not made here, and belong to a random
-/// generator that `Ghosts` does not use; ClusterSequence and PseudoJet share no state but with their own copies.
+/// Makes FastJet quiet, and triggers the work of its first use. Call it once per process, before threads cluster: a
+/// FastJet that was built without --enable-thread-safety (Debian's) keeps an unprotected "first time" flag for its
+/// banner. Its other mutable statics count warnings of calls that are not made here, and belong to a random generator
+/// that `Ghosts` does not use; ClusterSequence and PseudoJet share no state but with their own copies.
 void PrepareFastJet();
 
 /// Anti-kt jets (Cacciari, Salam, Soyez, arXiv:0802.1189) of R = 0.4 that hold at least one parton, in no order. Throws

@@ -14,7 +14,7 @@
 
 namespace zjets {
 
-/// What is known of a file once it was gone through.
+/// The facts of a file after one pass through it.
 struct LheFile {
   std::string path;
   LheInit init;
@@ -26,9 +26,9 @@ struct LheFile {
   }
 };
 
-/// Goes through the file once. Never throws because of the file: what cannot be read is said by `gzip.damage`, and the
-/// event in which the damage lies is counted, so that it is missed by whoever reads it, and not by nobody. A file of
-/// which nothing can be read has no events.
+/// Goes through the file once. Never throws because of the file: `gzip.damage` describes the part that cannot be read.
+/// The event with the damage is counted, so that reading it fails and is noticed. A completely unreadable file has no
+/// events.
 LheFile IndexLheFile(const std::string& path);
 
 /// The text of events [first, last). Throws std::runtime_error when it cannot be read.

@@ -1,4 +1,4 @@
-// Options: what the program was asked to do.
+// Options: the settings from the command line.
 #ifndef CREMA_EXAMPLES_ZJETS_OPTIONS_H_
 #define CREMA_EXAMPLES_ZJETS_OPTIONS_H_
 
@@ -28,8 +28,8 @@ struct Options {
   std::string output;             ///< histograms, JSON; empty: none
 };
 
-/// Reads the command line. When there is nothing to do (`--help`, or a usage error, both said to the user) it returns
-/// nothing, and `*exit_status` is the program's.
+/// Reads the command line. If there is nothing to do (after `--help`, or a usage error, which it prints), returns
+/// nothing and sets `*exit_status`.
 std::optional<Options> ParseOptions(int argc, char** argv, int* exit_status);
 
 }  // namespace zjets

@@ -14,7 +14,7 @@ namespace zjets {
 /// jet has an area.
 double PileupDensity(const std::vector<Jet>& jets);
 
-/// Lowers each jet's pt by density x area; jets that had no more than that are taken out.
+/// Lowers each jet's pt by density x area, and removes jets that had no more than that.
 void SubtractPileup(double density, std::vector<Jet>* jets);
 
 }  // namespace zjets

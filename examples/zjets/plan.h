@@ -1,4 +1,4 @@
-// Plan: what there is to do, found out once and handed to all workers.
+// Plan: the work to do, found out once and passed to all workers.
 #ifndef CREMA_EXAMPLES_ZJETS_PLAN_H_
 #define CREMA_EXAMPLES_ZJETS_PLAN_H_
 
@@ -28,7 +28,7 @@ struct Plan {
   std::vector<WorkItem> items;
 };
 
-/// Goes through all files. What cannot be read becomes an item that fails, so that no part of the data is left out
+/// Goes through all files. A part that cannot be read becomes an item that fails, so that no data are left out
 /// silently.
 Plan MakePlan(const Options& options);
 

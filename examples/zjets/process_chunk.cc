@@ -55,8 +55,8 @@ ClusteredEvent ClusterEvent(const AnalysisInput& input, const LheEvent& event, c
   return clustered;
 }
 
-/// The chunk's own thread and its helpers take the next event whenever they are free; each result has its own place, so
-/// who did what does not matter.
+/// The chunk's own thread and its helpers take the next event whenever they are free. Each result has its own place, so
+/// it does not matter which thread computed it.
 std::vector<ClusteredEvent> ClusterEvents(const AnalysisInput& input, const WorkItem& item,
                                           const std::vector<LheEvent>& events, crema::TrackMetrics& chunk) {
   crema::TrackMemory memory("jets");

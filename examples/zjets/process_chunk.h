@@ -10,7 +10,7 @@
 
 namespace zjets {
 
-/// What all chunks of a process share. Only read while chunks are processed.
+/// The data that all chunks of a process share. They are only read while chunks are processed.
 struct AnalysisInput {
   const Options& options;
   const Plan& plan;
@@ -21,8 +21,9 @@ struct AnalysisInput {
 /// Reads the pile-up sample and prepares FastJet. Throws std::runtime_error when the sample cannot be read.
 AnalysisInput PrepareAnalysis(const Options& options, const Plan& plan);
 
-/// Reads, overlays, clusters, selects and fills the events of one chunk. May run in several threads at once. When the
-/// chunk cannot be processed it throws what derives from std::exception, and the attempt is recorded as failed.
+/// Reads, overlays, clusters, selects and fills the events of one chunk. May run in several threads at once. If the
+/// chunk cannot be processed, it throws an exception derived from std::exception, and the attempt is recorded as
+/// failed.
 DatasetResults ProcessChunk(const AnalysisInput& input, const WorkItem& item);
 
 }  // namespace zjets

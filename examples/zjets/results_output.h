@@ -10,8 +10,8 @@
 
 namespace zjets {
 
-/// The cut flow and the histograms as JSON (`zjets.histograms/1`). Says what the physics depends on, and nothing of how
-/// the work was divided, so that files can be compared byte by byte.
+/// The cut flow and the histograms as JSON (`zjets.histograms/1`). It has the settings that change the physics, but not
+/// how the work was divided, so that files can be compared byte by byte.
 std::string ResultsAsJson(const Options& options, const Plan& plan, const WorkerReport& report);
 
 /// The cut flow as a table for people.

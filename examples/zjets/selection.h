@@ -33,7 +33,7 @@ struct Selection {
   std::vector<Jet> jets;    ///< from kZWindow on: those that count, hardest first
 };
 
-/// Finds out how far an event comes. `jets` need be neither ordered nor selected.
+/// Finds the last step that an event passes. `jets` need be neither ordered nor selected.
 Selection Select(const LheEvent& event, const std::vector<Jet>& jets);
 
 }  // namespace zjets

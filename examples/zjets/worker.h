@@ -13,7 +13,7 @@
 
 namespace zjets {
 
-/// What a worker, or all of them, found.
+/// The results of one worker, or of all workers.
 struct WorkerReport {
   std::vector<DatasetResults> datasets;  ///< as in Options::datasets
   std::int64_t chunks = 0;               ///< that succeeded

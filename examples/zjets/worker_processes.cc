@@ -41,7 +41,7 @@ bool ReceiveBytes(int socket, char* bytes, std::size_t size) {
   return true;
 }
 
-/// The size goes first, so that half a message is not taken for one.
+/// Sends the size first, so that half a message is not taken for a whole one.
 bool SendMessage(int socket, std::string_view message) {
   const std::size_t size = message.size();
   return SendBytes(socket, reinterpret_cast<const char*>(&size), sizeof(size)) &&

@@ -16,8 +16,8 @@ namespace zjets {
 using WorkerFunction = std::function<std::string(std::string_view)>;
 
 /// Worker processes, from fork(2) until the end of the scope, which waits for them. Make it before the program starts
-/// threads: a forked process has only the thread that forked. Workers that are sent nothing end quietly; all end when
-/// the parent dies.
+/// threads: a forked process has only the thread that forked. Workers that get no message end quietly; all end when the
+/// parent dies.
 class WorkerProcesses {
  public:
   /// Forks `count` processes, which run `function` and exit. Throws std::runtime_error when that cannot be done.
@@ -26,7 +26,7 @@ class WorkerProcesses {
   WorkerProcesses(const WorkerProcesses&) = delete;
   WorkerProcesses& operator=(const WorkerProcesses&) = delete;
 
-  /// Sends all workers the same message. A worker that died meanwhile is found out by `Receive`.
+  /// Sends all workers the same message. `Receive` notices a worker that died meanwhile.
   void SendToAll(std::string_view message);
 
   struct Answer {

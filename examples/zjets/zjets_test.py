@@ -20,7 +20,7 @@ Particle = collections.namedtuple("Particle", "pdg status px py pz energy")
 
 
 def events_of(path):
-    """Yields (weight, particles) by the plainest reading of the format."""
+    """Yields (weight, particles), by the simplest possible reading of the format."""
     lines = None
     with gzip.open(path, "rt") as file:
         for line in file:

@@ -1,11 +1,11 @@
-"""What a guard costs, beside the least that its calls cost in the same run: so a busy machine matters less.
+"""Measures what a guard costs, and the least that its calls cost in the same run, so that a busy machine matters less.
 
     CREMA_LIBRARY=bazel-bin/sdk/c_api/libcrema.so.1 PYTHONPATH=python python3 python/benchmarks/guard_cost.py
 
 The limit of a section is a `with` block of a class that does nothing, and the C API's two calls. The limit of a chunk
 is its record written through the C API. The chunk is one of a file of 947 branches, 20 of which are read. The limit of
-a chunk whose ten sections are handed out, as for Dask's own view, is the chunk alone. "Cold" is the median after the
-caches were emptied, as an analysis does between its chunks: CPU time, most of it the kernel's.
+a chunk whose ten sections are passed on, as for Dask's own view, is the chunk alone. "Cold" is the median CPU time
+after the caches were emptied, as an analysis does between its chunks; most of it is the kernel's.
 """
 
 import ctypes
@@ -64,7 +64,7 @@ class _Factory:
 
 
 class _Events:
-    """What the decorator sees of NanoEvents."""
+    """The part of NanoEvents that the decorator sees."""
 
     metadata = {
         "dataset": "ttbar",

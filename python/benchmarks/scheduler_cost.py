@@ -1,4 +1,5 @@
-"""What crema costs a Dask scheduler of many workers, beside the same scheduler left in peace, in the same run.
+"""Measures what crema costs a Dask scheduler of many workers, and compares with the same scheduler in peace, in the
+same run.
 
     PYTHONPATH=python PYTHON_WITH_DASK python/benchmarks/scheduler_cost.py [WORKERS [SECONDS]]
 
@@ -71,7 +72,7 @@ def busy_seconds(dask_scheduler):
 
 
 class Senders:
-    """What the workers' plug-ins do, without the workers."""
+    """Does what the workers' plug-ins do, without workers."""
 
     def __init__(self, address, workers, period):
         self.connections = [rpc(address) for _ in range(CONNECTIONS)]

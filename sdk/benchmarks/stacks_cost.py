@@ -1,11 +1,10 @@
-"""What stacks cost a program: CREMA_STACKS beside recording without it, in turns.
+"""Measures what stacks cost a program: recording with and without CREMA_STACKS, in turns.
 
     python3 sdk/benchmarks/stacks_cost.py [--hertz 100] [--rounds 15] [--callgrind] -- PROGRAM [ARGUMENT...]
 
-The program has to do the same work each time, all of it in chunks. Of each kind the mean counts, and of the
-differences within a round their standard error. `--callgrind` counts instructions instead, once for each kind
-(valgrind). There time is stretched, so a second of CPU time has fewer instructions and more samples; what a sample
-costs is the same.
+The program has to do the same work each time, all of it in chunks. It prints the mean of each kind, and the standard
+error of the differences within a round. `--callgrind` counts instructions instead, once for each kind (valgrind). Time
+is stretched there, so a second of CPU time has fewer instructions and more samples; the cost of a sample is the same.
 """
 
 import argparse

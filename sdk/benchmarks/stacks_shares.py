@@ -1,4 +1,4 @@
-"""How true the shares of native stacks are, for chunks of many lengths.
+"""Measures how true the shares of native stacks are, for chunks of many lengths.
 
     bazel build //sdk/benchmarks:known_shares
     python3 sdk/benchmarks/stacks_shares.py [--seconds 15] [--runs 1] [--lengths US,...] [--hop] \\

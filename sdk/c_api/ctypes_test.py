@@ -1,4 +1,4 @@
-"""libcrema.so.1 from Python: what ctypes_analysis.py records, as it stands in the log."""
+"""libcrema.so.1 from Python: checks the log of ctypes_analysis.py."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What libcrema.so.1 offers to programs, and what it asks of the system that loads it."""
+"""The symbols that libcrema.so.1 offers to programs, and those that it needs from the system."""
 
 import pathlib
 import re
@@ -31,7 +31,7 @@ class ExportedSymbolsTest(unittest.TestCase):
         self.assertEqual(sorted(symbol.split("@")[0] for symbol in self.defined), sorted(declared))
 
     def test_they_are_the_committed_ones(self):
-        """A name that is gone breaks programs that were built before. A new one is added to the list."""
+        """A missing name breaks programs that were built before. Add a new one to the list."""
         self.assertEqual(sorted(symbol.split("@")[0] for symbol in self.defined), LIST.read_text().split())
 
     def test_nothing_newer_is_needed_than_almalinux_9_has(self):
