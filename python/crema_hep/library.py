@@ -182,7 +182,7 @@ def _load() -> dict:
             reasons.append(str(error))
     remedy = glibc_complaint(glibc_version()) if packaged.exists() and not named else ""
     warn(
-        f"crema: nothing is recorded by Python code, as {_NAME} cannot be loaded ({'; '.join(reasons)}); "
+        f"crema: Python code records nothing, because {_NAME} cannot be loaded ({'; '.join(reasons)}); "
         + (remedy or "install the wheel crema-hep, or name the library in CREMA_LIBRARY"),
     )
     return {}
