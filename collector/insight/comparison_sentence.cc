@@ -86,6 +86,9 @@ std::string WorkWords(const PairedChange& change) {
     default:
       text = fmt::format("{} differs by {} ({}): whether it is longer is not known", what, number, range);
   }
+  if (change.is_short_of_cpu && change.conclusion == ChangeConclusion::kUnclear) {
+    text += ", because threads waited for CPUs, and others perhaps for them";
+  }
   return text + EffectWords(change) + ".";
 }
 

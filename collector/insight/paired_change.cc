@@ -173,6 +173,45 @@ std::string_view ToString(ChangeConclusion conclusion) {
 
 namespace {
 
+/// Where a chunk waited for a CPU is not known, and each part is given a share of it. What a part seems to have changed
+/// by then has to be seen in its time, too: in half of its pairs.
+bool IsSeenInPairs(const PieceMatch& match, const ChangeEffect& effect) {
+  const auto part =
+      static_cast<size_t>(std::find(match.parts.begin(), match.parts.end(), effect.what) - match.parts.begin());
+  std::vector<double> ratios;
+  for (const PiecePair& pair : match.pairs) {
+    if (pair.ratio[part] >= 0) ratios.push_back(pair.ratio[part]);
+  }
+  if (effect.share <= 0) return true;  // there was no such section before
+  if (ratios.empty()) return false;
+  const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
+  std::nth_element(ratios.begin(), middle, ratios.end());
+  return kSeenInPairs.Holds((*middle - 1) / (effect.change / effect.share));
+}
+
+/// A thread that waits for a CPU may hold what all others of its process are blocked for. So of the blocked time, as
+/// much may be due to that, and the change with it.
+void AllowForHoldersWithoutCpu(const PieceMatch::Seconds& before, size_t threads_before,
+                               const PieceMatch::Seconds& after, size_t threads_after, PairedChange* change) {
+  const auto due = [](const PieceMatch::Seconds& of, size_t threads) {
+    const double blocked = std::max(0.0, of.all - of.waiting - of.cpu);
+    return std::min(blocked, static_cast<double>(threads - 1) * of.waiting);
+  };
+  const double due_before = due(before, std::max<size_t>(1, threads_before));
+  const double due_after = due(after, std::max<size_t>(1, threads_after));
+  if (due_before + due_after <= 0) return;
+  const double work_before = before.all - before.waiting, work_after = after.all - after.waiting;
+  change->is_short_of_cpu = true;
+  const double below = change->change - change->low, above = change->high - change->change;
+  change->low = std::max(-1.0, std::min(change->low, (work_after - due_after) / work_before - 1 - below));
+  change->high = std::max(change->high, work_after / std::max(1e-9, work_before - due_before) - 1 + above);
+  const bool is_sure =
+      change->conclusion == ChangeConclusion::kSlower || change->conclusion == ChangeConclusion::kFaster;
+  if (!is_sure || change->low > 0 || change->high < 0) return;
+  change->conclusion = ChangeConclusion::kUnclear;
+  for (ChangeEffect& effect : change->effects) effect.is_sure = false;
+}
+
 PairedChange ComparePieces(const RunPieces& before, const RunPieces& after, TimeOf time) {
   PairedChange change;
   const PieceMatch match = MatchPieces(before, after, time);
@@ -182,8 +221,8 @@ PairedChange ComparePieces(const RunPieces& before, const RunPieces& after, Time
   change.before_share = match.before_share;
   change.after_share = match.after_share;
   change.is_of_work = time == TimeOf::kWork;
-  change.before_waiting = change.is_of_work ? match.before_waiting : 0;
-  change.after_waiting = change.is_of_work ? match.after_waiting : 0;
+  change.before_waiting = change.is_of_work ? match.before_seconds.waiting : 0;
+  change.after_waiting = change.is_of_work ? match.after_seconds.waiting : 0;
   const Compared compared(match, &change);
   const Cluster sum = compared.Sum(nullptr);
   const Times changes = ChangesIn(sum);
@@ -199,6 +238,12 @@ PairedChange ComparePieces(const RunPieces& before, const RunPieces& after, Time
     parts.push_back({match.parts[i], FromDraws(changes[i], std::move(draws[i]), widening), sum.before[i] / all});
   }
   JudgeChange(FromDraws(changes.back(), std::move(draws.back()), widening), parts, kBetweenRuns, &change);
+  const auto is_short = [](const PieceMatch::Seconds& of) { return kShortOfCpu.Holds(of.waiting / of.all); };
+  if (change.is_of_work && (is_short(match.before_seconds) || is_short(match.after_seconds))) {
+    for (ChangeEffect& effect : change.effects) effect.is_sure = effect.is_sure && IsSeenInPairs(match, effect);
+    AllowForHoldersWithoutCpu(match.before_seconds, before.threads_of_process(), match.after_seconds,
+                              after.threads_of_process(), &change);
+  }
   return change;
 }
 
@@ -310,6 +355,7 @@ Json PairedChangeAsJson(const PairedChange& change) {
           {"high", is_known ? Json(change.high) : Json()},
           {"effects", std::move(effects)},
           {"compared", is_known ? Json(change.is_of_work ? "work" : "time") : Json()},
+          {"short_of_cpu", is_known && change.is_of_work ? Json(change.is_short_of_cpu) : Json()},
           {"waiting", is_known && change.is_of_work ? Json({change.before_waiting, change.after_waiting}) : Json()},
           {"paired_by", is_known ? Json(change.paired_by) : Json()},
           {"pairs", change.pairs},

@@ -48,6 +48,9 @@ struct PairedChange {
   double after_share = 1;
   /// Whether times are without the time in which threads waited for a CPU.
   bool is_of_work = false;
+  /// Threads waited for CPUs for so long that others, which waited for them, may have been blocked for that alone; the
+  /// range holds it.
+  bool is_short_of_cpu = false;
   double before_waiting = 0;  ///< that time, where `is_of_work`; of several runs a side the mean
   double after_waiting = 0;   ///< the same, for as many events
   size_t runs_before = 1;

@@ -107,6 +107,55 @@ TEST(PairedChange, IsOfWorkWhateverElseTheMachineDoes) {
   EXPECT_GT(unknown.change, 0.5);
 }
 
+/// 100 chunks, in turns on so many threads: each computes for `cpu` s, waits for a CPU for `waiting` s there, and
+/// sleeps for `asleep` s in a section of its own.
+RunPieces StarvedRun(double cpu, double waiting, double asleep, int64_t threads) {
+  RunPieces run;
+  const AttemptProcess process = {"run", "node", 1, kStart, "node:1"};
+  const auto ns = [](double seconds) { return std::llround(seconds * 1e9); };
+  for (int64_t number = 0; number < 100; ++number) {
+    const double scatter = 1 + 0.001 * static_cast<double>(number % 7);
+    ChunkFact chunk;
+    chunk.number = number;
+    chunk.tid = number % threads;
+    chunk.start_ns = kStart;
+    chunk.stop_ns = kStart + ns(scatter * (cpu + waiting + asleep));
+    chunk.cpu_ns = ns(scatter * cpu);
+    chunk.cpu_wait_ns = ns(scatter * waiting);
+    chunk.events = 1000;
+    chunk.input = {"ttbar", "file.root", "Events", number * 1000, (number + 1) * 1000, ""};
+    for (const auto& [path, seconds] : {std::pair<const char*, double>{"read", cpu + waiting}, {"rest", asleep}}) {
+      chunk.sections.push_back({});
+      chunk.sections.back().path = path;
+      chunk.sections.back().total_ns = ns(scatter * seconds);
+    }
+    run.Add({process, AttemptState::kOk, chunk});
+  }
+  return run;
+}
+
+TEST(PairedChange, IsNotClaimedWhereThreadsMayHaveWaitedForOthersThatHadNoCpu) {
+  const RunPieces before = StarvedRun(1, 2, 1, 4), after = StarvedRun(1, 2.5, 1.5, 4);
+  const PairedChange change = ComparePieces(before, after);
+  EXPECT_EQ(change.conclusion, ChangeConclusion::kUnclear);
+  EXPECT_TRUE(change.is_short_of_cpu);
+  EXPECT_NEAR(change.change, 0.25, 1e-3);
+  EXPECT_LE(change.low, 0);
+  const PairedChange computes_more = ComparePieces(before, StarvedRun(3, 2, 1, 4));
+  EXPECT_EQ(computes_more.conclusion, ChangeConclusion::kSlower) << "no lock makes a thread compute";
+  const PairedChange alone = ComparePieces(StarvedRun(1, 2, 1, 1), StarvedRun(1, 2, 1.5, 1));
+  EXPECT_EQ(alone.conclusion, ChangeConclusion::kSlower) << "its only thread waits for no other";
+}
+
+TEST(PairedChange, NamesNoSectionForTheWaitingOfAnother) {
+  // Chunks wait for CPUs where they compute; by its time, half of that would be the waiting of the sleep.
+  const PairedChange change = ComparePieces(StarvedRun(1, 2, 0.1, 1), StarvedRun(1, 2, 3, 1));
+  EXPECT_EQ(change.conclusion, ChangeConclusion::kSlower);
+  EXPECT_TRUE(EffectOf(change, "rest").is_sure);
+  EXPECT_GT(EffectOf(change, "read").change, 0.3) << "what it is given by its share of the time";
+  EXPECT_FALSE(EffectOf(change, "read").is_sure);
+}
+
 TEST(PairedChange, OfSectionsAddsUpToThatOfAll) {
   const PairedChange change = ComparePieces(MadeRun(1, 1), MadeRun(2, 1.5));
   EXPECT_EQ(change.conclusion, ChangeConclusion::kSlower);

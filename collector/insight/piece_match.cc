@@ -59,11 +59,12 @@ Pieces ByFile(const RunPieces& run) {
   const auto add = [&files](const RunPiece& piece) {
     if (piece.file.empty()) return;
     RunPiece& file =
-        files.try_emplace(piece.dataset + "\n" + piece.file, RunPiece{piece.dataset, piece.file, 0, 0, 0, {}, 0})
+        files.try_emplace(piece.dataset + "\n" + piece.file, RunPiece{piece.dataset, piece.file, 0, 0, 0, 0, {}, 0})
             .first->second;
     file.events = piece.events < 0 || file.events < 0 ? -1 : file.events + piece.events;
     file.seconds += piece.seconds;
     file.waiting += piece.waiting;
+    file.cpu += piece.cpu;
     ++file.chunks;
     if (file.of_part.size() < piece.of_part.size()) file.of_part.resize(piece.of_part.size());
     for (size_t i = 0; i < piece.of_part.size(); ++i) file.of_part[i] += piece.of_part[i];
@@ -82,10 +83,25 @@ double ScaleOf(const RunPiece& before, const RunPiece& after, bool by_event) {
   return !by_event || before.chunks == after.chunks ? 1 : 0;
 }
 
+std::vector<double> RatiosOf(const RunPiece& before, const RunPiece& after, double scale, const Parts& parts) {
+  Parts all = parts;
+  all.time = TimeOf::kAll;
+  const std::vector<double> first = SplitPiece(before, all.of_before, all);
+  std::vector<double> ratios = SplitPiece(after, all.of_after, all, scale);
+  for (size_t i = 0; i < ratios.size(); ++i) ratios[i] = first[i] > 0 ? ratios[i] / first[i] : -1;
+  return ratios;
+}
+
+void Add(const RunPiece& piece, double scale, PieceMatch::Seconds* sum) {
+  sum->all += scale * piece.seconds;
+  sum->waiting += scale * piece.waiting;
+  sum->cpu += scale * piece.cpu;
+}
+
 struct Matched {
   std::vector<PiecePair> pairs;
   double before_share = 0, after_share = 0;
-  double before_waiting = 0, after_waiting = 0;
+  PieceMatch::Seconds before_seconds, after_seconds;
   double least_share() const { return std::min(before_share, after_share); }
 };
 
@@ -98,11 +114,12 @@ Matched PairUp(const Pieces& before, const Pieces& after, bool by_event, const P
     const double scale = ScaleOf(piece, found->second, by_event);
     if (scale == 0) continue;
     matched.pairs.push_back({piece.dataset + "\n" + piece.file, SplitPiece(piece, parts.of_before, parts),
-                             SplitPiece(found->second, parts.of_after, parts, scale)});
+                             SplitPiece(found->second, parts.of_after, parts, scale),
+                             RatiosOf(piece, found->second, scale, parts)});
     matched.before_share += piece.seconds / all_before;
     matched.after_share += found->second.seconds / all_after;
-    matched.before_waiting += piece.waiting;
-    matched.after_waiting += scale * found->second.waiting;
+    Add(piece, 1, &matched.before_seconds);
+    Add(found->second, scale, &matched.after_seconds);
   }
   return matched;
 }
@@ -110,7 +127,6 @@ Matched PairUp(const Pieces& before, const Pieces& after, bool by_event, const P
 struct ChunksOfDataset {
   std::vector<const RunPiece*> chunks;
   double seconds = 0;
-  double waiting = 0;
   double events = 0;
   bool has_events = true;
 };
@@ -121,7 +137,6 @@ std::map<std::string, ChunksOfDataset> ByDataset(const RunPieces& run) {
     ChunksOfDataset& of = datasets[piece.dataset];
     of.chunks.push_back(&piece);
     of.seconds += piece.seconds;
-    of.waiting += piece.waiting;
     of.events += piece.events;
     of.has_events = of.has_events && piece.events > 0;
   };
@@ -154,8 +169,9 @@ void MatchDatasets(const RunPieces& before, const RunPieces& after, const Parts&
         {Weigh(of_before, by_event, parts.of_before, parts), Weigh(of_after, by_event, parts.of_after, parts)});
     match->before_share += of_before.seconds / all_before;
     match->after_share += of_after.seconds / all_after;
-    match->before_waiting += of_before.waiting;
-    match->after_waiting += (by_event ? of_before.events / of_after.events : 1) * of_after.waiting;
+    for (const RunPiece* chunk : of_before.chunks) Add(*chunk, 1, &match->before_seconds);
+    const double scale = by_event ? of_before.events / of_after.events : 1;
+    for (const RunPiece* chunk : of_after.chunks) Add(*chunk, scale, &match->after_seconds);
   }
 }
 
@@ -199,7 +215,7 @@ PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after, TimeOf t
       return match;
     }
     match.unpaired.clear();
-    match.before_waiting = match.after_waiting = 0;
+    match.before_seconds = match.after_seconds = {};
     if (!is_enough) {
       return because(
           fmt::format("the chunks have no ranges, and datasets cannot be compared as a whole: they need {} "
@@ -212,8 +228,8 @@ PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after, TimeOf t
   match.pairs = std::move(best.pairs);
   match.before_share = best.before_share;
   match.after_share = best.after_share;
-  match.before_waiting = best.before_waiting;
-  match.after_waiting = best.after_waiting;
+  match.before_seconds = best.before_seconds;
+  match.after_seconds = best.after_seconds;
   return match;
 }
 

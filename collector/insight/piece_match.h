@@ -19,6 +19,7 @@ struct PiecePair {
   std::string file;
   std::vector<double> before;
   std::vector<double> after;  ///< for as many events
+  std::vector<double> ratio;  ///< of all time, after over before; negative: there was none before
 };
 
 struct WeighedPiece {
@@ -40,8 +41,11 @@ struct PieceMatch {
   std::vector<UnpairedPieces> unpaired;  ///< empty else
   double before_share = 0;               ///< of the run's time in chunks, what takes part
   double after_share = 0;
-  double before_waiting = 0;  ///< seconds without a CPU of what takes part; for as many events
-  double after_waiting = 0;
+  struct Seconds {
+    double all = 0, waiting = 0, cpu = 0;
+  };
+  Seconds before_seconds;  ///< of what takes part; `waiting` is without a CPU
+  Seconds after_seconds;   ///< for as many events
 };
 
 /// Whether times are compared without the time in which threads waited for a CPU: it is known of all runs.

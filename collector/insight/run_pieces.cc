@@ -34,6 +34,8 @@ void RunPieces::Add(const Attempt& attempt) {
   if (chunk.events.has_value()) piece.events = static_cast<double>(*chunk.events);
   piece.seconds = static_cast<double>(chunk.duration_ns()) / 1e9;
   piece.waiting = std::clamp(static_cast<double>(chunk.cpu_wait_ns.value_or(0)) / 1e9, 0.0, piece.seconds);
+  threads_[attempt.process.worker].insert(chunk.tid.value_or(0));
+  piece.cpu = std::clamp(static_cast<double>(chunk.cpu_ns.value_or(0)) / 1e9, 0.0, piece.seconds);
   knows_waiting_ = knows_waiting_ && chunk.cpu_wait_ns.has_value();
   for (const SectionFact& section : chunk.sections) {
     if (section.helper || section.path.find('/') != std::string_view::npos) continue;
@@ -52,6 +54,12 @@ void RunPieces::Add(const Attempt& attempt) {
   } else {
     unranged_.push_back(std::move(piece));
   }
+}
+
+size_t RunPieces::threads_of_process() const {
+  size_t most = 0;
+  for (const auto& [worker, threads] : threads_) most = std::max(most, threads.size());
+  return most;
 }
 
 void RunPieces::ForgetSinglePass() {

@@ -3,6 +3,7 @@
 #define CREMA_COLLECTOR_INSIGHT_RUN_PIECES_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -19,6 +20,7 @@ struct RunPiece {
   double events = -1;           ///< negative: not known
   double seconds = 0;           ///< wall time of its thread
   double waiting = 0;           ///< of it, time in which the thread was ready to run and had no CPU
+  double cpu = 0;               ///< of it, on a CPU
   std::vector<double> of_part;  ///< in each top-level section: indices are those of `RunPieces::parts`; may be shorter
   size_t chunks = 1;
 };
@@ -42,10 +44,13 @@ class RunPieces {
   bool knows_waiting() const { return knows_waiting_; }
   bool empty() const { return pieces_.empty() && unranged_.empty(); }
   double seconds() const;
+  /// The most threads that had chunks in one process: they may have waited for one another.
+  size_t threads_of_process() const;
 
  private:
   std::map<std::string, RunPiece> pieces_;
   std::set<std::string> passes_;
+  std::map<std::string, std::set<int64_t>> threads_;  // by worker
   std::vector<RunPiece> unranged_;
   std::vector<std::string> parts_;
   std::map<std::string, size_t, std::less<>> part_index_;
