@@ -343,7 +343,7 @@ Comparison CompareSides(const Documents& before, const Documents& after, std::ve
 
 Json ComparisonAsJson(const Comparison& comparison) {
   Json document = {{"schema", "crema.comparison/1"},
-                   {"schema_minor", 4},
+                   {"schema_minor", 5},
                    {"runs", ToJson(comparison.runs)},
                    {"sentences", comparison.sentences}};
   if (!comparison.runs_before.empty()) {
