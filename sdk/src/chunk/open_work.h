@@ -94,6 +94,7 @@ struct ChunkState : OpenWork {
   JsonLine identity;    ///< the fields that the `begin` and the `chunk` line share
   IdentityParts parts;  ///< of `identity`
   bool has_begin_line = false;
+  bool is_detached = false;   ///< an event of `TrackEvent`, which no thread holds
   std::string_view file;      ///< in the texts of `data`
   bool file_is_lost = false;  ///< there was no memory for its name
   std::int64_t events = -1;

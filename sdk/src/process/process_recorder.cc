@@ -22,6 +22,7 @@
 #include "process/shared_copy.h"
 #include "process/standard_error.h"
 #include "storage/own_memory.h"
+#include "tasks/task_table.h"
 
 namespace crema {
 namespace internal {
@@ -354,6 +355,7 @@ void Flush() noexcept {
   internal::WriteAllocations(recorder, false);
   internal::WriteGpu(recorder, false);
   recorder->sums.WriteWhenDue(recorder, internal::MonotonicNanoseconds());
+  if (internal::TaskTable* const tasks = recorder->tasks.load()) tasks->Write(recorder, false);
   recorder->stacks.Write(recorder);
   recorder->log.Sync();
 }
