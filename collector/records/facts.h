@@ -351,6 +351,73 @@ struct SumsFact {
   int64_t sections_dropped = 0;
 };
 
+/// Tasks of one name, or requests of a server and an operation, since the process began.
+struct TaskModuleFact {
+  std::string_view name;
+  std::string_view operation;  ///< empty: of tasks
+  int64_t count = 0;
+  int64_t failed = 0;
+  int64_t own_ns = 0;
+  int64_t cpu_ns = 0;
+  int64_t wait_ns = 0;
+  int64_t max_ns = 0;
+  int64_t union_ns = 0;  ///< at least one ran
+  int64_t peak = 0;      ///< most at once
+  int64_t queued = 0;    ///< calls that were marked as ready
+  int64_t queue_ns = 0;
+  int64_t queue_max_ns = 0;
+  int64_t behind_ns = 0;  ///< of `queue_ns`, while another one ran
+  int64_t stolen_ns = 0;
+  int64_t critical_run_ns = 0;
+  int64_t critical_queue_ns = 0;
+};
+
+/// Events of one dataset that ended since the process began. Both lists of parts add up to the latency.
+struct EventSumFact {
+  std::string_view dataset;
+  int64_t count = 0;
+  int64_t failed = 0;
+  int64_t not_divided = 0;  ///< of `count`: their latency is in `rest_ns` and `critical_gap_ns`
+  int64_t first_start_ns = 0;
+  int64_t last_stop_ns = 0;
+  int64_t latency_ns = 0;
+  int64_t min_ns = 0;
+  int64_t max_ns = 0;
+  int64_t active_ns = 0;
+  int64_t queued_ns = 0;
+  int64_t external_ns = 0;
+  int64_t rest_ns = 0;
+  int64_t critical_run_ns = 0;
+  int64_t critical_queue_ns = 0;
+  int64_t critical_external_ns = 0;
+  int64_t critical_gap_ns = 0;
+  int64_t tasks = 0;
+  int64_t work_ns = 0;
+  std::vector<int64_t> sketch;  ///< of latencies in seconds, as of a metric; empty: not known
+  int64_t sketch_shift = 0;
+};
+
+/// What one thread did for tasks, and between them; without a number, all that have ended.
+struct TaskThreadFact {
+  std::optional<int64_t> tid;
+  int64_t threads = 1;
+  int64_t tasks = 0;
+  int64_t task_ns = 0;
+  int64_t task_cpu_ns = 0;
+  int64_t task_wait_ns = 0;
+  int64_t between_ns = 0;
+  int64_t between_cpu_ns = 0;
+  int64_t between_wait_ns = 0;
+};
+
+/// Events that go from thread to thread (`TrackEvent`). The last row of each name counts.
+struct TaskSumsFact {
+  int64_t time_ns = 0;
+  std::vector<EventSumFact> events;
+  std::vector<TaskThreadFact> threads;
+  std::vector<TaskModuleFact> modules;
+};
+
 /// A task of a distributed engine, as its plug-in saw it end inside the worker.
 struct TaskFact {
   std::string_view key;
@@ -459,6 +526,7 @@ enum class RecordType {
   kEnd,
   kAllocations,
   kGpu,
+  kTaskSums,
 };
 
 /// One parsed line: `type` names the member that holds it; the others hold nothing of use.
@@ -478,6 +546,7 @@ struct Record {
   EndFact end;
   AllocationsFact allocations;
   GpuFact gpu;
+  TaskSumsFact task_sums;
 };
 
 /// One reading of a process, by its own sampler or by `crema run`.
