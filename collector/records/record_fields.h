@@ -292,8 +292,8 @@ inline constexpr Field<BeginFact> kBeginFields[] = {
     Any<&BeginFact::input, &ChunkInput::pass>("pass"),
     Skip<BeginFact>("span"),
     NotNegative<&BeginFact::suspended>("suspended"),
-    Skip<BeginFact>("detached"),
     NotNegative<&BeginFact::inside>("inside"),
+    Skip<BeginFact>("detached"),
     NotNegative<&BeginFact::process_cpu_ns>("process_cpu_ns"),
     Skip<BeginFact>("attributes"),
 };
@@ -529,9 +529,9 @@ inline constexpr Field<TaskSumsFact> kTaskSumsFields[] = {
     NotNegative<&TaskSumsFact::time_ns>("time_ns", kRequired),
     Skip<TaskSumsFact>("peak"),
     Skip<TaskSumsFact>("open"),
-    Objects<&TaskSumsFact::events, kEventSumFields>("events"),
-    Objects<&TaskSumsFact::threads, kTaskThreadFields>("threads"),
-    Objects<&TaskSumsFact::modules, kTaskModuleFields>("modules"),
+    Objects<&TaskSumsFact::events, kEventSumFields>("latencies"),
+    Objects<&TaskSumsFact::threads, kTaskThreadFields>("task_threads"),
+    Objects<&TaskSumsFact::modules, kTaskModuleFields>("task_modules"),
 };
 
 /// `[context, span, function, activity, unit, value]`; span and function may be null.

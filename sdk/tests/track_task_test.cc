@@ -65,13 +65,13 @@ TaskSums SumsOf(const RecordLog& log) {
   for (const std::string& text : log.lines) {
     const Json line = Json::parse(text, nullptr, false);
     if (!line.is_object() || line.value("type", "") != "task_sums") continue;
-    if (line.contains("events")) {
-      for (const Json& row : line["events"]) {
+    if (line.contains("latencies")) {
+      for (const Json& row : line["latencies"]) {
         sums.events[row["dataset"].is_null() ? "" : row["dataset"].get<std::string>()] = row;
       }
     }
-    if (line.contains("threads")) sums.threads = line["threads"].get<std::vector<Json>>();
-    for (const Json& row : line["modules"]) sums.modules[row["name"].get<std::string>()] = row;
+    if (line.contains("task_threads")) sums.threads = line["task_threads"].get<std::vector<Json>>();
+    for (const Json& row : line["task_modules"]) sums.modules[row["name"].get<std::string>()] = row;
   }
   return sums;
 }

@@ -332,7 +332,7 @@ void AppendEvent(const EventRow& row, const Clock& clock, JsonLine* line) {
 }  // namespace
 
 void TaskTable::AppendThreads(Recorder* recorder, std::int64_t now_ns) noexcept {
-  line_.Raw(",\"threads\":[");
+  line_.Raw(",\"task_threads\":[");
   std::size_t rows = 0;
   for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
        thread = thread->next) {
@@ -381,17 +381,17 @@ void TaskTable::Write(Recorder* recorder, bool is_last) noexcept {
   std::int64_t open = 0;
   for (const std::atomic<std::uint64_t>& state : states_) open += (state.load(kRelaxed) & kOneGeneration) != 0 ? 1 : 0;
   line_.Field("open", open);
-  line_.Raw(",\"events\":[");
+  line_.Raw(",\"latencies\":[");
   for (const EventRow* row = rows_; row != nullptr; row = row->next) AppendEvent(*row, recorder->clock, &line_);
   line_.Raw("]");
   AppendThreads(recorder, now_ns);
-  line_.Raw(",\"modules\":[");
+  line_.Raw(",\"task_modules\":[");
   const auto append = [&](const TaskModule* module) {
     if (module == nullptr || module->count.load(kRelaxed) == 0) return;
     if (++rows > kRowsOfLine) {
       write();
       begin();
-      line_.Raw(",\"modules\":[");
+      line_.Raw(",\"task_modules\":[");
       rows = 1;
     }
     AppendModule(*module, now_ns, &line_);
