@@ -261,7 +261,8 @@ constexpr Column kModuleColumns[] = {
 constexpr Column kTaskThreadColumns[] = {
     ColumnOf<&TaskThreadRow::worker>("worker", "worker", Kind::kText, 1, "the process"),
     ColumnOf<&TaskThreadRow::tid>("tid", "thread", Kind::kExactCount, 0,
-                                  "number of the thread; null: all threads that have ended"),
+                                  "number of the thread; null: all threads that have ended")
+        .In(""),
     ColumnOf<&TaskThreadRow::threads>("threads", "threads", Kind::kCount, 3,
                                       "1, or the number of threads that have ended"),
     ColumnOf<&TaskThreadRow::tasks>("tasks", "tasks", Kind::kCount, 0, "that ended on it"),
