@@ -239,14 +239,15 @@ constexpr Column kModuleColumns[] = {
                                         "from there to their begin; null where no call was marked"),
     ColumnOf<&ModuleRow::queue_max_seconds>("queue_max_seconds", "longest queue", Kind::kDuration, 3,
                                             "the longest of these times"),
-    ColumnOf<&ModuleRow::behind_seconds>("behind_seconds", "behind itself", Kind::kDuration, 2,
-                                         "the part of queue_seconds in which another call of the module ran"),
+    ColumnOf<&ModuleRow::behind_seconds>(
+        "behind_seconds", "behind itself", Kind::kDuration, 2,
+        "the part of queue_seconds in which another call of the module ran; null where at_once is not 1"),
     ColumnOf<&ModuleRow::stolen_seconds>("stolen_seconds", "stolen", Kind::kDuration, 1,
                                          "time in which a thread ran tasks of other events or modules inside a call"),
     ColumnOf<&ModuleRow::at_once>("at_once", "at once", Kind::kCount, 0,
                                   "the most calls that ran at the same time in a process"),
     ColumnOf<&ModuleRow::union_seconds>("union_seconds", "running", Kind::kDuration, 2,
-                                        "time in which at least one call ran, summed over processes"),
+                                        "time in which a call ran, summed over processes; null where at_once is not 1"),
     ColumnOf<&ModuleRow::ceiling>("ceiling", "at most", Kind::kRate, 0,
                                   "calls / union_seconds where at_once is 1: calls a second that more cores do not "
                                   "raise; of several processes the sum"),

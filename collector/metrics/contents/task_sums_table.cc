@@ -85,9 +85,10 @@ struct ModuleSum {
 
   void Add(const TaskModuleFact& more) {
     AddMembers(more,
-               {&TaskModuleFact::count, &TaskModuleFact::failed, &TaskModuleFact::own_ns, &TaskModuleFact::cpu_ns, &TaskModuleFact::wait_ns,
-                &TaskModuleFact::union_ns, &TaskModuleFact::queued, &TaskModuleFact::queue_ns, &TaskModuleFact::behind_ns,
-                &TaskModuleFact::stolen_ns, &TaskModuleFact::critical_run_ns, &TaskModuleFact::critical_queue_ns},
+               {&TaskModuleFact::count, &TaskModuleFact::failed, &TaskModuleFact::own_ns, &TaskModuleFact::cpu_ns,
+                &TaskModuleFact::wait_ns, &TaskModuleFact::union_ns, &TaskModuleFact::queued, &TaskModuleFact::queue_ns,
+                &TaskModuleFact::behind_ns, &TaskModuleFact::stolen_ns, &TaskModuleFact::critical_run_ns,
+                &TaskModuleFact::critical_queue_ns},
                &fact);
     fact.peak = std::max(fact.peak, more.peak);
     fact.max_ns = std::max(fact.max_ns, more.max_ns);
@@ -118,10 +119,11 @@ ModuleRow RowOf(const std::string& name, const std::string& operation, const Mod
   if (fact.queued > 0) {
     row.queue_seconds = SecondsOf(fact.queue_ns);
     row.queue_max_seconds = SecondsOf(fact.queue_max_ns);
-    row.behind_seconds = SecondsOf(fact.behind_ns);
+    if (fact.peak == 1) row.behind_seconds = SecondsOf(fact.behind_ns);
   }
   row.at_once = fact.peak;
-  row.union_seconds = SecondsOf(fact.union_ns);
+  // Where several run at once, a thread that loses its CPU between its clock and the count moves the length.
+  if (fact.peak == 1) row.union_seconds = SecondsOf(fact.union_ns);
   if (fact.peak == 1 && sum.ceiling > 0 && !is_request) row.ceiling = sum.ceiling;
   row.critical_run_seconds = SecondsOf(fact.critical_run_ns);
   row.critical_queue_seconds = SecondsOf(fact.critical_queue_ns);
