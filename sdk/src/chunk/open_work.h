@@ -64,6 +64,7 @@ struct OpenWork {
   FrameTime inner;                         ///< what frames opened inside this one took: it is theirs, not this one's
   FrameTime told_outer;                    ///< of its own time, what the frame around it was told of
   RowTable<OpenActivity> activities;       ///< open ones, from the outermost inwards
+  bool holds_lane = true;                  ///< false: a helper scope inside other work of its thread
   std::uint64_t use = 0;                   ///< tells this use of the frame from all others of the process
   std::atomic<bool> guard_is_gone{false};  ///< it ended on another thread, or out of order
 };

@@ -210,7 +210,7 @@ void EndUnmeasured(Recorder* recorder, ThreadState* thread, ChunkState* state) {
     return work != nullptr;
   };
   while (!is_suspended && is_inside(thread->work)) {
-    FreeLane(recorder);
+    FreeLane(recorder, *thread->work);
     thread->Pop(thread->work);
   }
   recorder->open_chunks.fetch_sub(1, std::memory_order_relaxed);
@@ -246,7 +246,7 @@ bool IsSameChunk(const OpenWork* work, const Recorder& recorder, const ThreadSta
 void EndAbandoned(Recorder* recorder, ThreadState* thread) noexcept {
   while (thread->work != nullptr && thread->work->guard_is_gone.load()) {
     if (thread->work->is_helper) {
-      FreeLane(recorder);
+      FreeLane(recorder, *thread->work);
       thread->Pop(thread->work);
       continue;
     }
@@ -305,7 +305,7 @@ TrackMetrics::~TrackMetrics() {
   while (thread->work != state_) {  // chunks or helper scopes inside that are still open: not this one's order
     if (thread->work->is_helper) {
       CountMisuse("a chunk ended before the helper scope inside it: that one is not recorded");
-      FreeLane(recorder);
+      FreeLane(recorder, *thread->work);
       thread->Pop(thread->work);
       continue;
     }

@@ -302,6 +302,10 @@ std::int64_t OccupyLane(Recorder* recorder) noexcept {
 
 void FreeLane(Recorder* recorder) noexcept { recorder->lanes.fetch_sub(1); }
 
+void FreeLane(Recorder* recorder, const OpenWork& frame) noexcept {
+  if (frame.holds_lane) FreeLane(recorder);
+}
+
 void ForgetParent() noexcept {
   Recorder* parent = g_recorder.load();
   new (&g_lifecycle) std::mutex();  // another thread of the parent may have held it

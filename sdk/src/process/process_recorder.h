@@ -30,6 +30,7 @@ class ExitSummary;
 struct AllocationCounter;
 struct ChunkState;
 struct GpuCounter;
+struct OpenWork;
 struct SpanState;
 class TaskTable;
 struct ThreadState;
@@ -149,6 +150,8 @@ void CountMisuse(std::string_view sentence) noexcept;
 /// One more lane is busy: notes it with all open chunks, whose `lanes_peak` it may raise. Returns the lanes now.
 std::int64_t OccupyLane(Recorder* recorder) noexcept;
 void FreeLane(Recorder* recorder) noexcept;
+/// The frame ends: so does its lane, if it holds one.
+void FreeLane(Recorder* recorder, const OpenWork& frame) noexcept;
 
 }  // namespace internal
 }  // namespace crema
