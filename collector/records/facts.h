@@ -244,6 +244,7 @@ struct BeginFact {
   ChunkInput input;
   int64_t suspended = 0;                  ///< chunks of the process that were suspended then
   std::optional<int64_t> inside;          ///< the chunk that its thread has open around it
+  bool is_detached = false;               ///< an event that no thread holds: `thread` only began it
   std::optional<int64_t> process_cpu_ns;  ///< of the process's first chunk: CPU time of all threads until then
 };
 
@@ -295,6 +296,7 @@ struct ChunkFact {
   std::optional<int64_t> children_cpu_ns;     ///< of child processes that ended, likewise
   int64_t sections_dropped = 0;
   int64_t suspended_ns = 0;            ///< of the time from start to stop, that in which it was on no thread
+  bool is_detached = false;            ///< as of `begin`
   int64_t inner_ns = 0;                ///< the same, that of chunks and helper scopes inside it on its thread
   std::optional<int64_t> allocations;  ///< of the owner thread
   std::optional<int64_t> allocated_bytes;

@@ -293,7 +293,7 @@ inline constexpr Field<BeginFact> kBeginFields[] = {
     Skip<BeginFact>("span"),
     NotNegative<&BeginFact::suspended>("suspended"),
     NotNegative<&BeginFact::inside>("inside"),
-    Skip<BeginFact>("detached"),
+    Any<&BeginFact::is_detached>("detached"),
     NotNegative<&BeginFact::process_cpu_ns>("process_cpu_ns"),
     Skip<BeginFact>("attributes"),
 };
@@ -385,7 +385,7 @@ inline constexpr Field<ChunkFact> kChunkFields[] = {
     Objects<&ChunkFact::waits, kWaitFields>("waits"),
     NotNegative<&ChunkFact::sections_dropped>("sections_dropped"),
     NotNegative<&ChunkFact::suspended_ns>("suspended_ns"),
-    Skip<ChunkFact>("detached"),
+    Any<&ChunkFact::is_detached>("detached"),
     NotNegative<&ChunkFact::inner_ns>("inner_ns"),
     NotNegative<&ChunkFact::allocations>("allocations"),
     NotNegative<&ChunkFact::allocated_bytes>("allocated_bytes"),
