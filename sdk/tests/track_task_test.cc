@@ -473,6 +473,44 @@ TEST(TaskFaults, ATaskThatOutlivesItsEventKeepsItsTime) {
   EXPECT_EQ(sums.Event("next", "count"), 1);
 }
 
+TEST(TaskFaults, EventsEndWhileTasksOfThemBeginOnOtherThreads) {
+  constexpr int kEvents = 300;
+  const RecordLog log = RecordedAnyhow([] {
+    std::mutex mutex;
+    EventHandle current;
+    std::atomic<bool> stops{false};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i) {
+      threads.emplace_back([&] {
+        while (!stops) {
+          EventHandle handle;
+          {
+            const std::lock_guard<std::mutex> lock(mutex);
+            handle = current;
+          }
+          TrackTask task(handle, "task", MarkReady(handle, "task"));
+          TrackTask part(CurrentHandle(), "task/part");
+          const TrackRequest request(handle, "server", "ask");
+        }
+      });
+    }
+    for (int i = 0; i < kEvents; ++i) {
+      TrackEvent event("raw", i % 2 == 0 ? kSummed : kLine);
+      {
+        const std::lock_guard<std::mutex> lock(mutex);
+        current = event.handle();
+      }
+      SpinWall(50000);
+    }
+    stops = true;
+    for (std::thread& thread : threads) thread.join();
+  });
+  const TaskSums sums = SumsOf(log);
+  ExpectExactSums(sums);
+  EXPECT_EQ(sums.Event("raw", "count"), kEvents);
+  EXPECT_EQ(sums.Module("task", "count"), sums.Module("task/part", "count"));
+}
+
 TEST(TaskFaults, ATaskAfterItsEventIsOfNone) {
   const RecordLog log = RecordedAnyhow([] {
     TrackEvent event("raw", kSummed);
