@@ -126,6 +126,14 @@ inline constexpr Bound kManyCalls = From(50'000,
                                          "microsecond or more, so a fortieth of it");
 inline constexpr Bound kSmallCall = Below(4096, "bytes, a page: below it, the call costs more than the copy");
 
+// Events that go from thread to thread.
+inline constexpr Bound kEventsQueueBehind =
+    From(0.05, "of the latency of events: a module that they hardly wait for limits nothing");
+inline constexpr Bound kFreeForEvents =
+    From(0.10, "of the cores ran no task: if all of them are at work, more events only wait");
+inline constexpr Bound kMostAreMarked =
+    From(0.50, "of the calls were marked as ready: where that is not known, events that are queued look like these");
+
 // What the kernel does for chunks.
 inline constexpr Bound kMuchKernelTime = From(0.05, "of the core-seconds: less is not worth a search");
 inline constexpr Bound kManyMinorFaults =

@@ -56,6 +56,9 @@ struct SmallReadCalls {
 };
 SmallReadCalls ReadCalls(const Measurement& measurement);
 
+/// What events waited for that go from thread to thread: serial-module, external-work, stolen-work, nothing-ready.
+void JudgeTasks(const JudgedRun& run);
+
 /// What the kernel did for chunks: kernel-time, page-faults.
 void JudgeKernel(const JudgedRun& run);
 

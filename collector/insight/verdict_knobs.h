@@ -170,7 +170,43 @@ inline void Fault(Json* document, double minor, double major) {
   SetMetric(document, "chunk_major_faults", 94 * major);
 }
 
+/// Four cores; 100 events with a latency of 1 s, of which so much is external or rest, and so many cores without a
+/// task on average. So many of the 100 calls of the module were marked as ready.
+inline void RunEvents(Json* document, double external, double rest, double free, double marked) {
+  SetMetric(document, "total_cores", 4);
+  (*document)["events"] = {{{"events", 100},
+                            {"events_per_second", 10},
+                            {"in_flight", 10},
+                            {"latency_seconds", 100},
+                            {"work_seconds", 100 * 4 * (1 - free) / 10},
+                            {"external_seconds", 100 * external},
+                            {"rest_seconds", 100 * rest}}};
+  (*document)["modules"] = {
+      {{"module", "tracks"}, {"calls", 100}, {"queued_calls", 100 * marked}, {"own_seconds", 40}, {"at_once", 4}}};
+}
+
+/// A module that runs one at a time, for such a share of the run, and keeps events waiting.
+inline void RunSerial(Json* document, double load, double behind) {
+  RunEvents(document, 0, 0, 0.5, 1);
+  Json& module = (*document)["modules"][0];
+  module["at_once"] = 1;
+  module["ceiling"] = 10 / load;
+  module["behind_seconds"] = 100 * behind;
+}
+
 inline const Knob kKnobs[] = {
+    {"serial-module", 0, [](Json* document, double load) { RunSerial(document, load, 0.5); }},
+    {"serial-module", 1, [](Json* document, double behind) { RunSerial(document, 0.99, behind); }},
+    {"external-work", 0, [](Json* document, double share) { RunEvents(document, share, 0, 0.5, 1); }},
+    {"external-work", 1, [](Json* document, double free) { RunEvents(document, 0.5, 0, free, 1); }},
+    {"stolen-work", 0,
+     [](Json* document, double share) {
+       RunEvents(document, 0, 0, 0, 1);
+       (*document)["modules"][0]["stolen_seconds"] = 40 * share;
+     }},
+    {"nothing-ready", 0, [](Json* document, double share) { RunEvents(document, 0, share, 0.5, 1); }},
+    {"nothing-ready", 1, [](Json* document, double free) { RunEvents(document, 0, 0.5, free, 1); }},
+    {"nothing-ready", 2, [](Json* document, double marked) { RunEvents(document, 0, 0.5, 0.5, marked); }},
     {"gpu-bound", 0,
      [](Json* document, double share) {
        PartKnob("gpu_wait")(document, share);

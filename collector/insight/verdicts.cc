@@ -24,6 +24,7 @@ std::vector<Verdict> Judge(const Measurement& measurement) {
     JudgeWorkers(run);
     JudgeData(run);
     JudgeRequests(run);
+    JudgeTasks(run);
     JudgeKernel(run);
     JudgeGpu(run);
     JudgeHealth(run);

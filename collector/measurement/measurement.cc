@@ -56,6 +56,16 @@ constexpr Table kTables[] = {
         "their seconds are no part of the sections' times.",
         "no request to storage was recorded; in Python crema run --requests records them, in C++ "
         "TrackRequest"),
+    TableOf<&Measurement::events>(
+        "events",
+        "Events that go from thread to thread (`TrackEvent`), by dataset: where their latency went. This table and the "
+        "next two are left out where there are none.",
+        "no event was recorded; TrackEvent records those of task frameworks"),
+    TableOf<&Measurement::modules>(
+        "modules", "Tasks of events by name (`TrackTask`), the longest own time first; then requests of events.",
+        "no task was recorded; TrackTask records those of task frameworks"),
+    TableOf<&Measurement::task_threads>("task_threads", "Threads that ran tasks, by worker and number.",
+                                        "no task was recorded; TrackTask records those of task frameworks"),
     TableOf<&Measurement::waits>(
         "waits",
         "What threads waited for while they were blocked ([waits](waits.md)), by dataset, section, kind and object, "

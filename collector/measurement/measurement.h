@@ -36,6 +36,9 @@ struct Measurement {
   std::vector<CustomMetricRow> custom_metrics;
   std::vector<CutRow> cuts;
   std::vector<RequestSumRow> requests;
+  std::vector<EventLatencyRow> events;
+  std::vector<ModuleRow> modules;
+  std::vector<TaskThreadRow> task_threads;
   std::vector<WaitSumRow> waits;
   std::vector<FunctionRow> functions;
   std::vector<GpuKernelRow> gpu_kernels;

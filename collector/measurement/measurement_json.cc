@@ -151,6 +151,9 @@ constexpr Column kDocument[] = {
     ColumnOf<&Measurement::headline>("headline"),
     ColumnOf<&Measurement::trouble>("trouble"),
     ColumnOf<&Measurement::waits>("waits"),
+    ColumnOf<&Measurement::events>("events"),
+    ColumnOf<&Measurement::modules>("modules"),
+    ColumnOf<&Measurement::task_threads>("task_threads"),
 };
 
 }  // namespace
@@ -158,6 +161,9 @@ constexpr Column kDocument[] = {
 Json JsonOf(const Measurement& measurement) {
   Json document;
   WriteRow(kDocument, &measurement, &document);
+  for (const char* table : {"events", "modules", "task_threads"}) {
+    if (document[table].empty()) document.erase(table);  // few programs have tasks
+  }
   return document;
 }
 

@@ -166,6 +166,119 @@ constexpr Column kRequestSumColumns[] = {
     ColumnOf<&RequestSumRow::errors>("errors", "errors", Kind::kCount, 2, "those that failed"),
 };
 
+constexpr Column kEventLatencyColumns[] = {
+    ColumnOf<&EventLatencyRow::dataset>("dataset", "dataset", Kind::kText, 0,
+                                        "of the events; null where they have none"),
+    ColumnOf<&EventLatencyRow::events>("events", "events", Kind::kCount, 0,
+                                       "that ended, as the program began and ended them (`TrackEvent`)"),
+    ColumnOf<&EventLatencyRow::failed>("failed", "failed", Kind::kCount, 2, "of them"),
+    ColumnOf<&EventLatencyRow::events_per_second>("events_per_second", "events/s", Kind::kRate, 0,
+                                                  "events / (last end - first begin); of several processes the sum"),
+    ColumnOf<&EventLatencyRow::in_flight>("in_flight", "in flight", Kind::kNumber, 1,
+                                          "mean number of events that were open: latency_seconds / (last end - first "
+                                          "begin); of several processes the sum"),
+    ColumnOf<&EventLatencyRow::latency_seconds>(
+        "latency_seconds", "latency, sum", Kind::kDuration, 2,
+        "from begin to end, of all events. The next four parts that end in `_seconds` (active, queued, external, rest) "
+        "add up to it, and so do the four that begin with `critical_`"),
+    ColumnOf<&EventLatencyRow::p50_seconds>("p50_seconds", "median", Kind::kDuration, 0,
+                                            "of the latencies, within 1 %; null where it is not known"),
+    ColumnOf<&EventLatencyRow::p95_seconds>("p95_seconds", "95 %", Kind::kDuration, 0,
+                                            "the same of 95 % of the events"),
+    ColumnOf<&EventLatencyRow::max_seconds>("max_seconds", "longest", Kind::kDuration, 1, "the longest latency"),
+    ColumnOf<&EventLatencyRow::active_seconds>("active_seconds", "at work", Kind::kDuration, 0,
+                                               "at least one task of the event ran"),
+    ColumnOf<&EventLatencyRow::queued_seconds>("queued_seconds", "queued", Kind::kDuration, 0,
+                                               "no task ran, and one was marked as ready (`MarkReady`)"),
+    ColumnOf<&EventLatencyRow::external_seconds>("external_seconds", "external", Kind::kDuration, 0,
+                                                 "neither, and a request of the event was open (`TrackRequest`)"),
+    ColumnOf<&EventLatencyRow::rest_seconds>("rest_seconds", "nothing ready", Kind::kDuration, 0,
+                                             "none of these: the event waited for something that nobody marked"),
+    ColumnOf<&EventLatencyRow::critical_run_seconds>("critical_run_seconds", "critical: at work", Kind::kDuration, 3,
+                                                     "tasks on the critical path: what of an event ended last, what "
+                                                     "had ended last when that became ready, and so on"),
+    ColumnOf<&EventLatencyRow::critical_queue_seconds>(
+        "critical_queue_seconds", "critical: queued", Kind::kDuration, 3,
+        "between the time when a task of the path was marked as ready, and its begin"),
+    ColumnOf<&EventLatencyRow::critical_external_seconds>("critical_external_seconds", "critical: external",
+                                                          Kind::kDuration, 3, "requests on the path"),
+    ColumnOf<&EventLatencyRow::critical_gap_seconds>("critical_gap_seconds", "critical: gaps", Kind::kDuration, 3,
+                                                     "between one and the next"),
+    ColumnOf<&EventLatencyRow::tasks>("tasks", "tasks", Kind::kCount, 2, "that ended"),
+    ColumnOf<&EventLatencyRow::work_seconds>(
+        "work_seconds", "work", Kind::kDuration, 2,
+        "time of threads in tasks of the events, without the tasks of others inside"),
+    ColumnOf<&EventLatencyRow::parallel>("parallel", "at once", Kind::kNumber, 1,
+                                         "work_seconds / active_seconds: tasks at once while the event was at work"),
+    ColumnOf<&EventLatencyRow::not_divided>(
+        "not_divided", "not divided", Kind::kCount, 4,
+        "events with more than 8,192 tasks and requests, whose latency is in rest_seconds and critical_gap_seconds"),
+};
+
+constexpr Column kModuleColumns[] = {
+    ColumnOf<&ModuleRow::module>("module", "module", Kind::kText, 0,
+                                 "name of the tasks; of requests the server; `(other)` beyond 4,096 names"),
+    ColumnOf<&ModuleRow::operation>("operation", "operation", Kind::kText, 1, "of requests; null for tasks"),
+    ColumnOf<&ModuleRow::calls>("calls", "calls", Kind::kCount, 0, "that ended"),
+    ColumnOf<&ModuleRow::failed>("failed", "failed", Kind::kCount, 3, "left by an exception, or recorded as failed"),
+    ColumnOf<&ModuleRow::own_seconds>(
+        "own_seconds", "own time", Kind::kDuration, 0,
+        "time of threads in its tasks, without the tasks inside; of requests from begin to end"),
+    ColumnOf<&ModuleRow::share>("share", "share", Kind::kShare, 0,
+                                "own_seconds / that of all tasks; null for requests"),
+    ColumnOf<&ModuleRow::cpu_seconds>("cpu_seconds", "CPU", Kind::kDuration, 0, "CPU time in own_seconds"),
+    ColumnOf<&ModuleRow::cpu_wait_seconds>("cpu_wait_seconds", "CPU wait", Kind::kDuration, 2,
+                                           "time in own_seconds that was ready to run and had no CPU. It is looked at "
+                                           "where a thread did not run for more than 20 us"),
+    ColumnOf<&ModuleRow::blocked_seconds>("blocked_seconds", "blocked", Kind::kDuration, 2,
+                                          "own_seconds - cpu_seconds - cpu_wait_seconds"),
+    ColumnOf<&ModuleRow::max_seconds>("max_seconds", "longest", Kind::kDuration, 2, "the longest own time of one call"),
+    ColumnOf<&ModuleRow::queued_calls>("queued_calls", "marked ready", Kind::kCount, 4,
+                                       "calls that were marked as ready before they began"),
+    ColumnOf<&ModuleRow::queue_seconds>("queue_seconds", "queue", Kind::kDuration, 0,
+                                        "from there to their begin; null where no call was marked"),
+    ColumnOf<&ModuleRow::queue_max_seconds>("queue_max_seconds", "longest queue", Kind::kDuration, 3,
+                                            "the longest of these times"),
+    ColumnOf<&ModuleRow::behind_seconds>(
+        "behind_seconds", "behind itself", Kind::kDuration, 2,
+        "the part of queue_seconds in which another call of the module ran; null where at_once is not 1"),
+    ColumnOf<&ModuleRow::stolen_seconds>("stolen_seconds", "stolen", Kind::kDuration, 1,
+                                         "time in which a thread ran tasks of other events or modules inside a call"),
+    ColumnOf<&ModuleRow::at_once>("at_once", "at once", Kind::kCount, 0,
+                                  "the most calls that ran at the same time in a process"),
+    ColumnOf<&ModuleRow::union_seconds>("union_seconds", "running", Kind::kDuration, 2,
+                                        "time in which a call ran, summed over processes; null where at_once is not 1"),
+    ColumnOf<&ModuleRow::ceiling>("ceiling", "at most", Kind::kRate, 0,
+                                  "calls / union_seconds where at_once is 1: calls a second that more cores do not "
+                                  "raise; of several processes the sum"),
+    ColumnOf<&ModuleRow::critical_run_seconds>("critical_run_seconds", "critical: at work", Kind::kDuration, 3,
+                                               "time on the critical paths of events"),
+    ColumnOf<&ModuleRow::critical_queue_seconds>("critical_queue_seconds", "critical: queued", Kind::kDuration, 3,
+                                                 "time ready on these paths"),
+    ColumnOf<&ModuleRow::latency_share>("latency_share", "of latency", Kind::kShare, 0,
+                                        "both / the latency of all events"),
+};
+
+constexpr Column kTaskThreadColumns[] = {
+    ColumnOf<&TaskThreadRow::worker>("worker", "worker", Kind::kText, 1, "the process"),
+    ColumnOf<&TaskThreadRow::tid>("tid", "thread", Kind::kExactCount, 0,
+                                  "number of the thread; null: all threads that have ended")
+        .In(""),
+    ColumnOf<&TaskThreadRow::threads>("threads", "threads", Kind::kCount, 3,
+                                      "1, or the number of threads that have ended"),
+    ColumnOf<&TaskThreadRow::tasks>("tasks", "tasks", Kind::kCount, 0, "that ended on it"),
+    ColumnOf<&TaskThreadRow::task_seconds>(
+        "task_seconds", "in tasks", Kind::kDuration, 0,
+        "time in tasks; the sum over threads is that of own_seconds in `modules`, of tasks that ended"),
+    ColumnOf<&TaskThreadRow::task_cpu_seconds>("task_cpu_seconds", "CPU", Kind::kDuration, 0, "CPU time of it"),
+    ColumnOf<&TaskThreadRow::task_cpu_wait_seconds>("task_cpu_wait_seconds", "CPU wait", Kind::kDuration, 1,
+                                                    "ready to run, without a CPU"),
+    ColumnOf<&TaskThreadRow::between_seconds>("between_seconds", "between", Kind::kDuration, 0,
+                                              "between tasks: the scheduler, and idle"),
+    ColumnOf<&TaskThreadRow::between_cpu_seconds>("between_cpu_seconds", "CPU between", Kind::kDuration, 0,
+                                                  "CPU time of it: the scheduler"),
+};
+
 constexpr Column kWaitSumColumns[] = {
     ColumnOf<&WaitSumRow::dataset>("dataset", "dataset", Kind::kText, 2, "of the chunk; null where it has none"),
     ColumnOf<&WaitSumRow::section>("section", "section", Kind::kText, 0,
@@ -248,6 +361,9 @@ absl::Span<const Column> CustomMetricRow::Columns() {
 }
 absl::Span<const Column> CutRow::Columns() { return kCutColumns; }
 absl::Span<const Column> RequestSumRow::Columns() { return kRequestSumColumns; }
+absl::Span<const Column> EventLatencyRow::Columns() { return kEventLatencyColumns; }
+absl::Span<const Column> ModuleRow::Columns() { return kModuleColumns; }
+absl::Span<const Column> TaskThreadRow::Columns() { return kTaskThreadColumns; }
 absl::Span<const Column> WaitSumRow::Columns() { return kWaitSumColumns; }
 absl::Span<const Column> FunctionRow::Columns() { return kFunctionColumns; }
 absl::Span<const Column> GpuKernelRow::Columns() { return kGpuKernelColumns; }

@@ -122,6 +122,72 @@ struct RequestSumRow {
   static absl::Span<const Column> Columns();
 };
 
+/// Events of a dataset that go from thread to thread: where their latency went, and their critical paths.
+struct EventLatencyRow {
+  Text dataset;
+  Number events;
+  Number failed;
+  Number events_per_second;
+  Number in_flight;
+  Number latency_seconds;
+  Number p50_seconds;
+  Number p95_seconds;
+  Number max_seconds;
+  Number active_seconds;
+  Number queued_seconds;
+  Number external_seconds;
+  Number rest_seconds;
+  Number critical_run_seconds;
+  Number critical_queue_seconds;
+  Number critical_external_seconds;
+  Number critical_gap_seconds;
+  Number tasks;
+  Number work_seconds;
+  Number parallel;
+  Number not_divided;
+  static absl::Span<const Column> Columns();
+};
+
+/// Tasks of one name, or requests of events.
+struct ModuleRow {
+  Text module;
+  Text operation;
+  Number calls;
+  Number failed;
+  Number own_seconds;
+  Number share;
+  Number cpu_seconds;
+  Number cpu_wait_seconds;
+  Number blocked_seconds;
+  Number max_seconds;
+  Number queued_calls;
+  Number queue_seconds;
+  Number queue_max_seconds;
+  Number behind_seconds;
+  Number stolen_seconds;
+  Number at_once;
+  Number union_seconds;
+  Number ceiling;
+  Number critical_run_seconds;
+  Number critical_queue_seconds;
+  Number latency_share;
+  static absl::Span<const Column> Columns();
+};
+
+/// A thread that ran tasks.
+struct TaskThreadRow {
+  Text worker;
+  Number tid;
+  Number threads;
+  Number tasks;
+  Number task_seconds;
+  Number task_cpu_seconds;
+  Number task_cpu_wait_seconds;
+  Number between_seconds;
+  Number between_cpu_seconds;
+  static absl::Span<const Column> Columns();
+};
+
 /// What threads waited for in a section of chunks of a dataset: a part of the time in which they were blocked.
 struct WaitSumRow {
   Text dataset;

@@ -250,6 +250,12 @@ void Assembly::AddRecorded() {
   to_.cuts = std::move(findings.cuts);
   to_.requests = std::move(findings.requests);
   to_.waits = std::move(figures_.waits);
+  to_.events = std::move(findings.task_sums.events);
+  to_.modules = std::move(findings.task_sums.modules);
+  for (auto& [process, row] : findings.task_sums.threads) {
+    row.worker = WorkerName(process);
+    to_.task_threads.push_back(std::move(row));
+  }
   to_.functions = std::move(findings.functions);
   to_.gpu_kernels = std::move(findings.gpu.kernels);
   for (const EngineFineSum& sum : findings.fine) {

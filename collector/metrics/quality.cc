@@ -87,6 +87,7 @@ std::string_view WordsOf(std::string_view reason) {
       {"disk_full", "the disk was full, or a quota reached"},
       {"log_size", "the log came near CREMA_MAX_LOG_BYTES"},
       {"file_size", "the log came near the largest size that files may have (ulimit -f)"},
+      {"asked_for", "the program asked for it (kSummed)"},
       {"write_error", "their lines could not be written"},
   };
   for (const auto& [name, words] : kWords) {

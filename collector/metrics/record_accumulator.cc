@@ -78,6 +78,10 @@ void RecordAccumulator::Add(const LogRef& log, const Record& record) {
       processes_.SawAlive(log, record.gpu.time_ns);
       gpu_.Add(log, record.gpu);
       break;
+    case RecordType::kTaskSums:
+      processes_.SawAlive(log, record.task_sums.time_ns);
+      task_sums_.Add(log, record.task_sums);
+      break;
     case RecordType::kSample:
       processes_.Add(log, record.sample);
       process_metrics_.Add(log, record.sample.time_ns, record.sample.metrics);
@@ -110,6 +114,7 @@ void RecordAccumulator::Merge(RecordAccumulator other) {
   functions_.Merge(other.functions_);
   allocations_.Merge(other.allocations_);
   gpu_.Merge(other.gpu_, logs);
+  task_sums_.Merge(other.task_sums_, logs);
   files_.Merge(other.files_);
   spans_.Merge(other.spans_);
   tasks_.Merge(other.tasks_, logs);
@@ -138,6 +143,7 @@ RecordFindings RecordAccumulator::Finalize() && {
   findings.functions = functions_.Finalize(&omissions.functions);
   findings.allocations = allocations_.Finalize(&findings.sections.rows, &findings.processes.sections);
   findings.gpu = gpu_.Finalize(results, &findings.sections.rows, &findings.processes.sections);
+  findings.task_sums = task_sums_.Finalize();
   findings.files = files_.Finalize();
   omissions.columns = findings.files.columns_truncated;
   findings.spans = spans_.Finalize(&omissions.spans);

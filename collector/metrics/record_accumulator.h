@@ -20,6 +20,7 @@
 #include "collector/metrics/contents/request_table.h"
 #include "collector/metrics/contents/section_table.h"
 #include "collector/metrics/contents/span_table.h"
+#include "collector/metrics/contents/task_sums_table.h"
 #include "collector/metrics/contents/wait_table.h"
 #include "collector/metrics/engine/fine_table.h"
 #include "collector/metrics/engine/task_table.h"
@@ -63,6 +64,7 @@ struct RecordFindings {
   Omissions omissions;
   AllocationFindings allocations;
   GpuFindings gpu;
+  TaskSumsFindings task_sums;
 };
 
 /// The monoid of records: any partition into accumulators, merged in any order, gives the same findings.
@@ -110,6 +112,7 @@ class RecordAccumulator {
   SumsTable sums_;  // until all of it is read: a later line replaces an earlier one
   AllocationTable allocations_;
   GpuTable gpu_;
+  TaskSumsTable task_sums_;
 };
 
 }  // namespace crema

@@ -244,6 +244,7 @@ struct BeginFact {
   ChunkInput input;
   int64_t suspended = 0;                  ///< chunks of the process that were suspended then
   std::optional<int64_t> inside;          ///< the chunk that its thread has open around it
+  bool is_detached = false;               ///< an event that no thread holds: `thread` only began it
   std::optional<int64_t> process_cpu_ns;  ///< of the process's first chunk: CPU time of all threads until then
 };
 
@@ -295,6 +296,7 @@ struct ChunkFact {
   std::optional<int64_t> children_cpu_ns;     ///< of child processes that ended, likewise
   int64_t sections_dropped = 0;
   int64_t suspended_ns = 0;            ///< of the time from start to stop, that in which it was on no thread
+  bool is_detached = false;            ///< as of `begin`
   int64_t inner_ns = 0;                ///< the same, that of chunks and helper scopes inside it on its thread
   std::optional<int64_t> allocations;  ///< of the owner thread
   std::optional<int64_t> allocated_bytes;
@@ -349,6 +351,73 @@ struct SumsFact {
   std::optional<int64_t> unannounced_cpu_ns;  ///< as of a chunk, as the next
   std::optional<int64_t> children_cpu_ns;
   int64_t sections_dropped = 0;
+};
+
+/// Tasks of one name, or requests of a server and an operation, since the process began.
+struct TaskModuleFact {
+  std::string_view name;
+  std::string_view operation;  ///< empty: of tasks
+  int64_t count = 0;
+  int64_t failed = 0;
+  int64_t own_ns = 0;
+  int64_t cpu_ns = 0;
+  int64_t wait_ns = 0;
+  int64_t max_ns = 0;
+  int64_t union_ns = 0;  ///< at least one ran
+  int64_t peak = 0;      ///< most at once
+  int64_t queued = 0;    ///< calls that were marked as ready
+  int64_t queue_ns = 0;
+  int64_t queue_max_ns = 0;
+  int64_t behind_ns = 0;  ///< of `queue_ns`, while another one ran
+  int64_t stolen_ns = 0;
+  int64_t critical_run_ns = 0;
+  int64_t critical_queue_ns = 0;
+};
+
+/// Events of one dataset that ended since the process began. Both lists of parts add up to the latency.
+struct EventSumFact {
+  std::string_view dataset;
+  int64_t count = 0;
+  int64_t failed = 0;
+  int64_t not_divided = 0;  ///< of `count`: their latency is in `rest_ns` and `critical_gap_ns`
+  int64_t first_start_ns = 0;
+  int64_t last_stop_ns = 0;
+  int64_t latency_ns = 0;
+  int64_t min_ns = 0;
+  int64_t max_ns = 0;
+  int64_t active_ns = 0;
+  int64_t queued_ns = 0;
+  int64_t external_ns = 0;
+  int64_t rest_ns = 0;
+  int64_t critical_run_ns = 0;
+  int64_t critical_queue_ns = 0;
+  int64_t critical_external_ns = 0;
+  int64_t critical_gap_ns = 0;
+  int64_t tasks = 0;
+  int64_t work_ns = 0;
+  std::vector<int64_t> sketch;  ///< of latencies in seconds, as of a metric; empty: not known
+  int64_t sketch_shift = 0;
+};
+
+/// What one thread did for tasks, and between them; without a number, all that have ended.
+struct TaskThreadFact {
+  std::optional<int64_t> tid;
+  int64_t threads = 1;
+  int64_t tasks = 0;
+  int64_t task_ns = 0;
+  int64_t task_cpu_ns = 0;
+  int64_t task_wait_ns = 0;
+  int64_t between_ns = 0;
+  int64_t between_cpu_ns = 0;
+  int64_t between_wait_ns = 0;
+};
+
+/// Events that go from thread to thread (`TrackEvent`). The last row of each name counts.
+struct TaskSumsFact {
+  int64_t time_ns = 0;
+  std::vector<EventSumFact> events;
+  std::vector<TaskThreadFact> threads;
+  std::vector<TaskModuleFact> modules;
 };
 
 /// A task of a distributed engine, as its plug-in saw it end inside the worker.
@@ -459,6 +528,7 @@ enum class RecordType {
   kEnd,
   kAllocations,
   kGpu,
+  kTaskSums,
 };
 
 /// One parsed line: `type` names the member that holds it; the others hold nothing of use.
@@ -478,6 +548,7 @@ struct Record {
   EndFact end;
   AllocationsFact allocations;
   GpuFact gpu;
+  TaskSumsFact task_sums;
 };
 
 /// One reading of a process, by its own sampler or by `crema run`.

@@ -293,6 +293,7 @@ inline constexpr Field<BeginFact> kBeginFields[] = {
     Skip<BeginFact>("span"),
     NotNegative<&BeginFact::suspended>("suspended"),
     NotNegative<&BeginFact::inside>("inside"),
+    Any<&BeginFact::is_detached>("detached"),
     NotNegative<&BeginFact::process_cpu_ns>("process_cpu_ns"),
     Skip<BeginFact>("attributes"),
 };
@@ -384,6 +385,7 @@ inline constexpr Field<ChunkFact> kChunkFields[] = {
     Objects<&ChunkFact::waits, kWaitFields>("waits"),
     NotNegative<&ChunkFact::sections_dropped>("sections_dropped"),
     NotNegative<&ChunkFact::suspended_ns>("suspended_ns"),
+    Any<&ChunkFact::is_detached>("detached"),
     NotNegative<&ChunkFact::inner_ns>("inner_ns"),
     NotNegative<&ChunkFact::allocations>("allocations"),
     NotNegative<&ChunkFact::allocated_bytes>("allocated_bytes"),
@@ -464,6 +466,72 @@ inline constexpr Field<TaskFact> kTaskFields[] = {
     Any<&TaskFact::engine>("engine"),
     NotNegative<&TaskFact::queue_ns>("queue_ns"),
     NotNegative<&TaskFact::lane_stop_ns>("lane_stop_ns"),
+};
+
+inline constexpr Field<TaskModuleFact> kTaskModuleFields[] = {
+    Any<&TaskModuleFact::name>("name", kRequired),
+    Any<&TaskModuleFact::operation>("operation"),
+    NotNegative<&TaskModuleFact::count>("count"),
+    NotNegative<&TaskModuleFact::own_ns>("own_ns"),
+    NotNegative<&TaskModuleFact::union_ns>("union_ns"),
+    NotNegative<&TaskModuleFact::peak>("peak"),
+    NotNegative<&TaskModuleFact::cpu_ns>("cpu_ns"),
+    NotNegative<&TaskModuleFact::wait_ns>("wait_ns"),
+    NotNegative<&TaskModuleFact::max_ns>("max_ns"),
+    NotNegative<&TaskModuleFact::queued>("queued"),
+    NotNegative<&TaskModuleFact::queue_ns>("queue_ns"),
+    NotNegative<&TaskModuleFact::queue_max_ns>("queue_max_ns"),
+    NotNegative<&TaskModuleFact::behind_ns>("behind_ns"),
+    NotNegative<&TaskModuleFact::stolen_ns>("stolen_ns"),
+    NotNegative<&TaskModuleFact::critical_run_ns>("critical_run_ns"),
+    NotNegative<&TaskModuleFact::critical_queue_ns>("critical_queue_ns"),
+    NotNegative<&TaskModuleFact::failed>("failed"),
+};
+
+inline constexpr Field<EventSumFact> kEventSumFields[] = {
+    Any<&EventSumFact::dataset>("dataset"),
+    NotNegative<&EventSumFact::count>("count"),
+    NotNegative<&EventSumFact::failed>("failed"),
+    NotNegative<&EventSumFact::not_divided>("not_divided"),
+    NotNegative<&EventSumFact::first_start_ns>("first_start_ns"),
+    NotNegative<&EventSumFact::last_stop_ns>("last_stop_ns"),
+    NotNegative<&EventSumFact::latency_ns>("latency_ns"),
+    NotNegative<&EventSumFact::min_ns>("min_ns"),
+    NotNegative<&EventSumFact::max_ns>("max_ns"),
+    NotNegative<&EventSumFact::active_ns>("active_ns"),
+    NotNegative<&EventSumFact::queued_ns>("queued_ns"),
+    NotNegative<&EventSumFact::external_ns>("external_ns"),
+    NotNegative<&EventSumFact::rest_ns>("rest_ns"),
+    NotNegative<&EventSumFact::critical_run_ns>("critical_run_ns"),
+    NotNegative<&EventSumFact::critical_queue_ns>("critical_queue_ns"),
+    NotNegative<&EventSumFact::critical_external_ns>("critical_external_ns"),
+    NotNegative<&EventSumFact::critical_gap_ns>("critical_gap_ns"),
+    NotNegative<&EventSumFact::tasks>("tasks"),
+    NotNegative<&EventSumFact::work_ns>("work_ns"),
+    Integers<&EventSumFact::sketch>("sketch"),
+    NotNegative<&EventSumFact::sketch_shift>("sketch_shift"),
+};
+
+inline constexpr Field<TaskThreadFact> kTaskThreadFields[] = {
+    NotNegative<&TaskThreadFact::tid>("tid"),
+    NotNegative<&TaskThreadFact::threads>("threads"),
+    NotNegative<&TaskThreadFact::tasks>("tasks"),
+    NotNegative<&TaskThreadFact::task_ns>("task_ns"),
+    NotNegative<&TaskThreadFact::task_cpu_ns>("task_cpu_ns"),
+    NotNegative<&TaskThreadFact::task_wait_ns>("task_wait_ns"),
+    NotNegative<&TaskThreadFact::between_ns>("between_ns"),
+    NotNegative<&TaskThreadFact::between_cpu_ns>("between_cpu_ns"),
+    NotNegative<&TaskThreadFact::between_wait_ns>("between_wait_ns"),
+};
+
+inline constexpr Field<TaskSumsFact> kTaskSumsFields[] = {
+    Skip<TaskSumsFact>("type"),
+    NotNegative<&TaskSumsFact::time_ns>("time_ns", kRequired),
+    Skip<TaskSumsFact>("peak"),
+    Skip<TaskSumsFact>("open"),
+    Objects<&TaskSumsFact::events, kEventSumFields>("latencies"),
+    Objects<&TaskSumsFact::threads, kTaskThreadFields>("task_threads"),
+    Objects<&TaskSumsFact::modules, kTaskModuleFields>("task_modules"),
 };
 
 /// `[context, span, function, activity, unit, value]`; span and function may be null.

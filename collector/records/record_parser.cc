@@ -173,6 +173,7 @@ constexpr std::pair<std::string_view, RecordType> kTypes[] = {
     {"stacks", RecordType::kStacks},
     {"allocations", RecordType::kAllocations},
     {"gpu", RecordType::kGpu},
+    {"task_sums", RecordType::kTaskSums},
 };
 
 const std::pair<std::string_view, RecordType>* FindType(std::string_view name) {
@@ -321,6 +322,9 @@ ParseOutcome RecordParser::ParseGeneral(std::string_view line) {
       break;
     case RecordType::kGpu:
       refusal = Read(object, json::kGpuFields, record_.gpu);
+      break;
+    case RecordType::kTaskSums:
+      refusal = Read(object, json::kTaskSumsFields, record_.task_sums);
       break;
     case RecordType::kEnd:
       refusal = Read(object, json::kEndFields, record_.end);

@@ -7,6 +7,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/budget_rows.h"
+#include "collector/insight/event_lines.h"
 #include "collector/insight/thresholds.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/measurement/measurement_json.h"
@@ -212,6 +213,20 @@ std::string MemoryCard(const PageInput& input) {
          "</section>\n";
 }
 
+std::string EventsCard(const PageInput& input) {
+  if (input.measurement.modules.empty()) return "";
+  std::string html = "<section class=\"card\" id=\"events\"><h3>Events and their modules</h3>\n";
+  for (const std::string& line : EventLines(input.measurement)) html += "<p class=\"sub\">" + Escaped(line) + "</p>\n";
+  if (!input.measurement.events.empty()) {
+    html += DocumentHtmlTable(CellsOf(input.measurement.events),
+                              {"events", "Events by dataset", "", input.limits.table_rows, "latency_seconds", 3});
+  }
+  return html +
+         DocumentHtmlTable(CellsOf(input.measurement.modules),
+                           {"modules", "Modules", "own_seconds", input.limits.table_rows, "own_seconds", 3}) +
+         "</section>\n";
+}
+
 }  // namespace
 
 std::string SplitBar(const std::vector<ColouredShare>& parts) {
@@ -240,7 +255,7 @@ PageBlock TimeBlock(const PageInput& input) {
   PageBlock block = {"time", "Where time goes",
                      "All core time, split so that it adds up: nothing is left out and nothing is counted twice.", "",
                      ""};
-  block.html = BudgetCard(input.measurement) + PhasesCard(input.measurement) + SectionsCard(input) +
+  block.html = BudgetCard(input.measurement) + EventsCard(input) + PhasesCard(input.measurement) + SectionsCard(input) +
                FunctionsCard(input) + MemoryCard(input) + ChartCards(input, block.id);
   if (!input.measurement.sections.empty()) block.data = DataScript("icicle-data", IcicleData(input.measurement));
   if (input.flames != nullptr) block.data += DataScript("flame-data", *input.flames);

@@ -262,17 +262,31 @@ SummaryTable DatasetSummary(const Measurement& measurement) {
   return FirstOf(std::move(table), std::move(cells));
 }
 
-SummaryTable WorkerSummary(const Measurement& measurement) {
-  SummaryTable table = {"workers", "workers"};
-  if (measurement.workers.empty()) table.why_not = WhyNoRows("workers", measurement);
-  CellTable cells = CellsOf(measurement.workers);
+namespace {
+
+/// The first rows of a table of the measurement, with the columns that are asked for first.
+SummaryTable FirstColumnsOf(SummaryTable table, CellTable cells, int most_rank, std::string_view but_not = "") {
   for (size_t i = cells.columns.size(); i-- > 0;) {
-    if (cells.columns[i].rank <= kMostWorkerRank || cells.columns[i].key == "memory_limit_bytes") continue;
+    if (cells.columns[i].rank <= most_rank && cells.columns[i].key != but_not) continue;
     const auto at = static_cast<std::ptrdiff_t>(i);
     cells.columns.erase(cells.columns.begin() + at);
     for (std::vector<Cell>& row : cells.rows) row.erase(row.begin() + at);
   }
   return FirstOf(std::move(table), std::move(cells));
+}
+
+}  // namespace
+
+SummaryTable WorkerSummary(const Measurement& measurement) {
+  SummaryTable table = {"workers", "workers"};
+  if (measurement.workers.empty()) table.why_not = WhyNoRows("workers", measurement);
+  return FirstColumnsOf(std::move(table), CellsOf(measurement.workers), kMostWorkerRank, "memory_limit_bytes");
+}
+
+SummaryTable ModuleSummary(const Measurement& measurement) {
+  SummaryTable table = {"modules", "modules (own time, longest first)"};
+  if (measurement.modules.empty()) table.why_not = WhyNoRows("modules", measurement);
+  return FirstColumnsOf(std::move(table), CellsOf(measurement.modules), 1);
 }
 
 SummaryTable CutSummary(const Measurement& measurement) {

@@ -41,6 +41,9 @@ void DrawKeyFigure(const KeyFigureRow& row, TerminalBox* box);
 
 [[nodiscard]] std::string AddDatasets(const Measurement& measurement, TerminalBox* box);
 
+/// Events that go from thread to thread, and their modules; nothing where there are none.
+void AddEvents(const Measurement& measurement, TerminalBox* box);
+
 /// The cut flow; nothing where the run recorded no cuts.
 void AddCutFlow(const Measurement& measurement, TerminalBox* box);
 
@@ -82,6 +85,9 @@ SummaryTable DatasetSummary(const Measurement& measurement);
 SummaryTable WorkerSummary(const Measurement& measurement);
 
 SummaryTable CutSummary(const Measurement& measurement);
+
+/// Tasks and requests of events, by own time.
+SummaryTable ModuleSummary(const Measurement& measurement);
 
 }  // namespace crema
 

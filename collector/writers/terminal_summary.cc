@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_join.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/insight/event_lines.h"
 #include "collector/insight/grouped_verdicts.h"
 #include "collector/insight/headline.h"
 #include "collector/insight/run_head.h"
@@ -61,6 +62,13 @@ std::string AddSections(const Measurement& measurement, TerminalBox* box) {
 
 std::string AddDatasets(const Measurement& measurement, TerminalBox* box) {
   return Draw(DatasetSummary(measurement), box);
+}
+
+void AddEvents(const Measurement& measurement, TerminalBox* box) {
+  const std::vector<std::string> lines = EventLines(measurement);
+  if (!lines.empty()) box->Rule("events");
+  for (const std::string& line : lines) box->Paragraph(line, Paint::kPlain);
+  Draw(ModuleSummary(measurement), box);
 }
 
 void AddCutFlow(const Measurement& measurement, TerminalBox* box) { Draw(CutSummary(measurement), box); }
@@ -317,6 +325,7 @@ std::string RenderSummary(const Measurement& measurement, const TerminalStyle& s
   TerminalBox box(style);
   AddHead(measurement, &box);
   AddKeyFigures(measurement, &box);
+  AddEvents(measurement, &box);
   std::vector<std::string> left_out;
   auto note = [&left_out](std::string_view block, const std::string& reason) {
     if (!reason.empty()) left_out.push_back(fmt::format("{}: {}", block, reason));

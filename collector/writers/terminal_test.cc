@@ -223,12 +223,12 @@ TEST(Terminal, SurvivesDocumentsThatAreNone) {
 }
 
 TEST(RenderTable, KnowsTheTablesThatItPrints) {
-  EXPECT_THAT(
-      TableNames(),
-      ElementsAre("run", "quality", "metrics", "chunks", "memory", "sections", "phases", "datasets", "files", "workers",
-                  "hosts", "threads", "memory_sections", "custom_metrics", "cuts", "requests", "waits", "functions",
-                  "gpu_kernels", "fine", "budget", "stragglers", "chunk_fits", "expected_time", "slow_spells",
-                  "contention", "processes", "verdicts", "process_sections", "chunk_size_advice", "resource_advice"));
+  EXPECT_THAT(TableNames(),
+              ElementsAre("run", "quality", "metrics", "chunks", "memory", "sections", "phases", "datasets", "files",
+                          "workers", "hosts", "threads", "memory_sections", "custom_metrics", "cuts", "requests",
+                          "events", "modules", "task_threads", "waits", "functions", "gpu_kernels", "fine", "budget",
+                          "stragglers", "chunk_fits", "expected_time", "slow_spells", "contention", "processes",
+                          "verdicts", "process_sections", "chunk_size_advice", "resource_advice"));
 }
 
 TEST(RenderTable, NamesTheKnownTablesForAnUnknownOne) {

@@ -164,6 +164,33 @@ void Helper(benchmark::State& state) {
   });
 }
 
+/// A task, back to back with the one before; with `marks`, marked as ready.
+void Task(benchmark::State& state, bool marks) {
+  const crema::TrackEvent event("benchmark", crema::kSummed);
+  MeasureBatch(state, kSystemCallBatch, 1, [&] {
+    const crema::Ready ready = marks ? crema::MarkReady(event.handle(), "tracks") : crema::Ready();
+    const crema::TrackTask task(event.handle(), "tracks", ready);
+    benchmark::ClobberMemory();
+  });
+}
+void PlainTask(benchmark::State& state) { Task(state, false); }
+void ReadyTask(benchmark::State& state) { Task(state, true); }
+
+/// An event without lines.
+void Event(benchmark::State& state) {
+  MeasureBatch(state, kSystemCallBatch, 1, [] { const crema::TrackEvent event("benchmark", crema::kSummed); });
+}
+
+/// What a task must read: the wall clock at both ends, the CPU time at one.
+void TaskReadings(benchmark::State& state) {
+  volatile std::int64_t stored = 0;
+  MeasureBatch(state, kSystemCallBatch, 1, [&stored] {
+    const std::int64_t start = ReadClock(CLOCK_MONOTONIC);
+    benchmark::DoNotOptimize(ReadClock(CLOCK_THREAD_CPUTIME_ID));
+    stored = ReadClock(CLOCK_MONOTONIC) - start;
+  });
+}
+
 void TwoClocks(benchmark::State& state) {
   volatile std::uint64_t stored = 0;
   MeasureBatch(state, kCheapBatch, 1, [&stored] { ReadClockTwice(&stored); });
@@ -251,6 +278,10 @@ void RegisterGuards(const crema::Options& recording) {
   Register("metric_of_counts", MetricOfCounts);
   Register("cut", Cut);
   Register("helper", Helper);
+  Register("task", PlainTask);
+  Register("task", PlainTask, 2);
+  Register("ready_task", ReadyTask);
+  Register("event", Event);
 }
 
 void RegisterGuardLimits() {
@@ -262,6 +293,8 @@ void RegisterGuardLimits() {
   Register("two_statms", TwoStatms);
   Register("two_statms", TwoStatms, 2);
   Register("helper_readings", HelperReadings);
+  Register("task_readings", TaskReadings);
+  Register("task_readings", TaskReadings, 2);
   Register("bare_metric", BareMetric);
 }
 

@@ -32,9 +32,10 @@ Finished RunTable(const std::string& arguments) {
 TEST(GuardTable, ComparesEveryGuardWithItsLimit) {
   const Finished table = RunTable("--benchmark_repetitions=1");
   EXPECT_EQ(table.status, 0) << table.output;
-  for (const char* row : {"section ", "two threads at once", "8 siblings", "three nested", "200 names in turn",
-                          "200 names at random", "section with CPU time", "memory guard", "helper scope",
-                          "RecordMetric", "whole chunk ", "recording off", "two threads to one"}) {
+  for (const char* row :
+       {"section ", "two threads at once", "8 siblings", "three nested", "200 names in turn", "200 names at random",
+        "section with CPU time", "memory guard", "helper scope", "task ", "task that was marked", "event without lines",
+        "RecordMetric", "whole chunk ", "recording off", "two threads to one"}) {
     EXPECT_THAT(table.output, HasSubstr(row));
   }
 }

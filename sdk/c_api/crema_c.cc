@@ -15,6 +15,7 @@
 #include "process/process_recorder.h"
 #include "process/shared_copy.h"
 #include "stacks/stacks_line.h"
+#include "storage/own_memory.h"
 
 namespace {
 
@@ -103,6 +104,33 @@ crema::TrackMetrics* Open(const crema_chunk* chunk) {
   return g_guards.Get<crema::TrackMetrics>(HandleOf(chunk), crema::GuardKind::kChunk);
 }
 
+/// In memory of its own: it is larger than what a handle's place holds.
+struct HeldRequest {
+  HeldRequest(const crema::EventHandle& event, std::string_view server, std::string_view operation) noexcept
+      : request(crema::internal::MakeOwn<crema::TrackRequest>(event, server, operation)) {}
+  crema::internal::OwnPointer<crema::TrackRequest> request;
+};
+
+crema::TrackEvent* Open(const crema_event* event) {
+  return g_guards.Get<crema::TrackEvent>(HandleOf(event), crema::GuardKind::kEvent);
+}
+
+crema::EventHandle EventOf(crema_event_handle handle) {
+  return {static_cast<crema::internal::EventSlot*>(handle.slot), handle.generation};
+}
+
+crema::Chunk ChunkOf(const crema_chunk_info* given) {
+  const crema_chunk_info known = Known(given);
+  crema::Chunk chunk(Text(known.dataset), Text(known.file));
+  chunk.tree = Text(known.tree);
+  chunk.pass = Text(known.pass);
+  if (given != nullptr && known.entry_start >= 0 && known.entry_stop >= 0) {
+    chunk.entry_start = known.entry_start;
+    chunk.entry_stop = known.entry_stop;
+  }
+  return chunk;
+}
+
 std::int32_t NumberOf(const crema::internal::OpenSection& section, std::int32_t bits) {
   const std::int32_t number = section.node == nullptr ? 0 : StartBits(section.start_ticks) | bits;
   t_last_begun = {0, number};
@@ -169,15 +197,7 @@ void crema_end(void) { crema::internal::EndLog(); }
 crema_chunk* crema_chunk_begin(const crema_chunk_info* given) {
   t_last_begun = {};
   if (!crema::Enabled()) return nullptr;
-  const crema_chunk_info known = Known(given);
-  crema::Chunk chunk(Text(known.dataset), Text(known.file));
-  chunk.tree = Text(known.tree);
-  chunk.pass = Text(known.pass);
-  if (given != nullptr && known.entry_start >= 0 && known.entry_stop >= 0) {
-    chunk.entry_start = known.entry_start;
-    chunk.entry_stop = known.entry_stop;
-  }
-  return NewGuard<crema::TrackMetrics, crema_chunk>(crema::GuardKind::kChunk, chunk);
+  return NewGuard<crema::TrackMetrics, crema_chunk>(crema::GuardKind::kChunk, ChunkOf(given));
 }
 
 void crema_chunk_end(crema_chunk* chunk) { End(chunk, crema::GuardKind::kChunk); }
@@ -288,6 +308,63 @@ crema_scope* crema_helper_begin(crema_chunk_handle handle) {
   const crema::ChunkHandle chunk{static_cast<crema::internal::ChunkState*>(handle.state), handle.generation,
                                  static_cast<const crema::internal::SectionNode*>(handle.section)};
   return Begin<crema::TrackHelper>(chunk);
+}
+
+crema_event* crema_event_begin(const crema_chunk_info* given, int summed) {
+  t_last_begun = {};
+  if (!crema::Enabled()) return nullptr;
+  const crema::EventRecord record = summed != 0 ? crema::kSummed : crema::kLine;
+  return NewGuard<crema::TrackEvent, crema_event>(crema::GuardKind::kEvent, ChunkOf(given), record);
+}
+
+void crema_event_end(crema_event* event) { End(event, crema::GuardKind::kEvent); }
+
+void crema_event_set_events(crema_event* event, int64_t events) {
+  if (crema::TrackEvent* guard = Open(event)) guard->SetEvents(events);
+}
+
+void crema_event_fail(crema_event* event, const char* reason) {
+  if (crema::TrackEvent* guard = Open(event)) guard->Fail(Text(reason));
+}
+
+crema_event_handle crema_event_get_handle(const crema_event* event) {
+  const crema::TrackEvent* guard = Open(event);
+  const crema::EventHandle handle = guard == nullptr ? crema::EventHandle() : guard->handle();
+  return {handle.slot, handle.generation};
+}
+
+crema_event_handle crema_current_event(void) {
+  const crema::EventHandle handle = crema::CurrentHandle();
+  return {handle.slot, handle.generation};
+}
+
+crema_ready crema_mark_ready(crema_event_handle event, const char* task) {
+  const crema::Ready ready = crema::MarkReady(EventOf(event), Text(task));
+  return {ready.time_ns, ready.ran, ready.module, ready.by};
+}
+
+crema_scope* crema_task_begin(crema_event_handle event, const char* name, const crema_ready* ready) {
+  crema::Ready noted;
+  if (ready != nullptr) {
+    noted = {ready->time_ns, ready->ran, static_cast<crema::internal::TaskModule*>(ready->module), ready->by};
+  }
+  return Begin<crema::TrackTask>(EventOf(event), Text(name), noted);
+}
+
+crema_request* crema_request_begin(crema_event_handle event, const char* server, const char* operation) {
+  t_last_begun = {};
+  if (!crema::Enabled()) return nullptr;
+  return NewGuard<HeldRequest, crema_request>(crema::GuardKind::kRequest, EventOf(event), Text(server),
+                                              Text(operation));
+}
+
+void crema_request_end(crema_request* request, int64_t bytes, int failed) {
+  const HeldRequest* held = g_guards.Get<HeldRequest>(HandleOf(request), crema::GuardKind::kRequest);
+  if (held != nullptr && held->request != nullptr) {
+    held->request->AddBytes(bytes);
+    if (failed != 0) held->request->Fail();
+  }
+  End(request, crema::GuardKind::kRequest);
 }
 
 void crema_record_metric(const char* name, double value, const char* unit) {

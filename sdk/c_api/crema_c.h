@@ -156,6 +156,41 @@ CREMA_API crema_chunk_handle crema_chunk_get_handle(const crema_chunk* chunk);
 /* On the helping thread; ends with crema_scope_end. */
 CREMA_API crema_scope* crema_helper_begin(crema_chunk_handle handle);
 
+/* -- Events that go from thread to thread -------------------------------------------------------------------------- */
+
+typedef struct crema_event crema_event;
+typedef struct crema_request crema_request;
+
+/* Refers to an open event from any thread. All zero: no event. */
+typedef struct crema_event_handle {
+  void* slot;
+  uint32_t generation;
+} crema_event_handle;
+
+/* What crema_mark_ready noted. All zero: nothing. */
+typedef struct crema_ready {
+  int64_t time_ns;
+  uint64_t ran;
+  void* module;
+  int32_t by;
+} crema_ready;
+
+/* An event that no thread holds; `summed`: without lines of its own. Begin and end it on any thread. */
+CREMA_API crema_event* crema_event_begin(const crema_chunk_info* info, int summed);
+CREMA_API void crema_event_end(crema_event* event);
+CREMA_API void crema_event_set_events(crema_event* event, int64_t events);
+CREMA_API void crema_event_fail(crema_event* event, const char* reason);
+CREMA_API crema_event_handle crema_event_get_handle(const crema_event* event);
+/* The event that this thread works for. */
+CREMA_API crema_event_handle crema_current_event(void);
+/* A task of this name could run for the event from now on. */
+CREMA_API crema_ready crema_mark_ready(crema_event_handle event, const char* task);
+/* This thread works for the event, until crema_scope_end. `ready` may be null. */
+CREMA_API crema_scope* crema_task_begin(crema_event_handle event, const char* name, const crema_ready* ready);
+/* The event waits for something outside; ends on any thread. Negative bytes: not known. */
+CREMA_API crema_request* crema_request_begin(crema_event_handle event, const char* server, const char* operation);
+CREMA_API void crema_request_end(crema_request* request, int64_t bytes, int failed);
+
 /* -- Data of the chunk that this thread works for ---------------------------------------------------------------------
  */
 

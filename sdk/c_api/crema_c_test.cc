@@ -118,6 +118,20 @@ TEST(CApi, AChunkThatIsSuspendedGoesOnElsewhereWithItsSections) {
   EXPECT_EQ(log.end->open, 0);
 }
 
+TEST(CApi, AnEventGoesFromThreadToThread) {
+  const RecordLog log = Recorded(record_event);
+  const ChunkLine event = ChunkOf(log, "raw");
+  EXPECT_EQ(event.events, 3);
+  EXPECT_EQ(event.error, "no tracks");
+  ASSERT_EQ(event.requests.size(), 1u);
+  EXPECT_EQ(event.requests[0].bytes, 1000);
+  const std::string sums = FirstLineOfType(log, "task_sums");
+  EXPECT_NE(sums.find("{\"name\":\"source\",\"count\":1"), std::string::npos) << sums;
+  EXPECT_NE(sums.find("{\"name\":\"tracks\",\"count\":1"), std::string::npos) << sums;
+  EXPECT_NE(sums.find("\"queued\":1"), std::string::npos) << sums;
+  EXPECT_EQ(log.end->dropped, 0);
+}
+
 TEST(CApi, AHelperWorksForTheChunkWhoseHandleItHas) {
   const ChunkLine chunk = RecordedChunk(record_helper);
   EXPECT_EQ(Section(chunk.sections, "cluster/anti-kt", true).count, 1);

@@ -9,7 +9,7 @@
 
 namespace crema {
 
-enum class GuardKind : std::uint32_t { kChunk, kScope };
+enum class GuardKind : std::uint32_t { kChunk, kScope, kEvent, kRequest };
 
 /// Where the guards of the C API live. A handle is no address: it is a place, and which of the guards that lived there
 /// it means. A handle whose guard has ended is so told from all others, also where another guard has the place now, and

@@ -80,6 +80,35 @@ void record_helper(void) {
   crema_chunk_end(chunk);
 }
 
+struct event_and_request {
+  crema_event* event;
+  crema_request* request;
+  crema_ready ready;
+};
+
+static void* end_event_elsewhere(void* given) {
+  struct event_and_request* all = given;
+  crema_request_end(all->request, 1000, 0);
+  crema_scope* task = crema_task_begin(crema_event_get_handle(all->event), "tracks", &all->ready);
+  crema_scope_end(task);
+  crema_event_set_events(all->event, 3);
+  crema_event_fail(all->event, "no tracks");
+  crema_event_end(all->event);
+  return NULL;
+}
+
+void record_event(void) {
+  crema_chunk_info info = dataset_only("raw");
+  struct event_and_request all;
+  all.event = crema_event_begin(&info, 0);
+  crema_scope* task = crema_task_begin(crema_event_get_handle(all.event), "source", NULL);
+  all.request = crema_request_begin(crema_current_event(), "triton://t4", "infer");
+  all.ready = crema_mark_ready(crema_current_event(), "tracks");
+  crema_scope_end(task);
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, end_event_elsewhere, &all) == 0) pthread_join(thread, NULL);
+}
+
 static void* close_elsewhere(void* section) {
   crema_section_close(*(int32_t*)section);
   return NULL;

@@ -17,6 +17,8 @@ void record_failure(const char* reason);
 /* A chunk, and a second thread that helps it inside its section "cluster". */
 void record_helper(void);
 void record_suspended(void);
+/* An event with two tasks on two threads, and a request that ends on the second one. */
+void record_event(void);
 /* A chunk whose sections are numbers: one inside the other, one with CPU time, one that fails; and one that is ended on
  * a second thread first, which does not count. */
 void record_numbered_sections(void);

@@ -57,6 +57,21 @@ TEST(TrackHelper, SectionsOfOneNameStandApartFromTheOwners) {
   EXPECT_EQ(Section(chunk.sections, "select", true).count, 1);
 }
 
+TEST(TrackHelper, InsideAnotherHelperScopeIsNoLaneOfItsOwn) {
+  const RecordLog log = Recorded([] {
+    TrackMetrics one({"one", "f", 0, 1});
+    const ChunkHandle first = one.handle();
+    std::thread([&] {
+      TrackMetrics two({"two", "f", 1, 2});
+      const ChunkHandle second = two.handle();
+      two.Suspend();
+      RunHelper(first, [&] { TrackHelper inside(second); });
+      two.Resume();
+    }).join();
+  });
+  EXPECT_EQ(ChunkOf(log, "one").lanes_peak, 2) << "its owner, and the thread that helps both";
+}
+
 TEST(TrackHelper, AddsItsCpuTimeToTheChunks) {
   struct Cpu {
     std::int64_t inside_ns;

@@ -51,11 +51,31 @@ void RecordFullChunk() {
   chunk.SetEvents(1000);
 }
 
+void RecordEvents() {
+  TrackEvent event({"raw", "raw.root", 0, 1});
+  const TrackEvent other("raw", kSummed);
+  TrackRequest request;
+  std::thread([&] {
+    Ready ready;
+    {
+      const TrackTask task(event.handle(), "tracks");
+      request = TrackRequest(event.handle(), "triton://t4", "infer");
+      ready = MarkReady(event.handle(), "tracks");
+      const TrackTask inside(other.handle(), "stolen");
+    }
+    request.Fail();
+    request.End();
+    const TrackTask queued(event.handle(), "tracks", ready);
+  }).join();
+  const TrackTask conditions({}, "geometry");
+}
+
 void RecordEverything() {
   const TrackSection outside("set up");
   const Span span("process");
   RecordProcessMetric("bytes_written", 4096, "B");
   RecordFullChunk();
+  RecordEvents();
   {
     TrackMetrics bare("bare");
     bare.Suspend();

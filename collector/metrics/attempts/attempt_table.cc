@@ -60,6 +60,12 @@ uint32_t AttemptTable::InternThread(const LogRef& log, std::optional<uint64_t> t
   return recent.index;
 }
 
+template <class Fact>
+uint32_t AttemptTable::InternThreadOf(const LogRef& log, const Fact& fact) {
+  // The thread that began an event that no thread holds did little of it.
+  return fact.is_detached ? InternThread(log, std::nullopt, std::nullopt) : InternThread(log, fact.thread, fact.tid);
+}
+
 uint32_t AttemptTable::InternNewThread(const LogRef& log, uint64_t id, uint64_t pthread) {
   char name[16];
   std::memcpy(name, &log.process_hash, 8);
@@ -80,7 +86,7 @@ void AttemptTable::Add(const LogRef& log, const BeginFact& fact) {
   row.start_ns = fact.time_ns;
   row.process = log.index;
   row.input = input.index;
-  row.thread = InternThread(log, fact.thread, fact.tid);
+  row.thread = InternThreadOf(log, fact);
   row.number = fact.number;
   if (fact.suspended > 0) suspending_logs_.insert(log.index);
   if (fact.inside.has_value()) nesting_logs_.insert(log.index);
@@ -97,7 +103,7 @@ void AttemptTable::Add(const LogRef& log, const ChunkFact& fact) {
   if (fact.inner_ns > 0) nesting_logs_.insert(log.index);
   row.process = log.index;
   row.input = input.index;
-  row.thread = InternThread(log, fact.thread, fact.tid);
+  row.thread = InternThreadOf(log, fact);
   if (const std::optional<HelperTimes> helpers = HelpersOf(fact)) {
     row.helpers = static_cast<uint32_t>(helpers_.size());
     helpers_.push_back(*helpers);

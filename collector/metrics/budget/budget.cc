@@ -262,7 +262,7 @@ BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
       const AttemptRow& attempt = facts.attempts[index];
       const LaneTime lane = facts.LaneOf(attempt);
       parts.Add(lane);
-      joined_ns += lane.joined_ns;
+      if (lane.has_owner) joined_ns += lane.joined_ns;
       if (cpu.is_known()) AddCpu(attempt, IntervalOf(attempt, facts.processes), facts.helpers, cpu);
       if (wait.is_known()) AddWait(attempt, IntervalOf(attempt, facts.processes), facts.helpers, wait);
       AddLanes(lane.inside.start_ns, lane.inside.stop_ns, lane.lanes, changes);
@@ -274,7 +274,7 @@ BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
       const SummedAttempts& summed = facts.summed[index];
       const LaneTime lane = SplitLaneTime(summed, facts.helpers, facts.run);
       parts.Add(lane);
-      joined_ns += lane.joined_ns;
+      if (lane.has_owner) joined_ns += lane.joined_ns;
       AddCpu(summed.row, {summed.row.start_ns, summed.stop_ns}, facts.helpers, cpu);
       AddWait(summed.row, {summed.row.start_ns, summed.stop_ns}, facts.helpers, wait);
       first_begin_ns = std::min(first_begin_ns, summed.row.start_ns);

@@ -34,6 +34,7 @@ struct LaneTime {
   int64_t unmeasured_ns = 0;  ///< of an attempt still open, or of a result whose CPU time is not known
   bool wait_known = true;     ///< false: a result's run delay (its owner's or its helpers') is not known
   int64_t joined_ns = 0;      ///< beside the parts: the owner waited for its helpers
+  bool has_owner = true;      ///< false: an event that no thread holds, so that nobody waited in `joined_ns`
 };
 
 /// As the next function, for any attempt.

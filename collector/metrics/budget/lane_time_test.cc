@@ -37,5 +37,25 @@ TEST(LaneTime, OfPlainAttemptsIsWhatItIsOfAny) {
   EXPECT_GT(whole, 3000u) << "plain ones were hardly tried";
 }
 
+TEST(LaneTime, NobodyWaitsInAnEventThatNoThreadHolds) {
+  const std::vector<HelperTimes> helpers = {{500, 100, 700, 600}};  // tasks of 700, at least one of them for 600
+  AttemptRow row;
+  row.start_ns = 0;
+  row.duration_ns = 600;
+  row.suspended_ns = 400;
+  row.cpu_ns = row.cpu_wait_ns = 0;
+  row.helpers = 0;
+  row.status = AttemptState::kOk;
+  row.is_result = true;
+  const LaneTime event = SplitLaneTime(row, {0, 1000}, helpers, {0, 1000});
+  EXPECT_FALSE(event.has_owner);
+  EXPECT_EQ(event.compute_ns, 500);
+  EXPECT_EQ(event.cpu_wait_ns, 100);
+  EXPECT_EQ(event.blocked_ns, 100);
+  EXPECT_EQ(event.lanes, kOneLane * 7 / 10);
+  row.cpu_ns = 1;
+  EXPECT_TRUE(SplitLaneTime(row, {0, 1000}, helpers, {0, 1000}).has_owner);
+}
+
 }  // namespace
 }  // namespace crema

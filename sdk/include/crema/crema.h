@@ -17,6 +17,7 @@
 #include "crema/track_perf_counters.h"      // IWYU pragma: export
 #include "crema/track_request.h"            // IWYU pragma: export
 #include "crema/track_section.h"            // IWYU pragma: export
+#include "crema/track_task.h"               // IWYU pragma: export
 #include "crema/version.h"                  // IWYU pragma: export
 
 #endif  // CREMA_CREMA_H_

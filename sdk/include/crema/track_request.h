@@ -5,10 +5,14 @@
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace crema {
+struct EventHandle;
 namespace internal {
+struct EventSlot;
 struct OpenWork;
+struct TaskModule;
 }  // namespace internal
 
 /// Adds one request that was timed elsewhere to the chunk that this thread works for: `bytes` that it moved, as the
@@ -24,6 +28,9 @@ void RecordRequest(std::string_view server, std::string_view operation, std::int
 /// that began it, inside its chunk; otherwise it is not recorded, and counted as misuse. A request that was waited for
 /// elsewhere is told by `RecordRequest`. Never throws.
 ///
+/// A request of an event (`TrackEvent`) belongs to no thread: it may move, and end on any thread. Until then the event
+/// waits for something outside, such as a GPU or a server of models.
+///
 ///     crema::TrackRequest request("root://eos.example.org", "readv");
 ///     request.AddBytes(file.ReadV(ranges));
 class TrackRequest {
@@ -34,9 +41,16 @@ class TrackRequest {
       : TrackRequest(server, operation) {
     AddBytes(bytes);
   }
-  ~TrackRequest();
-  TrackRequest(const TrackRequest&) = delete;
-  TrackRequest& operator=(const TrackRequest&) = delete;
+  TrackRequest() noexcept = default;  ///< no request
+  TrackRequest(const EventHandle& event, std::string_view server, std::string_view operation) noexcept;
+  TrackRequest(TrackRequest&& other) noexcept { Take(other); }
+  TrackRequest& operator=(TrackRequest&& other) noexcept {
+    if (this == &other) return *this;
+    End();
+    Take(other);
+    return *this;
+  }
+  ~TrackRequest() { End(); }
 
   /// Bytes that it moved. Negative ones, as of a read that failed, count as none.
   template <class Bytes, class = std::enable_if_t<std::is_integral<Bytes>::value>>
@@ -45,9 +59,25 @@ class TrackRequest {
   }
   /// It failed.
   void Fail() noexcept { failed_ = true; }
+  /// It is complete, before the end of the scope.
+  void End() noexcept;
 
  private:
+  void Take(TrackRequest& other) noexcept {
+    frame_ = std::exchange(other.frame_, nullptr);
+    event_ = std::exchange(other.event_, nullptr);
+    module_ = other.module_;
+    use_ = other.use_;
+    start_ns_ = other.start_ns_;
+    bytes_ = std::exchange(other.bytes_, 0);
+    row_ = other.row_;
+    uncaught_exceptions_ = other.uncaught_exceptions_;
+    failed_ = std::exchange(other.failed_, false);
+  }
+
   [[maybe_unused]] internal::OpenWork* frame_ = nullptr;  ///< null: not recorded
+  internal::EventSlot* event_ = nullptr;                  ///< null: a request of the thread's chunk
+  internal::TaskModule* module_ = nullptr;                ///< where there is an event, as `row_`, which is a node of it
   [[maybe_unused]] std::uint64_t use_ = 0;                ///< of the frame
   [[maybe_unused]] std::int64_t start_ns_ = 0;
   std::int64_t bytes_ = 0;
@@ -59,7 +89,8 @@ class TrackRequest {
 #ifdef CREMA_COMPILED_OUT
 inline void RecordRequest(std::string_view, std::string_view, std::int64_t, std::int64_t, bool) noexcept {}
 inline TrackRequest::TrackRequest(std::string_view, std::string_view) noexcept {}
-inline TrackRequest::~TrackRequest() {}
+inline TrackRequest::TrackRequest(const EventHandle&, std::string_view, std::string_view) noexcept {}
+inline void TrackRequest::End() noexcept {}
 #endif
 
 }  // namespace crema

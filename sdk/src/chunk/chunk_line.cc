@@ -67,6 +67,7 @@ void EncodeBegin(const Recorder& recorder, ChunkState* state, JsonLine* line) no
   const OpenWork* around = state->outer;
   while (around != nullptr && around->is_helper) around = around->outer;
   if (around != nullptr) line->FieldUnsigned("inside", static_cast<const ChunkState*>(around)->number);
+  if (state->is_detached) line->Raw(",\"detached\":true");
   // What was computed until now, so before all chunks: the set-up. A system call that later chunks are spared.
   if (state->number == 0) line->Field("process_cpu_ns", ProcessCpuNanoseconds());
   state->data.AppendAttributes(line);
@@ -125,6 +126,7 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
   line->FieldUnsigned("sections_dropped", dropped);
   if (end.suspended_ns != 0) line->Field("suspended_ns", end.suspended_ns);
   if (end.inner_ns != 0) line->Field("inner_ns", end.inner_ns);
+  if (state->is_detached) line->Raw(",\"detached\":true");
   if (end.allocations.has_value()) {
     line->Field("allocations", end.allocations);
     line->Field("allocated_bytes", end.allocated_bytes);

@@ -38,6 +38,10 @@ struct ChunkEnd {
 /// Sets `state->identity`: the fields by which a chunk is recognised, as both lines carry them.
 void EncodeIdentity(const Recorder& recorder, const ThreadState& thread, const Chunk& chunk,
                     ChunkState* state) noexcept;
+/// Makes `state` that of a new chunk, with its number, its identity and its attributes. Defined with the chunks, as the
+/// next one.
+void PrepareChunk(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkState* state) noexcept;
+void FailChunk(ChunkState* state, std::string_view reason) noexcept;
 /// What is not bytes: `,"system_cpu_ns":4000000,"minor_faults":210,"major_faults":0`.
 void AppendUsage(const ThreadUsage& usage, JsonLine* line) noexcept;
 void EncodeBegin(const Recorder& recorder, ChunkState* state, JsonLine* line) noexcept;

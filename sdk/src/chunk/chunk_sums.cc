@@ -45,6 +45,7 @@ struct ChunkSums::Row {
   Arena texts;
   IdentityParts parts;
   bool failed = false;
+  bool is_asked_for = false;  ///< an event that was to have no lines is among them
   std::uint64_t chunks = 0;
   std::uint64_t written_chunks = 0;
   std::int64_t first_start_ns = INT64_MAX;  ///< CLOCK_MONOTONIC
@@ -122,6 +123,7 @@ void ChunkSums::Add(Recorder* recorder, ChunkState* state, const ChunkEnd& end) 
     return;
   }
   ++row->chunks;
+  row->is_asked_for = row->is_asked_for || (state->is_detached && !state->has_begin_line);
   row->first_start_ns = std::min(row->first_start_ns, state->start.monotonic_ns);
   row->last_stop_ns = std::max(row->last_stop_ns, state->start.monotonic_ns + end.duration_ns);
   const std::int64_t duration_ns = end.own_ns();
@@ -202,7 +204,8 @@ void ChunkSums::Encode(const Recorder& recorder, Row* row, std::int64_t now_ns) 
   line->Clear();
   line->Raw("{\"type\":\"sums\"");
   line->Field("time_ns", clock.UnixNanoseconds(now_ns));
-  line->FieldText("reason", ReasonText(recorder.log.limits().reason()));
+  const bool is_asked_for = row->is_asked_for && !recorder.log.limits().is_stopped();
+  line->FieldText("reason", is_asked_for ? "asked_for" : ReasonText(recorder.log.limits().reason()));
   line->Raw(row->parts.dataset);
   line->Raw(row->parts.file);
   line->Raw(row->parts.pass);

@@ -64,6 +64,7 @@ struct OpenWork {
   FrameTime inner;                         ///< what frames opened inside this one took: it is theirs, not this one's
   FrameTime told_outer;                    ///< of its own time, what the frame around it was told of
   RowTable<OpenActivity> activities;       ///< open ones, from the outermost inwards
+  bool holds_lane = true;                  ///< false: a helper scope inside other work of its thread
   std::uint64_t use = 0;                   ///< tells this use of the frame from all others of the process
   std::atomic<bool> guard_is_gone{false};  ///< it ended on another thread, or out of order
 };
@@ -94,6 +95,7 @@ struct ChunkState : OpenWork {
   JsonLine identity;    ///< the fields that the `begin` and the `chunk` line share
   IdentityParts parts;  ///< of `identity`
   bool has_begin_line = false;
+  bool is_detached = false;   ///< an event of `TrackEvent`, which no thread holds
   std::string_view file;      ///< in the texts of `data`
   bool file_is_lost = false;  ///< there was no memory for its name
   std::int64_t events = -1;

@@ -1,6 +1,7 @@
 #include "chunk/suspension.h"
 
 #include "process/wait_sampler.h"
+#include "tasks/task_table.h"
 
 namespace crema {
 namespace internal {
@@ -41,6 +42,15 @@ void TellOuter(OpenWork* frame, std::uint64_t now_ticks, const FrameReadings& no
   AddTo(&outer->inner.wait_ns, Difference(frame->told_outer.wait_ns, before.wait_ns));
   AddTo(&outer->inner.usage, Difference(frame->told_outer.usage, before.usage));
   LeaveOut(frame->outer_section, ticks, more_cpu_ns);
+}
+
+void TakeOff(ThreadState* thread, const TaskFrame& task) noexcept {
+  FrameTime& inner = task.work->inner;
+  const std::uint64_t ticks = Ticks(thread) - task.start_ticks - (inner.ticks - task.inner_ticks);
+  inner.ticks += ticks;
+  AddTo(&inner.cpu_ns, task.cpu_ns);
+  AddTo(&inner.wait_ns, task.wait_ns);
+  LeaveOut(thread->current.load(kRelaxed), ticks, task.cpu_ns);
 }
 
 void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept {

@@ -12,6 +12,7 @@
 #include "process/process_recorder.h"
 #include "process/shared_copy.h"
 #include "storage/own_memory.h"
+#include "tasks/task_table.h"
 
 #ifdef _LIBCPP_VERSION
 namespace __cxxabiv1 {  // libc++ has it, and does not declare it
@@ -62,6 +63,7 @@ bool GiveBack(Recorder* recorder, ThreadState* thread) {
     thread->outside.Reset();
     thread->CloseOutside();
   }
+  EndTasksOfThread(recorder, thread);
   recorder->ended_run_delay_ns.fetch_add(thread->ReadRunDelay(&recorder->descriptors).value_or(0));
   thread->run_delay_ns.store(0, std::memory_order_relaxed);
   recorder->unannounced.LeaveThread(thread, recorder->pid);
@@ -247,6 +249,7 @@ ChunkState* ThreadState::OpenChunk() const noexcept {
 }
 
 void ThreadState::Push(OpenWork* frame, std::uint64_t use) noexcept {
+  NoteWorkChange(this, frame);
   frame->owner = this;
   frame->use = use != 0 ? use : (static_cast<std::uint64_t>(tid) << 32) + ++uses_;
   frame->outer = work;
@@ -260,6 +263,7 @@ void ThreadState::Push(OpenWork* frame, std::uint64_t use) noexcept {
 }
 
 void ThreadState::Pop(OpenWork* frame) noexcept {
+  NoteWorkChange(this, frame->outer);
   switches_.fetch_add(1);
   work = frame->outer;
   open_use.store(work == nullptr ? 0 : work->use, std::memory_order_release);

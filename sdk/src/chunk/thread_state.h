@@ -19,6 +19,7 @@ namespace crema {
 namespace internal {
 
 struct Recorder;
+struct ThreadTasks;
 struct WaitTable;
 
 /// Whose CPU time nobody asks for.
@@ -74,6 +75,7 @@ struct ThreadState : ThreadContext {
   std::atomic<std::int64_t> run_delay_ns{0};  ///< as it was read last
   std::atomic<std::int64_t> cpu_known_from_ns{kCpuNotKnown};  ///< see unannounced_cpu.h
   std::atomic<ThreadStacks*> stacks{nullptr};                 ///< once it had a chunk open, where stacks are taken
+  std::atomic<ThreadTasks*> tasks{nullptr};                   ///< once it had a task (tasks/task_table.h)
   GuardCost begin_cost;                                       ///< of chunks
   GuardCost end_cost;
   FinishedChunk finished;  ///< the last one, until it is handed out (finished_sections.h) or the next one begins

@@ -61,7 +61,7 @@ bool Leave(const Recorder& recorder, HelperState* helper, std::int64_t stop_ns) 
 /// Recording was switched off: what the helper did is not known.
 void LeaveUnmeasured(Recorder* recorder, ThreadState* thread, HelperState* helper) {
   thread->Pop(helper);
-  FreeLane(recorder);
+  FreeLane(recorder, *helper);
   const std::lock_guard<std::mutex> lock(helper->chunk->helpers_mutex);
   if (helper->chunk->generation.load() != helper->generation) return;
   --helper->chunk->active_helpers;
@@ -87,7 +87,8 @@ TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
     CountDropped();
     return;
   }
-  OccupyLane(recorder);
+  helper->holds_lane = thread->work == nullptr;  // else its thread has a lane already
+  if (helper->holds_lane) OccupyLane(recorder);
   helper->chunk = handle.state;
   helper->generation = handle.generation;
   helper->activities.Clear();
@@ -136,7 +137,7 @@ TrackHelper::~TrackHelper() {
   }
   thread->Pop(helper);
   TellOuter(helper, stop_ticks, at_stop);
-  FreeLane(recorder);
+  FreeLane(recorder, *helper);
   if (!Leave(*recorder, helper, stop_ns)) CountDropped();
 }
 

@@ -49,8 +49,9 @@ void CloseSections(ThreadState* thread, const OpenWork& frame, std::uint64_t now
   thread->current.store(root, kRelaxed);
 }
 
-void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkState* state) {
-  thread->finished = {};
+}  // namespace
+
+void PrepareChunk(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkState* state) noexcept {
   state->data.Reset();
   state->helpers.Reset();
   state->number = recorder->next_chunk.fetch_add(1, std::memory_order_relaxed);
@@ -82,10 +83,24 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   }
   EncodeIdentity(*recorder, *thread, chunk, state);
   state->file_is_lost = !state->data.Keep(CutOnCodePoint(chunk.file, kMaxPathBytes), &state->file);
-
+  state->has_begin_line = state->is_detached = false;
   state->lanes_peak.store(0);
   state->unannounced_cpu_ns.store(kNeverAlone, std::memory_order_relaxed);
   state->children_cpu_ns.store(kNeverAlone, std::memory_order_relaxed);
+}
+
+void FailChunk(ChunkState* state, std::string_view reason) noexcept {
+  state->failed = true;
+  if (!state->reason.empty() || state->data.Keep(CutOnCodePoint(reason, kMaxErrorBytes), &state->reason)) return;
+  state->data.CountDropped();
+  state->reason = "failed; there was no memory to keep the reason";
+}
+
+namespace {
+
+void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkState* state) {
+  thread->finished = {};
+  PrepareChunk(recorder, thread, chunk, state);
   const std::int64_t others = recorder->open_chunks.fetch_add(1, std::memory_order_relaxed);
   state->generation.fetch_add(1);  // odd: open. From here on others raise the peak; until here, our own count does
   if (UnannouncedCpu::IsToSettle(others)) recorder->unannounced.Settle(recorder, state);
@@ -107,7 +122,6 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   state->at_start.cpu_ns = ThreadCpu();
   ResumeStacks(thread, state->at_start.cpu_ns);
   thread->Push(state);
-  state->has_begin_line = false;
   if (recorder->log.limits().is_stopped()) return;
   EncodeBegin(*recorder, state, &thread->line);
   state->has_begin_line = recorder->log.WriteOfChunk(thread->line, state->start.monotonic_ns);
@@ -196,20 +210,13 @@ void EndUnmeasured(Recorder* recorder, ThreadState* thread, ChunkState* state) {
     return work != nullptr;
   };
   while (!is_suspended && is_inside(thread->work)) {
-    FreeLane(recorder);
+    FreeLane(recorder, *thread->work);
     thread->Pop(thread->work);
   }
   recorder->open_chunks.fetch_sub(1, std::memory_order_relaxed);
   recorder->chunks.fetch_add(1, std::memory_order_relaxed);
   const std::lock_guard<std::mutex> lock(state->helpers_mutex);
   state->generation.fetch_add(1);
-}
-
-void Fail(ChunkState* state, std::string_view reason) {
-  state->failed = true;
-  if (!state->reason.empty() || state->data.Keep(CutOnCodePoint(reason, kMaxErrorBytes), &state->reason)) return;
-  state->data.CountDropped();
-  state->reason = "failed; there was no memory to keep the reason";
 }
 
 /// The chunk that the thread works for, its own or another's; null where there is none.
@@ -239,7 +246,7 @@ bool IsSameChunk(const OpenWork* work, const Recorder& recorder, const ThreadSta
 void EndAbandoned(Recorder* recorder, ThreadState* thread) noexcept {
   while (thread->work != nullptr && thread->work->guard_is_gone.load()) {
     if (thread->work->is_helper) {
-      FreeLane(recorder);
+      FreeLane(recorder, *thread->work);
       thread->Pop(thread->work);
       continue;
     }
@@ -294,11 +301,11 @@ TrackMetrics::~TrackMetrics() {
     CountMisuse("a chunk ended on another thread than it began on: it lasts until that one goes on (see Suspend)");
     return;
   }
-  if (*thread->uncaught_exceptions > state_->uncaught_exceptions) internal::Fail(state_, "exception");
+  if (*thread->uncaught_exceptions > state_->uncaught_exceptions) FailChunk(state_, "exception");
   while (thread->work != state_) {  // chunks or helper scopes inside that are still open: not this one's order
     if (thread->work->is_helper) {
       CountMisuse("a chunk ended before the helper scope inside it: that one is not recorded");
-      FreeLane(recorder);
+      FreeLane(recorder, *thread->work);
       thread->Pop(thread->work);
       continue;
     }
@@ -368,7 +375,7 @@ void TrackMetrics::SetAttribute(std::string_view name, std::string_view value) n
 
 void TrackMetrics::Fail(std::string_view reason) noexcept {
   internal::ChunkState* state = Data();
-  if (state != nullptr) internal::Fail(state, reason);
+  if (state != nullptr) internal::FailChunk(state, reason);
 }
 
 void TrackMetrics::WriteFileInfo(std::int64_t branches, std::int64_t bytes, std::int64_t compressed_bytes) noexcept {

@@ -4,6 +4,7 @@
 #include "chunk/thread_state.h"
 #include "kernel/clock.h"
 #include "process/process_recorder.h"
+#include "tasks/task_table.h"
 
 namespace crema {
 
@@ -45,14 +46,19 @@ TrackRequest::TrackRequest(std::string_view server, std::string_view operation) 
   start_ns_ = MonotonicNanoseconds();
 }
 
-TrackRequest::~TrackRequest() {
+void TrackRequest::End() noexcept {
   using namespace internal;
-  if (frame_ == nullptr || IsSwitchedOff()) return;
+  if (event_ != nullptr) {
+    EndRequest(std::exchange(event_, nullptr), module_, row_, start_ns_, bytes_, failed_);
+    return;
+  }
+  OpenWork* const began_in = std::exchange(frame_, nullptr);
+  if (began_in == nullptr || IsSwitchedOff()) return;
   const std::int64_t stop_ns = MonotonicNanoseconds();
   auto* thread = static_cast<ThreadState*>(t_context);
   if (thread == nullptr) return;  // a fork's copy, or the process is ending
   OpenWork* frame = thread->work;
-  while (frame != nullptr && (frame != frame_ || frame->use != use_)) frame = frame->outer;
+  while (frame != nullptr && (frame != began_in || frame->use != use_)) frame = frame->outer;
   if (frame == nullptr) {
     CountMisuse("a request ended on another thread, or after its chunk: it is not recorded");
     return;

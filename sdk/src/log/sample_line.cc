@@ -14,6 +14,7 @@
 #include "process/gpu.h"
 #include "process/process_recorder.h"
 #include "storage/own_memory.h"
+#include "tasks/task_table.h"
 
 namespace crema {
 namespace internal {
@@ -134,7 +135,7 @@ MaybeInteger AppendProcessReadings(Recorder* recorder, JsonLine* line) {
   line->Field("cpu_ns", cpu_ns);
   const FileText status("/proc/self/status", 4096);
   line->Field("threads", IntegerAfter(status.view(), "Threads:"));
-  line->Field("open_chunks", recorder->open_chunks.load());
+  line->Field("open_chunks", recorder->open_chunks.load() + recorder->open_events.load());
   const FileText io("/proc/self/io", 4096);
   line->Field("read_bytes", IntegerAfter(io.view(), "read_bytes:"));
   line->Field("write_bytes", IntegerAfter(io.view(), "write_bytes:"));
@@ -178,6 +179,7 @@ void WriteEnd(Recorder* recorder) noexcept {
   recorder->log.ExpectLast();
   recorder->unannounced.Settle(recorder, nullptr);
   recorder->sums.WriteLast(recorder);
+  if (TaskTable* const tasks = recorder->tasks.load()) tasks->Write(recorder, true);
   WriteAllocations(recorder, true);
   WriteGpu(recorder, true);
   JsonLine last_fields;
@@ -190,7 +192,7 @@ void WriteEnd(Recorder* recorder) noexcept {
     AppendTime(recorder, &line);
     line.FieldUnsigned("chunks", recorder->chunks.load());
     line.FieldUnsigned("failed", recorder->failed.load());
-    line.Field("open", recorder->open_chunks.load());
+    line.Field("open", recorder->open_chunks.load() + recorder->open_events.load());
     line.FieldUnsigned("dropped",
                        recorder->dropped.load() + recorder->log.dropped() + recorder->sums.lost() + rows_dropped);
     line.FieldUnsigned("summed_chunks", recorder->sums.chunks());

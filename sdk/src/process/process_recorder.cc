@@ -22,6 +22,7 @@
 #include "process/shared_copy.h"
 #include "process/standard_error.h"
 #include "storage/own_memory.h"
+#include "tasks/task_table.h"
 
 namespace crema {
 namespace internal {
@@ -301,6 +302,10 @@ std::int64_t OccupyLane(Recorder* recorder) noexcept {
 
 void FreeLane(Recorder* recorder) noexcept { recorder->lanes.fetch_sub(1); }
 
+void FreeLane(Recorder* recorder, const OpenWork& frame) noexcept {
+  if (frame.holds_lane) FreeLane(recorder);
+}
+
 void ForgetParent() noexcept {
   Recorder* parent = g_recorder.load();
   new (&g_lifecycle) std::mutex();  // another thread of the parent may have held it
@@ -354,6 +359,7 @@ void Flush() noexcept {
   internal::WriteAllocations(recorder, false);
   internal::WriteGpu(recorder, false);
   recorder->sums.WriteWhenDue(recorder, internal::MonotonicNanoseconds());
+  if (internal::TaskTable* const tasks = recorder->tasks.load()) tasks->Write(recorder, false);
   recorder->stacks.Write(recorder);
   recorder->log.Sync();
 }

@@ -30,7 +30,9 @@ class ExitSummary;
 struct AllocationCounter;
 struct ChunkState;
 struct GpuCounter;
+struct OpenWork;
 struct SpanState;
+class TaskTable;
 struct ThreadState;
 
 using OptionText = FixedText<kMaxPathBytes>;
@@ -77,6 +79,7 @@ struct Recorder {
   std::atomic<std::uint64_t> failed{0};
   std::atomic<std::int64_t> open_chunks{0};
   std::atomic<std::int64_t> suspended{0};    ///< of the open chunks
+  std::atomic<std::int64_t> open_events{0};  ///< those of `TrackEvent` that have lines; not in the two above
   std::atomic<std::int64_t> lanes{0};        ///< open chunks and active helpers
   std::atomic<std::uint64_t> dropped{0};     ///< what guards were told and could not be kept; lost lines are the log's
   std::atomic<std::uint64_t> misused{0};     ///< of these, guards that were not used as they should be
@@ -92,10 +95,11 @@ struct Recorder {
   const GpuCounter* gpu_counter = nullptr;                             ///< set before `gpu_due_ns`
   std::atomic<std::int64_t> gpu_due_ns{kGpuNeverDue};                  ///< as `allocations_due_ns`
 
-  ExitSummary* summary = nullptr;  ///< null: none was asked for
-  ChunkSums sums;                  ///< of chunks without a line
-  JsonLine process_line;           ///< the log's first
-  JsonLine end_line;               ///< has room for the last line's counts from the start
+  ExitSummary* summary = nullptr;          ///< null: none was asked for
+  std::atomic<TaskTable*> tasks{nullptr};  ///< once there was an event or a task
+  ChunkSums sums;                          ///< of chunks without a line
+  JsonLine process_line;                   ///< the log's first
+  JsonLine end_line;                       ///< has room for the last line's counts from the start
 
   std::atomic<ChunkState*> spare_frames{nullptr};  ///< changed with the mutex held
 
@@ -147,6 +151,8 @@ void CountMisuse(std::string_view sentence) noexcept;
 /// One more lane is busy: notes it with all open chunks, whose `lanes_peak` it may raise. Returns the lanes now.
 std::int64_t OccupyLane(Recorder* recorder) noexcept;
 void FreeLane(Recorder* recorder) noexcept;
+/// The frame ends: so does its lane, if it holds one.
+void FreeLane(Recorder* recorder, const OpenWork& frame) noexcept;
 
 }  // namespace internal
 }  // namespace crema

@@ -18,6 +18,7 @@
 #include "process/gpu.h"
 #include "process/process_recorder.h"
 #include "storage/sdk_allocation_scope.h"
+#include "tasks/task_table.h"
 
 namespace crema {
 namespace internal {
@@ -70,6 +71,7 @@ void SampleOrSum(Recorder* recorder) {
   const bool is_due = recorder->sums.IsDue(now_ns);
   if (is_due || !recorder->log.limits().is_stopped()) WriteSample(recorder);
   recorder->sums.WriteWhenDue(recorder, now_ns);
+  if (TaskTable* const tasks = recorder->tasks.load()) tasks->WriteWhenDue(recorder, now_ns);
   recorder->stacks.WriteWhenDue(recorder, now_ns);
   WriteAllocationsWhenDue(recorder, now_ns);
   WriteGpuWhenDue(recorder, now_ns);

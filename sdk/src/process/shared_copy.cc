@@ -11,6 +11,7 @@
 #include "guards/span_state.h"
 #include "process/exit_and_fork.h"
 #include "process/process_recorder.h"
+#include "tasks/task_table.h"
 
 namespace crema {
 namespace internal {
@@ -25,7 +26,8 @@ constexpr std::uint64_t Layout() {
   for (const std::size_t size :
        {sizeof(SharedCopy), sizeof(Recorder), sizeof(Settings), sizeof(ThreadState), sizeof(ChunkState),
         sizeof(HelperState), sizeof(SectionNode), sizeof(SpanState), sizeof(ThreadStacks), sizeof(StackTable),
-        sizeof(MetricRow), sizeof(CutRow), sizeof(MemoryRow), sizeof(ActivityRow)}) {
+        sizeof(MetricRow), sizeof(CutRow), sizeof(MemoryRow), sizeof(ActivityRow), sizeof(TaskTable),
+        sizeof(TaskModule), sizeof(EventSlot), sizeof(EventNodes), sizeof(ThreadTasks)}) {
     hash = (hash ^ size) * 1099511628211u;
   }
   return hash;

@@ -1,0 +1,50 @@
+// Events that go from thread to thread, and their tasks, as their processes summed them (docs/metrics.md, "events").
+#ifndef CREMA_COLLECTOR_METRICS_CONTENTS_TASK_SUMS_TABLE_H_
+#define CREMA_COLLECTOR_METRICS_CONTENTS_TASK_SUMS_TABLE_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "collector/measurement/recorded.h"
+#include "collector/metrics/workers/process_table.h"
+#include "collector/records/facts.h"
+
+namespace crema {
+
+struct TaskSumsFindings {
+  std::vector<EventLatencyRow> events;                      ///< by dataset
+  std::vector<ModuleRow> modules;                           ///< tasks, then requests; longest own time first
+  std::vector<std::pair<uint32_t, TaskThreadRow>> threads;  ///< with their process; rows without its name
+};
+
+/// Accumulator of `task_sums` lines. Rows are sums since the process began and only grow, so the largest one of each
+/// log and name counts, in whatever order they come.
+class TaskSumsTable {
+ public:
+  void Add(const LogRef& log, const TaskSumsFact& fact);
+  /// `logs`: what `ProcessTable::Merge` returned.
+  void Merge(const TaskSumsTable& other, const std::vector<uint32_t>& logs);
+  TaskSumsFindings Finalize() const;
+
+ private:
+  using Module = std::tuple<uint32_t, std::string, std::string>;  // log, name, operation
+  struct Threads {
+    int64_t time_ns = -1;
+    std::vector<TaskThreadFact> rows;
+  };
+  void Keep(const Module& module, const TaskModuleFact& fact);
+  void Keep(const std::pair<uint32_t, std::string>& dataset, const EventSumFact& fact);
+
+  // Their texts are in the keys.
+  std::map<Module, TaskModuleFact> modules_;
+  std::map<std::pair<uint32_t, std::string>, EventSumFact> events_;
+  std::map<uint32_t, Threads> threads_;
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_CONTENTS_TASK_SUMS_TABLE_H_

@@ -1,0 +1,665 @@
+// Events that go from thread to thread: sums that are exact, however tasks nest, and whatever goes wrong.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "crema/crema.h"
+#include "nlohmann/json.hpp"
+#include "sdk/tests/clocks.h"
+#include "sdk/tests/record_log_reader.h"
+#include "sdk/tests/recorded.h"
+#include "sdk/tests/shared_value.h"
+
+namespace crema {
+namespace testing {
+namespace {
+
+using Json = nlohmann::json;
+constexpr std::int64_t kMs = 1000000;
+
+/// The last `task_sums` row of each name.
+struct TaskSums {
+  std::map<std::string, Json> events;
+  std::map<std::string, Json> modules;
+  std::vector<Json> threads;
+
+  std::int64_t Module(const std::string& name, const char* field) const {
+    const auto found = modules.find(name);
+    return found == modules.end() ? -1 : found->second.value(field, std::int64_t{0});
+  }
+  std::int64_t Event(const std::string& dataset, const char* field) const {
+    const auto found = events.find(dataset);
+    return found == events.end() ? -1 : found->second.value(field, std::int64_t{0});
+  }
+  std::int64_t OfThreads(const char* field) const {
+    std::int64_t sum = 0;
+    for (const Json& row : threads) sum += row.at(field).get<std::int64_t>();
+    return sum;
+  }
+  std::int64_t OfTasks(const char* field) const {
+    std::int64_t sum = 0;
+    for (const auto& [name, row] : modules) {
+      if (!row.contains("operation")) sum += row.value(field, std::int64_t{0});
+    }
+    return sum;
+  }
+};
+
+TaskSums SumsOf(const RecordLog& log) {
+  TaskSums sums;
+  for (const std::string& text : log.lines) {
+    const Json line = Json::parse(text, nullptr, false);
+    if (!line.is_object() || line.value("type", "") != "task_sums") continue;
+    if (line.contains("latencies")) {
+      for (const Json& row : line["latencies"]) {
+        sums.events[row["dataset"].is_null() ? "" : row["dataset"].get<std::string>()] = row;
+      }
+    }
+    if (line.contains("task_threads")) sums.threads = line["task_threads"].get<std::vector<Json>>();
+    for (const Json& row : line["task_modules"]) sums.modules[row["name"].get<std::string>()] = row;
+  }
+  return sums;
+}
+
+/// What has to hold in every log: both lists of parts add up to the latency, and threads to modules.
+void ExpectExactSums(const TaskSums& sums) {
+  for (const auto& [dataset, row] : sums.events) {
+    const auto sum = [&row = row](std::initializer_list<const char*> fields) {
+      std::int64_t all = 0;
+      for (const char* field : fields) {
+        const std::int64_t part = row.at(field).get<std::int64_t>();
+        EXPECT_GE(part, 0) << field;
+        all += part;
+      }
+      return all;
+    };
+    const std::int64_t latency_ns = row.at("latency_ns").get<std::int64_t>();
+    EXPECT_EQ(sum({"active_ns", "queued_ns", "external_ns", "rest_ns"}), latency_ns) << dataset;
+    EXPECT_EQ(sum({"critical_run_ns", "critical_queue_ns", "critical_external_ns", "critical_gap_ns"}), latency_ns)
+        << dataset;
+  }
+  EXPECT_EQ(sums.OfThreads("task_ns"), sums.OfTasks("own_ns"));
+  EXPECT_EQ(sums.OfThreads("task_cpu_ns"), sums.OfTasks("cpu_ns"));
+  EXPECT_EQ(sums.OfThreads("tasks"), sums.OfTasks("count"));
+}
+
+/// The log of a child that ran `body`, which may end in any way and warn.
+RecordLog RecordedAnyhow(const std::function<void()>& body, ChildResult* result = nullptr) {
+  const std::string directory = NewDirectory();
+  const ChildResult child = RunInChild({{"CREMA_DIR", directory}, {"CREMA_INTERVAL", "0"}}, body);
+  if (result != nullptr) *result = child;
+  const std::vector<RecordLog> logs = ReadRecordLogs(directory);
+  EXPECT_FALSE(logs.empty());
+  for (const RecordLog& log : logs) {  // the first process's; a child of it has one of its own
+    if (!FirstLineOfType(log, "task_sums").empty() || logs.size() == 1) return log;
+  }
+  return RecordLog();
+}
+
+void OnAnotherThread(const std::function<void()>& body) { std::thread(body).join(); }
+
+TEST(TrackTask, AnEventGoesThroughThreadsAndEveryNanosecondHasItsPlace) {
+  const SharedValue<std::int64_t> burnt_ns;
+  const RecordLog log = Recorded([&] {
+    TrackEvent event;
+    OnAnotherThread([&] { event = TrackEvent({"raw", "f.root", 0, 1}); });
+    for (const char* name : {"a", "b", "c"}) {
+      OnAnotherThread([&] {
+        TrackTask task(event.handle(), name);
+        const std::int64_t start_ns = ThreadCpuNs();
+        SpinCpu(20 * kMs);
+        *burnt_ns += ThreadCpuNs() - start_ns;
+      });
+    }
+    event.SetEvents(1);
+    OnAnotherThread([&] { event.End(); });
+  });
+  const TaskSums sums = SumsOf(log);
+  ExpectExactSums(sums);
+  EXPECT_GE(sums.OfTasks("cpu_ns"), *burnt_ns);
+  EXPECT_LE(sums.OfTasks("cpu_ns"), *burnt_ns + *burnt_ns / 50);
+  EXPECT_EQ(sums.Event("raw", "active_ns"), sums.OfTasks("own_ns"));
+  EXPECT_EQ(sums.Event("raw", "active_ns"), sums.Event("raw", "work_ns"));
+  ASSERT_EQ(log.begins.size(), 1u);
+  ASSERT_EQ(log.chunks.size(), 1u);
+  const ChunkLine& chunk = log.chunks[0];
+  EXPECT_EQ(chunk.duration_ns(), sums.Event("raw", "latency_ns"));
+  EXPECT_EQ(chunk.duration_ns() - chunk.suspended_ns.value_or(0), sums.Event("raw", "active_ns"));
+  EXPECT_EQ(chunk.helper_cpu_ns, sums.OfTasks("cpu_ns"));
+  EXPECT_EQ(chunk.helper_scope_ns, sums.OfTasks("own_ns"));
+  EXPECT_EQ(chunk.cpu_ns, 0);
+  EXPECT_EQ(chunk.events, 1);
+  EXPECT_EQ(log.end->dropped, 0);
+}
+
+TEST(TrackTask, TasksAtOnceAreWorkOfTheirOwn) {
+  const TaskSums sums = SumsOf(Recorded([] {
+    TrackEvent event("raw", kSummed);
+    std::atomic<int> inside{0};
+    const auto work = [&] {
+      TrackTask task(event.handle(), "part");
+      ++inside;
+      while (inside < 2) std::this_thread::yield();
+      Sleep(5 * kMs);
+    };
+    std::thread other(work);
+    work();
+    other.join();
+  }));
+  ExpectExactSums(sums);
+  EXPECT_GE(sums.Event("raw", "work_ns"), sums.Event("raw", "active_ns") + 5 * kMs);
+  EXPECT_EQ(sums.Module("part", "peak"), 2);
+}
+
+TEST(TrackTask, WhatIsReadyIsQueuedAndWhatNobodyMarkedIsNot) {
+  const TaskSums sums = SumsOf(Recorded([] {
+    for (const bool is_marked : {true, false}) {
+      TrackEvent event(is_marked ? "marked" : "not marked", kSummed);
+      const Ready ready = is_marked ? MarkReady(event.handle(), "tracks") : Ready();
+      Sleep(20 * kMs);
+      OnAnotherThread([&] { TrackTask task(event.handle(), is_marked ? "tracks" : "other", ready); });
+    }
+  }));
+  ExpectExactSums(sums);
+  EXPECT_GE(sums.Event("marked", "queued_ns"), 20 * kMs);
+  EXPECT_GE(sums.Event("marked", "critical_queue_ns"), 20 * kMs);
+  EXPECT_EQ(sums.Event("marked", "queued_ns"), sums.Module("tracks", "queue_ns"));
+  EXPECT_EQ(sums.Event("not marked", "queued_ns"), 0);
+  EXPECT_GE(sums.Event("not marked", "rest_ns"), 20 * kMs);
+  EXPECT_EQ(sums.Module("other", "queued"), 0);
+}
+
+TEST(TrackTask, ARequestEndsOnAnotherThreadAndIsExternal) {
+  const SharedValue<std::int64_t> waited_ns;
+  const RecordLog log = Recorded([&] {
+    TrackEvent event({"raw", "f.root", 0, 1});
+    TrackRequest request;
+    std::int64_t begun_ns = 0;
+    {
+      TrackTask task(event.handle(), "infer acquire");
+      request = TrackRequest(event.handle(), "triton://t4", "infer");
+      request.AddBytes(1000);
+      begun_ns = WallNs();
+    }
+    Sleep(20 * kMs);
+    std::thread([&, moved = std::move(request)]() mutable { moved.End(); }).join();
+    *waited_ns = WallNs() - begun_ns;
+    TrackTask task(event.handle(), "infer");
+  });
+  const TaskSums sums = SumsOf(log);
+  EXPECT_GE(sums.Event("raw", "external_ns"), 20 * kMs);
+  EXPECT_LE(sums.Event("raw", "external_ns"), *waited_ns);
+  EXPECT_LE(sums.Event("raw", "critical_external_ns"), *waited_ns);
+  EXPECT_EQ(sums.Module("triton://t4", "count"), 1);
+  ASSERT_EQ(log.chunks.size(), 1u);
+  ASSERT_EQ(log.chunks[0].requests.size(), 1u);
+  EXPECT_EQ(log.chunks[0].requests[0].bytes, 1000);
+}
+
+TEST(TrackTask, ATaskOfAnotherEventInsideIsNotTheOuterOnesTime) {
+  const TaskSums sums = SumsOf(Recorded([] {
+    TrackEvent one("one", kSummed), two("two", kSummed);
+    TrackTask outer(one.handle(), "outer");
+    SpinWall(10 * kMs);
+    {
+      TrackTask inner(two.handle(), "inner");
+      SpinWall(10 * kMs);
+      TrackTask part(two.handle(), "inner/part");
+      SpinWall(10 * kMs);
+    }
+    SpinWall(10 * kMs);
+    EXPECT_EQ(CurrentHandle().slot, one.handle().slot);
+  }));
+  EXPECT_GE(sums.Module("outer", "own_ns"), 20 * kMs);
+  EXPECT_GE(sums.Module("outer", "stolen_ns"), 20 * kMs);
+  EXPECT_LE(sums.Module("outer", "stolen_ns"), sums.Module("inner", "own_ns") + sums.Module("inner/part", "own_ns"));
+  EXPECT_EQ(sums.Module("inner", "stolen_ns"), 0) << "a part of its own";
+  EXPECT_EQ(sums.OfThreads("task_ns"), sums.OfTasks("own_ns"));
+}
+
+TEST(TrackTask, AModuleInsideItselfRunsOnce) {
+  const TaskSums sums = SumsOf(Recorded([] {
+    TrackEvent event("raw", kSummed);
+    TrackTask outer(event.handle(), "walk");
+    TrackTask inner(event.handle(), "walk");
+  }));
+  EXPECT_EQ(sums.Module("walk", "peak"), 1);
+  EXPECT_EQ(sums.Module("walk", "count"), 2);
+}
+
+TEST(TrackTask, AChunkInsideATaskAndATaskInsideAChunkCountOnce) {
+  const SharedValue<std::int64_t> wall_ns;
+  const RecordLog log = Recorded([&] {
+    TrackEvent event("raw", kSummed);
+    const std::int64_t start_ns = WallNs();
+    {
+      TrackTask task(event.handle(), "around");
+      TrackMetrics chunk("inside a task");
+      SpinWall(10 * kMs);
+    }
+    {
+      TrackMetrics chunk("around a task");
+      TrackSection section("section");
+      TrackTask task(event.handle(), "inside");
+      SpinWall(10 * kMs);
+    }
+    *wall_ns = WallNs() - start_ns;
+  });
+  const TaskSums sums = SumsOf(log);
+  std::int64_t all_ns = sums.OfTasks("own_ns");
+  for (const ChunkLine& chunk : log.chunks) {
+    all_ns += chunk.duration_ns() - chunk.inner_ns.value_or(0);
+    if (chunk.dataset == "around a task") {
+      EXPECT_GE(chunk.inner_ns.value_or(0), 10 * kMs - CounterToleranceNs(10 * kMs));
+    }
+  }
+  EXPECT_LE(all_ns, *wall_ns + CounterToleranceNs(*wall_ns));
+  EXPECT_GE(sums.Module("inside", "own_ns"), 10 * kMs);
+  EXPECT_LT(sums.Module("around", "own_ns"), *wall_ns - 20 * kMs) << "the chunk inside is not its";
+}
+
+TEST(TrackTask, ConditionsAreTasksOfNoEvent) {
+  const TaskSums sums = SumsOf(Recorded([] {
+    TrackTask task({}, "es:Geometry");
+    EXPECT_EQ(CurrentHandle().slot, nullptr);
+  }));
+  EXPECT_EQ(sums.Module("es:Geometry", "count"), 1);
+  EXPECT_TRUE(sums.events.empty());
+}
+
+/// A pool of threads that run tasks in the order in which they come.
+class Pool {
+ public:
+  explicit Pool(int threads) {
+    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Run(); });
+  }
+  ~Pool() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      stops_ = true;
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+  void Push(std::function<void()> task) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      tasks_.push_back(std::move(task));
+    }
+    wake_.notify_one();
+  }
+
+ private:
+  void Run() {
+    while (true) {
+      std::unique_lock<std::mutex> lock(mutex_);
+      wake_.wait(lock, [this] { return stops_ || !tasks_.empty(); });
+      if (tasks_.empty()) return;
+      const std::function<void()> task = std::move(tasks_.front());
+      tasks_.pop_front();
+      lock.unlock();
+      task();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> tasks_;
+  bool stops_ = false;
+  std::vector<std::thread> threads_;
+};
+
+/// An event with random tasks, nested ones and requests, some of them marked as ready.
+void RunRandomEvent(Pool* pool, unsigned seed, std::atomic<std::int64_t>* burnt_ns, std::function<void()> done) {
+  struct Event {
+    TrackEvent track;
+    std::atomic<int> left{0};
+  };
+  static constexpr const char* kNames[] = {"p", "q", "r", "s"};
+  std::mt19937 random(seed);
+  auto event = std::make_shared<Event>();
+  event->track = TrackEvent({"raw", "f.root", seed, seed + 1}, seed % 2 == 0 ? kSummed : kLine);
+  const int tasks = 1 + static_cast<int>(random() % 9);
+  event->left = tasks;
+  const auto leave = [event, done = std::move(done)] {
+    if (--event->left != 0) return;
+    event->track.End();
+    done();
+  };
+  for (int i = 0; i < tasks; ++i) {
+    const char* const name = kNames[random() % 4];
+    const std::int64_t ns = 1000 + random() % 50000;
+    const bool nests = random() % 4 == 0, asks = random() % 3 == 0, is_marked = random() % 2 == 0;
+    const Ready ready = is_marked ? MarkReady(event->track.handle(), name) : Ready();
+    pool->Push([=] {
+      auto request = std::make_shared<TrackRequest>();
+      {
+        TrackTask task(event->track.handle(), name, ready);
+        SpinCpu(ns);
+        *burnt_ns += ns;
+        if (nests) {
+          TrackTask inner(CurrentHandle(), "inner");
+          SpinCpu(ns / 2);
+          *burnt_ns += ns / 2;
+        }
+        if (asks) *request = TrackRequest(event->track.handle(), "server", "ask");
+      }
+      if (!asks) return leave();
+      pool->Push([request, leave] {
+        request->End();
+        leave();
+      });
+    });
+  }
+}
+
+TEST(TrackTask, RandomTasksAddUpExactly) {
+  constexpr int kEvents = 200;
+  constexpr int kThreads = 4;
+  const SharedValue<std::int64_t> burnt;
+  const RecordLog log = Recorded([&] {
+    std::atomic<std::int64_t> burnt_ns{0};
+    std::atomic<int> left{kEvents};
+    {
+      Pool pool(kThreads);
+      for (unsigned i = 0; i < kEvents; ++i) {
+        pool.Push([&pool, &burnt_ns, &left, i] { RunRandomEvent(&pool, i, &burnt_ns, [&left] { --left; }); });
+      }
+      while (left != 0) Sleep(kMs);
+    }
+    *burnt = burnt_ns;
+  });
+  const TaskSums sums = SumsOf(log);
+  ExpectExactSums(sums);
+  EXPECT_EQ(sums.Event("raw", "count"), kEvents);
+  EXPECT_EQ(sums.Event("raw", "not_divided"), 0);
+  EXPECT_EQ(sums.Event("raw", "work_ns"), sums.OfTasks("own_ns"));
+  EXPECT_GE(sums.OfTasks("cpu_ns"), *burnt);
+  EXPECT_EQ(log.chunks.size() + static_cast<std::size_t>(SummedChunks(log)), static_cast<std::size_t>(kEvents));
+  EXPECT_EQ(log.end->dropped, 0);
+}
+
+TEST(TrackTask, TasksAndTheTimeBetweenThemAreTheThread) {
+  const SharedValue<std::int64_t> cpu_ns;
+  const RecordLog log = Recorded([&] {
+    TrackEvent event("raw", kSummed);
+    OnAnotherThread([&] {
+      { TrackTask first(event.handle(), "first"); }
+      const std::int64_t start_ns = ThreadCpuNs();
+      for (int i = 0; i < 100; ++i) {
+        TrackTask task(event.handle(), "task");
+        SpinCpu(50000);
+      }
+      SpinCpu(5 * kMs);
+      *cpu_ns = ThreadCpuNs() - start_ns;
+    });
+  });
+  const TaskSums sums = SumsOf(log);
+  EXPECT_GE(sums.OfThreads("between_cpu_ns"), 5 * kMs);
+  EXPECT_GE(sums.OfThreads("task_cpu_ns") + sums.OfThreads("between_cpu_ns"), *cpu_ns - kMs / 10);
+}
+
+TEST(TrackTask, ManyModulesKeepTheLogShort) {
+  const RecordLog log = Recorded([] {
+    for (int e = 0; e < 20; ++e) {
+      TrackEvent event("raw", kSummed);
+      for (int i = 0; i < 5000; ++i) TrackTask task(event.handle(), "module" + std::to_string(i));
+    }
+  });
+  std::size_t bytes = 0;
+  for (const std::string& line : log.lines) {
+    bytes += line.size();
+    EXPECT_LT(line.size(), 1u << 20);
+  }
+  EXPECT_LT(bytes, 2u << 20);
+  const TaskSums sums = SumsOf(log);
+  ExpectExactSums(sums);
+  EXPECT_EQ(sums.modules.size(), 4097u);
+  EXPECT_EQ(sums.Module("(other)", "count"), 20 * (5000 - 4096));
+}
+
+TEST(TrackTask, AnEventWithTooManyTasksIsNotDivided) {
+  const TaskSums sums = SumsOf(Recorded([] {
+    TrackEvent event("raw", kSummed);
+    for (int i = 0; i < 10000; ++i) TrackTask task(event.handle(), "many");
+  }));
+  ExpectExactSums(sums);
+  EXPECT_EQ(sums.Event("raw", "not_divided"), 1);
+  EXPECT_EQ(sums.Module("many", "count"), 10000);
+}
+
+TEST(TrackTask, MoreEventsThanThereIsRoomForAreCounted) {
+  const RecordLog log = Recorded([] {
+    std::vector<TrackEvent> events;
+    for (int i = 0; i < 600; ++i) events.emplace_back("raw", kSummed);
+    for (TrackEvent& event : events) TrackTask task(event.handle(), "task");
+  });
+  const TaskSums sums = SumsOf(log);
+  EXPECT_EQ(sums.Event("raw", "count") + log.end->dropped, 600);
+  EXPECT_EQ(sums.Module("task", "count"), 600) << "those of no event";
+}
+
+TEST(TaskFaults, ATaskThatOutlivesItsEventKeepsItsTime) {
+  const RecordLog log = RecordedAnyhow([] {
+    TrackEvent event("raw", kSummed);
+    {
+      TrackTask task(event.handle(), "late");
+      event.End();
+      SpinCpu(5 * kMs);
+      TrackEvent next("next", kSummed);
+      TrackTask other(next.handle(), "other");
+    }
+    TrackTask after(EventHandle(), "after");
+  });
+  const TaskSums sums = SumsOf(log);
+  ExpectExactSums(sums);
+  EXPECT_EQ(log.end->misused, 1);
+  EXPECT_GE(sums.Module("late", "own_ns"), 5 * kMs);
+  EXPECT_EQ(sums.Event("next", "count"), 1);
+}
+
+TEST(TaskFaults, EventsEndWhileTasksOfThemBeginOnOtherThreads) {
+  constexpr int kEvents = 300;
+  const RecordLog log = RecordedAnyhow([] {
+    std::mutex mutex;
+    EventHandle current;
+    std::atomic<bool> stops{false};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i) {
+      threads.emplace_back([&] {
+        while (!stops) {
+          EventHandle handle;
+          {
+            const std::lock_guard<std::mutex> lock(mutex);
+            handle = current;
+          }
+          TrackTask task(handle, "task", MarkReady(handle, "task"));
+          TrackTask part(CurrentHandle(), "task/part");
+          const TrackRequest request(handle, "server", "ask");
+        }
+      });
+    }
+    for (int i = 0; i < kEvents; ++i) {
+      TrackEvent event("raw", i % 2 == 0 ? kSummed : kLine);
+      {
+        const std::lock_guard<std::mutex> lock(mutex);
+        current = event.handle();
+      }
+      SpinWall(50000);
+    }
+    stops = true;
+    for (std::thread& thread : threads) thread.join();
+  });
+  const TaskSums sums = SumsOf(log);
+  ExpectExactSums(sums);
+  EXPECT_EQ(sums.Event("raw", "count"), kEvents);
+  EXPECT_EQ(sums.Module("task", "count"), sums.Module("task/part", "count"));
+}
+
+TEST(TaskFaults, ATaskAfterItsEventIsOfNone) {
+  const RecordLog log = RecordedAnyhow([] {
+    TrackEvent event("raw", kSummed);
+    const EventHandle handle = event.handle();
+    event.End();
+    event.End();
+    TrackEvent next("next", kSummed);
+    TrackTask task(handle, "late");
+    TrackRequest request(handle, "server", "ask");
+  });
+  const TaskSums sums = SumsOf(log);
+  EXPECT_EQ(log.end->misused, 2);
+  EXPECT_EQ(sums.Module("late", "count"), 1);
+  EXPECT_EQ(sums.Event("next", "tasks"), 0);
+}
+
+TEST(TaskFaults, ATaskThatEndsOnAnotherThreadEndsWithTheNextOne) {
+  const RecordLog log = RecordedAnyhow([] {
+    TrackEvent event("raw", kSummed);
+    auto task = std::make_unique<TrackTask>(event.handle(), "wanders");
+    OnAnotherThread([&] { task.reset(); });
+    { TrackTask next(event.handle(), "next"); }
+  });
+  const TaskSums sums = SumsOf(log);
+  ExpectExactSums(sums);
+  EXPECT_EQ(log.end->misused, 1);
+  EXPECT_EQ(sums.Module("wanders", "count"), 1);
+}
+
+TEST(TaskFaults, ATaskThatEndsBeforeOneInsideItEndsBoth) {
+  const RecordLog log = RecordedAnyhow([] {
+    TrackEvent event("raw", kSummed);
+    auto outer = std::make_unique<TrackTask>(event.handle(), "outer");
+    auto inner = std::make_unique<TrackTask>(event.handle(), "inner");
+    outer.reset();
+    inner.reset();
+  });
+  ExpectExactSums(SumsOf(log));
+  EXPECT_EQ(log.end->misused, 1);
+}
+
+TEST(TaskFaults, AThreadThatEndsInsideATaskEndsIt) {
+  const RecordLog log = RecordedAnyhow([&] {
+    TrackEvent event("raw", kSummed);
+    TrackTask* task = nullptr;
+    OnAnotherThread([&] { task = new TrackTask(event.handle(), "left open"); });
+    delete task;
+  });
+  const TaskSums sums = SumsOf(log);
+  ExpectExactSums(sums);
+  EXPECT_EQ(log.end->misused, 1);
+  EXPECT_EQ(sums.Module("left open", "count"), 1);
+}
+
+TEST(TaskFaults, AForkInsideATaskLeavesTheParentsAlone) {
+  const RecordLog log = RecordedAnyhow([] {
+    TrackEvent event("raw", kSummed);
+    TrackTask task(event.handle(), "forks");
+    const pid_t child = fork();
+    if (child == 0) {
+      unsetenv("CREMA_DIR");
+      { TrackTask inner(event.handle(), "child"); }
+      event.End();
+      _exit(0);  // its own log has no sums then
+    }
+    int status = 0;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  });
+  const TaskSums sums = SumsOf(log);
+  EXPECT_EQ(sums.Event("raw", "count"), 1);
+  EXPECT_EQ(sums.Module("forks", "count"), 1);
+  EXPECT_EQ(sums.Module("child", "count"), -1);
+}
+
+TEST(TaskFaults, EventsThatAreOpenAtExitAreOpen) {
+  ChildResult child;
+  const RecordLog log = RecordedAnyhow(
+      [] {
+        new TrackEvent({"raw", "f.root", 0, 1});  // never destroyed
+        auto* const summed = new TrackEvent("raw", kSummed);
+        static TrackTask task(summed->handle(), "at exit");
+      },
+      &child);
+  EXPECT_EQ(child.exit_status, 0);
+  ASSERT_TRUE(log.end.has_value());
+  EXPECT_EQ(log.end->open, 1);
+  EXPECT_EQ(log.begins.size(), 1u);
+  EXPECT_TRUE(log.chunks.empty());
+}
+
+TEST(TaskFaults, AKilledProcessLeavesWhatBegan) {
+  ChildResult child;
+  const RecordLog log = RecordedAnyhow(
+      [] {
+        TrackEvent event({"raw", "f.root", 0, 1});
+        TrackTask task(event.handle(), "killed");
+        kill(getpid(), SIGKILL);
+      },
+      &child);
+  EXPECT_EQ(child.signal, SIGKILL);
+  EXPECT_EQ(log.begins.size(), 1u);
+  EXPECT_FALSE(log.end.has_value());
+}
+
+TEST(TaskFaults, AnEventBegunAgainInItsPlaceEndsTheOneBefore) {
+  const TaskSums sums = SumsOf(Recorded([] {
+    TrackEvent event("raw", kSummed);
+    event = TrackEvent("raw", kSummed);
+  }));
+  EXPECT_EQ(sums.Event("raw", "count"), 2);
+}
+
+TEST(TaskFaults, AnExceptionMakesTheTaskFailedNotTheEvent) {
+  const TaskSums sums = SumsOf(Recorded([] {
+    TrackEvent event("raw", kSummed), failed("failed", kSummed);
+    try {
+      TrackTask task(event.handle(), "throws");
+      throw 1;
+    } catch (int) {
+    }
+    failed.Fail("no calibration");
+  }));
+  EXPECT_EQ(sums.Module("throws", "failed"), 1);
+  EXPECT_EQ(sums.Event("raw", "failed"), 0);
+  EXPECT_EQ(sums.Event("failed", "failed"), 1);
+}
+
+TEST(TaskFaults, WhatIsSwitchedOffIsNotMeasured) {
+  const RecordLog log = RecordedAnyhow([] {
+    TrackEvent event("raw", kSummed), other("other", kSummed);
+    {
+      TrackTask task(event.handle(), "before");
+      Disable();
+    }
+    event.End();
+    Options options;
+    options.directory = getenv("CREMA_DIR");
+    Enable(options);
+    { TrackTask task(other.handle(), "after"); }
+    other.End();
+  });
+  const TaskSums sums = SumsOf(log);
+  ExpectExactSums(sums);
+  EXPECT_EQ(sums.Module("before", "count"), -1);
+  EXPECT_EQ(sums.Module("after", "count"), 1);
+  EXPECT_EQ(sums.Event("raw", "count"), -1);
+}
+
+}  // namespace
+}  // namespace testing
+}  // namespace crema
