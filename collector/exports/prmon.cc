@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "collector/exports/formats.h"
 #include "collector/sources/prmon/prmon_reader.h"
-#include "collector/sources/process_tree/tree_log_reader.h"
+#include "collector/sources/process_tree/tree_log.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
