@@ -11,7 +11,7 @@
 
 #include "collector/metrics/measure.h"
 #include "collector/records/record_parser.h"
-#include "collector/sources/record_log_parts.h"
+#include "collector/sources/record_log.h"
 
 namespace crema_benchmarks {
 namespace {

@@ -20,7 +20,6 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/engines/engines.h"
 #include "collector/sources/process_tree/allocated_cores.h"
-#include "collector/sources/process_tree/cgroup_limits.h"
 #include "collector/sources/process_tree/gpu_sampler.h"
 #include "collector/sources/process_tree/proc_file.h"
 #include "sdk/src/log/engine_identity.h"

@@ -26,9 +26,7 @@
 #include "collector/metrics/engine/task_processes.h"
 #include "collector/metrics/measurement_directory.h"
 #include "collector/output/temporary_file.h"
-#include "collector/sources/roastcoffea/roastcoffea_directory.h"
-#include "collector/sources/roastcoffea/roastcoffea_figures.h"
-#include "collector/sources/roastcoffea/roastcoffea_records.h"
+#include "collector/sources/roastcoffea/roastcoffea.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 

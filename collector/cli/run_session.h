@@ -16,7 +16,7 @@
 #include "collector/cli/signal_relay.h"
 #include "collector/output/output_directory.h"
 #include "collector/records/tree_facts.h"
-#include "collector/sources/process_tree/anchored_clock.h"
+#include "collector/sources/process_tree/tree_sampler.h"
 #include "collector/sources/process_tree/watched_process.h"
 
 namespace crema {

@@ -7,12 +7,11 @@
 #include <optional>
 #include <string_view>
 
-#include "collector/metrics/attempts/attempt_quantities.h"
 #include "collector/metrics/attempts/attempt_results.h"
+#include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/chunk_identity.h"
-#include "collector/metrics/attempts/row_of_chunk.h"
 #include "collector/metrics/statistics/stable_hash.h"
-#include "collector/metrics/workers/lanes.h"
+#include "collector/metrics/workers/worker_life.h"
 
 namespace crema {
 namespace {

@@ -17,8 +17,7 @@
 #include "collector/detail/time_tracks.h"
 #include "collector/detail/timeline_rows.h"
 #include "collector/measurement/measurement.h"
-#include "collector/metrics/attempts/attempt_interval.h"
-#include "collector/metrics/attempts/attempt_quantities.h"
+#include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/stragglers.h"
 #include "collector/metrics/side_by_side.h"
 

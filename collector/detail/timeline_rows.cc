@@ -10,8 +10,7 @@
 #include <utility>
 
 #include "collector/detail/time_tracks.h"
-#include "collector/metrics/attempts/attempt_interval.h"
-#include "collector/metrics/attempts/attempt_quantities.h"
+#include "collector/metrics/attempts/attempt_row.h"
 
 namespace crema {
 namespace {

@@ -4,11 +4,6 @@
 #include <utility>
 
 #include "collector/compression/compressed_name.h"
-#include "collector/engines/dask/dask_engine.h"
-#include "collector/engines/htcondor/htcondor_engine.h"
-#include "collector/engines/slurm/slurm_engine.h"
-#include "collector/engines/taskvine/taskvine_engine.h"
-#include "collector/engines/work_queue/work_queue_engine.h"
 
 namespace crema {
 namespace {

@@ -11,6 +11,9 @@
 
 namespace crema {
 
+/// Each in a folder of its own.
+extern const Engine kDask, kTaskVine, kWorkQueue, kSlurm, kHtcondor;
+
 /// All of them, in the order in which each source is shown to them.
 const std::vector<const Engine*>& Engines();
 

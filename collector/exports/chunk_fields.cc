@@ -9,10 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
-#include "collector/metrics/attempts/attempt_quantities.h"
 #include "collector/metrics/attempts/attempt_row.h"
-#include "collector/metrics/attempts/owner_time.h"
-#include "collector/metrics/attempts/row_of_chunk.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 

@@ -10,7 +10,7 @@
 #include "collector/measurement/budget_parts.h"
 #include "collector/measurement/measurement_json.h"
 #include "collector/metrics/measure_fixture.h"
-#include "collector/metrics/record_lines.h"
+#include "collector/metrics/record_lines_fixture.h"
 
 namespace crema {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "collector/insight/judged_document.h"
 #include "collector/metrics/measure_fixture.h"
-#include "collector/metrics/measured_run.h"
-#include "collector/metrics/record_lines.h"
+#include "collector/metrics/measurement_directory.h"
+#include "collector/metrics/record_lines_fixture.h"
 
 namespace crema {
 namespace {

@@ -1,58 +1,246 @@
-#include "collector/metrics/assemble.h"
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <limits>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
-#include "collector/metrics/attempts/attempt_quantities.h"
+#include "collector/appearance/human_numbers.h"
+#include "collector/measurement/quality_limits.h"
+#include "collector/metrics/assemble.h"
+#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/attempt_table.h"
+#include "collector/metrics/contents/activity_table.h"
+#include "collector/metrics/contents/custom_metric_table.h"
+#include "collector/metrics/contents/cut_table.h"
+#include "collector/metrics/contents/recorded_tables.h"
+#include "collector/metrics/contents/sampled_tables.h"
+#include "collector/metrics/contents/section_table.h"
 #include "collector/metrics/engine_figures.h"
 #include "crema/version.h"
 
 namespace crema {
 namespace {
 
+// A wall clock that moved further than this makes times of different processes doubtful.
+constexpr double kClockStepSeconds = 0.1;
+
+/// Warns of a count that is not 0: `text` has a place for it, and for `others` behind it.
+template <class... Others>
+void WarnIf(int64_t count, std::string_view text, std::vector<std::string>& warnings, const Others&... others) {
+  if (count > 0) warnings.push_back(fmt::format(fmt::runtime(text), count, others...));
+}
+
+void WarnOfOmissions(const RunFigures& figures, std::vector<std::string>& warnings) {
+  const Omissions& omissions = figures.findings.omissions;
+  WarnIf(omissions.section_paths, "{} readings of sections beyond {} paths are part of `(other)`; use fewer names",
+         warnings, SectionTable::kMaxPaths);
+  WarnIf(omissions.memory_paths,
+         "{} readings of memory sections beyond {} paths are one row `(other)`; use fewer names", warnings,
+         MemorySectionTable::kMaxPaths);
+  WarnIf(omissions.metrics, "{} readings of metrics beyond {} names are together in `(other)`; use fewer names",
+         warnings, CustomMetricTable::kMaxMetrics);
+  WarnIf(omissions.cuts, "{} readings of cuts beyond {} were left out; use fewer names", warnings, CutTable::kMaxCuts);
+  WarnIf(omissions.activities,
+         "{} readings of activities were not finite, or are in `(other)`, beyond {} rows; use fewer names", warnings,
+         ActivityTable::kMaxRows);
+  WarnIf(omissions.requests, "{} requests to storage beyond {} servers and operations are one row `(other)`", warnings,
+         RequestTable::kMaxRows);
+  WarnIf(omissions.functions, "{} samples of functions beyond {} rows are one row `(other)`, so that no share is known",
+         warnings, FunctionTable::kMaxRows);
+  if (omissions.columns) {
+    warnings.push_back(fmt::format("only {} of the columns' names were kept", FileTable::kMaxColumns));
+  }
+  if (omissions.spans) warnings.push_back(fmt::format("only the first {} spans were kept", SpanTable::kMaxSpans));
+  WarnIf(omissions.inconsistent_chunks,
+         "the sections of {} chunks claim more than the chunk's duration and were not used; the writer of these "
+         "records is at fault",
+         warnings);
+  if (figures.by_worker.size() > WorkerRows::kMost) {
+    warnings.push_back(fmt::format("workers beyond {} are shown together as {}", WorkerRows::kMost, kOtherName));
+  }
+  for (const std::string& file : figures.findings.attempts.files) {
+    if (file == kOtherName) {
+      warnings.push_back(fmt::format(
+          "files beyond {}{} are shown together as {}", InputTable::kMaxInputs,
+          figures.findings.sums.chunks > 0 ? ", and some of the chunks that were summed," : "", kOtherName));
+    }
+  }
+}
+
+std::string_view WordsOf(std::string_view reason) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"log_share", "their lines would have taken more than a tenth of what was free on the disk"},
+      {"free_space", "the disk was nearly full"},
+      {"disk_full", "the disk was full, or a quota reached"},
+      {"log_size", "the log came near CREMA_MAX_LOG_BYTES"},
+      {"file_size", "the log came near the largest size that files may have (ulimit -f)"},
+      {"asked_for", "the program asked for it (kSummed)"},
+      {"write_error", "their lines could not be written"},
+  };
+  for (const auto& [name, words] : kWords) {
+    if (name == reason) return words;
+  }
+  return reason.empty() ? "their process did not say why" : reason;
+}
+
+void WarnOfSums(const RunFigures& figures, std::vector<std::string>& warnings) {
+  const SumsFindings& sums = figures.findings.sums;
+  if (sums.chunks > 0) {
+    std::vector<std::string> reasons;
+    for (const auto& [reason, chunks] : sums.chunks_by_reason) {
+      reasons.push_back(sums.chunks_by_reason.size() == 1 ? std::string(WordsOf(reason))
+                                                          : fmt::format("{} ({})", WordsOf(reason), chunks));
+    }
+    const int64_t attempts = figures.totals.counts.num_attempts;
+    warnings.push_back(fmt::format(
+        "{} of {} chunks were summed, because {}: totals are exact; quantiles, stragglers, fits, columns, lists and "
+        "timelines of chunks are of the other {}",
+        sums.chunks, attempts, fmt::join(reasons, "; "), attempts - sums.chunks));
+  }
+  WarnIf(figures.findings.processes.summed_chunks - sums.chunks,
+         "{} more chunks were summed whose sums could not be read", warnings);
+  WarnIf(sums.rows_left_out, "{} sums beyond {} datasets, files and processes were left out; totals are too low",
+         warnings, SumsTable::kMaxRows);
+}
+
+/// What the SDK could not keep, by cause.
+void WarnOfDrops(const ProcessFindings& processes, std::vector<std::string>& warnings) {
+  WarnIf(processes.guards_misused,
+         "{} guards were not used as they should be (a chunk that ended on another thread, sections that do not nest): "
+         "what they were told is missing",
+         warnings);
+  WarnIf(processes.records_unwritten,
+         "{} records could not be written (the disk was full, the log was removed, or files may not be larger): sums "
+         "are too low",
+         warnings);
+  WarnIf(processes.values_outside_chunks,
+         "{} values or guards were given where no chunk was open, and are missing: put them inside TrackMetrics",
+         warnings);
+  WarnIf(processes.records_of_unknown_cause,
+         "{} records could not be written or kept by their processes (full disk, file size limit, no memory, or no "
+         "open chunk; these processes do not tell which)",
+         warnings);
+  WarnIf(processes.records_without_room,
+         "{} values or records found no room in their processes: there was no memory, or a chunk had too many names",
+         warnings);
+  WarnIf(processes.tasks_left_out,
+         "{} tasks have no record, because the disk of their worker was short: what is known by task is too low",
+         warnings);
+}
+
+void WarnOfPartialSums(const RunFigures& figures, std::vector<std::string>& warnings) {
+  const AttemptTotals& totals = figures.totals;
+  const auto warn = [&](const KnownSum& sum, const char* what) {
+    if (sum.count > 0 && sum.count < totals.ended) {
+      warnings.push_back(fmt::format("{} is known of {} of {} ended attempts; its sums are over these", what, sum.count,
+                                     totals.ended));
+    }
+  };
+  warn(totals.cpu_ns, "CPU time");
+  warn(totals.cpu_wait_ns, "the run delay");
+  // Failed attempts seldom get as far as telling.
+  const int64_t with_bytes = figures.findings.attempts.bytes.with_read;
+  if (with_bytes > 0 && with_bytes + totals.counts.num_failed_attempts < totals.ended) {
+    warnings.push_back(
+        fmt::format("bytes read are known of {} of {} ended attempts; bytes_read_chunks is too low (use "
+                    "AddBytesRead)",
+                    with_bytes, totals.ended));
+  }
+  if (totals.events.count > 0 && totals.events.count < totals.counts.num_chunks) {
+    warnings.push_back(fmt::format("events are known of {} of {} chunks; event rates are too low (use SetEvents)",
+                                   totals.events.count, totals.counts.num_chunks));
+  }
+}
+
+void WarnOfTimes(const RunFigures& figures, const Quality& quality, std::vector<std::string>& warnings) {
+  if (quality.clock_step_max_s.value_or(0) > kClockStepSeconds) {
+    warnings.push_back(
+        fmt::format("a wall clock stepped by {} during the run; durations are right, times of "
+                    "different processes may not fit together",
+                    HumanDuration(*quality.clock_step_max_s)));
+  }
+  const AttemptTotals& totals = figures.totals;
+  const RunWindow& window = figures.bounds.window;
+  if (totals.first_start_ns.has_value() &&
+      (*totals.first_start_ns < window.start_ns || totals.last_stop_ns.value_or(0) > window.stop_ns)) {
+    warnings.push_back("some chunks lie outside the run's bounds; they count in sums and not in time averages");
+  }
+  if (const int64_t open = totals.counts.num_open_attempts; open > 0) {
+    warnings.push_back(fmt::format("{} still open; this is a state on the way",
+                                   open == 1 ? "one attempt is" : fmt::format("{} attempts are", open)));
+  }
+}
+
+/// There are no records that a worker's could lack beside.
+bool IsLogAlone(const RunFigures& figures) {
+  return figures.engine.tells_tasks && !figures.findings.processes.has_records();
+}
+
+void WarnOfEngine(const RunFigures& figures, std::vector<std::string>& warnings) {
+  const EngineFigures& engine = figures.engine;
+  warnings.insert(warnings.end(), engine.complaints.begin(), engine.complaints.end());
+  if (engine.lost_bytes > 0) {
+    warnings.push_back(
+        fmt::format("{} bytes of records were sent and did not fit in the {}'s memory; collect the workers' "
+                    "directories too, "
+                    "or attach with a larger keep_bytes",
+                    engine.lost_bytes, engine.traits.scheduler));
+  }
+  if (engine.workers_unseen > 0 && !IsLogAlone(figures)) {
+    warnings.push_back(fmt::format("{} of the {}'s workers sent no records; their {}s are missing",
+                                   engine.workers_unseen, engine.traits.scheduler,
+                                   engine.tells_tasks ? "chunk" : engine.traits.task));
+  }
+  const FineCoverage fine = engine.fine_coverage.value_or(FineCoverage{1, 0});
+  if (fine.excess > 1 - kFullCoverage) {
+    warnings.push_back(
+        fmt::format("the engine's activities come to {} more than its own compute time: activities in seconds overlap",
+                    HumanPercent(fine.excess, 1)));
+  }
+  if (fine.share < kFullCoverage) {
+    warnings.push_back(fmt::format("the engine's activities cover {} of its own compute time; the rest was lost",
+                                   HumanPercent(fine.share, 1)));
+  }
+  if (!figures.findings.tasks.empty() && engine.join.chunks_unjoined > 0) {
+    const int64_t unjoined = engine.join.chunks_unjoined;
+    warnings.push_back(fmt::format("{} to no {} that was seen, so the time around is not known",
+                                   unjoined == 1 ? "one chunk belongs" : fmt::format("{} chunks belong", unjoined),
+                                   engine.traits.task));
+  }
+  WarnIf(figures.findings.omissions.fine,
+         "{} readings of the engine's activities were not finite, or found no room and are in `(other)`", warnings);
+}
+
+/// docs/metrics.md, "quality": events in records over the report's, else over what the run said that it would process.
+std::optional<double> EventCoverage(const RunFigures& figures) {
+  if (!figures.findings.processes.has_records()) return std::nullopt;
+  std::optional<int64_t> expected = figures.coffea.report.entries;
+  if (!expected.has_value()) expected = figures.findings.processes.total_events;
+  if (!expected.has_value()) expected = figures.coffea.of_datasets.entries;
+  if (!expected.has_value()) return std::nullopt;
+  const std::optional<double> events = figures.totals.events.In(1);
+  if (!events.has_value() && figures.totals.counts.num_chunks > 0) return std::nullopt;  // chunks that do not tell
+  const auto announced = static_cast<double>(*expected);
+  if (figures.coffea.reports > 1 && events.value_or(0) < announced) {
+    double computed = 0;  // each report may count a chunk that others count, too
+    for (const AttemptRow& attempt : figures.findings.attempts.rows) {
+      if (attempt.status == AttemptState::kOk) computed += static_cast<double>(std::max<int64_t>(0, attempt.events));
+    }
+    if (computed >= announced) return std::nullopt;
+  }
+  return Ratio(events.value_or(0), announced);
+}
+
 std::string IsoUtc(int64_t unix_ns) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::FromUnixNanos(unix_ns), absl::UTCTimeZone());
 }
 
-Number SecondsOf(const std::optional<int64_t>& nanoseconds) {
+Number KnownSeconds(const std::optional<int64_t>& nanoseconds) {
   return nanoseconds.has_value() ? Number(static_cast<double>(*nanoseconds) / 1e9) : Number();
 }
-
-/// What rows have in common: times are seconds since the run's start, chunks and processes have names.
-class Assembly {
- public:
-  Assembly(RunFigures* figures, Measurement* measurement) : figures_(*figures), to_(*measurement) {}
-
-  void AddRun(const RunProvenance& provenance);
-  void AddBreakdowns();
-  void AddRecorded();
-  void AddTimelines();
-  void AddStragglers(const std::vector<EntryRange>& ranges);
-  void AddFits();
-  void AddSlowTimes();
-  void AddContention();
-  void AddProcesses();
-  void AddQuality(Quality quality);
-
- private:
-  WorkerRow WorkerOf(BreakdownRow breakdown, const WorkerLife* life) const;
-  Number SinceStart(int64_t time_ns) const {
-    return static_cast<double>(time_ns - figures_.bounds.window.start_ns) / 1e9;
-  }
-  std::string WorkerName(uint32_t process) const {
-    return process == ProcessSums::kAllProcesses ? std::string(kOtherName) : processes()[process].worker();
-  }
-  const std::vector<ProcessRow>& processes() const { return figures_.findings.processes.processes; }
-
-  RunFigures& figures_;
-  Measurement& to_;
-};
 
 /// Null: the log has no end, and what became of the run is not known.
 Text StateOf(const RunFigures& figures, const RunProvenance& provenance) {
@@ -87,19 +275,8 @@ Text StateOf(const RunFigures& figures, const RunProvenance& provenance) {
   return figures.engine.never_began.empty() ? Text() : Text("running");
 }
 
-const char* NameOf(ProcessState state) {
-  switch (state) {
-    case ProcessState::kEnded:
-      return "ended";
-    case ProcessState::kRunning:
-      return "running";
-    case ProcessState::kLost:
-      return "lost";
-    case ProcessState::kUnreported:
-      break;
-  }
-  return "unreported";
-}
+/// In the order of `ProcessState`.
+constexpr const char* kStateNames[] = {"ended", "running", "lost", "unreported"};
 
 std::string_view ColumnsSource(const RunFigures& figures) {
   if (figures.coffea.has_columns) return "coffea_report";
@@ -119,84 +296,6 @@ Number MemoryLimit(const ProcessRow& process) {
   return process.memory_limit_bytes;
 }
 
-void Assembly::AddRun(const RunProvenance& provenance) {
-  const std::vector<std::string>& ids = figures_.findings.processes.run_ids;
-  const std::optional<TreeFigures>& tree = figures_.tree;
-  RunFacts& run = to_.run;
-  run.id = Text::OrNull(ids.size() == 1 ? ids.front() : "");
-  run.name = Text::OrNull(provenance.run_name);
-  if (!figures_.bounds.boundary.empty()) {
-    run.start_ns = figures_.bounds.window.start_ns;
-    run.stop_ns = figures_.bounds.window.stop_ns;
-    run.start = IsoUtc(figures_.bounds.window.start_ns);
-  }
-  run.boundary = Text::OrNull(figures_.bounds.boundary);
-  run.cores_source = Text::OrNull(NameCoresSource(figures_.workers));
-  run.busy_time_source = Text::OrNull(figures_.chosen.busy_time.source);
-  run.num_chunks_source = Text::OrNull(figures_.chosen.num_chunks.source);
-  run.total_events_source = Text::OrNull(figures_.chosen.total_events.source);
-  run.bytes_source = Text::OrNull(figures_.chosen.bytes_read.source);
-  run.columns_source = Text::OrNull(ColumnsSource(figures_));
-  run.datasets_source = Text::OrNull(figures_.datasets_source);
-  run.cpu_time_source = Text::OrNull(figures_.cpu_time_source);
-  run.io_overhead_source = Text::OrNull(figures_.io_overhead_source);
-  run.allocated_cores_source = Text::OrNull(figures_.allocated_cores_source);
-  run.exit_status = provenance.exit_status;
-  run.state = StateOf(figures_, provenance);
-  run.error = Text::OrNull(provenance.failure);
-  run.engine = Text::OrNull(figures_.engine.name);
-  for (const auto& [why, jobs] : figures_.engine.never_began) run.never_began.push_back({why, jobs});
-  if (tree.has_value()) {
-    if (ids.empty()) run.id = Text::OrNull(tree->run_id);
-    if (!tree->command.empty()) run.command = tree->command;
-    run.exit_status = tree->exit_status;
-    run.net_host_wide = tree->net_host_wide;
-    run.commit = Text::OrNull(tree->commit);
-    run.commit_source = Text::OrNull(tree->commit_source);
-  }
-  run.run_ids = ids;
-  const CoffeaFigures& coffea = figures_.coffea;
-  if (coffea.reports > 0) {
-    run.coffea_report = {coffea.reports,         coffea.report.bytes, coffea.report.entries,
-                         coffea.report.duration, coffea.chunks,       Number()};
-    if (coffea.has_columns) run.coffea_report->columns = coffea.columns.size();
-  }
-  if (!coffea.datasets.empty()) {
-    run.metrics_by_dataset = {coffea.datasets.size(), coffea.of_datasets.entries, coffea.of_datasets.duration,
-                              coffea.of_datasets.bytes};
-  }
-  for (const SpanRow& span : figures_.findings.spans) {
-    run.spans.push_back({span.name, span.path, span.start_ns, span.stop_ns});
-  }
-  to_.provenance = {CREMA_VERSION_STRING, provenance.sources, provenance.host, IsoUtc(provenance.created_ns), Number()};
-}
-
-WorkerRow Assembly::WorkerOf(BreakdownRow breakdown, const WorkerLife* life) const {
-  WorkerRow row;
-  static_cast<BreakdownRow&>(row) = std::move(breakdown);
-  if (life != nullptr) {
-    row.start = SinceStart(life->start_ns);
-    row.stop = SinceStart(life->stop_ns);
-    if (!HasUnknownCores(processes()[life->process])) row.cores = Number::Whole(life->cores);
-  }
-  if (row.group >= processes().size()) return row;  // of `(other)`
-  const ProcessRow& process = processes()[row.group];
-  row.process = process.process();
-  row.state = NameOf(process.state);
-  row.peak_memory_bytes = PeakMemory(process);
-  row.anonymous_memory_bytes = process.counts.anonymous_bytes;
-  row.file_memory_bytes = process.counts.file_bytes;
-  row.allowed_cores = process.allowed_cores;
-  row.throttled = SecondsOf(process.counts.throttled_ns);
-  row.memory_limit_bytes = MemoryLimit(process);
-  row.disk_bytes = process.disk_bytes;
-  row.left_reason = Text::OrNull(process.left_reason);
-  row.engine_cpu = SecondsOf(process.engine_cpu_ns);
-  row.engine_peak_memory_bytes = process.engine_peak_memory_bytes;
-  row.time_limit = SecondsOf(process.time_limit_ns);
-  return row;
-}
-
 /// When each process began its first chunk, and ended its last one; `kNever`, 0: none.
 std::vector<RunWindow> ChunkTimes(const AttemptFindings& attempts, size_t processes) {
   std::vector<RunWindow> times(processes, {kNever, 0});
@@ -211,206 +310,379 @@ std::vector<RunWindow> ChunkTimes(const AttemptFindings& attempts, size_t proces
   return times;
 }
 
-void Assembly::AddBreakdowns() {
-  to_.phases = std::move(figures_.phases);
-  for (PhaseRow& phase : to_.phases) {
-    phase.start = SinceStart(phase.start_ns);
-    phase.stop = SinceStart(phase.stop_ns);
-  }
-  to_.datasets = std::move(figures_.by_dataset);
-  const GpuFindings& gpu = figures_.findings.gpu;
-  for (BreakdownRow& row : to_.datasets) {
-    const auto found = gpu.by_dataset.find(row.name.str());
-    if (gpu.all.has_value()) SetGpuWork(found == gpu.by_dataset.end() ? GpuSums() : found->second, &row);
-  }
-  to_.files = std::move(figures_.by_file);
-  absl::flat_hash_map<uint32_t, const WorkerLife*> lives;
-  for (const WorkerLife& life : figures_.workers) lives.emplace(life.process, &life);
-  const std::vector<RunWindow> chunk_times = ChunkTimes(figures_.findings.attempts, processes().size());
-  for (BreakdownRow& breakdown : figures_.by_worker) {
-    const auto life = lives.find(breakdown.group);
-    WorkerRow& row =
-        to_.workers.emplace_back(WorkerOf(std::move(breakdown), life != lives.end() ? life->second : nullptr));
-    if (row.group >= chunk_times.size()) continue;
-    const RunWindow& times = chunk_times[row.group];
-    if (times.start_ns != kNever) row.first_chunk = SinceStart(times.start_ns);
-    if (times.stop_ns > 0) row.last_chunk = SinceStart(times.stop_ns);
-  }
-  to_.hosts = std::move(figures_.by_host);
-  to_.threads = std::move(figures_.by_thread);
-  to_.budget = std::move(figures_.budget.rows);
-}
+/// What rows have in common: times are seconds since the run's start, chunks and processes have names.
+class Assembly {
+ public:
+  Assembly(RunFigures* figures, Measurement* measurement) : figures_(*figures), to_(*measurement) {}
 
-void Assembly::AddRecorded() {
-  RecordFindings& findings = figures_.findings;
-  to_.sections = std::move(findings.sections.rows);
-  to_.process_sections = std::move(findings.processes.sections);
-  to_.memory_sections = std::move(findings.memory_sections);
-  to_.custom_metrics = std::move(findings.custom_metrics);
-  to_.cuts = std::move(findings.cuts);
-  to_.requests = std::move(findings.requests);
-  to_.waits = std::move(figures_.waits);
-  to_.events = std::move(findings.task_sums.events);
-  to_.modules = std::move(findings.task_sums.modules);
-  for (auto& [process, row] : findings.task_sums.threads) {
-    row.worker = WorkerName(process);
-    to_.task_threads.push_back(std::move(row));
+  void AddRun(const RunProvenance& provenance) {
+    const std::vector<std::string>& ids = figures_.findings.processes.run_ids;
+    const std::optional<TreeFigures>& tree = figures_.tree;
+    RunFacts& run = to_.run;
+    run.id = Text::OrNull(ids.size() == 1 ? ids.front() : "");
+    run.name = Text::OrNull(provenance.run_name);
+    if (!figures_.bounds.boundary.empty()) {
+      run.start_ns = figures_.bounds.window.start_ns;
+      run.stop_ns = figures_.bounds.window.stop_ns;
+      run.start = IsoUtc(figures_.bounds.window.start_ns);
+    }
+    run.boundary = Text::OrNull(figures_.bounds.boundary);
+    run.cores_source = Text::OrNull(NameCoresSource(figures_.workers));
+    run.busy_time_source = Text::OrNull(figures_.chosen.busy_time.source);
+    run.num_chunks_source = Text::OrNull(figures_.chosen.num_chunks.source);
+    run.total_events_source = Text::OrNull(figures_.chosen.total_events.source);
+    run.bytes_source = Text::OrNull(figures_.chosen.bytes_read.source);
+    run.columns_source = Text::OrNull(ColumnsSource(figures_));
+    run.datasets_source = Text::OrNull(figures_.datasets_source);
+    run.cpu_time_source = Text::OrNull(figures_.cpu_time_source);
+    run.io_overhead_source = Text::OrNull(figures_.io_overhead_source);
+    run.allocated_cores_source = Text::OrNull(figures_.allocated_cores_source);
+    run.exit_status = provenance.exit_status;
+    run.state = StateOf(figures_, provenance);
+    run.error = Text::OrNull(provenance.failure);
+    run.engine = Text::OrNull(figures_.engine.name);
+    for (const auto& [why, jobs] : figures_.engine.never_began) run.never_began.push_back({why, jobs});
+    if (tree.has_value()) {
+      if (ids.empty()) run.id = Text::OrNull(tree->run_id);
+      if (!tree->command.empty()) run.command = tree->command;
+      run.exit_status = tree->exit_status;
+      run.net_host_wide = tree->net_host_wide;
+      run.commit = Text::OrNull(tree->commit);
+      run.commit_source = Text::OrNull(tree->commit_source);
+    }
+    run.run_ids = ids;
+    const CoffeaFigures& coffea = figures_.coffea;
+    if (coffea.reports > 0) {
+      run.coffea_report = {coffea.reports,         coffea.report.bytes, coffea.report.entries,
+                           coffea.report.duration, coffea.chunks,       Number()};
+      if (coffea.has_columns) run.coffea_report->columns = coffea.columns.size();
+    }
+    if (!coffea.datasets.empty()) {
+      run.metrics_by_dataset = {coffea.datasets.size(), coffea.of_datasets.entries, coffea.of_datasets.duration,
+                                coffea.of_datasets.bytes};
+    }
+    for (const SpanRow& span : figures_.findings.spans) {
+      run.spans.push_back({span.name, span.path, span.start_ns, span.stop_ns});
+    }
+    to_.provenance = {CREMA_VERSION_STRING, provenance.sources, provenance.host, IsoUtc(provenance.created_ns),
+                      Number()};
   }
-  to_.functions = std::move(findings.functions);
-  to_.gpu_kernels = std::move(findings.gpu.kernels);
-  for (const EngineFineSum& sum : findings.fine) {
-    to_.fine.push_back({sum.context, Text::OrNull(sum.span), WorkerName(sum.process), Text::OrNull(sum.function),
-                        sum.activity, sum.unit, sum.value});
+  void AddBreakdowns() {
+    to_.phases = std::move(figures_.phases);
+    for (PhaseRow& phase : to_.phases) {
+      phase.start = SinceStart(phase.start_ns);
+      phase.stop = SinceStart(phase.stop_ns);
+    }
+    to_.datasets = std::move(figures_.by_dataset);
+    const GpuFindings& gpu = figures_.findings.gpu;
+    for (BreakdownRow& row : to_.datasets) {
+      const auto found = gpu.by_dataset.find(row.name.str());
+      if (gpu.all.has_value()) SetGpuWork(found == gpu.by_dataset.end() ? GpuSums() : found->second, &row);
+    }
+    to_.files = std::move(figures_.by_file);
+    absl::flat_hash_map<uint32_t, const WorkerLife*> lives;
+    for (const WorkerLife& life : figures_.workers) lives.emplace(life.process, &life);
+    const std::vector<RunWindow> chunk_times = ChunkTimes(figures_.findings.attempts, processes().size());
+    for (BreakdownRow& breakdown : figures_.by_worker) {
+      const auto life = lives.find(breakdown.group);
+      WorkerRow& row =
+          to_.workers.emplace_back(WorkerOf(std::move(breakdown), life != lives.end() ? life->second : nullptr));
+      if (row.group >= chunk_times.size()) continue;
+      const RunWindow& times = chunk_times[row.group];
+      if (times.start_ns != kNever) row.first_chunk = SinceStart(times.start_ns);
+      if (times.stop_ns > 0) row.last_chunk = SinceStart(times.stop_ns);
+    }
+    to_.hosts = std::move(figures_.by_host);
+    to_.threads = std::move(figures_.by_thread);
+    to_.budget = std::move(figures_.budget.rows);
   }
-  for (const ActivitySumRow& sum : findings.activities) {  // a task's prefix is null: there is no task
-    to_.fine.push_back(
-        {"native", Text::OrNull(sum.span), WorkerName(sum.process), Text(), sum.activity, sum.unit, sum.value});
-  }
-}
-
-/// Those of workers that have rows of their own.
-void Assembly::AddTimelines() {
-  const std::vector<std::string>& names = figures_.worker_rows.names;
-  const bool has_others = figures_.by_worker.size() > WorkerRows::kMost;
-  const absl::flat_hash_set<std::string_view> with_row(names.begin(), names.end());
-  to_.timelines.worker_counts = std::move(figures_.timelines.worker_counts);
-  for (TimelinesByWorker& series : figures_.timelines.series) {
-    NamedTimelines& named = to_.timelines.series.emplace_back();
-    named.key = series.key;
-    if (!series.by_worker.has_value()) continue;
-    named.by_worker.emplace();
-    for (auto& [worker, timeline] : *series.by_worker) {
-      if (!has_others || with_row.contains(worker)) named.by_worker->emplace_back(worker, std::move(timeline));
+  void AddRecorded() {
+    RecordFindings& findings = figures_.findings;
+    to_.sections = std::move(findings.sections.rows);
+    to_.process_sections = std::move(findings.processes.sections);
+    to_.memory_sections = std::move(findings.memory_sections);
+    to_.custom_metrics = std::move(findings.custom_metrics);
+    to_.cuts = std::move(findings.cuts);
+    to_.requests = std::move(findings.requests);
+    to_.waits = std::move(figures_.waits);
+    to_.events = std::move(findings.task_sums.events);
+    to_.modules = std::move(findings.task_sums.modules);
+    for (auto& [process, row] : findings.task_sums.threads) {
+      row.worker = WorkerName(process);
+      to_.task_threads.push_back(std::move(row));
+    }
+    to_.functions = std::move(findings.functions);
+    to_.gpu_kernels = std::move(findings.gpu.kernels);
+    for (const EngineFineSum& sum : findings.fine) {
+      to_.fine.push_back({sum.context, Text::OrNull(sum.span), WorkerName(sum.process), Text::OrNull(sum.function),
+                          sum.activity, sum.unit, sum.value});
+    }
+    for (const ActivitySumRow& sum : findings.activities) {  // a task's prefix is null: there is no task
+      to_.fine.push_back(
+          {"native", Text::OrNull(sum.span), WorkerName(sum.process), Text(), sum.activity, sum.unit, sum.value});
     }
   }
-}
-
-void Assembly::AddStragglers(const std::vector<EntryRange>& ranges) {
-  const AttemptFindings& attempts = figures_.findings.attempts;
-  for (size_t i = 0; i < ranges.size(); ++i) {
-    const Straggler& straggler = figures_.stragglers.stragglers[i];
-    const AttemptRow& attempt = attempts.rows[straggler.attempt];
-    StragglerRow& row = to_.stragglers.emplace_back();
-    row.chunk = attempt.number;
-    row.dataset = Text::OrNull(attempts.datasets[attempts.dataset_of_input[attempt.input]]);
-    row.file = Text::OrNull(attempts.files[attempts.file_of_input[attempt.input]]);
-    row.entry_start = ranges[i].start;
-    row.entry_stop = ranges[i].stop;
-    row.worker = processes()[attempt.process].worker();
-    row.start = SinceStart(attempt.start_ns);
-    row.duration = static_cast<double>(attempt.duration_ns) / 1e9;
-    row.predicted = straggler.predicted_seconds;
-    row.events = Known(attempt.events);
-    row.cpu = SecondsOf(ChunkCpu(attempt, attempts.helpers));
-    row.cpu_wait = SecondsOf(Known(attempt.cpu_wait_ns));
-    row.blocked = SecondsOf(ChunkBlocked(attempt, attempts.helpers));
-    row.reason = ToString(straggler.reason);
-    row.section = Text::OrNull(ranges[i].slow_section);
-  }
-}
-
-/// One row for each dataset and pass with an `ok` attempt: the robust fit of duration over events.
-void Assembly::AddFits() {
-  for (const DatasetFit& dataset : figures_.stragglers.datasets) {
-    const RobustFit& fit = dataset.fit;
-    ChunkFitRow& row = to_.chunk_fits.emplace_back();
-    const auto& [number, pass] = figures_.findings.attempts.kinds[dataset.dataset];
-    row.dataset = Text::OrNull(figures_.findings.attempts.datasets[number]);
-    row.pass = Text::OrNull(pass);
-    row.attempts = fit.points;
-    if (fit.slope_known) {
-      // The chunks that the fit has take it, too: where their time falls with their events, the largest.
-      const double most = std::min(fit.At(dataset.events_min), fit.At(dataset.events_max));
-      row.fixed_seconds = std::min(fit.fixed_seconds, most);
-      row.fixed_seconds_low = std::min(fit.fixed_seconds - fit.fixed_error, most);
-      row.fixed_seconds_high = fit.seconds_per_event < 0 ? most : fit.fixed_seconds + fit.fixed_error;
-      row.seconds_per_event = fit.seconds_per_event;
-      row.seconds_per_event_low = fit.seconds_per_event - fit.slope_error;
-      row.seconds_per_event_high = fit.seconds_per_event + fit.slope_error;
+  /// Those of workers that have rows of their own.
+  void AddTimelines() {
+    const std::vector<std::string>& names = figures_.worker_rows.names;
+    const bool has_others = figures_.by_worker.size() > WorkerRows::kMost;
+    const absl::flat_hash_set<std::string_view> with_row(names.begin(), names.end());
+    to_.timelines.worker_counts = std::move(figures_.timelines.worker_counts);
+    for (TimelinesByWorker& series : figures_.timelines.series) {
+      NamedTimelines& named = to_.timelines.series.emplace_back();
+      named.key = series.key;
+      if (!series.by_worker.has_value()) continue;
+      named.by_worker.emplace();
+      for (auto& [worker, timeline] : *series.by_worker) {
+        if (!has_others || with_row.contains(worker)) named.by_worker->emplace_back(worker, std::move(timeline));
+      }
     }
-    if (dataset.by_events) {
-      row.events_min = std::llround(dataset.events_min);
-      row.events_p50 = std::llround(dataset.events_p50);
-      row.events_max = std::llround(dataset.events_max);
+  }
+  void AddStragglers(const std::vector<EntryRange>& ranges) {
+    const AttemptFindings& attempts = figures_.findings.attempts;
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      const Straggler& straggler = figures_.stragglers.stragglers[i];
+      const AttemptRow& attempt = attempts.rows[straggler.attempt];
+      StragglerRow& row = to_.stragglers.emplace_back();
+      row.chunk = attempt.number;
+      row.dataset = Text::OrNull(attempts.datasets[attempts.dataset_of_input[attempt.input]]);
+      row.file = Text::OrNull(attempts.files[attempts.file_of_input[attempt.input]]);
+      row.entry_start = ranges[i].start;
+      row.entry_stop = ranges[i].stop;
+      row.worker = processes()[attempt.process].worker();
+      row.start = SinceStart(attempt.start_ns);
+      row.duration = static_cast<double>(attempt.duration_ns) / 1e9;
+      row.predicted = straggler.predicted_seconds;
+      row.events = Known(attempt.events);
+      row.cpu = KnownSeconds(ChunkCpu(attempt, attempts.helpers));
+      row.cpu_wait = KnownSeconds(Known(attempt.cpu_wait_ns));
+      row.blocked = KnownSeconds(ChunkBlocked(attempt, attempts.helpers));
+      row.reason = ToString(straggler.reason);
+      row.section = Text::OrNull(ranges[i].slow_section);
     }
-    if (fit.points >= kLeastFittedAttempts) row.stragglers = dataset.stragglers;
-    row.oversized = dataset.oversized;
   }
-}
-
-void Assembly::AddSlowTimes() {
-  constexpr size_t kMostSpells = 100;
-  const auto add = [this](const char* by, const std::vector<ExpectedTime>& times, const auto& name_of) {
-    constexpr size_t kMostExpectedRows = 500;
-    for (size_t i = 0; i < std::min(times.size(), kMostExpectedRows); ++i) {
-      to_.expected_time.push_back(
-          {name_of(times[i].group), by, times[i].attempts, times[i].duration_seconds, times[i].predicted_seconds});
+  /// One row for each dataset and pass with an `ok` attempt: the robust fit of duration over events.
+  void AddFits() {
+    for (const DatasetFit& dataset : figures_.stragglers.datasets) {
+      const RobustFit& fit = dataset.fit;
+      ChunkFitRow& row = to_.chunk_fits.emplace_back();
+      const auto& [number, pass] = figures_.findings.attempts.kinds[dataset.dataset];
+      row.dataset = Text::OrNull(figures_.findings.attempts.datasets[number]);
+      row.pass = Text::OrNull(pass);
+      row.attempts = fit.points;
+      if (fit.slope_known) {
+        // The chunks that the fit has take it, too: where their time falls with their events, the largest.
+        const double most = std::min(fit.At(dataset.events_min), fit.At(dataset.events_max));
+        row.fixed_seconds = std::min(fit.fixed_seconds, most);
+        row.fixed_seconds_low = std::min(fit.fixed_seconds - fit.fixed_error, most);
+        row.fixed_seconds_high = fit.seconds_per_event < 0 ? most : fit.fixed_seconds + fit.fixed_error;
+        row.seconds_per_event = fit.seconds_per_event;
+        row.seconds_per_event_low = fit.seconds_per_event - fit.slope_error;
+        row.seconds_per_event_high = fit.seconds_per_event + fit.slope_error;
+      }
+      if (dataset.by_events) {
+        row.events_min = std::llround(dataset.events_min);
+        row.events_p50 = std::llround(dataset.events_p50);
+        row.events_max = std::llround(dataset.events_max);
+      }
+      if (fit.points >= kLeastFittedAttempts) row.stragglers = dataset.stragglers;
+      row.oversized = dataset.oversized;
     }
-  };
-  add("worker", figures_.expected_by_worker, [&](uint32_t process) { return Text(processes()[process].worker()); });
-  add("file", figures_.expected_by_file,
-      [&](uint32_t file) { return Text::OrNull(figures_.findings.attempts.files[file]); });
-  for (const NamedSpell& named : figures_.slow_spells) {
-    if (to_.slow_spells.size() == kMostSpells) break;
-    const SlowSpell& spell = named.spell;
-    to_.slow_spells.push_back({Text::OrNull(named.name), ToString(spell.of), SinceStart(spell.start_ns),
-                               SinceStart(spell.stop_ns), spell.attempts, spell.duration_seconds,
-                               spell.predicted_seconds, ToString(spell.reason), Text::OrNull(named.section)});
   }
-}
+  void AddSlowTimes() {
+    constexpr size_t kMostSpells = 100;
+    const auto add = [this](const char* by, const std::vector<ExpectedTime>& times, const auto& name_of) {
+      constexpr size_t kMostExpectedRows = 500;
+      for (size_t i = 0; i < std::min(times.size(), kMostExpectedRows); ++i) {
+        to_.expected_time.push_back(
+            {name_of(times[i].group), by, times[i].attempts, times[i].duration_seconds, times[i].predicted_seconds});
+      }
+    };
+    add("worker", figures_.expected_by_worker, [&](uint32_t process) { return Text(processes()[process].worker()); });
+    add("file", figures_.expected_by_file,
+        [&](uint32_t file) { return Text::OrNull(figures_.findings.attempts.files[file]); });
+    for (const NamedSpell& named : figures_.slow_spells) {
+      if (to_.slow_spells.size() == kMostSpells) break;
+      const SlowSpell& spell = named.spell;
+      to_.slow_spells.push_back({Text::OrNull(named.name), ToString(spell.of), SinceStart(spell.start_ns),
+                                 SinceStart(spell.stop_ns), spell.attempts, spell.duration_seconds,
+                                 spell.predicted_seconds, ToString(spell.reason), Text::OrNull(named.section)});
+    }
+  }
+  /// One row; none where no attempt ended.
+  void AddContention() {
+    const Contention& found = figures_.contention;
+    if (figures_.findings.attempts.rows.empty()) return;
+    ContentionRow& row = to_.contention.emplace_back();
+    row.attempts = found.attempts;
+    if (found.lanes_high > 0) {
+      row.lanes_low = found.lanes_low;
+      row.lanes_high = found.lanes_high;
+    }
+    for (const auto& [lanes, seconds] : found.points) row.points.push_back({lanes, seconds});
+    if (!found.why_not.empty()) {
+      row.reason = found.why_not;
+      return;
+    }
+    row.slope = found.slope;
+    row.slope_low = found.slope_low;
+    row.slope_high = found.slope_high;
+    row.excess = found.excess_seconds;
+    row.excess_low = found.excess_low_seconds;
+    if (found.slope_low <= 0) return;
+    row.ceiling = 1 / found.slope;
+    row.ceiling_low = 1 / found.slope_high;
+    row.ceiling_high = 1 / found.slope_low;
+  }
+  void AddProcesses() {
+    for (const ProcessUse& process : figures_.processes) {
+      ProcessUseRow& row = to_.processes.emplace_back();
+      row.name = Text::OrNull(process.name);
+      row.host = Text::OrNull(process.host);
+      row.pid = process.pid;
+      // the kernel counts begins in hundredths of a second
+      row.start = SinceStart(std::max(process.start_ns, figures_.bounds.window.start_ns));
+      row.stop = SinceStart(process.last_ns);
+      row.cpu = KnownSeconds(process.cpu_ns);
+      row.peak_memory_bytes = process.peak_memory_bytes;
+      row.anonymous_memory_bytes = process.counts.anonymous_bytes;
+      row.file_memory_bytes = process.counts.file_bytes;
+      row.cpu_wait = KnownSeconds(process.counts.run_delay_ns);
+      row.threads = process.threads;
+    }
+  }
+  void AddQuality(Quality quality) {
+    to_.quality = std::move(quality);
+    for (const MissingValues& values : figures_.missing_values) {
+      to_.quality.missing_values.push_back({std::string(values.quantity), values.attempts});
+    }
+  }
 
-/// One row; none where no attempt ended.
-void Assembly::AddContention() {
-  const Contention& found = figures_.contention;
-  if (figures_.findings.attempts.rows.empty()) return;
-  ContentionRow& row = to_.contention.emplace_back();
-  row.attempts = found.attempts;
-  if (found.lanes_high > 0) {
-    row.lanes_low = found.lanes_low;
-    row.lanes_high = found.lanes_high;
-  }
-  for (const auto& [lanes, seconds] : found.points) row.points.push_back({lanes, seconds});
-  if (!found.why_not.empty()) {
-    row.reason = found.why_not;
-    return;
-  }
-  row.slope = found.slope;
-  row.slope_low = found.slope_low;
-  row.slope_high = found.slope_high;
-  row.excess = found.excess_seconds;
-  row.excess_low = found.excess_low_seconds;
-  if (found.slope_low <= 0) return;
-  row.ceiling = 1 / found.slope;
-  row.ceiling_low = 1 / found.slope_high;
-  row.ceiling_high = 1 / found.slope_low;
-}
-
-void Assembly::AddProcesses() {
-  for (const ProcessUse& process : figures_.processes) {
-    ProcessUseRow& row = to_.processes.emplace_back();
-    row.name = Text::OrNull(process.name);
-    row.host = Text::OrNull(process.host);
-    row.pid = process.pid;
-    // the kernel counts begins in hundredths of a second
-    row.start = SinceStart(std::max(process.start_ns, figures_.bounds.window.start_ns));
-    row.stop = SinceStart(process.last_ns);
-    row.cpu = SecondsOf(process.cpu_ns);
-    row.peak_memory_bytes = process.peak_memory_bytes;
+ private:
+  WorkerRow WorkerOf(BreakdownRow breakdown, const WorkerLife* life) const {
+    WorkerRow row;
+    static_cast<BreakdownRow&>(row) = std::move(breakdown);
+    if (life != nullptr) {
+      row.start = SinceStart(life->start_ns);
+      row.stop = SinceStart(life->stop_ns);
+      if (!HasUnknownCores(processes()[life->process])) row.cores = Number::Whole(life->cores);
+    }
+    if (row.group >= processes().size()) return row;  // of `(other)`
+    const ProcessRow& process = processes()[row.group];
+    row.process = process.process();
+    row.state = kStateNames[static_cast<size_t>(process.state)];
+    row.peak_memory_bytes = PeakMemory(process);
     row.anonymous_memory_bytes = process.counts.anonymous_bytes;
     row.file_memory_bytes = process.counts.file_bytes;
-    row.cpu_wait = SecondsOf(process.counts.run_delay_ns);
-    row.threads = process.threads;
+    row.allowed_cores = process.allowed_cores;
+    row.throttled = KnownSeconds(process.counts.throttled_ns);
+    row.memory_limit_bytes = MemoryLimit(process);
+    row.disk_bytes = process.disk_bytes;
+    row.left_reason = Text::OrNull(process.left_reason);
+    row.engine_cpu = KnownSeconds(process.engine_cpu_ns);
+    row.engine_peak_memory_bytes = process.engine_peak_memory_bytes;
+    row.time_limit = KnownSeconds(process.time_limit_ns);
+    return row;
   }
-}
+  Number SinceStart(int64_t time_ns) const {
+    return static_cast<double>(time_ns - figures_.bounds.window.start_ns) / 1e9;
+  }
+  std::string WorkerName(uint32_t process) const {
+    return process == ProcessSums::kAllProcesses ? std::string(kOtherName) : processes()[process].worker();
+  }
+  const std::vector<ProcessRow>& processes() const { return figures_.findings.processes.processes; }
 
-void Assembly::AddQuality(Quality quality) {
-  to_.quality = std::move(quality);
-  for (const MissingValues& values : figures_.missing_values) {
-    to_.quality.missing_values.push_back({std::string(values.quantity), values.attempts});
-  }
-}
+  RunFigures& figures_;
+  Measurement& to_;
+};
 
 }  // namespace
+
+Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
+  Quality quality;
+  const ProcessFindings& processes = figures.findings.processes;
+  const AttemptTotals& totals = figures.totals;
+  const EngineFigures& engine = figures.engine;
+  const int64_t records_lost = figures.findings.attempts.records_lost;
+  quality.records_read = reading.records_read;
+  quality.records_malformed = reading.records_malformed;
+  quality.records_torn = reading.records_torn;
+  quality.records_unknown = reading.records_unknown;
+  quality.logs_left_out = reading.logs_left_out;
+  quality.logs_damaged = reading.logs_damaged;
+  quality.logs_missing = reading.logs_missing;
+  quality.records_dropped = processes.records_dropped;
+  quality.guards_misused = processes.guards_misused;
+  if (processes.records_of_unknown_cause == 0) {
+    quality.records_unwritten = processes.records_unwritten;
+    quality.values_outside_chunks = processes.values_outside_chunks;
+  }
+  quality.tasks_left_out = processes.tasks_left_out;
+  quality.lost_samples = processes.lost_samples;
+  quality.summed_chunks = figures.findings.sums.chunks;
+  quality.sections_dropped = figures.findings.omissions.section_paths;
+  if (processes.has_records()) {
+    quality.records_lost = records_lost;
+    quality.chunks_without_events = totals.counts.num_chunks - totals.events.count;
+  }
+  const auto in_state = [&processes](ProcessState state) {
+    return std::count_if(processes.processes.begin(), processes.processes.end(),
+                         [state](const ProcessRow& process) { return process.state == state; });
+  };
+  quality.processes_ended = in_state(ProcessState::kEnded);
+  quality.processes_running = in_state(ProcessState::kRunning);
+  quality.processes_lost = in_state(ProcessState::kLost);
+  quality.processes_unreported = in_state(ProcessState::kUnreported);
+  quality.tasks_read = figures.findings.tasks.rows.size();
+  if (!figures.findings.tasks.empty()) {
+    quality.chunks_joined_to_tasks = engine.join.chunks_joined;
+    quality.chunks_unjoined = engine.join.chunks_unjoined;
+    if (figures.findings.sums.chunks == 0) quality.tasks_without_chunk = engine.join.tasks_without_chunk;
+  }
+  if (engine.fine_coverage.has_value()) quality.fine_metrics_coverage = engine.fine_coverage->share;
+  if (engine.has_scheduler) {
+    if (!IsLogAlone(figures)) quality.workers_unseen = engine.workers_unseen;
+    quality.records_lost_bytes = engine.lost_bytes;
+  }
+  if (const std::optional<int64_t>& cost_ns = figures.findings.allocations.cost_ns; cost_ns.has_value()) {
+    quality.allocations_cost_s = SecondsOf(*cost_ns);
+  }
+  quality.event_coverage = EventCoverage(figures);
+  if (processes.clock_step_ns.has_value()) quality.clock_step_max_s = SecondsOf(*processes.clock_step_ns);
+  if (processes.sampling_gap_ns.has_value()) quality.sampling_gap_max_s = SecondsOf(*processes.sampling_gap_ns);
+  if (figures.tree.has_value()) {
+    if (figures.tree->samples > 1) {
+      quality.sampling_gap_max_s =
+          std::max(quality.sampling_gap_max_s.value_or(0), figures.tree->sampling_gap_max_seconds);
+    }
+    quality.tree_cpu_sampled = figures.tree->totals.tree_cpu_sampled;
+    quality.processes_left_running = figures.tree->totals.processes_left_running;
+  }
+  quality.warnings = std::move(reading.warnings);
+  WarnOfDrops(processes, quality.warnings);
+  WarnOfSums(figures, quality.warnings);
+  if (records_lost > 0) {
+    quality.warnings.push_back(fmt::format(
+        "the {} of {} that ended {} lost, so sums are too low: recording was off, the disk had no room, or "
+        "the log is damaged",
+        records_lost == 1 ? "record" : "records",
+        records_lost == 1 ? "one chunk" : fmt::format("{} chunks", records_lost), records_lost == 1 ? "is" : "are"));
+  }
+  WarnOfOmissions(figures, quality.warnings);
+  WarnOfPartialSums(figures, quality.warnings);
+  for (const ProcessRow& process : processes.processes) {
+    if (!process.clock_offset_ns.has_value()) continue;
+    const double offset = std::abs(SecondsOf(*process.clock_offset_ns));
+    quality.clock_offset_max_s = std::max(quality.clock_offset_max_s.value_or(0), offset);
+  }
+  WarnOfTimes(figures, quality, quality.warnings);
+  WarnOfEngine(figures, quality.warnings);
+  for (std::string& line :
+       CompareSources(figures.chosen, totals, figures.bytes_read_chunks(), figures.coffea, figures.by_dataset)) {
+    quality.warnings.push_back(std::move(line));
+  }
+  return quality;
+}
 
 Measurement Assemble(RunFigures figures, Quality quality, const std::vector<EntryRange>& straggler_ranges,
                      const RunProvenance& provenance) {

@@ -8,10 +8,25 @@
 #include <vector>
 
 #include "collector/measurement/measurement.h"
-#include "collector/metrics/entry_ranges.h"
+#include "collector/measurement/run_facts.h"
+#include "collector/metrics/read_records.h"
 #include "collector/metrics/run_figures.h"
 
 namespace crema {
+
+/// What reading the sources came to; kept apart from the figures, which know no files.
+struct ReadingQuality {
+  int64_t records_read = 0;
+  int64_t records_malformed = 0;
+  int64_t records_torn = 0;
+  int64_t records_unknown = 0;
+  int64_t logs_left_out = 0;  ///< whole
+  int64_t logs_damaged = 0;   ///< not read to their end
+  int64_t logs_missing = 0;   ///< gone since their measurement was made
+  std::vector<std::string> warnings;
+};
+
+Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading);
 
 /// Where a measurement comes from.
 struct RunProvenance {

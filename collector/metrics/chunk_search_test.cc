@@ -1,6 +1,5 @@
-#include "collector/metrics/chunk_search.h"
-
 #include "collector/metrics/measure_fixture.h"
+#include "collector/metrics/read_records.h"
 
 namespace crema {
 namespace {

@@ -14,8 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "collector/metrics/engine/engine_metrics.h"
-#include "collector/metrics/engine/gil_contention.h"
-#include "collector/metrics/engine/task_cores.h"
+#include "collector/metrics/engine/task_join.h"
 #include "collector/metrics/statistics/known_sum.h"
 
 namespace crema {
@@ -100,6 +99,14 @@ std::optional<double> ShareOfTasksBlocked(const MetricSet& metrics) {
   return of_processor.has_value() ? of_processor : share("cpu_time_seconds", "io_time_seconds");
 }
 
+std::string_view WhyChunksOfTasksAreUnknown(const RunFigures& figures) {
+  const AttemptFindings& attempts = figures.findings.attempts;
+  if (!figures.findings.processes.has_records()) return "there are no records";
+  if (!attempts.summed.empty()) return "chunks were summed: of which tasks they were is not known";
+  if (attempts.counts.num_unrecorded_attempts > 0) return "records of ended chunks are missing";
+  return figures.engine.join.chunks_unjoined > 0 ? "of some chunks it is not known in which task they were" : "";
+}
+
 }  // namespace
 
 bool HasUnknownCores(const ProcessRow& process) { return process.is_job && !process.declared_threads.has_value(); }
@@ -115,6 +122,7 @@ void ForgetUnknownCores(RunFigures& figures) {
 
 std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const TaskOfProcess& task_of_process,
                                         RunFigures& figures) {
+  std::vector<std::string>& complaints = figures.engine.complaints;
   const size_t recorded = figures.findings.processes.processes.size();
   const bool has_records = figures.findings.processes.has_records();
   std::vector<ClusterWorker> workers = MatchWorkers(clusters, figures.findings.processes);
@@ -133,10 +141,8 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const Task
     if (worker.process < recorded || with_tasks.count(worker.process) > 0) continue;
     ++figures.engine.workers_unseen;
     process.is_unrecorded = process.is_job || (figures.engine.tells_tasks && !has_records);
-    if (!worker.fact->failure.empty()) {
-      figures.engine.complaints.push_back(
-          fmt::format("{} records nothing: {}", worker.fact->address, worker.fact->failure));
-    }
+    const ClusterWorkerFact& fact = *worker.fact;
+    if (!fact.failure.empty()) complaints.push_back(fmt::format("{} records nothing: {}", fact.address, fact.failure));
   }
   constexpr int64_t kLongAgo = int64_t{86'400} * 1'000'000'000;
   struct Heard {
@@ -156,9 +162,9 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const Task
     heard.last_ns = std::max({heard.last_ns, cluster.last_ns, cluster.seen_ns});
     heard.has_end &= cluster.closed || !(traits.numbers_jobs || !traits.task_processes.empty());
     for (const auto& [log, bytes] : cluster.lost_bytes) figures.engine.lost_bytes += bytes;
-    for (const std::string& complaint : cluster.complaints) figures.engine.complaints.push_back(complaint);
+    complaints.insert(complaints.end(), cluster.complaints.begin(), cluster.complaints.end());
     for (const auto& [worker, why] : cluster.silent) {
-      figures.engine.complaints.push_back(fmt::format("{} did not send its last records: {}", worker, why));
+      complaints.push_back(fmt::format("{} did not send its last records: {}", worker, why));
     }
   }
   for (const auto& [log, heard] : logs) {
@@ -168,28 +174,15 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const Task
   }
   const std::map<uint32_t, RunWindow> lives = LivesOfTasks(task_of_process, figures.findings.processes.processes);
   if (const int64_t left_out = AddClusterTasks(clusters, workers, lives, &figures.findings.tasks); left_out > 0) {
-    figures.engine.complaints.push_back(fmt::format("{} {}s ran on workers that no log mentions; they were left out",
-                                                    left_out, figures.engine.traits.task));
+    complaints.push_back(fmt::format("{} {}s ran on workers that no log mentions; they were left out", left_out,
+                                     figures.engine.traits.task));
   }
   for (const auto& [why, jobs] : figures.engine.never_began) {
-    figures.engine.complaints.push_back(
-        fmt::format("{} never began: {}", jobs == 1 ? "1 job" : fmt::format("{} jobs", jobs), why));
+    complaints.push_back(fmt::format("{} never began: {}", jobs == 1 ? "1 job" : fmt::format("{} jobs", jobs), why));
   }
-  FoldAlike(&figures.engine.complaints);
+  FoldAlike(&complaints);
   return workers;
 }
-
-namespace {
-
-std::string_view WhyChunksOfTasksAreUnknown(const RunFigures& figures) {
-  const AttemptFindings& attempts = figures.findings.attempts;
-  if (!figures.findings.processes.has_records()) return "there are no records";
-  if (!attempts.summed.empty()) return "chunks were summed: of which tasks they were is not known";
-  if (attempts.counts.num_unrecorded_attempts > 0) return "records of ended chunks are missing";
-  return figures.engine.join.chunks_unjoined > 0 ? "of some chunks it is not known in which task they were" : "";
-}
-
-}  // namespace
 
 void SetEngine(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers, RunFigures& figures) {
   const RunWindow& window = figures.bounds.window;

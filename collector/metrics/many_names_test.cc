@@ -14,7 +14,6 @@
 
 #include "collector/measurement/measurement_json.h"
 #include "collector/metrics/assemble.h"
-#include "collector/metrics/quality.h"
 #include "collector/metrics/record_accumulator.h"
 #include "collector/metrics/run_figures.h"
 #include "nlohmann/json.hpp"

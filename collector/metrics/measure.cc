@@ -6,32 +6,36 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <system_error>
-#include <tuple>
 #include <utility>
 
 #include "absl/time/clock.h"
 #include "collector/metrics/assemble.h"
-#include "collector/metrics/coffea/coffea_accumulator.h"
-#include "collector/metrics/contents/function_names.h"
-#include "collector/metrics/engine/batch_clocks.h"
-#include "collector/metrics/entry_ranges.h"
-#include "collector/metrics/memory/row_spill.h"
-#include "collector/metrics/quality.h"
+#include "collector/metrics/coffea/run_totals.h"
+#include "collector/metrics/contents/sampled_tables.h"
+#include "collector/metrics/engine/task_processes.h"
+#include "collector/metrics/memory/row_memory.h"
 #include "collector/metrics/read_records.h"
 #include "collector/metrics/run_figures.h"
 #include "collector/metrics/side_by_side.h"
-#include "collector/metrics/spell_sections.h"
 #include "collector/output/output_directory.h"
 #include "collector/sources/coffea_report.h"
 #include "collector/sources/prmon/prmon_reader.h"
-#include "collector/sources/process_tree/cgroup_limits.h"
-#include "collector/sources/process_tree/tree_log_reader.h"
+#include "collector/sources/process_tree/allocated_cores.h"
+#include "collector/sources/process_tree/tree_log.h"
 #include "collector/sources/record_log.h"
 
 namespace crema {
 namespace {
+
+/// Of a log beside the record logs, which names its counts so.
+template <class Reading>
+void Take(const Reading& reading, ReadingQuality& quality) {
+  quality.records_malformed += reading.malformed;
+  quality.records_torn += reading.torn;
+  quality.records_unknown += reading.unknown;
+  quality.warnings.insert(quality.warnings.end(), reading.problems.begin(), reading.problems.end());
+}
 
 struct Trees {
   TreeAccumulator accumulator;
@@ -49,10 +53,7 @@ absl::StatusOr<Trees> ReadTrees(const RecordLogs& logs, const MeasureOptions& op
       ++trees.quality.logs_left_out;
       continue;
     }
-    trees.quality.records_malformed += reading->malformed;
-    trees.quality.records_torn += reading->torn;
-    trees.quality.records_unknown += reading->unknown;
-    for (const std::string& problem : reading->problems) trees.quality.warnings.push_back(problem);
+    Take(*reading, trees.quality);
     trees.accumulator.Add(std::move(reading->run));
   }
   if (logs.logs.empty() && trees.accumulator.empty() && !readings.empty()) {
@@ -196,10 +197,7 @@ Clusters ReadClusters(const RecordLogs& logs) {
       ++clusters.quality.logs_left_out;
       continue;
     }
-    clusters.quality.records_malformed += reading->malformed;
-    clusters.quality.records_torn += reading->torn;
-    clusters.quality.records_unknown += reading->unknown;
-    for (std::string& problem : reading->problems) clusters.quality.warnings.push_back(std::move(problem));
+    Take(*reading, clusters.quality);
     for (ClusterFact& cluster : reading->clusters) {
       cluster.log = log.path;
       ForgetWhatWasFound(logs.logs, log.path, cluster);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "collector/metrics/measured_run.h"
+#include "collector/metrics/measurement_directory.h"
 
 namespace crema {
 

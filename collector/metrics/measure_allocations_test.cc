@@ -2,7 +2,7 @@
 #include <string>
 
 #include "collector/metrics/measure_fixture.h"
-#include "collector/metrics/record_lines.h"
+#include "collector/metrics/record_lines_fixture.h"
 #include "gtest/gtest.h"
 
 namespace crema {

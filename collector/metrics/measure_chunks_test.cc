@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "collector/metrics/measure_fixture.h"
-#include "collector/metrics/record_lines.h"
+#include "collector/metrics/record_lines_fixture.h"
 
 namespace crema {
 namespace {

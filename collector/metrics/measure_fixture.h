@@ -11,7 +11,7 @@
 
 #include "collector/measurement/measurement_json.h"
 #include "collector/metrics/measure.h"
-#include "collector/metrics/record_lines.h"
+#include "collector/metrics/record_lines_fixture.h"
 
 namespace crema {
 

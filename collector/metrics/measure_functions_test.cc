@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "collector/metrics/contents/function_table.h"
+#include "collector/metrics/contents/sampled_tables.h"
 #include "collector/metrics/measure_fixture.h"
 #include "collector/metrics/record_accumulator.h"
-#include "collector/metrics/record_lines.h"
+#include "collector/metrics/record_lines_fixture.h"
 #include "gtest/gtest.h"
 
 namespace crema {

@@ -9,7 +9,7 @@
 
 #include "collector/measurement/catalog.h"
 #include "collector/metrics/measure_fixture.h"
-#include "collector/metrics/record_lines.h"
+#include "collector/metrics/record_lines_fixture.h"
 
 namespace crema {
 namespace {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "collector/metrics/measure_fixture.h"
-#include "collector/metrics/record_lines.h"
+#include "collector/metrics/record_lines_fixture.h"
 #include "gtest/gtest.h"
 
 namespace crema {

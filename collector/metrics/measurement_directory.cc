@@ -11,16 +11,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
-#include <utility>
 
 #include "collector/compression/compressed_name.h"
 #include "collector/measurement/measurement_json.h"
 #include "collector/output/output_directory.h"
-#include "collector/sources/log_life.h"
+#include "collector/sources/record_log.h"
 
 namespace crema {
 namespace {
@@ -117,13 +115,17 @@ absl::Status LinkLog(const fs::path& from, const fs::path& to) {
   return CopyWithTime(from, to);
 }
 
+// `stem` and `ending`, numbered in between where that is taken.
+std::string UniqueName(std::string_view stem, std::string_view ending, std::set<std::string>& taken) {
+  std::string name = fmt::format("{}{}", stem, ending);
+  for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}~{}{}", stem, i, ending);
+  return name;
+}
+
 // The name a log gets among others: its own, numbered where two of different directories share it.
 std::string UniqueName(const std::string& name, std::set<std::string>& taken) {
   const std::string_view kind = KindOfLog(name);
-  const std::string stem = name.substr(0, name.size() - kind.size());
-  std::string unique = name;
-  for (int i = 2; !taken.insert(unique).second; ++i) unique = fmt::format("{}~{}{}", stem, i, kind);
-  return unique;
+  return UniqueName(std::string_view(name).substr(0, name.size() - kind.size()), kind, taken);
 }
 
 // A log that grows is copied under a name that says so: once read from the copy, its process does not pass for lost.
@@ -153,9 +155,7 @@ std::string UniqueName(const CoffeaFile& file, std::set<std::string>& taken) {
     stem.resize(stem.size() - ending.size());
     break;
   }
-  std::string name = stem + suffix;
-  for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}~{}{}", stem, i, suffix);
-  return name;
+  return UniqueName(stem, suffix, taken);
 }
 
 // Files of Coffea are copied: unlike ended logs they belong to somebody, who may write them again.

@@ -3,13 +3,31 @@
 #define CREMA_COLLECTOR_METRICS_MEASUREMENT_DIRECTORY_H_
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "collector/metrics/measured_run.h"
+#include "collector/engines/engines.h"
+#include "collector/measurement/measurement.h"
+#include "collector/sources/coffea_report.h"
 
 namespace crema {
+
+struct MeasuredRun {
+  Measurement measurement;
+  /// What the file holds, where it was read from one: keys of a newer crema are in it, too.
+  std::string text;
+  /// The logs it was made from (`*.jsonl`, `*.tree.ndjson`), to be kept beside the document; empty when loaded.
+  std::vector<std::string> log_paths;
+  /// Logs of engines that have other names than those by which they are found again.
+  std::vector<EngineLog> engine_logs;
+  /// Coffea's files that it was made from, kept with the logs.
+  std::vector<CoffeaFile> coffea_files;
+  /// Whatever holds the logs as long as they may be kept: a directory that was made for them.
+  std::shared_ptr<void> holder;
+};
 
 class OutputDirectory;
 

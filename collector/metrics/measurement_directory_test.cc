@@ -15,7 +15,7 @@
 
 #include "collector/measurement/measurement_json.h"
 #include "collector/metrics/measure.h"
-#include "collector/metrics/record_lines.h"
+#include "collector/metrics/record_lines_fixture.h"
 #include "collector/output/output_directory.h"
 
 namespace crema {

@@ -13,10 +13,9 @@
 
 #include "collector/measurement/measurement_json.h"
 #include "collector/metrics/assemble.h"
-#include "collector/metrics/quality.h"
 #include "collector/metrics/read_records.h"
 #include "collector/metrics/record_accumulator.h"
-#include "collector/metrics/record_lines.h"
+#include "collector/metrics/record_lines_fixture.h"
 #include "collector/metrics/run_figures.h"
 #include "collector/records/record_parser.h"
 #include "collector/sources/record_log.h"

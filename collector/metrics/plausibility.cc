@@ -1,7 +1,6 @@
 #include "collector/metrics/plausibility.h"
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
 
 namespace crema {

@@ -3,41 +3,35 @@
 #include <algorithm>
 #include <atomic>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <numeric>
-#include <optional>
-#include <set>
-#include <string>
 #include <tuple>
 #include <utility>
 
+#include "collector/compression/decompressed_file.h"
+#include "collector/metrics/attempts/slow_spells.h"
 #include "collector/metrics/side_by_side.h"
-#include "collector/records/facts.h"
 #include "collector/records/seen_numbers.h"
-#include "collector/sources/log_life.h"
 #include "fmt/format.h"
 
 namespace crema {
 
 bool RecordWindow::Keeps(const Record& record) const {
-  const auto is_inside = [this](int64_t time_ns) { return time_ns >= start_ns && time_ns < stop_ns; };
+  const int64_t time_ns = TimeOf(record);
+  const bool is_inside = time_ns >= start_ns && time_ns < stop_ns;
   switch (record.type) {
     case RecordType::kBegin:
-      return is_inside(record.begin.time_ns);
     case RecordType::kChunk:
-      return is_inside(record.chunk.start_ns);
     case RecordType::kTask:
-      return is_inside(record.task.start_ns);
     case RecordType::kSpan:
-      return is_inside(record.span.start_ns);
+      return is_inside;
     case RecordType::kSums:
-      return is_inside(record.sums.first_start_ns) && record.sums.last_stop_ns <= stop_ns;
+      return is_inside && record.sums.last_stop_ns <= stop_ns;
     case RecordType::kFine:
-      return record.fine.time_ns >= start_ns && record.fine.time_ns <= flushed_ns;
     case RecordType::kStacks:
-      return record.stacks.time_ns >= start_ns && record.stacks.time_ns <= flushed_ns;
     case RecordType::kGpu:
-      return record.gpu.time_ns >= start_ns && record.gpu.time_ns <= flushed_ns;
+      return time_ns >= start_ns && time_ns <= flushed_ns;
     case RecordType::kAllocations:
       return false;  // it says what the process allocated since it began, perhaps before this run
     default:
@@ -258,6 +252,148 @@ void Join(LogInParts& log, const ReadRecordsOptions& options, std::vector<ChunkS
   records.reading.Add(reading);
 }
 
+using Process = std::tuple<std::string, std::string, int64_t, int64_t>;  // run, host, pid, start
+using Chunk = std::pair<int64_t, int64_t>;                               // start, number
+using WantedChunks = std::map<Chunk, size_t>;                            // index in the list
+
+template <class P>
+Process ProcessOf(const P& process) {
+  return Process(process.run_id, process.host, process.pid, process.start_ns);
+}
+
+class ChunkSearch {
+ public:
+  ChunkSearch(const RecordFindings& findings, const std::vector<size_t>& attempts,
+              const std::function<void(size_t, const ChunkFact&)>& visit)
+      : visit_(visit) {
+    for (size_t i = 0; i < attempts.size(); ++i) {
+      const AttemptRow& attempt = findings.attempts.rows[attempts[i]];
+      const ProcessRow& process = findings.processes.processes[attempt.recording_process()];
+      // The record has the time of its own clock.
+      const int64_t start_ns = attempt.start_ns - process.clock_offset_ns.value_or(0);
+      wanted_[ProcessOf(process)][Chunk(start_ns, attempt.number)] = i;
+    }
+  }
+
+  /// Looks for chunks of the log's first process.
+  void Read(const RecordLog& log, const std::vector<ChunkStretch>& stretches) {
+    if (log.is_stream) return;
+    const auto chunks = wanted_.find(ProcessOf(log));
+    if (chunks == wanted_.end()) return;
+    std::vector<LogPart> parts;
+    for (size_t k = 0; k < stretches.size(); ++k) {
+      const ChunkStretch& stretch = stretches[k];
+      const auto first = chunks->second.lower_bound(Chunk(stretch.first_start_ns, 0));
+      if (first == chunks->second.end() || first->first.first > stretch.last_start_ns) continue;
+      LogPart part{stretch.offset};
+      if (k + 1 < stretches.size()) part.end = stretches[k + 1].offset;
+      parts.push_back(part);
+    }
+    // To come to a part of a compressed log, all before it is read.
+    if (parts.size() > 1 && IsCompressed(log.path)) parts = {LogPart{parts.front().begin, parts.back().end}};
+    for (const LogPart& part : parts) {
+      ReadLogPart(log, part, false, [&](const Record& record) { Take(record, chunks->second); });
+    }
+  }
+
+  /// Looks for chunks of the processes that follow in the log.
+  void ReadWhole(const RecordLog& log) {
+    if (log.is_stream) return;
+    const WantedChunks none;
+    const WantedChunks* chunks = &none;
+    ReadLogPart(log, LogPart{}, false, [&](const Record& record) {
+      if (record.type == RecordType::kProcess) {
+        const auto found = wanted_.find(ProcessOf(record.process));
+        chunks = found == wanted_.end() ? &none : &found->second;
+      }
+      Take(record, *chunks);
+    });
+  }
+
+  /// Whether a wanted process is the first one of no log.
+  bool HasLaterProcesses(const std::vector<RecordLog>& logs) const {
+    std::set<Process> first;
+    for (const RecordLog& log : logs) {
+      Process process = ProcessOf(log);
+      if (wanted_.count(process) > 0) first.insert(std::move(process));
+    }
+    return first.size() < wanted_.size();
+  }
+
+ private:
+  void Take(const Record& record, const WantedChunks& chunks) {
+    if (record.type != RecordType::kChunk) return;
+    const auto found = chunks.find(Chunk(record.chunk.start_ns, record.chunk.number));
+    if (found != chunks.end()) visit_(found->second, record.chunk);
+  }
+
+  std::map<Process, WantedChunks> wanted_;
+  const std::function<void(size_t, const ChunkFact&)>& visit_;
+};
+
+/// Whatever a section takes in usual chunks, it is not more than the whole chunk should.
+std::string SlowSection(const ChunkFact& chunk, double predicted_seconds) {
+  const double predicted_ns = 1e9 * predicted_seconds;
+  const double excess_ns = static_cast<double>(chunk.duration_ns()) - predicted_ns;
+  for (const SectionFact& section : chunk.sections) {
+    const double beyond_ns = static_cast<double>(section.self_ns) - predicted_ns;
+    if (!section.helper && 2 * beyond_ns > excess_ns) return std::string(section.path);
+  }
+  return "";
+}
+
+constexpr double kMostOfExcess = 0.5;  // less of it, and no one section was slow
+
+/// What chunks of one dataset took.
+struct TimeBySection {
+  double whole_ns = 0;
+  std::map<std::string, double> self_ns;
+
+  void Add(const ChunkFact& chunk) {
+    whole_ns += static_cast<double>(chunk.duration_ns());
+    for (const SectionFact& section : chunk.sections) {
+      if (!section.helper) self_ns[std::string(section.path)] += static_cast<double>(section.self_ns);
+    }
+  }
+};
+
+using TimeByDataset = std::map<uint32_t, TimeBySection>;
+
+TimeByDataset ReadSample(const std::vector<SampledAttempt>& sample, const RecordFindings& findings,
+                         const SearchedLogs& logs, std::map<uint32_t, double>* predicted_ns) {
+  std::vector<size_t> attempts;
+  attempts.reserve(sample.size());
+  for (const SampledAttempt& one : sample) attempts.push_back(one.attempt);
+  TimeByDataset times;
+  FindChunks(findings, attempts, logs, [&](size_t i, const ChunkFact& chunk) {
+    times[sample[i].dataset].Add(chunk);
+    (*predicted_ns)[sample[i].dataset] += static_cast<double>(sample[i].predicted_ns);
+  });
+  return times;
+}
+
+std::string SlowSection(const SpellSample& sample, const RecordFindings& findings, const SearchedLogs& logs) {
+  std::map<uint32_t, double> predicted_ns;
+  std::map<uint32_t, double> unused;
+  const TimeByDataset inside = ReadSample(sample.inside, findings, logs, &predicted_ns);
+  TimeByDataset elsewhere = ReadSample(sample.elsewhere, findings, logs, &unused);
+  double all_excess_ns = 0;
+  std::map<std::string, double> excess_ns;
+  for (const auto& [dataset, times] : inside) {
+    const TimeBySection& usual = elsewhere[dataset];
+    if (usual.whole_ns <= 0) continue;
+    all_excess_ns += times.whole_ns - predicted_ns[dataset];
+    for (const auto& [path, self_ns] : times.self_ns) excess_ns[path] += self_ns;
+    for (const auto& [path, self_ns] : usual.self_ns) {
+      excess_ns[path] -= self_ns / usual.whole_ns * predicted_ns[dataset];
+    }
+  }
+  for (const auto& [path, of_path] : excess_ns) {
+    if (all_excess_ns > 0 && of_path > kMostOfExcess * all_excess_ns) return path;
+  }
+  return "";
+}
+
 }  // namespace
 
 RecordsRead ReadRecords(const std::vector<RecordLog>& logs, const ReadRecordsOptions& options) {
@@ -296,6 +432,42 @@ RecordsRead ReadRecords(const std::vector<RecordLog>& logs, const ReadRecordsOpt
   records.stretches.resize(logs.size());
   for (size_t i = 0; i < logs.size(); ++i) Join(in_parts[i], options, records.stretches[i], records);
   return records;
+}
+
+void FindChunks(const RecordFindings& findings, const std::vector<size_t>& attempts, const SearchedLogs& where,
+                const std::function<void(size_t, const ChunkFact&)>& visit) {
+  if (attempts.empty()) return;
+  ChunkSearch search(findings, attempts, visit);
+  // Logs put together by hand hold several processes; nothing says which log the later ones stand in.
+  const bool everywhere = search.HasLaterProcesses(where.logs);
+  for (size_t i = 0; i < where.logs.size(); ++i) {
+    if (everywhere) {
+      search.ReadWhole(where.logs[i]);
+    } else {
+      search.Read(where.logs[i], where.stretches[i]);
+    }
+  }
+}
+
+std::vector<EntryRange> FindEntryRanges(const RunFigures& figures, const SearchedLogs& logs) {
+  std::vector<size_t> attempts;
+  for (const Straggler& straggler : figures.stragglers.stragglers) {
+    if (attempts.size() == kMaxStragglerRows) break;
+    attempts.push_back(straggler.attempt);
+  }
+  std::vector<EntryRange> ranges(attempts.size());
+  FindChunks(figures.findings, attempts, logs, [&](size_t i, const ChunkFact& chunk) {
+    ranges[i] = {chunk.input.entry_start, chunk.input.entry_stop,
+                 SlowSection(chunk, figures.stragglers.stragglers[i].predicted_seconds)};
+  });
+  return ranges;
+}
+
+void NameSpellSections(const SearchedLogs& logs, RunFigures* figures) {
+  for (NamedSpell& named : figures->slow_spells) {
+    if (!named.sample.inside.empty()) named.section = SlowSection(named.sample, figures->findings, logs);
+    named.sample = SpellSample();
+  }
 }
 
 }  // namespace crema

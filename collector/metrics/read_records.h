@@ -4,14 +4,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "collector/metrics/record_accumulator.h"
+#include "collector/metrics/run_figures.h"
+#include "collector/records/facts.h"
 #include "collector/sources/record_log.h"
-#include "collector/sources/record_log_parts.h"
 
 namespace crema {
 
@@ -49,6 +51,37 @@ struct RecordsRead {
 
 /// Neither the number of threads nor the size of parts changes what is found.
 RecordsRead ReadRecords(const std::vector<RecordLog>& logs, const ReadRecordsOptions& options);
+
+/// The logs of a run; `stretches` by log, as `ReadRecords` noted them.
+struct SearchedLogs {
+  const std::vector<RecordLog>& logs;
+  const std::vector<std::vector<ChunkStretch>>& stretches;
+};
+
+/// Finds a few chunks again, because attempts do not keep all that their records told: millions of them leave no room.
+/// Calls `visit(i, chunk)` for the record of the i-th of the `attempts` (indices of the findings' rows), in the order
+/// of the logs; not for those that stand in a stream. Only those stretches of a log are read in which a chunk that
+/// began when one of them did may stand.
+void FindChunks(const RecordFindings& findings, const std::vector<size_t>& attempts, const SearchedLogs& where,
+                const std::function<void(size_t, const ChunkFact&)>& visit);
+
+/// What attempts do not keep.
+struct EntryRange {
+  std::optional<int64_t> start;
+  std::optional<int64_t> stop;
+  std::string slow_section;  ///< docs/metrics.md, `stragglers.section`; empty: none
+};
+
+/// Rows listed in the document; the count is in the metrics.
+inline constexpr size_t kMaxStragglerRows = 1000;
+
+/// Of the first `kMaxStragglerRows` stragglers, by their index.
+std::vector<EntryRange> FindEntryRanges(const RunFigures& figures, const SearchedLogs& logs);
+
+/// Sets `section` of the spells that have a sample: the one whose own time took half or more of what the spell's chunks
+/// took beyond the usual. The usual is the share that the section has in chunks of the same datasets elsewhere.
+/// Sections of helpers do not count: their time is beside the chunk's. Reads the records of the samples again.
+void NameSpellSections(const SearchedLogs& logs, RunFigures* figures);
 
 }  // namespace crema
 

@@ -2,40 +2,25 @@
 
 #include <utility>
 
-#include "collector/metrics/attempts/row_of_chunk.h"
+#include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/statistics/known_sum.h"
 
 namespace crema {
 
-void RecordAccumulator::Add(const LogRef& log, const ChunkFact& chunk) {
-  processes_.SawAlive(log, chunk.stop_ns);
+template <class Fact>
+void RecordAccumulator::AddEnded(const LogRef& log, const Fact& fact) {
   processes_.SawChunk(log);
-  if (const auto lanes = LanesPeakOf(chunk)) processes_.SawLanes(log, *lanes);
-  processes_.SawPeak(log, chunk.rss_peak_bytes);
-  attempts_.Add(log, chunk);
-  sections_.Add(chunk);
-  memory_sections_.Add(chunk);
-  custom_metrics_.Add(chunk);
-  cuts_.Add(log, chunk);
-  activities_.Add(log, chunk);
-  requests_.Add(chunk);
-  waits_.Add(chunk.input.dataset, chunk.waits);
-  files_.Add(chunk);
-}
-
-void RecordAccumulator::Add(const LogRef& log, const SumsFact& sums) {
-  processes_.SawChunk(log);
-  if (const auto lanes = LanesPeakOf(sums)) processes_.SawLanes(log, *lanes);
-  processes_.SawPeak(log, sums.rss_peak_bytes);
-  attempts_.Add(log, sums);
-  sections_.Add(sums);
-  memory_sections_.Add(sums);
-  custom_metrics_.Add(sums);
-  cuts_.Add(sums);
-  activities_.Add(log, sums);
-  requests_.Add(sums);
-  waits_.Add(sums.input.dataset, sums.waits);
-  files_.Add(sums);
+  if (const auto lanes = LanesPeakOf(fact)) processes_.SawLanes(log, *lanes);
+  processes_.SawPeak(log, fact.rss_peak_bytes);
+  attempts_.Add(log, fact);
+  sections_.Add(fact);
+  memory_sections_.Add(fact);
+  custom_metrics_.Add(fact);
+  cuts_.Add(log, fact);
+  activities_.Add(log, fact);
+  requests_.Add(fact);
+  waits_.Add(fact.input.dataset, fact.waits);
+  files_.Add(fact);
 }
 
 void RecordAccumulator::Add(const LogRef& log, const Record& record) {
@@ -47,7 +32,8 @@ void RecordAccumulator::Add(const LogRef& log, const Record& record) {
       attempts_.Add(log, record.begin);
       break;
     case RecordType::kChunk:
-      Add(log, record.chunk);
+      processes_.SawAlive(log, record.chunk.stop_ns);
+      AddEnded(log, record.chunk);
       break;
     case RecordType::kSums:
       processes_.SawAlive(log, record.sums.time_ns);
@@ -124,7 +110,7 @@ void RecordAccumulator::Merge(RecordAccumulator other) {
 
 RecordFindings RecordAccumulator::Finalize() && {
   RecordFindings findings;
-  findings.sums = sums_.Finalize([this](const LogRef& log, const SumsFact& sums) { Add(log, sums); });
+  findings.sums = sums_.Finalize([this](const LogRef& log, const SumsFact& sums) { AddEnded(log, sums); });
   std::vector<AttemptKey> results;
   findings.processes = processes_.Finalize();
   findings.attempts =

@@ -7,23 +7,15 @@
 #include <vector>
 
 #include "collector/metrics/attempts/attempt_table.h"
-#include "collector/metrics/attempts/file_table.h"
-#include "collector/metrics/attempts/sums_table.h"
 #include "collector/metrics/contents/activity_table.h"
-#include "collector/metrics/contents/allocation_table.h"
 #include "collector/metrics/contents/custom_metric_table.h"
 #include "collector/metrics/contents/cut_table.h"
-#include "collector/metrics/contents/function_table.h"
-#include "collector/metrics/contents/gpu_table.h"
-#include "collector/metrics/contents/memory_section_table.h"
-#include "collector/metrics/contents/process_metrics.h"
-#include "collector/metrics/contents/request_table.h"
+#include "collector/metrics/contents/loaded_counters.h"
+#include "collector/metrics/contents/recorded_tables.h"
+#include "collector/metrics/contents/sampled_tables.h"
 #include "collector/metrics/contents/section_table.h"
-#include "collector/metrics/contents/span_table.h"
 #include "collector/metrics/contents/task_sums_table.h"
-#include "collector/metrics/contents/wait_table.h"
-#include "collector/metrics/engine/fine_table.h"
-#include "collector/metrics/engine/task_table.h"
+#include "collector/metrics/engine/task_join.h"
 #include "collector/metrics/workers/process_table.h"
 #include "collector/records/facts.h"
 
@@ -90,9 +82,9 @@ class RecordAccumulator {
   RecordFindings Finalize() &&;
 
  private:
-  void Add(const LogRef& log, const ChunkFact& chunk);
-  /// The last word on what chunks without a line came to: it enters the same tables as they would have.
-  void Add(const LogRef& log, const SumsFact& sums);
+  /// A chunk, or the last word on what chunks without a line came to: it enters the same tables as they would have.
+  template <class Fact>
+  void AddEnded(const LogRef& log, const Fact& fact);
 
   ProcessTable processes_;
   AttemptTable attempts_;

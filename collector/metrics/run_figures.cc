@@ -1,26 +1,511 @@
 #include "collector/metrics/run_figures.h"
 
+#include <absl/container/flat_hash_set.h>
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <functional>
 #include <utility>
 
 #include "collector/measurement/catalog.h"
-#include "collector/metrics/attempt_analyses.h"
-#include "collector/metrics/contents/wait_table.h"
-#include "collector/metrics/engine/cluster_timelines.h"
-#include "collector/metrics/engine/engine_metrics.h"
-#include "collector/metrics/engine/missing_logs.h"
-#include "collector/metrics/engine/task_cores.h"
-#include "collector/metrics/engine/task_phases.h"
+#include "collector/metrics/attempts/rss_slope.h"
+#include "collector/metrics/contents/custom_metric_table.h"
+#include "collector/metrics/contents/sampled_tables.h"
 #include "collector/metrics/engine/task_processes.h"
 #include "collector/metrics/engine_figures.h"
 #include "collector/metrics/plausibility.h"
-#include "collector/metrics/run_metrics.h"
-#include "collector/metrics/tree/tree_timelines.h"
-#include "collector/metrics/workers/process_ends.h"
-#include "collector/metrics/workers/worker_steps.h"
+#include "collector/metrics/statistics/bounded_names.h"
+#include "collector/metrics/statistics/known_sum.h"
 
 namespace crema {
 namespace {
+
+// The keys of docs/metrics.md, "The run" and "Efficiency", and those that come from well-known metrics.
+
+// Each sets what is measured and leaves the other keys as they are: null with their usual reasons (`SetAllNull`).
+
+template <class T>
+void SetIfKnown(std::string_view key, const std::optional<T>& value, MetricSet* metrics) {
+  if (value.has_value()) metrics->Set(key, MetricValue(*value));
+}
+
+/// Sets part / whole x factor. A part that is not known leaves the key as it is, null with its usual reason; a whole
+/// that is not known, or not positive, is the reason itself. `whole_key` names it in the reason.
+void SetRatio(std::string_view key, const std::optional<double>& part, std::string_view whole_key,
+              const std::optional<double>& whole, double factor, MetricSet* metrics) {
+  const std::optional<double> ratio = Ratio(part, whole);
+  if (ratio.has_value()) {
+    metrics->Set(key, MetricValue(*ratio * factor));
+  } else if (part.has_value() && whole.has_value()) {
+    metrics->SetNull(key, fmt::format("{} is zero", whole_key));
+  } else if (part.has_value()) {
+    const std::string_view reason = metrics->Reason(whole_key);
+    metrics->SetNull(key, reason.empty() ? fmt::format("{} is not known", whole_key)
+                                         : fmt::format("{} is not known: {}", whole_key, reason));
+  }
+}
+
+/// The same of two keys that are set.
+void SetRatioOfKeys(std::string_view key, std::string_view part_key, std::string_view whole_key, double factor,
+                    MetricSet* metrics) {
+  SetRatio(key, metrics->Number(part_key), whole_key, metrics->Number(whole_key), factor, metrics);
+}
+
+void SetCounts(const AttemptCounts& counts, MetricSet* metrics) {
+  metrics->Set("num_attempts", counts.num_attempts);
+  metrics->Set("num_failed_attempts", counts.num_failed_attempts);
+  metrics->Set("num_lost_attempts", counts.num_lost_attempts);
+  // A summed attempt may be at the same chunk as another.
+  const auto set_of_chunks = [&](std::string_view key, int64_t count, bool is_known) {
+    metrics->Set(key, count);
+    if (counts.num_summed_attempts > 0 && !is_known) {
+      metrics->SetNull(key, "chunks were summed: which of them were attempted more than once is not known");
+    }
+  };
+  const bool none_in_vain = counts.num_failed_attempts + counts.num_lost_attempts + counts.num_open_attempts +
+                                counts.num_unrecorded_attempts ==
+                            0;
+  set_of_chunks("num_retried_chunks", counts.num_retried_chunks, none_in_vain);
+  set_of_chunks("num_recomputed_chunks", counts.num_recomputed_chunks, false);
+  set_of_chunks("num_unfinished_chunks", counts.num_unfinished_chunks, none_in_vain);
+}
+
+void SetColumns(const FileFindings& files, const CoffeaFigures& coffea, MetricSet* metrics) {
+  if (coffea.has_columns || files.columns_known) {
+    const std::vector<std::string>& columns = coffea.has_columns ? coffea.columns : files.columns;
+    metrics->Set("columns", columns);
+    metrics->Set("num_columns_read", static_cast<int64_t>(columns.size()));
+  }
+  SetIfKnown("branches_read_share", files.branches_read_share, metrics);
+  SetIfKnown("bytes_read_share", files.bytes_read_share, metrics);
+}
+
+/// A sum that no integer holds is said to be one.
+void SetSum(std::string_view key, const KnownSum& sum, MetricSet* metrics) {
+  SetIfKnown(key, sum.Integer(), metrics);
+  if (sum.IsTooLarge()) metrics->SetNull(key, "the sum is beyond 64 bits");
+}
+
+void SetAllocations(const AllocationFindings& found, MetricSet* metrics) {
+  for (const std::string_view key : {"allocations", "allocated_bytes", "live_bytes", "peak_live_bytes"}) {
+    if (!found.reason.empty()) metrics->SetNull(key, found.reason);
+  }
+  if (!found.all.has_value()) return;
+  metrics->Set("allocations", found.all->allocations);
+  metrics->Set("allocated_bytes", found.all->allocated_bytes);
+  SetIfKnown("live_bytes", found.all->live_bytes, metrics);
+  SetIfKnown("peak_live_bytes", found.all->peak_live_bytes, metrics);
+}
+
+void SetGpu(const GpuFindings& found, MetricSet* metrics) {
+  if (!found.all.has_value()) {
+    for (const std::string_view key :
+         {"gpu_seconds", "gpu_launches", "gpu_copy_seconds", "gpu_to_device_bytes", "gpu_from_device_bytes",
+          "gpu_busy_seconds", "gpu_wait_seconds", "gpu_wait_cpu_seconds"}) {
+      if (!found.reason.empty()) metrics->SetNull(key, found.reason);
+    }
+    return;
+  }
+  const auto seconds = [](int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; };
+  metrics->Set("gpu_seconds", seconds(found.all->kernel_ns));
+  metrics->Set("gpu_launches", found.all->launches);
+  metrics->Set("gpu_copy_seconds", seconds(found.all->copy_ns));
+  metrics->Set("gpu_to_device_bytes", found.all->to_device_bytes);
+  metrics->Set("gpu_from_device_bytes", found.all->from_device_bytes);
+  metrics->Set("gpu_busy_seconds", seconds(*found.busy_ns));
+  metrics->Set("gpu_wait_seconds", seconds(found.of_results->wait_ns));
+  if (found.of_results->wait_cpu_ns.has_value()) {
+    metrics->Set("gpu_wait_cpu_seconds", seconds(*found.of_results->wait_cpu_ns));
+  } else {
+    metrics->SetNull("gpu_wait_cpu_seconds", "CUPTI reads the clock on other threads than those that wait");
+  }
+}
+
+void SetBytes(const ByteSums& bytes, const RunTotals& chosen, const CoffeaFigures& coffea, MetricSet* metrics) {
+  const KnownSum read{bytes.read, bytes.with_read};
+  SetSum("bytes_read_chunks", read, metrics);
+  SetIfKnown("total_bytes_read_coffea", coffea.report.bytes, metrics);
+  if (!chosen.bytes_read.value.has_value()) SetSum("bytes_read_compressed", read, metrics);
+  SetIfKnown("bytes_read_compressed", chosen.bytes_read.value, metrics);
+  SetSum("bytes_read_uncompressed", {bytes.uncompressed, bytes.with_uncompressed}, metrics);
+  if (bytes.with_both > 0) {
+    SetRatio("compression_ratio", static_cast<double>(bytes.uncompressed_of_both), "the sum of their compressed bytes",
+             static_cast<double>(bytes.read_of_both), 1, metrics);
+  }
+  SetRatioOfKeys("overall_rate_gbps", "bytes_read_compressed", "wall_time", 8 / 1e9, metrics);
+  SetRatioOfKeys("overall_rate_mbs", "bytes_read_compressed", "wall_time", 1 / 1e6, metrics);
+}
+
+/// "The run", after the workers. `wall_time` in seconds; nullopt where the run has no bounds.
+void SetRunMetrics(const RecordFindings& findings, const AttemptTotals& totals, const RunTotals& chosen,
+                   const CoffeaFigures& coffea, std::optional<double> wall_time, MetricSet* metrics) {
+  SetIfKnown("wall_time", wall_time, metrics);
+  if (!wall_time.has_value() && coffea.reports > 0) {
+    metrics->SetNull("wall_time", "a Coffea report holds no times; give the run's bounds with --start and --stop");
+  }
+  SetIfKnown("busy_time", chosen.busy_time.value, metrics);
+  const bool has_lanes = totals.counts.num_attempts > 0;
+  SetIfKnown("lane_time", has_lanes ? totals.lane_ns.Seconds() : chosen.busy_time.value, metrics);
+  SetIfKnown("num_chunks", chosen.num_chunks.value, metrics);
+  if (!chosen.total_events.value.has_value()) SetSum("total_events", totals.events, metrics);
+  SetIfKnown("total_events", chosen.total_events.value, metrics);
+  if (findings.processes.has_records()) SetCounts(totals.counts, metrics);
+  SetIfKnown("chunk_cpu_time", totals.cpu_ns.Seconds(), metrics);
+  SetIfKnown("helper_cpu_time", totals.helper_cpu_ns.Seconds(), metrics);
+  SetIfKnown("system_cpu_time", totals.system_cpu_ns.Seconds(), metrics);
+  SetSum("minor_faults", totals.minor_faults, metrics);
+  SetSum("chunk_major_faults", totals.major_faults, metrics);
+  SetIfKnown("unannounced_cpu_time", totals.unannounced_cpu_ns.Seconds(), metrics);
+  SetIfKnown("children_cpu_time", totals.children_cpu_ns.Seconds(), metrics);
+  if (chosen.num_chunks.value.value_or(0) > 0) {
+    SetRatioOfKeys("busy_time_per_chunk", "busy_time", "num_chunks", 1, metrics);
+  }
+  if (totals.ended > 0) {
+    SetRatio("busy_time_per_attempt", totals.busy_ns.Seconds(), "num_attempts", static_cast<double>(totals.ended), 1,
+             metrics);
+  }
+  SetBytes(findings.attempts.bytes, chosen, coffea, metrics);
+  SetRatioOfKeys("event_rate_wall_khz", "total_events", "wall_time", 1 / 1e3, metrics);
+  SetRatioOfKeys("event_rate_agg_khz", "total_events", "busy_time", 1 / 1e3, metrics);
+  SetRatioOfKeys("event_rate_core_hz", "total_events", "core_seconds", 1, metrics);
+  SetRatioOfKeys("event_rate_core_khz", "total_events", "core_seconds", 1 / 1e3, metrics);
+  SetColumns(findings.files, coffea, metrics);
+  SetAllocations(findings.allocations, metrics);
+  SetGpu(findings.gpu, metrics);
+}
+
+/// "Workers and the process tree" of docs/metrics.md, without the process tree.
+void SetWorkerMetrics(const WorkerSteps& steps, MetricSet* metrics) {
+  if (!steps.avg_workers.has_value()) return;
+  SetIfKnown("avg_workers", steps.avg_workers, metrics);
+  metrics->Set("peak_workers", steps.peak_workers);
+  SetIfKnown("mean_sampled_workers", steps.mean_sampled_workers, metrics);
+  metrics->Set("core_seconds", steps.core_seconds);
+  SetIfKnown("total_cores", steps.total_cores, metrics);
+  const Number peak_cores = Number::Whole(steps.peak_cores);
+  metrics->Set("peak_cores", peak_cores.is_integer() ? MetricValue(peak_cores.integer()) : MetricValue(*peak_cores));
+  SetIfKnown("cores_per_worker", steps.cores_per_worker, metrics);
+  SetIfKnown("peak_memory_bytes", steps.peak_memory_bytes, metrics);
+  SetIfKnown("peak_total_memory_bytes", steps.peak_total_memory_bytes, metrics);
+  SetIfKnown("avg_memory_per_worker_bytes", steps.avg_memory_per_worker_bytes, metrics);
+  SetIfKnown("memory_utilization_avg", steps.memory_utilization_avg, metrics);
+  SetIfKnown("memory_utilization_min", steps.memory_utilization_min, metrics);
+  SetIfKnown("memory_utilization_max", steps.memory_utilization_max, metrics);
+  SetIfKnown("worker_cpu_utilization_avg", steps.worker_cpu_utilization_avg, metrics);
+}
+
+/// "Chunks, sections and reading", without the rates of reading.
+void SetChunkMetrics(const RecordFindings& findings, const AttemptTotals& totals, MetricSet* metrics) {
+  SetIfKnown("chunk_cpu_wait", totals.cpu_wait_ns.Seconds(), metrics);
+  SetIfKnown("lane_cpu_wait", totals.lane_cpu_wait_ns.Seconds(), metrics);
+  SetIfKnown("chunk_joined", totals.joined_ns.Seconds(), metrics);
+  SetIfKnown("chunk_blocked", totals.blocked_ns.Seconds(), metrics);
+  if (totals.busy_ns.sum > 0) {
+    metrics->Set("section_coverage",
+                 1 - static_cast<double>(findings.sections.other_self_ns) / static_cast<double>(totals.busy_ns.sum));
+  }
+}
+
+/// "Efficiency", after the others.
+void SetEfficiencyMetrics(const std::vector<ProcessRow>& processes, const AttemptTotals& totals, const Budget& budget,
+                          MetricSet* metrics) {
+  SetRatioOfKeys("event_rate_cpu_khz", "total_events", "chunk_cpu_time", 1 / 1e3, metrics);
+  SetRatioOfKeys("cpu_efficiency", "chunk_cpu_time", "core_seconds", 1, metrics);
+  // Without records, nobody knows when a core was occupied.
+  const bool has_lanes = totals.counts.num_attempts > 0;
+  const std::optional<double> occupied = has_lanes ? budget.occupied_core_seconds : metrics->Number("busy_time");
+  SetRatio("core_efficiency", occupied, "core_seconds", metrics->Number("core_seconds"), 1, metrics);
+  SetRatio("ideal_wall_time", occupied, "total_cores", metrics->Number("total_cores"), 1, metrics);
+  SetRatioOfKeys("speedup_factor", "lane_time", "wall_time", 1, metrics);
+  SetRatioOfKeys("cpu_speedup", "chunk_cpu_time", "wall_time", 1, metrics);
+  if (has_lanes) {
+    SetRatio("io_overhead_pct", totals.lane_blocked_ns.Seconds(), "lane_time", totals.lane_ns.Seconds(), 100, metrics);
+    SetRatio("io_overhead", totals.lane_blocked_ns.Seconds(), "lane_time", totals.lane_ns.Seconds(), 1, metrics);
+  }
+  KnownSum overhead_ns, read_calls, read_call_bytes;
+  std::map<std::string_view, std::optional<int64_t>> throttled_ns;  // by host: processes of one cgroup say the same
+  for (const ProcessRow& process : processes) {
+    overhead_ns.Add(process.overhead_ns);
+    read_calls.Add(process.counts.read_calls);
+    read_call_bytes.Add(process.counts.read_call_bytes);
+    throttled_ns[process.host] = std::max(throttled_ns[process.host], process.counts.throttled_ns);
+  }
+  SetSum("process_read_calls", read_calls, metrics);
+  SetSum("process_read_call_bytes", read_call_bytes, metrics);
+  KnownSum throttled;
+  for (const auto& [host, of_host_ns] : throttled_ns) throttled.Add(of_host_ns);
+  SetIfKnown("throttled_time", throttled.Seconds(), metrics);
+  SetRatio("instrumentation_overhead", overhead_ns.Seconds(), "lane_time", totals.lane_ns.Seconds(), 1, metrics);
+  if (!metrics->Number("core_seconds").has_value()) return;
+  SetIfKnown("balance", budget.balance, metrics);
+  SetIfKnown("tail_time", budget.tail_time, metrics);
+  if (!budget.tail_time.has_value() && totals.counts.num_summed_attempts > 0) {
+    metrics->SetNull("tail_time", "chunks were summed: when each of them was open is not known");
+  }
+  metrics->Set("oversubscribed_core_seconds", budget.oversubscribed_core_seconds);
+}
+
+/// The unit in which `TrackIo` and those who record these metrics themselves give them.
+std::string_view UnitOfReadMetric(std::string_view name) {
+  if (name == "read_calls") return "count";
+  const bool is_time = name == "read_wall" || name == "unzip_wall";
+  return is_time ? "s" : "B";
+}
+
+/// Rates and shares from the well-known read metrics (`crema::metric`), after the run.
+void SetReadMetrics(const std::vector<CustomMetricRow>& custom_metrics, MetricSet* metrics) {
+  const auto sum_of = [&](std::string_view name) -> std::optional<double> {
+    for (const CustomMetricRow& row : custom_metrics) {  // a user's metric of the same name may be in another unit
+      if (row.name != name || row.unit != UnitOfReadMetric(name)) continue;
+      const Number& failed = row.failed_sum;  // reading costs, whatever came of it
+      return failed.has_value() ? row.sum.value_or(0) + *failed : row.sum;
+    }
+    return std::nullopt;
+  };
+  const auto set = [&](std::string_view key, std::string_view part, std::string_view whole, double factor) {
+    SetRatio(key, sum_of(part), fmt::format("the metric {} ({})", whole, UnitOfReadMetric(whole)), sum_of(whole),
+             factor, metrics);
+  };
+  set("read_rate_mbs", "bytes_read", "read_wall", 1 / 1e6);
+  set("bytes_per_read", "bytes_read", "read_calls", 1);
+  set("read_overhead_share", "read_overhead_bytes", "bytes_read", 1);
+  set("decompression_rate_mbs", "unzip_bytes", "unzip_wall", 1 / 1e6);
+  SetRatio("decompression_share", sum_of("unzip_wall"), "lane_time", metrics->Number("lane_time"), 1, metrics);
+}
+
+/// The analyses that go through all attempts: on many chunks they take longer than anything but reading.
+/// What single metrics are made from.
+struct AttemptAnalyses {
+  std::array<std::vector<ChunkDistribution>, kDistributionPasses> distributions;
+  std::optional<RssSlope> rss_slope;
+  std::optional<double> load_imbalance;
+  std::optional<int64_t> max_open_chunks;
+};
+
+constexpr size_t kMostSampledSpells = 10;  // a look into the logs for each
+
+// Memory that the analyses take beside the attempts, in bytes an attempt.
+constexpr size_t kStragglerBytes = 40;     // a point; while fits are drawn, less
+constexpr size_t kTimeBytes = 24;          // begin and stop, and indices by worker
+constexpr size_t kDistributionBytes = 24;  // three values
+constexpr size_t kBreakdownBytes = 24;     // a duration for inputs, processes and threads
+constexpr size_t kContentionBytes = 16;    // a start and an index
+constexpr size_t kLaneBytes = 20;          // a lane, its begin and an index
+
+constexpr std::pair<const char*, std::optional<double> Distribution::*> kStatistics[] = {
+    {"_mean", &Distribution::mean}, {"_min", &Distribution::min}, {"_max", &Distribution::max},
+    {"_std", &Distribution::std},   {"_p50", &Distribution::p50}, {"_p90", &Distribution::p90},
+    {"_p95", &Distribution::p95},   {"_p99", &Distribution::p99}};
+
+void SetDistribution(const ChunkDistribution& described, RunFigures& figures) {
+  const bool are_all_summed = described.distribution.count == 0 && !figures.findings.attempts.summed.empty();
+  for (const auto& [suffix, statistic] : kStatistics) {
+    const std::string key = std::string(described.key) + suffix;
+    SetIfKnown(key, described.distribution.*statistic, &figures.metrics);
+    if (are_all_summed) figures.metrics.SetNull(key, "all chunks were summed: single ones are not known");
+  }
+  if (described.unknown > 0) figures.missing_values.push_back({described.key, described.unknown});
+}
+
+std::vector<std::string> WithStandIns(std::vector<std::string> names) {
+  for (std::string& name : names) {
+    if (name.empty()) name = std::string(kNoName);
+  }
+  return names;
+}
+
+struct Hosts {
+  std::vector<std::string> names;  // sorted
+  std::vector<uint32_t> of_process;
+};
+
+Hosts IndexHosts(const std::vector<ProcessRow>& processes) {
+  Hosts hosts;
+  for (const ProcessRow& process : processes) hosts.names.push_back(process.host);
+  std::sort(hosts.names.begin(), hosts.names.end());
+  hosts.names.erase(std::unique(hosts.names.begin(), hosts.names.end()), hosts.names.end());
+  for (const ProcessRow& process : processes) {
+    const auto name = std::lower_bound(hosts.names.begin(), hosts.names.end(), process.host);
+    hosts.of_process.push_back(static_cast<uint32_t>(name - hosts.names.begin()));
+  }
+  return hosts;
+}
+
+// Where no chunk names its file there is nothing to tell apart.
+bool IsNameless(const std::vector<std::string>& names) { return names.size() == 1 && names[0].empty(); }
+bool IsNameless(const std::vector<BreakdownRow>& rows) { return rows.size() == 1 && rows[0].name == kNoName; }
+
+void BreakDownAttempts(RunFigures& figures) {
+  const AttemptFindings& attempts = figures.findings.attempts;
+  const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
+  figures.worker_rows = ChooseWorkerRows(processes, attempts.rows, attempts.summed, attempts.bytes_of_process);
+  const WorkerRows& workers = figures.worker_rows;
+  const Hosts hosts = IndexHosts(processes);
+  std::vector<ByteSums> bytes_of_host(hosts.names.size());
+  for (size_t i = 0; i < processes.size(); ++i) {
+    bytes_of_host[hosts.of_process[i]].Add(attempts.bytes_of_process[i]);
+  }
+  const std::vector<std::string> datasets = WithStandIns(attempts.datasets);
+  const std::vector<std::string> files = WithStandIns(attempts.files);
+  std::vector<std::vector<BreakdownRow>> tables =
+      BreakDown(attempts.rows, attempts.summed, attempts.helpers,
+                {{&AttemptRow::input, &attempts.dataset_of_input, &datasets, &attempts.bytes_of_dataset},
+                 {&AttemptRow::input, &attempts.file_of_input, &files, &attempts.bytes_of_file},
+                 {&AttemptRow::process, &workers.group_of_process, &workers.names, &workers.bytes},
+                 {&AttemptRow::process, &hosts.of_process, &hosts.names, &bytes_of_host},
+                 {&AttemptRow::thread, nullptr, &attempts.threads, &attempts.bytes_of_thread}});
+  if (!IsNameless(tables[0])) figures.by_dataset = std::move(tables[0]);
+  figures.datasets_source = FillDatasets(figures.coffea, &figures.by_dataset);
+  if (!IsNameless(tables[1])) figures.by_file = std::move(tables[1]);
+  figures.by_worker = std::move(tables[2]);
+  figures.by_host = std::move(tables[3]);
+  figures.by_thread = std::move(tables[4]);
+}
+
+std::vector<NamedSpell> FindNamedSpells(const RunFigures& figures) {
+  const AttemptFindings& attempts = figures.findings.attempts;
+  const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
+  const Hosts hosts = IndexHosts(processes);
+  const auto name_of = [&](const SlowSpell& spell) -> std::string {
+    switch (spell.of) {
+      case SpellOf::kFile:
+        return attempts.files[spell.group];
+      case SpellOf::kWorker:
+        return processes[spell.group].worker();
+      case SpellOf::kHost:
+        return hosts.names[spell.group];
+      case SpellOf::kDataset:
+        return attempts.datasets[attempts.kinds[spell.group].first];
+      case SpellOf::kRun:
+        break;
+    }
+    return "";
+  };
+  std::vector<NamedSpell> named;
+  const SpellGroups groups = {attempts.kind_of_input, attempts.file_of_input, hosts.of_process,
+                              !IsNameless(attempts.files), !IsNameless(attempts.datasets)};
+  std::vector<SlowSpell> spells = FindSlowSpells(attempts.rows, groups, figures.stragglers.datasets);
+  ExplainSpells(attempts.rows, attempts.helpers, groups, figures.stragglers.datasets, &spells);
+  for (const SlowSpell& spell : spells) {
+    named.push_back({spell, name_of(spell), "", {}});
+    if (named.size() > kMostSampledSpells) continue;
+    named.back().sample = SampleSpell(attempts.rows, spell, groups, figures.stragglers.datasets);
+  }
+  return named;
+}
+
+void FindSlowChunks(RunFigures& figures) {
+  const AttemptFindings& attempts = figures.findings.attempts;
+  figures.stragglers = FindStragglers(attempts.rows, attempts.helpers, attempts.kind_of_input);
+  const std::vector<DatasetFit>& fits = figures.stragglers.datasets;
+  ExpectedTimes expected = FindExpectedTimes(attempts.rows, attempts.kind_of_input, attempts.file_of_input, fits);
+  figures.expected_by_worker = std::move(expected.by_process);
+  figures.expected_by_file = std::move(expected.by_file);
+  figures.slow_spells = FindNamedSpells(figures);
+}
+
+void MeasureLanes(const RunFigures& figures, AttemptAnalyses& analyses) {
+  const AttemptRows& rows = figures.findings.attempts.rows;
+  analyses.load_imbalance = LoadImbalance(rows);
+  const std::vector<int64_t> open = MaxOpenChunks(rows, figures.findings.processes.processes);
+  if (!rows.empty()) analyses.max_open_chunks = *std::max_element(open.begin(), open.end());
+}
+
+/// Runs the analyses side by side: each needs the attempts, their processes and nothing of another. Fills stragglers,
+/// expected times, slow spells, contention and the breakdowns of `figures`. `measure_time` runs beside them: what is
+/// known of the run's time; it touches neither these nor the metrics.
+AttemptAnalyses AnalyseAttempts(const WorkLimits& limits, const std::function<void()>& measure_time,
+                                RunFigures* figures) {
+  const AttemptFindings& attempts = figures->findings.attempts;
+  const size_t count = attempts.rows.size();
+  AttemptAnalyses analyses;
+  // What takes longest is first, so that no thread is left alone with it at the end.
+  std::vector<Piece> pieces = {
+      {kTimeBytes * count, measure_time},
+      {kStragglerBytes * count, [&] { FindSlowChunks(*figures); }},
+      {kBreakdownBytes * count, [&] { BreakDownAttempts(*figures); }},
+      {kContentionBytes * count,
+       [&] { figures->contention = FindContention(attempts.rows, attempts.helpers, attempts.kind_of_input); }},
+  };
+  if (attempts.summed.empty()) {
+    pieces.push_back({kLaneBytes * count, [&] { MeasureLanes(*figures, analyses); }});
+  }
+  pieces.push_back(
+      {0, [&] { analyses.rss_slope = LargestRssSlope(attempts.rows, figures->findings.processes.processes); }});
+  for (size_t pass = 0; pass < kDistributionPasses; ++pass) {
+    pieces.push_back({kDistributionBytes * count, [&, pass] {
+                        analyses.distributions[pass] = DescribeChunks(pass, attempts.rows, attempts.helpers);
+                      }});
+  }
+  RunSideBySide(pieces, limits);
+  return analyses;
+}
+
+void SetDistributions(const AttemptAnalyses& analyses, RunFigures* figures) {
+  for (const std::vector<ChunkDistribution>& pass : analyses.distributions) {
+    for (const ChunkDistribution& described : pass) SetDistribution(described, *figures);
+  }
+}
+
+/// Stragglers, growth of memory, imbalance, open chunks.
+void SetAnalyses(const AttemptAnalyses& analyses, RunFigures* figures) {
+  MetricSet& metrics = figures->metrics;
+  SetIfKnown("straggler_chunks", figures->stragglers.straggler_chunks, &metrics);
+  SetIfKnown("oversized_chunks", figures->stragglers.oversized_chunks, &metrics);
+  if (analyses.rss_slope.has_value()) {
+    metrics.Set("rss_slope", analyses.rss_slope->slope);
+    metrics.Set("rss_slope_low", analyses.rss_slope->low);
+    metrics.Set("rss_slope_high", analyses.rss_slope->high);
+  }
+  SetIfKnown("load_imbalance", analyses.load_imbalance, &metrics);
+  SetIfKnown("max_open_chunks", analyses.max_open_chunks, &metrics);
+  if (figures->findings.attempts.summed.empty()) return;
+  for (std::string_view key :
+       {"straggler_chunks", "oversized_chunks", "rss_slope", "rss_slope_low", "rss_slope_high"}) {
+    if (metrics.Number(key).has_value()) continue;
+    metrics.SetNull(key, "too few chunks have a line of their own, the others were summed, or they told too little");
+  }
+  constexpr std::string_view kReason = "chunks were summed: when each of them was open is not known";
+  metrics.SetNull("load_imbalance", kReason);
+  metrics.SetNull("max_open_chunks", kReason);
+}
+
+/// Each of an engine's workers stands in the table, whether it had chunks or not.
+void AddWorkersWithoutChunks(RunFigures* figures) {
+  absl::flat_hash_set<uint32_t> with_row;
+  for (const BreakdownRow& row : figures->by_worker) with_row.insert(row.group);
+  for (const WorkerLife& worker : figures->workers) {
+    const ProcessRow& process = figures->findings.processes.processes[worker.process];
+    if (!process.is_engine_worker) continue;
+    if (!with_row.insert(figures->worker_rows.group_of_process[worker.process]).second) continue;
+    BreakdownRow& row = figures->by_worker.emplace_back();
+    row.name = process.worker();
+    row.group = worker.process;
+    row.chunks = row.attempts = row.failed = row.lost = 0;
+  }
+}
+
+// An engine's workers live longer than the run that used them, so they bound nothing.
+bool BoundByProcesses(const ProcessFindings& findings, RunBounds& bounds) {
+  for (size_t i = 0; i < findings.processes.size(); ++i) {
+    if (findings.serves_engine[i]) continue;
+    const ProcessRow& process = findings.processes[i];
+    if (bounds.boundary.empty()) bounds = {{process.start_ns, process.last_ns}, "processes"};
+    bounds.window.start_ns = std::min(bounds.window.start_ns, process.start_ns);
+    bounds.window.stop_ns = std::max(bounds.window.stop_ns, process.last_ns);
+  }
+  return !bounds.boundary.empty();
+}
+
+// The command's last sign of life: where only `crema run` was killed, its records go on after the tree's last line.
+int64_t StopOfCommand(const TreeFigures& tree, const ProcessFindings& findings) {
+  if (tree.stop_ns.has_value()) return *tree.stop_ns;
+  RunBounds of_processes;
+  if (!BoundByProcesses(findings, of_processes)) return tree.last_ns;
+  return std::max(tree.last_ns, of_processes.window.stop_ns);
+}
 
 // Under `crema run` processes do not sample themselves: the parent's samples stand in.
 void TakeSamplesOfTree(const TreeAccumulator& trees, const std::optional<TreeFigures>& tree,
@@ -118,6 +603,24 @@ void CapByTree(const TreeAccumulator& trees, RunFigures& figures) {
 }
 
 }  // namespace
+
+RunBounds FindBounds(const std::optional<TreeFigures>& tree, const ProcessFindings& processes,
+                     const AttemptTotals& totals, std::optional<int64_t> start_ns, std::optional<int64_t> stop_ns) {
+  RunBounds bounds;
+  if (tree.has_value()) {
+    bounds = {{tree->start_ns, StopOfCommand(*tree, processes)}, "command"};
+  } else if (!BoundByProcesses(processes, bounds) && totals.first_start_ns.has_value()) {
+    bounds = {{*totals.first_start_ns, totals.last_stop_ns.value_or(*totals.first_start_ns)}, "chunks"};
+  }
+  if (start_ns.has_value() || stop_ns.has_value()) {
+    bounds.boundary = "context";
+    bounds.stop_was_told = stop_ns.has_value();
+    bounds.window.start_ns = start_ns.value_or(bounds.window.start_ns);
+    bounds.window.stop_ns = stop_ns.value_or(bounds.window.stop_ns);
+  }
+  bounds.window.stop_ns = std::max(bounds.window.stop_ns, bounds.window.start_ns);
+  return bounds;
+}
 
 RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees, std::optional<int64_t> start_ns,
                           std::optional<int64_t> stop_ns, CoffeaFigures coffea, const ClusterTable& clusters,

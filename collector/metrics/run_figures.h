@@ -6,32 +6,42 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collector/measurement/metric_set.h"
-#include "collector/metrics/attempts/attempt_totals.h"
+#include "collector/metrics/attempts/attempt_results.h"
+#include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/breakdown.h"
 #include "collector/metrics/attempts/contention.h"
-#include "collector/metrics/attempts/expected_time.h"
 #include "collector/metrics/attempts/slow_spells.h"
-#include "collector/metrics/attempts/spell_sample.h"
 #include "collector/metrics/attempts/stragglers.h"
 #include "collector/metrics/budget/budget.h"
-#include "collector/metrics/coffea/coffea_accumulator.h"
 #include "collector/metrics/coffea/run_totals.h"
 #include "collector/metrics/engine/cluster_table.h"
 #include "collector/metrics/engine/engine_metrics.h"
 #include "collector/metrics/engine/task_join.h"
 #include "collector/metrics/record_accumulator.h"
-#include "collector/metrics/run_bounds.h"
 #include "collector/metrics/side_by_side.h"
 #include "collector/metrics/tree/tree_accumulator.h"
-#include "collector/metrics/tree/tree_processes.h"
+#include "collector/metrics/workers/process_table.h"
 #include "collector/metrics/workers/worker_life.h"
-#include "collector/metrics/workers/worker_rows.h"
 #include "collector/metrics/workers/worker_timelines.h"
 
 namespace crema {
+
+struct RunBounds {
+  RunWindow window;
+  /// `command`, `context`, `processes` or `chunks`: what the window is taken from; empty: there are no time stamps.
+  std::string_view boundary;
+  /// The caller said when it stopped: its processes may live on, as an engine's workers and a notebook do.
+  bool stop_was_told = false;
+};
+
+/// The first that exists of: the command's bounds (`crema run`), the processes', the chunks'. `start_ns` and `stop_ns`
+/// override a side each, and make the boundary `context`. A stop before the start is moved to the start.
+RunBounds FindBounds(const std::optional<TreeFigures>& tree, const ProcessFindings& processes,
+                     const AttemptTotals& totals, std::optional<int64_t> start_ns, std::optional<int64_t> stop_ns);
 
 struct MissingValues {
   std::string_view quantity;  ///< `chunk_cpu` and so on

@@ -9,7 +9,6 @@
 #include <system_error>
 #include <thread>
 
-#include "collector/metrics/memory/spilled_lists.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 
 namespace crema {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "collector/metrics/memory/row_spill.h"
+#include "collector/metrics/memory/row_memory.h"
 
 namespace crema {
 

@@ -20,7 +20,7 @@
 #include "absl/time/time.h"
 #include "collector/compression/compressed_name.h"
 #include "collector/engines/engines.h"
-#include "collector/sources/log_life.h"
+#include "collector/sources/record_log.h"
 #include "fmt/format.h"
 
 namespace crema {

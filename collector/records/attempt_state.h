@@ -21,7 +21,10 @@ enum class AttemptState : uint8_t {
 };
 
 /// `ok`, `failed`, `lost`, `running` or `unrecorded`.
-std::string_view ToString(AttemptState state);
+inline std::string_view ToString(AttemptState state) {
+  constexpr std::string_view kNames[] = {"ok", "failed", "lost", "running", "unrecorded"};
+  return kNames[static_cast<size_t>(state)];
+}
 
 /// Whether there is a record of its end.
 inline bool HasEnded(AttemptState state) { return state == AttemptState::kOk || state == AttemptState::kFailed; }

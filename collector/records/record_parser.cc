@@ -2,7 +2,6 @@
 
 #include <simdjson.h>
 
-#include <cstring>
 #include <utility>
 
 #include "collector/records/json_fields.h"

@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "collector/records/process_counts.h"
+#include "collector/records/facts.h"
+#include "collector/records/schema.h"  // kTreeLogSuffix
 
 namespace crema {
 
@@ -134,6 +136,61 @@ struct TreeEndFact {
   int64_t samples = 0;
   std::optional<int64_t> sampler_cpu_ns;  ///< what `crema run` itself cost
   std::optional<int64_t> sampler_peak_rss_bytes;
+};
+
+/// The names of the process-tree log, written by tree_log_writer and read by tree_log_reader.
+/// `schema` of the first line; another major number is another format.
+inline constexpr std::string_view kTreeLogSchema = "crema.tree/1";
+/// Minor numbers only add fields.
+inline constexpr int kTreeLogSchemaMinor = 6;
+
+struct TreeIoField {
+  std::string_view key;
+  int64_t TreeIo::*member;
+};
+/// Of samples; in the last line they are `tree_read_bytes` and so on.
+inline constexpr TreeIoField kTreeIoFields[] = {{"read_bytes", &TreeIo::read_bytes},
+                                                {"write_bytes", &TreeIo::write_bytes},
+                                                {"rchar_bytes", &TreeIo::rchar_bytes},
+                                                {"wchar_bytes", &TreeIo::wchar_bytes}};
+
+struct TreeTotalField {
+  std::string_view key;
+  std::optional<int64_t> TreeTotals::*member;
+  bool adds_up = false;  ///< over several trees; else the largest counts: their instants differ
+};
+/// Of the last line, besides I/O, which comes before `max_processes`, and the network, before `tree_cpu_sampled`.
+inline constexpr TreeTotalField kTreeTotalFields[] = {
+    {"tree_cpu_user_ns", &TreeTotals::cpu_user_ns, true},
+    {"tree_cpu_system_ns", &TreeTotals::cpu_system_ns, true},
+    {"process_peak_rss_bytes", &TreeTotals::process_peak_rss_bytes},
+    {"tree_peak_rss_bytes", &TreeTotals::tree_peak_rss_bytes},
+    {"tree_peak_pss_bytes", &TreeTotals::tree_peak_pss_bytes},
+    {"tree_peak_swap_bytes", &TreeTotals::tree_peak_swap_bytes},
+    {"max_processes", &TreeTotals::max_processes},
+    {"max_threads", &TreeTotals::max_threads},
+    {"major_faults", &TreeTotals::major_faults, true},
+    {"context_switches_involuntary", &TreeTotals::context_switches_involuntary, true},
+    {"tree_cpu_sampled", &TreeTotals::tree_cpu_sampled, true},
+    {"processes_left_running", &TreeTotals::processes_left_running, true},
+    {"oom_kills", &TreeTotals::oom_kills},  // of one control group, it may be
+};
+
+struct TreeGpuField {
+  std::string_view key;
+  std::optional<int64_t> TreeGpu::*member;
+};
+/// Of a row of `gpus`, besides `index` and `name`.
+inline constexpr TreeGpuField kTreeGpuFields[] = {
+    {"utilization_percent", &TreeGpu::utilization_percent},
+    {"memory_used_bytes", &TreeGpu::memory_used_bytes},
+    {"memory_total_bytes", &TreeGpu::memory_total_bytes},
+    {"power_mw", &TreeGpu::power_mw},
+    {"tree_memory_bytes", &TreeGpu::tree_memory_bytes},
+    {"other_processes", &TreeGpu::other_processes},
+    {"tree_percent", &TreeGpu::tree_percent},
+    {"other_percent", &TreeGpu::other_percent},
+    {"energy_mj", &TreeGpu::energy_mj},
 };
 
 }  // namespace crema

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/engines/live_run.h"
+#include "collector/engines/engine.h"
 
 namespace crema {
 

@@ -17,7 +17,7 @@
 #include "collector/records/loose_json.h"
 #include "collector/records/record_parser.h"
 #include "collector/records/schema.h"
-#include "collector/sources/log_life.h"
+#include "collector/sources/record_log.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 

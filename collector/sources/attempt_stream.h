@@ -7,8 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
+#include <tuple>
 
 #include "collector/records/attempt_state.h"
 #include "collector/records/facts.h"
@@ -16,6 +15,25 @@
 #include "collector/sources/record_log.h"
 
 namespace crema {
+
+/// What GPUs did for each chunk of a log. Its lines come after those of the chunks, so the log is looked through
+/// before.
+class GpuOfChunks {
+ public:
+  /// Reads the log's `gpu` lines; a stream, which can be read once only, gives none.
+  explicit GpuOfChunks(const RecordLog& log);
+
+  /// The sums of the chunk; nullopt where its process did not count, or not until the chunk's end. `pid`, `start_ns`
+  /// and `recorder` as in the process line.
+  std::optional<GpuRowFact> Of(int64_t pid, int64_t start_ns, int64_t recorder, const ChunkFact& chunk) const;
+
+ private:
+  struct Process {
+    std::map<int64_t, GpuRowFact> chunks;
+    std::optional<int64_t> until_ns;  ///< then, or before, it stopped counting, or vanished
+  };
+  std::map<std::tuple<int64_t, int64_t, int64_t>, Process> processes_;
+};
 
 /// Whose chunk it was.
 struct AttemptProcess {

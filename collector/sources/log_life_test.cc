@@ -1,11 +1,11 @@
-#include "collector/sources/log_life.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include <string>
+
+#include "collector/sources/record_log.h"
 
 namespace crema {
 namespace {

@@ -1,6 +1,5 @@
 #include "collector/sources/prmon_paths.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <string_view>

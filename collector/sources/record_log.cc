@@ -1,10 +1,136 @@
 #include "collector/sources/record_log.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
 #include <utility>
 
-#include "collector/sources/record_log_parts.h"
+#include "collector/compression/compressed_name.h"
+#include "collector/records/record_parser.h"
+#include "collector/records/schema.h"
 
 namespace crema {
+namespace {
+
+bool EndsWith(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+// Small enough to be parsed out of the processor's cache.
+constexpr size_t kBlockBytes = size_t{256} << 10;
+// Who wants the first line only, or a few kilobytes, waits for no more.
+constexpr size_t kFirstBlockBytes = size_t{16} << 10;
+constexpr int64_t kNearEnd = 64 << 10;
+
+bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t\r") == std::string_view::npos; }
+
+constexpr int64_t kStretchBytes = 16 << 10;  // 24 bytes are kept for each
+
+// A log whose first line was lost still says in its name whose it is.
+Record ProcessFromName(const RecordLog& log) {
+  Record record;
+  record.type = RecordType::kProcess;
+  record.process.run_id = log.run_id;
+  record.process.host = log.host;
+  record.process.pid = log.pid;
+  record.process.start_ns = log.start_ns;
+  record.process.pid_namespace = log.pid_namespace;
+  record.process.boot_id = log.boot_id;
+  record.process.recorder = log.recorder;
+  return record;
+}
+
+void Note(int64_t line, std::string what, LogPartReading& reading) {
+  if (reading.problems.size() < LogReading::kMaxWarnings) {
+    reading.problems.push_back({line, std::move(what)});
+  } else {
+    ++reading.more_problems;
+  }
+}
+
+void NoteChunk(int64_t offset, int64_t start_ns, std::vector<ChunkStretch>& stretches) {
+  if (stretches.empty() || offset - stretches.back().offset >= kStretchBytes) {
+    stretches.push_back({offset, start_ns, start_ns});
+    return;
+  }
+  ChunkStretch& stretch = stretches.back();
+  stretch.first_start_ns = std::min(stretch.first_start_ns, start_ns);
+  stretch.last_start_ns = std::max(stretch.last_start_ns, start_ns);
+}
+
+}  // namespace
+
+int64_t TimeOf(const Record& record) {
+  switch (record.type) {
+    case RecordType::kProcess:
+      return record.process.start_ns;
+    case RecordType::kBegin:
+      return record.begin.time_ns;
+    case RecordType::kChunk:
+      return record.chunk.start_ns;
+    case RecordType::kTask:
+      return record.task.start_ns;
+    case RecordType::kSample:
+      return record.sample.time_ns;
+    case RecordType::kSpan:
+      return record.span.start_ns;
+    case RecordType::kFine:
+      return record.fine.time_ns;
+    case RecordType::kClock:
+      return record.clock.time_ns;
+    case RecordType::kStacks:
+      return record.stacks.time_ns;
+    case RecordType::kAllocations:
+      return record.allocations.time_ns;
+    case RecordType::kGpu:
+      return record.gpu.time_ns;
+    case RecordType::kSums:
+      return record.sums.first_start_ns;
+    case RecordType::kEnd:
+      return record.end.time_ns;
+    case RecordType::kFile:
+      break;
+  }
+  return 0;  // it has none
+}
+
+bool IsHeldByItsProcess(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool held = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(descriptor);  // gives the lock back
+  return held;
+}
+
+std::string_view KindOfLog(std::string_view name) {
+  const std::string_view plain = NameBeforeCompression(name);
+  std::vector<std::string_view> suffixes = {kTreeLogSuffix, kRecordLogSuffix};
+  for (const Engine* engine : Engines()) suffixes.push_back(engine->log_suffix);
+  for (const std::string_view suffix : suffixes) {
+    if (!EndsWith(plain, suffix)) continue;
+    const std::string_view rest = plain.substr(0, plain.size() - suffix.size());
+    return name.substr(rest.size() - (EndsWith(rest, kLiveCopyMark) ? kLiveCopyMark.size() : 0));
+  }
+  const size_t dot = plain.rfind('.');
+  return dot == std::string_view::npos ? std::string_view() : name.substr(dot);
+}
+
+bool IsLiveCopy(std::string_view path) { return KindOfLog(path).substr(0, kLiveCopyMark.size()) == kLiveCopyMark; }
+
+std::string LiveCopyName(std::string_view name) {
+  const std::string_view kind = KindOfLog(name);
+  std::string live(name.substr(0, name.size() - kind.size()));
+  if (!IsLiveCopy(name)) live.append(kLiveCopyMark);
+  return live.append(kind);
+}
+
+bool MayLackItsEnd(const std::string& path) { return IsLiveCopy(path) || IsHeldByItsProcess(path); }
 
 void LogReading::Warn(std::string warning) {
   if (warnings.size() < kMaxWarnings) {
@@ -36,6 +162,153 @@ void LogReading::Add(const LogReading& other) {
 
 LogReading ReadRecordLog(const RecordLog& log, bool running, const std::function<void(const Record&)>& on_record) {
   return JoinParts(log, {ReadLogPart(log, LogPart{}, running, on_record)});
+}
+
+absl::StatusOr<int64_t> ForEachLine(DecompressedFile& file, const LogPart& part,
+                                    const std::function<bool(const LogLine&)>& on_line) {
+  // Room for the unfinished line before a block, the block, and what the parser may read ahead.
+  const size_t capacity = kMaxLineBytes + kBlockBytes;
+  const std::unique_ptr<char[]> buffer(new char[capacity + RecordParser::kPadding]);  // not cleared: it is large
+  // A line that began before the part is another's; a newline just before the part ends it.
+  const int64_t from = part.begin > 0 ? part.begin - 1 : 0;
+  if (!file.status().ok() || (from > 0 && !file.SkipTo(from))) return file.status();
+  bool skipping = part.begin > 0;  // inside a line that is another's, or was too long
+  bool counts = !skipping;         // the line skipped is one of the part's
+  int64_t base = from;             // where in the file the buffer begins
+  size_t held = 0;                 // bytes in the buffer: the beginning of a line whose end was not read yet
+  int64_t number = 1;
+  for (size_t wanted = kFirstBlockBytes;; wanted = part.end - base < kNearEnd ? kFirstBlockBytes : kBlockBytes) {
+    const int64_t got = file.Read(buffer.get() + held, wanted);
+    if (got < 0) return file.status();
+    if (got == 0) break;
+    const char* line = buffer.get();
+    const char* const end = buffer.get() + held + got;
+    const char* newline = static_cast<const char*>(std::memchr(buffer.get() + held, '\n', static_cast<size_t>(got)));
+    while (newline != nullptr) {
+      const std::string_view text(line, static_cast<size_t>(newline - line));
+      const int64_t offset = base + (line - buffer.get());
+      if (!skipping && offset >= part.end) return number - 1;
+      if (!skipping && !IsBlank(text)) {
+        const bool too_long = text.size() >= kMaxLineBytes;
+        if (!on_line({number, offset, text, true, too_long})) return number;
+      }
+      number += counts;
+      skipping = false;
+      counts = true;
+      line = newline + 1;
+      newline = static_cast<const char*>(std::memchr(line, '\n', static_cast<size_t>(end - line)));
+    }
+    held = static_cast<size_t>(end - line);
+    const int64_t offset = base + (line - buffer.get());
+    if (!skipping && offset >= part.end) return number - 1;
+    if (!skipping && held >= kMaxLineBytes) {
+      if (!on_line({number, offset, std::string_view(line, kMaxLineBytes), true, true})) return number;
+      skipping = true;
+    }
+    if (skipping) {
+      line = end;
+      held = 0;
+    }
+    base += line - buffer.get();
+    std::memmove(buffer.get(), line, held);
+  }
+  const std::string_view rest(buffer.get(), held);
+  if (!IsBlank(rest)) on_line({number, base, rest, false, false});
+  return number;
+}
+
+std::vector<LogPart> CutRecordLog(const RecordLog& log, int64_t bytes_each) {
+  std::vector<LogPart> parts(1);
+  if (log.bytes > bytes_each && IsCompressed(log.path)) return parts;  // each would be read from its beginning
+  // A small rest is no part of its own.
+  for (int64_t cut = bytes_each; cut < log.bytes - bytes_each / 2; cut += bytes_each) {
+    parts.back().end = cut;
+    parts.push_back({cut});
+  }
+  return parts;
+}
+
+LogPartReading ReadLogPart(const RecordLog& log, const LogPart& part, bool running,
+                           const std::function<void(const Record&)>& on_record) {
+  LogPartReading reading;
+  DecompressedFile file(log.path, log.is_stream);
+  if (!file.status().ok()) {
+    reading.failure = fmt::format("{}; it was left out", std::string(file.status().message()));
+    return reading;
+  }
+  bool has_process = log.has_process_line || part.begin > 0;
+
+  RecordParser parser;
+  const absl::StatusOr<int64_t> lines = ForEachLine(file, part, [&](const LogLine& line) {
+    if (line.too_long) {
+      ++reading.records_malformed;
+      Note(line.number, fmt::format("longer than {} bytes; the line was left out", kMaxLineBytes), reading);
+      return true;
+    }
+    switch (parser.Parse(line.text)) {
+      case ParseOutcome::kRecord:
+        ++reading.records_read;
+        // Whatever is no record adds no process.
+        if (!has_process && parser.record().type != RecordType::kProcess) on_record(ProcessFromName(log));
+        has_process = true;
+        if (parser.record().type == RecordType::kChunk && !log.is_stream) {  // else there is nothing to go back to
+          NoteChunk(line.offset, parser.record().chunk.start_ns, reading.stretches);
+        }
+        on_record(parser.record());
+        break;
+      case ParseOutcome::kUnknownType:
+        if (!line.whole && running) break;
+        ++reading.records_unknown;
+        break;
+      case ParseOutcome::kTorn:
+        if (!line.whole && running) break;
+        ++reading.records_torn;
+        Note(line.number, "the rest of this record was never written; the line was left out", reading);
+        break;
+      case ParseOutcome::kMalformed:
+        if (!line.whole && running) break;
+        ++reading.records_malformed;
+        Note(line.number, fmt::format("{}; the line was left out", parser.reason()), reading);
+        break;
+      case ParseOutcome::kOtherSchema:
+        reading.refused = {line.number,
+                           fmt::format("the schema is {}, but this crema reads {}; the log was left out from here on",
+                                       parser.reason(), kRecordSchema)};
+        break;
+    }
+    return !reading.refused.has_value();
+  });
+  if (lines.ok()) {
+    reading.lines = *lines;
+  } else {
+    reading.failure = fmt::format("{}; what was read so far is used", std::string(lines.status().message()));
+  }
+  return reading;
+}
+
+LogReading JoinParts(const RecordLog& log, const std::vector<LogPartReading>& parts) {
+  LogReading whole;
+  int64_t lines = 0;
+  whole.logs_damaged = std::any_of(parts.begin(), parts.end(), [](const LogPartReading& part) {
+    return !part.failure.empty() || part.refused.has_value();
+  });
+  for (const LogPartReading& part : parts) {
+    whole.records_read += part.records_read;
+    whole.records_malformed += part.records_malformed;
+    whole.records_torn += part.records_torn;
+    whole.records_unknown += part.records_unknown;
+    for (const LogProblem& problem : part.problems) {
+      whole.Warn(fmt::format("{}:{}: {}", log.path, lines + problem.line, problem.what));
+    }
+    whole.more_warnings += part.more_problems;
+    if (!part.failure.empty()) whole.Stop(fmt::format("{}: {}", log.path, part.failure));
+    if (part.refused.has_value()) {
+      whole.Stop(fmt::format("{}:{}: {}", log.path, lines + part.refused->line, part.refused->what));
+      break;
+    }
+    lines += part.lines;
+  }
+  return whole;
 }
 
 }  // namespace crema

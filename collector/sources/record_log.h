@@ -4,16 +4,36 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "collector/compression/decompressed_file.h"
 #include "collector/engines/engines.h"
 #include "collector/records/facts.h"
 #include "collector/sources/prmon_paths.h"
 
 namespace crema {
+
+/// Whether a process holds the log open for writing (flock(2)); it still may write more.
+bool IsHeldByItsProcess(const std::string& path);
+
+/// Whether the log is a copy that was made while its process ran, as its name says: `x.live.jsonl`,
+/// `x.live.tree.ndjson`. That it has no end tells nothing of the process.
+bool IsLiveCopy(std::string_view path);
+
+/// The name of such a copy, of a log's name; that of a copy is itself.
+std::string LiveCopyName(std::string_view name);
+
+/// Either of both: what it lacks is no loss.
+bool MayLackItsEnd(const std::string& path);
+
+/// `x.jsonl` is `x` and `.jsonl`, `x.live.tree.ndjson.gz` is `x` and `.live.tree.ndjson.gz`: where the name of a log
+/// ends and what tells its kind begins.
+std::string_view KindOfLog(std::string_view name);
 
 /// One `*.jsonl` file: the log of one recorder in one process.
 struct RecordLog {
@@ -57,6 +77,9 @@ struct RecordLogs {
 absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& sources, const std::string& run,
                                           bool takes_streams = false, std::vector<std::string>* left_out = nullptr);
 
+/// When a record was written, or what it tells of began, Unix nanoseconds; 0: it has no time.
+int64_t TimeOf(const Record& record);
+
 /// Whether a source is such a stream.
 bool IsStream(const std::string& source);
 
@@ -83,6 +106,69 @@ struct LogReading {
 /// name where the log has none). `running` is what `MayLackItsEnd` said before: then the unfinished last line is
 /// waited for, not counted.
 LogReading ReadRecordLog(const RecordLog& log, bool running, const std::function<void(const Record&)>& on_record);
+
+/// Reads a file line by line in blocks, so that a log of any size costs the same memory.
+struct LogLine {
+  int64_t number = 0;     ///< from 1, among the lines read
+  int64_t offset = 0;     ///< of its first byte in the file, as it was before compression
+  std::string_view text;  ///< without its newline; followed by `RecordParser::kPadding` readable bytes
+  bool whole = true;      ///< false: the file ended before a newline
+  bool too_long = false;  ///< longer than `kMaxLineBytes`; `text` is its beginning
+};
+
+/// A part of a log: the lines whose first byte is one of these. So the parts of a file that was cut anywhere have each
+/// line once.
+struct LogPart {
+  int64_t begin = 0;
+  int64_t end = std::numeric_limits<int64_t>::max();
+};
+
+/// Calls `on_line` for each line of `part` that is not blank, until it returns false. `text` holds during the call
+/// only. A file that grows meanwhile is read to where its end was last seen. Returns the number of lines, blank ones
+/// too. Nothing of `file` was read yet.
+/// Errors: what `file` says; the lines before it were delivered.
+absl::StatusOr<int64_t> ForEachLine(DecompressedFile& file, const LogPart& part,
+                                    const std::function<bool(const LogLine&)>& on_line);
+
+/// Where chunk lines stand in a log: some kilobytes of it, and when the chunks in them began. With it a few chunks are
+/// found again without reading all.
+struct ChunkStretch {
+  int64_t offset = 0;          ///< of its first line; it reaches to the next one's
+  int64_t first_start_ns = 0;  ///< earliest and latest `start_ns`, Unix time
+  int64_t last_start_ns = 0;
+};
+
+struct LogProblem {
+  int64_t line = 0;  ///< from 1, counted from the part's first line
+  std::string what;  ///< what it is, and what was done
+};
+
+/// What reading one part came to.
+struct LogPartReading {
+  int64_t lines = 0;  ///< all of them
+  int64_t records_read = 0;
+  int64_t records_malformed = 0;
+  int64_t records_torn = 0;
+  int64_t records_unknown = 0;
+  std::vector<LogProblem> problems;  ///< the first `LogReading::kMaxWarnings`
+  int64_t more_problems = 0;
+  std::string failure;  ///< why reading ended early; empty: it did not
+  /// Another major schema began: nothing after it in the log may be used.
+  std::optional<LogProblem> refused;
+  std::vector<ChunkStretch> stretches;  ///< by offset
+};
+
+/// Cuts a log into parts of `bytes_each`, the last one without an end: it takes what is written meanwhile. A compressed
+/// log is one part.
+std::vector<LogPart> CutRecordLog(const RecordLog& log, int64_t bytes_each);
+
+/// Reads a part as `ReadRecordLog` reads the whole. The first record of the part that begins at 0 is of a process.
+LogPartReading ReadLogPart(const RecordLog& log, const LogPart& part, bool running,
+                           const std::function<void(const Record&)>& on_record);
+
+/// What the parts of a log, all of them and in order, came to: the same as if it had been read in one. After one that
+/// was `refused` come no others.
+LogReading JoinParts(const RecordLog& log, const std::vector<LogPartReading>& parts);
 
 }  // namespace crema
 

@@ -11,7 +11,6 @@
 #include <string>
 
 #include "collector/records/schema.h"
-#include "collector/sources/log_life.h"
 
 namespace crema {
 namespace {

@@ -36,6 +36,77 @@ std::string Hexadecimal(std::string_view bytes) {
   return text;
 }
 
+constexpr std::chrono::seconds kLongest{20};  // of a library of a gigabyte; nobody waits longer for line numbers
+constexpr int kNotFound = 127;
+
+/// A program that writes into a pipe. It does not outlive this object.
+class Program {
+ public:
+  explicit Program(std::vector<std::string> command) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return;
+    output_ = ends[0];
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    std::vector<char*> arguments;
+    for (std::string& argument : command) arguments.push_back(argument.data());
+    arguments.push_back(nullptr);
+    if (posix_spawnp(&pid_, arguments.front(), &actions, nullptr, arguments.data(), environ) != 0) pid_ = -1;
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+  }
+  ~Program() {
+    Stop();
+    if (output_ >= 0) close(output_);
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  /// All that it writes; nullopt: it took too long.
+  std::optional<std::string> Output() {
+    const auto end = std::chrono::steady_clock::now() + kLongest;
+    std::string text;
+    char buffer[1 << 16];
+    while (pid_ > 0) {
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
+      if (left <= 0) return std::nullopt;
+      pollfd waited = {output_, POLLIN, 0};
+      if (poll(&waited, 1, static_cast<int>(left)) <= 0) continue;  // interrupted, or too late
+      const ssize_t bytes = read(output_, buffer, sizeof buffer);
+      if (bytes < 0 && errno == EINTR) continue;
+      if (bytes <= 0) break;
+      text.append(buffer, static_cast<size_t>(bytes));
+    }
+    return text;
+  }
+
+  /// Its exit status once it has written all; 127: it was not found, or did not end by itself.
+  int Status() {
+    if (pid_ < 0) return kNotFound;
+    int status = 0;
+    pid_t ended = -1;
+    do {
+      ended = waitpid(pid_, &status, 0);
+    } while (ended < 0 && errno == EINTR);
+    pid_ = -1;
+    return ended > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : kNotFound;
+  }
+
+ private:
+  void Stop() {
+    if (pid_ < 0) return;
+    kill(pid_, SIGKILL);
+    Status();
+  }
+
+  pid_t pid_ = -1;
+  int output_ = -1;
+};
+
 }  // namespace
 
 /// What a file says of itself; pieces that it does not have are empty.
@@ -203,81 +274,6 @@ std::optional<NativeFunction> SymbolTable::FunctionAt(uint64_t address) const {
   }
   return std::nullopt;
 }
-
-namespace {
-
-constexpr std::chrono::seconds kLongest{20};  // of a library of a gigabyte; nobody waits longer for line numbers
-constexpr int kNotFound = 127;
-
-/// A program that writes into a pipe. It does not outlive this object.
-class Program {
- public:
-  explicit Program(std::vector<std::string> command) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return;
-    output_ = ends[0];
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    std::vector<char*> arguments;
-    for (std::string& argument : command) arguments.push_back(argument.data());
-    arguments.push_back(nullptr);
-    if (posix_spawnp(&pid_, arguments.front(), &actions, nullptr, arguments.data(), environ) != 0) pid_ = -1;
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-  }
-  ~Program() {
-    Stop();
-    if (output_ >= 0) close(output_);
-  }
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
-
-  /// All that it writes; nullopt: it took too long.
-  std::optional<std::string> Output() {
-    const auto end = std::chrono::steady_clock::now() + kLongest;
-    std::string text;
-    char buffer[1 << 16];
-    while (pid_ > 0) {
-      const auto left =
-          std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
-      if (left <= 0) return std::nullopt;
-      pollfd waited = {output_, POLLIN, 0};
-      if (poll(&waited, 1, static_cast<int>(left)) <= 0) continue;  // interrupted, or too late
-      const ssize_t bytes = read(output_, buffer, sizeof buffer);
-      if (bytes < 0 && errno == EINTR) continue;
-      if (bytes <= 0) break;
-      text.append(buffer, static_cast<size_t>(bytes));
-    }
-    return text;
-  }
-
-  /// Its exit status once it has written all; 127: it was not found, or did not end by itself.
-  int Status() {
-    if (pid_ < 0) return kNotFound;
-    int status = 0;
-    pid_t ended = -1;
-    do {
-      ended = waitpid(pid_, &status, 0);
-    } while (ended < 0 && errno == EINTR);
-    pid_ = -1;
-    return ended > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : kNotFound;
-  }
-
- private:
-  void Stop() {
-    if (pid_ < 0) return;
-    kill(pid_, SIGKILL);
-    Status();
-  }
-
-  pid_t pid_ = -1;
-  int output_ = -1;
-};
-
-}  // namespace
 
 std::optional<SourceLine> ParseSourceLine(std::string_view text) {
   text = text.substr(0, text.find(" (discriminator"));

@@ -36,12 +36,9 @@ MAY_SAY_DASK = {
     "measurement/metrics_page.cc": "fine metrics are Dask's",
     "metrics/engine/cluster_table.h": "the text of an engine, as an example",
     "metrics/engine/engine_metrics.cc": "fine metrics are Dask's; the key of one",
-    "metrics/engine/fine_table.h": "fine metrics are Dask's",
-    "metrics/engine/task_phases.cc": "what Coffea calls its tasks there",
     "records/facts.h": "fine metrics are Dask's",
     "report/input_blocks.cc": "fine metrics are Dask's",
-    "sources/roastcoffea/roastcoffea_figures.cc": "keys of roastcoffea",
-    "sources/roastcoffea/roastcoffea_figures.h": "keys of roastcoffea",
+    "sources/roastcoffea/roastcoffea.cc": "keys of roastcoffea",
 }
 
 

@@ -7,11 +7,11 @@
 #include <fstream>
 #include <map>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "collector/compression/decompressed_file.h"
 #include "collector/compression/decompressed_stream.h"
+#include "collector/records/loose_json.h"
 #include "collector/records/schema.h"
 #include "fmt/format.h"
 
@@ -68,7 +68,9 @@ class ReadFile {
   size_t begin_ = 0;
 };
 
-absl::Status CheckSchema(const std::string& path, const nlohmann::json& first) {
+using Json = nlohmann::ordered_json;
+
+absl::Status CheckSchema(const std::string& path, const Json& first) {
   const bool is_cluster = first.value("type", "") == "cluster";
   const std::string schema = is_cluster ? first.value("schema", "") : "";
   if (schema == kDaskSchema) return absl::OkStatus();
@@ -79,93 +81,21 @@ absl::Status CheckSchema(const std::string& path, const nlohmann::json& first) {
                                kDaskSchema));
 }
 
-bool IsObjectWithType(const nlohmann::json& fields) {
+bool IsObjectWithType(const Json& fields) {
   return fields.is_object() && fields.contains("type") && fields["type"].is_string();
 }
 
-}  // namespace
-
-absl::Status ForEachDaskLine(const std::string& path, const std::function<void(const DaskLine&)>& on_line,
-                             const std::function<void(const DaskLineFault&)>& on_fault) {
-  ReadFile file(path);
-  const auto say_unreadable = [&] {
-    return absl::UnavailableError(fmt::format("{}: {}", path, std::string(file.status().message())));
-  };
-  if (!file.status().ok()) return say_unreadable();
-  bool checked = false;
-  size_t consumed = 0;
-  int64_t number = 1;
-  for (;; ++number) {
-    file.Drop(consumed);
-    const size_t length = file.LengthOfLine();
-    const bool whole = length != std::string_view::npos;
-    if (!whole && file.held().empty()) break;
-    DaskLine line;
-    line.number = number;
-    line.text = file.held().substr(0, length);
-    consumed = line.text.size() + (whole ? 1 : 0);
-    if (line.text.empty()) continue;
-    line.fields = nlohmann::json::parse(line.text, nullptr, /*allow_exceptions=*/false);
-    if (!IsObjectWithType(line.fields)) {
-      on_fault({number, !whole, whole ? "not a JSON object with a type" : "the rest of this line was never written"});
-      continue;
-    }
-    if (!checked) {
-      if (absl::Status status = CheckSchema(path, line.fields); !status.ok()) return status;
-      checked = true;
-    }
-    if (line.fields["type"] == "records") {
-      const auto& bytes = line.fields["bytes"];
-      if (!bytes.is_number_unsigned()) {
-        on_fault({number, false, "`bytes` is not a size; the records that follow are read as lines"});
-        continue;
-      }
-      const size_t size = bytes.get<size_t>();
-      file.Hold(size > std::string_view::npos - consumed ? std::string_view::npos : consumed + size);
-      line.text = file.held().substr(0, length);
-      line.bytes = file.held().substr(consumed, size);
-      if (line.bytes.size() < size) {
-        on_fault({number, true, "the records behind it were never written in full"});
-      }
-      consumed += line.bytes.size();
-      for (const char c : line.bytes) number += c == '\n';
-    }
-    on_line(line);
-  }
-  if (!file.status().ok()) {
-    if (!checked || !file.is_compressed()) return say_unreadable();
-    on_fault({number, true, fmt::format("{}; what was read so far is used", std::string(file.status().message()))});
-  }
-  if (checked) return absl::OkStatus();
-  return absl::FailedPreconditionError(fmt::format("{}: is empty, or no Dask log", path));
-}
-
-namespace {
-
-using Json = nlohmann::json;
-
-std::optional<int64_t> Integer(const Json& fields, const char* key) {
-  const auto found = fields.find(key);
-  if (found == fields.end() || !found->is_number()) return std::nullopt;
-  return found->is_number_float() ? static_cast<int64_t>(found->get<double>()) : found->get<int64_t>();
-}
-
-std::optional<double> Real(const Json& fields, const char* key) {
-  const auto found = fields.find(key);
-  if (found == fields.end() || !found->is_number()) return std::nullopt;
-  return found->get<double>();
-}
-
-std::string Text(const Json& fields, const char* key) {
-  const auto found = fields.find(key);
-  return found != fields.end() && found->is_string() ? found->get<std::string>() : std::string();
+std::optional<int64_t> Integer(const Json& fields, std::string_view key) {
+  const Json& field = Field(fields, key);
+  if (!field.is_number()) return std::nullopt;
+  return field.is_number_float() ? static_cast<int64_t>(field.get<double>()) : field.get<int64_t>();
 }
 
 std::map<std::string, double> Seconds(const Json& fields) {
   std::map<std::string, double> seconds;
-  const auto found = fields.find("seconds");
-  if (found == fields.end() || !found->is_object()) return seconds;
-  for (const auto& [action, value] : found->items()) {
+  const Json& by_action = Field(fields, "seconds");
+  if (!by_action.is_object()) return seconds;
+  for (const auto& [action, value] : by_action.items()) {
     if (value.is_number()) seconds[action] = value.get<double>();
   }
   return seconds;
@@ -181,8 +111,8 @@ ClusterWorkerFact* FindWorker(ClusterFact& cluster, const std::string& address) 
 
 // Dask's name of what made the scheduler let a worker go, and the status that it knew of the worker then.
 void NoteDeparture(const Json& fields, ClusterWorkerFact& worker) {
-  const std::string reason = Text(fields, "reason");
-  const std::string status = Text(fields, "status");  // since minor 2
+  const std::string reason = TextField(fields, "reason");
+  const std::string status = TextField(fields, "status");  // since minor 2
   const auto is_any = [&reason](std::initializer_list<std::string_view> names) {
     return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return reason.rfind(name, 0) == 0; });
   };
@@ -204,12 +134,12 @@ void NoteDeparture(const Json& fields, ClusterWorkerFact& worker) {
 }
 
 void AddWorker(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
-  const std::string event = Text(fields, "event");
-  const std::string address = Text(fields, "worker");
+  const std::string event = TextField(fields, "event");
+  const std::string address = TextField(fields, "worker");
   ClusterWorkerFact* known = FindWorker(cluster, address);
   if (event == "leave") {
     // what a worker said as it closed may come after its connection broke
-    const bool is_explained = known != nullptr && known->is_lost && Text(fields, "status") == "closing";
+    const bool is_explained = known != nullptr && known->is_lost && TextField(fields, "status") == "closing";
     if (known == nullptr || (known->left_ns.has_value() && !is_explained)) return;
     known->left_ns = known->left_ns.value_or(time_ns);
     known->is_lost = false;
@@ -218,8 +148,8 @@ void AddWorker(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
   if (known != nullptr && !known->left_ns.has_value()) return;  // told twice
   ClusterWorkerFact worker;
   worker.address = address;
-  worker.name = Text(fields, "name");
-  worker.host = Text(fields, "host");
+  worker.name = TextField(fields, "name");
+  worker.host = TextField(fields, "host");
   worker.pid = Integer(fields, "pid");
   worker.threads = Integer(fields, "threads").value_or(0);
   worker.memory_limit_bytes = Integer(fields, "memory_limit_bytes");
@@ -228,54 +158,51 @@ void AddWorker(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
 }
 
 void AddPlugin(const Json& fields, ClusterFact& cluster) {
-  ClusterWorkerFact* worker = FindWorker(cluster, Text(fields, "worker"));
+  ClusterWorkerFact* worker = FindWorker(cluster, TextField(fields, "worker"));
   if (worker == nullptr) return;
-  worker->hostname = Text(fields, "hostname");
+  worker->hostname = TextField(fields, "hostname");
   worker->pid = Integer(fields, "pid");
   worker->process_start_ns = Integer(fields, "start_ns");
-  worker->failure = Text(fields, "failure");
+  worker->failure = TextField(fields, "failure");
 }
 
 void AddSample(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
-  ClusterWorkerFact* worker = FindWorker(cluster, Text(fields, "worker"));
+  ClusterWorkerFact* worker = FindWorker(cluster, TextField(fields, "worker"));
   if (worker == nullptr) return;
   ClusterSampleFact sample;
   sample.time_ns = time_ns;
   sample.last_seen_ns = Integer(fields, "last_seen_ns");
   sample.memory_bytes = Integer(fields, "memory_bytes");
   sample.memory_limit_bytes = Integer(fields, "memory_limit_bytes");
-  sample.cpu_percent = Real(fields, "cpu_percent");
+  sample.cpu_percent = NumberField(fields, "cpu_percent");
   sample.active = Integer(fields, "active");
   sample.executing = Integer(fields, "executing");
   sample.nbytes = Integer(fields, "nbytes");
-  sample.occupancy = Real(fields, "occupancy");
+  sample.occupancy = NumberField(fields, "occupancy");
   sample.managed_bytes = Integer(fields, "managed_bytes");
   sample.spilled_bytes = Integer(fields, "spilled_bytes");
-  sample.network_read_bps = Real(fields, "network_read_bps");
-  sample.network_write_bps = Real(fields, "network_write_bps");
-  sample.disk_read_bps = Real(fields, "disk_read_bps");
-  sample.disk_write_bps = Real(fields, "disk_write_bps");
-  sample.event_loop_interval = Real(fields, "event_loop_interval");
+  sample.network_read_bps = NumberField(fields, "network_read_bps");
+  sample.network_write_bps = NumberField(fields, "network_write_bps");
+  sample.disk_read_bps = NumberField(fields, "disk_read_bps");
+  sample.disk_write_bps = NumberField(fields, "disk_write_bps");
+  sample.event_loop_interval = NumberField(fields, "event_loop_interval");
   sample.fds = Integer(fields, "fds");
-  sample.gil_contention = Real(fields, "gil_contention");
+  sample.gil_contention = NumberField(fields, "gil_contention");
   worker->samples.push_back(sample);
 }
 
 void AddAccounts(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
-  const auto rows = fields.find("rows");
-  if (rows == fields.end() || !rows->is_array()) return;
-  for (const Json& row : *rows) {
+  for (const Json& row : ListField(fields, "rows")) {
     if (!row.is_object()) continue;
-    cluster.accounts.push_back({time_ns, Text(row, "prefix"), Seconds(row)});
+    cluster.accounts.push_back({time_ns, TextField(row, "prefix"), Seconds(row)});
   }
 }
 
 void AddSpan(const Json& fields, ClusterFact& cluster) {
   ClusterSpanFact span;
-  span.id = Text(fields, "id");
-  const auto name = fields.find("name");
-  if (name != fields.end() && name->is_array()) {
-    for (const Json& tag : *name) span.name.push_back(tag.is_string() ? tag.get<std::string>() : tag.dump());
+  span.id = TextField(fields, "id");
+  for (const Json& tag : ListField(fields, "name")) {
+    span.name.push_back(tag.is_string() ? tag.get<std::string>() : tag.dump());
   }
   span.enqueued_ns = Integer(fields, "enqueued_ns").value_or(0);
   span.stop_ns = Integer(fields, "stop_ns").value_or(0);
@@ -289,7 +216,7 @@ void AddSpan(const Json& fields, ClusterFact& cluster) {
 }
 
 void AddSession(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
-  const std::string id = Text(fields, "id");
+  const std::string id = TextField(fields, "id");
   auto session = std::find_if(cluster.sessions.begin(), cluster.sessions.end(), [&](const ClusterSessionFact& known) {
     return known.id == id && !known.end_ns.has_value();
   });
@@ -298,9 +225,9 @@ void AddSession(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
     cluster.sessions.back().id = id;
     session = cluster.sessions.end() - 1;
   }
-  if (Text(fields, "event") == "begin") {
+  if (TextField(fields, "event") == "begin") {
     session->begin_ns = time_ns;
-    session->processor = Text(fields, "processor");
+    session->processor = TextField(fields, "processor");
   } else {
     session->end_ns = time_ns;
     session->flushed_ns = Integer(fields, "flushed_ns");
@@ -309,15 +236,15 @@ void AddSession(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
 
 void AddFlush(const Json& fields, ClusterFact& cluster) {
   cluster.silent.clear();
-  const auto silent = fields.find("silent");
-  if (silent == fields.end() || !silent->is_object()) return;
-  for (const auto& [worker, why] : silent->items())
+  const Json& silent = Field(fields, "silent");
+  if (!silent.is_object()) return;
+  for (const auto& [worker, why] : silent.items())
     cluster.silent[worker] = why.is_string() ? why.get<std::string>() : "";
 }
 
 /// False: a type that is not known.
 bool AddLine(const Json& fields, ClusterFact& cluster) {
-  const std::string type = Text(fields, "type");
+  const std::string type = TextField(fields, "type");
   const int64_t time_ns = Integer(fields, "time_ns").value_or(cluster.last_ns);
   cluster.last_ns = std::max(cluster.last_ns, time_ns);
   if (type == "worker") {
@@ -339,7 +266,7 @@ bool AddLine(const Json& fields, ClusterFact& cluster) {
   } else if (type == "overhead") {
     cluster.busy_ns = Integer(fields, "busy_ns");
   } else if (type == "lost") {
-    cluster.lost_bytes[Text(fields, "source")] += Integer(fields, "bytes").value_or(0);
+    cluster.lost_bytes[TextField(fields, "source")] += Integer(fields, "bytes").value_or(0);
   } else if (type == "closed") {
     cluster.closed = true;
   } else {
@@ -349,50 +276,6 @@ bool AddLine(const Json& fields, ClusterFact& cluster) {
 }
 
 constexpr size_t kMostProblems = 20;
-
-}  // namespace
-
-bool IsDaskLog(const std::string& path) {
-  DecompressedStream file(path);
-  std::string head(512, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<size_t>(file.gcount()));
-  return head.rfind("{\"type\":\"cluster\",\"schema\":\"crema.dask/", 0) == 0;
-}
-
-absl::StatusOr<EngineReading> ReadDaskLog(const std::string& path) {
-  EngineReading reading;
-  const auto on_fault = [&](const DaskLineFault& fault) {
-    ++(fault.torn ? reading.torn : reading.malformed);
-    if (reading.problems.size() < kMostProblems) {
-      reading.problems.push_back(fmt::format("{}:{}: {}; it was left out", path, fault.number, fault.what));
-    }
-  };
-  const auto on_line = [&](const DaskLine& line) {
-    ++reading.lines;
-    if (line.fields["type"] == "fault") {  // seen when the log was taken apart
-      on_fault({line.fields.value("line", int64_t{0}), line.fields.value("torn", false), Text(line.fields, "what")});
-      return;
-    }
-    if (line.fields["type"] == "cluster") {
-      const std::string epoch = Text(line.fields, "epoch");
-      const bool is_new = reading.clusters.empty() || reading.clusters.back().epoch != epoch;
-      if (is_new) reading.clusters.emplace_back();
-      ClusterFact& cluster = reading.clusters.back();
-      cluster.epoch = epoch;
-      cluster.address = Text(line.fields, "address");
-      cluster.version = Text(line.fields, "dask");
-      cluster.boot_id = Text(line.fields, "boot_id");
-      if (is_new) cluster.first_ns = cluster.last_ns = Integer(line.fields, "time_ns").value_or(0);
-    } else if (!AddLine(line.fields, reading.clusters.back())) {
-      ++reading.unknown;
-    }
-  };
-  if (absl::Status status = ForEachDaskLine(path, on_line, on_fault); !status.ok()) return status;
-  return reading;
-}
-
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -497,6 +380,102 @@ class Splitter {
 };
 
 }  // namespace
+
+absl::Status ForEachDaskLine(const std::string& path, const std::function<void(const DaskLine&)>& on_line,
+                             const std::function<void(const DaskLineFault&)>& on_fault) {
+  ReadFile file(path);
+  const auto say_unreadable = [&] {
+    return absl::UnavailableError(fmt::format("{}: {}", path, std::string(file.status().message())));
+  };
+  if (!file.status().ok()) return say_unreadable();
+  bool checked = false;
+  size_t consumed = 0;
+  int64_t number = 1;
+  for (;; ++number) {
+    file.Drop(consumed);
+    const size_t length = file.LengthOfLine();
+    const bool whole = length != std::string_view::npos;
+    if (!whole && file.held().empty()) break;
+    DaskLine line;
+    line.number = number;
+    line.text = file.held().substr(0, length);
+    consumed = line.text.size() + (whole ? 1 : 0);
+    if (line.text.empty()) continue;
+    line.fields = Json::parse(line.text, nullptr, /*allow_exceptions=*/false);
+    if (!IsObjectWithType(line.fields)) {
+      on_fault({number, !whole, whole ? "not a JSON object with a type" : "the rest of this line was never written"});
+      continue;
+    }
+    if (!checked) {
+      if (absl::Status status = CheckSchema(path, line.fields); !status.ok()) return status;
+      checked = true;
+    }
+    if (line.fields["type"] == "records") {
+      const auto& bytes = line.fields["bytes"];
+      if (!bytes.is_number_unsigned()) {
+        on_fault({number, false, "`bytes` is not a size; the records that follow are read as lines"});
+        continue;
+      }
+      const size_t size = bytes.get<size_t>();
+      file.Hold(size > std::string_view::npos - consumed ? std::string_view::npos : consumed + size);
+      line.text = file.held().substr(0, length);
+      line.bytes = file.held().substr(consumed, size);
+      if (line.bytes.size() < size) {
+        on_fault({number, true, "the records behind it were never written in full"});
+      }
+      consumed += line.bytes.size();
+      for (const char c : line.bytes) number += c == '\n';
+    }
+    on_line(line);
+  }
+  if (!file.status().ok()) {
+    if (!checked || !file.is_compressed()) return say_unreadable();
+    on_fault({number, true, fmt::format("{}; what was read so far is used", std::string(file.status().message()))});
+  }
+  if (checked) return absl::OkStatus();
+  return absl::FailedPreconditionError(fmt::format("{}: is empty, or no Dask log", path));
+}
+
+bool IsDaskLog(const std::string& path) {
+  DecompressedStream file(path);
+  std::string head(512, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<size_t>(file.gcount()));
+  return head.rfind("{\"type\":\"cluster\",\"schema\":\"crema.dask/", 0) == 0;
+}
+
+absl::StatusOr<EngineReading> ReadDaskLog(const std::string& path) {
+  EngineReading reading;
+  const auto on_fault = [&](const DaskLineFault& fault) {
+    ++(fault.torn ? reading.torn : reading.malformed);
+    if (reading.problems.size() < kMostProblems) {
+      reading.problems.push_back(fmt::format("{}:{}: {}; it was left out", path, fault.number, fault.what));
+    }
+  };
+  const auto on_line = [&](const DaskLine& line) {
+    ++reading.lines;
+    if (line.fields["type"] == "fault") {  // seen when the log was taken apart
+      on_fault(
+          {line.fields.value("line", int64_t{0}), line.fields.value("torn", false), TextField(line.fields, "what")});
+      return;
+    }
+    if (line.fields["type"] == "cluster") {
+      const std::string epoch = TextField(line.fields, "epoch");
+      const bool is_new = reading.clusters.empty() || reading.clusters.back().epoch != epoch;
+      if (is_new) reading.clusters.emplace_back();
+      ClusterFact& cluster = reading.clusters.back();
+      cluster.epoch = epoch;
+      cluster.address = TextField(line.fields, "address");
+      cluster.version = TextField(line.fields, "dask");
+      cluster.boot_id = TextField(line.fields, "boot_id");
+      if (is_new) cluster.first_ns = cluster.last_ns = Integer(line.fields, "time_ns").value_or(0);
+    } else if (!AddLine(line.fields, reading.clusters.back())) {
+      ++reading.unknown;
+    }
+  };
+  if (absl::Status status = ForEachDaskLine(path, on_line, on_fault); !status.ok()) return status;
+  return reading;
+}
 
 absl::Status SplitDaskLog(const std::string& path, const std::string& directory, const std::string& name) {
   Splitter splitter(directory, name);

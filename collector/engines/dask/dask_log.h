@@ -14,10 +14,10 @@
 namespace crema {
 
 struct DaskLine {
-  int64_t number = 0;      ///< from 1
-  nlohmann::json fields;   ///< an object with a text `type`
-  std::string_view text;   ///< without its newline
-  std::string_view bytes;  ///< the records behind a line of type `records`
+  int64_t number = 0;             ///< from 1
+  nlohmann::ordered_json fields;  ///< an object with a text `type`
+  std::string_view text;          ///< without its newline
+  std::string_view bytes;         ///< the records behind a line of type `records`
 };
 
 struct DaskLineFault {

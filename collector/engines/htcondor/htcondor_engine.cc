@@ -1,25 +1,381 @@
-#include "collector/engines/htcondor/htcondor_engine.h"
-
+// HTCondor, from the event log that a submit file names (`log = jobs.log`).
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/time/time.h"
 #include "collector/compression/decompressed_file.h"
-#include "collector/engines/htcondor/condor_ads.h"
+#include "collector/engines/engines.h"
 #include "collector/engines/htcondor/condor_events.h"
-#include "collector/engines/htcondor/condor_jobs.h"
 #include "collector/engines/log_lines.h"
+#include "collector/records/cluster_facts.h"
 
 namespace crema {
 namespace {
 
-constexpr EngineTraits Traits() {
-  EngineTraits traits = {"HTCondor", "scheduler", "execution", "event logs of HTCondor"};
-  traits.numbers_jobs = true;
-  return traits;
+// The manual's "Job Event Log Codes".
+enum Code : int64_t {
+  kSubmit = 0,
+  kExecute = 1,
+  kCheckpointed = 3,
+  kEvicted = 4,
+  kTerminated = 5,
+  kImageSize = 6,
+  kShadowException = 7,
+  kAborted = 9,
+  kSuspended = 10,
+  kUnsuspended = 11,
+  kHeld = 12,
+  kReleased = 13,
+  kDisconnected = 22,
+  kReconnected = 23,
+  kReconnectFailed = 24,
+};
+constexpr int64_t kMostCode = 60;       // newer versions add some, which change nothing here
+constexpr int64_t kHeldForMemory = 34;  // the manual's "HoldReasonCode": memory usage exceeds a memory limit
+constexpr int64_t kHeldByUser = 1;
+constexpr double kMegabyte = 1 << 20;  // HTCondor's MB
+constexpr int64_t kKilobyte = 1 << 10;
+constexpr int64_t kTogether = 2'000'000'000;  // events of one end, written one after the other
+constexpr size_t kMostReason = 120;
+constexpr int64_t kMostCores = 1'000'000'000;
+
+std::optional<int64_t> Megabytes(const std::optional<double>& count) {
+  constexpr double kMost = 1e9;  // MB
+  return count.has_value() && *count > 0 && *count < kMost ? std::optional<int64_t>(std::llround(*count * kMegabyte))
+                                                           : std::nullopt;
 }
+
+std::string Shortened(std::string text) {
+  if (text.size() <= kMostReason) return text;
+  text.resize(kMostReason);
+  while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80) text.pop_back();
+  if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xC0) text.pop_back();
+  return text + "...";
+}
+
+/// `host:<10.0.0.2:9618?addrs=...&alias=node2&...>`: the alias, else the address.
+std::string HostOf(const CondorEvent& event) {
+  const std::string_view slot = event.Field("SlotName");
+  if (const size_t at = slot.find('@'); at != slot.npos) return std::string(slot.substr(at + 1));
+  const std::string_view text = event.text;
+  if (const size_t alias = text.find("alias="); alias != text.npos) {
+    const std::string_view rest = text.substr(alias + 6);
+    return std::string(rest.substr(0, rest.find_first_of("&>")));
+  }
+  const size_t open = text.find('<');
+  if (open == text.npos) return "";
+  const std::string_view address = text.substr(open + 1);
+  return std::string(address.substr(0, address.find_first_of(":?>")));
+}
+
+int64_t HoldCode(const CondorEvent& event) {
+  int64_t code = 0;
+  for (const std::string_view line : event.lines) {
+    if (line.substr(0, 5) != "Code ") continue;
+    const std::string_view number = line.substr(5, line.find(' ', 5) - 5);
+    if (absl::SimpleAtoi(absl::string_view(number.data(), number.size()), &code)) return code;
+  }
+  return 0;
+}
+
+/// `held, out of memory: Docker job has gone over memory limit of 2048 Mb`.
+std::string WhyHeld(const CondorEvent& event) {
+  const std::string reason = event.lines.empty() || event.lines[0].substr(0, 5) == "Code " ? "" : event.lines[0];
+  const bool is_memory =
+      HoldCode(event) == kHeldForMemory || absl::StrContains(absl::AsciiStrToLower(reason), "memory");
+  const std::string what = is_memory ? "held, out of memory" : "held";
+  return reason.empty() ? what : Shortened(fmt::format("{}: {}", what, reason));
+}
+
+/// `Abnormal termination (signal 9)`, `Normal termination (return value 3)`: the number, and whether it was a signal.
+std::optional<std::pair<int64_t, bool>> EndOf(const CondorEvent& event) {
+  for (const std::string_view line : event.lines) {
+    for (const std::string_view what : {"(return value ", "(signal "}) {
+      const size_t at = line.find(what);
+      if (at == line.npos) continue;
+      const std::string_view rest = line.substr(at + what.size());
+      const std::string_view digits = rest.substr(0, rest.find(')'));
+      int64_t number = 0;
+      if (absl::SimpleAtoi(absl::string_view(digits.data(), digits.size()), &number)) {
+        return std::pair(number, what == "(signal ");
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// Events of HTCondor's jobs as facts: each execution of a job is a worker with one task.
+class CondorJobs {
+ public:
+  /// False: this version does not know the event.
+  bool Add(const CondorEvent& event) {
+    if (event.cluster < 0 || event.process < 0) return true;  // of no job
+    std::vector<Job>& same = jobs_[{event.cluster, event.process}];
+    if (same.empty() || event.code == kSubmit) {
+      Job& job = same.emplace_back();
+      job.first_ns = job.last_ns = event.time_ns;
+      if (event.code == kSubmit) {
+        job.scheduler = HostOf(event);
+        job.queued_ns = event.time_ns;
+        job.was_submitted = true;
+        return true;
+      }
+    }
+    Job& job = same.back();
+    job.last_ns = std::max(job.last_ns, event.time_ns);
+    switch (event.code) {
+      case kExecute: {
+        Stop(event, /*is_lost=*/true, "it was executed again, and its log does not say how the earlier execution ended",
+             &job);
+        Execution& execution = job.executions.emplace_back();
+        execution.start_ns = event.time_ns;
+        execution.queued_ns = job.queued_ns;
+        job.queued_ns.reset();
+        job.is_held = job.is_held_by_user = false;
+        execution.host = HostOf(event);
+        int64_t cores = 0;
+        double memory = 0;
+        const std::string_view cpus = event.Field("Cpus"), megabytes = event.Field("Memory");
+        if (absl::SimpleAtoi(absl::string_view(cpus.data(), cpus.size()), &cores) && cores > 0 && cores < kMostCores) {
+          execution.cores = cores;
+        }
+        if (absl::SimpleAtod(absl::string_view(megabytes.data(), megabytes.size()), &memory)) {
+          execution.memory_bytes = Megabytes(memory);
+        }
+        return true;
+      }
+      case kEvicted: {
+        AddUnseenExecution(event, &job);
+        const bool is_queued_again = std::any_of(event.lines.begin(), event.lines.end(), [](const std::string& line) {
+          return absl::StrContains(line, "terminated and was requeued");
+        });
+        Stop(event, !is_queued_again, is_queued_again ? "terminated, and queued again" : "evicted", &job);
+        job.queued_ns = event.time_ns;
+        return true;
+      }
+      case kTerminated: {
+        AddUnseenExecution(event, &job);
+        const auto end = EndOf(event);
+        const bool is_killed = end.has_value() && end->second;
+        if (!job.executions.empty() && end.has_value() && end->first != 0) job.executions.back().failed = true;
+        Stop(event, is_killed,
+             !end.has_value() ? "terminated"
+                              : fmt::format("terminated, {} {}", is_killed ? "signal" : "exit code", end->first),
+             &job);
+        job.is_over = true;
+        return true;
+      }
+      case kCheckpointed:
+      case kSuspended:
+      case kUnsuspended:
+      case kDisconnected:
+      case kReconnected:
+        AddUnseenExecution(event, &job);
+        return true;
+      case kImageSize: {
+        AddUnseenExecution(event, &job);
+        const std::optional<int64_t> resident = event.Figure("ResidentSetSize");
+        if (job.executions.empty() || job.executions.back().stop_ns.has_value() || resident.value_or(0) <= 0)
+          return true;
+        Execution& execution = job.executions.back();
+        ClusterSampleFact& sample = execution.samples.emplace_back();
+        sample.time_ns = event.time_ns;
+        sample.memory_bytes = *resident * kKilobyte;
+        execution.peak_bytes = std::max(execution.peak_bytes.value_or(0), *sample.memory_bytes);
+        return true;
+      }
+      case kShadowException:
+        Stop(event, true, Shortened("shadow exception" + (event.lines.empty() ? "" : ": " + event.lines[0])), &job);
+        job.queued_ns = event.time_ns;
+        return true;
+      case kReconnectFailed:
+        AddUnseenExecution(event, &job);
+        Stop(event, true, "the connection to its node was lost", &job);
+        job.queued_ns = event.time_ns;
+        return true;
+      case kAborted:
+        job.reason = Shortened("removed" + (event.lines.empty() ? "" : ": " + event.lines[0]));
+        // Whoever removes a job that was held for a fault only tidies up.
+        job.is_ended_by_user = absl::StrContains(job.reason, "condor_rm") &&
+                               (job.executions.empty() || !job.is_held || job.is_held_by_user);
+        Stop(event, !job.is_ended_by_user, job.reason, &job);
+        job.is_over = true;
+        return true;
+      case kHeld: {
+        job.reason = WhyHeld(event);
+        job.is_held_by_user = HoldCode(event) == kHeldByUser || absl::StrContains(job.reason, "condor_hold");
+        Stop(event, !job.is_held_by_user, job.reason, &job);
+        job.is_held = true;
+        return true;
+      }
+      case kReleased:
+        job.is_held = job.is_held_by_user = false;
+        job.reason.clear();
+        job.queued_ns = event.time_ns;
+        return true;
+      default:
+        return event.code <= kMostCode;
+    }
+  }
+  /// One for each job.
+  std::vector<ClusterFact> Finish() && {
+    std::vector<ClusterFact> clusters;
+    for (const auto& [id, same] : jobs_) {
+      for (const Job& job : same) {
+        clusters.push_back(FactOf(fmt::format("{}.{}", id.first, id.second), job));
+      }
+    }
+    return clusters;
+  }
+
+ private:
+  struct Execution {
+    int64_t start_ns = 0;
+    std::optional<int64_t> stop_ns;
+    std::optional<int64_t> queued_ns;  ///< since then it waited to be executed
+    std::string host;
+    bool is_lost = false;
+    bool failed = false;
+    std::string reason;
+    std::optional<int64_t> cores;
+    std::optional<int64_t> memory_bytes;
+    std::optional<int64_t> peak_bytes;
+    std::optional<int64_t> cpu_ns;
+    std::vector<ClusterSampleFact> samples;
+  };
+  struct Job {
+    std::string scheduler;  ///< where it was submitted
+    int64_t first_ns = 0;
+    int64_t last_ns = 0;
+    std::optional<int64_t> queued_ns;
+    bool was_submitted = false;  ///< in this log
+    bool is_over = false;
+    bool is_ended_by_user = false;
+    bool is_held = false;  ///< until somebody releases it
+    bool is_held_by_user = false;
+    std::string reason;          ///< of its last hold or removal
+    bool lacks_execute = false;  ///< the log does not say when it was executed
+    std::vector<Execution> executions;
+  };
+
+  /// An execution whose beginning the log does not have, if this event needs one.
+  static void AddUnseenExecution(const CondorEvent& event, Job* job) {
+    if (!job->executions.empty() || job->is_over) return;
+    Execution& execution = job->executions.emplace_back();
+    double seconds = 0;
+    const std::string_view text = event.Field("TimeExecute (s)");
+    if (absl::SimpleAtod(absl::string_view(text.data(), text.size()), &seconds) && seconds > 0 && seconds < 1e9) {
+      execution.start_ns = event.time_ns - static_cast<int64_t>(seconds * 1e9);
+    } else {
+      execution.start_ns = job->queued_ns.value_or(event.time_ns);
+      job->lacks_execute = true;
+    }
+    job->queued_ns.reset();
+  }
+  static void Stop(const CondorEvent& event, bool is_lost, std::string reason, Job* job) {
+    if (job->executions.empty()) return;
+    Execution& last = job->executions.back();
+    if (last.stop_ns.has_value()) {
+      // It was evicted because it was held, or held because its shadow broke: what comes last knows why.
+      if (!last.is_lost || event.time_ns - *last.stop_ns > kTogether) return;
+      last.reason = std::move(reason);
+      last.is_lost = last.failed = is_lost;
+      return;
+    }
+    last.stop_ns = std::max(event.time_ns, last.start_ns);
+    last.is_lost = is_lost;
+    last.failed = last.failed || is_lost;
+    last.reason = std::move(reason);
+    TakeFigures(event, &last);
+  }
+  static void TakeFigures(const CondorEvent& event, Execution* execution) {
+    const CondorEvent::Resource cores = event.ResourceOf("Cpus");
+    const CondorEvent::Resource memory = event.ResourceOf("Memory (MB)");
+    if (cores.allocated.value_or(0) >= 1 && *cores.allocated < kMostCores)
+      execution->cores = static_cast<int64_t>(*cores.allocated);
+    if (const auto bytes = Megabytes(memory.allocated)) execution->memory_bytes = bytes;
+    if (const auto bytes = Megabytes(memory.used)) {
+      execution->peak_bytes = std::max(execution->peak_bytes.value_or(0), *bytes);
+    }
+    if (const auto cpu_ns = event.UsageNs("Run Remote Usage")) execution->cpu_ns = cpu_ns;
+  }
+  static ClusterFact FactOf(const std::string& name, const Job& job) {
+    ClusterFact cluster;
+    cluster.address = "job " + name;
+    cluster.epoch = fmt::format("{} {} {}", job.scheduler, name, job.first_ns);
+    cluster.first_ns = job.first_ns;
+    cluster.last_ns = job.last_ns;
+    if (job.executions.empty()) {
+      cluster.closed = job.is_over;
+      if (job.was_submitted) {
+        cluster.never_began = job.reason.empty() ? "waiting" : job.reason;
+      } else {
+        cluster.complaints.push_back(
+            fmt::format("job {}: its log begins after its submission, and does not say whether it began", name));
+      }
+      return cluster;
+    }
+    cluster.is_removed = job.is_ended_by_user;
+    if (job.lacks_execute) {
+      cluster.complaints.push_back(
+          fmt::format("job {}: its log does not say when it began; its time is counted from its {}", name,
+                      job.was_submitted ? "submission" : "first event"));
+    }
+    const bool has_stopped = job.executions.back().stop_ns.has_value();
+    cluster.closed = has_stopped && (job.is_over || job.is_held || !job.queued_ns.has_value());
+    if (job.is_held_by_user && !job.is_over) {
+      cluster.complaints.push_back(fmt::format("job {} had begun, and its user holds it: {}", name, job.reason));
+    }
+    ClusterSessionFact& session = cluster.sessions.emplace_back();
+    session.begin_ns = job.executions.front().start_ns;
+    if (cluster.closed) session.end_ns = session.flushed_ns = *job.executions.back().stop_ns;
+    for (size_t i = 0; i < job.executions.size(); ++i) {
+      const Execution& execution = job.executions[i];
+      ClusterWorkerFact& worker = cluster.workers.emplace_back();
+      worker.address = i == 0 ? "job " + name : fmt::format("job {}, run {}", name, i + 1);
+      worker.host = execution.host;
+      worker.threads = execution.cores.value_or(1);
+      worker.memory_limit_bytes = execution.memory_bytes;
+      worker.joined_ns = execution.start_ns;
+      worker.left_ns = execution.stop_ns;
+      worker.is_lost = execution.is_lost;
+      worker.left_reason = execution.reason;
+      worker.cpu_ns = execution.cpu_ns;
+      worker.peak_memory_bytes = execution.peak_bytes;
+      worker.samples = execution.samples;
+      ClusterTaskFact& task = cluster.tasks.emplace_back();
+      task.worker = worker.address;
+      task.prefix = "job";
+      task.start_ns = execution.start_ns;
+      task.stop_ns = std::max(task.start_ns, execution.stop_ns.value_or(job.last_ns));
+      if (execution.queued_ns.has_value()) task.queue_ns = std::max<int64_t>(0, task.start_ns - *execution.queued_ns);
+      task.failed = execution.failed;
+      task.job = "htcondor " + name;
+      task.is_repeat = i > 0;
+      const bool may_go_on = !job.is_over && (job.is_held ? job.is_held_by_user : job.queued_ns.has_value());
+      const bool has_ended = execution.stop_ns.has_value();
+      task.is_last = i + 1 == job.executions.size() && has_ended && !may_go_on && !job.is_ended_by_user;
+    }
+    return cluster;
+  }
+
+  std::map<std::pair<int64_t, int64_t>, std::vector<Job>> jobs_;  // numbers may come again, at another scheduler
+};
+
+constexpr EngineTraits kTraits = {"HTCondor", "scheduler", "execution", "event logs of HTCondor",
+                                  {},         {},          {},          /*numbers_jobs=*/true};
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr size_t kHeadBytes = 4096;
 
@@ -149,6 +505,6 @@ absl::StatusOr<EngineReading> Read(const std::string& log) {
 
 }  // namespace
 
-const Engine kHtcondor = {Traits(), "", ".htcondor.log", Find, Read};
+const Engine kHtcondor = {kTraits, "", ".htcondor.log", Find, Read};
 
 }  // namespace crema

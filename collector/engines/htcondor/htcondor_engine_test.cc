@@ -1,5 +1,3 @@
-#include "collector/engines/htcondor/htcondor_engine.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,12 +1,79 @@
 #include "collector/engines/slurm/sacct_table.h"
 
+#include <fmt/format.h>
+#include <time.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <functional>
+#include <set>
 
-#include "collector/engines/slurm/sacct_values.h"
+#include "absl/strings/numbers.h"
+#include "collector/engines/log_lines.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+// What is larger is no time, no duration and no memory: sums of these still fit.
+constexpr int64_t kMostTime = 8'000'000'000;
+constexpr int64_t kMostDuration = 1'000'000'000;
+constexpr double kMostBytes = 1e15;
+
+/// Digits only, and no more than a count of nanoseconds or bytes can hold.
+std::optional<int64_t> Whole(std::string_view text) {
+  int64_t number = 0;
+  const bool is_digits = !text.empty() && text.size() <= 18 && text.find_first_not_of("0123456789") == text.npos;
+  if (!is_digits || !absl::SimpleAtoi({text.data(), text.size()}, &number)) return std::nullopt;
+  return number;
+}
+
+/// Takes what stands before `separator` off the text; all of it where there is none.
+std::string_view Cut(std::string_view* text, char separator) {
+  const size_t at = text->find(separator);
+  const std::string_view before = text->substr(0, at);
+  *text = at == text->npos ? std::string_view() : text->substr(at + 1);
+  return before;
+}
+
+/// The end of a name whose bracket may hold commas.
+size_t EndOfName(std::string_view text) {
+  bool inside = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '[') inside = true;
+    if (text[i] == ']') inside = false;
+    if (text[i] == ',' && !inside) return i;
+  }
+  return text.size();
+}
+
+/// `prefix[01-03,7]suffix`. False: it is no such thing, or too much.
+bool AddNodes(std::string_view name, size_t most, std::vector<std::string>* nodes) {
+  const size_t open = name.find('[');
+  if (open == name.npos) {
+    nodes->emplace_back(name);
+    return !name.empty() && nodes->size() <= most;
+  }
+  const size_t close = name.find(']', open);
+  if (close == name.npos) return false;
+  const std::string_view before = name.substr(0, open), after = name.substr(close + 1);
+  if (after.find('[') != after.npos) return false;  // names of several dimensions
+  std::string_view ranges = name.substr(open + 1, close - open - 1);
+  while (!ranges.empty()) {
+    std::string_view last = Cut(&ranges, ',');
+    const std::string_view first = Cut(&last, '-');
+    const std::optional<int64_t> from = Whole(first);
+    const std::optional<int64_t> to = last.empty() ? from : Whole(last);
+    if (!from.has_value() || !to.has_value() || *to < *from) return false;
+    for (int64_t number = *from; number <= *to; ++number) {
+      nodes->push_back(fmt::format("{}{:0{}}{}", before, number, first.size(), after));
+      if (nodes->size() > most) return false;
+    }
+  }
+  return true;
+}
 
 std::string_view Trimmed(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t\r");
@@ -29,7 +96,310 @@ SacctCells Cut(std::string_view line, char delimiter) {
   return cells;
 }
 
+constexpr size_t kMostRows = 2000;
+constexpr std::string_view kDigits = "0123456789";
+
+struct Rows {
+  std::vector<SacctCells> cells;
+  SacctHeader header;  ///< splits lines into these cells; without names
+
+  size_t columns() const { return cells.front().size(); }
+  std::string_view JobOf(size_t row, size_t column) const {
+    const std::string_view id = cells[row][column];
+    return id.substr(0, id.find('.'));
+  }
+};
+
+/// `82`, `82_3`, `82_[4-9%2]`, `82+1`, and steps of these: `82.batch`, `82.0`. A table cuts what is too wide:
+/// `82.bat+`.
+bool IsJobId(std::string_view text) {
+  constexpr size_t kMostDigits = 8;  // longer ones are times
+  const size_t digits = std::min(text.find_first_not_of(kDigits), text.size());
+  if (digits == 0 || digits > kMostDigits) return false;
+  text.remove_prefix(digits);
+  const size_t dot = text.find('.');
+  const std::string_view place = text.substr(0, dot), step = dot == text.npos ? "0" : text.substr(dot + 1);
+  if (!place.empty() && (place.size() == 1 || (place[0] != '_' && place[0] != '+') ||
+                         place.substr(1).find_first_not_of("0123456789[]-,%") != place.npos)) {
+    return false;
+  }
+  return !step.empty() && step.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz+") == step.npos;
+}
+
+bool IsTime(std::string_view text) {
+  constexpr size_t kDigitsOfTime = 10;  // since 2001
+  const bool is_number = text.find_first_not_of(kDigits) == text.npos;
+  return (!is_number || text.size() == kDigitsOfTime) && ParseSacctTime(text).has_value();
+}
+
+bool IsTimeOrNone(std::string_view text) { return IsTime(text) || text == "Unknown" || text == "None"; }
+
+/// `0:9`, and no clock: these have two digits behind the colon.
+bool IsExit(std::string_view text) {
+  const size_t colon = text.find(':');
+  if (colon == text.npos || !ParseSacctExit(text).has_value()) return false;
+  return text.size() == colon + 2 || text[colon + 1] != '0';
+}
+
+/// Columns whose cells all pass.
+std::vector<size_t> ColumnsThat(const Rows& rows, const std::function<bool(std::string_view)>& passes) {
+  std::vector<size_t> found;
+  for (size_t column = 0; column < rows.columns(); ++column) {
+    const auto fits = [&](const SacctCells& row) { return passes(row[column]); };
+    if (std::all_of(rows.cells.begin(), rows.cells.end(), fits)) found.push_back(column);
+  }
+  return found;
+}
+
+/// A table has a blank between its columns in each line.
+std::vector<std::pair<size_t, size_t>> PlacesOfTable(const std::vector<std::string_view>& lines) {
+  std::vector<std::pair<size_t, size_t>> places;
+  bool is_inside = false;
+  size_t longest = 0;
+  for (const std::string_view line : lines) longest = std::max(longest, line.size());
+  for (size_t at = 0; at < longest; ++at) {
+    const bool is_blank = std::all_of(lines.begin(), lines.end(),
+                                      [at](std::string_view line) { return at >= line.size() || line[at] == ' '; });
+    if (!is_blank && !is_inside) places.emplace_back(at, 0);
+    if (!is_blank) places.back().second = at + 1 - places.back().first;
+    is_inside = !is_blank;
+  }
+  return places;
+}
+
+std::optional<Rows> SplitRows(const std::vector<std::string_view>& lines) {
+  constexpr size_t kFewestColumns = 4;
+  for (const char delimiter : {'|', ',', ';', '\t', ' '}) {
+    const auto count = [delimiter](std::string_view line) { return std::count(line.begin(), line.end(), delimiter); };
+    const auto is_like_first = [&](std::string_view line) { return count(line) == count(lines[0]); };
+    const bool is_table = delimiter == ' ';
+    if (!is_table && !std::all_of(lines.begin(), lines.end(), is_like_first)) continue;
+    Rows rows;
+    rows.header =
+        is_table ? SacctHeader(PlacesOfTable(lines)) : SacctHeader(delimiter, static_cast<size_t>(count(lines[0])) + 1);
+    for (const std::string_view line : lines) {
+      std::optional<SacctCells> row = rows.header.Split(line);
+      if (!row.has_value()) return std::nullopt;
+      rows.cells.push_back(*std::move(row));
+    }
+    if (rows.columns() >= kFewestColumns) return rows;
+  }
+  return std::nullopt;
+}
+
+/// The only column of jobs and their steps, or the one of two that has places of arrays, or both if they say the same.
+bool TakeIds(const Rows& rows, SacctCells* names, size_t* id) {
+  std::vector<size_t> found = ColumnsThat(rows, IsJobId);
+  const auto has = [&rows](size_t column, const char* any_of) {
+    return std::any_of(rows.cells.begin(), rows.cells.end(), [column, any_of](const SacctCells& row) {
+      return row[column].find_first_of(any_of) != std::string::npos;
+    });
+  };
+  found.erase(std::remove_if(found.begin(), found.end(), [&has](size_t column) { return !has(column, "."); }),
+              found.end());
+  if (found.empty() || found.size() > 2) return false;
+  const auto same = [&](const SacctCells& row) { return row[found.front()] == row[found.back()]; };
+  if (!std::all_of(rows.cells.begin(), rows.cells.end(), same)) {
+    if (has(found[0], "_+") == has(found[1], "_+")) return false;
+    if (has(found[1], "_+")) std::swap(found[0], found[1]);
+    (*names)[found[1]] = "JobIDRaw";
+  }
+  *id = found[0];
+  (*names)[*id] = "JobID";
+  return true;
+}
+
+/// Sacct gives a step the time of its start as its submission, too. So a column in which each job has the time of its
+/// first step holds starts, or what equals them; and only the end lies behind a start.
+bool TakeTimes(const Rows& rows, size_t id, SacctCells* names) {
+  const std::vector<size_t> times = ColumnsThat(rows, IsTimeOrNone);
+  std::map<std::string_view, std::vector<size_t>> rows_of_job;
+  for (size_t row = 0; row < rows.cells.size(); ++row) rows_of_job[rows.JobOf(row, id)].push_back(row);
+  std::set<std::pair<size_t, size_t>> pairs;
+  for (const size_t start : times) {
+    for (const size_t end : times) {
+      bool fits = start != end, is_behind = false;
+      for (const auto& entry : rows_of_job) {
+        const std::vector<size_t>& of_job = entry.second;
+        const SacctCells& whole = rows.cells[of_job.front()];
+        const std::string &from = whole[start], &to = whole[end];
+        if (!fits || !IsTime(from)) continue;
+        const auto has_its_start = [&](size_t row) { return row != of_job.front() && rows.cells[row][start] == from; };
+        fits = whole[id] == entry.first && std::any_of(of_job.begin(), of_job.end(), has_its_start);
+        if (!IsTime(to)) continue;
+        fits = fits && ParseSacctTime(from)->time_ns <= ParseSacctTime(to)->time_ns;
+        is_behind |= from != to;
+      }
+      if (fits && is_behind) pairs.emplace(start, end);
+    }
+  }
+  if (pairs.empty()) return false;
+  // Several starts are the same in all rows; of two ends nobody knows which it is.
+  const auto [start, end] = *pairs.begin();
+  for (const auto& [other_start, other_end] : pairs) {
+    if (other_end != end) return false;
+    for (const SacctCells& row : rows.cells) {
+      if (row[other_start] != row[start]) return false;
+    }
+  }
+  (*names)[start] = "Start";
+  (*names)[end] = "End";
+  return true;
+}
+
+using Json = nlohmann::json;
+
+/// `/time/start` and so on; null where it is not there.
+const Json& At(const Json& value, const char* path) {
+  static const Json kNull;
+  const Json::json_pointer pointer(path);
+  return value.contains(pointer) ? value[pointer] : kNull;
+}
+
+/// A number, or `{"set": true, "number": 3}`; empty: it is not set.
+std::string Number(const Json& value) {
+  if (value.is_number_integer()) return value.dump();
+  if (At(value, "/set") != true) return "";
+  return At(value, "/number").is_number() ? fmt::format("{:.0f}", value["number"].get<double>()) : "";
+}
+
+std::string Text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  return value.is_array() && !value.empty() && value[0].is_string() ? value[0].get<std::string>() : Number(value);
+}
+
+std::string Time(const Json& value) {
+  const std::string seconds = Number(value);
+  return seconds.empty() || seconds == "0" ? "Unknown" : seconds;
+}
+
+std::string Exit(const Json& value) {
+  const std::string code = Number(At(value, "/return_code"));
+  std::string signal = Number(At(value, "/signal/id"));
+  if (signal.empty()) signal = Number(At(value, "/signal/signal_id"));
+  return fmt::format("{}:{}", code.empty() ? "0" : code, signal.empty() ? "0" : signal);
+}
+
+/// Seconds and microseconds as `0:0:1.000250`.
+std::string Duration(const Json& value) {
+  const Json &seconds = At(value, "/seconds"), &microseconds = At(value, "/microseconds");
+  if (!seconds.is_number_integer()) return "";
+  return fmt::format("00:00:{}.{:06}", seconds.get<int64_t>(),
+                     microseconds.is_number_integer() ? microseconds.get<int64_t>() : 0);
+}
+
+/// The count of one resource in a list of them; empty: it is not there.
+std::string Resource(const Json& list, const char* type) {
+  if (!list.is_array()) return "";
+  for (const Json& entry : list) {
+    if (At(entry, "/type") == type && At(entry, "/count").is_number()) {
+      return fmt::format("{:.0f}", At(entry, "/count").get<double>());
+    }
+  }
+  return "";
+}
+
+std::string WithUnit(const std::string& number, const char* unit) { return number.empty() ? number : number + unit; }
+
 }  // namespace
+
+std::optional<SacctTime> ParseSacctTime(std::string_view text) {
+  const auto in_range = [](int64_t seconds) { return seconds > 0 && seconds < kMostTime; };
+  if (const std::optional<int64_t> seconds = Whole(text)) {
+    return in_range(*seconds) ? std::optional(SacctTime{*seconds * kSecond, {}}) : std::nullopt;
+  }
+  tm local = {};
+  const std::string whole(text);
+  const char* rest = strptime(whole.c_str(), "%Y-%m-%dT%H:%M:%S", &local);
+  if (rest == nullptr) return std::nullopt;
+  if (*rest != '\0') {
+    tm zone = {};
+    const char* const end = strptime(rest, "%z", &zone);
+    if (end == nullptr || *end != '\0') return std::nullopt;
+    const int64_t seconds = timegm(&local) - zone.tm_gmtoff;
+    return in_range(seconds) ? std::optional(SacctTime{seconds * kSecond, {}}) : std::nullopt;
+  }
+  const LocalMoment moment = ReadLocalMoment(local);
+  if (!in_range(moment.seconds)) return std::nullopt;
+  SacctTime time = {int64_t{moment.seconds} * kSecond, {}};
+  if (moment.later.has_value()) time.later_ns = int64_t{*moment.later} * kSecond;
+  return time;
+}
+
+std::optional<int64_t> SacctDurationNs(std::string_view text) {
+  int64_t days = 0;
+  if (text.find('-') != text.npos) {
+    const std::optional<int64_t> told = Whole(Cut(&text, '-'));
+    if (!told.has_value() || *told > 10'000) return std::nullopt;
+    days = *told;
+  }
+  int64_t seconds = 0;
+  int parts = 0;
+  std::string_view fraction = text;
+  std::string_view clock = Cut(&fraction, '.');
+  for (; !clock.empty() && parts < 4; ++parts) {
+    const std::optional<int64_t> part = Whole(Cut(&clock, ':'));
+    if (!part.has_value() || *part > kMostDuration) return std::nullopt;
+    seconds = seconds * 60 + *part;
+    if (seconds > kMostDuration) return std::nullopt;
+  }
+  if (parts < 2 || parts > 3) return std::nullopt;
+  int64_t nanoseconds = 0;
+  if (!fraction.empty()) {
+    const std::optional<int64_t> digits = Whole(fraction);
+    if (!digits.has_value() || fraction.size() > 9) return std::nullopt;
+    nanoseconds = *digits * static_cast<int64_t>(std::llround(std::pow(10, 9 - static_cast<double>(fraction.size()))));
+  }
+  return (days * 86'400 + seconds) * kSecond + nanoseconds;
+}
+
+std::optional<SacctMemory> ParseSacctMemory(std::string_view text) {
+  SacctMemory memory;
+  if (!text.empty() && (text.back() == 'n' || text.back() == 'c')) {
+    memory.of = text.back() == 'n' ? SacctMemory::Of::kNode : SacctMemory::Of::kCore;
+    text.remove_suffix(1);
+  }
+  if (text.empty()) return std::nullopt;
+  constexpr std::string_view kUnits = "KMGTP";
+  double factor = 1;
+  if (const size_t unit = kUnits.find(text.back()); unit != kUnits.npos) {
+    factor = std::pow(1024, static_cast<double>(unit) + 1);
+    text.remove_suffix(1);
+  }
+  double number = 0;
+  const bool is_number = !text.empty() && text.find_first_not_of("0123456789.") == text.npos;
+  if (!is_number || !absl::SimpleAtod({text.data(), text.size()}, &number) || number * factor > kMostBytes) {
+    return std::nullopt;
+  }
+  memory.bytes = std::llround(number * factor);
+  return memory;
+}
+
+std::string_view SacctResource(std::string_view text, std::string_view name) {
+  while (!text.empty()) {
+    std::string_view value = Cut(&text, ',');
+    if (Cut(&value, '=') == name) return value;
+  }
+  return {};
+}
+
+std::optional<SacctExit> ParseSacctExit(std::string_view text) {
+  const std::optional<int64_t> code = Whole(Cut(&text, ':'));
+  const std::optional<int64_t> signal = Whole(text);
+  if (!code.has_value() || !signal.has_value()) return std::nullopt;
+  return SacctExit{*code, *signal};
+}
+
+std::vector<std::string> SacctNodes(std::string_view text, size_t most) {
+  std::vector<std::string> nodes;
+  while (!text.empty()) {
+    const size_t end = EndOfName(text);
+    if (!AddNodes(text.substr(0, end), most, &nodes)) return {};
+    text = end == text.size() ? std::string_view() : text.substr(end + 1);
+  }
+  if (nodes.size() == 1 && nodes[0] == "None assigned") return {};
+  return nodes;
+}
 
 std::string_view SacctState(std::string_view text) {
   constexpr std::string_view kStates[] = {
@@ -152,6 +522,124 @@ bool SacctHeader::MakesSense(const SacctCells& row) const {
     if (is_count && cell.find_first_not_of("0123456789") != cell.npos) return false;
   }
   return true;
+}
+
+std::optional<SacctHeader> RecogniseSacctColumns(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (size_t at = 0; at < text.size() && lines.size() < kMostRows;) {
+    const size_t end = text.find('\n', at);
+    if (end == text.npos) break;  // it is cut
+    std::string_view line = text.substr(at, end - at);
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    if (!line.empty()) lines.push_back(line);
+    at = end + 1;
+  }
+  if (lines.empty()) return std::nullopt;
+  std::optional<Rows> rows = SplitRows(lines);
+  if (!rows.has_value()) return std::nullopt;
+  SacctCells names(rows->columns());
+  size_t id = 0;
+  const std::vector<size_t> states =
+      ColumnsThat(*rows, [](std::string_view cell) { return !SacctState(cell).empty(); });
+  // Where each job was cancelled, the blanks of `CANCELLED by 1000` look like those between a table's columns.
+  const auto is_cut = [&](const SacctCells& row) {
+    return states.size() == 1 && states[0] + 1 < row.size() && row[states[0] + 1] == "by";
+  };
+  if (std::any_of(rows->cells.begin(), rows->cells.end(), is_cut)) return std::nullopt;
+  if (states.size() != 1 || !TakeIds(*rows, &names, &id) || !TakeTimes(*rows, id, &names)) return std::nullopt;
+  names[states[0]] = "State";
+  const std::vector<size_t> exits = ColumnsThat(*rows, IsExit);
+  if (exits.size() == 1) names[exits[0]] = "ExitCode";
+  rows->header.Name(names);
+  return rows->header;
+}
+
+absl::StatusOr<std::vector<SacctCells>> ReadSacctJson(const std::string& text, SacctHeader* header) {
+  const Json document = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!document.is_object() || !At(document, "/jobs").is_array()) {
+    return absl::InvalidArgumentError("it is not whole JSON of `sacct --json`");
+  }
+  for (const Json& job : document["jobs"]) {
+    if (At(job, "/time").is_object()) continue;
+    return absl::InvalidArgumentError(
+        "a job has no `time`, as in what squeue and scontrol write: give crema the output of `sacct --json`");
+  }
+  *header =
+      SacctHeader(SacctCells{"JobID",  "JobIDRaw", "JobName", "Cluster",        "State",    "ExitCode",   "Submit",
+                             "Start",  "End",      "Elapsed", "Timelimit",      "NodeList", "AllocNodes", "AllocCPUS",
+                             "NTasks", "ReqMem",   "MaxRSS",  "TRESUsageInTot", "TotalCPU", "Reason"});
+  std::vector<SacctCells> rows;
+  for (const Json& job : document["jobs"]) {
+    const std::string raw = Number(At(job, "/job_id"));
+    std::string id = raw;
+    const std::string array = Number(At(job, "/array/job_id")), place = Number(At(job, "/array/task_id"));
+    const std::string waiting = Text(At(job, "/array/task"));
+    const std::string het = Number(At(job, "/het/job_id")), part = Number(At(job, "/het/job_offset"));
+    if (!array.empty() && array != "0") {
+      id = !place.empty()    ? fmt::format("{}_{}", array, place)
+           : waiting.empty() ? raw
+                             : fmt::format("{}_[{}]", array, waiting);
+    }
+    if (!het.empty() && het != "0" && !part.empty()) id = fmt::format("{}+{}", het, part);
+    std::string state = Text(At(job, "/state/current"));
+    const std::string killer = Text(At(job, "/kill_request_user"));
+    if (state == "CANCELLED" && !killer.empty()) state += " by " + killer;
+    const std::string minutes = Number(At(job, "/time/limit"));
+    const std::string asked = Resource(At(job, "/tres/allocated"), "mem");
+    const std::string cpus = Resource(At(job, "/tres/allocated"), "cpu");
+    const std::string elapsed = Number(At(job, "/time/elapsed"));
+    const auto clock = [](const std::string& seconds) { return seconds.empty() ? seconds : "00:00:" + seconds; };
+    rows.push_back({id,
+                    raw,
+                    Text(At(job, "/name")),
+                    Text(At(job, "/cluster")),
+                    state,
+                    Exit(At(job, "/exit_code")),
+                    Time(At(job, "/time/submission")),
+                    Time(At(job, "/time/start")),
+                    Time(At(job, "/time/end")),
+                    clock(elapsed),
+                    minutes.empty() ? minutes : "00:" + minutes + ":00",
+                    Text(At(job, "/nodes")),
+                    Number(At(job, "/allocation_nodes")),
+                    cpus.empty() ? Number(At(job, "/required/CPUs")) : cpus,
+                    "",
+                    WithUnit(asked, "M"),
+                    "",
+                    "",
+                    Duration(At(job, "/time/total")),
+                    Text(At(job, "/state/reason"))});
+    const Json& steps = At(job, "/steps");
+    for (const Json& step : steps.is_array() ? steps : Json::array()) {
+      std::string name = Text(At(step, "/step/id"));
+      if (name.empty()) name = Text(At(step, "/step/id/step_id"));
+      if (const size_t dot = name.find('.'); dot != name.npos) name = name.substr(dot + 1);
+      if (name.empty()) continue;
+      const std::string peak = Resource(At(step, "/tres/requested/max"), "mem");
+      const std::string sum = Resource(At(step, "/tres/requested/total"), "mem");
+      rows.push_back({id + "." + name,
+                      raw + "." + name,
+                      Text(At(step, "/step/name")),
+                      Text(At(job, "/cluster")),
+                      Text(At(step, "/state")),
+                      Exit(At(step, "/exit_code")),
+                      "",
+                      Time(At(step, "/time/start")),
+                      Time(At(step, "/time/end")),
+                      clock(Number(At(step, "/time/elapsed"))),
+                      "",
+                      Text(At(step, "/nodes/range")),
+                      Number(At(step, "/nodes/count")),
+                      Resource(At(step, "/tres/allocated"), "cpu"),
+                      Number(At(step, "/tasks/count")),
+                      "",
+                      peak,
+                      sum.empty() ? "" : "mem=" + sum,
+                      Duration(At(step, "/time/total")),
+                      ""});
+    }
+  }
+  return rows;
 }
 
 }  // namespace crema

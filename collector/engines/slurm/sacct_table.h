@@ -4,6 +4,7 @@
 #define CREMA_COLLECTOR_ENGINES_SLURM_SACCT_TABLE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,6 +15,42 @@
 #include "absl/status/statusor.h"
 
 namespace crema {
+
+struct SacctTime {
+  int64_t time_ns = 0;              ///< Unix time
+  std::optional<int64_t> later_ns;  ///< in the hour that comes twice, when clocks are set back: the second time
+};
+
+/// Unix time of `1795576651` (SLURM_TIME_FORMAT=%s), `2026-11-25T03:20:00+0100`, or `2026-11-25T03:20:00`, which is
+/// this machine's local time. nullopt: `Unknown`, `None`, or anything else.
+std::optional<SacctTime> ParseSacctTime(std::string_view text);
+
+/// `[days-][hours:]minutes:seconds[.fraction]`. nullopt: `UNLIMITED`, `Partition_Limit`, or anything else.
+std::optional<int64_t> SacctDurationNs(std::string_view text);
+
+/// What `ReqMem` asks for.
+struct SacctMemory {
+  enum class Of { kJob, kNode, kCore };
+  int64_t bytes = 0;
+  Of of = Of::kJob;  ///< until Slurm 21.08 a letter told it: `n`, `c`
+};
+
+/// `4G`, `1523.5M`, `812K`, `2000Mc`; without a unit they are bytes. nullopt: anything else.
+std::optional<SacctMemory> ParseSacctMemory(std::string_view text);
+
+/// One resource out of `cpu=2,mem=200M,node=1`; empty: it is not there.
+std::string_view SacctResource(std::string_view text, std::string_view name);
+
+struct SacctExit {
+  int64_t code = 0;
+  int64_t signal = 0;  ///< that ended it; 0: none
+};
+
+/// `0:9`, the code and the signal.
+std::optional<SacctExit> ParseSacctExit(std::string_view text);
+
+/// The nodes of `node[01-03,7],gpu1`, in order. Empty: there is none, or there are more than `most`.
+std::vector<std::string> SacctNodes(std::string_view text, size_t most);
 
 using SacctCells = std::vector<std::string>;
 
@@ -59,6 +96,11 @@ std::string_view SacctState(std::string_view text);
 
 /// What `sacct --json` wrote, as rows below `*header`. Errors: it is not JSON, or of another form.
 absl::StatusOr<std::vector<SacctCells>> ReadSacctJson(const std::string& text, SacctHeader* header);
+
+/// What sacct wrote with --noheader: which column is which, by what the cells hold.
+/// The columns that nothing else can be: JobID, JobIDRaw, State, ExitCode, Start, End. Others stay without a name.
+/// `text` begins with the first row. nullopt: not all of JobID, State, Start and End can be told from others.
+std::optional<SacctHeader> RecogniseSacctColumns(std::string_view text);
 
 }  // namespace crema
 

@@ -1,5 +1,3 @@
-#include "collector/engines/slurm/slurm_engine.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +7,7 @@
 #include <string>
 
 #include "collector/engines/engines.h"
-#include "collector/engines/slurm/sacct_values.h"
+#include "collector/engines/slurm/sacct_table.h"
 
 namespace crema {
 namespace {

@@ -3,12 +3,71 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <utility>
+
+#include "absl/status/status.h"
+#include "boost/asio/error.hpp"
+#include "boost/asio/ip/tcp.hpp"
+#include "collector/engines/http/http_connection.h"
 
 namespace crema {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr std::string_view kUsualPort = "9097";
+constexpr std::chrono::seconds kPause(10);
+constexpr std::chrono::seconds kMostAnswer(5);
+constexpr size_t kMostBytes = size_t{64} << 20;
+
+int HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/// `my%20run` is `my run`.
+std::string Decoded(std::string_view text) {
+  std::string decoded;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const int high = text[i] == '%' && i + 2 < text.size() ? HexDigit(text[i + 1]) : -1;
+    const int low = high < 0 ? -1 : HexDigit(text[i + 2]);
+    decoded += low < 0 ? text[i] : static_cast<char>(16 * high + low);
+    if (low >= 0) i += 2;
+  }
+  return decoded;
+}
+
+std::string TextOf(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+/// The body of an answer to a plain request. Catalogs end the lines of their headers with a line feed alone, which a
+/// strict reader of HTTP refuses.
+absl::StatusOr<std::string> Get(const ServerName& server, const std::string& target) {
+  boost::asio::ip::tcp::iostream stream;
+  stream.expires_after(kMostAnswer);
+  stream.connect(server.host, server.port);
+  stream << "GET " << target << " HTTP/1.0\r\nHost: " << server.HostField() << "\r\nConnection: close\r\n\r\n"
+         << std::flush;
+  std::string answer;
+  std::array<char, 1 << 16> block;
+  while (stream.read(block.data(), block.size()), stream.gcount() > 0) {
+    answer.append(block.data(), static_cast<size_t>(stream.gcount()));
+    if (answer.size() > kMostBytes) return absl::UnavailableError("its answer is too long");
+  }
+  if (stream.error() && stream.error() != boost::asio::error::eof) {
+    return absl::UnavailableError(fmt::format("no answer ({})", stream.error().message()));
+  }
+  const std::string status = answer.substr(std::min(answer.find(' ') + 1, answer.size()), 3);
+  if (status != "200") return absl::UnavailableError(fmt::format("it answered {} to {}", status, target));
+  const size_t strict = answer.find("\r\n\r\n"), plain = answer.find("\n\n");
+  if (std::min(strict, plain) == std::string::npos) return absl::UnavailableError("its answer has no end of headers");
+  return strict < plain ? answer.substr(strict + 4) : answer.substr(plain + 2);
+}
 
 constexpr int64_t kSecond = 1'000'000'000;
 /// A manager tells the catalog of itself once a minute.
@@ -24,12 +83,70 @@ int64_t Count(const Json& object, const char* key) {
   return std::clamp<int64_t>(found->get<int64_t>(), 0, kMostCount);
 }
 
-std::string Text(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}  // namespace
+
+CatalogAddress ParseCatalogAddress(std::string_view address) {
+  address.remove_prefix(std::min(address.size(), address.find("://") + 3));
+  const size_t slash = std::min(address.find('/'), address.size());
+  CatalogAddress parsed;
+  parsed.server = std::string(address.substr(0, slash));
+  const size_t colon = parsed.server.rfind(':');
+  const bool has_port = colon != std::string::npos && parsed.server.find(']', colon) == std::string::npos;
+  if (!has_port) parsed.server += fmt::format(":{}", kUsualPort);
+  parsed.project = Decoded(address.substr(std::min(slash + 1, address.size())));
+  return parsed;
 }
 
-}  // namespace
+absl::StatusOr<std::string> ManagersIn(const std::string& answer, std::string_view type, const std::string& project) {
+  const Json services = Json::parse(answer, nullptr, /*allow_exceptions=*/false);
+  if (!services.is_array()) return absl::InvalidArgumentError("its answer is no list of services");
+  Json managers = Json::array();
+  for (const Json& service : services) {
+    if (!service.is_object() || TextOf(service, "type") != type) continue;
+    if (project.empty() || TextOf(service, "project") == project) managers.push_back(service);
+  }
+  if (managers.empty()) {
+    return absl::NotFoundError(project.empty() ? fmt::format("it knows no {}", type)
+                                               : fmt::format("it knows no {} of the name {}", type, project));
+  }
+  return managers.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+CatalogFollower::CatalogFollower(const std::string& address, std::string type)
+    : address_(ParseCatalogAddress(address)), type_(std::move(type)), thread_([this] { Follow(); }) {}
+
+CatalogFollower::~CatalogFollower() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+EngineNews CatalogFollower::Take() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  EngineNews news = news_;
+  news_.pages.clear();
+  return news;
+}
+
+void CatalogFollower::Follow() {
+  const ServerName server(address_.server);
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!stopping_) {
+    lock.unlock();
+    absl::StatusOr<std::string> managers = Get(server, "/query.json");
+    if (managers.ok()) managers = ManagersIn(*managers, type_, address_.project);
+    lock.lock();
+    news_.answers = managers.ok();
+    news_.problem =
+        managers.ok() ? "" : fmt::format("catalog {}: {}", address_.server, std::string(managers.status().message()));
+    // what nobody took is older than this
+    if (managers.ok()) news_.pages.assign(1, *std::move(managers));
+    wake_.wait_for(lock, kPause, [this] { return stopping_; });
+  }
+}
 
 CatalogFeed::CatalogFeed(std::string engine, LiveRun* run) : engine_(std::move(engine)), run_(run) {
   run_->SetVersion("");
@@ -73,7 +190,7 @@ void CatalogFeed::Tell(Told* told) {
 void CatalogFeed::AddManager(const Json& manager) {
   if (!manager.is_object()) return run_->CountMalformed(1);
   const std::string name =
-      fmt::format("{} {} at {}:{}", engine_, Text(manager, "project"), Text(manager, "name"), Count(manager, "port"));
+      fmt::format("{} {} at {}:{}", engine_, TextOf(manager, "project"), TextOf(manager, "name"), Count(manager, "port"));
   const int64_t started_us = Count(manager, "time_when_started");
   const std::string id = fmt::format("{} {}", name, started_us);
   if (managers_.size() >= kMostManagers && managers_.count(id) == 0) return;
@@ -108,7 +225,7 @@ void CatalogFeed::TellTasks(const Json& manager, bool is_known, Told* told, Sche
   if (categories == manager.end() || !categories->is_array()) return;
   for (const Json& category : *categories) {
     if (!category.is_object()) continue;
-    const std::string name = Text(category, "category");
+    const std::string name = TextOf(category, "category");
     if (name == kWholeQueue) continue;
     const int64_t done = Count(category, "tasks_done");
     int64_t& before = told->done[name];

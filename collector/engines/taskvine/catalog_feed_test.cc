@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "collector/engines/taskvine/catalog_follower.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

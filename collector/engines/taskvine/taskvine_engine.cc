@@ -1,12 +1,9 @@
-#include "collector/engines/taskvine/taskvine_engine.h"
-
+// TaskVine (https://ccl.cse.nd.edu/software/taskvine/): the logs that its manager writes.
 #include <memory>
 
+#include "collector/engines/engines.h"
 #include "collector/engines/taskvine/catalog_feed.h"
-#include "collector/engines/taskvine/catalog_follower.h"
-#include "collector/engines/taskvine/vine_feed.h"
 #include "collector/engines/taskvine/vine_log.h"
-#include "collector/engines/taskvine/worker_directory.h"
 
 namespace crema {
 namespace {

@@ -1,11 +1,10 @@
-#include "collector/engines/taskvine/vine_feed.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "collector/engines/taskvine/taskvine_engine.h"
+#include "collector/engines/engines.h"
+#include "collector/engines/taskvine/vine_log.h"
 
 namespace crema {
 namespace {

@@ -1,12 +1,9 @@
-#include "collector/engines/work_queue/work_queue_engine.h"
-
+// Work Queue (https://ccl.cse.nd.edu/software/workqueue/): the log of transactions that a program asks its manager for.
 #include <memory>
 
+#include "collector/engines/engines.h"
 #include "collector/engines/taskvine/catalog_feed.h"
-#include "collector/engines/taskvine/catalog_follower.h"
-#include "collector/engines/taskvine/vine_feed.h"
 #include "collector/engines/taskvine/vine_log.h"
-#include "collector/engines/taskvine/worker_directory.h"
 
 namespace crema {
 namespace {

@@ -1,5 +1,3 @@
-#include "collector/engines/work_queue/work_queue_engine.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

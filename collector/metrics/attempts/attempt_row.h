@@ -2,11 +2,91 @@
 #ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_ROW_H_
 #define CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_ROW_H_
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "collector/metrics/statistics/known_sum.h"
 #include "collector/records/attempt_state.h"
+#include "collector/records/facts.h"
 
 namespace crema {
+
+/// One recorded process: its life, its cores, its memory.
+enum class ProcessState : uint8_t {
+  kEnded,       // wrote its `end` line, or its engine reports an orderly end
+  kRunning,     // its log is still locked by it
+  kLost,        // it vanished in a chunk, or somebody reports a failure (`JudgeEnds`)
+  kUnreported,  // nothing says how it ended: a signal or `_exit` between two chunks leaves no line
+};
+
+/// CPU time and run delay of a process since it began.
+struct CpuReading {
+  int64_t time_ns = 0;
+  int64_t cpu_ns = 0;
+  std::optional<int64_t> run_delay_ns;
+};
+
+/// A process that opened a record log. With chunks in it, it is a worker (docs/metrics.md, "Runs and workers").
+struct ProcessRow {
+  std::string run_id;
+  std::string host;
+  int64_t pid = 0;
+  std::optional<int64_t> pid_namespace;
+  int64_t parent_pid = 0;
+  int64_t start_ns = 0;  ///< Unix time
+  std::string boot_id;   ///< empty: not known
+  int64_t last_ns = 0;   ///< its `end` line's time, else the latest time stamp on any of its lines
+  ProcessState state = ProcessState::kUnreported;
+  bool is_damaged = false;                  ///< its log could not be read to its end: what became of it is not known
+  std::optional<int64_t> declared_threads;  ///< CREMA_THREADS or Enable
+  int64_t lanes_peak = 0;                   ///< largest `lanes_peak` of its chunks; 0: not recorded
+  std::optional<double> allowed_cores;      ///< affinity and cgroup quota, the smaller
+  std::optional<int64_t> memory_limit_bytes;
+  std::optional<int64_t> overhead_ns;    ///< what the SDK says it cost
+  ProcessCounts counts;                  ///< the largest of each that it, or `crema run`, read
+  std::vector<ProcessSample> samples;    ///< by time
+  std::vector<CpuReading> cpu_readings;  ///< by time; beside those in `samples`
+
+  // Where it says that an engine started it for one task.
+  std::string job;                ///< the engine's name, the task's and its step, `slurm 14.0`; empty: not told
+  std::string working_directory;  ///< empty: not told
+
+  /// Cores that its engine or batch system gave it, where its environment tells; nullopt: it does not.
+  std::optional<int64_t> granted_cores;
+
+  // Of an engine's worker only.
+  bool is_engine_worker = false;
+  std::string engine_worker;             ///< the engine's name for it
+  std::optional<int64_t> joined_ns;      ///< on the scheduler's clock, as the next; nullopt: not seen
+  std::optional<int64_t> left_ns;        ///< nullopt: it was there to the last
+  std::string left_reason;               ///< why it left, in the engine's words; empty: not told
+  std::optional<int64_t> disk_bytes;     ///< that it offers to tasks
+  std::optional<int64_t> engine_cpu_ns;  ///< that its batch system counted, as the next
+  std::optional<int64_t> engine_peak_memory_bytes;
+  bool is_unrecorded = false;              ///< what it did is not known: it sent no records, or none were found
+  bool is_job = false;                     ///< of a batch system: its cores are its own, whatever it does
+  std::optional<int64_t> time_limit_ns;    ///< that its batch system gave it
+  std::optional<int64_t> clock_offset_ns;  ///< what the scheduler's clock is ahead of its own
+
+  /// `<host>:<pid>`.
+  std::string process() const { return host + ":" + std::to_string(pid); }
+  /// The worker's name in every table: the engine's, else the process's.
+  std::string worker() const { return engine_worker.empty() ? process() : engine_worker; }
+};
+
+/// A stretch of time, half-open, Unix nanoseconds. Every time average and the budget are clipped to that of the run.
+struct RunWindow {
+  int64_t start_ns = 0;
+  int64_t stop_ns = 0;
+
+  double seconds() const { return static_cast<double>(stop_ns - start_ns) / 1e9; }
+  int64_t Clip(int64_t time_ns) const { return std::clamp(time_ns, start_ns, std::max(start_ns, stop_ns)); }
+};
 
 /// What other threads and child processes added to an attempt; most attempts have none, so it lives in a table of its
 /// own. CPU time and run delay that were not measured are `AttemptRow::kUnknown`.
@@ -77,6 +157,208 @@ struct RowPlace {
   uint64_t chunk_id = 0;
   AttemptState status = AttemptState::kOk;
 };
+
+/// What an attempt's owner thread did with its duration (docs/metrics.md, "Chunks and attempts").
+/// Nanoseconds; the four parts add up to the duration, exactly.
+struct OwnerTime {
+  int64_t cpu_ns = 0;       ///< clipped to the duration
+  int64_t cpu_wait_ns = 0;  ///< clipped to what CPU leaves
+  int64_t joined_ns = 0;    ///< waiting for its own helpers: the union of their scopes, clipped to what both leave
+  int64_t blocked_ns = 0;   ///< the rest
+  bool wait_known = true;   ///< false: `cpu_wait_ns` is 0 and the run delay is part of `blocked_ns`
+};
+
+/// nullopt for an attempt that did not end or whose CPU time is not known. `helpers_union_ns`: of its helpers.
+inline std::optional<OwnerTime> SplitOwnerTime(const AttemptRow& attempt, int64_t helpers_union_ns) {
+  if (attempt.duration_ns < 0 || attempt.cpu_ns < 0) return std::nullopt;
+  OwnerTime time;
+  time.wait_known = attempt.cpu_wait_ns >= 0;
+  time.cpu_ns = std::min(attempt.cpu_ns, attempt.duration_ns);
+  int64_t rest_ns = attempt.duration_ns - time.cpu_ns;
+  time.cpu_wait_ns = std::clamp<int64_t>(attempt.cpu_wait_ns, 0, rest_ns);
+  rest_ns -= time.cpu_wait_ns;
+  time.joined_ns = std::clamp<int64_t>(helpers_union_ns, 0, rest_ns);
+  time.blocked_ns = rest_ns - time.joined_ns;
+  return time;
+}
+
+/// `helpers` is the table that `attempt.helpers` points into.
+inline std::optional<OwnerTime> SplitOwnerTime(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers) {
+  return SplitOwnerTime(attempt, attempt.helpers == AttemptRow::kNone ? 0 : helpers[attempt.helpers].union_ns);
+}
+
+/// Threads of an ended attempt at work for it: its own duration and its helpers' scopes, less the time in which the
+/// owner waited for them. The largest integer stands for times beyond it.
+inline int64_t WholeLaneTime(const AttemptRow& attempt, int64_t scope_ns, const std::optional<OwnerTime>& owner) {
+  const int64_t own_ns = attempt.duration_ns - (owner.has_value() ? owner->joined_ns : 0);
+  scope_ns = std::max<int64_t>(scope_ns, 0);
+  return own_ns > std::numeric_limits<int64_t>::max() - scope_ns ? std::numeric_limits<int64_t>::max()
+                                                                 : own_ns + scope_ns;
+}
+
+inline bool HasEnded(const AttemptRow& attempt) { return HasEnded(attempt.status); }
+
+/// An attempt that never ended was open until its process's end, or until the last that was heard of the process. One
+/// whose record is lost was open no longer than this.
+inline RunWindow IntervalOf(const AttemptRow& attempt, const std::vector<ProcessRow>& processes) {
+  if (HasEnded(attempt) || attempt.status == AttemptState::kUnrecorded) return {attempt.start_ns, attempt.stop_ns()};
+  return {attempt.start_ns, std::max(attempt.start_ns, processes[attempt.recording_process()].last_ns)};
+}
+
+inline std::optional<int64_t> Known(int64_t value) {
+  return value == AttemptRow::kUnknown ? std::nullopt : std::optional<int64_t>(value);
+}
+
+/// The helpers' CPU time; 0 without helpers, nullopt where theirs was not measured.
+inline std::optional<int64_t> HelperCpu(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers) {
+  return attempt.helpers == AttemptRow::kNone ? std::optional<int64_t>(0) : Known(helpers[attempt.helpers].cpu_ns);
+}
+
+/// CPU time of owner and helpers, ns.
+inline std::optional<int64_t> ChunkCpu(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers) {
+  const std::optional<int64_t> helper_cpu_ns = HelperCpu(attempt, helpers);
+  if (attempt.cpu_ns == AttemptRow::kUnknown || !helper_cpu_ns.has_value()) return std::nullopt;
+  return AddCounts(attempt.cpu_ns, *helper_cpu_ns);
+}
+
+/// The owner's time without CPU that is neither contention nor waiting for its helpers, ns; nullopt where the kernel
+/// did not tell the run delay.
+inline std::optional<int64_t> ChunkBlocked(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers) {
+  const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, helpers);
+  if (!owner.has_value() || !owner->wait_known) return std::nullopt;
+  return owner->blocked_ns;
+}
+
+/// The helpers' run delay; 0 where none had a scope, nullopt where theirs was not measured.
+inline std::optional<int64_t> HelperCpuWait(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers) {
+  if (attempt.helpers == AttemptRow::kNone || helpers[attempt.helpers].scope_ns <= 0) return 0;
+  return Known(helpers[attempt.helpers].cpu_wait_ns);
+}
+
+/// What CPU and run delay leave of the helpers' scopes, as the last.
+inline std::optional<int64_t> HelperBlocked(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers) {
+  const std::optional<int64_t> cpu_ns = HelperCpu(attempt, helpers), wait_ns = HelperCpuWait(attempt, helpers);
+  if (!cpu_ns.has_value() || !wait_ns.has_value()) return std::nullopt;
+  const int64_t scope_ns = attempt.helpers == AttemptRow::kNone ? 0 : helpers[attempt.helpers].scope_ns;
+  return std::max<int64_t>(0, std::max<int64_t>(0, scope_ns - *cpu_ns) - *wait_ns);
+}
+
+/// RSS at the end less RSS at the start, bytes.
+inline std::optional<int64_t> RssDelta(const AttemptRow& attempt) {
+  if (attempt.rss_start_bytes == AttemptRow::kUnknown || attempt.rss_stop_bytes == AttemptRow::kUnknown) {
+    return std::nullopt;
+  }
+  return attempt.rss_stop_bytes - attempt.rss_start_bytes;
+}
+
+/// Attempts that were summed where they ran, because their lines would have taken the host's disk.
+/// All summed attempts of one log, dataset, file, pass and status: all of them ended, and each `ok` one counts as the
+/// result of its chunk. Which of them repeat another is not known, as all that needs single attempts.
+struct SummedAttempts {
+  /// Their sums, as if they were one attempt: `duration_ns` is the time in which they were open, summed, and
+  /// `start_ns` the first one's begin. The union of its helpers is what owners waited for them.
+  AttemptRow row;
+  int64_t stop_ns = 0;  ///< the last one's end, Unix time
+  int64_t chunks = 0;
+  int64_t chunks_with_events = 0;
+  int64_t max_duration_ns = 0;
+};
+
+// The one conversion of what a record says of a chunk, or of summed chunks, to the row that all figures are made from.
+
+inline int64_t OrUnknown(const std::optional<int64_t>& value) { return value.value_or(AttemptRow::kUnknown); }
+
+/// Threads without guards and child processes count as helpers that do nothing but compute.
+template <class Fact>
+HelperTimes WithUnannounced(HelperTimes helpers, const Fact& fact) {
+  helpers.unannounced_ns = fact.unannounced_cpu_ns.value_or(0);
+  helpers.children_ns = fact.children_cpu_ns.value_or(0);
+  const int64_t cpu_ns = AddCounts(helpers.unannounced_ns, helpers.children_ns);
+  if (helpers.scope_ns <= 0) {  // there were no helpers: nothing of theirs is unknown
+    helpers.cpu_ns = std::max<int64_t>(helpers.cpu_ns, 0);
+    helpers.cpu_wait_ns = std::max<int64_t>(helpers.cpu_wait_ns, 0);
+  }
+  if (helpers.cpu_ns >= 0) helpers.cpu_ns = AddCounts(helpers.cpu_ns, cpu_ns);
+  helpers.scope_ns = AddCounts(helpers.scope_ns, cpu_ns);
+  helpers.union_ns = AddCounts(helpers.union_ns, cpu_ns);
+  return helpers;
+}
+
+/// Whether threads without guards and child processes did more than their clocks differ by when they are read.
+inline bool HasUnannounced(const ChunkFact& fact) {
+  constexpr int64_t kLeastShare = 1000;  // one in so many
+  const int64_t cpu_ns = AddCounts(fact.unannounced_cpu_ns.value_or(0), fact.children_cpu_ns.value_or(0));
+  return cpu_ns > fact.duration_ns() / kLeastShare;
+}
+
+/// What helpers added; nullopt where the record has none of them.
+inline std::optional<HelperTimes> HelpersOf(const ChunkFact& fact) {
+  const HelperTimes announced = {OrUnknown(fact.helper_cpu_ns), OrUnknown(fact.helper_wait_ns),
+                                 fact.helper_scope_ns.value_or(0), fact.helper_union_ns.value_or(0)};
+  if (HasUnannounced(fact)) return WithUnannounced(announced, fact);
+  if (fact.helper_cpu_ns.value_or(0) <= 0 && fact.helper_wait_ns.value_or(0) <= 0 &&
+      fact.helper_scope_ns.value_or(0) <= 0 && fact.helper_union_ns.value_or(0) <= 0) {
+    return std::nullopt;
+  }
+  return announced;
+}
+
+/// Lanes that were busy at once. Threads without guards and child processes are no lanes of the record; what they
+/// computed beside the owner needs as many as it takes.
+template <class Fact>
+std::optional<int64_t> LanesPeakOf(const Fact& fact, int64_t duration_ns) {
+  const int64_t others_ns = AddCounts(fact.unannounced_cpu_ns.value_or(0), fact.children_cpu_ns.value_or(0));
+  if (others_ns == 0 || duration_ns <= 0 || !fact.lanes_peak.has_value()) return fact.lanes_peak;
+  constexpr double kHardlyOne = 0.1;  // of a lane: clocks are not read at one moment
+  const double cpu_ns = static_cast<double>(fact.cpu_ns.value_or(0)) + static_cast<double>(others_ns);
+  const double lanes = std::ceil(cpu_ns / static_cast<double>(duration_ns) - kHardlyOne);
+  constexpr int64_t kMost = std::numeric_limits<decltype(AttemptRow::lanes_peak)>::max();
+  return std::max(*fact.lanes_peak, lanes < static_cast<double>(kMost) ? static_cast<int64_t>(lanes) : kMost);
+}
+inline std::optional<int64_t> LanesPeakOf(const ChunkFact& fact) { return LanesPeakOf(fact, fact.duration_ns()); }
+inline std::optional<int64_t> LanesPeakOf(const SumsFact& fact) { return LanesPeakOf(fact, fact.duration_ns); }
+
+/// The sum of what helpers added; their union is what owners waited for them.
+inline HelperTimes HelpersOf(const SumsFact& fact) {
+  return WithUnannounced({OrUnknown(fact.helper_cpu_ns), OrUnknown(fact.helper_wait_ns), fact.helper_scope_ns,
+                          fact.helper_joined_ns.value_or(fact.helper_union_ns)},
+                         fact);
+}
+
+/// What chunks and summed chunks say by the same names.
+template <class Fact>
+AttemptRow RowOf(const Fact& fact, int64_t start_ns, int64_t duration_ns) {
+  AttemptRow row;
+  row.start_ns = start_ns;
+  row.duration_ns = duration_ns;
+  row.events = OrUnknown(fact.events);
+  row.cpu_ns = OrUnknown(fact.cpu_ns);
+  row.cpu_wait_ns = OrUnknown(fact.cpu_wait_ns);
+  row.system_cpu_ns = OrUnknown(fact.system_cpu_ns);
+  row.minor_faults = OrUnknown(fact.minor_faults);
+  row.major_faults = OrUnknown(fact.major_faults);
+  row.lanes_peak = static_cast<uint16_t>(std::min<int64_t>(LanesPeakOf(fact, duration_ns).value_or(0),
+                                                           std::numeric_limits<decltype(row.lanes_peak)>::max()));
+  row.status = fact.failed ? AttemptState::kFailed : AttemptState::kOk;
+  return row;
+}
+
+/// Times, events, memory and status of a chunk that ended, without its names and its identity.
+inline AttemptRow RowOf(const ChunkFact& fact) {
+  AttemptRow row = RowOf(fact, fact.start_ns, fact.duration_ns());
+  row.suspended_ns = fact.stop_ns - fact.start_ns - row.duration_ns;
+  row.rss_start_bytes = OrUnknown(fact.rss_start_bytes);
+  row.rss_stop_bytes = OrUnknown(fact.rss_stop_bytes);
+  row.number = fact.number;
+  return row;
+}
+
+/// The same of chunks that were summed, as if they were one.
+inline AttemptRow RowOf(const SumsFact& fact) {
+  AttemptRow row = RowOf(fact, fact.first_start_ns, fact.duration_ns);
+  row.is_result = !fact.failed;
+  return row;
+}
 
 }  // namespace crema
 

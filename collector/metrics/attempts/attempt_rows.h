@@ -2,20 +2,161 @@
 #ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_ROWS_H_
 #define CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_ROWS_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <iterator>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "absl/base/attributes.h"
+#include "absl/types/span.h"
 #include "collector/metrics/attempts/attempt_row.h"
-#include "collector/metrics/attempts/packed_block.h"
 #include "collector/metrics/memory/row_memory.h"
-#include "collector/metrics/memory/row_spill.h"
 
 namespace crema {
+
+/// Up to a thousand rows of attempts, packed: of each field only the bits in which its values differ.
+/// Some 35 bytes a row where an `AttemptRow` has 128. A row is read in a few nanoseconds: code that reads it inline
+/// unpacks the fields that it uses, and no others.
+class PackedBlock {
+ public:
+  static constexpr size_t kMostRows = 1024;
+
+  PackedBlock() = default;
+  /// `rows`: 1 to `kMostRows`.
+  PackedBlock(absl::Span<const AttemptRow> rows, RowMemory* memory);
+
+  uint32_t size() const { return size_; }
+  ABSL_ATTRIBUTE_ALWAYS_INLINE AttemptRow operator[](size_t i) const;
+
+  /// As `RowPlace` orders them.
+  bool is_in_order() const { return is_in_order_; }
+  /// The only process that its rows have; false: they have several.
+  bool HasOneProcess(uint32_t* process) const {
+    *process = processes_[0].process;
+    for (const Process& other : processes_) {
+      if (other.process != *process) return false;
+    }
+    return true;
+  }
+
+  void SetResult(size_t i, bool is_result) {
+    const uint64_t bit = uint64_t{1} << i % 64;
+    results_[i / 64] = is_result ? results_[i / 64] | bit : results_[i / 64] & ~bit;
+  }
+  template <class Renumber>
+  void RenumberInputs(const Renumber& renumber) {
+    for (uint32_t& input : inputs_) input = renumber(input);
+  }
+  template <class Renumber>
+  void RenumberThreads(const Renumber& renumber) {
+    for (uint32_t& thread : threads_) thread = renumber(thread);
+  }
+  template <class Renumber>
+  void RenumberProcesses(const Renumber& renumber) {
+    for (Process& process : processes_) process.process = renumber(process.process);
+  }
+  /// To other processes; the one that a row had is its recorder from then on, where it was another.
+  template <class WorkerOf>
+  void MoveToWorkers(const WorkerOf& worker_of) {
+    for (Process& process : processes_) {
+      const uint32_t worker = worker_of(process.process);
+      if (worker == process.process) continue;
+      process = {worker, process.process};
+    }
+  }
+  /// Adds to the index of each row's helpers.
+  void ShiftHelpers(uint32_t offset) { first_helper_ += offset; }
+  /// Adds to each row's start. Only of blocks with one process, or where it is the same for all.
+  void ShiftStarts(int64_t nanoseconds) { columns_[kStart].base += static_cast<uint64_t>(nanoseconds); }
+
+ private:
+  enum Column : uint8_t {
+    kChunkId,
+    kStart,
+    kDuration,
+    kSuspended,
+    kEvents,
+    kCpu,
+    kCpuWait,
+    kSystemCpu,
+    kMinorFaults,
+    kMajorFaults,
+    kRssStart,
+    kRssStop,
+    kNumber,
+    kHelpers,  // index and 1; 0: none
+    kLanesPeak,
+    kStatus,
+    kProcess,  // of these three: where it stands in its list
+    kInput,
+    kThread,
+    kColumns
+  };
+  /// A value is `base` and its bits, which begin `shift` bits up.
+  struct Packed {
+    uint64_t base = 0;
+    uint64_t mask = 0;
+    uint32_t offset = 0;  ///< of its bytes
+    uint8_t width = 0;    ///< in bits: 0 to 57, or 64
+    uint8_t shift = 0;
+  };
+  struct Process {
+    uint32_t process;
+    uint32_t recorder;
+  };
+
+  ABSL_ATTRIBUTE_ALWAYS_INLINE uint64_t Value(Column column, size_t i) const {
+    const Packed& packed = columns_[column];
+    const size_t bit = i * packed.width;
+    uint64_t word;
+    std::memcpy(&word, bytes_ + packed.offset + bit / 8, sizeof(word));
+    return packed.base + (((word >> bit % 8) & packed.mask) << packed.shift);
+  }
+
+  std::array<Packed, kColumns> columns_;
+  std::shared_ptr<const uint8_t> memory_;  // shared by copies: it never changes
+  const uint8_t* bytes_ = nullptr;
+  uint32_t size_ = 0;
+  uint32_t first_helper_ = 0;
+  bool is_in_order_ = true;
+  std::vector<Process> processes_;
+  std::vector<uint32_t> inputs_;
+  std::vector<uint32_t> threads_;
+  std::array<uint64_t, kMostRows / 64> results_ = {};
+};
+
+inline AttemptRow PackedBlock::operator[](size_t i) const {
+  AttemptRow row;
+  row.chunk_id = Value(kChunkId, i);
+  row.start_ns = static_cast<int64_t>(Value(kStart, i));
+  row.duration_ns = static_cast<int64_t>(Value(kDuration, i));
+  row.suspended_ns = static_cast<int64_t>(Value(kSuspended, i));
+  row.events = static_cast<int64_t>(Value(kEvents, i));
+  row.cpu_ns = static_cast<int64_t>(Value(kCpu, i));
+  row.cpu_wait_ns = static_cast<int64_t>(Value(kCpuWait, i));
+  row.system_cpu_ns = static_cast<int64_t>(Value(kSystemCpu, i));
+  row.minor_faults = static_cast<int64_t>(Value(kMinorFaults, i));
+  row.major_faults = static_cast<int64_t>(Value(kMajorFaults, i));
+  row.rss_start_bytes = static_cast<int64_t>(Value(kRssStart, i));
+  row.rss_stop_bytes = static_cast<int64_t>(Value(kRssStop, i));
+  row.number = static_cast<int64_t>(Value(kNumber, i));
+  const auto helpers = static_cast<uint32_t>(Value(kHelpers, i));
+  row.helpers = helpers == 0 ? AttemptRow::kNone : helpers - 1 + first_helper_;
+  const Process& process = processes_[Value(kProcess, i)];
+  row.process = process.process;
+  row.recorder = process.recorder;
+  row.input = inputs_[Value(kInput, i)];
+  row.thread = threads_[Value(kThread, i)];
+  row.lanes_peak = static_cast<uint16_t>(Value(kLanesPeak, i));
+  row.status = static_cast<AttemptState>(Value(kStatus, i));
+  row.is_result = (results_[i / 64] >> i % 64 & 1) != 0;
+  return row;
+}
 
 /// Rows in the order in which they came, packed as they come: they are most of the collector's memory. Rows are read by
 /// value. `Seal` packs those that were added last: call it before any is read.
@@ -54,13 +195,26 @@ class AttemptRows {
   void SetResult(size_t i, bool is_result);
   /// Of each row by `is_result(row)`, in order.
   template <class IsResult>
-  void SetResults(const IsResult& is_result);
+  void SetResults(const IsResult& is_result) {
+    for (PackedBlock& block : blocks_) {
+      for (size_t i = 0; i < block.size(); ++i) block.SetResult(i, is_result(block[i]));
+    }
+  }
   template <class Renumber>
-  void RenumberInputs(const Renumber& renumber);
+  void RenumberInputs(const Renumber& renumber) {
+    for (PackedBlock& block : blocks_) block.RenumberInputs(renumber);
+    for (AttemptRow& row : pending_) row.input = renumber(row.input);
+  }
   template <class Renumber>
-  void RenumberThreads(const Renumber& renumber);
+  void RenumberThreads(const Renumber& renumber) {
+    for (PackedBlock& block : blocks_) block.RenumberThreads(renumber);
+    for (AttemptRow& row : pending_) row.thread = renumber(row.thread);
+  }
   template <class Renumber>
-  void RenumberProcesses(const Renumber& renumber);
+  void RenumberProcesses(const Renumber& renumber) {
+    for (PackedBlock& block : blocks_) block.RenumberProcesses(renumber);
+    for (AttemptRow& row : pending_) row.process = renumber(row.process);
+  }
   void ShiftHelpers(uint32_t offset);
   /// `worker_of[process]`: the process that counts as the one that worked; the other is the row's recorder from then
   /// on.
@@ -125,31 +279,6 @@ class AttemptRows::Iterator {
 
 inline AttemptRows::Iterator AttemptRows::begin() const { return Iterator(blocks_.data()); }
 inline AttemptRows::Iterator AttemptRows::end() const { return Iterator(blocks_.data() + blocks_.size()); }
-
-template <class IsResult>
-void AttemptRows::SetResults(const IsResult& is_result) {
-  for (PackedBlock& block : blocks_) {
-    for (size_t i = 0; i < block.size(); ++i) block.SetResult(i, is_result(block[i]));
-  }
-}
-
-template <class Renumber>
-void AttemptRows::RenumberInputs(const Renumber& renumber) {
-  for (PackedBlock& block : blocks_) block.RenumberInputs(renumber);
-  for (AttemptRow& row : pending_) row.input = renumber(row.input);
-}
-
-template <class Renumber>
-void AttemptRows::RenumberThreads(const Renumber& renumber) {
-  for (PackedBlock& block : blocks_) block.RenumberThreads(renumber);
-  for (AttemptRow& row : pending_) row.thread = renumber(row.thread);
-}
-
-template <class Renumber>
-void AttemptRows::RenumberProcesses(const Renumber& renumber) {
-  for (PackedBlock& block : blocks_) block.RenumberProcesses(renumber);
-  for (AttemptRow& row : pending_) row.process = renumber(row.process);
-}
 
 }  // namespace crema
 

@@ -1,20 +1,48 @@
 #include "collector/metrics/attempts/attempt_table.h"
 
-#include <algorithm>
-#include <cstring>
-#include <map>
+#include <limits>
 #include <tuple>
 
-#include "absl/container/flat_hash_set.h"
+#include "absl/types/span.h"
 #include "collector/metrics/attempts/chunk_identity.h"
-#include "collector/metrics/attempts/nested_attempts.h"
-#include "collector/metrics/attempts/row_of_chunk.h"
-#include "collector/metrics/statistics/known_sum.h"
-#include "collector/metrics/statistics/stable_hash.h"
 #include "collector/records/attempt_state.h"
 
 namespace crema {
 namespace {
+
+// The kind of name, three lengths, dataset, file, tree and pass.
+void Encode(char kind, const InputName& input, std::string& name) {
+  name.assign(1, kind);
+  for (const std::string_view part : {input.dataset, input.file, input.tree}) {
+    const auto bytes = static_cast<uint32_t>(part.size());
+    name.append(reinterpret_cast<const char*>(&bytes), sizeof(bytes));
+  }
+  name.append(input.dataset).append(input.file).append(input.tree).append(input.pass);
+}
+
+InputName Decode(std::string_view name) {
+  uint32_t bytes[3];
+  std::memcpy(bytes, name.data() + 1, sizeof(bytes));
+  name.remove_prefix(1 + sizeof(bytes));
+  const auto take = [&name](uint32_t count) {
+    const std::string_view part = name.substr(0, count);
+    name.remove_prefix(count);
+    return part;
+  };
+  InputName input = {take(bytes[0]), take(bytes[1]), take(bytes[2])};
+  input.pass = name;
+  return input;
+}
+
+// The file `(other)` of the dataset and pass; where there are more of these than room, the file of all of them.
+std::string StandInOf(std::string_view name) {
+  const bool ordinary = name.front() == StandInNames::kOrdinary;
+  const InputName input = ordinary ? Decode(name) : InputName{kOtherName};
+  std::string stand_in;
+  Encode(ordinary ? StandInNames::kStandIn : StandInNames::kLast, {input.dataset, kOtherName, "", input.pass},
+         stand_in);
+  return stand_in;
+}
 
 // Which of them repeat another is not known: each `ok` one is a chunk.
 void CountSummed(const std::vector<SummedAttempts>& all, AttemptCounts& counts) {
@@ -39,7 +67,134 @@ ByteSums& At(std::vector<ByteSums>& sums, size_t index) {
   return sums[index];
 }
 
+struct Nested {
+  size_t index;
+  uint32_t thread;
+  uint32_t log;
+  int64_t start_ns;
+  int64_t stop_ns;
+  // Less than in the row as soon as something lies inside.
+  int64_t duration_ns;
+  int64_t cpu_ns;
+  int64_t cpu_wait_ns;
+  int64_t system_cpu_ns;
+  int64_t minor_faults;
+  int64_t major_faults;
+  bool is_changed = false;
+};
+
+void TakeOff(int64_t inner_ns, int64_t& outer_ns) {
+  const bool is_known = inner_ns != AttemptRow::kUnknown && outer_ns != AttemptRow::kUnknown;
+  outer_ns = is_known ? std::max<int64_t>(0, outer_ns - inner_ns) : AttemptRow::kUnknown;
+}
+
+/// `inner` is complete: all that lies inside it was taken off. A record leaves out what its own log has inside it. So
+/// `inner` comes off the innermost chunk around it of each other log. `before`: those that were open when it began.
+void TakeOffOuter(const Nested& inner, absl::Span<Nested* const> before) {
+  std::vector<uint32_t> logs = {inner.log};
+  for (auto outer = before.rbegin(); outer != before.rend(); ++outer) {
+    // One that `inner` outlasts is not around it: the clocks of two logs may differ.
+    if ((*outer)->stop_ns < inner.stop_ns) continue;
+    if (std::find(logs.begin(), logs.end(), (*outer)->log) != logs.end()) continue;
+    logs.push_back((*outer)->log);
+    TakeOff(inner.duration_ns, (*outer)->duration_ns);
+    for (const auto part : {&Nested::cpu_ns, &Nested::cpu_wait_ns, &Nested::system_cpu_ns, &Nested::minor_faults,
+                            &Nested::major_faults}) {
+      TakeOff(inner.*part, (*outer)->*part);
+    }
+    (*outer)->is_changed = true;
+  }
+}
+
+/// `attempts`: of one thread, by start; of two that start at once, the one around the other first.
+void TakeOffInThread(absl::Span<Nested> attempts) {
+  std::vector<Nested*> open;
+  const auto close_until = [&open](int64_t start_ns) {
+    for (size_t i = open.size(); i > 0; --i) {
+      Nested* const inner = open[i - 1];
+      if (inner->stop_ns > start_ns) continue;
+      TakeOffOuter(*inner, absl::MakeConstSpan(open).first(i - 1));
+      open.erase(open.begin() + static_cast<std::ptrdiff_t>(i - 1));
+    }
+  };
+  for (Nested& attempt : attempts) {
+    close_until(attempt.start_ns);
+    open.push_back(&attempt);
+  }
+  close_until(std::numeric_limits<int64_t>::max());
+}
+
+/// By process: whether more than one log has attempts of it.
+std::vector<bool> HaveSeveralLogs(const AttemptRows& rows, const std::vector<uint32_t>& process_of_log) {
+  std::vector<bool> has_one, has_several;
+  const std::vector<size_t> rows_of_log = rows.CountByProcess(process_of_log.size());
+  for (size_t log = 0; log < process_of_log.size(); ++log) {
+    const size_t process = process_of_log[log];
+    if (process >= has_one.size()) {
+      has_one.resize(process + 1);
+      has_several.resize(process + 1);
+    }
+    if (rows_of_log[log] == 0) continue;
+    has_several[process] = has_one[process];
+    has_one[process] = true;
+  }
+  return has_several;
+}
+
+// Calls `visit` for each text of a fact.
+template <class Fact, class Visit>
+void ForEachText(Fact& fact, const Visit& visit) {
+  visit(fact.reason);
+  visit(fact.input.dataset);
+  visit(fact.input.file);
+  visit(fact.input.pass);
+  for (auto& section : fact.sections) visit(section.path);
+  for (auto& section : fact.memory_sections) visit(section.path);
+  for (auto& metric : fact.metrics) {
+    visit(metric.name);
+    visit(metric.unit);
+  }
+  for (auto& cut : fact.cuts) visit(cut.name);
+  for (auto& activity : fact.activities) {
+    visit(activity.label);
+    visit(activity.unit);
+  }
+  for (auto& request : fact.requests) {
+    visit(request.server);
+    visit(request.operation);
+  }
+}
+
+// What tells rows apart.
+std::string NameOf(const LogRef& log, const SumsFact& fact) {
+  std::string name(sizeof(log.log_hash), '\0');
+  std::memcpy(name.data(), &log.log_hash, sizeof(log.log_hash));
+  name.push_back(fact.failed ? 'f' : 'o');
+  for (const std::string_view text : {fact.input.dataset, fact.input.file, fact.input.pass}) {
+    name.append(std::to_string(text.size())).push_back(':');
+    name.append(text);
+  }
+  return name;
+}
+
+// Sums only grow.
+bool IsLater(const SumsFact& one, const SumsFact& other) {
+  const auto order = [](const SumsFact& fact) { return std::tie(fact.chunks, fact.time_ns, fact.duration_ns); };
+  return order(one) > order(other);
+}
+
 }  // namespace
+
+InputTable::InputTable() : names_(kMaxInputs, StandInOf) {}
+
+InputName InputTable::name(uint32_t index) const { return Decode(names_.name(index)); }
+
+uint32_t InputTable::Intern(const InputName& input) {
+  Encode(StandInNames::kOrdinary, input, name_);
+  return names_.Intern(name_);
+}
+
+uint32_t InputTable::Take(const InputTable& other, uint32_t index) { return names_.Intern(other.names_.name(index)); }
 
 const RecentInput& AttemptTable::InternInput(const LogRef& log, const ChunkInput& input) {
   if (const RecentInput* recent = recent_inputs_.Find(log.run_hash, input)) return *recent;
@@ -372,6 +527,77 @@ AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::ve
   }
   findings.helpers = std::move(table.helpers_);
   return findings;
+}
+
+int64_t TakeNestedTimeOff(const std::vector<uint32_t>& process_of_log,
+                          absl::FunctionRef<bool(const AttemptRow&)> has_thread, AttemptRows& rows) {
+  const std::vector<bool> has_several_logs = HaveSeveralLogs(rows, process_of_log);
+  if (std::find(has_several_logs.begin(), has_several_logs.end(), true) == has_several_logs.end()) return 0;
+  std::vector<Nested> attempts;
+  size_t index = 0;
+  for (const AttemptRow& row : rows) {
+    if (has_several_logs[process_of_log[row.process]] && row.duration_ns >= 0 && has_thread(row)) {
+      attempts.push_back({index, row.thread, row.process, row.start_ns, row.stop_ns(), row.duration_ns, row.cpu_ns,
+                          row.cpu_wait_ns, row.system_cpu_ns, row.minor_faults, row.major_faults});
+    }
+    ++index;
+  }
+  std::sort(attempts.begin(), attempts.end(), [](const Nested& a, const Nested& b) {
+    return std::tie(a.thread, a.start_ns, b.stop_ns, a.log, a.index) <
+           std::tie(b.thread, b.start_ns, a.stop_ns, b.log, b.index);
+  });
+  for (auto first = attempts.begin(); first != attempts.end();) {
+    const auto last =
+        std::find_if(first, attempts.end(), [&](const Nested& one) { return one.thread != first->thread; });
+    TakeOffInThread(absl::MakeSpan(&*first, static_cast<size_t>(last - first)));
+    first = last;
+  }
+  attempts.erase(std::remove_if(attempts.begin(), attempts.end(), [](const Nested& one) { return !one.is_changed; }),
+                 attempts.end());
+  std::sort(attempts.begin(), attempts.end(), [](const Nested& a, const Nested& b) { return a.index < b.index; });
+  int64_t taken_ns = 0;
+  std::vector<std::pair<size_t, AttemptRow>> changed;
+  for (const Nested& attempt : attempts) {
+    AttemptRow row = rows[attempt.index];
+    taken_ns += row.duration_ns - attempt.duration_ns;
+    row.suspended_ns += row.duration_ns - attempt.duration_ns;  // it stops when it did
+    row.duration_ns = attempt.duration_ns;
+    row.cpu_ns = attempt.cpu_ns;
+    row.cpu_wait_ns = attempt.cpu_wait_ns;
+    row.system_cpu_ns = attempt.system_cpu_ns;
+    row.minor_faults = attempt.minor_faults;
+    row.major_faults = attempt.major_faults;
+    changed.emplace_back(attempt.index, row);
+  }
+  rows.Replace(changed);
+  return taken_ns;
+}
+
+std::shared_ptr<const SumsTable::Kept> SumsTable::Keep(const SumsFact& fact) {
+  auto kept = std::make_shared<Kept>();
+  kept->fact = fact;
+  size_t bytes = 0;
+  ForEachText(fact, [&bytes](std::string_view text) { bytes += text.size(); });
+  kept->texts.reserve(bytes);  // so that views into it stay
+  ForEachText(kept->fact, [&kept](std::string_view& text) {
+    const size_t begin = kept->texts.size();
+    kept->texts.append(text);
+    text = std::string_view(kept->texts).substr(begin);
+  });
+  return kept;
+}
+
+void SumsTable::Row::Add(const Row& other) {
+  if (kept == nullptr || (other.kept != nullptr && IsLater(other.kept->fact, kept->fact))) *this = other;
+}
+
+void SumsTable::Add(const LogRef& log, const SumsFact& fact) { rows_.Add(NameOf(log, fact), {log, Keep(fact)}); }
+
+void SumsTable::Merge(const SumsTable& other, const std::vector<uint32_t>& logs) {
+  rows_.Merge(other.rows_, [&logs](Row row) {
+    row.log.index = logs[row.log.index];
+    return row;
+  });
 }
 
 }  // namespace crema

@@ -2,28 +2,116 @@
 #ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_TABLE_H_
 #define CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_TABLE_H_
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "collector/metrics/attempts/attempt_results.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
-#include "collector/metrics/attempts/input_table.h"
-#include "collector/metrics/attempts/recent_inputs.h"
-#include "collector/metrics/attempts/summed_attempts.h"
 #include "collector/metrics/statistics/bounded_names.h"
-#include "collector/metrics/statistics/byte_sums.h"
+#include "collector/metrics/statistics/known_sum.h"
 #include "collector/metrics/statistics/stable_hash.h"
 #include "collector/metrics/workers/process_table.h"
 #include "collector/records/facts.h"
 
 namespace crema {
+
+/// The inputs of the chunks read last, so that the next chunk of the same file needs no hashing.
+/// What was made of one input.
+struct RecentInput {
+  uint64_t run_hash = 0;
+  uint32_t index = 0;   ///< in the table of inputs
+  StableHash identity;  ///< of the chunks read from it, but for their entries
+};
+
+/// A few of them, each in a place that its names give; a later one takes the place of an earlier.
+class RecentInputs {
+ public:
+  /// nullptr where the input was not seen lately.
+  const RecentInput* Find(uint64_t run_hash, const ChunkInput& input) const {
+    const Place& place = places_[PlaceOf(input)];
+    const bool same = place.used && place.input.run_hash == run_hash && place.file == input.file &&
+                      place.dataset == input.dataset && place.tree == input.tree && place.pass == input.pass;
+    return same ? &place.input : nullptr;
+  }
+  const RecentInput& Keep(const ChunkInput& input, const RecentInput& made) {
+    Place& place = places_[PlaceOf(input)];
+    place = {
+        true, std::string(input.file), std::string(input.dataset), std::string(input.tree), std::string(input.pass),
+        made};
+    return place.input;
+  }
+  /// Indices have changed.
+  void Clear() { places_ = {}; }
+
+ private:
+  struct Place {
+    bool used = false;
+    std::string file;
+    std::string dataset;
+    std::string tree;
+    std::string pass;
+    RecentInput input;
+  };
+
+  // Files' names differ near their ends, as a rule.
+  static size_t PlaceOf(const ChunkInput& input) {
+    uint64_t last = 0;
+    const size_t bytes = std::min(input.file.size(), sizeof(last));
+    if (bytes > 0) std::memcpy(&last, input.file.data() + (input.file.size() - bytes), bytes);
+    uint64_t before = input.dataset.size();
+    if (input.file.size() >= 2 * sizeof(last)) {
+      std::memcpy(&before, input.file.data() + (input.file.size() - 2 * sizeof(last)), sizeof(before));
+    }
+    constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
+    return static_cast<size_t>(((last ^ before * kGolden) * kGolden) >> 58);
+  }
+
+  std::array<Place, 64> places_;
+};
+
+/// The data that chunks came from, and in which pass: (dataset, file, tree, pass), bounded.
+struct InputName {
+  std::string_view dataset;
+  std::string_view file = {};
+  std::string_view tree = {};
+  std::string_view pass = {};
+};
+
+/// Keeps 10,000 inputs (docs/limits.md, "Kept short"). One that finds no room becomes the file `(other)` of its
+/// dataset and pass.
+class InputTable {
+ public:
+  static constexpr size_t kMaxInputs = 10000;
+
+  InputTable();
+  uint32_t Intern(const InputName& input);
+  /// An input of another table, or what stands for some there.
+  uint32_t Take(const InputTable& other, uint32_t index);
+  size_t size() const { return names_.size(); }
+  InputName name(uint32_t index) const;
+
+  bool full() const { return names_.full(); }
+  /// Drops inputs beyond the limit; what stands for one that is gone has its index: none is refused.
+  Renumbering Prune() { return names_.Prune(); }
+
+ private:
+  StandInNames names_;
+  std::string name_;  // reused
+};
 
 /// The attempts in an order that depends on nothing but themselves, and the tables their indices point into, of which
 /// that of helpers is in the order of reading.
@@ -117,6 +205,65 @@ class AttemptTable {
   std::vector<ByteSums> bytes_of_thread_;
   ByteSums bytes_of_other_threads_;
   std::vector<ByteSums> bytes_of_log_;
+};
+
+/// Two copies of the SDK in one process write a log each and do not know of each other's chunks: the time of the inner
+/// chunk is in the record of the outer one, too. Takes it off the outer one, so that each moment of a thread counts
+/// once. Returns the nanoseconds of wall time that it took off.
+///
+/// `rows` are of ended attempts and sealed, their `process` is the index of the log. `has_thread`: whether the attempt
+/// was on its thread, which is known, all the time.
+int64_t TakeNestedTimeOff(const std::vector<uint32_t>& process_of_log,
+                          absl::FunctionRef<bool(const AttemptRow&)> has_thread, AttemptRows& rows);
+
+/// What processes said of chunks that have no line: the last word on each row.
+struct SumsFindings {
+  int64_t chunks = 0;                               ///< that were summed
+  std::map<std::string, int64_t> chunks_by_reason;  ///< as the format names reasons
+  int64_t rows_left_out = 0;                        ///< beyond `SumsTable::kMaxRows`
+};
+
+/// Accumulator of sums lines. A line holds all of its row (dataset, file, pass, status) since its process began, so
+/// lines are not added up: the one with the most chunks replaces the others, wherever and how often it is read.
+class SumsTable {
+ public:
+  /// Of all logs. A process writes 1,250 rows at most, and few where room is short.
+  static constexpr size_t kMaxRows = 100'000;
+
+  void Add(const LogRef& log, const SumsFact& fact);
+  /// `logs`: what `ProcessTable::Merge` returned.
+  void Merge(const SumsTable& other, const std::vector<uint32_t>& logs);
+
+  /// Calls `visit(log, fact)` for each row, in an order that depends on nothing but the rows.
+  template <class Visit>
+  SumsFindings Finalize(const Visit& visit) const {
+    SumsFindings findings;
+    const auto add = [&](std::string_view, const Row& row) {
+      const SumsFact& fact = row.kept->fact;
+      findings.chunks += fact.chunks;
+      findings.chunks_by_reason[std::string(fact.reason)] += fact.chunks;
+      visit(row.log, fact);
+    };
+    rows_.Finalize(add, &findings.rows_left_out);
+    return findings;
+  }
+
+ private:
+  /// A fact whose texts stay.
+  struct Kept {
+    SumsFact fact;
+    std::string texts;
+  };
+  struct Row {
+    LogRef log;
+    std::shared_ptr<const Kept> kept;
+
+    /// Keeps what was said later.
+    void Add(const Row& other);
+  };
+  static std::shared_ptr<const Kept> Keep(const SumsFact& fact);
+
+  GroupedSums<Row> rows_{kMaxRows};
 };
 
 }  // namespace crema

@@ -2,20 +2,123 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
+#include <cmath>
 #include <map>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
+#include "absl/numeric/int128.h"
 #include "absl/types/span.h"
-#include "collector/metrics/attempts/attempt_interval.h"
-#include "collector/metrics/attempts/attempt_quantities.h"
-#include "collector/metrics/memory/large_pages.h"
+#include "collector/metrics/memory/row_memory.h"
 #include "collector/metrics/statistics/exact_quantiles.h"
-#include "collector/metrics/statistics/known_sum.h"
 
 namespace crema {
 namespace {
+
+// What both kinds share: the range and the quantiles.
+template <class T>
+Distribution DescribeRanks(const std::vector<T>& values, double per_unit) {
+  Distribution result;
+  result.count = static_cast<int64_t>(values.size());
+  const auto exact = ExactQuantiles<T>(values, {0, 1, 0.50, 0.90, 0.95, 0.99});
+  const auto in_units = [per_unit](T value) { return static_cast<double>(value) / per_unit; };
+  result.min = in_units(exact[0]);
+  result.max = in_units(exact[1]);
+  result.p50 = in_units(exact[2]);
+  result.p90 = in_units(exact[3]);
+  result.p95 = in_units(exact[4]);
+  result.p99 = in_units(exact[5]);
+  return result;
+}
+
+constexpr double kPerSecond = 1e9;
+constexpr double kPerOne = 1;
+
+std::optional<double> Ratio(double part, int64_t whole) {
+  return whole > 0 ? std::optional<double>(part / static_cast<double>(whole)) : std::nullopt;
+}
+
+// The values of one quantity: optional integers of 1 / `per_unit`, or doubles.
+template <class Value>
+class QuantityColumn {
+ public:
+  QuantityColumn(std::string_view key, double per_unit, size_t attempts) : per_unit_(per_unit) {
+    result_.key = key;
+    ReserveLargePages(values_, attempts);
+  }
+  void Add(const std::optional<Value>& value) {
+    if (value.has_value()) {
+      values_.push_back(*value);
+    } else {
+      ++result_.unknown;
+    }
+  }
+  ChunkDistribution Describe() {
+    if constexpr (std::is_same_v<Value, double>) {
+      result_.distribution = DescribeReals(values_);
+    } else {
+      result_.distribution = DescribeIntegers(values_, per_unit_);
+    }
+    return result_;
+  }
+
+ private:
+  double per_unit_;
+  std::vector<Value> values_;
+  ChunkDistribution result_;
+};
+
+template <class A, class B, class C, class Fill>
+std::vector<ChunkDistribution> DescribeThree(const AttemptRows& attempts, QuantityColumn<A> a, QuantityColumn<B> b,
+                                             QuantityColumn<C> c, const Fill& fill) {
+  for (const AttemptRow& attempt : attempts) {
+    if (attempt.status == AttemptState::kOk) fill(attempt, a, b, c);
+  }
+  return {a.Describe(), b.Describe(), c.Describe()};
+}
+
+using Integers = QuantityColumn<int64_t>;
+using Reals = QuantityColumn<double>;
+using Helpers = std::vector<HelperTimes>;
+
+std::vector<ChunkDistribution> DescribeTimes(const AttemptRows& attempts, const Helpers& helpers) {
+  const size_t count = attempts.size();
+  return DescribeThree(attempts, Integers("chunk_duration", kPerSecond, count),
+                       Integers("chunk_cpu", kPerSecond, count), Integers("chunk_cpu_wait", kPerSecond, count),
+                       [&helpers](const AttemptRow& attempt, Integers& duration, Integers& cpu, Integers& cpu_wait) {
+                         duration.Add(Known(attempt.duration_ns));
+                         cpu.Add(ChunkCpu(attempt, helpers));
+                         cpu_wait.Add(Known(attempt.cpu_wait_ns));
+                       });
+}
+
+std::vector<ChunkDistribution> DescribeSizes(const AttemptRows& attempts, const Helpers& helpers) {
+  const size_t count = attempts.size();
+  return DescribeThree(
+      attempts, Integers("chunk_blocked", kPerSecond, count), Integers("chunk_events", kPerOne, count),
+      Reals("chunk_time_per_event", kPerOne, count),
+      [&helpers](const AttemptRow& attempt, Integers& blocked, Integers& events, Reals& time_per_event) {
+        blocked.Add(ChunkBlocked(attempt, helpers));
+        events.Add(Known(attempt.events));
+        time_per_event.Add(Ratio(static_cast<double>(attempt.duration_ns) / kPerSecond, attempt.events));
+      });
+}
+
+std::vector<ChunkDistribution> DescribeMemory(const AttemptRows& attempts, const Helpers& /*helpers*/) {
+  const size_t count = attempts.size();
+  return DescribeThree(
+      attempts, Integers("chunk_rss_delta", kPerOne, count), Reals("chunk_rss_delta_per_event", kPerOne, count),
+      Reals("chunk_event_rate", kPerOne, count),
+      [](const AttemptRow& attempt, Integers& rss_delta, Reals& rss_delta_per_event, Reals& event_rate) {
+        const std::optional<int64_t> delta = RssDelta(attempt);
+        const bool known = attempt.events != AttemptRow::kUnknown;
+        rss_delta.Add(delta);
+        rss_delta_per_event.Add(delta.has_value() ? Ratio(static_cast<double>(*delta), attempt.events) : std::nullopt);
+        event_rate.Add(known ? Ratio(static_cast<double>(attempt.events) * kPerSecond, attempt.duration_ns)
+                             : std::nullopt);
+      });
+}
 
 struct Sums {
   int64_t chunks = 0;
@@ -35,23 +138,15 @@ struct Sums {
   int64_t max_duration_ns = 0;  // of the others
 
   void Add(const Sums& other) {
-    chunks += other.chunks;
-    attempts += other.attempts;
-    failed += other.failed;
-    lost += other.lost;
-    events.Add(other.events);
-    duration_ns.Add(other.duration_ns);
-    cpu_ns.Add(other.cpu_ns);
-    cpu_wait_ns.Add(other.cpu_wait_ns);
-    blocked_ns.Add(other.blocked_ns);
-    system_cpu_ns.Add(other.system_cpu_ns);
-    minor_faults.Add(other.minor_faults);
-    major_faults.Add(other.major_faults);
-    rss_delta.Add(other.rss_delta);
-    durations += other.durations;
+    for (const auto count : {&Sums::chunks, &Sums::attempts, &Sums::failed, &Sums::lost, &Sums::durations}) {
+      this->*count += other.*count;
+    }
+    for (const auto sum : {&Sums::events, &Sums::duration_ns, &Sums::cpu_ns, &Sums::cpu_wait_ns, &Sums::blocked_ns,
+                           &Sums::system_cpu_ns, &Sums::minor_faults, &Sums::major_faults, &Sums::rss_delta}) {
+      (this->*sum).Add(other.*sum);
+    }
     max_duration_ns = std::max(max_duration_ns, other.max_duration_ns);
   }
-
   void Add(const SummedAttempts& summed, const std::vector<HelperTimes>& helpers) {
     const AttemptRow& row = summed.row;
     attempts += summed.chunks;
@@ -275,6 +370,52 @@ std::vector<BreakdownRow> MakeTable(const Grouping& grouping, const Units& units
 }
 
 }  // namespace
+
+Distribution DescribeIntegers(const std::vector<int64_t>& values, double per_unit) {
+  if (values.empty()) return {};
+  const auto count = static_cast<int64_t>(values.size());
+  absl::int128 sum = 0;
+  for (const int64_t value : values) sum += value;
+  // Squares are taken of differences to a whole number near the mean: exact, and small enough for 128 bits.
+  const absl::int128 middle = sum / count;
+  absl::int128 differences = 0;
+  absl::int128 squares = 0;
+  for (const int64_t value : values) {
+    const absl::int128 difference = value - middle;
+    differences += difference;
+    squares += difference * difference;
+  }
+  Distribution result = DescribeRanks(values, per_unit);
+  result.mean = static_cast<double>(sum) / static_cast<double>(count) / per_unit;
+  if (count > 1) {
+    const double shift = static_cast<double>(differences);
+    const double variance =
+        (static_cast<double>(squares) - shift * shift / static_cast<double>(count)) / static_cast<double>(count - 1);
+    result.std = std::sqrt(std::max(0.0, variance)) / per_unit;
+  }
+  return result;
+}
+
+Distribution DescribeReals(const std::vector<double>& values) {
+  if (values.empty()) return {};
+  const auto count = static_cast<double>(values.size());
+  RealSum sum;
+  for (const double value : values) sum.Add(value);
+  const double mean = sum.value() / count;
+  RealSum squares;
+  for (const double value : values) squares.Add((value - mean) * (value - mean));
+  Distribution result = DescribeRanks(values, 1);
+  result.mean = mean;
+  if (values.size() > 1) result.std = std::sqrt(squares.value() / (count - 1));
+  return result;
+}
+
+std::vector<ChunkDistribution> DescribeChunks(size_t pass, const AttemptRows& attempts,
+                                              const std::vector<HelperTimes>& helpers) {
+  using Describe = std::vector<ChunkDistribution> (*)(const AttemptRows&, const Helpers&);
+  constexpr std::array<Describe, kDistributionPasses> kPasses = {DescribeTimes, DescribeSizes, DescribeMemory};
+  return kPasses[pass](attempts, helpers);
+}
 
 std::vector<std::vector<BreakdownRow>> BreakDown(const AttemptRows& attempts, const std::vector<SummedAttempts>& summed,
                                                  const std::vector<HelperTimes>& helpers,

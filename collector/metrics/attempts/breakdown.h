@@ -6,14 +6,51 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collector/measurement/breakdowns.h"
+#include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
-#include "collector/metrics/attempts/summed_attempts.h"
-#include "collector/metrics/statistics/byte_sums.h"
+#include "collector/metrics/statistics/known_sum.h"
 
 namespace crema {
+
+/// The eight statistics of one quantity of chunks (docs/metrics.md, "Chunks: distributions").
+/// All exact, the quantiles too: the value of rank ceil(p n).
+struct Distribution {
+  int64_t count = 0;
+  std::optional<double> mean;
+  std::optional<double> min;
+  std::optional<double> max;
+  std::optional<double> std;  ///< sample, n - 1; nullopt for fewer than two
+  std::optional<double> p50;
+  std::optional<double> p90;
+  std::optional<double> p95;
+  std::optional<double> p99;
+};
+
+/// Of integers in units of 1 / `per_unit` (1e9: nanoseconds given, seconds returned).
+Distribution DescribeIntegers(const std::vector<int64_t>& values, double per_unit);
+
+/// Of real numbers; the sums depend on their order only in the last bits.
+Distribution DescribeReals(const std::vector<double>& values);
+
+/// One quantity: `key` is what its eight keys begin with.
+struct ChunkDistribution {
+  std::string_view key;
+  Distribution distribution;
+  int64_t unknown = 0;  ///< `ok` attempts without a value
+};
+
+/// Three quantities take one pass over the attempts, which are large: a pass for each would take longer, and all at
+/// once would take more memory than the attempts leave.
+constexpr size_t kDistributionPasses = 3;
+
+/// Those of one pass (from 0); all passes together are in docs/metrics.md's order. The attempts' order matters in the
+/// last bits of ratios only.
+std::vector<ChunkDistribution> DescribeChunks(size_t pass, const AttemptRows& attempts,
+                                              const std::vector<HelperTimes>& helpers);
 
 /// What one table breaks attempts down by.
 struct Grouping {

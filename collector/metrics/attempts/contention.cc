@@ -9,12 +9,10 @@
 #include <map>
 #include <optional>
 #include <random>
-#include <string>
-#include <utility>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/metrics/attempts/owner_time.h"
-#include "collector/metrics/memory/large_pages.h"
+#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/memory/row_memory.h"
 #include "fmt/format.h"
 
 namespace crema {

@@ -1,8 +1,8 @@
-#include "collector/metrics/attempts/expected_time.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
+
+#include "collector/metrics/attempts/stragglers.h"
 
 namespace crema {
 namespace {

@@ -1,11 +1,11 @@
-#include "collector/metrics/attempts/nested_attempts.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <functional>
 #include <random>
 #include <vector>
+
+#include "collector/metrics/attempts/attempt_table.h"
 
 namespace crema {
 namespace {

@@ -1,9 +1,9 @@
-#include "collector/metrics/attempts/owner_time.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
+
+#include "collector/metrics/attempts/attempt_row.h"
 
 namespace crema {
 namespace {

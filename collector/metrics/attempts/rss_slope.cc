@@ -7,8 +7,7 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
-#include "collector/metrics/attempts/attempt_interval.h"
-#include "collector/metrics/statistics/quantile_rank.h"
+#include "collector/metrics/statistics/exact_quantiles.h"
 
 namespace crema {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
-#include "collector/metrics/attempts/process_row.h"
 
 namespace crema {
 

@@ -1,13 +1,12 @@
 #include "collector/metrics/attempts/slow_spells.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/sort/pdqsort/pdqsort.hpp>
-#include <cstddef>
+#include <optional>
 #include <utility>
 
-#include "collector/metrics/attempts/judged_attempts.h"
-#include "collector/metrics/attempts/spell_membership.h"
-#include "collector/metrics/memory/large_pages.h"
+#include "collector/metrics/memory/row_memory.h"
 
 namespace crema {
 namespace {
@@ -187,22 +186,72 @@ std::vector<SlowSpell> Choose(std::vector<SlowSpell> found) {
   return chosen;
 }
 
+/// Nanoseconds, in the order of `StragglerReason`.
+using Parts = std::array<double, 4>;
+
+struct PartSums {
+  Parts parts = {};
+  double whole = 0;
+
+  void Add(const OwnerTime& owner) {
+    const std::array<int64_t, 4> of_owner = {owner.cpu_ns, owner.cpu_wait_ns, owner.blocked_ns, owner.joined_ns};
+    for (size_t part = 0; part < parts.size(); ++part) {
+      parts[part] += static_cast<double>(of_owner[part]);
+      whole += static_cast<double>(of_owner[part]);
+    }
+  }
+};
+
+/// What one spell's chunks took, and what chunks of each dataset took elsewhere.
+struct Evidence {
+  PartSums inside;
+  bool is_wait_known = true;
+  std::vector<double> predicted_ns;  ///< of those inside, by dataset
+  std::vector<PartSums> elsewhere;   ///< by dataset
+
+  explicit Evidence(size_t datasets) : predicted_ns(datasets), elsewhere(datasets) {}
+};
+
+StragglerReason ReasonOf(const Evidence& evidence) {
+  if (evidence.inside.whole <= 0) return StragglerReason::kUnknown;
+  Parts excess = evidence.inside.parts;
+  for (size_t dataset = 0; dataset < evidence.elsewhere.size(); ++dataset) {
+    const PartSums& usual = evidence.elsewhere[dataset];
+    if (evidence.predicted_ns[dataset] <= 0) continue;
+    if (usual.whole <= 0) return StragglerReason::kUnknown;
+    for (size_t part = 0; part < excess.size(); ++part) {
+      excess[part] -= usual.parts[part] / usual.whole * evidence.predicted_ns[dataset];
+    }
+  }
+  const auto reason = static_cast<StragglerReason>(std::max_element(excess.begin(), excess.end()) - excess.begin());
+  // Without the run delay, "blocked" may as well be waiting for a CPU.
+  return reason == StragglerReason::kBlocked && !evidence.is_wait_known ? StragglerReason::kUnknown : reason;
+}
+
+/// Keeps every n-th of what it is given, so that no more than `kMostSampledChunks` are kept.
+class EvenSample {
+ public:
+  void Add(const SampledAttempt& attempt) {
+    if (seen_++ % step_ != 0) return;
+    kept_.push_back(attempt);
+    if (kept_.size() <= kMostSampledChunks) return;
+    for (size_t i = 0; 2 * i < kept_.size(); ++i) kept_[i] = kept_[2 * i];
+    kept_.resize((kept_.size() + 1) / 2);
+    step_ *= 2;
+  }
+  std::vector<SampledAttempt> Take() && { return std::move(kept_); }
+
+ private:
+  std::vector<SampledAttempt> kept_;
+  size_t seen_ = 0;
+  size_t step_ = 1;
+};
+
 }  // namespace
 
 std::string_view ToString(SpellOf of) {
-  switch (of) {
-    case SpellOf::kFile:
-      return "file";
-    case SpellOf::kWorker:
-      return "worker";
-    case SpellOf::kHost:
-      return "host";
-    case SpellOf::kDataset:
-      return "dataset";
-    case SpellOf::kRun:
-      break;
-  }
-  return "run";
+  constexpr std::string_view kNames[] = {"file", "worker", "host", "dataset", "run"};
+  return kNames[static_cast<size_t>(of)];
 }
 
 std::vector<SlowSpell> FindSlowSpells(const AttemptRows& attempts, const SpellGroups& groups,
@@ -251,6 +300,53 @@ std::vector<SlowSpell> FindSlowSpells(const AttemptRows& attempts, const SpellGr
       visit(i, points[i], [&] { return attempts[points[i].attempt].stop_ns(); });
     }
   }));
+}
+
+void ExplainSpells(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers, const SpellGroups& groups,
+                   const std::vector<DatasetFit>& fits, std::vector<SlowSpell>* spells) {
+  if (spells->empty()) return;
+  size_t datasets = 0;
+  for (const uint32_t dataset : groups.dataset_of_input) datasets = std::max(datasets, dataset + size_t{1});
+  std::vector<Evidence> evidence(std::min(spells->size(), kMostExplainedSpells), Evidence(datasets));
+  ForEachJudged(attempts, groups.dataset_of_input, fits, [&](size_t, const AttemptRow& attempt, int64_t predicted_ns) {
+    const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, helpers);
+    if (!owner.has_value()) return;
+    const uint32_t dataset = groups.dataset_of_input[attempt.input];
+    for (size_t s = 0; s < evidence.size(); ++s) {
+      const SlowSpell& spell = (*spells)[s];
+      if (IsInSpell(attempt, spell, groups)) {
+        evidence[s].inside.Add(*owner);
+        evidence[s].is_wait_known &= owner->wait_known;
+        evidence[s].predicted_ns[dataset] += static_cast<double>(predicted_ns);
+      } else {
+        evidence[s].elsewhere[dataset].Add(*owner);
+      }
+    }
+  });
+  for (size_t s = 0; s < evidence.size(); ++s) (*spells)[s].reason = ReasonOf(evidence[s]);
+}
+
+SpellSample SampleSpell(const AttemptRows& attempts, const SlowSpell& spell, const SpellGroups& groups,
+                        const std::vector<DatasetFit>& fits) {
+  EvenSample inside;
+  std::vector<bool> has_dataset;
+  ForEachJudged(attempts, groups.dataset_of_input, fits,
+                [&](size_t i, const AttemptRow& attempt, int64_t predicted_ns) {
+                  if (!IsInSpell(attempt, spell, groups)) return;
+                  const uint32_t dataset = groups.dataset_of_input[attempt.input];
+                  if (dataset >= has_dataset.size()) has_dataset.resize(dataset + size_t{1});
+                  has_dataset[dataset] = true;
+                  inside.Add({i, dataset, predicted_ns});
+                });
+  EvenSample elsewhere;
+  ForEachJudged(attempts, groups.dataset_of_input, fits,
+                [&](size_t i, const AttemptRow& attempt, int64_t predicted_ns) {
+                  const uint32_t dataset = groups.dataset_of_input[attempt.input];
+                  if (dataset >= has_dataset.size() || !has_dataset[dataset] || IsInSpell(attempt, spell, groups))
+                    return;
+                  elsewhere.Add({i, dataset, predicted_ns});
+                });
+  return {std::move(inside).Take(), std::move(elsewhere).Take()};
 }
 
 }  // namespace crema

@@ -2,10 +2,12 @@
 #ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_SLOW_SPELLS_H_
 #define CREMA_COLLECTOR_METRICS_ATTEMPTS_SLOW_SPELLS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
+#include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/attempts/stragglers.h"
 
@@ -47,6 +49,56 @@ struct SpellGroups {
 /// outside it the group is not slow.
 std::vector<SlowSpell> FindSlowSpells(const AttemptRows& attempts, const SpellGroups& groups,
                                       const std::vector<DatasetFit>& fits);
+
+/// The attempt's file, process, host or dataset; 0 of the run. `Attempt`: what has `input` and `process`.
+template <class Attempt>
+uint32_t GroupOf(SpellOf of, const Attempt& attempt, const SpellGroups& groups) {
+  switch (of) {
+    case SpellOf::kFile:
+      return groups.file_of_input[attempt.input];
+    case SpellOf::kWorker:
+      return attempt.process;
+    case SpellOf::kHost:
+      return groups.host_of_process[attempt.process];
+    case SpellOf::kDataset:
+      return groups.dataset_of_input[attempt.input];
+    case SpellOf::kRun:
+      break;
+  }
+  return 0;
+}
+
+/// Of its group, and begun and ended in it.
+inline bool IsInSpell(const AttemptRow& attempt, const SlowSpell& spell, const SpellGroups& groups) {
+  return attempt.start_ns >= spell.start_ns && attempt.stop_ns() <= spell.stop_ns &&
+         GroupOf(spell.of, attempt, groups) == spell.group;
+}
+
+/// Spells that get a reason: the others cost less, and are not shown.
+inline constexpr size_t kMostExplainedSpells = 100;
+
+/// Sets the reason of the first spells: computing, waiting for a CPU, blocked or waiting for helpers, by what their
+/// chunks took of it beyond what chunks of their datasets take elsewhere. Unknown where their CPU time is.
+void ExplainSpells(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers, const SpellGroups& groups,
+                   const std::vector<DatasetFit>& fits, std::vector<SlowSpell>* spells);
+
+/// Chunks of a sample on each side: enough for a share, and few enough to be found again in the logs.
+inline constexpr size_t kMostSampledChunks = 1000;
+
+struct SampledAttempt {
+  size_t attempt = 0;  ///< index into the attempts
+  uint32_t dataset = 0;
+  int64_t predicted_ns = 0;  ///< by its dataset's fit
+};
+
+struct SpellSample {
+  std::vector<SampledAttempt> inside;
+  std::vector<SampledAttempt> elsewhere;  ///< of the same datasets
+};
+
+/// Evenly spread over the attempts that fits judge.
+SpellSample SampleSpell(const AttemptRows& attempts, const SlowSpell& spell, const SpellGroups& groups,
+                        const std::vector<DatasetFit>& fits);
 
 }  // namespace crema
 

@@ -1,8 +1,8 @@
-#include "collector/metrics/attempts/spell_reasons.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
+
+#include "collector/metrics/attempts/slow_spells.h"
 
 namespace crema {
 namespace {

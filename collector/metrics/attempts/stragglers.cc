@@ -1,18 +1,93 @@
 #include "collector/metrics/attempts/stragglers.h"
 
-#include <algorithm>
 #include <array>
+#include <boost/sort/pdqsort/pdqsort.hpp>
+#include <cmath>
 #include <utility>
 
-#include "absl/types/span.h"
-#include "collector/metrics/attempts/owner_time.h"
-#include "collector/metrics/memory/grouped_lists.h"
-#include "collector/metrics/memory/large_pages.h"
+#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/memory/row_memory.h"
 #include "collector/metrics/statistics/exact_quantiles.h"
-#include "collector/metrics/statistics/quantile_rank.h"
 
 namespace crema {
 namespace {
+
+constexpr size_t kMostGroups = 256;
+
+/// Chunks of one size, or of neighbouring sizes.
+struct Group {
+  double events = 0;
+  double seconds = 0;
+  double weight = 0;
+};
+
+double MiddleSeconds(absl::Span<const ChunkPoint> points) {
+  std::vector<double> seconds;
+  ReserveLargePages(seconds, points.size());
+  for (const ChunkPoint& point : points) seconds.push_back(point.seconds);
+  return ExactQuantiles<double>(seconds, {0.5})[0];
+}
+
+/// `points` by events. Points of equal events are never parted.
+std::vector<Group> GroupBySize(absl::Span<const ChunkPoint> points) {
+  size_t sizes = 0;
+  for (size_t i = 0; i < points.size(); ++i) sizes += i == 0 || points[i].events != points[i - 1].events;
+  const size_t least = sizes <= kMostGroups ? 1 : (points.size() + kMostGroups - 1) / kMostGroups;
+  std::vector<Group> groups;
+  for (size_t begin = 0; begin < points.size();) {
+    size_t end = std::min(points.size(), begin + least);
+    while (end < points.size() && points[end].events == points[end - 1].events) ++end;
+    const double middle_events = points[begin + (end - begin - 1) / 2].events;
+    groups.push_back(
+        {middle_events, MiddleSeconds(points.subspan(begin, end - begin)), static_cast<double>(end - begin)});
+    begin = end;
+  }
+  return groups;
+}
+
+/// The slope with half of the pairs' weight on either side; the mean of two where the weight parts between them.
+double MedianSlope(const std::vector<Group>& groups) {
+  struct Slope {
+    double value;
+    double weight;
+  };
+  std::vector<Slope> slopes;
+  slopes.reserve(groups.size() * (groups.size() - 1) / 2);
+  double total = 0;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    for (size_t j = i + 1; j < groups.size(); ++j) {
+      const double weight = groups[i].weight * groups[j].weight;
+      slopes.push_back({(groups[j].seconds - groups[i].seconds) / (groups[j].events - groups[i].events), weight});
+      total += weight;  // whole numbers: exact in any order
+    }
+  }
+  std::sort(slopes.begin(), slopes.end(), [](const Slope& a, const Slope& b) { return a.value < b.value; });
+  double seen = 0;
+  for (size_t i = 0; i < slopes.size(); ++i) {
+    seen += slopes[i].weight;
+    if (2 * seen == total) return (slopes[i].value + slopes[i + 1].value) / 2;
+    if (2 * seen > total) return slopes[i].value;
+  }
+  return 0;  // not reached: there is at least one pair
+}
+
+/// `residuals`: of `points`, from the slope alone.
+void SetErrors(absl::Span<const ChunkPoint> points, std::vector<double> residuals, RobustFit& fit) {
+  constexpr double kNormalScale = 1.4826;  // of the median absolute deviation of normal noise
+  constexpr double kEfficiency = 0.45;  // beside least squares: the least of simulated filesets, whose sizes are uneven
+  constexpr double kNormal95 = 1.959964;
+  for (double& residual : residuals) residual = std::abs(residual - fit.fixed_seconds);
+  const double scale = kNormalScale * ExactQuantiles<double>(residuals, {0.5})[0];
+  const auto count = static_cast<double>(points.size());
+  double mean = 0;
+  for (const ChunkPoint& point : points) mean += point.events / count;
+  double spread = 0;
+  for (const ChunkPoint& point : points) spread += (point.events - mean) * (point.events - mean);
+  const double of_slope = scale * scale / (kEfficiency * spread);
+  const double of_median = std::acos(-1) / 2 * scale * scale / count;
+  fit.slope_error = kNormal95 * std::sqrt(of_slope);
+  fit.fixed_error = kNormal95 * std::sqrt(of_median + mean * mean * of_slope);
+}
 
 constexpr double kInterquartileRanges = 3;  // Tukey's "far out" fence
 constexpr double kLeastOfPrediction = 2;    // a small spread alone makes nobody wait
@@ -157,7 +232,7 @@ std::vector<std::optional<double>> FitDatasets(const Facts& facts, std::vector<D
     Dataset& dataset = datasets[i];
     if (dataset.ok == 0) continue;
     dataset.fit.dataset = i;
-    dataset.fit.fit = FitDurationOf(points.Of(i));
+    dataset.fit.fit = FitDuration(points.Of(i));
     dataset.fit.by_events = dataset.with_events > 0;
     const absl::Span<const ChunkPoint> by_size = points.Of(i);
     dataset.fit.events_min = by_size.front().events;
@@ -187,22 +262,65 @@ void JudgeAttempts(const Facts& facts, const std::vector<std::optional<double>>&
   });
 }
 
+/// Integers, so that the sums do not depend on the order of the attempts.
+struct Sum {
+  int64_t attempts = 0;
+  int64_t duration_ns = 0;
+  int64_t predicted_ns = 0;
+};
+
+class SumsByGroup {
+ public:
+  void Add(uint32_t group, int64_t duration_ns, int64_t predicted_ns) {
+    if (group >= sums_.size()) sums_.resize(group + size_t{1});
+    Sum& sum = sums_[group];
+    ++sum.attempts;
+    sum.duration_ns += duration_ns;
+    sum.predicted_ns += predicted_ns;
+  }
+
+  std::vector<ExpectedTime> Times() const {
+    std::vector<ExpectedTime> times;
+    for (uint32_t group = 0; group < sums_.size(); ++group) {
+      const Sum& sum = sums_[group];
+      if (sum.attempts == 0) continue;
+      times.push_back({group, sum.attempts, static_cast<double>(sum.duration_ns) / 1e9,
+                       static_cast<double>(sum.predicted_ns) / 1e9});
+    }
+    std::stable_sort(times.begin(), times.end(), [](const ExpectedTime& left, const ExpectedTime& right) {
+      return left.excess_seconds() > right.excess_seconds();
+    });
+    return times;
+  }
+
+ private:
+  std::vector<Sum> sums_;
+};
+
 }  // namespace
 
-std::string_view ToString(StragglerReason reason) {
-  switch (reason) {
-    case StragglerReason::kCpu:
-      return "cpu";
-    case StragglerReason::kCpuWait:
-      return "cpu_wait";
-    case StragglerReason::kBlocked:
-      return "blocked";
-    case StragglerReason::kJoined:
-      return "joined";
-    case StragglerReason::kUnknown:
-      break;
+RobustFit FitDuration(absl::Span<ChunkPoint> points) {
+  RobustFit fit;
+  fit.points = static_cast<int64_t>(points.size());
+  if (points.empty()) return fit;
+  boost::sort::pdqsort_branchless(points.begin(), points.end(),
+                                  [](const ChunkPoint& a, const ChunkPoint& b) { return a.events < b.events; });
+  const std::vector<Group> groups = GroupBySize(points);
+  if (groups.size() >= 2) {
+    fit.slope_known = true;
+    fit.seconds_per_event = MedianSlope(groups);
   }
-  return "unknown";
+  std::vector<double> rest;
+  ReserveLargePages(rest, points.size());
+  for (const ChunkPoint& point : points) rest.push_back(point.seconds - fit.seconds_per_event * point.events);
+  fit.fixed_seconds = ExactQuantiles<double>(rest, {0.5})[0];
+  if (fit.slope_known) SetErrors(points, std::move(rest), fit);
+  return fit;
+}
+
+std::string_view ToString(StragglerReason reason) {
+  constexpr std::string_view kNames[] = {"cpu", "cpu_wait", "blocked", "joined", "unknown"};
+  return kNames[static_cast<size_t>(reason)];
 }
 
 StragglerFindings FindStragglers(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers,
@@ -239,6 +357,16 @@ StragglerFindings FindStragglers(const AttemptRows& attempts, const std::vector<
     return left.chunk_id < right.chunk_id;
   });
   return findings;
+}
+
+ExpectedTimes FindExpectedTimes(const AttemptRows& attempts, const std::vector<uint32_t>& dataset_of_input,
+                                const std::vector<uint32_t>& file_of_input, const std::vector<DatasetFit>& fits) {
+  SumsByGroup by_process, by_file;
+  ForEachJudged(attempts, dataset_of_input, fits, [&](size_t, const AttemptRow& attempt, int64_t predicted_ns) {
+    by_process.Add(attempt.process, attempt.duration_ns, predicted_ns);
+    by_file.Add(file_of_input[attempt.input], attempt.duration_ns, predicted_ns);
+  });
+  return {by_process.Times(), by_file.Times()};
 }
 
 }  // namespace crema

@@ -2,16 +2,49 @@
 #ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_STRAGGLERS_H_
 #define CREMA_COLLECTOR_METRICS_ATTEMPTS_STRAGGLERS_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "collector/metrics/attempts/attempt_rows.h"
-#include "collector/metrics/statistics/robust_fit.h"
 
 namespace crema {
+
+/// A straight line through chunks that outliers do not bend: duration = fixed + slope x events.
+struct ChunkPoint {
+  double events = 0;
+  double seconds = 0;
+};
+
+struct RobustFit {
+  double fixed_seconds = 0;
+  double seconds_per_event = 0;
+  /// False where fewer than two different numbers of events were seen: then the slope is 0 and `fixed_seconds` is the
+  /// median duration, which predicts chunks of that size and says nothing of others.
+  bool slope_known = false;
+  int64_t points = 0;
+  /// Half the width of the 95 % intervals of the two, from the scale of the residuals (1.4826 of their median distance
+  /// from their median), which outliers do not widen; 0 where the slope is not known.
+  double fixed_error = 0;
+  double slope_error = 0;
+
+  /// The line, what residuals are measured from; through noisy points it may run below 0.
+  double At(double events) const { return fixed_seconds + seconds_per_event * events; }
+  /// No chunk takes less than nothing.
+  double Predict(double events) const { return std::max(0.0, At(events)); }
+};
+
+/// Theil-Sen line (Sen, JASA 63, 1968): the median of the slopes between pairs of points, then the median of what is
+/// left. The pairs are those of at most 256 groups: chunks of equal events form a group at its median duration, and
+/// where there are more sizes than 256, neighbouring sizes share one; a pair weighs the product of its groups' sizes.
+/// So up to 256 points with events all different it is the exact Theil-Sen line; the cost is O(n log n) plus 32,640
+/// pairs; the answer depends on the set of points only, never on their order. No points: all zero. Afterwards the
+/// points are in order of events.
+RobustFit FitDuration(absl::Span<ChunkPoint> points);
 
 /// Fewer `ok` attempts of a dataset have no quartiles worth the name: it is not judged.
 inline constexpr int64_t kLeastFittedAttempts = 8;
@@ -56,6 +89,51 @@ struct StragglerFindings {
 /// all unknown is judged against its median duration; where only some are, the others are left out.
 StragglerFindings FindStragglers(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers,
                                  const std::vector<uint32_t>& dataset_of_input);
+
+/// Calls `visit(index, attempt, predicted_ns)` for each `ok` attempt of a dataset that has enough of them to be judged
+/// (`kLeastFittedAttempts`); those whose events are not known are left out where others' are.
+template <class Visit>
+void ForEachJudged(const AttemptRows& attempts, const std::vector<uint32_t>& dataset_of_input,
+                   const std::vector<DatasetFit>& fits, Visit visit) {
+  std::vector<const DatasetFit*> fit_of_dataset;
+  for (const DatasetFit& fit : fits) {
+    if (fit.fit.points < kLeastFittedAttempts) continue;
+    if (fit.dataset >= fit_of_dataset.size()) fit_of_dataset.resize(fit.dataset + size_t{1});
+    fit_of_dataset[fit.dataset] = &fit;
+  }
+  size_t next = 0;
+  for (const AttemptRow& attempt : attempts) {
+    const size_t i = next++;
+    if (attempt.status != AttemptState::kOk || attempt.duration_ns < 0) continue;
+    const uint32_t dataset = dataset_of_input[attempt.input];
+    const DatasetFit* fit = dataset < fit_of_dataset.size() ? fit_of_dataset[dataset] : nullptr;
+    const bool has_events = attempt.events != AttemptRow::kUnknown;
+    if (fit == nullptr || (fit->by_events && !has_events)) continue;
+    const double predicted = fit->fit.Predict(has_events ? static_cast<double>(attempt.events) : 0);
+    visit(i, attempt, static_cast<int64_t>(predicted * 1e9));
+  }
+}
+
+/// What the attempts of a worker or a file took, against what chunks of their dataset and size take.
+/// Sums over the `ok` attempts that their dataset's fit judges (at least `kLeastFittedAttempts` in the dataset).
+struct ExpectedTime {
+  uint32_t group = 0;  ///< what they were grouped by: a process or a file
+  int64_t attempts = 0;
+  double duration_seconds = 0;
+  double predicted_seconds = 0;  ///< what the fits give for their events
+
+  double excess_seconds() const { return duration_seconds - predicted_seconds; }
+};
+
+/// Each of those with attempts; the largest excess first, then by group.
+struct ExpectedTimes {
+  std::vector<ExpectedTime> by_process;
+  std::vector<ExpectedTime> by_file;
+};
+
+/// `file_of_input[attempt.input]` is the attempt's file.
+ExpectedTimes FindExpectedTimes(const AttemptRows& attempts, const std::vector<uint32_t>& dataset_of_input,
+                                const std::vector<uint32_t>& file_of_input, const std::vector<DatasetFit>& fits);
 
 }  // namespace crema
 

@@ -1,24 +1,290 @@
 #include "collector/metrics/budget/budget.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <limits>
 
 #include "collector/measurement/budget_parts.h"
-#include "collector/metrics/attempts/attempt_interval.h"
-#include "collector/metrics/attempts/attempt_quantities.h"
-#include "collector/metrics/budget/budget_totals.h"
-#include "collector/metrics/budget/free_time.h"
-#include "collector/metrics/budget/held_cores.h"
-#include "collector/metrics/budget/lane_sweep.h"
-#include "collector/metrics/budget/lane_time.h"
-#include "collector/metrics/budget/process_cpu.h"
-#include "collector/metrics/budget/summed_lanes.h"
-#include "collector/metrics/memory/grouped_lists.h"
-#include "collector/metrics/memory/large_pages.h"
+#include "collector/metrics/memory/row_memory.h"
 
 namespace crema {
+
+ProcessCpu::ProcessCpu(const ProcessRow& process, Quantity quantity) {
+  std::vector<CpuReading> all;
+  const bool is_cpu = quantity == Quantity::kCpu;
+  for (const CpuReading& reading : process.cpu_readings) {
+    if (is_cpu) all.push_back(reading);
+    if (!is_cpu && reading.run_delay_ns.has_value()) all.push_back({reading.time_ns, *reading.run_delay_ns, {}});
+  }
+  for (const ProcessSample& sample : process.samples) {
+    const std::optional<int64_t>& sum_ns = is_cpu ? sample.cpu_ns : sample.run_delay_ns;
+    if (sum_ns.has_value()) all.push_back({sample.time_ns, *sum_ns, {}});
+  }
+  std::sort(all.begin(), all.end(), [](const CpuReading& a, const CpuReading& b) {
+    return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.cpu_ns < b.cpu_ns;
+  });
+  // The only time of a process that stays on its own clock.
+  if (process.start_ns > 0) readings_.push_back({process.start_ns + process.clock_offset_ns.value_or(0), 0});
+  for (const CpuReading& reading : all) {
+    if (!readings_.empty() && reading.time_ns <= readings_.back().time_ns) continue;
+    const int64_t before_ns = readings_.empty() ? 0 : readings_.back().cpu_ns;
+    readings_.push_back({reading.time_ns, std::max(before_ns, reading.cpu_ns)});
+  }
+}
+
+size_t ProcessCpu::ReadingBefore(int64_t time_ns) {
+  if (readings_.empty() || time_ns < readings_.front().time_ns) return readings_.size();
+  while (hint_ > 0 && readings_[hint_].time_ns > time_ns) --hint_;
+  while (hint_ + 1 < readings_.size() && readings_[hint_ + 1].time_ns <= time_ns) ++hint_;
+  return hint_;
+}
+
+void ProcessCpu::AddChunk(int64_t start_ns, int64_t stop_ns, int64_t cpu_ns) {
+  const size_t begun = ReadingBefore(start_ns);
+  if (begun < readings_.size()) readings_[begun].chunk_cpu_ns += cpu_ns;
+  const size_t ended = ReadingBefore(stop_ns - 1);
+  if (ended >= readings_.size()) return;
+  const size_t first_inside = begun < readings_.size() ? begun + 1 : 0;
+  if (first_inside > ended) return;
+  // A chunk that begins or ends at a reading is not open there.
+  ++readings_[first_inside].opened;
+  if (ended + 1 < readings_.size()) --readings_[ended + 1].opened;
+}
+
+void ProcessCpu::AddUnknown(int64_t start_ns, int64_t stop_ns) {
+  size_t at = ReadingBefore(start_ns);
+  if (at >= readings_.size()) at = 0;
+  for (; at + 1 < readings_.size() && readings_[at].time_ns < stop_ns; ++at) {
+    const int64_t from_ns = std::max(start_ns, readings_[at].time_ns);
+    const int64_t to_ns = std::min(stop_ns, readings_[at + 1].time_ns);
+    if (from_ns < to_ns) readings_[at].unknown_ns += to_ns - from_ns;
+  }
+}
+
+std::vector<OutsideCpu> ProcessCpu::Find() const {
+  std::vector<OutsideCpu> stretches;
+  std::optional<Reading> from;  // the last one without an open chunk, with the sums since then
+  int64_t open = 0;
+  for (const Reading& reading : readings_) {
+    open += reading.opened;
+    if (open == 0) {
+      if (from.has_value()) {
+        const int64_t cpu_ns = reading.cpu_ns - from->cpu_ns - from->chunk_cpu_ns - from->unknown_ns;
+        if (cpu_ns > 0) stretches.push_back({from->time_ns, reading.time_ns, cpu_ns});
+      }
+      from = reading;
+    } else if (from.has_value()) {
+      from->chunk_cpu_ns += reading.chunk_cpu_ns;
+      from->unknown_ns += reading.unknown_ns;
+    }
+  }
+  return stretches;
+}
+
+FreeParts& FreeParts::operator+=(const FreeParts& other) {
+  free += other.free;
+  process_cpu += other.process_cpu;
+  cpu_wait += other.cpu_wait;
+  joined += other.joined;
+  framework += other.framework;
+  oversubscribed += other.oversubscribed;
+  process_cpu_known = process_cpu_known || other.process_cpu_known;
+  return *this;
+}
+
+LaneTimeSum FreeParts::FillWithSpread(LaneTimeSum spread) {
+  const LaneTimeSum of_idle = std::min({free.idle, spread, oversubscribed});
+  const LaneTimeSum of_tail = std::min({free.tail, spread - of_idle, oversubscribed - of_idle});
+  free.idle -= of_idle;
+  free.tail -= of_tail;
+  oversubscribed -= of_idle + of_tail;
+  return of_idle;
+}
+
+void FreeParts::MoveToJoined(LaneTimeSum joined_ns) {
+  LaneTimeSum rest = joined_ns * kOneLane;
+  for (const auto part : {&FreeTime::idle, &FreeTime::tail}) {
+    const LaneTimeSum moved = std::min(free.*part, rest);
+    free.*part -= moved;
+    joined += moved;
+    rest -= moved;
+  }
+}
+
+void FreeParts::MoveToFramework(int64_t outside_tasks_ns) {
+  const LaneTimeSum moved = std::min(free.idle + process_cpu.idle, LaneTimeSum{outside_tasks_ns} * kOneLane);
+  const LaneTimeSum of_cpu = std::min(process_cpu.idle, moved);
+  process_cpu.idle -= of_cpu;
+  free.idle -= moved - of_cpu;
+  framework += moved;
+}
+
+FreeByStretch::FreeByStretch(std::vector<OutsideCpu> cpu, std::vector<OutsideCpu> wait, const RunWindow& life)
+    : cpu_(std::move(cpu)), wait_(std::move(wait)), life_(life) {
+  for (const auto* stretches : {&cpu_, &wait_}) {
+    for (const OutsideCpu& stretch : *stretches) {
+      boundaries_ns_.push_back(life_.Clip(stretch.start_ns));
+      boundaries_ns_.push_back(life_.Clip(stretch.stop_ns));
+    }
+  }
+  std::sort(boundaries_ns_.begin(), boundaries_ns_.end());
+  boundaries_ns_.erase(std::unique(boundaries_ns_.begin(), boundaries_ns_.end()), boundaries_ns_.end());
+  free_.resize(boundaries_ns_.size() + 1);
+}
+
+void FreeByStretch::AddBoundaries(Changes& changes) const {
+  for (const int64_t boundary_ns : boundaries_ns_) changes.others.push_back({boundary_ns});
+}
+
+FreeTime& FreeByStretch::At(int64_t time_ns) {
+  while (at_ < boundaries_ns_.size() && boundaries_ns_[at_] <= time_ns) ++at_;
+  return free_[at_];
+}
+
+FreeTime FreeByStretch::Take(const std::vector<OutsideCpu>& stretches) {
+  FreeTime taken_of;
+  for (const OutsideCpu& stretch : stretches) {
+    const auto after = [this](int64_t boundary_ns) {
+      return static_cast<size_t>(
+          std::upper_bound(boundaries_ns_.begin(), boundaries_ns_.end(), life_.Clip(boundary_ns)) -
+          boundaries_ns_.begin());
+    };
+    const size_t begin = after(stretch.start_ns);
+    const size_t end = std::max(begin, after(stretch.stop_ns));
+    LaneTimeSum whole = 0;
+    for (size_t i = begin; i < end; ++i) whole += free_[i].sum();
+    const int64_t inside_ns = life_.Clip(stretch.stop_ns) - life_.Clip(stretch.start_ns);
+    const LaneTimeSum cpu_ns = LaneTimeSum{stretch.cpu_ns} * inside_ns / (stretch.stop_ns - stretch.start_ns);
+    const LaneTimeSum taken = std::min(whole, cpu_ns * kOneLane);
+    if (taken <= 0) continue;
+    const long double share = static_cast<long double>(taken) / static_cast<long double>(whole);
+    for (size_t i = begin; i < end; ++i) {
+      for (const auto part : FreeTime::kParts) {
+        const auto rounded = static_cast<LaneTimeSum>(static_cast<long double>(free_[i].*part) * share);
+        const LaneTimeSum of_part = std::min(free_[i].*part, rounded);
+        free_[i].*part -= of_part;
+        taken_of.*part += of_part;
+      }
+    }
+  }
+  return taken_of;
+}
+
+FreeParts FreeByStretch::Split() {
+  FreeParts parts;
+  parts.process_cpu = Take(cpu_);
+  parts.cpu_wait = Take(wait_).sum();
+  for (const FreeTime& free : free_) parts.free += free;
+  return parts;
+}
+
 namespace {
+
+/// Lane nanoseconds x `kOneLane`.
+struct LaneParts {
+  LaneTimeSum compute = 0;
+  LaneTimeSum cpu_wait = 0;
+  LaneTimeSum blocked = 0;
+  LaneTimeSum failed = 0;
+  LaneTimeSum unmeasured = 0;
+  bool wait_known = true;
+
+  // Of tasks.
+  LaneTimeSum outside_chunk = 0;
+  LaneTimeSum framework = 0;
+  LaneTimeSum unrecorded = 0;      ///< of workers without records, which have no attempts; without the next
+  LaneTimeSum unrecorded_cpu = 0;  ///< of theirs, CPU that their batch system counted
+
+  void Add(const LaneTime& lane);
+  LaneParts& operator+=(const LaneParts& other);
+  /// Of attempts.
+  LaneTimeSum of_attempts() const { return compute + cpu_wait + blocked + failed + unmeasured; }
+  /// Leaves to lanes the cores that there were: what they occupied `beyond` these comes off the time in which they
+  /// waited, in proportion; what that does not have, off the other parts, and off CPU last.
+  void TakeOff(LaneTimeSum beyond);
+};
+
+struct BudgetTotals {
+  LaneParts lanes;
+  FreeParts rest;
+  LaneTimeSum unused_by_tasks = 0;        ///< lane nanoseconds x `kOneLane`
+  bool tasks_have_several_cores = false;  ///< else there is no `unused_by_tasks`
+  // While chunks ran, until the tail.
+  LaneTimeSum occupied = 0;   ///< cores that lanes had
+  LaneTimeSum available = 0;  ///< cores
+};
+
+void LaneParts::Add(const LaneTime& lane) {
+  compute += LaneTimeSum{lane.compute_ns} * kOneLane;
+  cpu_wait += LaneTimeSum{lane.cpu_wait_ns} * kOneLane;
+  blocked += LaneTimeSum{lane.blocked_ns} * kOneLane;
+  failed += LaneTimeSum{lane.failed_ns} * kOneLane;
+  unmeasured += LaneTimeSum{lane.unmeasured_ns} * kOneLane;
+  wait_known = wait_known && lane.wait_known;
+}
+
+LaneParts& LaneParts::operator+=(const LaneParts& other) {
+  for (LaneTimeSum LaneParts::*part :
+       {&LaneParts::compute, &LaneParts::cpu_wait, &LaneParts::blocked, &LaneParts::failed, &LaneParts::unmeasured,
+        &LaneParts::outside_chunk, &LaneParts::framework, &LaneParts::unrecorded, &LaneParts::unrecorded_cpu}) {
+    this->*part += other.*part;
+  }
+  wait_known = wait_known && other.wait_known;
+  return *this;
+}
+
+void LaneParts::TakeOff(LaneTimeSum beyond) {
+  const auto take = [&beyond](LaneTimeSum& one, LaneTimeSum& other) {
+    const LaneTimeSum whole = one + other;
+    const LaneTimeSum taken = std::min(whole, beyond);
+    if (taken <= 0) return;
+    const long double share = static_cast<long double>(taken) / static_cast<long double>(whole);
+    const auto of_one = static_cast<LaneTimeSum>(static_cast<long double>(one) * share);
+    // What rounding leaves of one is in the other.
+    const LaneTimeSum from_one = std::clamp(of_one, std::max(LaneTimeSum{0}, taken - other), std::min(one, taken));
+    one -= from_one;
+    other -= taken - from_one;
+    beyond -= taken;
+  };
+  take(cpu_wait, blocked);
+  take(failed, unmeasured);
+  take(outside_chunk, framework);
+  take(compute, unrecorded);
+}
+
+/// As `Budget::rows` has them.
+std::vector<BudgetRow> MakeRows(const BudgetTotals& totals) {
+  const LaneParts& lanes = totals.lanes;
+  const FreeParts& rest = totals.rest;
+  std::vector<BudgetRow> rows;
+  const auto add = [&rows](std::string_view part, double core_seconds) {
+    rows.push_back({part, FindBudgetPart(part)->group, core_seconds, std::nullopt});
+  };
+  add("compute", LaneSeconds(lanes.compute));
+  if (lanes.wait_known) {
+    add("cpu_wait", LaneSeconds(lanes.cpu_wait + rest.cpu_wait));
+    add("blocked", LaneSeconds(lanes.blocked));
+  } else {
+    add("waiting", LaneSeconds(lanes.cpu_wait + lanes.blocked + rest.cpu_wait));
+  }
+  add("outside_chunk", LaneSeconds(lanes.outside_chunk));
+  if (rest.process_cpu_known) add("process_cpu", LaneSeconds(rest.process_cpu.sum()));
+  add("framework", LaneSeconds(lanes.framework + rest.framework));
+  add("failed", LaneSeconds(lanes.failed));
+  add("joined", LaneSeconds(rest.joined));
+  if (totals.tasks_have_several_cores) add("unused_by_tasks", LaneSeconds(totals.unused_by_tasks));
+  add("startup", LaneSeconds(rest.free.startup));
+  add("idle", LaneSeconds(rest.free.idle));
+  add("tail", LaneSeconds(rest.free.tail));
+  add("shutdown", LaneSeconds(rest.free.shutdown));
+  if (lanes.unrecorded_cpu > 0) add("unmeasured_cpu", LaneSeconds(lanes.unrecorded_cpu));
+  const double unmeasured = LaneSeconds(lanes.unmeasured + lanes.unrecorded);
+  if (unmeasured > 0) add("unmeasured", unmeasured);
+  double sum = 0;
+  for (const BudgetRow& row : rows) sum += *row.core_seconds;
+  for (BudgetRow& row : rows) {
+    if (sum > 0) row.share = *row.core_seconds / sum;
+  }
+  return rows;
+}
 
 using Int128 = LaneTimeSum;
 
@@ -213,7 +479,7 @@ Int128& PartOf(int64_t time_ns, int64_t first_begin_ns, const Milestones& milest
 }
 
 /// The run delay of an ended attempt; what is not known may have been all of it.
-void AddWait(const AttemptRow& row, const AttemptInterval& interval, const std::vector<HelperTimes>& helpers,
+void AddWait(const AttemptRow& row, const RunWindow& interval, const std::vector<HelperTimes>& helpers,
              ProcessCpu& wait) {
   const std::optional<int64_t> of_helpers_ns = HelperCpuWait(row, helpers);
   if (row.cpu_wait_ns < 0 || !of_helpers_ns.has_value()) return wait.AddUnknown(interval.start_ns, interval.stop_ns);
@@ -221,7 +487,7 @@ void AddWait(const AttemptRow& row, const AttemptInterval& interval, const std::
 }
 
 /// The CPU time that is known of an ended attempt; helpers without one may have computed all the time.
-void AddCpu(const AttemptRow& row, const AttemptInterval& interval, const std::vector<HelperTimes>& helpers,
+void AddCpu(const AttemptRow& row, const RunWindow& interval, const std::vector<HelperTimes>& helpers,
             ProcessCpu& cpu) {
   HelperTimes helper;
   if (row.helpers != AttemptRow::kNone) helper = helpers[row.helpers];

@@ -2,21 +2,124 @@
 #ifndef CREMA_COLLECTOR_METRICS_BUDGET_BUDGET_H_
 #define CREMA_COLLECTOR_METRICS_BUDGET_BUDGET_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "collector/measurement/breakdowns.h"
+#include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
-#include "collector/metrics/attempts/process_row.h"
-#include "collector/metrics/attempts/summed_attempts.h"
-#include "collector/metrics/budget/held_cores.h"
+#include "collector/metrics/budget/lane_time.h"
 #include "collector/metrics/engine/task_join.h"
-#include "collector/metrics/run_window.h"
 #include "collector/metrics/workers/worker_life.h"
 
 namespace crema {
+
+/// So much CPU, or run delay, of a process is of no chunk and no task, between two readings of its sum.
+struct OutsideCpu {
+  int64_t start_ns = 0;  ///< Unix time
+  int64_t stop_ns = 0;
+  int64_t cpu_ns = 0;
+};
+
+/// Compares the CPU time of one process, or its run delay, with that of its chunks. A chunk does not say when it
+/// computed, so only readings at which no chunk was open are compared: what is reported is exact between them, and
+/// nothing is reported before the first and after the last.
+class ProcessCpu {
+ public:
+  enum class Quantity : uint8_t { kCpu, kRunDelay };
+
+  explicit ProcessCpu(const ProcessRow& process, Quantity quantity = Quantity::kCpu);
+
+  /// The CPU time of the process is known at two times or more.
+  bool is_known() const { return readings_.size() > 1; }
+  /// A chunk, with its helpers, whose CPU time is known.
+  void AddChunk(int64_t start_ns, int64_t stop_ns, int64_t cpu_ns);
+  /// A thread was in a chunk or task whose CPU time is not known: all of this time may have been CPU.
+  void AddUnknown(int64_t start_ns, int64_t stop_ns);
+
+  /// In order of time; stretches without such CPU are left out.
+  std::vector<OutsideCpu> Find() const;
+
+ private:
+  struct Reading {
+    int64_t time_ns = 0;
+    int64_t cpu_ns = 0;        ///< of the process, since it began
+    int64_t chunk_cpu_ns = 0;  ///< of chunks that began between this reading and the next
+    int64_t unknown_ns = 0;    ///< of threads, between this reading and the next
+    int64_t opened = 0;        ///< chunks open at this reading that were not at the one before, less those that ended
+  };
+
+  /// The last reading that is not after `time_ns`; readings_.size() where there is none.
+  size_t ReadingBefore(int64_t time_ns);
+
+  std::vector<Reading> readings_;  ///< by time
+  size_t hint_ = 0;                ///< where the last one was looked for: chunks come nearly in order
+};
+
+/// Lane nanoseconds x `kOneLane`.
+struct FreeTime {
+  LaneTimeSum startup = 0;
+  LaneTimeSum idle = 0;
+  LaneTimeSum tail = 0;
+  LaneTimeSum shutdown = 0;
+
+  static constexpr LaneTimeSum FreeTime::*kParts[] = {&FreeTime::startup, &FreeTime::idle, &FreeTime::tail,
+                                                      &FreeTime::shutdown};
+  LaneTimeSum sum() const { return startup + idle + tail + shutdown; }
+  FreeTime& operator+=(const FreeTime& other) {
+    for (const auto part : kParts) this->*part += other.*part;
+    return *this;
+  }
+};
+
+/// Lane nanoseconds x `kOneLane`; all but `oversubscribed` add up to what no lane took.
+struct FreeParts {
+  FreeTime free;
+  FreeTime process_cpu;      ///< by the free time that it took
+  LaneTimeSum cpu_wait = 0;  ///< threads outside chunks were ready to run
+  LaneTimeSum joined = 0;
+  LaneTimeSum framework = 0;
+  LaneTimeSum oversubscribed = 0;
+  bool process_cpu_known = false;
+
+  FreeParts& operator+=(const FreeParts& other);
+  /// Attempts of which it is not known when they occupied a lane (helpers, suspension, other chunks inside) are spread
+  /// evenly: up to `spread` of what is beyond the cores was in time that seems free, in `idle` first. Returns what that
+  /// gave.
+  LaneTimeSum FillWithSpread(LaneTimeSum spread);
+  /// Cores were free while owners waited for their helpers, which had others: so much of `idle`, then of `tail`.
+  void MoveToJoined(LaneTimeSum joined_ns);
+  /// Execution outside tasks has no time stamps: it took place in idle time, as far as that goes, and some of it was
+  /// CPU.
+  void MoveToFramework(int64_t outside_tasks_ns);
+};
+
+/// The free time of one worker, in each stretch of CPU or run delay outside its chunks and between them.
+class FreeByStretch {
+ public:
+  FreeByStretch(std::vector<OutsideCpu> cpu, std::vector<OutsideCpu> wait, const RunWindow& life);
+
+  /// So that no step of the sweep is in two stretches.
+  void AddBoundaries(Changes& changes) const;
+  /// Where free time from this moment on is added. Moments come in order.
+  FreeTime& At(int64_t time_ns);
+  /// All free time: the CPU of each stretch takes the same share of all that was free in it, at most all; so does the
+  /// run delay of what that leaves.
+  FreeParts Split();
+
+ private:
+  /// What the stretches took, by the free time that it was.
+  FreeTime Take(const std::vector<OutsideCpu>& stretches);
+
+  std::vector<OutsideCpu> cpu_;  // by time
+  std::vector<OutsideCpu> wait_;
+  RunWindow life_;
+  std::vector<int64_t> boundaries_ns_;  // where a stretch begins or ends
+  std::vector<FreeTime> free_;          // before the first of them, between two, and after the last
+  size_t at_ = 0;
+};
 
 /// What an engine did with its workers' cores beside the chunks.
 struct EngineTime {

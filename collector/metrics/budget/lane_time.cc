@@ -1,7 +1,5 @@
 #include "collector/metrics/budget/lane_time.h"
 
-#include <algorithm>
-
 namespace crema {
 namespace {
 
@@ -75,8 +73,8 @@ void AddEnded(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers
 
 }  // namespace
 
-LaneTime SplitAnyLaneTime(const AttemptRow& attempt, const AttemptInterval& interval,
-                          const std::vector<HelperTimes>& helpers, const RunWindow& run) {
+LaneTime SplitAnyLaneTime(const AttemptRow& attempt, const RunWindow& interval, const std::vector<HelperTimes>& helpers,
+                          const RunWindow& run) {
   LaneTime lane;
   lane.inside = {run.Clip(interval.start_ns), run.Clip(interval.stop_ns)};
   const Share share = {lane.inside.stop_ns - lane.inside.start_ns, interval.stop_ns - interval.start_ns};
@@ -98,6 +96,47 @@ LaneTime SplitLaneTime(const SummedAttempts& summed, const std::vector<HelperTim
   if (share.inside_ns == 0) return lane;
   AddEnded(row, helpers, share, lane);
   return lane;
+}
+
+void HeldCores::Add(const TaskCores& task, const RunWindow& window) {
+  const int64_t start_ns = window.Clip(task.start_ns);
+  const int64_t stop_ns = window.Clip(task.stop_ns);
+  if (start_ns >= stop_ns) return;
+  steps_.emplace_back(start_ns, task.cores);
+  steps_.emplace_back(stop_ns, -task.cores);
+}
+
+void HeldCores::AddBoundaries(Changes& changes) {
+  std::sort(steps_.begin(), steps_.end());
+  for (const auto& [time_ns, cores] : steps_) changes.others.push_back({time_ns});
+}
+
+int64_t HeldCores::At(int64_t time_ns) {
+  for (; at_ < steps_.size() && steps_[at_].first <= time_ns; ++at_) cores_ += steps_[at_].second;
+  return cores_ * kOneLane;
+}
+
+std::vector<LaneSegment> FillFreeLanes(Changes changes, const RunWindow& window, LaneTimeSum lane_time) {
+  std::vector<LaneSegment> segments;
+  if (window.start_ns >= window.stop_ns || lane_time <= 0) return segments;
+  changes.others.push_back({window.start_ns});
+  changes.others.push_back({window.stop_ns});
+  LaneTimeSum free_time = 0;
+  Sweep(changes, [&](int64_t from_ns, int64_t to_ns, int64_t lanes, int64_t cores) {
+    if (from_ns < window.start_ns || to_ns > window.stop_ns) return;
+    const int64_t free = std::max<int64_t>(0, cores - lanes);
+    segments.push_back({from_ns, to_ns, free, free});
+    free_time += LaneTimeSum{free} * (to_ns - from_ns);
+  });
+  const LaneTimeSum beyond = std::max(LaneTimeSum{0}, lane_time - free_time);
+  const auto on_top = static_cast<int64_t>(beyond / (window.stop_ns - window.start_ns));
+  int shift = 0;  // so that 128 bits hold the products
+  while ((free_time >> shift) >= LaneTimeSum{1} << 70) ++shift;
+  for (LaneSegment& segment : segments) {
+    if (beyond == 0) segment.lanes = static_cast<int64_t>(segment.lanes * (lane_time >> shift) / (free_time >> shift));
+    segment.lanes += on_top;
+  }
+  return segments;
 }
 
 }  // namespace crema

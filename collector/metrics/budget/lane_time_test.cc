@@ -29,7 +29,7 @@ TEST(LaneTime, OfPlainAttemptsIsWhatItIsOfAny) {
     row.helpers = random() % 3 == 0 ? random() % 2 : AttemptRow::kNone;
     row.status = random() % 4 == 0 ? AttemptState::kFailed : AttemptState::kOk;
     row.is_result = row.status == AttemptState::kOk && random() % 8 != 0;
-    const AttemptInterval interval = {row.start_ns, row.stop_ns()};
+    const RunWindow interval = {row.start_ns, row.stop_ns()};
     const LaneTime lane = SplitLaneTime(row, interval, helpers, run);
     ASSERT_EQ(Fields(lane), Fields(SplitAnyLaneTime(row, interval, helpers, run))) << i;
     whole += lane.lanes == kOneLane && lane.compute_ns + lane.cpu_wait_ns + lane.blocked_ns == row.duration_ns;

@@ -1,10 +1,10 @@
-#include "collector/metrics/coffea/coffea_accumulator.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <string>
 #include <vector>
+
+#include "collector/metrics/coffea/run_totals.h"
 
 namespace crema {
 namespace {

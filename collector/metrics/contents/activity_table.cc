@@ -1,8 +1,103 @@
 #include "collector/metrics/contents/activity_table.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <tuple>
 #include <utility>
 
 namespace crema {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+/// A name for the table: its kind, the process, then each text with its length before it. Texts may hold any byte.
+template <class List>
+std::string Encode(char kind, uint64_t process_hash, const List& texts) {
+  std::string name(1, kind);
+  name.append(reinterpret_cast<const char*>(&process_hash), sizeof(process_hash));
+  for (const auto& text : texts) {
+    const auto length = static_cast<uint32_t>(text.size());
+    name.append(reinterpret_cast<const char*>(&length), sizeof(length)).append(text);
+  }
+  return name;
+}
+
+Texts DecodeTexts(std::string_view name) {
+  Texts texts;
+  name.remove_prefix(1 + sizeof(uint64_t));
+  while (!name.empty()) {
+    uint32_t length = 0;
+    std::memcpy(&length, name.data(), sizeof(length));
+    texts.emplace_back(name.substr(sizeof(length), length));
+    name.remove_prefix(sizeof(length) + length);
+  }
+  return texts;
+}
+
+// All of its unit; where there are more units than room, all.
+std::string StandInOf(std::string_view name) {
+  const bool ordinary = name.front() == StandInNames::kOrdinary;
+  Texts texts = DecodeTexts(name);
+  std::fill(texts.begin(), texts.end() - (ordinary ? 1 : 0), std::string(kOtherName));
+  return Encode(ordinary ? StandInNames::kStandIn : StandInNames::kLast, 0, texts);
+}
+
+}  // namespace
+
+ProcessSums::ProcessSums(size_t max_rows) : names_(max_rows, StandInOf) {}
+
+ProcessSums::Sum& ProcessSums::Find(std::string_view name, uint32_t log) {
+  const uint32_t index = names_.Intern(name);
+  if (index >= sums_.size()) sums_.resize(index + size_t{1}, Sum{log, 0, {}});
+  return sums_[index];
+}
+
+void ProcessSums::Prune() {
+  names_.Prune().ApplySumming(sums_, [](Sum& to, const Sum& from) { to.Add(from); });
+}
+
+void ProcessSums::Add(const LogRef& log, std::initializer_list<std::string_view> texts, std::optional<double> value) {
+  if (!value.has_value() || !std::isfinite(*value)) {
+    ++not_finite_;
+    return;
+  }
+  Sum& sum = Find(Encode(StandInNames::kOrdinary, log.process_hash, texts), log.index);
+  ++sum.readings;
+  sum.value.Add(*value);
+}
+
+void ProcessSums::Merge(const ProcessSums& other, const std::vector<uint32_t>& logs) {
+  not_finite_ += other.not_finite_;
+  for (uint32_t i = 0; i < other.names_.size(); ++i) {
+    Sum sum = other.sums_[i];
+    sum.log = logs[sum.log];
+    Find(other.names_.name(i), sum.log).Add(sum);
+  }
+  MakeRoom();
+}
+
+std::vector<ProcessSums::Row> ProcessSums::Finalize(const ProcessFindings& processes, int64_t* dropped) const {
+  ProcessSums pruned = *this;
+  pruned.Prune();
+  *dropped = not_finite_;
+  std::vector<Row> rows;
+  for (uint32_t i = 0; i < pruned.names_.size(); ++i) {
+    const std::string& name = pruned.names_.name(i);
+    const Sum& sum = pruned.sums_[i];
+    if (name.front() != StandInNames::kOrdinary) *dropped += sum.readings;
+    Row& row = rows.emplace_back();
+    row.process = name.front() == StandInNames::kOrdinary ? processes.process_of_log[sum.log] : kAllProcesses;
+    row.texts = DecodeTexts(name);
+    const double value = sum.value.value();
+    if (std::isfinite(value) && name.front() != StandInNames::kLast) row.value = value;
+  }
+  std::sort(rows.begin(), rows.end(),
+            [](const Row& a, const Row& b) { return std::tie(a.process, a.texts) < std::tie(b.process, b.texts); });
+  return rows;
+}
 
 void ActivityTable::Add(const LogRef& log, const ChunkFact& chunk) {
   if (chunk.activities.empty()) return;
@@ -19,15 +114,30 @@ void ActivityTable::Add(const LogRef& log, const SumsFact& sums) {
   }
 }
 
-void ActivityTable::Merge(const ActivityTable& other, const std::vector<uint32_t>& logs) {
-  sums_.Merge(other.sums_, logs);
-}
-
 std::vector<ActivitySumRow> ActivityTable::Finalize(const ProcessFindings& processes, int64_t* dropped) const {
   std::vector<ActivitySumRow> rows;
   for (ProcessSums::Row& sum : sums_.Finalize(processes, dropped)) {
     std::vector<std::string>& texts = sum.texts;
     rows.push_back({sum.process, std::move(texts[0]), std::move(texts[1]), std::move(texts[2]), sum.value});
+  }
+  return rows;
+}
+
+void FineTable::Add(const LogRef& log, const FineFact& fact) {
+  for (const FineRowFact& row : fact.rows) {
+    sums_.Add(log, {row.context, row.span, row.function, row.activity, row.unit}, row.value);
+  }
+  sums_.MakeRoom();
+}
+
+std::vector<EngineFineSum> FineTable::Finalize(const ProcessFindings& processes, int64_t* dropped) const {
+  std::vector<EngineFineSum> rows;
+  for (ProcessSums::Row& sum : sums_.Finalize(processes, dropped)) {
+    EngineFineSum& row = rows.emplace_back();
+    row.process = sum.process;
+    row.value = sum.value.value_or(std::numeric_limits<double>::infinity());
+    std::string* const fields[] = {&row.context, &row.span, &row.function, &row.activity, &row.unit};
+    for (size_t i = 0; i < std::size(fields); ++i) *fields[i] = std::move(sum.texts[i]);
   }
   return rows;
 }

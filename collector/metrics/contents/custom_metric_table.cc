@@ -2,15 +2,38 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
-#include <map>
 #include <tuple>
 
-#include "collector/metrics/statistics/known_sum.h"
 #include "collector/metrics/statistics/stable_hash.h"
 
 namespace crema {
 namespace {
+
+constexpr double kMostBins = 40;
+constexpr double kLogarithmicSpan = 100;
+
+std::vector<double> EdgesOf(double min, double max, bool whole) {
+  if (!(min < max)) return {min, max};
+  // Half on each side, as the difference of two large numbers may be infinite.
+  const double half_span = max / 2 - min / 2;
+  if (whole && half_span < kMostBins / 2) {
+    std::vector<double> edges;
+    for (double at = min; at <= max + 1; ++at) edges.push_back(at - 0.5);
+    return edges;
+  }
+  const bool logarithmic = min > 0 && max / min > kLogarithmicSpan;
+  // The widest bucket: 2 x its relative error at the larger end.
+  const double bucket = 2 * QuantileSketch::kRelativeError * std::max(std::abs(min), std::abs(max));
+  const double bins = logarithmic ? kMostBins : std::clamp(std::floor(half_span / bucket), 1.0, kMostBins);
+  std::vector<double> edges = {min};
+  for (double i = 1; i < bins; ++i) {
+    edges.push_back(logarithmic ? min * std::pow(max / min, i / bins) : min + half_span * (2 * i / bins));
+  }
+  edges.push_back(max);
+  return edges;
+}
 
 void TakeSmaller(std::optional<double>& value, const std::optional<double>& other) {
   if (other.has_value() && (!value.has_value() || *other < *value)) value = other;
@@ -69,6 +92,18 @@ void LeaveCountsOnly(CustomMetricRow& row) {
 }
 
 }  // namespace
+
+ValueHistogram HistogramOf(const QuantileSketch& values, double min, double max, bool whole) {
+  ValueHistogram histogram;
+  histogram.edges = EdgesOf(min, max, whole);
+  histogram.counts.assign(histogram.edges.size() - 1, 0);
+  const auto inner_begin = histogram.edges.begin() + 1, inner_end = histogram.edges.end() - 1;
+  values.ForEach([&](double middle, uint64_t count) {
+    const auto bin = std::upper_bound(inner_begin, inner_end, std::clamp(middle, min, max)) - inner_begin;
+    histogram.counts[static_cast<size_t>(bin)] += count;
+  });
+  return histogram;
+}
 
 CustomMetricTable::CustomMetricTable() : metrics_(kMaxMetrics, StandInOf) {}
 
@@ -141,10 +176,6 @@ CustomMetricFigures CustomMetricTable::Sums::Figures() const {
   return figures;
 }
 
-uint32_t CustomMetricTable::InternMetric(std::string_view name, std::string_view unit) {
-  return metrics_.Intern(Encode(StandInNames::kOrdinary, name, unit));
-}
-
 void CustomMetricTable::Add(const ChunkFact& chunk) { AddAll(chunk, true); }
 
 void CustomMetricTable::Add(const SumsFact& sums) { AddAll(sums, false); }
@@ -157,7 +188,7 @@ void CustomMetricTable::AddAll(const Fact& fact, bool with_quantiles) {
   for (size_t i = 0; i < fact.metrics.size(); ++i) {
     const MetricFact& metric = fact.metrics[i];
     const uint32_t index =
-        recent_metrics_.IndexOf(i, metric.name, metric.unit, [&] { return InternMetric(metric.name, metric.unit); });
+        recent_metrics_.IndexOf(i, metric.name, metric.unit, [&] { return metrics_.Intern(Encode(StandInNames::kOrdinary, metric.name, metric.unit)); });
     sums_[Key(index, dataset)].Add(metric, fact.failed, with_quantiles);
   }
   MakeRoom();
@@ -179,12 +210,8 @@ void CustomMetricTable::Renumber(const Renumbering& metrics, const Renumbering& 
 }
 
 void CustomMetricTable::Merge(const CustomMetricTable& other) {
-  std::vector<uint32_t> metrics;
-  for (uint32_t i = 0; i < other.metrics_.size(); ++i) metrics.push_back(metrics_.Intern(other.metrics_.name(i)));
-  std::vector<uint32_t> datasets;
-  for (uint32_t i = 0; i < other.datasets_.size(); ++i) {
-    datasets.push_back(datasets_.Intern(other.datasets_.name(i), other.datasets_.rank(i)));
-  }
+  const std::vector<uint32_t> metrics = metrics_.Take(other.metrics_);
+  const std::vector<uint32_t> datasets = datasets_.Take(other.datasets_);
   for (const auto& [key, sums] : other.sums_) {
     const auto [metric, dataset] = key;
     sums_[Key(metrics[metric], dataset == BoundedNames::kRefused ? dataset : datasets[dataset])].Add(sums);
@@ -221,6 +248,45 @@ std::vector<CustomMetricRow> CustomMetricTable::Finalize(int64_t* dropped) const
     return std::tie(a.name, a.unit) < std::tie(b.name, b.unit);
   });
   return rows;
+}
+
+void ProcessMetrics::Add(const LogRef& log, int64_t time_ns, const std::vector<MetricFact>& metrics) {
+  if (metrics.empty()) return;
+  int64_t values = 0;
+  for (const MetricFact& metric : metrics) values = AddCounts(values, AddCounts(metric.count, metric.invalid));
+  Told& told = told_[log.index];
+  const std::pair<int64_t, int64_t> order(time_ns, values);
+  if (order <= told.order) return;
+  told.order = order;
+  told.metrics.clear();
+  for (const MetricFact& metric : metrics) {
+    told.metrics.push_back({std::string(metric.name), std::string(metric.unit), metric.count, metric.invalid,
+                            metric.sum, metric.min, metric.max});
+  }
+}
+
+void ProcessMetrics::Merge(const ProcessMetrics& other, const std::vector<uint32_t>& logs) {
+  for (const auto& [log, theirs] : other.told_) {
+    Told& told = told_[logs[log]];
+    if (theirs.order > told.order) told = theirs;
+  }
+}
+
+void ProcessMetrics::AddTo(CustomMetricTable* table) const {
+  for (const auto& [log, told] : told_) {
+    SumsFact fact;  // has metrics, and no sketches
+    for (const Metric& metric : told.metrics) {
+      MetricFact& row = fact.metrics.emplace_back();
+      row.name = metric.name;
+      row.unit = metric.unit;
+      row.count = metric.count;
+      row.invalid = metric.invalid;
+      row.sum = metric.sum;
+      row.min = metric.min;
+      row.max = metric.max;
+    }
+    table->Add(fact);
+  }
 }
 
 }  // namespace crema

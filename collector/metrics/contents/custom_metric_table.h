@@ -3,23 +3,27 @@
 #define CREMA_COLLECTOR_METRICS_CONTENTS_CUSTOM_METRIC_TABLE_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "collector/measurement/recorded.h"
 #include "collector/metrics/statistics/bounded_names.h"
-#include "collector/metrics/statistics/names_by_position.h"
+#include "collector/metrics/statistics/known_sum.h"
 #include "collector/metrics/statistics/quantile_sketch.h"
-#include "collector/metrics/statistics/real_sum.h"
-#include "collector/metrics/statistics/stand_in_names.h"
-#include "collector/metrics/statistics/value_histogram.h"
+#include "collector/metrics/workers/process_table.h"
 #include "collector/records/facts.h"
 
 namespace crema {
+
+/// At most 40 bins from `min` to `max`. Where all values are positive and span more than a factor of 100, bins are
+/// equal on a logarithmic axis, else on a linear one. Bins are not narrower than the sketch can tell; those of whole
+/// numbers
+/// (`whole`) that are few are one wide, with the number in their middle.
+ValueHistogram HistogramOf(const QuantileSketch& values, double min, double max, bool whole);
 
 /// Accumulator of the `metrics` of chunk lines.
 class CustomMetricTable {
@@ -59,7 +63,6 @@ class CustomMetricTable {
 
   template <class Fact>
   void AddAll(const Fact& fact, bool with_quantiles);
-  uint32_t InternMetric(std::string_view name, std::string_view unit);
   void MakeRoom();
   void Renumber(const Renumbering& metrics, const Renumbering& datasets);
 
@@ -68,6 +71,34 @@ class CustomMetricTable {
   absl::flat_hash_map<Key, Sums> sums_;
   NamesByPosition recent_metrics_;
   NamesByPosition recent_datasets_;
+};
+
+/// Accumulator of the `metrics` of sample and end lines. They are told as sums since the process began: of each log,
+/// the latest telling is the whole truth.
+class ProcessMetrics {
+ public:
+  void Add(const LogRef& log, int64_t time_ns, const std::vector<MetricFact>& metrics);
+  /// `logs`: what `ProcessTable::Merge` returned.
+  void Merge(const ProcessMetrics& other, const std::vector<uint32_t>& logs);
+  /// As those of an attempt that is `ok`, of no dataset.
+  void AddTo(CustomMetricTable* table) const;
+
+ private:
+  struct Metric {
+    std::string name;
+    std::string unit;
+    int64_t count = 0;
+    int64_t invalid = 0;
+    std::optional<double> sum;
+    std::optional<double> min;
+    std::optional<double> max;
+  };
+  struct Told {
+    std::pair<int64_t, int64_t> order = {-1, 0};  ///< when, and how many values, which decides at one moment
+    std::vector<Metric> metrics;
+  };
+
+  std::map<uint32_t, Told> told_;  // by log index
 };
 
 }  // namespace crema

@@ -2,14 +2,61 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
+#include <tuple>
 #include <utility>
 
-#include "collector/metrics/contents/cut_order.h"
 #include "collector/metrics/statistics/known_sum.h"
-#include "collector/metrics/statistics/real_sum.h"
 #include "collector/metrics/statistics/stable_hash.h"
 
 namespace crema {
+namespace {
+
+/// The order of a cut flow, from the orders in which chunks recorded their cuts.
+/// What chunks say of the order: `before` holds (a, b) where some chunk recorded b right after a; `position[a]` is the
+/// latest place at which any recorded a.
+struct CutPrecedence {
+  std::vector<std::string> names;
+  std::vector<int64_t> position;
+  std::set<std::pair<uint32_t, uint32_t>> before;
+};
+
+/// Indices of the names, each after all that were recorded before it: Kahn's topological order, where there is a choice
+/// (or a contradiction) by position, then by name. It depends on nothing but the sets given.
+std::vector<uint32_t> OrderCuts(const CutPrecedence& cuts) {
+  // (what must still come before it, position, name, index): the next cut is always the first.
+  using Waiting = std::tuple<int64_t, int64_t, std::string, uint32_t>;
+  const auto count = static_cast<uint32_t>(cuts.names.size());
+  std::vector<int64_t> blockers(count, 0);
+  std::vector<std::vector<uint32_t>> after(count);
+  for (const auto& [first, second] : cuts.before) {
+    if (first == second) continue;
+    ++blockers[second];
+    after[first].push_back(second);
+  }
+  const auto waiting_of = [&](uint32_t cut) {
+    return Waiting(blockers[cut] > 0, cuts.position[cut], cuts.names[cut], cut);
+  };
+  std::set<Waiting> waiting;
+  for (uint32_t cut = 0; cut < count; ++cut) waiting.insert(waiting_of(cut));
+  std::vector<uint32_t> order;
+  std::vector<bool> placed(count, false);
+  while (!waiting.empty()) {
+    const uint32_t cut = std::get<3>(*waiting.begin());
+    waiting.erase(waiting.begin());
+    order.push_back(cut);
+    placed[cut] = true;
+    for (const uint32_t next : after[cut]) {
+      if (placed[next]) continue;
+      waiting.erase(waiting_of(next));
+      --blockers[next];
+      waiting.insert(waiting_of(next));
+    }
+  }
+  return order;
+}
+
+}  // namespace
 
 // Base 128, lowest digits first; the top bit says that more follow.
 void CutTable::AppendNumber(uint64_t number) {
@@ -48,26 +95,26 @@ CutTable::Reading CutTable::Take(const std::string& readings, uint64_t& offset) 
   return reading;
 }
 
-uint32_t CutTable::Intern(std::string_view name) { return names_.Intern(name, HashOf(name)); }
-
 void CutTable::MakeRoom() {
   if (names_.full()) Renumber(names_.Prune());
+}
+
+template <class NewIndex>
+void CutTable::AppendKnown(const std::string& readings, uint64_t offset, const NewIndex& new_index) {
+  std::vector<Reading> known;
+  for (uint64_t left = TakeNumber(readings, offset); left > 0; --left) {
+    Reading reading = Take(readings, offset);
+    reading.cut = new_index[reading.cut];
+    if (reading.cut != BoundedNames::kRefused) known.push_back(reading);
+    refused_ += reading.cut == BoundedNames::kRefused;
+  }
+  AppendAll(known);
 }
 
 void CutTable::Renumber(const Renumbering& renumbering) {
   recent_.Clear();
   const std::string old = std::exchange(readings_, {});
-  const auto renumber = [&](uint64_t& place) {
-    uint64_t offset = std::exchange(place, readings_.size());
-    std::vector<Reading> kept;
-    for (uint64_t left = TakeNumber(old, offset); left > 0; --left) {
-      Reading reading = Take(old, offset);
-      reading.cut = renumbering[reading.cut];
-      if (reading.cut != BoundedNames::kRefused) kept.push_back(reading);
-      refused_ += reading.cut == BoundedNames::kRefused;
-    }
-    AppendAll(kept);
-  };
+  const auto renumber = [&](uint64_t& place) { AppendKnown(old, std::exchange(place, readings_.size()), renumbering); };
   for (Attempt& attempt : attempts_) renumber(attempt.offset);
   for (uint64_t& offset : of_results_) renumber(offset);
 }
@@ -84,7 +131,7 @@ void CutTable::Add(const LogRef& log, const ChunkFact& chunk) {
   MakeRoom();
 }
 
-void CutTable::Add(const SumsFact& sums) {
+void CutTable::Add(const LogRef&, const SumsFact& sums) {
   if (sums.cuts.empty() || sums.failed) return;
   of_results_.push_back(readings_.size());
   AppendAll(KnownReadings(sums.cuts));
@@ -95,7 +142,7 @@ std::vector<CutTable::Reading> CutTable::KnownReadings(const std::vector<CutFact
   std::vector<Reading> readings;
   for (size_t i = 0; i < cuts.size(); ++i) {
     const CutFact& cut = cuts[i];
-    const uint32_t index = recent_.IndexOf(i, cut.name, "", [&] { return Intern(cut.name); });
+    const uint32_t index = recent_.IndexOf(i, cut.name, "", [&] { return names_.Intern(cut.name, HashOf(cut.name)); });
     if (index != BoundedNames::kRefused) readings.push_back({index, static_cast<uint64_t>(cut.events), cut.weights});
     refused_ += index == BoundedNames::kRefused;
   }
@@ -104,25 +151,14 @@ std::vector<CutTable::Reading> CutTable::KnownReadings(const std::vector<CutFact
 
 void CutTable::Merge(const CutTable& other, const std::vector<uint32_t>& logs) {
   refused_ += other.refused_;
-  std::vector<uint32_t> cuts;
-  for (uint32_t i = 0; i < other.names_.size(); ++i) cuts.push_back(Intern(other.names_.name(i)));
-  const auto take = [&](uint64_t offset) {
-    std::vector<Reading> readings;
-    for (uint64_t left = TakeNumber(other.readings_, offset); left > 0; --left) {
-      Reading reading = Take(other.readings_, offset);
-      reading.cut = cuts[reading.cut];
-      if (reading.cut != BoundedNames::kRefused) readings.push_back(reading);
-      refused_ += reading.cut == BoundedNames::kRefused;
-    }
-    AppendAll(readings);
-  };
+  const std::vector<uint32_t> cuts = names_.Take(other.names_);
   for (const Attempt& attempt : other.attempts_) {
     attempts_.push_back({AttemptKey(logs[attempt.key.first], attempt.key.second), readings_.size()});
-    take(attempt.offset);
+    AppendKnown(other.readings_, attempt.offset, cuts);
   }
   for (const uint64_t offset : other.of_results_) {
     of_results_.push_back(readings_.size());
-    take(offset);
+    AppendKnown(other.readings_, offset, cuts);
   }
   MakeRoom();
 }

@@ -5,13 +5,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "collector/measurement/recorded.h"
 #include "collector/metrics/attempts/attempt_table.h"
 #include "collector/metrics/statistics/bounded_names.h"
-#include "collector/metrics/statistics/names_by_position.h"
 #include "collector/records/facts.h"
 
 namespace crema {
@@ -24,7 +22,7 @@ class CutTable {
 
   void Add(const LogRef& log, const ChunkFact& chunk);
   /// Each summed `ok` attempt is a result.
-  void Add(const SumsFact& sums);
+  void Add(const LogRef& log, const SumsFact& sums);
   /// `logs`: what `ProcessTable::Merge` returned.
   void Merge(const CutTable& other, const std::vector<uint32_t>& logs);
 
@@ -45,13 +43,15 @@ class CutTable {
   };
   void Append(const Reading& reading);
   void AppendAll(const std::vector<Reading>& readings);
+  /// Those of an attempt in other `readings`, but for cuts that have no new index.
+  template <class NewIndex>
+  void AppendKnown(const std::string& readings, uint64_t offset, const NewIndex& new_index);
   static Reading Take(const std::string& readings, uint64_t& offset);
   static uint64_t TakeNumber(const std::string& readings, uint64_t& offset);
   /// Those whose name has room; the others are counted.
   std::vector<Reading> KnownReadings(const std::vector<CutFact>& cuts);
   void AppendNumber(uint64_t number);
 
-  uint32_t Intern(std::string_view name);
   void MakeRoom();
   void Renumber(const Renumbering& renumbering);
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <string_view>
-#include <utility>
+
+#include "collector/engines/engines.h"
 
 namespace crema {
 namespace {
@@ -261,6 +261,24 @@ int64_t AddClusterTasks(const ClusterTable& clusters, const std::vector<ClusterW
   }
   AddTasks(std::move(told), tasks);
   return left_out;
+}
+
+std::vector<std::string> NameMissingLogs(const ClusterTable& clusters, const std::vector<ProcessRow>& processes) {
+  std::vector<std::string> missing;
+  for (const Engine* engine : Engines()) {
+    if (engine->traits.task_processes.empty() || clusters.Has(*engine)) continue;
+    const std::string beginning = fmt::format("{} ", engine->traits.task_processes);
+    const auto of_tasks = std::count_if(processes.begin(), processes.end(), [&](const ProcessRow& process) {
+      return process.job.compare(0, beginning.size(), beginning) == 0;
+    });
+    if (of_tasks == 0) continue;
+    missing.push_back(
+        fmt::format("{} of {}, and the {}'s log was not given: workers, and the time around chunks, are not known; "
+                    "crema collect reads {}",
+                    of_tasks == 1 ? "one process was a task" : fmt::format("{} processes were tasks", of_tasks),
+                    engine->traits.name, engine->traits.scheduler, engine->traits.logs));
+  }
+  return missing;
 }
 
 }  // namespace crema

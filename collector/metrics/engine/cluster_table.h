@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "collector/engines/engine.h"
-#include "collector/metrics/engine/task_table.h"
-#include "collector/metrics/run_window.h"
+#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/engine/task_join.h"
 #include "collector/metrics/workers/process_table.h"
 #include "collector/records/cluster_facts.h"
 
@@ -92,6 +92,10 @@ std::vector<ClusterWorker> MatchWorkers(const ClusterTable& clusters, ProcessFin
 /// these.
 int64_t AddClusterTasks(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers,
                         const std::map<uint32_t, RunWindow>& lives, TaskFindings* tasks);
+
+/// A line for each engine that started some of `processes` for its tasks, and of which `clusters` has no log: workers,
+/// and what is around chunks, stand in there.
+std::vector<std::string> NameMissingLogs(const ClusterTable& clusters, const std::vector<ProcessRow>& processes);
 
 }  // namespace crema
 

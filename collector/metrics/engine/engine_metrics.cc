@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
+#include <iterator>
 #include <string_view>
-
-#include "collector/metrics/engine/task_cores.h"
+#include <utility>
 
 namespace crema {
 namespace {
@@ -242,6 +241,31 @@ void SetTasks(const EngineFacts& facts, MetricSet* metrics) {
              static_cast<double>(facts.join.chunk_task_ns), "the chunk tasks' compute", 1, metrics);
 }
 
+// What Coffea calls its tree of sums, on Dask and on TaskVine.
+constexpr std::string_view kReduce[] = {"reduce", "accumulating"};
+// What it calls its look at each file.
+constexpr std::string_view kPreprocess[] = {"automatic_retries", "preprocessing"};
+
+using Interval = std::pair<int64_t, int64_t>;
+
+PhaseRow RowOf(std::string_view phase, std::vector<Interval> intervals) {
+  std::sort(intervals.begin(), intervals.end());
+  PhaseRow row;
+  row.phase = std::string(phase);
+  row.start_ns = intervals.front().first;
+  row.stop_ns = row.start_ns;
+  int64_t union_ns = 0;
+  int64_t sum_ns = 0;
+  for (const auto& [start_ns, stop_ns] : intervals) {
+    sum_ns += stop_ns - start_ns;
+    union_ns += std::max<int64_t>(0, stop_ns - std::max(start_ns, row.stop_ns));
+    row.stop_ns = std::max(row.stop_ns, stop_ns);
+  }
+  row.wall_time = static_cast<double>(union_ns) / 1e9;
+  row.task_seconds = static_cast<double>(sum_ns) / 1e9;
+  return row;
+}
+
 }  // namespace
 
 bool IsInTask(const EngineFineSum& row) {
@@ -295,6 +319,48 @@ void SetEngineMetrics(const EngineFacts& facts, MetricSet* metrics) {
         "fine_metrics_coverage",
         "the scheduler's own account of compute seconds was not seen, or its tasks ran in no thread of Dask's");
   }
+}
+
+std::optional<double> GilContention(const std::vector<ClusterWorker>& workers, const RunWindow& run) {
+  double sum = 0, weights = 0;
+  for (const ClusterWorker& worker : workers) {
+    const std::vector<ClusterSampleFact>& samples = worker.fact->samples;
+    for (size_t i = 1; i < samples.size(); ++i) {
+      const int64_t begin_ns = std::max(samples[i - 1].time_ns, run.start_ns);
+      const int64_t end_ns = std::min(samples[i].time_ns, run.stop_ns);
+      const int64_t tasks = samples[i].executing.value_or(0);
+      if (!samples[i].gil_contention.has_value() || tasks < 2 || end_ns <= begin_ns) continue;
+      const double weight = static_cast<double>(end_ns - begin_ns) * static_cast<double>(tasks);
+      sum += weight * std::clamp(*samples[i].gil_contention, 0.0, 1.0);
+      weights += weight;
+    }
+  }
+  if (weights <= 0) return std::nullopt;
+  return sum / weights;
+}
+
+std::vector<PhaseRow> FindTaskPhases(const TaskFindings& tasks, const TaskJoin& join) {
+  const std::set<std::string> processors = ChunkPrefixes(tasks, join);
+  if (processors.empty()) return {};  // what the tasks are for is not known
+  std::vector<Interval> preprocess;
+  std::vector<Interval> process;
+  std::vector<Interval> reduce;
+  for (const TaskRow& task : tasks.rows) {
+    const std::string& prefix = tasks.prefixes[task.prefix];
+    const Interval interval = {task.start_ns, task.stop_ns};
+    if (processors.count(prefix) > 0) {
+      process.push_back(interval);
+    } else if (IsAmong(prefix, kReduce)) {
+      reduce.push_back(interval);
+    } else if (IsAmong(prefix, kPreprocess)) {
+      preprocess.push_back(interval);
+    }
+  }
+  std::vector<PhaseRow> phases;
+  if (!preprocess.empty()) phases.push_back(RowOf("preprocess", std::move(preprocess)));
+  phases.push_back(RowOf("process", std::move(process)));
+  if (!reduce.empty()) phases.push_back(RowOf("reduce", std::move(reduce)));
+  return phases;
 }
 
 }  // namespace crema

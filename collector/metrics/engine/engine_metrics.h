@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "collector/measurement/metric_set.h"
-#include "collector/metrics/engine/fine_table.h"
+#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/contents/activity_table.h"
+#include "collector/metrics/contents/recorded_tables.h"
+#include "collector/metrics/engine/cluster_table.h"
 #include "collector/metrics/engine/task_join.h"
-#include "collector/metrics/engine/task_table.h"
 
 namespace crema {
 
@@ -53,6 +55,15 @@ std::optional<FineCoverage> CoverageOf(const EngineFacts& facts);
 
 /// Sets what is measured; the other keys stay null with a reason.
 void SetEngineMetrics(const EngineFacts& facts, MetricSet* metrics);
+
+/// The metric `gil_contention`: mean of the workers' readings, each weighted by its time since the reading before and
+/// by the tasks that the worker executed, where those were at least two. One task alone waits for nobody. nullopt: no
+/// worker told it while it executed two tasks.
+std::optional<double> GilContention(const std::vector<ClusterWorker>& workers, const RunWindow& run);
+
+/// `process` are the prefixes in whose tasks chunks ran; `preprocess` and `reduce` are told by what Coffea calls its
+/// tasks. In this order; phases without a task are left out.
+std::vector<PhaseRow> FindTaskPhases(const TaskFindings& tasks, const TaskJoin& join);
 
 }  // namespace crema
 

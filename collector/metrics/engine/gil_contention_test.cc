@@ -1,8 +1,7 @@
-#include "collector/metrics/engine/gil_contention.h"
-
 #include <optional>
 #include <vector>
 
+#include "collector/metrics/engine/engine_metrics.h"
 #include "gtest/gtest.h"
 
 namespace crema {

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "collector/metrics/engine/task_cores.h"
-
 namespace crema {
 namespace {
 

@@ -6,16 +6,29 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/engine/cluster_table.h"
 #include "collector/metrics/engine/task_join.h"
 #include "collector/metrics/record_accumulator.h"
-#include "collector/metrics/run_window.h"
+#include "collector/metrics/tree/tree_accumulator.h"
 #include "collector/metrics/workers/process_table.h"
 
 namespace crema {
+
+/// A process of a step says `slurm 14.0`, its job is `slurm 14`.
+std::string_view JobOfStep(std::string_view job);
+
+/// What processes of these clusters' jobs say of their job, where its number is unique.
+std::set<std::string> NumberedJobs(const ClusterTable& clusters);
+
+/// Where the processes of jobs lived outside of their jobs' time, moves the times of their log by the least that makes
+/// all of them fit, or by whole hours where its zone explains it. If no offset fits all, each job is moved alone; one
+/// whose own processes contradict each other stays. Returns what was done, and what was not, one line each.
+std::vector<std::string> AlignWithRecords(const std::vector<ProcessRow>& processes, ClusterTable* clusters);
 
 /// By process: the number of its task among those of `clusters`, in order; `TaskRow::kNone`: no task is known to be
 /// its. A process is known by the task that its engine told it, or by the directory it works in; of several attempts at
@@ -45,6 +58,13 @@ class WorkerOfTask {
 /// `workers`: those that `MatchWorkers` found. Returns the workers with such processes.
 std::set<uint32_t> MoveToWorkers(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers,
                                  const TaskOfProcess& task_of_process, RecordFindings* findings);
+
+/// Judges each process that is `kUnreported`. Only evidence makes a loss: a chunk that was open, a failure that the
+/// engine reports of the worker or of its task, an exit status that `crema run` saw, a kill for memory that the kernel
+/// counted (`run_end.oom_kills`). An orderly end that one of them reports makes it `kEnded`. Without evidence it stays
+/// as it is. `left_reason` becomes what was reported, unless the engine gave one.
+void JudgeEnds(const std::vector<ClusterWorker>& workers, const TaskOfProcess& task_of_process,
+               const TreeAccumulator& trees, RecordFindings* findings);
 
 }  // namespace crema
 

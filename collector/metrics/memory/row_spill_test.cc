@@ -1,5 +1,3 @@
-#include "collector/metrics/memory/row_spill.h"
-
 #include <gtest/gtest.h>
 #include <linux/magic.h>
 #include <sys/vfs.h>
@@ -10,7 +8,7 @@
 #include <vector>
 
 #include "collector/metrics/attempts/attempt_rows.h"
-#include "collector/metrics/memory/large_pages.h"
+#include "collector/metrics/memory/row_memory.h"
 
 namespace crema {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "collector/metrics/statistics/stable_hash.h"
 
 namespace crema {
 
@@ -78,6 +80,13 @@ class BoundedNames {
 
   /// The name's index, new or old, or `kRefused`.
   uint32_t Intern(std::string_view name, uint64_t rank);
+  /// Interns all names of another table: their indices here, by those there.
+  std::vector<uint32_t> Take(const BoundedNames& other) {
+    std::vector<uint32_t> here;
+    for (const Name& name : other.names_) here.push_back(Intern(name.name, name.rank));
+    return here;
+  }
+
   size_t size() const { return names_.size(); }
   const std::string& name(uint32_t index) const { return names_[index].name; }
   uint64_t rank(uint32_t index) const { return names_[index].rank; }
@@ -102,6 +111,145 @@ class BoundedNames {
   absl::flat_hash_map<std::string, uint32_t> index_;
   bool has_worst_ = false;
   Name worst_ = {};  // the last of the names kept by the latest pruning: nothing after it is taken
+};
+
+/// Like `BoundedNames`, but it refuses no name. The first byte of each says what it is: `kOrdinary`, or a stand-in, of
+/// which `kLast` stands for all others. Stand-ins rank first, so that which names are kept, and what is summed for
+/// them, is the same for any split of the records and any order of merging.
+class StandInNames {
+ public:
+  static constexpr char kLast = '0';
+  static constexpr char kStandIn = '1';
+  static constexpr char kOrdinary = '2';
+  /// What stands for a name: one whose first byte is less. It is not asked for `kLast`, of which there must be few.
+  using StandInOf = std::string (*)(std::string_view name);
+
+  StandInNames(size_t limit, StandInOf stand_in_of) : names_(limit), limit_(limit), stand_in_of_(stand_in_of) {}
+
+  /// The index of the name, or of what stands for it.
+  uint32_t Intern(std::string_view name);
+  /// As that of `BoundedNames`.
+  std::vector<uint32_t> Take(const StandInNames& other) {
+    std::vector<uint32_t> here;
+    for (uint32_t i = 0; i < other.size(); ++i) here.push_back(Intern(other.name(i)));
+    return here;
+  }
+
+  size_t size() const { return names_.size(); }
+  const std::string& name(uint32_t index) const { return names_.name(index); }
+  bool full() const { return names_.full(); }
+
+  /// Drops names beyond the limit. Those that are gone have the index of what stands for them: none is refused, and
+  /// several may become one.
+  Renumbering Prune();
+
+ private:
+  BoundedNames names_;
+  size_t limit_;
+  StandInOf stand_in_of_;
+};
+
+/// A short cut to an index: comparing a name costs less than looking it up. A name may have two parts (name and unit).
+class NamesByPosition {
+ public:
+  /// The name's index, or what `look_up()` says, which is remembered.
+  template <class LookUp>
+  uint32_t IndexOf(size_t position, std::string_view name, std::string_view second, const LookUp& look_up) {
+    if (position < names_.size() && names_[position].name == name && names_[position].second == second) {
+      return names_[position].index;
+    }
+    const uint32_t index = look_up();
+    if (position >= kMostPositions) return index;
+    if (position >= names_.size()) names_.resize(position + 1);
+    names_[position].name.assign(name);
+    names_[position].second.assign(second);
+    names_[position].index = index;
+    return index;
+  }
+  /// Indices have changed.
+  void Clear() { names_.clear(); }
+
+ private:
+  static constexpr size_t kMostPositions = 1000;
+  struct Name {
+    std::string name;
+    std::string second;
+    uint32_t index = 0;
+  };
+  std::vector<Name> names_;
+};
+
+/// Several texts as one key. A text may hold any byte, so its length stands before it.
+inline std::string KeyOf(std::initializer_list<std::string_view> texts) {
+  std::string key;
+  for (const std::string_view text : texts) key.append(std::to_string(text.size())).append(":").append(text);
+  return key;
+}
+
+/// Takes the first text off a key.
+inline std::string_view TakeText(std::string_view* key) {
+  const size_t colon = key->find(':');
+  size_t length = 0;
+  for (const char digit : key->substr(0, colon)) length = 10 * length + static_cast<size_t>(digit - '0');
+  const std::string_view text = key->substr(colon + 1, length);
+  key->remove_prefix(colon + 1 + length);
+  return text;
+}
+
+/// Accumulator. `Sum` has a method `Add(const Sum&)`. Beyond `limit` keys some, always the same ones, are refused.
+template <class Sum>
+class GroupedSums {
+ public:
+  explicit GroupedSums(size_t limit) : keys_(limit) {}
+
+  void Add(std::string_view key, const Sum& sum) {
+    const uint32_t index = keys_.Intern(key, HashOf(key));
+    if (index == BoundedNames::kRefused) {
+      Refuse(sum);
+      return;
+    }
+    if (index >= sums_.size()) sums_.resize(index + size_t{1});
+    sums_[index].Add(sum);
+    if (keys_.full()) Renumber(keys_.Prune());
+  }
+
+  void Merge(const GroupedSums& other) {
+    Merge(other, [](const Sum& sum) -> const Sum& { return sum; });
+  }
+  /// `here(sum)`: a sum of the other, as it is here.
+  template <class Here>
+  void Merge(const GroupedSums& other, const Here& here) {
+    refused_.Add(other.refused_);
+    refusals_ += other.refusals_;
+    for (uint32_t i = 0; i < other.keys_.size(); ++i) Add(other.keys_.name(i), here(other.sums_[i]));
+  }
+
+  /// Calls `visit(key, sum)` for each key that is kept, in their order; returns the sum of those that were refused.
+  /// `refusals`: how many these were, of which each may be of several readings.
+  template <class Visit>
+  Sum Finalize(const Visit& visit, int64_t* refusals = nullptr) const {
+    GroupedSums sorted = *this;
+    sorted.Renumber(sorted.keys_.PruneAndSort());
+    for (uint32_t i = 0; i < sorted.keys_.size(); ++i) {
+      visit(std::string_view(sorted.keys_.name(i)), std::as_const(sorted.sums_[i]));
+    }
+    if (refusals != nullptr) *refusals = sorted.refusals_;
+    return sorted.refused_;
+  }
+
+ private:
+  void Renumber(const Renumbering& renumbering) {
+    renumbering.Apply(sums_, [this](const Sum& refused) { Refuse(refused); });
+  }
+  void Refuse(const Sum& sum) {
+    refused_.Add(sum);
+    ++refusals_;
+  }
+
+  BoundedNames keys_;
+  std::vector<Sum> sums_;
+  Sum refused_;
+  int64_t refusals_ = 0;
 };
 
 }  // namespace crema

@@ -1,10 +1,10 @@
-#include "collector/metrics/statistics/distribution.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <vector>
+
+#include "collector/metrics/attempts/breakdown.h"
 
 namespace crema {
 namespace {

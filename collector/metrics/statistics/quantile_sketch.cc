@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "collector/metrics/statistics/quantile_rank.h"
+#include "collector/metrics/statistics/exact_quantiles.h"
 
 namespace crema {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/metrics/statistics/quantile_rank.h"
+#include "collector/metrics/statistics/exact_quantiles.h"
 
 namespace crema {
 namespace {

@@ -5,10 +5,43 @@
 #include <limits>
 #include <set>
 
-#include "collector/metrics/tree/tree_metric_reasons.h"
+#include "collector/records/tree_facts.h"
 
 namespace crema {
 namespace {
+
+bool BeginsWith(std::string_view text, std::string_view begin) { return text.substr(0, begin.size()) == begin; }
+
+bool IsIo(std::string_view key) {
+  return key == "tree_read_bytes" || key == "tree_write_bytes" || key == "tree_rchar_bytes" ||
+         key == "tree_wchar_bytes";
+}
+
+std::string_view WhyOfPrmon(std::string_view key) {
+  if (BeginsWith(key, "net_")) return "prmon counts every device of the host, loopback and other people's traffic too";
+  if (key == "process_peak_rss_bytes") return "prmon samples the tree's memory, never a process's own peak";
+  if (key == "major_faults" || key == "context_switches_involuntary") return "prmon does not record it";
+  return "prmon's files do not have it: its monitor was switched off";
+}
+
+/// One sentence for `quality.not_measured`: why a tree of this origin does not give this metric.
+std::string_view WhyTreeMetricIsUnknown(TreeOrigin origin, std::string_view key) {
+  if (origin == TreeOrigin::kPrmon) return WhyOfPrmon(key);
+  if (origin == TreeOrigin::kWatched && key == "context_switches_involuntary") {
+    return "only the parent of a process is told (wait4), and `crema run --pid` is none";
+  }
+  if (key == "tree_peak_pss_bytes") {
+    return "it was never read near the peak: the run was too short, /proc/PID/smaps_rollup cannot be read, or a thread "
+           "was of a real-time class, which must not wait for the reading";
+  }
+  if (key == "tree_peak_swap_bytes") return "the kernel does not tell VmSwap, or the run ended before its first sample";
+  if (IsIo(key)) return "/proc/PID/io could not be read";
+  if (BeginsWith(key, "net_")) return "/proc/net/dev could not be read";
+  if (key == "major_faults" || key == "context_switches_involuntary") {
+    return "`crema run` was killed, or still runs: this is known when the command has ended";
+  }
+  return "no sample was taken: `crema run` was killed before the first, or /proc is another pid namespace's";
+}
 
 constexpr double kNanosecond = 1e-9;
 
@@ -19,8 +52,9 @@ std::optional<int64_t> Sum(std::optional<int64_t> a, std::optional<int64_t> b) {
 
 std::optional<TreeIo> Sum(const std::optional<TreeIo>& a, const std::optional<TreeIo>& b) {
   if (!a.has_value() || !b.has_value()) return std::nullopt;
-  return TreeIo{a->read_bytes + b->read_bytes, a->write_bytes + b->write_bytes, a->rchar_bytes + b->rchar_bytes,
-                a->wchar_bytes + b->wchar_bytes};
+  TreeIo sum;
+  for (const auto& [key, member] : kTreeIoFields) sum.*member = (*a).*member + (*b).*member;
+  return sum;
 }
 
 std::optional<TreeNet> Sum(const std::optional<TreeNet>& a, const std::optional<TreeNet>& b) {
@@ -28,25 +62,14 @@ std::optional<TreeNet> Sum(const std::optional<TreeNet>& a, const std::optional<
   return TreeNet{a->rx_bytes + b->rx_bytes, a->tx_bytes + b->tx_bytes};
 }
 
-// Two trees: what was used adds up, if it is known of both; what was held at one instant cannot be added, as the
-// instants differ.
+// Two trees: what was used adds up, if it is known of both.
 TreeTotals Together(const TreeTotals& a, const TreeTotals& b) {
   TreeTotals both;
-  both.cpu_user_ns = Sum(a.cpu_user_ns, b.cpu_user_ns);
-  both.cpu_system_ns = Sum(a.cpu_system_ns, b.cpu_system_ns);
-  both.process_peak_rss_bytes = Larger(a.process_peak_rss_bytes, b.process_peak_rss_bytes);
-  both.tree_peak_rss_bytes = Larger(a.tree_peak_rss_bytes, b.tree_peak_rss_bytes);
-  both.tree_peak_pss_bytes = Larger(a.tree_peak_pss_bytes, b.tree_peak_pss_bytes);
-  both.tree_peak_swap_bytes = Larger(a.tree_peak_swap_bytes, b.tree_peak_swap_bytes);
+  for (const auto& [key, member, adds_up] : kTreeTotalFields) {
+    both.*member = adds_up ? Sum(a.*member, b.*member) : Larger(a.*member, b.*member);
+  }
   both.io = Sum(a.io, b.io);
   both.net = Sum(a.net, b.net);
-  both.max_processes = Larger(a.max_processes, b.max_processes);
-  both.max_threads = Larger(a.max_threads, b.max_threads);
-  both.major_faults = Sum(a.major_faults, b.major_faults);
-  both.context_switches_involuntary = Sum(a.context_switches_involuntary, b.context_switches_involuntary);
-  both.tree_cpu_sampled = Sum(a.tree_cpu_sampled, b.tree_cpu_sampled);
-  both.processes_left_running = Sum(a.processes_left_running, b.processes_left_running);
-  both.oom_kills = Larger(a.oom_kills, b.oom_kills);  // of one control group, it may be
   return both;
 }
 
@@ -87,6 +110,31 @@ template <class Group>
 std::optional<int64_t> Field(const std::optional<Group>& group, int64_t Group::*field) {
   if (!group.has_value()) return std::nullopt;
   return (*group).*field;
+}
+
+void SetGpus(const std::vector<TreeGpuUse>& gpus, MetricSet* metrics) {
+  int64_t utilization = 0, utilization_samples = 0, others = 0, others_samples = 0;
+  std::optional<int64_t> memory_bytes = 0, energy_mj = 0;
+  for (const TreeGpuUse& gpu : gpus) {
+    utilization += gpu.utilization_sum;
+    utilization_samples += gpu.utilization_samples;
+    others += gpu.other_percent_sum;
+    others_samples += gpu.other_percent_samples;
+    memory_bytes = Sum(memory_bytes, gpu.peak_memory_bytes);
+    energy_mj = Sum(energy_mj, gpu.energy_mj);
+  }
+  constexpr double kPercent = 0.01;
+  if (utilization_samples > 0) {
+    metrics->Set("gpu_utilization",
+                 kPercent * static_cast<double>(utilization) / static_cast<double>(utilization_samples));
+  }
+  if (others_samples > 0) {
+    metrics->Set("gpu_utilization_of_others",
+                 kPercent * static_cast<double>(others) / static_cast<double>(others_samples));
+  }
+  if (gpus.empty()) return;
+  metrics->SetOptional("gpu_peak_memory_bytes", memory_bytes, "the driver does not show whose memory it is");
+  if (energy_mj.has_value()) metrics->Set("gpu_energy", static_cast<double>(*energy_mj) / 1e3);
 }
 
 }  // namespace
@@ -210,47 +258,16 @@ ProcessCounts TreeAccumulator::CountsOf(std::string_view host, int64_t pid, int6
   return seen.samples == nullptr ? ProcessCounts() : seen.tree->CountsOf(seen.key);
 }
 
-namespace {
-
-void SetGpus(const std::vector<TreeGpuUse>& gpus, MetricSet* metrics) {
-  int64_t utilization = 0, utilization_samples = 0, others = 0, others_samples = 0;
-  std::optional<int64_t> memory_bytes = 0, energy_mj = 0;
-  for (const TreeGpuUse& gpu : gpus) {
-    utilization += gpu.utilization_sum;
-    utilization_samples += gpu.utilization_samples;
-    others += gpu.other_percent_sum;
-    others_samples += gpu.other_percent_samples;
-    memory_bytes = Sum(memory_bytes, gpu.peak_memory_bytes);
-    energy_mj = Sum(energy_mj, gpu.energy_mj);
-  }
-  constexpr double kPercent = 0.01;
-  if (utilization_samples > 0) {
-    metrics->Set("gpu_utilization",
-                 kPercent * static_cast<double>(utilization) / static_cast<double>(utilization_samples));
-  }
-  if (others_samples > 0) {
-    metrics->Set("gpu_utilization_of_others",
-                 kPercent * static_cast<double>(others) / static_cast<double>(others_samples));
-  }
-  if (gpus.empty()) return;
-  metrics->SetOptional("gpu_peak_memory_bytes", memory_bytes, "the driver does not show whose memory it is");
-  if (energy_mj.has_value()) metrics->Set("gpu_energy", static_cast<double>(*energy_mj) / 1e3);
-}
-
-}  // namespace
-
 void SetTreeMetrics(const std::optional<TreeFigures>& figures, std::optional<double> wall_time_seconds,
                     std::optional<double> chunk_cpu_seconds, MetricSet* metrics) {
-  if (!figures.has_value()) {
-    for (const std::string_view key : TreeMetricKeys()) {
-      metrics->SetNull(key, "no process tree was sampled: the command was not run under `crema run`");
-    }
-    return;
-  }
-  const auto set = [&figures, metrics](std::string_view key, const auto& value) {
-    metrics->SetOptional(key, value, WhyTreeMetricIsUnknown(figures->origin, key));
+  const auto why = [&figures](std::string_view key) -> std::string_view {
+    return figures.has_value() ? WhyTreeMetricIsUnknown(figures->origin, key)
+                               : "no process tree was sampled: the command was not run under `crema run`";
   };
-  const TreeTotals& totals = figures->totals;
+  const auto set = [&why, metrics](std::string_view key, const auto& value) {
+    metrics->SetOptional(key, value, why(key));
+  };
+  const TreeTotals totals = figures.has_value() ? figures->totals : TreeTotals();
   set("tree_cpu_user", Seconds(totals.cpu_user_ns));
   set("tree_cpu_system", Seconds(totals.cpu_system_ns));
   set("process_peak_rss_bytes", totals.process_peak_rss_bytes);
@@ -260,10 +277,7 @@ void SetTreeMetrics(const std::optional<TreeFigures>& figures, std::optional<dou
                                     ? std::max(totals.tree_peak_pss_bytes, totals.process_peak_rss_bytes)
                                     : totals.tree_peak_rss_bytes);
   set("tree_peak_swap_bytes", totals.tree_peak_swap_bytes);
-  set("tree_read_bytes", Field(totals.io, &TreeIo::read_bytes));
-  set("tree_write_bytes", Field(totals.io, &TreeIo::write_bytes));
-  set("tree_rchar_bytes", Field(totals.io, &TreeIo::rchar_bytes));
-  set("tree_wchar_bytes", Field(totals.io, &TreeIo::wchar_bytes));
+  for (const auto& [key, member] : kTreeIoFields) set("tree_" + std::string(key), Field(totals.io, member));
   set("max_processes", totals.max_processes);
   set("max_threads", totals.max_threads);
   set("major_faults", totals.major_faults);
@@ -271,14 +285,14 @@ void SetTreeMetrics(const std::optional<TreeFigures>& figures, std::optional<dou
   set("net_rx_bytes", Field(totals.net, &TreeNet::rx_bytes));
   set("net_tx_bytes", Field(totals.net, &TreeNet::tx_bytes));
 
-  SetGpus(figures->gpus, metrics);
-  if (figures->allocated_cores.has_value()) {
+  if (figures.has_value()) SetGpus(figures->gpus, metrics);
+  if (figures.has_value() && figures->allocated_cores.has_value()) {
     metrics->Set("allocated_cores", MetricValue(*figures->allocated_cores));
   }
   const std::optional<double> tree_cpu = Seconds(Sum(totals.cpu_user_ns, totals.cpu_system_ns));
   if (!tree_cpu.has_value()) {
     for (const char* key : {"job_cpu_efficiency", "cpu_outside_chunks_share"}) {
-      metrics->SetNull(key, WhyTreeMetricIsUnknown(figures->origin, "tree_cpu_user"));
+      metrics->SetNull(key, why("tree_cpu_user"));
     }
     return;
   }
@@ -296,6 +310,33 @@ void SetTreeMetrics(const std::optional<TreeFigures>& figures, std::optional<dou
     metrics->SetNull("cpu_outside_chunks_share", chunk_cpu_seconds.has_value() ? "the process tree used no CPU time"
                                                                                : "no chunk recorded its CPU time");
   }
+}
+
+std::vector<ProcessUse> LargestProcesses(const TreeAccumulator& trees) {
+  std::vector<ProcessUse> processes;
+  for (const TreeRun* tree : trees.Runs()) {
+    for (const auto& [key, samples] : tree->processes) {
+      ProcessUse use;
+      use.host = tree->run.host;
+      std::tie(use.pid, use.start_ns) = key;
+      if (const auto named = tree->names.find(key); named != tree->names.end()) use.name = named->second;
+      use.counts = tree->CountsOf(key);
+      use.peak_memory_bytes = use.counts.rss_peak_bytes;
+      for (const ProcessSample& sample : samples) {
+        use.last_ns = std::max(use.last_ns, sample.time_ns);
+        use.cpu_ns = Larger(use.cpu_ns, sample.cpu_ns);
+        use.peak_memory_bytes = Larger(use.peak_memory_bytes, sample.rss_bytes);
+        use.threads = Larger(use.threads, sample.threads);
+      }
+      processes.push_back(std::move(use));
+    }
+  }
+  std::sort(processes.begin(), processes.end(), [](const ProcessUse& a, const ProcessUse& b) {
+    return std::make_tuple(-a.cpu_ns.value_or(0), a.start_ns, a.host, a.pid) <
+           std::make_tuple(-b.cpu_ns.value_or(0), b.start_ns, b.host, b.pid);
+  });
+  if (processes.size() > kMostProcessRows) processes.resize(kMostProcessRows);
+  return processes;
 }
 
 }  // namespace crema

@@ -1,11 +1,11 @@
-#include "collector/metrics/tree/tree_timelines.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
+
+#include "collector/metrics/workers/worker_timelines.h"
 
 namespace crema {
 namespace {

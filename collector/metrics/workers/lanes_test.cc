@@ -1,10 +1,10 @@
-#include "collector/metrics/workers/lanes.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 #include <vector>
+
+#include "collector/metrics/workers/worker_life.h"
 
 namespace crema {
 namespace {

@@ -1,5 +1,3 @@
-#include "collector/metrics/workers/process_ends.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -7,6 +5,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "collector/metrics/engine/task_processes.h"
 
 namespace crema {
 namespace {

@@ -1,18 +1,14 @@
 #include "collector/metrics/workers/process_table.h"
 
-#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <set>
 #include <tuple>
-#include <utility>
 
 #include "collector/metrics/attempts/chunk_identity.h"
-#include "collector/metrics/contents/section_order.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/known_sum.h"
 #include "collector/metrics/statistics/stable_hash.h"
-#include "collector/records/facts.h"
 
 namespace crema {
 namespace {
@@ -234,12 +230,10 @@ void ProcessTable::Add(const LogRef& ref, const ClockFact& fact) {
 }
 
 void LossCounts::Take(const LossCounts& other) {
-  TakeLarger(all, other.all);
-  TakeLarger(misused, other.misused);
-  TakeLarger(unwritten, other.unwritten);
-  TakeLarger(outside_chunks, other.outside_chunks);
-  TakeLarger(tasks_left_out, other.tasks_left_out);
-  TakeLarger(lost_samples, other.lost_samples);
+  for (const auto count : {&LossCounts::all, &LossCounts::misused, &LossCounts::unwritten, &LossCounts::outside_chunks,
+                           &LossCounts::tasks_left_out, &LossCounts::lost_samples}) {
+    TakeLarger(this->*count, other.*count);
+  }
 }
 
 std::vector<uint32_t> ProcessTable::Merge(const ProcessTable& other) {
@@ -288,17 +282,11 @@ ProcessFindings ProcessTable::Finalize() const {
            std::tuple(IdentityOf(logs_[b].row), logs_[b].recorder);
   });
 
-  BoundedNames paths(kMaxSectionPaths);
-  std::vector<OutsideSums> sums;
-  OutsideSums other;
+  GroupedSums<OutsideSums> sections(kMaxSectionPaths);
   std::set<uint64_t> workers;  // by process
   for (const Log& log : logs_) {
     if (log.has_chunks || log.row.is_engine_worker) workers.insert(log.ref.process_hash);
   }
-  const auto drop = [&findings, &other](const OutsideSums& dropped) {
-    ++findings.dropped_paths;
-    other.Add(dropped);
-  };
   std::set<std::string> run_ids;
   std::map<std::string_view, std::optional<int64_t>> events_of_run;
   findings.process_of_log.resize(logs_.size());
@@ -340,22 +328,13 @@ ProcessFindings ProcessTable::Finalize() const {
       const std::string name = (section.helper ? "h" : "o") + section.path;
       OutsideSums told = {section.sums};
       if (workers.count(log.ref.process_hash) > 0) told.of_workers_ns = section.sums.self_ns;
-      const uint32_t at = paths.Intern(name, HashOf(name));
-      if (at == BoundedNames::kRefused) {
-        drop(told);
-        continue;
-      }
-      sums.resize(paths.size());
-      sums[at].Add(told);
-      if (paths.full()) {
-        paths.Prune().Apply(sums, drop);
-      }
+      sections.Add(name, told);
     }
   }
-  paths.PruneAndSort().Apply(sums, drop);
-  for (uint32_t i = 0; i < paths.size(); ++i) {
-    findings.sections.push_back(RowOfOutside(paths.name(i).substr(1), paths.name(i).front() == 'h', sums[i]));
-  }
+  const auto add_row = [&findings](std::string_view name, const OutsideSums& sums) {
+    findings.sections.push_back(RowOfOutside(std::string(name.substr(1)), name.front() == 'h', sums));
+  };
+  const OutsideSums other = sections.Finalize(add_row, &findings.dropped_paths);
   OrderAsTree(findings.sections);
   if (findings.dropped_paths > 0) findings.sections.push_back(RowOfOutside(std::string(kOtherName), false, other));
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "absl/numeric/int128.h"
-#include "collector/metrics/attempts/process_row.h"
-#include "collector/metrics/contents/section_sums.h"
+#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/contents/section_table.h"
 #include "collector/records/facts.h"
 
 namespace crema {

@@ -1,10 +1,10 @@
-#include "collector/metrics/workers/sample_steps.h"
-
 #include <gtest/gtest.h>
 
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include "collector/metrics/workers/worker_life.h"
 
 namespace crema {
 namespace {

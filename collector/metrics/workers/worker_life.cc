@@ -1,19 +1,48 @@
 #include "collector/metrics/workers/worker_life.h"
 
-#include <algorithm>
-#include <cstddef>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
-#include <string>
+#include <numeric>
+#include <queue>
 #include <tuple>
+#include <utility>
 
-#include "collector/metrics/attempts/attempt_interval.h"
-#include "collector/metrics/attempts/owner_time.h"
-#include "collector/metrics/workers/lanes.h"
+#include "absl/types/span.h"
+#include "collector/metrics/budget/lane_time.h"
+#include "collector/metrics/memory/row_memory.h"
+#include "collector/metrics/statistics/bounded_names.h"
 #include "collector/records/facts.h"
 
 namespace crema {
 namespace {
+
+struct Begin {
+  int64_t start_ns = 0;
+  size_t attempt = 0;
+};
+
+/// The ended attempts of each process by start; ties in an order that is of the attempts themselves.
+GroupedLists<Begin> EndedByProcess(const AttemptRows& attempts) {
+  GroupedLists<Begin> by_process(attempts.CountByProcess());
+  size_t i = 0;
+  for (const AttemptRow& attempt : attempts) {
+    if (HasEnded(attempt)) by_process.Add(attempt.process, {attempt.start_ns, i});
+    ++i;
+  }
+  const auto earlier = [&](const Begin& a, const Begin& b) {
+    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+    const AttemptRow& left = attempts[a.attempt];
+    const AttemptRow& right = attempts[b.attempt];
+    return left.duration_ns != right.duration_ns ? left.duration_ns < right.duration_ns : left.number < right.number;
+  };
+  for (size_t process = 0; process < by_process.groups(); ++process) {
+    const absl::Span<Begin> begins = by_process.Of(process);
+    if (!std::is_sorted(begins.begin(), begins.end(), earlier)) std::sort(begins.begin(), begins.end(), earlier);
+  }
+  return by_process;
+}
 
 /// What the attempts of one process say of it.
 struct ChunkSpan {
@@ -28,7 +57,7 @@ struct ChunkSpan {
 std::vector<ChunkSpan> SpanOfChunks(const AttemptRows& attempts, const std::vector<SummedAttempts>& summed,
                                     const std::vector<ProcessRow>& processes, const std::vector<HelperTimes>& helpers) {
   std::vector<ChunkSpan> spans(processes.size());
-  const auto add = [&](const AttemptRow& attempt, const AttemptInterval& interval) {
+  const auto add = [&](const AttemptRow& attempt, const RunWindow& interval) {
     ChunkSpan& span = spans[attempt.process];
     span.first_begin_ns = span.any ? std::min(span.first_begin_ns, interval.start_ns) : interval.start_ns;
     span.last_stop_ns = span.any ? std::max(span.last_stop_ns, interval.stop_ns) : interval.stop_ns;
@@ -50,7 +79,7 @@ std::vector<ChunkSpan> SpanOfChunks(const AttemptRows& attempts, const std::vect
 struct OnThread {
   uint32_t process = 0;
   uint32_t thread = 0;
-  AttemptInterval interval;
+  RunWindow interval;
   int64_t duration_ns = 0;
   int64_t elsewhere_ns = 0;  ///< of the interval: other chunks inside it, or suspension
 
@@ -71,7 +100,7 @@ std::vector<int64_t> MostNestingThreads(const AttemptRows& attempts, const std::
   std::vector<OnThread> chunks;
   for (const AttemptRow& attempt : attempts) {
     if (!may_nest[attempt.process]) continue;
-    const AttemptInterval interval = IntervalOf(attempt, processes);
+    const RunWindow interval = IntervalOf(attempt, processes);
     if (interval.start_ns == interval.stop_ns) continue;
     chunks.push_back({attempt.process, attempt.thread, interval, attempt.duration_ns, attempt.suspended_ns});
   }
@@ -105,15 +134,10 @@ std::vector<int64_t> MostNestingThreads(const AttemptRows& attempts, const std::
   return most;
 }
 
-struct EngineLife {
-  int64_t start_ns = 0;
-  int64_t stop_ns = 0;
-};
-
 // From its join to its leave, as the scheduler saw it; one that nobody saw join or leave was there all along, or until
 // its log ends. Without a scheduler's word it lived as its process did.
-EngineLife LifeOf(const ProcessRow& process, const ChunkSpan& chunks, const RunWindow& run) {
-  EngineLife life = {process.start_ns, process.last_ns};
+RunWindow LifeOf(const ProcessRow& process, const ChunkSpan& chunks, const RunWindow& run) {
+  RunWindow life = {process.start_ns, process.last_ns};
   if (process.joined_ns.has_value()) {
     const int64_t last_ns = process.is_unrecorded ? process.last_ns : run.stop_ns;
     life = {*process.joined_ns, process.left_ns.value_or(std::max(last_ns, *process.joined_ns))};
@@ -125,7 +149,272 @@ EngineLife LifeOf(const ProcessRow& process, const ChunkSpan& chunks, const RunW
   return life;
 }
 
+/// The processes that have no row of their own, by index.
+std::vector<bool> FindOthers(const std::vector<ProcessRow>& processes, const AttemptRows& attempts,
+                             const std::vector<SummedAttempts>& summed) {
+  std::vector<bool> is_other(processes.size(), false);
+  if (processes.size() <= WorkerRows::kMost) return is_other;
+  std::vector<double> busy_ns(processes.size(), 0);
+  for (const AttemptRow& row : attempts)
+    busy_ns[row.process] += static_cast<double>(std::max(row.duration_ns, int64_t{0}));
+  for (const SummedAttempts& sums : summed) busy_ns[sums.row.process] += static_cast<double>(sums.row.duration_ns);
+  std::vector<uint32_t> order(processes.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto last = order.begin() + WorkerRows::kMost;
+  const auto is_lost = [&](uint32_t process) { return processes[process].state == ProcessState::kLost; };
+  std::nth_element(order.begin(), last, order.end(), [&](uint32_t a, uint32_t b) {
+    if (is_lost(a) != is_lost(b)) return is_lost(a);
+    return busy_ns[a] != busy_ns[b] ? busy_ns[a] > busy_ns[b] : a < b;
+  });
+  for (auto other = last; other != order.end(); ++other) is_other[*other] = true;
+  return is_other;
+}
+
+using Int128 = LaneTimeSum;  // bytes x ns pass 64 bits; integers add up the same in any order
+
+/// A step of a sum over workers.
+struct CountChange {
+  int64_t time_ns = 0;
+  int64_t step = 0;
+  bool after = false;  ///< takes place after the others of its instant
+};
+
+int64_t PeakOf(std::vector<CountChange>& changes) {
+  std::sort(changes.begin(), changes.end(), [](const CountChange& a, const CountChange& b) {
+    return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.after < b.after;
+  });
+  int64_t sum = 0;
+  int64_t peak = 0;
+  for (size_t i = 0; i < changes.size(); ++i) {
+    sum += changes[i].step;
+    const bool settled = i + 1 == changes.size() || changes[i + 1].time_ns != changes[i].time_ns ||
+                         changes[i + 1].after != changes[i].after;
+    if (settled) peak = std::max(peak, sum);
+  }
+  return peak;
+}
+
+/// Value x nanoseconds of a step function from its first step or `from_ns`, the later, to `to_ns`.
+Int128 IntegralOf(const std::vector<SampleStep>& steps, int64_t from_ns, int64_t to_ns) {
+  Int128 integral = 0;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const int64_t begin_ns = std::max(from_ns, steps[i].time_ns);
+    const int64_t end_ns = i + 1 < steps.size() ? std::min(to_ns, steps[i + 1].time_ns) : to_ns;
+    if (begin_ns < end_ns) integral += Int128{steps[i].value} * (end_ns - begin_ns);
+  }
+  return integral;
+}
+
+std::optional<double> Ratio(Int128 numerator, Int128 denominator) {
+  if (denominator <= 0) return std::nullopt;
+  return static_cast<double>(numerator) / static_cast<double>(denominator);
+}
+
+void MeasureLives(const std::vector<WorkerLife>& workers, const RunWindow& run, WorkerSteps& result) {
+  std::vector<CountChange> lives;
+  std::vector<CountChange> cores;
+  Int128 life_ns = 0;
+  Int128 core_ns = 0;
+  for (const WorkerLife& worker : workers) {
+    const int64_t length_ns = worker.stop_ns - worker.start_ns;
+    life_ns += length_ns;
+    core_ns += Int128{LanesOfCores(worker.cores)} * length_ns;
+    lives.push_back({worker.start_ns, 1});
+    lives.push_back({worker.stop_ns, -1});
+    cores.push_back({worker.start_ns, LanesOfCores(worker.cores)});
+    cores.push_back({worker.stop_ns, -LanesOfCores(worker.cores)});
+  }
+  result.worker_seconds = static_cast<double>(life_ns) / 1e9;
+  result.core_seconds = LaneSeconds(core_ns);
+  result.avg_workers = Ratio(life_ns, run.stop_ns - run.start_ns);
+  result.total_cores = Ratio(core_ns, Int128{run.stop_ns - run.start_ns} * kOneLane);
+  result.cores_per_worker = Ratio(core_ns, life_ns * kOneLane);
+  result.peak_workers = PeakOf(lives);
+  result.peak_cores = static_cast<double>(PeakOf(cores)) / static_cast<double>(kOneLane);
+}
+
+void MeasureSampledWorkers(const std::vector<WorkerLife>& workers, const std::vector<ProcessRow>& processes,
+                           WorkerSteps& result) {
+  std::vector<int64_t> starts;
+  std::vector<int64_t> stops;
+  std::vector<int64_t> instants;
+  for (const WorkerLife& worker : workers) {
+    starts.push_back(worker.start_ns);
+    stops.push_back(worker.stop_ns);
+    for (const ProcessSample& sample : processes[worker.process].samples) {
+      if (sample.time_ns >= worker.start_ns && sample.time_ns <= worker.stop_ns) instants.push_back(sample.time_ns);
+    }
+  }
+  std::sort(starts.begin(), starts.end());
+  std::sort(stops.begin(), stops.end());
+  std::sort(instants.begin(), instants.end());
+  instants.erase(std::unique(instants.begin(), instants.end()), instants.end());
+  if (instants.empty()) return;
+  int64_t sum = 0;
+  for (int64_t instant : instants) {
+    // The last sample of a worker is taken as it ends, and sees it.
+    const auto begun = std::upper_bound(starts.begin(), starts.end(), instant) - starts.begin();
+    const auto gone = std::lower_bound(stops.begin(), stops.end(), instant) - stops.begin();
+    sum += begun - gone;
+  }
+  result.mean_sampled_workers = static_cast<double>(sum) / static_cast<double>(instants.size());
+}
+
+void MeasureMemory(const std::vector<WorkerLife>& workers, const std::vector<ProcessRow>& processes,
+                   WorkerSteps& result) {
+  Int128 memory_integral = 0;
+  Int128 sampled_ns = 0;  // since each worker's first sample
+  std::vector<CountChange> sum;
+  for (const WorkerLife& worker : workers) {
+    const std::vector<SampleStep> memory =
+        StepsOfSamples(processes[worker.process].samples, &ProcessSample::rss_bytes, worker.start_ns, worker.stop_ns);
+    result.peak_memory_bytes = std::max(result.peak_memory_bytes, processes[worker.process].counts.rss_peak_bytes);
+    if (memory.empty()) continue;
+    memory_integral += IntegralOf(memory, worker.start_ns, worker.stop_ns);
+    sampled_ns += worker.stop_ns - memory.front().time_ns;
+    int64_t held = 0;
+    for (const SampleStep& step : memory) {
+      result.peak_memory_bytes = std::max(result.peak_memory_bytes.value_or(step.value), step.value);
+      sum.push_back({step.time_ns, step.value - held});
+      held = step.value;
+    }
+    sum.push_back({worker.stop_ns, -held, true});  // a last sample taken as the worker ends counts
+  }
+  if (sum.empty()) return;
+  // While one worker was at its peak, all held at least that much.
+  result.peak_total_memory_bytes = std::max(PeakOf(sum), *result.peak_memory_bytes);
+  result.avg_memory_per_worker_bytes = Ratio(memory_integral, sampled_ns);
+}
+
+/// Over the time in which memory and limit are known.
+void MeasureMemoryUtilization(const std::vector<WorkerLife>& workers, const std::vector<ProcessRow>& processes,
+                              WorkerSteps& result) {
+  Int128 memory_integral = 0;
+  Int128 limit_integral = 0;
+  for (const WorkerLife& worker : workers) {
+    const ProcessRow& process = processes[worker.process];
+    const std::vector<SampleStep> memory =
+        StepsOfSamples(process.samples, &ProcessSample::rss_bytes, worker.start_ns, worker.stop_ns);
+    const std::vector<SampleStep> limits = StepsOfMemoryLimit(process, worker.start_ns, worker.stop_ns);
+    if (limits.empty()) continue;
+    // A peak that no sample shows stands beside the last limit.
+    const std::optional<int64_t> peak = process.counts.rss_peak_bytes;
+    if (const std::optional<double> ratio = Ratio(peak.value_or(0), limits.back().value); peak.has_value()) {
+      result.memory_utilization_max = std::max(result.memory_utilization_max, ratio);
+    }
+    if (memory.empty()) continue;
+    const int64_t known_ns = std::max(memory.front().time_ns, limits.front().time_ns);
+    memory_integral += IntegralOf(memory, known_ns, worker.stop_ns);
+    limit_integral += IntegralOf(limits, known_ns, worker.stop_ns);
+    size_t in_force = 0;
+    for (const SampleStep& step : memory) {
+      if (step.time_ns < known_ns) continue;
+      while (in_force + 1 < limits.size() && limits[in_force + 1].time_ns <= step.time_ns) ++in_force;
+      const std::optional<double> ratio = Ratio(step.value, limits[in_force].value);
+      if (!ratio.has_value()) continue;
+      result.memory_utilization_min = std::min(result.memory_utilization_min.value_or(*ratio), *ratio);
+      result.memory_utilization_max = std::max(result.memory_utilization_max.value_or(*ratio), *ratio);
+    }
+  }
+  result.memory_utilization_avg = Ratio(memory_integral, limit_integral);
+}
+
+void MeasureCpuUtilization(const std::vector<WorkerLife>& workers, const std::vector<ProcessRow>& processes,
+                           WorkerSteps& result) {
+  Int128 cpu_ns = 0;
+  Int128 core_ns = 0;
+  for (const WorkerLife& worker : workers) {
+    const ProcessSample* first = nullptr;
+    const ProcessSample* last = nullptr;
+    for (const ProcessSample& sample : processes[worker.process].samples) {
+      const bool inside = sample.time_ns >= worker.start_ns && sample.time_ns <= worker.stop_ns;
+      if (!inside || !sample.cpu_ns.has_value()) continue;
+      if (first == nullptr) first = &sample;
+      last = &sample;
+    }
+    if (first == nullptr || *last->cpu_ns < *first->cpu_ns) continue;
+    cpu_ns += *last->cpu_ns - *first->cpu_ns;
+    core_ns += Int128{LanesOfCores(worker.cores)} * (last->time_ns - first->time_ns);
+  }
+  result.worker_cpu_utilization_avg = Ratio(cpu_ns * kOneLane, core_ns);
+}
+
 }  // namespace
+
+std::vector<uint32_t> AssignLanes(const AttemptRows& attempts) {
+  using Busy = std::pair<int64_t, uint32_t>;  // until when, lane
+  std::vector<uint32_t> lanes;
+  ReserveLargePages(lanes, attempts.size());
+  lanes.assign(attempts.size(), AttemptRow::kNone);
+  const GroupedLists<Begin> by_process = EndedByProcess(attempts);
+  for (size_t process = 0; process < by_process.groups(); ++process) {
+    std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy;
+    std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> free;
+    uint32_t lane_count = 0;
+    for (const Begin& begin : by_process.Of(process)) {
+      while (!busy.empty() && busy.top().first <= begin.start_ns) {
+        free.push(busy.top().second);
+        busy.pop();
+      }
+      if (free.empty()) free.push(lane_count++);
+      lanes[begin.attempt] = free.top();
+      busy.emplace(attempts[begin.attempt].stop_ns(), free.top());
+      free.pop();
+    }
+  }
+  return lanes;
+}
+
+std::optional<double> LoadImbalance(const AttemptRows& attempts) {
+  const std::vector<uint32_t> lanes = AssignLanes(attempts);
+  std::vector<std::vector<int64_t>> busy;  // by process, by lane
+  for (size_t i = 0; i < attempts.size(); ++i) {
+    if (lanes[i] == AttemptRow::kNone) continue;
+    const AttemptRow& attempt = attempts[i];
+    if (attempt.suspended_ns > 0) return std::nullopt;
+    if (attempt.process >= busy.size()) busy.resize(attempt.process + size_t{1});
+    std::vector<int64_t>& of_process = busy[attempt.process];
+    if (lanes[i] >= of_process.size()) of_process.resize(lanes[i] + size_t{1});
+    of_process[lanes[i]] += attempt.stop_ns() - attempt.start_ns;
+  }
+  int64_t total = 0;
+  int64_t most = 0;
+  int64_t count = 0;
+  for (const std::vector<int64_t>& of_process : busy) {
+    for (int64_t nanoseconds : of_process) {
+      total += nanoseconds;
+      most = std::max(most, nanoseconds);
+      ++count;
+    }
+  }
+  if (total <= 0) return std::nullopt;
+  return static_cast<double>(most) * static_cast<double>(count) / static_cast<double>(total) - 1;
+}
+
+std::vector<int64_t> MaxOpenChunks(const AttemptRows& attempts, const std::vector<ProcessRow>& processes) {
+  const std::vector<size_t> counts = attempts.CountByProcess(processes.size());
+  GroupedLists<int64_t> begins(counts), stops(counts);
+  std::vector<int64_t> most(processes.size(), 0);
+  for (const AttemptRow& attempt : attempts) {
+    most[attempt.process] = 1;  // an attempt of no length was open too
+    const RunWindow interval = IntervalOf(attempt, processes);
+    if (interval.start_ns == interval.stop_ns) continue;
+    begins.Add(attempt.process, interval.start_ns);
+    stops.Add(attempt.process, interval.stop_ns);
+  }
+  for (size_t process = 0; process < processes.size(); ++process) {
+    const absl::Span<int64_t> begun_ns = begins.Of(process), stopped_ns = stops.Of(process);
+    for (const absl::Span<int64_t> instants : {begun_ns, stopped_ns}) {
+      if (!std::is_sorted(instants.begin(), instants.end())) std::sort(instants.begin(), instants.end());
+    }
+    size_t stopped = 0;
+    for (size_t begun = 1; begun <= begun_ns.size(); ++begun) {
+      while (stopped_ns[stopped] <= begun_ns[begun - 1]) ++stopped;
+      most[process] = std::max(most[process], static_cast<int64_t>(begun - stopped));
+    }
+  }
+  return most;
+}
 
 std::vector<WorkerLife> FindWorkerLives(const AttemptRows& attempts, const std::vector<ProcessRow>& processes,
                                         const std::vector<HelperTimes>& helpers, const RunWindow& run,
@@ -144,7 +433,7 @@ std::vector<WorkerLife> FindWorkerLives(const AttemptRows& attempts, const std::
     WorkerLife worker;
     worker.process = static_cast<uint32_t>(i);
     if (process.is_engine_worker) {
-      const EngineLife life = LifeOf(process, spans[i], run);
+      const RunWindow life = LifeOf(process, spans[i], run);
       worker.start_ns = run.Clip(life.start_ns);
       worker.stop_ns = run.Clip(life.stop_ns);
       worker.cores = static_cast<double>(process.declared_threads.value_or(std::max<int64_t>(1, spans[i].lanes_peak)));
@@ -188,19 +477,8 @@ std::string_view NameCoresSource(const std::vector<WorkerLife>& workers) {
   for (const WorkerLife& worker : workers) {
     if (worker.cores_source != workers.front().cores_source) return "mixed";
   }
-  switch (workers.front().cores_source) {
-    case CoresSource::kDeclared:
-      return "declared";
-    case CoresSource::kLanesPeak:
-      return "lanes_peak";
-    case CoresSource::kScheduler:
-      return "scheduler";
-    case CoresSource::kOpenChunks:
-      return "open_chunks";
-    case CoresSource::kAllowed:
-      return "allowed";
-  }
-  return "";
+  constexpr std::string_view kNames[] = {"declared", "lanes_peak", "scheduler", "open_chunks", "allowed"};
+  return kNames[static_cast<size_t>(workers.front().cores_source)];
 }
 
 std::optional<double> AllowedCores(const std::vector<ProcessRow>& processes) {
@@ -215,6 +493,59 @@ std::optional<double> AllowedCores(const std::vector<ProcessRow>& processes) {
     sum += cores;
   }
   return by_host.empty() ? std::nullopt : std::optional<double>(sum);
+}
+
+WorkerRows ChooseWorkerRows(const std::vector<ProcessRow>& processes, const AttemptRows& attempts,
+                            const std::vector<SummedAttempts>& summed, const std::vector<ByteSums>& bytes_of_process) {
+  const std::vector<bool> is_other = FindOthers(processes, attempts, summed);
+  WorkerRows rows;
+  rows.bytes.resize(processes.size() + 1);
+  const auto other = static_cast<uint32_t>(processes.size());
+  for (uint32_t i = 0; i < other; ++i) {
+    const uint32_t group = is_other[i] ? other : i;
+    rows.group_of_process.push_back(group);
+    rows.names.push_back(is_other[i] ? std::string() : processes[i].worker());
+    if (i < bytes_of_process.size()) rows.bytes[group].Add(bytes_of_process[i]);
+  }
+  rows.names.emplace_back(kOtherName);
+  return rows;
+}
+
+std::vector<SampleStep> StepsOfSamples(const std::vector<ProcessSample>& samples,
+                                       std::optional<int64_t> ProcessSample::*quantity, int64_t start_ns,
+                                       int64_t stop_ns) {
+  std::vector<SampleStep> steps;
+  for (const ProcessSample& sample : samples) {
+    const std::optional<int64_t>& value = sample.*quantity;
+    if (!value.has_value() || sample.time_ns > stop_ns) continue;
+    if (sample.time_ns <= start_ns) steps.clear();
+    steps.push_back({std::max(sample.time_ns, start_ns), *value});
+  }
+  return steps;
+}
+
+std::vector<SampleStep> StepsOfMemoryLimit(const ProcessRow& process, int64_t start_ns, int64_t stop_ns) {
+  std::vector<SampleStep> steps =
+      StepsOfSamples(process.samples, &ProcessSample::memory_limit_bytes, start_ns, stop_ns);
+  const bool unknown_at_start = steps.empty() || steps.front().time_ns > start_ns;
+  if (unknown_at_start && process.memory_limit_bytes.has_value()) {
+    steps.insert(steps.begin(), {start_ns, *process.memory_limit_bytes});
+  }
+  return steps;
+}
+
+WorkerSteps MeasureWorkers(const std::vector<WorkerLife>& workers, const std::vector<ProcessRow>& processes,
+                           const RunWindow& run) {
+  std::vector<WorkerLife> inside;  // a worker that lived outside the run is none of it
+  std::copy_if(workers.begin(), workers.end(), std::back_inserter(inside),
+               [](const WorkerLife& worker) { return worker.stop_ns > worker.start_ns; });
+  WorkerSteps result;
+  MeasureLives(inside, run, result);
+  MeasureSampledWorkers(inside, processes, result);
+  MeasureMemory(inside, processes, result);
+  MeasureMemoryUtilization(inside, processes, result);
+  MeasureCpuUtilization(inside, processes, result);
+  return result;
 }
 
 }  // namespace crema

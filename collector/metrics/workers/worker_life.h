@@ -3,17 +3,32 @@
 #define CREMA_COLLECTOR_METRICS_WORKERS_WORKER_LIFE_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
-#include "collector/metrics/attempts/process_row.h"
-#include "collector/metrics/attempts/summed_attempts.h"
-#include "collector/metrics/run_window.h"
+#include "collector/metrics/statistics/known_sum.h"
 
 namespace crema {
+
+/// Chunks that a process worked on side by side, as lanes: what stands in for cores when thread ids cannot.
+/// The lane (from 0) of each attempt within its process: attempts in order of start each take the lowest lane that is
+/// free, so a process has as many lanes as it ever had ended attempts open at once. An attempt that begins when another
+/// stops does not overlap it. `AttemptRow::kNone` for lost and open attempts, which have no duration.
+std::vector<uint32_t> AssignLanes(const AttemptRows& attempts);
+
+/// `load_imbalance`: max / mean - 1 of the busy seconds of all processes' lanes; nullopt where nothing was
+/// busy.
+std::optional<double> LoadImbalance(const AttemptRows& attempts);
+
+/// Most attempts open at once in each process, by process index, lost and open ones included; 0 for a process without
+/// chunks. `max_open_chunks` is the largest.
+std::vector<int64_t> MaxOpenChunks(const AttemptRows& attempts, const std::vector<ProcessRow>& processes);
 
 enum class CoresSource : uint8_t {
   kDeclared,    // CREMA_THREADS or Enable
@@ -65,6 +80,62 @@ std::string_view NameCoresSource(const std::vector<WorkerLife>& workers);
 /// `allocated_cores` as affinity and cgroup quota tell it: the largest `allowed_cores` of each host, added over hosts;
 /// nullopt where a host tells none.
 std::optional<double> AllowedCores(const std::vector<ProcessRow>& processes);
+
+/// Of many processes, those that were lost and those that were busy for longest have rows; the others share one,
+/// `(other)`. A group is a process, or `other()`.
+struct WorkerRows {
+  static constexpr size_t kMost = 10'000;  ///< docs/limits.md, "Kept short"
+
+  std::vector<uint32_t> group_of_process;
+  std::vector<std::string> names;  ///< by group; one more than processes
+  std::vector<ByteSums> bytes;     ///< by group
+
+  uint32_t other() const { return static_cast<uint32_t>(group_of_process.size()); }
+};
+
+WorkerRows ChooseWorkerRows(const std::vector<ProcessRow>& processes, const AttemptRows& attempts,
+                            const std::vector<SummedAttempts>& summed, const std::vector<ByteSums>& bytes_of_process);
+
+/// One quantity of a process's samples as a step function: the last value holds until the next sample.
+struct SampleStep {
+  int64_t time_ns = 0;  ///< Unix time
+  int64_t value = 0;
+};
+
+/// Samples from `start_ns` to `stop_ns`, both included, by time. The last one before `start_ns` holds at `start_ns`;
+/// before the first step the value is not known. Samples without the quantity are left out.
+std::vector<SampleStep> StepsOfSamples(const std::vector<ProcessSample>& samples,
+                                       std::optional<int64_t> ProcessSample::*quantity, int64_t start_ns,
+                                       int64_t stop_ns);
+
+/// The memory limit: what the samples say, and before them what the process said when it began.
+std::vector<SampleStep> StepsOfMemoryLimit(const ProcessRow& process, int64_t start_ns, int64_t stop_ns);
+
+/// Keys of docs/metrics.md under their own names; nullopt where not measured.
+struct WorkerSteps {
+  std::optional<double> avg_workers;
+  int64_t peak_workers = 0;
+  std::optional<double> mean_sampled_workers;  ///< over the distinct instants at which a worker was sampled
+  double worker_seconds = 0;
+  double core_seconds = 0;
+  std::optional<double> total_cores;
+  double peak_cores = 0;
+  std::optional<double> cores_per_worker;
+
+  std::optional<int64_t> peak_memory_bytes;
+  std::optional<int64_t> peak_total_memory_bytes;
+  /// Over the time since each worker's first sample: before it nothing is known.
+  std::optional<double> avg_memory_per_worker_bytes;
+  std::optional<double> memory_utilization_avg;
+  std::optional<double> memory_utilization_min;
+  std::optional<double> memory_utilization_max;
+
+  /// Between each worker's first and last sample in the run; nullopt where no worker has two.
+  std::optional<double> worker_cpu_utilization_avg;
+};
+
+WorkerSteps MeasureWorkers(const std::vector<WorkerLife>& workers, const std::vector<ProcessRow>& processes,
+                           const RunWindow& run);
 
 }  // namespace crema
 

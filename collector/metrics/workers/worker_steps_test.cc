@@ -1,11 +1,11 @@
-#include "collector/metrics/workers/worker_steps.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <vector>
+
+#include "collector/metrics/workers/worker_life.h"
 
 namespace crema {
 namespace {

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
+#include <set>
 #include <utility>
 
-#include "collector/metrics/attempts/attempt_interval.h"
-#include "collector/metrics/memory/grouped_lists.h"
-#include "collector/metrics/workers/sample_steps.h"
+#include "collector/metrics/memory/row_memory.h"
+#include "fmt/format.h"
 
 namespace crema {
 namespace {
@@ -100,9 +101,9 @@ Timeline DrawLastSeen(const WorkerLife& worker, const ProcessRow& process, const
 }
 
 /// The exact number of open chunks of one worker.
-Timeline CountOpen(const WorkerLife& worker, absl::Span<const AttemptInterval> intervals, const RunWindow& run) {
+Timeline CountOpen(const WorkerLife& worker, absl::Span<const RunWindow> intervals, const RunWindow& run) {
   std::vector<std::pair<int64_t, int64_t>> steps = {{worker.start_ns, 0}};
-  for (const AttemptInterval& interval : intervals) {
+  for (const RunWindow& interval : intervals) {
     steps.emplace_back(interval.start_ns, 1);
     steps.emplace_back(interval.stop_ns, -1);
   }
@@ -111,17 +112,17 @@ Timeline CountOpen(const WorkerLife& worker, absl::Span<const AttemptInterval> i
 
 /// A stretch of time in which so many chunks were open, on average.
 struct OpenChunks {
-  AttemptInterval interval;
+  RunWindow interval;
   double chunks = 1;
 };
 
 /// The mean number of open chunks of one worker in equal slices of its life.
-Timeline CountOpenInSlices(const WorkerLife& worker, absl::Span<const AttemptInterval> intervals,
+Timeline CountOpenInSlices(const WorkerLife& worker, absl::Span<const RunWindow> intervals,
                            const std::vector<OpenChunks>& summed, const RunWindow& run, size_t most_slices) {
   const int64_t slices = std::min(static_cast<int64_t>(most_slices), worker.stop_ns - worker.start_ns);
   const int64_t width_ns = (worker.stop_ns - worker.start_ns + slices - 1) / slices;
   std::vector<int64_t> open_ns(static_cast<size_t>(slices), 0);
-  const auto add = [&](const AttemptInterval& interval, const auto& open_within) {
+  const auto add = [&](const RunWindow& interval, const auto& open_within) {
     for (int64_t from_ns = interval.start_ns; from_ns < interval.stop_ns;) {
       const int64_t slice = (from_ns - worker.start_ns) / width_ns;
       const int64_t to_ns = std::min(interval.stop_ns, worker.start_ns + (slice + 1) * width_ns);
@@ -129,7 +130,7 @@ Timeline CountOpenInSlices(const WorkerLife& worker, absl::Span<const AttemptInt
       from_ns = to_ns;
     }
   };
-  for (const AttemptInterval& interval : intervals) add(interval, [](int64_t time_ns) { return time_ns; });
+  for (const RunWindow& interval : intervals) add(interval, [](int64_t time_ns) { return time_ns; });
   for (const auto& [interval, chunks] : summed) {
     const double mean = chunks;
     add(interval, [mean](int64_t time_ns) { return std::llround(mean * static_cast<double>(time_ns)); });
@@ -149,22 +150,22 @@ Timeline CountOpenInSlices(const WorkerLife& worker, absl::Span<const AttemptInt
 std::optional<ByWorker> DrawOpenChunks(const std::vector<WorkerLife>& workers, const AttemptRows& attempts,
                                        const std::vector<ProcessRow>& processes, const RunWindow& run,
                                        const std::vector<SummedAttempts>& summed) {
-  GroupedLists<AttemptInterval> intervals(attempts.CountByProcess(processes.size()));
+  GroupedLists<RunWindow> intervals(attempts.CountByProcess(processes.size()));
   for (const AttemptRow& attempt : attempts) {
-    const AttemptInterval interval = IntervalOf(attempt, processes);
-    const AttemptInterval inside = {run.Clip(interval.start_ns), run.Clip(interval.stop_ns)};
+    const RunWindow interval = IntervalOf(attempt, processes);
+    const RunWindow inside = {run.Clip(interval.start_ns), run.Clip(interval.stop_ns)};
     if (inside.start_ns < inside.stop_ns) intervals.Add(attempt.process, inside);
   }
   std::vector<std::vector<OpenChunks>> spread(processes.size());
   for (const SummedAttempts& sums : summed) {
-    const AttemptInterval inside = {run.Clip(sums.row.start_ns), run.Clip(sums.stop_ns)};
+    const RunWindow inside = {run.Clip(sums.row.start_ns), run.Clip(sums.stop_ns)};
     if (inside.start_ns >= inside.stop_ns) continue;
     const auto whole_ns = static_cast<double>(sums.stop_ns - sums.row.start_ns);
     spread[sums.row.process].push_back({inside, static_cast<double>(sums.row.duration_ns) / whole_ns});
   }
   const size_t points = std::clamp(kMostPointsOfAll / std::max<size_t>(1, workers.size()), kLeastPoints, kMostPoints);
   return DrawEach(workers, processes, [&](const WorkerLife& worker, const ProcessRow&) {
-    const absl::Span<const AttemptInterval> of_worker = std::as_const(intervals).Of(worker.process);
+    const absl::Span<const RunWindow> of_worker = std::as_const(intervals).Of(worker.process);
     const std::vector<OpenChunks>& of_sums = spread[worker.process];
     const bool few = 2 * of_worker.size() <= points && of_sums.empty();
     return few ? CountOpen(worker, of_worker, run) : CountOpenInSlices(worker, of_worker, of_sums, run, points);
@@ -179,6 +180,155 @@ Timeline DrawWorkerCounts(const std::vector<WorkerLife>& workers, const RunWindo
     steps.emplace_back(worker.stop_ns, -1);
   }
   return Accumulate(std::move(steps), run);
+}
+
+using Reading = std::function<std::optional<double>(const ClusterSampleFact&)>;
+
+template <class T>
+Reading Of(std::optional<T> ClusterSampleFact::*member) {
+  return [member](const ClusterSampleFact& sample) -> std::optional<double> {
+    const std::optional<T>& value = sample.*member;
+    if (!value.has_value()) return std::nullopt;
+    return static_cast<double>(*value);
+  };
+}
+
+Timeline Draw(const ClusterWorkerFact& worker, const Reading& reading, const RunWindow& run) {
+  Timeline timeline;
+  for (const ClusterSampleFact& sample : worker.samples) {
+    if (sample.time_ns < run.start_ns || sample.time_ns > run.stop_ns) continue;
+    const std::optional<double> value = reading(sample);
+    if (!value.has_value() || (!timeline.empty() && timeline.back().value == *value)) continue;
+    timeline.push_back({SecondsSince(run, sample.time_ns), *value});
+  }
+  return timeline;
+}
+
+constexpr size_t kMostByCpu = 24, kMostByMemory = 8;
+
+using Lines = std::map<std::string, Timeline>;
+using ProcessKey = std::pair<int64_t, int64_t>;  // pid, start
+
+void AddPoint(double seconds, double value, Timeline* line) {
+  if (!line->empty() && line->back().value == value) return;
+  line->push_back({seconds, value});
+}
+
+// A rate holds from the reading before: it is what was used since then.
+template <class Reading>
+void AddRates(const std::vector<Reading>& readings, std::optional<int64_t> (*counter)(const Reading&), double unit,
+              const RunWindow& run, Timeline* line) {
+  const Reading* before = nullptr;
+  for (const Reading& reading : readings) {
+    if (before != nullptr && reading.time_ns > before->time_ns) {
+      const auto now = counter(reading), then = counter(*before);
+      const double seconds = static_cast<double>(reading.time_ns - before->time_ns) / 1e9;
+      if (now.has_value() && then.has_value()) {
+        const double rate = unit * static_cast<double>(std::max<int64_t>(0, *now - *then)) / seconds;
+        AddPoint(std::max(0.0, SecondsSince(run, before->time_ns)), rate, line);
+      }
+    }
+    before = &reading;
+  }
+  if (before != nullptr && !line->empty()) AddPoint(SecondsSince(run, before->time_ns), 0, line);
+}
+
+template <class Reading>
+void AddLevels(const std::vector<Reading>& readings, std::optional<int64_t> (*level)(const Reading&),
+               const RunWindow& run, Timeline* line) {
+  for (const Reading& reading : readings) {
+    const auto value = level(reading);
+    if (value.has_value())
+      AddPoint(std::max(0.0, SecondsSince(run, reading.time_ns)), static_cast<double>(*value), line);
+  }
+  if (readings.size() < 2 || line->empty()) return;
+  // What was there at the last reading had ended before the next.
+  const int64_t last_ns = readings.back().time_ns;
+  const int64_t next_ns = std::min(run.stop_ns, 2 * last_ns - readings[readings.size() - 2].time_ns);
+  if (next_ns > last_ns) AddPoint(SecondsSince(run, next_ns), 0, line);
+}
+
+// Those with a line of their own.
+std::set<ProcessKey> Largest(const TreeRun& tree) {
+  std::vector<std::pair<int64_t, ProcessKey>> cpu, memory;
+  for (const auto& [key, samples] : tree.processes) {
+    int64_t used = 0, held = 0;
+    for (const ProcessSample& sample : samples) {
+      used = std::max(used, sample.cpu_ns.value_or(0));
+      held = std::max(held, sample.rss_bytes.value_or(0));
+    }
+    cpu.emplace_back(used, key);
+    memory.emplace_back(held, key);
+  }
+  std::set<ProcessKey> largest;
+  const auto take = [&largest](std::vector<std::pair<int64_t, ProcessKey>>& by, size_t most) {
+    std::sort(by.rbegin(), by.rend());
+    for (size_t i = 0; i < std::min(most, by.size()); ++i) largest.insert(by[i].second);
+  };
+  take(cpu, kMostByCpu);
+  take(memory, kMostByMemory);
+  return largest;
+}
+
+std::optional<Lines> IfAny(Lines lines) {
+  for (auto line = lines.begin(); line != lines.end();) line = line->second.empty() ? lines.erase(line) : ++line;
+  return lines.empty() ? std::nullopt : std::optional(std::move(lines));
+}
+
+/// What readings have of a series. With a unit it is a counter, and the series the rate at which it grows.
+template <class Reading>
+struct ReadSeries {
+  std::string_view key;
+  std::optional<int64_t> (*value)(const Reading&);
+  double unit = 0;
+};
+
+struct GpuPoint : TreeGpu {
+  int64_t time_ns = 0;
+};
+
+template <auto kMember, class Reading>
+std::optional<int64_t> Member(const Reading& reading) {
+  return reading.*kMember;
+}
+
+template <auto kGroup, auto kMember>
+std::optional<int64_t> InGroup(const TreePoint& point) {
+  const auto& group = point.*kGroup;
+  return group.has_value() ? std::optional<int64_t>((*group).*kMember) : std::nullopt;
+}
+
+constexpr ReadSeries<TreePoint> kOfTrees[] = {
+    {"tree_cpu", Member<&TreePoint::cpu_ns>, 1e-9},
+    {"tree_cpu_system", Member<&TreePoint::cpu_system_ns>, 1e-9},
+    {"tree_memory", Member<&TreePoint::rss_bytes>},
+    {"tree_pss", Member<&TreePoint::pss_bytes>},
+    {"tree_processes", Member<&TreePoint::processes>},
+    {"tree_threads", Member<&TreePoint::threads>},
+    {"tree_read_bps", InGroup<&TreePoint::io, &TreeIo::read_bytes>, 1},
+    {"tree_write_bps", InGroup<&TreePoint::io, &TreeIo::write_bytes>, 1},
+    {"tree_rchar_bps", InGroup<&TreePoint::io, &TreeIo::rchar_bytes>, 1},
+    {"tree_wchar_bps", InGroup<&TreePoint::io, &TreeIo::wchar_bytes>, 1},
+    {"tree_net_rx_bps", InGroup<&TreePoint::net, &TreeNet::rx_bytes>, 1},
+    {"tree_net_tx_bps", InGroup<&TreePoint::net, &TreeNet::tx_bytes>, 1},
+};
+constexpr ReadSeries<GpuPoint> kOfGpus[] = {{"gpu_utilization_percent", Member<&TreeGpu::utilization_percent>},
+                                            {"gpu_memory", Member<&TreeGpu::memory_used_bytes>},
+                                            {"gpu_power_mw", Member<&TreeGpu::power_mw>}};
+constexpr ReadSeries<ProcessSample> kOfProcesses[] = {{"process_cpu", Member<&ProcessSample::cpu_ns>, 1e-9},
+                                                      {"process_memory", Member<&ProcessSample::rss_bytes>},
+                                                      {"process_threads", Member<&ProcessSample::threads>}};
+
+/// The GPU at each of the points.
+std::vector<GpuPoint> PointsOf(int64_t gpu, const std::vector<TreePoint>& points) {
+  std::vector<GpuPoint> of_gpu(points.size());
+  for (size_t i = 0; i < points.size(); ++i) {
+    for (const TreeGpu& reading : points[i].gpus) {
+      if (reading.index == gpu) static_cast<TreeGpu&>(of_gpu[i]) = reading;
+    }
+    of_gpu[i].time_ns = points[i].time_ns;
+  }
+  return of_gpu;
 }
 
 }  // namespace
@@ -224,6 +374,77 @@ WorkerTimelines DrawWorkerTimelines(const std::vector<WorkerLife>& workers, cons
   timelines.series.push_back({"worker_fds", std::nullopt});
   timelines.series.push_back({"worker_threads", of_samples(&ProcessSample::threads)});
   return timelines;
+}
+
+void AddClusterTimelines(const std::vector<ClusterWorker>& workers, const RunWindow& run, WorkerTimelines* timelines) {
+  const std::map<std::string_view, Reading> readings = {
+      {"worker_active_tasks", Of(&ClusterSampleFact::active)},
+      {"worker_executing", Of(&ClusterSampleFact::executing)},
+      {"worker_nbytes", Of(&ClusterSampleFact::nbytes)},
+      {"worker_occupancy", Of(&ClusterSampleFact::occupancy)},
+      {"worker_last_seen",
+       [&run](const ClusterSampleFact& sample) -> std::optional<double> {
+         if (!sample.last_seen_ns.has_value()) return std::nullopt;
+         return SecondsSince(run, *sample.last_seen_ns);
+       }},
+      {"worker_cpu",
+       [](const ClusterSampleFact& sample) -> std::optional<double> {
+         if (!sample.cpu_percent.has_value()) return std::nullopt;
+         return *sample.cpu_percent / 100;
+       }},
+      {"worker_spilled_bytes", Of(&ClusterSampleFact::spilled_bytes)},
+      {"worker_managed_bytes", Of(&ClusterSampleFact::managed_bytes)},
+      {"worker_network_read_bps", Of(&ClusterSampleFact::network_read_bps)},
+      {"worker_network_write_bps", Of(&ClusterSampleFact::network_write_bps)},
+      {"worker_disk_read_bps", Of(&ClusterSampleFact::disk_read_bps)},
+      {"worker_disk_write_bps", Of(&ClusterSampleFact::disk_write_bps)},
+      {"worker_event_loop_interval", Of(&ClusterSampleFact::event_loop_interval)},
+      {"worker_fds", Of(&ClusterSampleFact::fds)},
+      {"worker_gil_contention", Of(&ClusterSampleFact::gil_contention)},
+  };
+  for (TimelinesByWorker& series : timelines->series) {
+    const auto reading = readings.find(series.key);
+    if (reading == readings.end()) continue;
+    for (const ClusterWorker& worker : workers) {
+      Timeline timeline = Draw(*worker.fact, reading->second, run);
+      if (timeline.empty()) continue;
+      if (!series.by_worker.has_value()) series.by_worker.emplace();
+      const auto [line, is_new] = series.by_worker->try_emplace(worker.fact->address, timeline);
+      const bool continues = !is_new && line->second.back().seconds < timeline.front().seconds;
+      if (continues) line->second.insert(line->second.end(), timeline.begin(), timeline.end());
+    }
+  }
+}
+
+void AddTreeTimelines(const TreeAccumulator& trees, const RunWindow& run, WorkerTimelines* timelines) {
+  std::map<std::string_view, Lines> lines;
+  const auto add = [&](const auto& table, const auto& readings, const std::string& label) {
+    for (const auto& series : table) {
+      Timeline* const line = &lines[series.key][label];
+      if (series.unit > 0) {
+        AddRates(readings, series.value, series.unit, run, line);
+      } else {
+        AddLevels(readings, series.value, run, line);
+      }
+    }
+  };
+  for (const TreeRun* tree : trees.Runs()) {
+    add(kOfTrees, tree->points, fmt::format("{}:{}", tree->run.host, tree->run.pid));
+    for (const auto& [index, gpu] : tree->gpus) {
+      add(kOfGpus, PointsOf(index, tree->points), fmt::format("{}:{}", tree->run.host, index));
+    }
+    for (const ProcessKey& key : Largest(*tree)) {
+      const auto named = tree->names.find(key);
+      const std::string& name = named == tree->names.end() ? tree->run.host : named->second;
+      add(kOfProcesses, tree->processes.at(key), fmt::format("{}:{}", name, key.first));
+    }
+  }
+  const auto finish = [&lines, timelines](const auto& table) {
+    for (const auto& series : table) timelines->series.push_back({series.key, IfAny(std::move(lines[series.key]))});
+  };
+  finish(kOfTrees);
+  finish(kOfGpus);
+  finish(kOfProcesses);
 }
 
 }  // namespace crema

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "collector/measurement/run_facts.h"
+#include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
-#include "collector/metrics/attempts/process_row.h"
-#include "collector/metrics/attempts/summed_attempts.h"
-#include "collector/metrics/run_window.h"
+#include "collector/metrics/engine/cluster_table.h"
+#include "collector/metrics/tree/tree_accumulator.h"
 #include "collector/metrics/workers/worker_life.h"
 
 namespace crema {
@@ -36,6 +36,14 @@ struct WorkerTimelines {
 WorkerTimelines DrawWorkerTimelines(const std::vector<WorkerLife>& workers, const AttemptRows& attempts,
                                     const std::vector<ProcessRow>& processes, const RunWindow& run,
                                     const std::vector<SummedAttempts>& summed = {});
+
+/// Fills in the series that the workers' own records do not give. Points are on change, and clipped to the run.
+void AddClusterTimelines(const std::vector<ClusterWorker>& workers, const RunWindow& run, WorkerTimelines* timelines);
+
+/// Appends the series `tree_*`, one line for each `crema run` (`<host>:<pid>`), and `process_*`, one for each process
+/// (`<name>:<pid>`) of those 24 that used most CPU time and those 8 that held most memory. CPU and I/O are rates since
+/// the reading before.
+void AddTreeTimelines(const TreeAccumulator& trees, const RunWindow& run, WorkerTimelines* timelines);
 
 }  // namespace crema
 

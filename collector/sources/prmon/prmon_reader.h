@@ -4,7 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "collector/sources/prmon_paths.h"
-#include "collector/sources/process_tree/tree_log_reader.h"
+#include "collector/sources/process_tree/tree_log.h"
 
 namespace crema {
 

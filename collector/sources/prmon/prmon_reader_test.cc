@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "collector/sources/prmon_paths.h"
-#include "collector/sources/process_tree/fake_root.h"
+#include "collector/sources/process_tree/fake_root_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,107 @@
 
 namespace crema {
 namespace {
+
+// Version 1 writes "no limit" as the largest multiple of the page size: nothing near it is a limit.
+constexpr int64_t kUnlimited = int64_t{1} << 60;
+
+using Words = std::vector<std::string>;
+
+/// Where a controller's files of this process are: its own group first, then every group above it.
+struct Hierarchy {
+  bool found = false;
+  bool is_v2 = false;
+  std::vector<std::string> directories;
+};
+
+struct Mount {
+  std::string root;
+  std::string point;
+  std::string type;
+  std::string options;
+};
+
+std::vector<Mount> ReadMounts(const std::string& filesystem_root) {
+  std::vector<Mount> mounts;
+  const std::string text = ReadWholeFile(filesystem_root + "/proc/self/mountinfo");
+  for (const std::string& line : Words(absl::StrSplit(text, '\n', absl::SkipEmpty()))) {
+    // 31 23 0:28 ROOT POINT OPTIONS [optional fields] - TYPE SOURCE SUPER_OPTIONS
+    const Words words = absl::StrSplit(line, ' ');
+    const auto dash = std::find(words.begin(), words.end(), "-");
+    if (words.size() < 6 || words.end() - dash < 4) continue;
+    if (dash[1] == "cgroup" || dash[1] == "cgroup2") mounts.push_back({words[3], words[4], dash[1], dash[3]});
+  }
+  return mounts;
+}
+
+bool Lists(const std::string& list, std::string_view name) {
+  const Words words = absl::StrSplit(list, ',');
+  return std::find(words.begin(), words.end(), name) != words.end();
+}
+
+std::vector<std::string> Directories(const std::string& filesystem_root, const Mount& mount, std::string path) {
+  // A mount may show a part of the hierarchy only; the group's path is then below what the mount calls its root.
+  if (mount.root != "/") path = path.rfind(mount.root, 0) == 0 ? path.substr(mount.root.size()) : "";
+  if (path == "/" || path.find("..") != std::string::npos) path.clear();
+  std::vector<std::string> directories;
+  for (;;) {
+    directories.push_back(filesystem_root + mount.point + path);
+    if (path.empty()) return directories;
+    path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+  }
+}
+
+Hierarchy FindHierarchy(const std::string& filesystem_root, const std::string& process,
+                        const std::vector<Mount>& mounts, std::string_view controller) {
+  Hierarchy v2;
+  const std::string text = ReadWholeFile(filesystem_root + "/proc/" + process + "/cgroup");
+  for (const std::string& line : Words(absl::StrSplit(text, '\n', absl::SkipEmpty()))) {
+    const Words parts = absl::StrSplit(line, absl::MaxSplits(':', 2));  // NUMBER:CONTROLLERS:PATH
+    if (parts.size() != 3) continue;
+    const bool is_v2 = parts[0] == "0" && parts[1].empty();
+    if (!is_v2 && !Lists(parts[1], controller)) continue;
+    for (const Mount& mount : mounts) {
+      if (mount.type != (is_v2 ? "cgroup2" : "cgroup") || (!is_v2 && !Lists(mount.options, controller))) continue;
+      Hierarchy found{true, is_v2, Directories(filesystem_root, mount, parts[2])};
+      if (!is_v2) return found;  // a controller used by version 1 is not in version 2
+      v2 = found;
+      break;
+    }
+  }
+  return v2;
+}
+
+std::optional<int64_t> ReadInteger(const std::string& path) {
+  int64_t value = 0;
+  if (!absl::SimpleAtoi(ReadWholeFile(path), &value)) return std::nullopt;  // `max` is no number
+  return value;
+}
+
+std::optional<double> ReadQuota(const std::string& directory, bool is_v2) {
+  std::optional<int64_t> quota, period;
+  if (is_v2) {
+    const Words words = absl::StrSplit(ReadWholeFile(directory + "/cpu.max"), absl::ByAnyChar(" \n"));
+    int64_t number = 0;
+    if (!words.empty() && absl::SimpleAtoi(words[0], &number)) quota = number;
+    if (words.size() > 1 && absl::SimpleAtoi(words[1], &number)) period = number;
+  } else {
+    quota = ReadInteger(directory + "/cpu.cfs_quota_us");  // -1: none
+    period = ReadInteger(directory + "/cpu.cfs_period_us");
+  }
+  if (quota.value_or(0) <= 0 || period.value_or(0) <= 0) return std::nullopt;
+  return static_cast<double>(*quota) / static_cast<double>(*period);
+}
+
+std::optional<int64_t> ReadMemoryLimit(const std::string& directory, bool is_v2) {
+  const std::optional<int64_t> limit = ReadInteger(directory + (is_v2 ? "/memory.max" : "/memory.limit_in_bytes"));
+  if (!limit.has_value() || *limit <= 0 || *limit >= kUnlimited) return std::nullopt;
+  return limit;
+}
+
+template <class Value>
+void KeepLeast(const std::optional<Value>& value, std::optional<Value>* least) {
+  if (value.has_value()) *least = std::min(*value, least->value_or(*value));
+}
 
 std::optional<double> PositiveNumber(const char* text) {
   if (text == nullptr) return std::nullopt;
@@ -60,6 +162,40 @@ std::optional<AllocatedCores> FromHtcondor(const Environment& environment, const
 }
 
 }  // namespace
+
+CgroupLimits ReadCgroupLimits(const std::string& filesystem_root, const std::string& process) {
+  CgroupLimits limits;
+  const std::vector<Mount> mounts = ReadMounts(filesystem_root);
+  bool has_v1 = false, has_v2 = false;
+  for (const Mount& mount : mounts) (mount.type == "cgroup2" ? has_v2 : has_v1) = true;
+  limits.version = has_v1 ? (has_v2 ? "v1 and v2" : "v1") : (has_v2 ? "v2" : "none");
+
+  const Hierarchy cpu = FindHierarchy(filesystem_root, process, mounts, "cpu");
+  for (const std::string& directory : cpu.directories) {
+    KeepLeast(ReadQuota(directory, cpu.is_v2), &limits.quota_cores);
+  }
+  const Hierarchy memory = FindHierarchy(filesystem_root, process, mounts, "memory");
+  for (const std::string& directory : memory.directories) {
+    KeepLeast(ReadMemoryLimit(directory, memory.is_v2), &limits.memory_limit_bytes);
+  }
+  return limits;
+}
+
+std::string FindOomKillsFile(const std::string& filesystem_root, const std::string& process) {
+  const Hierarchy memory = FindHierarchy(filesystem_root, process, ReadMounts(filesystem_root), "memory");
+  if (memory.directories.empty()) return "";
+  return memory.directories.front() + (memory.is_v2 ? "/memory.events" : "/memory.oom_control");
+}
+
+std::optional<int64_t> ReadOomKills(const std::string& file) {
+  if (file.empty()) return std::nullopt;
+  for (const std::string& line : Words(absl::StrSplit(ReadWholeFile(file), '\n', absl::SkipEmpty()))) {
+    const Words words = absl::StrSplit(line, ' ');
+    int64_t count = 0;
+    if (words.size() == 2 && words[0] == "oom_kill" && absl::SimpleAtoi(words[1], &count)) return count;
+  }
+  return std::nullopt;
+}
 
 std::optional<AllocatedCores> FindAllocatedCores(const Environment& environment, const CgroupLimits& cgroup,
                                                  std::optional<int> affinity_cores,

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "collector/sources/process_tree/fake_root.h"
+#include "collector/sources/process_tree/fake_root_fixture.h"
 #include "gtest/gtest.h"
 
 namespace crema {

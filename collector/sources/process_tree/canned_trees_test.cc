@@ -3,7 +3,6 @@
 #include <string>
 
 #include "collector/records/tree_facts.h"
-#include "collector/sources/process_tree/tree_ledger.h"
 #include "collector/sources/process_tree/tree_scanner.h"
 #include "gtest/gtest.h"
 

@@ -1,8 +1,7 @@
-#include "collector/sources/process_tree/cgroup_limits.h"
-
 #include <string>
 
-#include "collector/sources/process_tree/fake_root.h"
+#include "collector/sources/process_tree/allocated_cores.h"
+#include "collector/sources/process_tree/fake_root_fixture.h"
 #include "gtest/gtest.h"
 
 namespace crema {

@@ -1,9 +1,13 @@
 #include "collector/sources/process_tree/proc_file.h"
 
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <utility>
 
 namespace crema {
@@ -24,6 +28,48 @@ std::string_view ReadDescriptor(int descriptor, ProcBuffer* buffer) {
   }
   return {buffer->data(), length};
 }
+
+bool ReadField(std::string_view text, std::string_view name, int64_t* value) {
+  // `rchar: ` begins the file; the others begin a line. `cancelled_write_bytes` must not pass for `write_bytes`.
+  size_t at = text.find(name);
+  while (at != std::string_view::npos && at != 0 && text[at - 1] != '\n') at = text.find(name, at + 1);
+  if (at == std::string_view::npos) return false;
+  const char* first = text.data() + at + name.size();
+  return std::from_chars(first, text.data() + text.size(), *value).ec == std::errc();
+}
+
+constexpr int64_t kKibibyte = 1024;
+
+// Calls `field(name, value)` for each `name: value` line; the value begins at its first character that is no blank.
+template <class Field>
+void ForEachField(std::string_view text, Field field) {
+  while (!text.empty()) {
+    const size_t newline = text.find('\n');
+    const std::string_view line = text.substr(0, newline);
+    text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
+    const size_t colon = line.find(':');
+    if (colon == std::string_view::npos) continue;
+    const size_t value = line.find_first_not_of(" \t", colon + 1);
+    if (value != std::string_view::npos) field(line.substr(0, colon), line.substr(value));
+  }
+}
+
+std::optional<int64_t> Number(std::string_view text, int base = 10) {
+  uint64_t number = 0;
+  if (std::from_chars(text.data(), text.data() + text.size(), number, base).ec != std::errc()) return std::nullopt;
+  return static_cast<int64_t>(number);
+}
+
+std::optional<int64_t> Kibibytes(std::string_view text) {
+  const std::optional<int64_t> number = Number(text);
+  if (!number.has_value()) return std::nullopt;
+  return *number * kKibibyte;
+}
+
+// Received bytes are the first number after the colon, sent bytes the ninth.
+constexpr int kSentColumn = 8;
+
+int64_t Gained(int64_t now, int64_t before) { return now >= before ? now - before : now; }
 
 }  // namespace
 
@@ -68,6 +114,152 @@ std::string ReadWholeFile(const std::string& path) {
   }
   close(descriptor);
   return text;
+}
+
+std::optional<int64_t> ParseRunDelay(std::string_view text) {
+  const size_t blank = text.find(' ');  // after the time on a CPU
+  int64_t delay_ns = 0;
+  if (blank == std::string_view::npos) return std::nullopt;
+  const char* const end = text.data() + text.size();
+  if (std::from_chars(text.data() + blank + 1, end, delay_ns).ec != std::errc()) return std::nullopt;
+  return delay_ns;
+}
+
+std::optional<ProcStat> ParseProcStat(std::string_view text) {
+  ProcStat stat;
+  const char* end = text.data() + text.size();
+  if (std::from_chars(text.data(), end, stat.pid).ec != std::errc()) return std::nullopt;
+  const size_t bracket = text.rfind(')');
+  if (bracket == std::string_view::npos || bracket + 2 >= text.size()) return std::nullopt;
+  stat.state = text[bracket + 2];
+  const size_t opening = text.find('(');
+  if (opening < bracket) stat.name = std::string(text.substr(opening + 1, bracket - opening - 1));
+
+  // Field numbers are those of the man page; the state is number 3.
+  constexpr int kFirst = 4;
+  constexpr int kLast = 41;
+  constexpr int kLastNeeded = 22;
+  std::array<int64_t, kLast + 1> field{};
+  const char* at = text.data() + bracket + 3;
+  for (int number = kFirst; number <= kLast; ++number) {
+    while (at < end && *at == ' ') ++at;
+    const auto [next, error] = std::from_chars(at, end, field[number]);
+    if (error == std::errc::result_out_of_range) {
+      field[number] = 0;  // a mask or an address, none of those used here
+    } else if (error != std::errc()) {
+      if (number <= kLastNeeded) return std::nullopt;
+      break;
+    }
+    at = next;
+  }
+  stat.parent_pid = static_cast<int>(field[4]);
+  stat.minor_faults = field[10];
+  stat.major_faults = field[12];
+  stat.children_major_faults = field[13];
+  stat.user_ticks = field[14];
+  stat.system_ticks = field[15];
+  stat.children_user_ticks = field[16];
+  stat.children_system_ticks = field[17];
+  stat.threads = field[20];
+  stat.start_ticks = field[22];
+  constexpr int64_t kDeadline = 6;  // SCHED_DEADLINE, which <sched.h> may lack
+  stat.is_real_time = field[41] == SCHED_FIFO || field[41] == SCHED_RR || field[41] == kDeadline;
+  return stat;
+}
+
+std::optional<TreeIo> ParseProcIo(std::string_view text) {
+  TreeIo io;
+  if (!ReadField(text, "rchar: ", &io.rchar_bytes) || !ReadField(text, "wchar: ", &io.wchar_bytes) ||
+      !ReadField(text, "read_bytes: ", &io.read_bytes) || !ReadField(text, "write_bytes: ", &io.write_bytes)) {
+    return std::nullopt;
+  }
+  return io;
+}
+
+std::optional<int64_t> ParseReadCalls(std::string_view text) {
+  int64_t calls = 0;
+  return ReadField(text, "syscr: ", &calls) ? std::optional<int64_t>(calls) : std::nullopt;
+}
+
+std::optional<int64_t> ParseStatmResidentPages(std::string_view text) {
+  const size_t blank = text.find(' ');
+  if (blank == std::string_view::npos) return std::nullopt;
+  return Number(text.substr(blank + 1));
+}
+
+ProcStatus ParseProcStatus(std::string_view text) {
+  ProcStatus status;
+  ForEachField(text, [&status](std::string_view name, std::string_view value) {
+    if (name == "VmHWM") {
+      status.peak_rss_bytes = Kibibytes(value);
+    } else if (name == "RssAnon") {
+      status.anonymous_bytes = Kibibytes(value);
+    } else if (name == "RssFile" || name == "RssShmem") {
+      status.file_bytes = status.file_bytes.value_or(0) + Kibibytes(value).value_or(0);
+    } else if (name == "VmSwap") {
+      status.swap_bytes = Kibibytes(value);
+    } else if (name == "SigIgn") {
+      const auto ignored = static_cast<uint64_t>(Number(value, 16).value_or(0));
+      status.ignores_child_signal = (ignored >> (SIGCHLD - 1) & 1) != 0;
+    }
+  });
+  return status;
+}
+
+std::optional<int64_t> ParsePssBytes(std::string_view text) {
+  std::optional<int64_t> pss;
+  ForEachField(text, [&pss](std::string_view name, std::string_view value) {
+    if (name == "Pss") pss = Kibibytes(value);
+  });
+  return pss;
+}
+
+InterfaceBytes ParseProcNetDev(std::string_view text) {
+  InterfaceBytes interfaces;
+  while (!text.empty()) {
+    const size_t newline = text.find('\n');
+    const std::string_view line = text.substr(0, newline);
+    text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
+    const size_t colon = line.find(':');
+    if (colon == std::string_view::npos) continue;  // the two lines of headings
+    const size_t name = line.find_first_not_of(' ');
+    const std::string_view interface = line.substr(name, colon - name);
+    if (interface == "lo") continue;
+    std::array<int64_t, kSentColumn + 1> number{};
+    const char* at = line.data() + colon + 1;
+    const char* end = line.data() + line.size();
+    bool whole = true;
+    for (int64_t& value : number) {
+      while (at < end && *at == ' ') ++at;
+      const auto [next, error] = std::from_chars(at, end, value);
+      whole = whole && error == std::errc();
+      at = next;
+    }
+    if (whole) interfaces[std::string(interface)] = TreeNet{number[0], number[kSentColumn]};
+  }
+  return interfaces;
+}
+
+std::optional<TreeNet> NetCounter::Add(std::string_view proc_net_dev) {
+  if (proc_net_dev.empty()) return has_first_ ? std::optional<TreeNet>(sum_) : std::nullopt;
+  InterfaceBytes now = ParseProcNetDev(proc_net_dev);
+  if (has_first_) {
+    for (const auto& [interface, bytes] : now) {
+      const TreeNet before = last_.count(interface) != 0 ? last_.at(interface) : TreeNet();
+      sum_.rx_bytes += Gained(bytes.rx_bytes, before.rx_bytes);
+      sum_.tx_bytes += Gained(bytes.tx_bytes, before.tx_bytes);
+    }
+  }
+  has_first_ = true;
+  last_ = std::move(now);
+  return sum_;
+}
+
+bool NetworkIsShared(const std::string& process) {
+  struct stat mine {};
+  struct stat first {};
+  if (stat(("/proc/" + process + "/ns/net").c_str(), &mine) != 0 || stat("/proc/1/ns/net", &first) != 0) return true;
+  return mine.st_ino == first.st_ino && mine.st_dev == first.st_dev;
 }
 
 }  // namespace crema

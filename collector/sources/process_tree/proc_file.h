@@ -3,8 +3,13 @@
 #define CREMA_COLLECTOR_SOURCES_PROCESS_TREE_PROC_FILE_H_
 
 #include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "collector/records/tree_facts.h"
 
 namespace crema {
 
@@ -32,6 +37,89 @@ class KeptProcFile {
 
 /// The whole of a file that is read once, of whatever length; empty when it cannot be read.
 std::string ReadWholeFile(const std::string& path);
+
+/// /proc/PID/stat (proc_pid_stat(5)): who a process is, whose child, and the CPU time it used.
+/// Times are in clock ticks, as the kernel gives them (sysconf(_SC_CLK_TCK), 100 a second).
+struct ProcStat {
+  int pid = 0;
+  char state = '?';  ///< Z: ended, not yet waited for
+  int parent_pid = 0;
+  int64_t minor_faults = 0;  ///< its own, as the next
+  int64_t major_faults = 0;
+  int64_t children_major_faults = 0;  ///< of children that it waited for
+  int64_t user_ticks = 0;
+  int64_t system_ticks = 0;
+  int64_t children_user_ticks = 0;  ///< of children that it waited for, and what those waited for
+  int64_t children_system_ticks = 0;
+  int64_t threads = 0;
+  std::string name;           ///< of the command, as the kernel cuts it
+  int64_t start_ticks = 0;    ///< since the machine booted: with the pid, it names the process
+  bool is_real_time = false;  ///< the thread's scheduling class; of a process, its first thread's
+};
+
+/// The run delay in /proc/PID/task/TID/schedstat, in nanoseconds: so long the thread was ready to run and had no CPU.
+std::optional<int64_t> ParseRunDelay(std::string_view text);
+
+/// The command's name may hold blanks and brackets, so fields are counted from the last `)`. nullopt: not such a line.
+std::optional<ProcStat> ParseProcStat(std::string_view text);
+
+/// /proc/PID/io: what a process read and wrote, children that it waited for included.
+/// The kernel adds a child's I/O to its parent's when the parent waits for it (task_io_accounting_add in
+/// kernel/exit.c), as it does with CPU time. nullopt: a field is missing.
+std::optional<TreeIo> ParseProcIo(std::string_view text);
+
+/// The read calls that the same file counts.
+std::optional<int64_t> ParseReadCalls(std::string_view text);
+
+/// Resident pages of /proc/PID/statm (its second field); multiply by the page size.
+std::optional<int64_t> ParseStatmResidentPages(std::string_view text);
+
+/// What only /proc/PID/status tells. A process that has ended has no memory lines.
+struct ProcStatus {
+  std::optional<int64_t> peak_rss_bytes;   ///< VmHWM
+  std::optional<int64_t> anonymous_bytes;  ///< RssAnon
+  std::optional<int64_t> file_bytes;       ///< RssFile + RssShmem
+  std::optional<int64_t> swap_bytes;       ///< VmSwap
+  bool ignores_child_signal = false;       ///< SigIgn holds SIGCHLD: the kernel reaps its children, with their times
+};
+ProcStatus ParseProcStatus(std::string_view text);
+
+/// `Pss:` of /proc/PID/smaps_rollup in bytes: resident memory, shared pages divided among those who share them.
+std::optional<int64_t> ParsePssBytes(std::string_view text);
+
+/// /proc/net/dev: bytes through the interfaces of a network namespace.
+/// Counts per interface; loopback is left out, as it leaves no host.
+using InterfaceBytes = std::map<std::string, TreeNet, std::less<>>;
+InterfaceBytes ParseProcNetDev(std::string_view text);
+
+/// Bytes since the first reading. An interface that vanishes or starts again keeps what it had counted.
+class NetCounter {
+ public:
+  /// Adds a reading of /proc/net/dev and gives the sums since the first one; nullopt for an unreadable file (empty).
+  std::optional<TreeNet> Add(std::string_view proc_net_dev);
+
+ private:
+  bool has_first_ = false;
+  InterfaceBytes last_;
+  TreeNet sum_;
+};
+
+/// Whether others may share the network namespace of the process (a pid, or `self`): it is that of process 1, or it
+/// cannot be told.
+bool NetworkIsShared(const std::string& process = "self");
+
+/// One process as /proc shows it at one moment.
+struct ProcessReading {
+  ProcStat stat;
+  int64_t rss_bytes = 0;
+  ProcessCounts counts;  ///< without `throttled_ns`; those of reads are with children it waited for
+  std::optional<int64_t> swap_bytes;
+  std::optional<int64_t> pss_bytes;
+  std::optional<TreeIo> io;  ///< its own and that of children it waited for
+  bool ignores_child_signal = false;
+
+  bool ended() const { return stat.state == 'Z' || stat.state == 'X'; }
+};
 
 }  // namespace crema
 

@@ -1,7 +1,6 @@
-#include "collector/sources/process_tree/proc_io.h"
-
 #include <optional>
 
+#include "collector/sources/process_tree/proc_file.h"
 #include "gtest/gtest.h"
 
 namespace crema {

@@ -1,5 +1,4 @@
-#include "collector/sources/process_tree/proc_memory.h"
-
+#include "collector/sources/process_tree/proc_file.h"
 #include "gtest/gtest.h"
 
 namespace crema {

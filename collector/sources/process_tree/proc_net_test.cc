@@ -1,8 +1,7 @@
-#include "collector/sources/process_tree/proc_net.h"
-
 #include <optional>
 #include <string>
 
+#include "collector/sources/process_tree/proc_file.h"
 #include "gtest/gtest.h"
 
 namespace crema {

@@ -1,9 +1,8 @@
-#include "collector/sources/process_tree/process_exit.h"
-
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "collector/sources/process_tree/watched_process.h"
 #include "gtest/gtest.h"
 
 namespace crema {

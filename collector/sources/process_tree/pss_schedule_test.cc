@@ -1,5 +1,4 @@
-#include "collector/sources/process_tree/pss_schedule.h"
-
+#include "collector/sources/process_tree/tree_sampler.h"
 #include "gtest/gtest.h"
 
 namespace crema {

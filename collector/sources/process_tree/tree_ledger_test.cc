@@ -1,8 +1,7 @@
-#include "collector/sources/process_tree/tree_ledger.h"
-
 #include <optional>
 #include <vector>
 
+#include "collector/sources/process_tree/tree_scanner.h"
 #include "gtest/gtest.h"
 
 namespace crema {

@@ -3,9 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "collector/sources/process_tree/fake_root.h"
-#include "collector/sources/process_tree/tree_log_lines.h"
-#include "collector/sources/process_tree/tree_log_reader.h"
+#include "collector/sources/process_tree/fake_root_fixture.h"
+#include "collector/sources/process_tree/tree_log.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 

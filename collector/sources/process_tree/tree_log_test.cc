@@ -1,3 +1,5 @@
+#include "collector/sources/process_tree/tree_log.h"
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -7,9 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "collector/sources/process_tree/fake_root.h"
-#include "collector/sources/process_tree/tree_log_reader.h"
-#include "collector/sources/process_tree/tree_log_writer.h"
+#include "collector/sources/process_tree/fake_root_fixture.h"
 #include "gtest/gtest.h"
 
 namespace crema {

@@ -2,21 +2,25 @@
 
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <utility>
 
-#include "collector/sources/process_tree/cgroup_limits.h"
-#include "collector/sources/process_tree/proc_memory.h"
-#include "collector/sources/process_tree/wait_status.h"
+#include "collector/sources/process_tree/allocated_cores.h"
+#include "collector/sources/process_tree/watched_process.h"
 
 namespace crema {
 namespace {
 
 constexpr int64_t kSecondNs = 1'000'000'000;
+
+constexpr int64_t kTimePerCost = 1000;       // a share of 0.1 % of a core
+constexpr int64_t kAllowanceNs = 2'000'000;  // so that jobs of a few seconds have a reading too
+constexpr int64_t kSamplesBetweenReadings = 10;
+constexpr int64_t kGrowthDivisor = 10;
+
 constexpr int64_t kMicrosecondNs = 1000;
 constexpr int64_t kKibibyte = 1024;
 
@@ -26,6 +30,34 @@ constexpr char kNothing[] = "/dev/null";
 int64_t Nanoseconds(const timeval& time) { return time.tv_sec * kSecondNs + time.tv_usec * kMicrosecondNs; }
 
 }  // namespace
+
+int64_t TickNs() { return kSecondNs / sysconf(_SC_CLK_TCK); }
+
+int64_t ReadClockNs(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return now.tv_sec * kSecondNs + now.tv_nsec;
+}
+
+AnchoredClock::AnchoredClock()
+    : anchor_ns_(ReadClockNs(CLOCK_REALTIME) - ReadClockNs(CLOCK_MONOTONIC)),
+      boot_ns_(ReadClockNs(CLOCK_REALTIME) - ReadClockNs(CLOCK_BOOTTIME)) {}
+
+int64_t AnchoredClock::UnixNs() const { return anchor_ns_ + ReadClockNs(CLOCK_MONOTONIC); }
+
+bool PssSchedule::Due(int64_t now_ns, int64_t rss_bytes) {
+  ++samples_since_;
+  const bool wanted =
+      samples_since_ >= kSamplesBetweenReadings || rss_bytes > largest_rss_bytes_ + largest_rss_bytes_ / kGrowthDivisor;
+  return wanted && spent_ns_ + last_cost_ns_ <= kAllowanceNs + (now_ns - start_ns_) / kTimePerCost;
+}
+
+void PssSchedule::Spent(int64_t cost_ns, int64_t rss_bytes) {
+  samples_since_ = 0;
+  largest_rss_bytes_ = std::max(largest_rss_bytes_, rss_bytes);
+  last_cost_ns_ = cost_ns;
+  spent_ns_ += cost_ns;
+}
 
 TreeSampler::TreeSampler(const AnchoredClock& clock, TreeLogWriter* log, TreeScanner scanner, TreeLedger ledger,
                          const std::string& process)

@@ -3,21 +3,57 @@
 #define CREMA_COLLECTOR_SOURCES_PROCESS_TREE_TREE_SAMPLER_H_
 
 #include <sys/types.h>
+#include <time.h>
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
-#include "collector/sources/process_tree/anchored_clock.h"
 #include "collector/sources/process_tree/gpu_sampler.h"
 #include "collector/sources/process_tree/proc_file.h"
-#include "collector/sources/process_tree/proc_net.h"
-#include "collector/sources/process_tree/pss_schedule.h"
-#include "collector/sources/process_tree/tree_ledger.h"
-#include "collector/sources/process_tree/tree_log_writer.h"
+#include "collector/sources/process_tree/tree_log.h"
 #include "collector/sources/process_tree/tree_scanner.h"
 
 namespace crema {
+
+/// The clock's time in nanoseconds (clock_gettime(2)).
+int64_t ReadClockNs(clockid_t clock);
+
+/// Nanoseconds of one of the ticks in which /proc counts (sysconf(3), _SC_CLK_TCK).
+int64_t TickNs();
+
+/// Unix time from one anchor, so that a step of the clock is not felt: REALTIME - MONOTONIC is read once.
+class AnchoredClock {
+ public:
+  AnchoredClock();
+  int64_t UnixNs() const;
+  /// Unix time of the machine's boot, from which the kernel counts the starts of processes.
+  int64_t boot_ns() const { return boot_ns_; }
+
+ private:
+  int64_t anchor_ns_;
+  int64_t boot_ns_;
+};
+
+/// Keeps the CPU time of reading PSS below a thousandth of the time that passes, after a first allowance.
+class PssSchedule {
+ public:
+  explicit PssSchedule(int64_t start_ns) : start_ns_(start_ns) {}
+
+  /// Whether this sample should read it: RSS has grown by a tenth since the last reading (a new peak may be there), or
+  /// nine samples passed without one; and there is time for a reading like the last.
+  bool Due(int64_t now_ns, int64_t rss_bytes);
+
+  /// Notes a reading, what it cost, and the RSS of the tree at that time.
+  void Spent(int64_t cost_ns, int64_t rss_bytes);
+
+ private:
+  int64_t start_ns_;
+  int64_t samples_since_ = 0;
+  int64_t largest_rss_bytes_ = 0;
+  int64_t last_cost_ns_ = 0;
+  int64_t spent_ns_ = 0;
+};
 
 class TreeSampler {
  public:

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/sources/process_tree/fake_root.h"
+#include "collector/sources/process_tree/fake_root_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

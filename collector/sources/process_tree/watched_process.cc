@@ -1,10 +1,13 @@
 #include "collector/sources/process_tree/watched_process.h"
 
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "collector/sources/process_tree/proc_file.h"
-#include "collector/sources/process_tree/proc_stat.h"
 
 namespace crema {
 namespace {
@@ -19,6 +22,14 @@ std::vector<std::string> Words(const std::string& text) {
 std::string WithoutNewline(std::string text) {
   if (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
+}
+
+// The number is the same on all architectures; older headers lack the name.
+constexpr long kPidfdOpen = 434;
+
+std::optional<ProcStat> ReadStat(int pid) {
+  ProcBuffer buffer;
+  return ParseProcStat(ReadProcFile(("/proc/" + std::to_string(pid) + "/stat").c_str(), &buffer));
 }
 
 }  // namespace
@@ -41,6 +52,26 @@ std::optional<WatchedProcess> FindProcess(int pid, const std::string& filesystem
       process.environment.emplace(variable.substr(0, equals), variable.substr(equals + 1));
   }
   return process;
+}
+
+ProcessExit::ProcessExit(int pid) : pid_(pid), start_ticks_(-1), descriptor_(-1) {
+  const std::optional<ProcStat> stat = ReadStat(pid);
+  if (!stat.has_value()) return;
+  start_ticks_ = stat->start_ticks;
+  descriptor_ = static_cast<int>(syscall(kPidfdOpen, pid, 0));  // close-on-exec by itself
+}
+
+ProcessExit::~ProcessExit() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+bool ProcessExit::HasEnded() const {
+  if (descriptor_ >= 0) {
+    pollfd ended{descriptor_, POLLIN, 0};
+    return poll(&ended, 1, 0) > 0;
+  }
+  const std::optional<ProcStat> stat = ReadStat(pid_);
+  return !stat.has_value() || stat->start_ticks != start_ticks_ || stat->state == 'Z' || stat->state == 'X';
 }
 
 }  // namespace crema

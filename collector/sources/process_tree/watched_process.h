@@ -2,6 +2,8 @@
 #ifndef CREMA_COLLECTOR_SOURCES_PROCESS_TREE_WATCHED_PROCESS_H_
 #define CREMA_COLLECTOR_SOURCES_PROCESS_TREE_WATCHED_PROCESS_H_
 
+#include <sys/wait.h>
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -21,6 +23,32 @@ struct WatchedProcess {
 /// nullopt: there is no such process, or it has ended, or the number is that of a thread. `filesystem_root` stands
 /// before /proc; empty but in tests.
 std::optional<WatchedProcess> FindProcess(int pid, const std::string& filesystem_root = {});
+
+/// The process that has the pid at construction; never another one that gets its pid later.
+class ProcessExit {
+ public:
+  explicit ProcessExit(int pid);
+  ~ProcessExit();
+  ProcessExit(const ProcessExit&) = delete;
+  ProcessExit& operator=(const ProcessExit&) = delete;
+
+  /// Whether it has ended; true too where there was none. Nobody needs to have waited for it.
+  bool HasEnded() const;
+
+  /// Becomes readable when it ends (pidfd_open(2)); -1 where the kernel has no such thing (before 5.3): ask `HasEnded`.
+  int descriptor() const { return descriptor_; }
+
+ private:
+  int pid_;
+  int64_t start_ticks_;
+  int descriptor_;
+};
+
+/// Of a status of wait(2): the process's own, or 128 + the signal that killed it.
+inline int ShellStatus(int wait_status) {
+  constexpr int kKilled = 128;
+  return WIFSIGNALED(wait_status) ? kKilled + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
 
 }  // namespace crema
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/sources/process_tree/fake_root.h"
+#include "collector/sources/process_tree/fake_root_fixture.h"
 #include "gtest/gtest.h"
 
 namespace crema {

@@ -1,13 +1,12 @@
 // What is read of a roastcoffea measurement; the whole sample is shown and compared in //collector/cli.
+#include "collector/sources/roastcoffea/roastcoffea.h"
+
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
 
-#include "collector/sources/roastcoffea/roastcoffea_directory.h"
-#include "collector/sources/roastcoffea/roastcoffea_records.h"
-#include "collector/sources/roastcoffea/roastcoffea_timelines.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -1,0 +1,174 @@
+// Tables of what records say: memory sections, requests to storage, spans, files and the columns read from them.
+#ifndef CREMA_COLLECTOR_METRICS_CONTENTS_RECORDED_TABLES_H_
+#define CREMA_COLLECTOR_METRICS_CONTENTS_RECORDED_TABLES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/numeric/int128.h"
+#include "collector/measurement/breakdowns.h"
+#include "collector/measurement/recorded.h"
+#include "collector/metrics/statistics/bounded_names.h"
+#include "collector/metrics/statistics/known_sum.h"
+#include "collector/records/facts.h"
+
+namespace crema {
+
+/// Accumulator of the `memory_sections` of chunk lines.
+class MemorySectionTable {
+ public:
+  static constexpr size_t kMaxPaths = 1000;  ///< docs/limits.md, "Kept short"
+
+  void Add(const ChunkFact& chunk) { Add(chunk.memory_sections, 1); }
+  void Add(const SumsFact& sums) { Add(sums.memory_sections, sums.chunks); }
+  void Merge(const MemorySectionTable& other) { paths_.Merge(other.paths_); }
+  /// Rows by path, last the one of all that found no room, if any did. `dropped`: how many readings that were.
+  std::vector<MemorySectionRow> Finalize(int64_t* dropped) const;
+
+ private:
+  struct Path {
+    int64_t count = 0;
+    int64_t chunks = 0;
+    KnownSum delta_bytes;
+    std::optional<int64_t> min_bytes;
+    // (delta, stop, start): the largest is kept, so the order of records does not matter.
+    std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::optional<int64_t>> largest;
+    std::optional<int64_t> peak_bytes;
+
+    void Add(const Path& other) {
+      count = AddCounts(count, other.count);
+      chunks += other.chunks;
+      delta_bytes.Add(other.delta_bytes);
+      if (other.min_bytes.has_value() && (!min_bytes.has_value() || *other.min_bytes < *min_bytes)) {
+        min_bytes = other.min_bytes;
+      }
+      largest = std::max(largest, other.largest);
+      peak_bytes = std::max(peak_bytes, other.peak_bytes);
+    }
+  };
+  void Add(const std::vector<MemorySectionFact>& sections, int64_t chunks);
+
+  GroupedSums<Path> paths_{kMaxPaths};
+};
+
+/// Accumulator of the `requests` of chunk lines.
+class RequestTable {
+ public:
+  static constexpr size_t kMaxRows = 1000;  ///< docs/limits.md, "Kept short"
+
+  void Add(const ChunkFact& chunk) { Add(chunk.requests); }
+  void Add(const SumsFact& sums) { Add(sums.requests); }
+  void Merge(const RequestTable& other);
+  /// Rows by server and operation, last the one of all that found no room, if any did: here, or in its chunk.
+  /// `dropped`: the calls that found no room here.
+  std::vector<RequestSumRow> Finalize(int64_t* dropped) const;
+
+ private:
+  struct Sum {
+    int64_t calls = 0;
+    KnownSum bytes;
+    KnownSum nanoseconds;
+    int64_t max_ns = 0;
+    int64_t errors = 0;
+
+    void Add(const Sum& other) {
+      calls = AddCounts(calls, other.calls);
+      bytes.Add(other.bytes);
+      nanoseconds.Add(other.nanoseconds);
+      max_ns = std::max(max_ns, other.max_ns);
+      errors = AddCounts(errors, other.errors);
+    }
+  };
+  void Add(const std::vector<RequestFact>& requests);
+
+  GroupedSums<Sum> sums_{kMaxRows};  ///< by server and operation
+  Sum other_;                        ///< of chunks that had no room for them
+};
+
+/// Unix nanoseconds.
+struct SpanRow {
+  std::string name;
+  std::string path;
+  int64_t start_ns = 0;
+  int64_t stop_ns = 0;
+
+  bool operator<(const SpanRow& other) const {
+    return std::tie(start_ns, stop_ns, path, name) < std::tie(other.start_ns, other.stop_ns, other.path, other.name);
+  }
+};
+
+/// Accumulator of span lines: keeps the earliest.
+class SpanTable {
+ public:
+  static constexpr size_t kMaxSpans = 10000;
+
+  void Add(const SpanFact& fact);
+  void Merge(const SpanTable& other);
+  /// The spans by start. `truncated`: there were more than `kMaxSpans`.
+  std::vector<SpanRow> Finalize(bool* truncated) const;
+
+ private:
+  void MakeRoom();
+
+  std::vector<SpanRow> spans_;
+  bool truncated_ = false;
+};
+
+/// Spans named `preprocess`, `process`, `reduce` or `postprocess`, each phase in one row, in this order.
+std::vector<PhaseRow> FindPhases(const std::vector<SpanRow>& spans);
+
+/// What is known of files (`SetFileInfo`) and of the columns read from them (`AddColumns`).
+struct FileFindings {
+  std::vector<std::string> columns;  ///< names read, sorted
+  bool columns_known = false;        ///< some attempt said which columns it read
+  bool columns_truncated = false;    ///< there were more names than room
+  /// Of all branches, of all bytes of a file: the mean over the files of which both sides are known. Of more than
+  /// `FileTable::kMaxFiles` files, over as many that chance has chosen.
+  std::optional<double> branches_read_share;
+  std::optional<double> bytes_read_share;
+};
+
+/// Accumulator of file lines and of the columns and bytes of chunk lines.
+class FileTable {
+ public:
+  static constexpr size_t kMaxFiles = 10000;    ///< docs/limits.md, "Kept short"
+  static constexpr size_t kMaxColumns = 10000;  ///< of the run, and of a file
+
+  void Add(const FileFact& fact);
+  void Add(const ChunkFact& chunk);
+  void Add(const SumsFact& sums);
+  void Merge(const FileTable& other);
+  FileFindings Finalize() const;
+
+ private:
+  struct File {
+    std::optional<int64_t> branches;
+    std::optional<int64_t> bytes;
+    std::optional<absl::int128> bytes_read;
+    absl::flat_hash_set<uint64_t> columns;  // hashes of their names
+    bool too_many_columns = false;          // more than `kMaxColumns`: `columns` is empty then, for good
+    uint64_t latest_columns = 0;            // hash of the latest list: chunks of a file read the same columns
+  };
+  File* Find(std::string_view name);
+  void MakeRoom();
+  static void AddTo(File& file, const File& other);
+  static void LimitColumns(File& file);
+
+  BoundedNames names_{kMaxFiles};
+  NamesByPosition recent_;  // the file of the last chunk
+  std::vector<File> files_;
+  BoundedNames columns_{kMaxColumns};
+  uint64_t latest_columns_ = 0;
+  bool columns_known_ = false;
+  bool columns_truncated_ = false;
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_CONTENTS_RECORDED_TABLES_H_
