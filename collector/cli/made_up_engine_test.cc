@@ -11,7 +11,7 @@
 #include "collector/engines/engines.h"
 #include "collector/exports/export_format.h"
 #include "collector/metrics/record_lines.h"
-#include "collector/report/report_writer.h"
+#include "collector/report/report_page.h"
 #include "collector/server/live_document.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_sources.h"

@@ -19,7 +19,6 @@
 #include "collector/sources/roastcoffea/roastcoffea_figures.h"
 #include "collector/sources/roastcoffea/roastcoffea_records.h"
 #include "collector/writers/terminal.h"
-#include "collector/writers/terminal_comparison.h"
 #include "nlohmann/json.hpp"
 #include "tests/fuzz/scratch_directory.h"
 
