@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "collector/charts/charts_page.h"
+#include "collector/charts/chart_table.h"
 #include "collector/insight/verdicts_page.h"
 #include "collector/measurement/metrics_page.h"
 

@@ -1,13 +1,11 @@
 #include "collector/charts/chart.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "collector/charts/chart_table.h"
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
-#include "collector/charts/shown_names.h"
 #include "collector/measurement/catalog.h"
 #include "fmt/format.h"
 

@@ -2,10 +2,6 @@
 #ifndef CREMA_COLLECTOR_CHARTS_CHART_H_
 #define CREMA_COLLECTOR_CHARTS_CHART_H_
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "absl/status/statusor.h"
 #include "collector/measurement/measurement.h"
 #include "nlohmann/json.hpp"

@@ -2,10 +2,6 @@
 #ifndef CREMA_COLLECTOR_CHARTS_CHART_TABLE_H_
 #define CREMA_COLLECTOR_CHARTS_CHART_TABLE_H_
 
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "collector/charts/chart.h"
 #include "collector/charts/drawing.h"
 
@@ -39,6 +35,9 @@ inline constexpr std::pair<std::string_view, std::string_view> kFormerCharts[] =
     {"executing_tasks_timeline", "total_active_tasks_timeline"},
     {"worker_activity_timeline", "cpu_heatmap"},
     {"occupancy_timeline", "total_active_tasks_timeline"}};
+
+/// docs/plots.md, written from the table.
+std::string ChartsPage();
 
 }  // namespace crema
 

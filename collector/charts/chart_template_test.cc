@@ -1,7 +1,6 @@
-#include "collector/charts/chart_template.h"
-
 #include <gtest/gtest.h>
 
+#include "collector/charts/drawing.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

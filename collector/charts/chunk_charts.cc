@@ -1,17 +1,11 @@
 // Chunk by chunk: where and when each attempt ran, those that failed, durations and memory, the slowest.
 #include <algorithm>
-#include <cmath>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "collector/appearance/colours.h"
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/chart_template.h"
+#include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
 #include "collector/charts/lane_cells.h"
-#include "collector/charts/shown_names.h"
 #include "collector/detail/run_detail.h"
 #include "fmt/format.h"
 
@@ -28,7 +22,7 @@ constexpr size_t kMostPoints = 2'000;
 constexpr size_t kMostSlow = 30;
 constexpr size_t kMostFits = 5;  // everybody can distinguish so many colours
 
-double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
+double Seconds(int64_t ns) { return ns / 1e9; }
 
 bool HasAttempts(const ChartInput& input) { return input.detail != nullptr && input.detail->why_no_attempts.empty(); }
 
@@ -66,74 +60,6 @@ Json FailureMarks(const RunDetail& detail, const std::vector<std::string>& label
   return rows;
 }
 
-}  // namespace
-
-Drawing DrawChunkTimeline(const ChartInput& input) {
-  if (!HasAttempts(input)) return NotDrawn(WhyNoDurations(input));
-  const RunDetail& detail = *input.detail;
-  const LaneCells lanes = LaneCellsOf(detail, kMostCells);
-  const std::vector<std::string> labels = RowLabels(detail), slots = SlotNames(detail);
-  Json boxes = Json::array(), waiting = Json::array();
-  for (const LaneCell& cell : lanes.cells) {
-    if (cell.row >= labels.size() || cell.slot >= slots.size()) continue;
-    boxes.push_back({{"row", labels[cell.row]},
-                     {"from", Rounded(cell.start_seconds)},
-                     {"to", Rounded(cell.stop_seconds)},
-                     {"dataset", slots[cell.slot]}});
-    if (cell.waiting_seconds > kNotableWaiting * (cell.stop_seconds - cell.start_seconds)) {
-      waiting.push_back({{"row", labels[cell.row]},
-                         {"from", Rounded(cell.start_seconds)},
-                         {"to", Rounded(std::min(cell.stop_seconds, cell.start_seconds + cell.waiting_seconds))}});
-    }
-  }
-  const double step = std::clamp(560.0 / static_cast<double>(std::max<size_t>(labels.size(), 1)), 2.0, 20.0);
-  const bool has_labels = labels.size() <= kMostLabels;
-  std::string finding = fmt::format("{} attempts on {} {}s", ExactCount(static_cast<double>(detail.attempts_seen)),
-                                    labels.size(), detail.row_kind);
-  finding += lanes.is_exact ? "; pale left part: waiting, from 32 % on" : "; each box: the dataset busy longest";
-  finding += "; red cross: failed";
-  return {FilledTemplate("chunk_timeline", {{"boxes", std::move(boxes)},
-                                            {"waiting", std::move(waiting)},
-                                            {"failures", FailureMarks(detail, labels)},
-                                            {"time", TimeAxis(detail.seconds)},
-                                            {"rows", labels},
-                                            {"gap", has_labels ? 0.15 : 0.0},
-                                            {"has labels", has_labels},
-                                            {"step", step},
-                                            {"rim", step >= 6 ? 0.5 : 0.0},
-                                            {"datasets", slots}}),
-          finding, ""};
-}
-
-Drawing DrawFailuresTimeline(const ChartInput& input) {
-  if (!HasAttempts(input)) return NotDrawn(WhyNoDurations(input));
-  const RunDetail& detail = *input.detail;
-  Json rows = Json::array();
-  size_t failed = 0, lost = 0, repeated = 0;
-  ShownNames names;
-  for (const DetailAttempt& attempt : detail.attempts) {
-    const bool is_lost = attempt.state == AttemptState::kLost;
-    if (!IsFailure(attempt) && (attempt.state != AttemptState::kOk || attempt.attempt < 2)) continue;
-    ++(is_lost ? lost : IsFailure(attempt) ? failed : repeated);
-    if (rows.size() >= kMostFailures) continue;
-    rows.push_back({{"t", Rounded(Seconds(attempt.stop_ns()))},
-                    {"worker", names.Of(detail.workers[attempt.worker].name)},
-                    {"kind", is_lost              ? "lost"
-                             : IsFailure(attempt) ? "failed"
-                                                  : "repeated, ok"},
-                    {"file", ShownName(detail.files[attempt.file])},
-                    {"attempt", attempt.attempt},
-                    {"error", attempt.error == 0 ? "" : ShownName(detail.errors[attempt.error])}});
-  }
-  if (rows.empty()) return NotDrawn("no attempt failed, was lost or repeated");
-  std::string finding = fmt::format("{} failed, {} lost, {} repeated with success", failed, lost, repeated);
-  if (detail.failed_left_out > 0) finding += fmt::format("; {} more not drawn", detail.failed_left_out);
-  return {FilledTemplate("failures_timeline", {{"attempts", std::move(rows)}, {"time", TimeAxis(detail.seconds)}}),
-          finding, ""};
-}
-
-namespace {
-
 const ValueShape* DurationsOf(const RunDetail* detail) {
   return detail == nullptr ? nullptr : detail->FindDistribution("duration_seconds");
 }
@@ -166,49 +92,6 @@ Json StackedBars(const ValueShape& shape, const std::vector<std::string>& slots)
 
 /// On the logarithmic axis, text to the right of the last bin would not fit in a chart of half the page's width.
 constexpr double kRoomForWords = 0.65;
-
-}  // namespace
-
-Drawing DrawRuntimeDistribution(const ChartInput& input) {
-  const ValueShape* shape = DurationsOf(input.detail);
-  if (shape == nullptr || shape->bins() == 0) return NotDrawn(WhyNoDurations(input));
-  const std::vector<std::string> slots = SlotNames(*input.detail);
-  const double first = std::log(shape->Edge(0)), span = std::log(shape->Edge(shape->bins())) - first;
-  std::string finding = Counted(static_cast<double>(shape->count), "chunk", "chunks");
-  Json right = Json::array(), left = Json::array();
-  for (const auto& [key, label] : {std::pair<std::string_view, std::string_view>{"chunk_duration_p50", "median"},
-                                   {"chunk_duration_p95", "p95"},
-                                   {"chunk_duration_p99", "p99"},
-                                   {"chunk_duration_max", "longest"}}) {
-    const auto value = input.measurement->Metric(key);
-    if (!value.has_value() || !(*value > 0)) continue;
-    const std::string words = fmt::format("{} {}", label, HumanDuration(*value));
-    finding += ", " + words;
-    // words that would stand on one another take turns in height
-    const size_t turn = (right.size() + left.size()) % 4;
-    Json& side = std::log(*value) - first > kRoomForWords * span ? left : right;
-    side.push_back({{"v", Rounded(*value)}, {"words", words}, {"top", 2 + 14 * turn}});
-  }
-  const Json sides = Json::array({{{"marks", std::move(right)}, {"align", "left"}, {"dx", 4}},
-                                  {{"marks", std::move(left)}, {"align", "right"}, {"dx", -4}}});
-  int64_t tallest = 0;
-  for (size_t bin = 0; bin < shape->bins(); ++bin) tallest = std::max(tallest, CountIn(*shape, bin));
-  Json outline = Json::array();
-  const ValueShape* baseline = DurationsOf(input.baseline_detail);
-  for (size_t bin = 0; baseline != nullptr && baseline->per_decade == shape->per_decade && bin < baseline->bins();
-       ++bin) {
-    outline.push_back({{"from", Rounded(baseline->Edge(bin))}, {"count", CountIn(*baseline, bin)}});
-  }
-  return {FilledTemplate("runtime_distribution", {{"bars", StackedBars(*shape, slots)},
-                                                  {"datasets", slots},
-                                                  // room for the words above the bars
-                                                  {"top", 1.3 * static_cast<double>(tallest)},
-                                                  {"baseline", std::move(outline)},
-                                                  {"sides", sides}}),
-          finding, ""};
-}
-
-namespace {
 
 /// Each attempt as a point, as far as they are to be seen one by one; else those that stand out.
 Json AttemptPoints(const RunDetail& detail, bool all) {
@@ -285,6 +168,109 @@ void AddFits(const RunDetail& detail, Json* values) {
 
 }  // namespace
 
+Drawing DrawChunkTimeline(const ChartInput& input) {
+  if (!HasAttempts(input)) return NotDrawn(WhyNoDurations(input));
+  const RunDetail& detail = *input.detail;
+  const LaneCells lanes = LaneCellsOf(detail, kMostCells);
+  const std::vector<std::string> labels = RowLabels(detail), slots = SlotNames(detail);
+  Json boxes = Json::array(), waiting = Json::array();
+  for (const LaneCell& cell : lanes.cells) {
+    if (cell.row >= labels.size() || cell.slot >= slots.size()) continue;
+    boxes.push_back({{"row", labels[cell.row]},
+                     {"from", Rounded(cell.start_seconds)},
+                     {"to", Rounded(cell.stop_seconds)},
+                     {"dataset", slots[cell.slot]}});
+    if (cell.waiting_seconds > kNotableWaiting * (cell.stop_seconds - cell.start_seconds)) {
+      waiting.push_back({{"row", labels[cell.row]},
+                         {"from", Rounded(cell.start_seconds)},
+                         {"to", Rounded(std::min(cell.stop_seconds, cell.start_seconds + cell.waiting_seconds))}});
+    }
+  }
+  const double step = std::clamp(560.0 / static_cast<double>(std::max<size_t>(labels.size(), 1)), 2.0, 20.0);
+  const bool has_labels = labels.size() <= kMostLabels;
+  std::string finding =
+      fmt::format("{} attempts on {} {}s", ExactCount(detail.attempts_seen), labels.size(), detail.row_kind);
+  finding += lanes.is_exact ? "; pale left part: waiting, from 32 % on" : "; each box: the dataset busy longest";
+  finding += "; red cross: failed";
+  return {FilledTemplate("chunk_timeline", {{"boxes", std::move(boxes)},
+                                            {"waiting", std::move(waiting)},
+                                            {"failures", FailureMarks(detail, labels)},
+                                            {"time", TimeAxis(detail.seconds)},
+                                            {"rows", labels},
+                                            {"gap", has_labels ? 0.15 : 0.0},
+                                            {"has labels", has_labels},
+                                            {"step", step},
+                                            {"rim", step >= 6 ? 0.5 : 0.0},
+                                            {"datasets", slots}}),
+          finding, ""};
+}
+
+Drawing DrawFailuresTimeline(const ChartInput& input) {
+  if (!HasAttempts(input)) return NotDrawn(WhyNoDurations(input));
+  const RunDetail& detail = *input.detail;
+  Json rows = Json::array();
+  size_t failed = 0, lost = 0, repeated = 0;
+  ShownNames names;
+  for (const DetailAttempt& attempt : detail.attempts) {
+    const bool is_lost = attempt.state == AttemptState::kLost;
+    if (!IsFailure(attempt) && (attempt.state != AttemptState::kOk || attempt.attempt < 2)) continue;
+    ++(is_lost ? lost : IsFailure(attempt) ? failed : repeated);
+    if (rows.size() >= kMostFailures) continue;
+    rows.push_back({{"t", Rounded(Seconds(attempt.stop_ns()))},
+                    {"worker", names.Of(detail.workers[attempt.worker].name)},
+                    {"kind", is_lost              ? "lost"
+                             : IsFailure(attempt) ? "failed"
+                                                  : "repeated, ok"},
+                    {"file", ShownName(detail.files[attempt.file])},
+                    {"attempt", attempt.attempt},
+                    {"error", attempt.error == 0 ? "" : ShownName(detail.errors[attempt.error])}});
+  }
+  if (rows.empty()) return NotDrawn("no attempt failed, was lost or repeated");
+  std::string finding = fmt::format("{} failed, {} lost, {} repeated with success", failed, lost, repeated);
+  if (detail.failed_left_out > 0) finding += fmt::format("; {} more not drawn", detail.failed_left_out);
+  return {FilledTemplate("failures_timeline", {{"attempts", std::move(rows)}, {"time", TimeAxis(detail.seconds)}}),
+          finding, ""};
+}
+
+Drawing DrawRuntimeDistribution(const ChartInput& input) {
+  const ValueShape* shape = DurationsOf(input.detail);
+  if (shape == nullptr || shape->bins() == 0) return NotDrawn(WhyNoDurations(input));
+  const std::vector<std::string> slots = SlotNames(*input.detail);
+  const double first = std::log(shape->Edge(0)), span = std::log(shape->Edge(shape->bins())) - first;
+  std::string finding = Counted(shape->count, "chunk", "chunks");
+  Json right = Json::array(), left = Json::array();
+  for (const auto& [key, label] : {std::pair<std::string_view, std::string_view>{"chunk_duration_p50", "median"},
+                                   {"chunk_duration_p95", "p95"},
+                                   {"chunk_duration_p99", "p99"},
+                                   {"chunk_duration_max", "longest"}}) {
+    const auto value = input.measurement->Metric(key);
+    if (!value.has_value() || !(*value > 0)) continue;
+    const std::string words = fmt::format("{} {}", label, HumanDuration(*value));
+    finding += ", " + words;
+    // words that would stand on one another take turns in height
+    const size_t turn = (right.size() + left.size()) % 4;
+    Json& side = std::log(*value) - first > kRoomForWords * span ? left : right;
+    side.push_back({{"v", Rounded(*value)}, {"words", words}, {"top", 2 + 14 * turn}});
+  }
+  const Json sides = Json::array({{{"marks", std::move(right)}, {"align", "left"}, {"dx", 4}},
+                                  {{"marks", std::move(left)}, {"align", "right"}, {"dx", -4}}});
+  int64_t tallest = 0;
+  for (size_t bin = 0; bin < shape->bins(); ++bin) tallest = std::max(tallest, CountIn(*shape, bin));
+  Json outline = Json::array();
+  const ValueShape* baseline = DurationsOf(input.baseline_detail);
+  for (size_t bin = 0; baseline != nullptr && baseline->per_decade == shape->per_decade && bin < baseline->bins();
+       ++bin) {
+    outline.push_back({{"from", Rounded(baseline->Edge(bin))}, {"count", CountIn(*baseline, bin)}});
+  }
+  return {FilledTemplate("runtime_distribution", {{"bars", StackedBars(*shape, slots)},
+                                                  {"datasets", slots},
+                                                  // room for the words above the bars
+                                                  {"top", 1.3 * static_cast<double>(tallest)},
+                                                  {"baseline", std::move(outline)},
+                                                  {"sides", sides}}),
+          finding, ""};
+}
+
 Drawing DrawRuntimeVsEvents(const ChartInput& input) {
   if (!HasAttempts(input)) return NotDrawn(WhyNoDurations(input));
   const RunDetail& detail = *input.detail;
@@ -303,7 +289,7 @@ Drawing DrawRuntimeVsEvents(const ChartInput& input) {
   values.update({{"height", 300}, {"y title", "duration [s]"}, {"resolve", {{"scale", {{"color", "independent"}}}}}});
   return {
       FilledTemplate("chunks_over_events", values),
-      fmt::format("{}{}{}", Counted(static_cast<double>(grid->count), "chunk", "chunks"),
+      fmt::format("{}{}{}", Counted(grid->count, "chunk", "chunks"),
                   values.contains("fits") ? "; lines: fits, by dataset" : "", all ? "" : "; colour: how many chunks"),
       ""};
 }
@@ -342,7 +328,7 @@ Drawing DrawSlowestChunks(const ChartInput& input) {
     const double waiting =
         std::min(duration - cpu, Seconds(attempt.cpu_wait_ns.value_or(0) + attempt.blocked_ns.value_or(0)));
     const std::string entries = attempt.entry_start.has_value()
-                                    ? fmt::format(" from {}", HumanCount(static_cast<double>(*attempt.entry_start)))
+                                    ? fmt::format(" from {}", HumanCount(*attempt.entry_start))
                                     : fmt::format(" chunk {}", attempt.number);
     // two attempts may be at the same entries: their place tells them apart
     const std::string label =

@@ -1,14 +1,9 @@
 // What the user's code recorded: metrics of its own, and the cut flow; and one metric of two runs.
 #include <algorithm>
-#include <cmath>
-#include <optional>
-#include <string>
-#include <utility>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/chart_template.h"
+#include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
-#include "collector/charts/shown_names.h"
 #include "collector/insight/figure_change.h"
 #include "collector/measurement/catalog.h"
 #include "fmt/format.h"
@@ -47,6 +42,26 @@ Json HistogramPanel(const CustomMetricRow& metric, const std::string& title) {
   return FilledTemplate("custom_histogram", values);
 }
 
+/// Of the first cut's events, that every cut has to keep for bars to be seen: a bar of less is a line.
+constexpr double kLeastSeenShare = 0.01;
+
+void AddRun(const Measurement& measurement, std::string_view role, std::string_view metric, std::string_view unit,
+            Json* rows) {
+  const double value = measurement.Metric(metric).value_or(0);
+  const Text& name = measurement.run.name;
+  Json row = {{"run", fmt::format("{} ({})", ShownName(name.empty() ? "run" : name.str()), role)},
+              {"role", role},
+              {"v", value},
+              {"words", HumanQuantity(metric, value, unit)},
+              {"end", value}};
+  if (const auto half = HalfIntervalOfMean(measurement, metric)) {
+    row["low"] = value - *half;
+    row["high"] = row["end"] = value + *half;
+    row["words"] = fmt::format("{} ± {}", HumanQuantity(metric, value, unit), HumanQuantity(metric, *half, unit));
+  }
+  rows->push_back(std::move(row));
+}
+
 }  // namespace
 
 Drawing DrawCustomMetric(const ChartInput& input, std::string_view metric) {
@@ -80,13 +95,6 @@ Drawing DrawCustomMetric(const ChartInput& input, std::string_view metric) {
   if (row->sum.has_value()) finding += ", sum " + HumanCount(*row->sum);
   return {std::move(body), finding + how, ""};
 }
-
-namespace {
-
-/// Of the first cut's events, that every cut has to keep for bars to be seen: a bar of less is a line.
-constexpr double kLeastSeenShare = 0.01;
-
-}  // namespace
 
 Drawing DrawCutFlow(const ChartInput& input) {
   Json values = Json::array();
@@ -126,27 +134,6 @@ Drawing DrawCutFlow(const ChartInput& input) {
                       first > 0 ? fmt::format(" ({})", HumanPercent(last / first)) : ""),
           ""};
 }
-
-namespace {
-
-void AddRun(const Measurement& measurement, std::string_view role, std::string_view metric, std::string_view unit,
-            Json* rows) {
-  const double value = measurement.Metric(metric).value_or(0);
-  const Text& name = measurement.run.name;
-  Json row = {{"run", fmt::format("{} ({})", ShownName(name.empty() ? "run" : name.str()), role)},
-              {"role", role},
-              {"v", value},
-              {"words", HumanQuantity(metric, value, unit)},
-              {"end", value}};
-  if (const auto half = HalfIntervalOfMean(measurement, metric)) {
-    row["low"] = value - *half;
-    row["high"] = row["end"] = value + *half;
-    row["words"] = fmt::format("{} ± {}", HumanQuantity(metric, value, unit), HumanQuantity(metric, *half, unit));
-  }
-  rows->push_back(std::move(row));
-}
-
-}  // namespace
 
 Drawing DrawComparedMetric(const ChartInput& input, std::string_view metric) {
   if (input.baseline == nullptr) return NotDrawn("there is no second run; give one with --baseline");

@@ -1,9 +1,9 @@
 #include "collector/charts/drawing.h"
 
+#include <algorithm>
 #include <cstdlib>
-#include <string_view>
-#include <utility>
 
+#include "collector/appearance/colours.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/detail/run_detail.h"
 #include "fmt/format.h"
@@ -46,6 +46,118 @@ Json Lines(std::string_view text, size_t columns) {
   }
   lines.push_back(text);
   return lines;
+}
+
+constexpr size_t kMostSigns = 60;
+constexpr std::string_view kReplacement = "\uFFFD";
+
+/// Bytes of the code point that begins at `at`; 0 where none does.
+size_t SignLength(std::string_view text, size_t at) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  const uint8_t first = byte(at);
+  const size_t length = first < 0x80                    ? 1
+                        : first >= 0xC2 && first < 0xE0 ? 2
+                        : first >= 0xE0 && first < 0xF0 ? 3
+                        : first >= 0xF0 && first < 0xF5 ? 4
+                                                        : 0;
+  if (length == 0 || at + length > text.size()) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(at + i) & 0xC0) != 0x80) return 0;
+  }
+  if (length == 3 && ((first == 0xE0 && byte(at + 1) < 0xA0) || (first == 0xED && byte(at + 1) >= 0xA0))) return 0;
+  if (length == 4 && ((first == 0xF0 && byte(at + 1) < 0x90) || (first == 0xF4 && byte(at + 1) >= 0x90))) return 0;
+  return length;
+}
+
+/// What would move other text about: controls, marks and overrides of direction, line separators.
+bool IsUnprintable(std::string_view sign) {
+  if (sign.size() == 1) return static_cast<uint8_t>(sign[0]) < 0x20 || sign[0] == 0x7F;
+  if (sign == "\u061C" || sign == "\uFEFF") return true;
+  if (sign.size() == 2) return sign[0] == '\xC2' && static_cast<uint8_t>(sign[1]) < 0xA0;
+  if (sign.size() != 3 || sign[0] != '\xE2') return false;
+  const auto second = static_cast<uint8_t>(sign[1]), third = static_cast<uint8_t>(sign[2]);
+  return (second == 0x80 && ((third >= 0x8B && third <= 0x8F) || (third >= 0xA8 && third <= 0xAE))) ||
+         (second == 0x81 && third >= 0xA0 && third <= 0xAF);
+}
+
+struct EmbeddedFile {
+  std::string_view name;
+  std::string_view text;
+};
+
+constexpr EmbeddedFile kFiles[] = {
+#include "collector/charts/templates.inc"
+};
+
+const Json& FileNamed(std::string_view name) {
+  static const auto* const kParsed = [] {
+    auto* files = new std::map<std::string_view, Json>;
+    for (const EmbeddedFile& file : kFiles) files->emplace(file.name, Json::parse(file.text));
+    return files;
+  }();
+  return kParsed->at(name);
+}
+
+/// Where names are looked up: here, then in what is around.
+struct Scope {
+  const Json* entries;
+  bool are_pieces;  ///< parts of templates; else values, which are put in as they are
+  const Scope* outer;
+};
+
+std::optional<Json> Filled(const Json& part, const Scope& scope);
+
+std::optional<Json> Named(const std::string& name, const Scope& scope) {
+  for (const Scope* in = &scope; in != nullptr; in = in->outer) {
+    const auto found = in->entries->find(name);
+    if (found == in->entries->end()) continue;
+    return in->are_pieces ? Filled(*found, scope) : std::optional<Json>(*found);
+  }
+  return std::nullopt;
+}
+
+std::optional<Json> FilledObject(const Json& part, const Scope& scope) {
+  Json filled = Json::object();
+  for (const auto& [key, value] : part.items()) {
+    if (key == "$each") continue;
+    if (key == "$if") {
+      if (!Named(value, scope).has_value()) return std::nullopt;
+    } else if (key == "$like") {
+      std::optional<Json> piece = Named(value, scope);
+      if (!piece.has_value()) return std::nullopt;
+      filled.update(*piece);
+    } else if (key == "data" && value.contains("name")) {
+      std::optional<Json> rows = Named(value["name"], scope);
+      if (!rows.has_value() || rows->empty()) return std::nullopt;
+      filled[key] = {{"values", *std::move(rows)}};
+    } else if (std::optional<Json> inside = Filled(value, scope)) {
+      const Json more = {{key, *std::move(inside)}};
+      filled.update(more, /*merge_objects=*/true);
+    }
+  }
+  return filled;
+}
+
+/// nullopt: nothing belongs there.
+std::optional<Json> Filled(const Json& part, const Scope& scope) {
+  if (part.is_object()) return FilledObject(part, scope);
+  if (part.is_string()) {
+    const auto& text = part.get_ref<const std::string&>();
+    return text.rfind('$', 0) == 0 ? Named(text.substr(1), scope) : std::optional<Json>(part);
+  }
+  if (!part.is_array()) return part;
+  Json filled = Json::array();
+  const auto add = [&](const Json& item, const Scope& inner) {
+    if (std::optional<Json> inside = Filled(item, inner)) filled.push_back(*std::move(inside));
+  };
+  for (const Json& item : part) {
+    if (!item.is_object() || !item.contains("$each")) {
+      add(item, scope);
+    } else if (const std::optional<Json> list = Named(item["$each"], scope)) {
+      for (const Json& values : *list) add(item, {&values, false, &scope});
+    }
+  }
+  return filled;
 }
 
 }  // namespace
@@ -95,5 +207,76 @@ Json ColourScale(const std::vector<std::string>& names, const std::vector<std::s
 Json RealOf(const Number& number) { return number.has_value() ? Json(*number) : Json(); }
 
 double Rounded(double value) { return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr); }
+
+std::string ShownName(std::string_view name) {
+  std::vector<std::string_view> signs;
+  for (size_t at = 0; at < name.size();) {
+    const size_t length = SignLength(name, at);
+    const std::string_view sign = length == 0 ? kReplacement : name.substr(at, length);
+    signs.push_back(IsUnprintable(sign) ? " " : sign);
+    at += length == 0 ? 1 : length;
+  }
+  if (signs.empty()) return "(no name)";
+  std::string shown;
+  const bool is_cut = signs.size() > kMostSigns;
+  if (is_cut) shown = "…";
+  for (size_t i = is_cut ? signs.size() - kMostSigns + 1 : 0; i < signs.size(); ++i) shown += signs[i];
+  return shown;
+}
+
+std::string_view ShortestUniqueEnd(std::string_view path, const std::vector<std::string_view>& paths) {
+  const auto has_end = [](std::string_view text, std::string_view end) {
+    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+  };
+  size_t slash = path.size() < 2 ? std::string_view::npos : path.rfind('/', path.size() - 2);
+  for (; slash != std::string_view::npos && slash > 0; slash = path.rfind('/', slash - 1)) {
+    const std::string_view end = path.substr(slash + 1), with_slash = path.substr(slash);
+    if (std::none_of(paths.begin(), paths.end(), [&](std::string_view other) {
+          return other != path && (other == end || has_end(other, with_slash));
+        })) {
+      return end;
+    }
+  }
+  return path;
+}
+
+const std::string& ShownNames::Of(std::string_view name) {
+  const auto found = shown_.find(name);
+  if (found != shown_.end()) return found->second;
+  const std::string shown = ShownName(name);
+  std::string told_apart = shown;
+  for (int number = 2; !taken_.insert(told_apart).second; ++number) told_apart = fmt::format("{} ({})", shown, number);
+  return shown_.emplace(name, std::move(told_apart)).first->second;
+}
+
+Json FilledTemplate(std::string_view name, const Json& values) {
+  Json view = FileNamed(name);
+  Json pieces = Json::object();
+  if (view.contains("pieces")) {
+    pieces = view["pieces"];
+    view.erase("pieces");
+  }
+  const Scope shared = {&FileNamed("shared"), true, nullptr};
+  const Scope own = {&pieces, true, &shared};
+  return Filled(view, {&values, false, &own}).value_or(Json());
+}
+
+using Json = nlohmann::ordered_json;
+
+Json ChartConfig(ChartTheme theme) {
+  Json values;
+  const auto add = [&](const Colour& colour) -> std::string_view {
+    const std::string_view value = theme == ChartTheme::kLight ? colour.light : colour.dark;
+    values["params"].push_back({{"name", std::string(colour.name) + "Colour"}, {"value", value}});
+    return value;
+  };
+  for (const Colour& colour : Colours()) {
+    // a mark takes its colour by `"style": "limit"`
+    values["styles"][std::string(colour.name)]["color"] = values[std::string(colour.name)] = add(colour);
+  }
+  for (const Colour& colour : DatasetColours()) values["datasets"].push_back(add(colour));
+  values["map"] = {values["palest"], values["cpu"], values["strongest"]};
+  return FilledTemplate("theme", values);
+}
 
 }  // namespace crema

@@ -2,14 +2,10 @@
 #ifndef CREMA_COLLECTOR_CHARTS_DRAWING_H_
 #define CREMA_COLLECTOR_CHARTS_DRAWING_H_
 
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
+#include <set>
 
 #include "collector/charts/chart.h"
 #include "collector/measurement/value.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 
@@ -48,6 +44,35 @@ nlohmann::ordered_json RealOf(const Number& number);
 
 /// Six significant digits: what a picture can show, in a third of the bytes.
 double Rounded(double value);
+
+/// The template of that name with its places filled. A template is Vega-Lite, and besides
+///
+///   "data": {"name": "x"}   the rows `x` of `values`
+///   "$x"                    the value `x`, or the piece `x`: of the template's own `pieces`, or of shared.json
+///   {"$like": "x", ...}     the same, with further members or others instead of its own
+///   {"$each": "x", ...}     once for each item of the list `x`, whose members are values inside it
+///   {"$if": "x", ...}       only where there is a value `x`
+///
+/// What has no value, and a view without rows, is left out. Values are data: nothing in them is looked up.
+nlohmann::ordered_json FilledTemplate(std::string_view name, const nlohmann::ordered_json& values);
+
+/// At most 60 code points of valid UTF-8, the end kept, where paths differ; control and direction signs become spaces.
+/// An empty name is `(no name)`.
+std::string ShownName(std::string_view name);
+
+/// The shortest end of `path`, in whole parts of it, that none of `paths` but itself has: `part_1.root`, or
+/// `ttbar/part_1.root` where other folders have a file of that name.
+std::string_view ShortestUniqueEnd(std::string_view path, const std::vector<std::string_view>& paths);
+
+/// The shown name, told apart: two names that look alike when cut get a number.
+class ShownNames {
+ public:
+  const std::string& Of(std::string_view name);
+
+ private:
+  std::map<std::string, std::string, std::less<>> shown_;
+  std::set<std::string> taken_;
+};
 
 }  // namespace crema
 

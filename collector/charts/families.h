@@ -2,8 +2,6 @@
 #ifndef CREMA_COLLECTOR_CHARTS_FAMILIES_H_
 #define CREMA_COLLECTOR_CHARTS_FAMILIES_H_
 
-#include <string_view>
-
 #include "collector/charts/chart.h"
 #include "collector/charts/drawing.h"
 
@@ -18,10 +16,12 @@ Drawing DrawMemorySmallMultiples(const ChartInput& input);
 Drawing DrawWorkerBalance(const ChartInput& input);
 Drawing DrawReadRateHeatmap(const ChartInput& input);
 
-// budget_charts.cc: where the core-seconds went, the key figures, and what chunks wait for together
+// budget_charts.cc: where the core-seconds went, sections, the key figures, and what chunks wait for together
 Drawing DrawActivityBreakdown(const ChartInput& input);
 Drawing DrawEfficiencySummary(const ChartInput& input);
 Drawing DrawContention(const ChartInput& input);
+Drawing DrawSectionIcicle(const ChartInput& input);
+Drawing DrawSectionSelfTime(const ChartInput& input);
 
 // rate_charts.cc: chunks, tasks, events and data as time went on
 Drawing DrawConcurrency(const ChartInput& input);
@@ -43,10 +43,6 @@ Drawing DrawDatasetRates(const ChartInput& input);
 Drawing DrawFileReadRates(const ChartInput& input);
 Drawing DrawBytesAccessed(const ChartInput& input);
 Drawing DrawDataAccess(const ChartInput& input);
-
-// section_charts.cc
-Drawing DrawSectionIcicle(const ChartInput& input);
-Drawing DrawSectionSelfTime(const ChartInput& input);
 
 // fine_charts.cc: activities inside tasks and transfers
 Drawing DrawFineByFunction(const ChartInput& input);

@@ -1,15 +1,9 @@
 // What tasks and transfers spent their time on: Dask's fine metrics, and activities that the SDK recorded.
 #include <algorithm>
-#include <map>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/chart_template.h"
+#include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
-#include "collector/charts/shown_names.h"
 #include "fmt/format.h"
 
 namespace crema {

@@ -1,7 +1,6 @@
-#include "collector/charts/history_chart.h"
-
 #include <gtest/gtest.h>
 
+#include "collector/charts/study_charts.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

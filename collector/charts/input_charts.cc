@@ -1,15 +1,9 @@
 // Datasets and files beside one another, and what was read of them.
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/chart_template.h"
+#include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
-#include "collector/charts/shown_names.h"
 #include "collector/detail/run_detail.h"
 #include "fmt/format.h"
 

@@ -1,8 +1,6 @@
 #include "collector/charts/lane_cells.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 namespace crema {
 namespace {

@@ -2,10 +2,6 @@
 #ifndef CREMA_COLLECTOR_CHARTS_LANE_CELLS_H_
 #define CREMA_COLLECTOR_CHARTS_LANE_CELLS_H_
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "collector/detail/run_detail.h"
 
 namespace crema {

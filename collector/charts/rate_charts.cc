@@ -1,17 +1,11 @@
 // As time went on: chunks and tasks that were open, events, data and chunks done. Rates are from the attempts, spread
 // evenly over their time.
 #include <algorithm>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/chart_template.h"
+#include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
 #include "collector/charts/time_lines.h"
-#include "collector/charts/worker_series.h"
 #include "collector/detail/run_detail.h"
 #include "collector/insight/budget_rows.h"
 #include "fmt/format.h"
@@ -43,45 +37,6 @@ TimePanel PanelWithBaseline(const ChartInput& input, std::string_view title, std
   panel.AddLine(steps, "baseline", "baseline");
   return panel;
 }
-
-}  // namespace
-
-Drawing DrawConcurrency(const ChartInput& input) {
-  const Measurement& measurement = *input.measurement;
-  const Timeline open = SumOfSteps(measurement, "worker_open_chunks");
-  const double wall_seconds = WallSeconds(measurement);
-  if (open.empty() || !(wall_seconds > 0))
-    return NotDrawn("no chunk records: it is not known when which chunk was open");
-  TimePanel panel = PanelWithBaseline(input, "chunks open at once", "worker_open_chunks");
-  panel.AddFilledLine(open, "cpu", "chunks open");
-  std::string finding = fmt::format("{} chunks open on average", HumanCount(MeanOf(open, wall_seconds)));
-  if (const Timeline cores = SumOfSteps(measurement, "worker_cores"); !cores.empty()) {
-    panel.AddLine(cores, "mean", "cores");
-    finding += fmt::format(", of {} cores", HumanCount(MeanOf(cores, wall_seconds)));
-  }
-  return {panel.Take(), finding, ""};
-}
-
-Drawing DrawTotalActiveTasks(const ChartInput& input) {
-  const Measurement& measurement = *input.measurement;
-  const Timeline active = SumOfSteps(measurement, "worker_active_tasks");
-  const double wall_seconds = WallSeconds(measurement);
-  if (active.empty() || !(wall_seconds > 0)) {
-    return NotDrawn(
-        "no scheduler reported how many tasks each worker had; measure the run through its engine to see it");
-  }
-  TimePanel panel = PanelWithBaseline(input, "tasks on workers", "worker_active_tasks");
-  panel.AddFilledLine(active, "wait", "queued or executing");
-  if (const Timeline executing = SumOfSteps(measurement, "worker_executing"); !executing.empty()) {
-    panel.AddFilledLine(executing, "cpu", "executing");
-  }
-  return {panel.Take(),
-          fmt::format("{} at most on workers, {} on average", Counted(LargestOf(active), "task", "tasks"),
-                      HumanCount(MeanOf(active, wall_seconds))),
-          ""};
-}
-
-namespace {
 
 constexpr double kLeastNamed = 0.01;  // of the core-seconds
 constexpr size_t kMostBins = 160;     // of 4 pixels: finer ones show the chunks' grain, not the rate
@@ -166,6 +121,41 @@ std::string UsedWithoutChunk(const Measurement& measurement) {
 }
 
 }  // namespace
+
+Drawing DrawConcurrency(const ChartInput& input) {
+  const Measurement& measurement = *input.measurement;
+  const Timeline open = SumOfSteps(measurement, "worker_open_chunks");
+  const double wall_seconds = WallSeconds(measurement);
+  if (open.empty() || !(wall_seconds > 0))
+    return NotDrawn("no chunk records: it is not known when which chunk was open");
+  TimePanel panel = PanelWithBaseline(input, "chunks open at once", "worker_open_chunks");
+  panel.AddFilledLine(open, "cpu", "chunks open");
+  std::string finding = fmt::format("{} chunks open on average", HumanCount(MeanOf(open, wall_seconds)));
+  if (const Timeline cores = SumOfSteps(measurement, "worker_cores"); !cores.empty()) {
+    panel.AddLine(cores, "mean", "cores");
+    finding += fmt::format(", of {} cores", HumanCount(MeanOf(cores, wall_seconds)));
+  }
+  return {panel.Take(), finding, ""};
+}
+
+Drawing DrawTotalActiveTasks(const ChartInput& input) {
+  const Measurement& measurement = *input.measurement;
+  const Timeline active = SumOfSteps(measurement, "worker_active_tasks");
+  const double wall_seconds = WallSeconds(measurement);
+  if (active.empty() || !(wall_seconds > 0)) {
+    return NotDrawn(
+        "no scheduler reported how many tasks each worker had; measure the run through its engine to see it");
+  }
+  TimePanel panel = PanelWithBaseline(input, "tasks on workers", "worker_active_tasks");
+  panel.AddFilledLine(active, "wait", "queued or executing");
+  if (const Timeline executing = SumOfSteps(measurement, "worker_executing"); !executing.empty()) {
+    panel.AddFilledLine(executing, "cpu", "executing");
+  }
+  return {panel.Take(),
+          fmt::format("{} at most on workers, {} on average", Counted(LargestOf(active), "task", "tasks"),
+                      HumanCount(MeanOf(active, wall_seconds))),
+          ""};
+}
 
 Drawing DrawThroughput(const ChartInput& input) {
   if (!HasBins(input.detail)) return NotDrawn(WhyNoChunks(input, "no chunk was recorded"));

@@ -1,8 +1,8 @@
-#include "collector/charts/shown_names.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "collector/charts/drawing.h"
 
 namespace crema {
 namespace {

@@ -1,16 +1,57 @@
-// A panel of steps over the run's time: what timelines are put together from.
+// Quantities of workers over time, and a panel of steps over the run's time: what timelines are put together from.
 #ifndef CREMA_COLLECTOR_CHARTS_TIME_LINES_H_
 #define CREMA_COLLECTOR_CHARTS_TIME_LINES_H_
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "collector/charts/worker_series.h"
+#include "collector/appearance/worker_names.h"
+#include "collector/measurement/measurement.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
+
+/// Part of a timeline: the integral of the value and the seconds over which there was one.
+struct SeriesBin {
+  double integral = 0;
+  double covered_seconds = 0;
+
+  std::optional<double> mean() const {
+    return covered_seconds > 0 ? std::optional<double>(integral / covered_seconds) : std::nullopt;
+  }
+};
+
+struct WorkerSeries {
+  std::string worker;
+  std::vector<SeriesBin> bins;
+  double peak = 0;  ///< the largest value, exact
+};
+
+/// One quantity of all workers that have it.
+struct SeriesOfWorkers {
+  double bin_seconds = 0;
+  std::vector<WorkerSeries> workers;  ///< in the measurement's order
+
+  bool empty() const { return workers.empty(); }
+  size_t bins() const { return workers.empty() ? 0 : workers.front().bins.size(); }
+  double CentreOf(size_t bin) const { return (static_cast<double>(bin) + 0.5) * bin_seconds; }
+  /// Mean of the sum over the workers; nullopt where none had a value.
+  std::optional<double> SumAt(size_t bin) const;
+  const WorkerSeries* Find(std::string_view worker) const;
+};
+
+/// `timelines[key]` in `bins` equal parts of the wall time; a value holds until the next one, or until its worker
+/// stopped. Empty where the series or the wall time was not measured.
+SeriesOfWorkers ReadWorkerSeries(const Measurement& measurement, std::string_view key, size_t bins);
+
+/// Sum over workers of `timelines[key]` as a step function, exact: each value holds until the next one. Empty where
+/// there is none.
+Timeline SumOfSteps(const Measurement& measurement, std::string_view key);
+
+double LargestOf(const Timeline& steps);
+
+/// The same where there are more than `most` steps: means over equal parts of the run, which keep the integral.
+Timeline Reduced(Timeline steps, double wall_seconds, size_t most);
+
+/// The workers of the measurement's table and of its timelines: an engine may tell the one or the other.
+WorkerNames NamesOfWorkers(const Measurement& measurement);
 
 /// Steps of a timeline that are drawn; of more, means over equal parts of the run.
 inline constexpr size_t kMostSteps = 1'000;

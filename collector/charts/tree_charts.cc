@@ -1,18 +1,11 @@
 // What the processes of a command used, as time went on.
 #include <algorithm>
-#include <cmath>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "collector/appearance/colours.h"
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/chart_template.h"
+#include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
-#include "collector/charts/shown_names.h"
 #include "collector/charts/time_lines.h"
-#include "collector/charts/worker_series.h"
 #include "fmt/format.h"
 
 namespace crema {

@@ -1,18 +1,10 @@
 // Workers beside one another: maps of worker and time, small multiples, and how evenly they were busy.
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/chart_template.h"
+#include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
-#include "collector/charts/shown_names.h"
-#include "collector/charts/worker_series.h"
-#include "collector/charts/workers_of_document.h"
+#include "collector/charts/time_lines.h"
 #include "collector/detail/run_detail.h"
 #include "fmt/format.h"
 
@@ -92,6 +84,30 @@ std::vector<std::optional<double>> PercentOf(const WorkerSeries& above, const Wo
     if (value.has_value() && whole.has_value() && *whole > 0) percent[bin] = 100 * *value / *whole;
   }
   return percent;
+}
+
+struct BalanceRow {
+  std::string worker;
+  double cpu = 0, not_computing = 0, no_chunk = 0;  ///< core seconds
+  double busy_share = 0;                            ///< of its cores' time
+};
+
+std::vector<BalanceRow> ReadBalance(const Measurement& measurement) {
+  std::vector<BalanceRow> rows;
+  for (const WorkerRow& worker : measurement.workers) {
+    const Number &start = worker.start, &stop = worker.stop, &cores = worker.cores;
+    if (!start.has_value() || !stop.has_value() || !cores.has_value()) continue;
+    const double available = (*stop - *start) * *cores;
+    if (!(available > 0)) continue;
+    const double busy = worker.duration_sum.value_or(0);
+    const double cpu = worker.cpu_sum.value_or(0);
+    const double occupied = std::max(busy, cpu);
+    rows.push_back(
+        {worker.name, cpu, occupied - cpu, std::max(0.0, available - occupied), std::min(1.0, occupied / available)});
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const BalanceRow& a, const BalanceRow& b) { return a.busy_share > b.busy_share; });
+  return rows;
 }
 
 }  // namespace
@@ -187,34 +203,6 @@ Drawing DrawMemorySmallMultiples(const ChartInput& input) {
   if (!limits.empty()) values["has limits"] = true;
   return {FilledTemplate("memory_small_multiples", values), finding, ""};
 }
-
-namespace {
-
-struct BalanceRow {
-  std::string worker;
-  double cpu = 0, not_computing = 0, no_chunk = 0;  ///< core seconds
-  double busy_share = 0;                            ///< of its cores' time
-};
-
-std::vector<BalanceRow> ReadBalance(const Measurement& measurement) {
-  std::vector<BalanceRow> rows;
-  for (const WorkerRow& worker : measurement.workers) {
-    const Number &start = worker.start, &stop = worker.stop, &cores = worker.cores;
-    if (!start.has_value() || !stop.has_value() || !cores.has_value()) continue;
-    const double available = (*stop - *start) * *cores;
-    if (!(available > 0)) continue;
-    const double busy = worker.duration_sum.value_or(0);
-    const double cpu = worker.cpu_sum.value_or(0);
-    const double occupied = std::max(busy, cpu);
-    rows.push_back(
-        {worker.name, cpu, occupied - cpu, std::max(0.0, available - occupied), std::min(1.0, occupied / available)});
-  }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const BalanceRow& a, const BalanceRow& b) { return a.busy_share > b.busy_share; });
-  return rows;
-}
-
-}  // namespace
 
 Drawing DrawWorkerBalance(const ChartInput& input) {
   std::vector<BalanceRow> rows = ReadBalance(*input.measurement);

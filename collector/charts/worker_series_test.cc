@@ -1,8 +1,7 @@
-#include "collector/charts/worker_series.h"
-
 #include <gtest/gtest.h>
 
 #include "collector/charts/charts_fixture.h"
+#include "collector/charts/time_lines.h"
 
 namespace crema {
 namespace {

@@ -1,20 +1,10 @@
-// `crema collect`: makes a measurement of record logs.
-#include <cmath>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
+// `crema collect` and `crema merge`: make a measurement of record logs, or one of several measurements.
 
-#include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/time/time.h"
 #include "collector/cli/measured_source.h"
-#include "collector/cli/output_options.h"
-#include "collector/cli/saved_measurement.h"
 #include "collector/cli/subcommand.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/measurement_directory.h"
@@ -24,15 +14,10 @@
 namespace crema {
 namespace {
 
-struct CollectOptions {
-  MeasureOptions measure;
-  SaveOptions save;
-  std::string directory;
+struct CollectOptions : SavedOptions {
   std::string start;
   std::string stop;
   bool no_records = false;
-  bool json = false;
-  OutputOptions output;
 };
 
 constexpr double kLatestSecond = 4102444800;  // the year 2100: milliseconds and nanoseconds are beyond it
@@ -62,13 +47,23 @@ int Collect(CollectOptions options) {
   failure.resize(internal::TakeSecretsOut(failure.data(), failure.size()));
   options.save.records = !options.no_records;
   options.measure.takes_streams = true;
-  const absl::StatusOr<MeasuredRun> measured = MeasureAndJudge(options.measure, options.output.quiet);
-  if (!measured.ok()) return ReportFailure(measured.status());
+  const MeasuredRun measured = OrFail(MeasureAndJudge(options.measure, options.output.quiet));
   for (const std::string& source : options.measure.sources) {
     if (!IsStream(source) || options.no_records || options.output.quiet) continue;
     PrintError(source + ": crema does not keep the records of a stream (--no-records hides this message)");
   }
-  return SaveAndShow(*measured, options.directory, options.save, options.output, options.json);
+  return SaveAndShow(measured, options);
+}
+
+// Quantiles, tails and the budget cannot be merged from documents: the records are read again.
+int Merge(SavedOptions options) {
+  for (const std::string& source : options.measure.sources) {
+    if (!IsMeasurement(source)) continue;
+    // another major schema is refused before its records are taken for granted
+    OrFail(LoadMeasurement(source));
+  }
+  options.measure.run = "all";
+  return SaveAndShow(OrFail(MeasureAndJudge(options.measure, options.output.quiet)), options);
 }
 
 }  // namespace
@@ -109,12 +104,23 @@ void AddCollectCommand(CLI::App* program, int* status) {
       ->option_text("DIR");
   AddCoffeaOptions(collect, &options->measure);
   collect->add_flag("--no-records", options->no_records, "Do not keep the records in the measurement");
-  collect->add_flag("--replace", options->save.replace,
-                    "Delete an older measurement (default: it is kept as DIR.<its start>)");
-  collect->add_flag("--force", options->save.force, "Write into a directory that holds other files");
-  collect->add_flag("--json", options->json, "Print the measurement as JSON instead of the summary");
-  AddOutputOptions(collect, &options->output);
+  AddSavedOptions(collect, options.get());
   collect->callback([options, status] { *status = Collect(*options); });
+}
+
+void AddMergeCommand(CLI::App* program, int* status) {
+  CLI::App* merge = program->add_subcommand("merge", "Make one measurement from several, from their records");
+  merge->footer("Example:\n  crema merge job1 job2 job3 -o all-jobs");
+  auto options = std::make_shared<SavedOptions>();
+  merge
+      ->add_option("SOURCE", options->measure.sources,
+                   "Measurements that have their records, or directories of record logs")
+      ->required()
+      ->expected(1, 1 << 20);
+  merge->add_option("-o,--output", options->directory, "Directory of the measurement")->required();
+  merge->add_option("--name", options->measure.name, "Name of the merged run");
+  AddSavedOptions(merge, options.get());
+  merge->callback([options, status] { *status = Merge(*options); });
 }
 
 }  // namespace crema

@@ -1,20 +1,10 @@
 // `crema compare`: measurements side by side, and gates on how they differ.
 #include <unistd.h>
 
-#include <algorithm>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "absl/status/statusor.h"
-#include "collector/charts/section_tree_chart.h"
+#include "collector/charts/study_charts.h"
 #include "collector/cli/measured_source.h"
-#include "collector/cli/output_options.h"
 #include "collector/cli/plot_output.h"
 #include "collector/cli/subcommand.h"
 #include "collector/exports/text_sink.h"
@@ -23,7 +13,7 @@
 #include "collector/insight/paired_change.h"
 #include "collector/insight/run_pieces.h"
 #include "collector/records/loose_json.h"
-#include "collector/writers/terminal_comparison.h"
+#include "collector/writers/terminal.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -115,43 +105,23 @@ PairedChange CompareSidesPieces(const std::vector<MeasuredSource>& before, const
   return CompareSides(sides[0], sides[1]);
 }
 
-absl::StatusOr<std::vector<MeasuredSource>> OpenAll(const std::vector<std::string>& paths,
-                                                    const CompareOptions& options) {
-  std::vector<MeasuredSource> sources;
-  for (const std::string& path : paths) {
-    absl::StatusOr<MeasuredSource> source = MeasuredSource::Open(path, options.run, options.output.quiet);
-    if (!source.ok()) return source.status();
-    sources.push_back(*std::move(source));
-  }
+/// Runs of a side are taken in the order in which they ran, whatever the order in which they are named.
+std::vector<MeasuredSource> OpenSide(const std::vector<std::string>& paths, const CompareOptions& options) {
+  std::vector<MeasuredSource> sources = OpenAll(paths, options.run, options.output.quiet);
+  const auto start_of = [](const MeasuredSource& source) { return source.measurement().run.start_ns.value_or(0); };
+  std::stable_sort(sources.begin(), sources.end(),
+                   [&](const MeasuredSource& a, const MeasuredSource& b) { return start_of(a) < start_of(b); });
   return sources;
 }
 
-std::vector<const Measurement*> MeasurementsOf(const std::vector<MeasuredSource>& sources) {
-  std::vector<const Measurement*> measurements;
-  for (const MeasuredSource& source : sources) measurements.push_back(&source.measurement());
-  return measurements;
-}
-
-/// Runs of a side are taken in the order in which they ran, whatever the order in which they are named.
-void SortByStart(std::vector<MeasuredSource>* sources) {
-  const auto start_of = [](const MeasuredSource& source) { return source.measurement().run.start_ns.value_or(0); };
-  std::stable_sort(sources->begin(), sources->end(),
-                   [&](const MeasuredSource& a, const MeasuredSource& b) { return start_of(a) < start_of(b); });
-}
-
-absl::StatusOr<Comparison> CompareSources(const CompareOptions& options) {
+Comparison CompareSources(const CompareOptions& options) {
   if (!options.sources.empty()) {
-    const absl::StatusOr<std::vector<MeasuredSource>> sources = OpenAll(options.sources, options);
-    if (!sources.ok()) return sources.status();
-    return Compare(MeasurementsOf(*sources), CompareAllPieces(*sources), options.sources);
+    const std::vector<MeasuredSource> sources = OpenAll(options.sources, options.run, options.output.quiet);
+    return Compare(MeasurementsOf(sources), CompareAllPieces(sources), options.sources);
   }
-  absl::StatusOr<std::vector<MeasuredSource>> before = OpenAll(options.before, options);
-  if (!before.ok()) return before.status();
-  absl::StatusOr<std::vector<MeasuredSource>> after = OpenAll(options.after, options);
-  if (!after.ok()) return after.status();
-  SortByStart(&*before);
-  SortByStart(&*after);
-  return CompareSides(MeasurementsOf(*before), MeasurementsOf(*after), {CompareSidesPieces(*before, *after)});
+  const std::vector<MeasuredSource> before = OpenSide(options.before, options);
+  const std::vector<MeasuredSource> after = OpenSide(options.after, options);
+  return CompareSides(MeasurementsOf(before), MeasurementsOf(after), {CompareSidesPieces(before, after)});
 }
 
 /// Two sources or more, or both sides. Throws a usage error.
@@ -168,15 +138,12 @@ void CheckSources(const CompareOptions& options) {
 
 int RunCompare(const CompareOptions& options) {
   CheckSources(options);
-  if (!options.chart.path.empty() && !options.chart.IsOneFile()) {
-    throw CLI::ValidationError("--chart", "the file must end in .png, .svg, .pdf or .json");
-  }
+  CheckChart(options.chart);
   const std::vector<ComparisonGate> gates = ParseGates(options.gates);  // wrong usage, before anything is read
-  const absl::StatusOr<Comparison> comparison = CompareSources(options);
-  if (!comparison.ok()) return ReportFailure(comparison.status());
+  const Comparison comparison = CompareSources(options);
   std::vector<JudgedGate> judged;
   for (const ComparisonGate& gate : gates) {
-    const absl::StatusOr<GateResult> result = Judge(gate, *comparison);
+    const absl::StatusOr<GateResult> result = Judge(gate, comparison);
     if (!result.ok()) {
       PrintError(std::string(result.status().message()));
       return kWrongUsage;
@@ -186,28 +153,25 @@ int RunCompare(const CompareOptions& options) {
   const auto add = [&judged](const std::vector<JudgedGate>& more) {
     judged.insert(judged.end(), more.begin(), more.end());
   };
-  if (options.sure_percent.has_value()) add(JudgeSure(*options.sure_percent, *comparison));
-  if (options.fail_on_unclear) add(JudgeUnclear(*comparison));
+  if (options.sure_percent.has_value()) add(JudgeSure(*options.sure_percent, comparison));
+  if (options.fail_on_unclear) add(JudgeUnclear(comparison));
   if (!options.junit.empty()) {
-    const absl::Status written = WriteTextFile(options.junit, GatesAsJunit(judged));
-    if (!written.ok()) return ReportFailure(written);
+    OrFail(WriteTextFile(options.junit, GatesAsJunit(judged)));
   }
   if (!options.chart.path.empty()) {
-    const absl::Status written = WriteCharts({MakeSectionTreeChart(ComparisonAsJson(*comparison))}, options.chart);
-    if (!written.ok()) return ReportFailure(written);
+    OrFail(WriteCharts({MakeSectionTreeChart(ComparisonAsJson(comparison))}, options.chart));
   }
   TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
   if (options.width > 0) style.width = options.width;
   int printed = kDone;
   if (options.json) {
-    printed = PrintBesideGate(AsJson(*comparison, judged));
+    printed = PrintBesideGate(AsJson(comparison, judged));
   } else if (options.markdown) {
-    printed = PrintBesideGate(ComparisonAsMarkdown(*comparison, judged));
+    printed = PrintBesideGate(ComparisonAsMarkdown(comparison, judged));
   } else if (!options.output.quiet) {
     const std::string& last = options.sources.empty() ? options.after.back() : options.sources.back();
-    printed =
-        PrintBesideGate(RenderComparison(*comparison, style) +
-                 NextStep(options.output, "crema predict " + last, "what the next change would bring", style.width));
+    printed = PrintBesideGate(RenderComparison(comparison, style) + NextStep(options.output, "crema predict " + last,
+                                                                      "what the next change would bring", style.width));
   }
   bool fell = false;
   for (const JudgedGate& gate : judged) {
@@ -254,12 +218,8 @@ void AddCompareCommand(CLI::App* program, int* status) {
   CLI::Option* json = command->add_flag("--json", options->json, "Print the comparison as JSON");
   command->add_flag("--markdown", options->markdown, "Print the comparison as Markdown, for a merge request")
       ->excludes(json);
-  options->chart.path.clear();
-  command
-      ->add_option("--chart", options->chart.path,
-                   "Draw the tree of sections with their differences: FILE.png, .svg, .pdf or .json")
-      ->option_text("FILE");
-  command->add_flag("--force", options->chart.force, "Let the chart replace a file that crema did not write");
+  AddChartOptions(command, "Draw the tree of sections with their differences: FILE.png, .svg, .pdf or .json",
+                  &options->chart);
   command->add_option("--junit", options->junit, "Write the gates as JUnit's XML")->option_text("FILE");
   AddOutputOptions(command, &options->output);
   command->callback([options, status] { *status = RunCompare(*options); });

@@ -1,18 +1,10 @@
 // `crema config`: how code is built with the SDK that was installed together with the program, and files for shells.
 #include <cerrno>
-#include <cstddef>
-#include <filesystem>
 #include <fstream>
-#include <memory>
-#include <string>
 #include <system_error>
-#include <vector>
 
-#include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -20,7 +12,6 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "collector/cli/installed_sdk.h"
-#include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
 #include "collector/records/loose_json.h"
 #include "crema/version.h"
@@ -199,16 +190,15 @@ std::string QuotedInBash(const std::string& text) { return Quoted(text, "'\\''")
 
 std::string QuotedInFish(const std::string& text) { return Quoted(absl::StrReplaceAll(text, {{"\\", "\\\\"}}), "\\'"); }
 
-std::vector<std::string> NamesOf(const std::vector<OptionEntry>& options) {
-  std::vector<std::string> names;
-  for (const OptionEntry& option : options) names.insert(names.end(), option.names.begin(), option.names.end());
-  return names;
+std::string NamesOf(const std::vector<OptionEntry>& options) {
+  return absl::StrJoin(options, " ", [](std::string* text, const OptionEntry& option) {
+    absl::StrAppend(text, absl::StrJoin(option.names, " "));
+  });
 }
 
-std::vector<std::string> NamesOf(const std::vector<CommandEntry>& commands) {
-  std::vector<std::string> names;
-  for (const CommandEntry& command : commands) names.push_back(command.name);
-  return names;
+std::string NamesOf(const std::vector<CommandEntry>& commands) {
+  return absl::StrJoin(commands, " ",
+                       [](std::string* text, const CommandEntry& command) { text->append(command.name); });
 }
 
 std::vector<CommandEntry> WithoutProgram(const std::vector<CommandEntry>& commands) {
@@ -223,7 +213,7 @@ std::string BashOptions(const CommandEntry& command) {
     absl::StrAppend(&text, "        ", absl::StrJoin(option.names, " | "),
                     ") choices=", QuotedInBash(absl::StrJoin(option.choices, " ")), " ;;\n");
   }
-  const std::string names = QuotedInBash(absl::StrJoin(NamesOf(command.options), " "));
+  const std::string names = QuotedInBash(NamesOf(command.options));
   return absl::StrCat(text, "        *) [[ $word != -* ]] || choices=", names, " ;;\n");
 }
 
@@ -235,10 +225,9 @@ std::string BashCompletion(const std::vector<CommandEntry>& commands) {
       "_crema() {\n"
       "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} choices='' at\n"
       "  COMPREPLY=()\n";
-  absl::StrAppend(
-      &text, "  if ((COMP_CWORD == 1)); then\n    COMPREPLY=($(compgen -W ",
-      QuotedInBash(absl::StrJoin(NamesOf(subcommands), " ") + " " + absl::StrJoin(NamesOf(program.options), " ")),
-      " -- \"$word\"))\n    return\n  fi\n");
+  absl::StrAppend(&text, "  if ((COMP_CWORD == 1)); then\n    COMPREPLY=($(compgen -W ",
+                  QuotedInBash(NamesOf(subcommands) + " " + NamesOf(program.options)),
+                  " -- \"$word\"))\n    return\n  fi\n");
   absl::StrAppend(&text,
                   "  for ((at = 2; at < COMP_CWORD; ++at)); do\n"
                   "    [[ ${COMP_WORDS[at]} == -- ]] || continue\n"
@@ -291,8 +280,7 @@ std::string ZshCompletion(const std::vector<CommandEntry>& commands) {
   for (const CommandEntry& command : WithoutProgram(commands)) {
     absl::StrAppend(&text, "      ", QuotedInBash(absl::StrCat(command.name, ":", command.text)), "\n");
   }
-  absl::StrAppend(&text, "    )\n    _describe command commands\n    compadd -- ",
-                  absl::StrJoin(NamesOf(commands.front().options), " "),
+  absl::StrAppend(&text, "    )\n    _describe command commands\n    compadd -- ", NamesOf(commands.front().options),
                   "\n    return\n  fi\n"
                   "  local name=$words[2]\n"
                   "  shift words\n"
@@ -336,14 +324,11 @@ std::string FishCompletion(const std::vector<CommandEntry>& commands) {
 }
 
 /// Of each shell that there is a script for.
-const std::vector<ShellCompletion>& ShellCompletions() {
-  static const auto* const kCompletions = new std::vector<ShellCompletion>{
-      {"bash", "bash-completion/completions/crema", BashCompletion},
-      {"zsh", "zsh/site-functions/_crema", ZshCompletion},
-      {"fish", "fish/vendor_completions.d/crema.fish", FishCompletion},
-  };
-  return *kCompletions;
-}
+constexpr ShellCompletion kShellCompletions[] = {
+    {"bash", "bash-completion/completions/crema", BashCompletion},
+    {"zsh", "zsh/site-functions/_crema", ZshCompletion},
+    {"fish", "fish/vendor_completions.d/crema.fish", FishCompletion},
+};
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
@@ -359,62 +344,40 @@ struct ConfigOptions {
 struct Setting {
   const char* option;
   const char* text;
-  absl::StatusOr<std::string> (*of)(const InstalledSdk& sdk, const std::string& module);
+  fs::path InstalledSdk::*path;  ///< nullptr: it is a field of a pkg-config module
+  const char* field = "";
 };
 
 // In the order in which they are printed.
 constexpr Setting kSettings[] = {
-    {"prefix", "Print the directory in which crema is installed, for CMAKE_PREFIX_PATH",
-     [](const InstalledSdk& sdk, const std::string& /*module*/) -> absl::StatusOr<std::string> {
-       return sdk.prefix.string();
-     }},
-    {"cmake-dir", "Print the directory of the CMake package, for crema_DIR",
-     [](const InstalledSdk& sdk, const std::string& /*module*/) -> absl::StatusOr<std::string> {
-       return sdk.cmake_dir.string();
-     }},
+    {"prefix", "Print the directory in which crema is installed, for CMAKE_PREFIX_PATH", &InstalledSdk::prefix},
+    {"cmake-dir", "Print the directory of the CMake package, for crema_DIR", &InstalledSdk::cmake_dir},
     {"pkg-config-dir", "Print the directory of crema.pc and crema_c.pc, for PKG_CONFIG_PATH",
-     [](const InstalledSdk& sdk, const std::string& /*module*/) -> absl::StatusOr<std::string> {
-       return sdk.pkg_config_dir.string();
-     }},
-    {"include-dir", "Print the directory of the headers",
-     [](const InstalledSdk& sdk, const std::string& /*module*/) -> absl::StatusOr<std::string> {
-       return sdk.include_dir.string();
-     }},
-    {"cflags", "Print the flags for the compiler",
-     [](const InstalledSdk& sdk, const std::string& module) {
-       return PkgConfigField(sdk.pkg_config_dir / module, "Cflags");
-     }},
-    {"libs", "Print the flags for the linker",
-     [](const InstalledSdk& sdk, const std::string& module) {
-       return PkgConfigField(sdk.pkg_config_dir / module, "Libs");
-     }},
+     &InstalledSdk::pkg_config_dir},
+    {"include-dir", "Print the directory of the headers", &InstalledSdk::include_dir},
+    {"cflags", "Print the flags for the compiler", nullptr, "Cflags"},
+    {"libs", "Print the flags for the linker", nullptr, "Libs"},
 };
 
-absl::Status WriteWhole(const fs::path& path, const std::string& text) {
+void WriteWhole(const fs::path& path, const std::string& text) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
-  if (error) return absl::UnavailableError(absl::StrCat(path.parent_path().string(), ": ", error.message()));
+  if (error) OrFail(absl::UnavailableError(absl::StrCat(path.parent_path().string(), ": ", error.message())));
   errno = 0;
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << text << std::flush;
-  if (!file) return absl::ErrnoToStatus(errno, path.string());
-  return absl::OkStatus();
+  if (!file) OrFail(absl::ErrnoToStatus(errno, path.string()));
 }
 
-absl::Status WriteShare(const fs::path& share, const std::vector<CommandEntry>& commands) {
-  for (const ManualPage& page : ManualPages(commands, CREMA_VERSION_STRING)) {
-    absl::Status written = WriteWhole(share / page.path, page.text);
-    if (!written.ok()) return written;
+void WriteShare(const fs::path& share, const std::vector<CommandEntry>& commands) {
+  for (const ManualPage& page : ManualPages(commands, CREMA_VERSION_STRING)) WriteWhole(share / page.path, page.text);
+  for (const ShellCompletion& completion : kShellCompletions) {
+    WriteWhole(share / completion.path, completion.write(commands));
   }
-  for (const ShellCompletion& completion : ShellCompletions()) {
-    absl::Status written = WriteWhole(share / completion.path, completion.write(commands));
-    if (!written.ok()) return written;
-  }
-  return absl::OkStatus();
 }
 
 int PrintCompletion(const std::string& shell, const std::vector<CommandEntry>& commands) {
-  for (const ShellCompletion& completion : ShellCompletions()) {
+  for (const ShellCompletion& completion : kShellCompletions) {
     if (shell == completion.shell) return PrintOut(completion.write(commands));
   }
   return kDone;
@@ -422,17 +385,18 @@ int PrintCompletion(const std::string& shell, const std::vector<CommandEntry>& c
 
 // Those that were asked for, a line each; all of them with their names where none was.
 int PrintSettings(const CLI::App& config, const ConfigOptions& options) {
-  const absl::StatusOr<InstalledSdk> sdk = FindInstalledSdk(RunningProgram());
-  if (!sdk.ok()) return ReportFailure(sdk.status());
+  const InstalledSdk sdk = OrFail(FindInstalledSdk(RunningProgram()));
+  const char* module = options.of_c ? "crema_c.pc" : "crema.pc";
   std::string asked;
   std::string all;
   Json document = {{"schema", "crema.config/1"}, {"version", CREMA_VERSION_STRING}};
   for (const Setting& setting : kSettings) {
-    const absl::StatusOr<std::string> value = setting.of(*sdk, options.of_c ? "crema_c.pc" : "crema.pc");
-    if (!value.ok()) return ReportFailure(value.status());
-    if (config.count(absl::StrCat("--", setting.option)) > 0) absl::StrAppend(&asked, *value, "\n");
-    absl::StrAppend(&all, setting.option, ": ", *value, "\n");
-    document[absl::StrCat(setting.option)] = *value;
+    const std::string value = setting.path != nullptr
+                                  ? (sdk.*setting.path).string()
+                                  : OrFail(PkgConfigField(sdk.pkg_config_dir / module, setting.field));
+    if (config.count(absl::StrCat("--", setting.option)) > 0) absl::StrAppend(&asked, value, "\n");
+    absl::StrAppend(&all, setting.option, ": ", value, "\n");
+    document[absl::StrCat(setting.option)] = value;
   }
   if (options.json) return PrintOut(JsonText(document, 1) + "\n");
   return PrintOut(asked.empty() ? all : asked);
@@ -441,13 +405,13 @@ int PrintSettings(const CLI::App& config, const ConfigOptions& options) {
 int Configure(const CLI::App& program, const CLI::App& config, const ConfigOptions& options) {
   if (!options.shell.empty()) return PrintCompletion(options.shell, CommandTable(program));
   if (options.share.empty()) return PrintSettings(config, options);
-  const absl::Status written = WriteShare(options.share, CommandTable(program));
-  return written.ok() ? kDone : ReportFailure(written);
+  WriteShare(options.share, CommandTable(program));
+  return kDone;
 }
 
 std::vector<std::string> Shells() {
   std::vector<std::string> shells;
-  for (const ShellCompletion& completion : ShellCompletions()) shells.push_back(completion.shell);
+  for (const ShellCompletion& completion : kShellCompletions) shells.push_back(completion.shell);
   return shells;
 }
 

@@ -1,13 +1,8 @@
 // The program `crema`: the command line and its subcommands, one file each.
-#include <algorithm>
 #include <cstdio>
-#include <exception>
 #include <iterator>
 #include <new>
-#include <string>
-#include <vector>
 
-#include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "absl/strings/str_split.h"
@@ -137,6 +132,9 @@ int Main(std::vector<std::string> arguments) {
     const std::string name = chosen.empty() ? "crema" : "crema " + chosen.front()->get_name();
     PrintError(WhatIsWrong(error, program, first) + "; see `" + name + " --help`");
     return kWrongUsage;
+  } catch (const Failure& failure) {
+    PrintError(failure.message);
+    return kFailed;
   } catch (const std::bad_alloc&) {
     PrintError("not enough memory: a chunk takes about 100 bytes; give fewer record logs at once, or `ulimit -v` more");
     return kFailed;

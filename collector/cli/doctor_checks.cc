@@ -39,6 +39,15 @@ bool HasWord(const std::string& text, const std::string& word) {
   return absl::StrContains(absl::StrCat(" ", text, " "), absl::StrCat(" ", word, " "));
 }
 
+/// Of what is there, or is not.
+DoctorCheck Has(const std::string& id, const std::string& label, const std::string& text) {
+  return {id, label, CheckState::kGood, true, text, ""};
+}
+DoctorCheck Lacks(const std::string& id, const std::string& label, CheckState state, const std::string& text,
+                  const std::string& remedy) {
+  return {id, label, state, false, text, remedy};
+}
+
 DoctorCheck CheckClock(const std::string& root) {
   const std::string cpu = ReadWholeFile(root + "/proc/cpuinfo");
   const size_t flags_at = cpu.find("flags");
@@ -60,15 +69,11 @@ DoctorCheck CheckClock(const std::string& root) {
 
 DoctorCheck CheckSchedstat(const std::string& root) {
   const std::string line = ReadLine(root + "/proc/self/schedstat");
-  const bool there = !line.empty() && line != "0 0 0";
-  DoctorCheck check{"schedstat", "CPU wait", CheckState::kGood, there, "the kernel reports the run delay (schedstat)",
-                    ""};
-  if (!there) {
-    check.state = CheckState::kMissing;
-    check.text = "the kernel does not report the run delay: crema cannot separate waiting for a CPU from other waiting";
-    check.remedy = "a kernel with CONFIG_SCHED_INFO, as distributions have it";
-  }
-  return check;
+  if (!line.empty() && line != "0 0 0")
+    return Has("schedstat", "CPU wait", "the kernel reports the run delay (schedstat)");
+  return Lacks("schedstat", "CPU wait", CheckState::kMissing,
+               "the kernel does not report the run delay: crema cannot separate waiting for a CPU from other waiting",
+               "a kernel with CONFIG_SCHED_INFO, as distributions have it");
 }
 
 bool PerfEventOpens() {
@@ -108,10 +113,10 @@ DoctorCheck CheckCgroup(const std::string& root) {
   check.value = {{"version", limits.version}, {"quota_cores", nullptr}, {"memory_limit_bytes", nullptr}};
   if (limits.quota_cores.has_value()) check.value["quota_cores"] = *limits.quota_cores;
   if (limits.memory_limit_bytes.has_value()) check.value["memory_limit_bytes"] = *limits.memory_limit_bytes;
-  check.text = absl::StrCat(
-      limits.version, "; CPU quota ",
-      limits.quota_cores.has_value() ? HumanCount(*limits.quota_cores) + " cores" : "none", "; memory limit ",
-      limits.memory_limit_bytes.has_value() ? HumanMemory(static_cast<double>(*limits.memory_limit_bytes)) : "none");
+  check.text = absl::StrCat(limits.version, "; CPU quota ",
+                            limits.quota_cores.has_value() ? HumanCount(*limits.quota_cores) + " cores" : "none",
+                            "; memory limit ",
+                            limits.memory_limit_bytes.has_value() ? HumanMemory(*limits.memory_limit_bytes) : "none");
   if (limits.version == "none") {
     check.state = CheckState::kLimited;
     check.remedy = "no control groups are mounted: limits of a batch job cannot be seen";
@@ -167,34 +172,26 @@ DoctorCheck CheckEngine() {
 }
 
 DoctorCheck CheckPressure(const std::string& root) {
-  const bool there = !ReadLine(root + "/proc/pressure/cpu").empty();
-  DoctorCheck check{"pressure", "Pressure (PSI)", CheckState::kGood, there, "stall times of CPU, memory and I/O", ""};
-  if (!there) {
-    check.state = CheckState::kLimited;
-    check.text = "the kernel does not report stall times";
-    check.remedy = "boot with `psi=1` (AlmaLinux 9 has it off)";
+  if (!ReadLine(root + "/proc/pressure/cpu").empty()) {
+    return Has("pressure", "Pressure (PSI)", "stall times of CPU, memory and I/O");
   }
-  return check;
+  return Lacks("pressure", "Pressure (PSI)", CheckState::kLimited, "the kernel does not report stall times",
+               "boot with `psi=1` (AlmaLinux 9 has it off)");
 }
 
 DoctorCheck CheckReadable(const std::string& path, const std::string& id, const std::string& label,
                           const std::string& text, const std::string& without, const std::string& remedy) {
-  const bool there = !ReadWholeFile(path).empty();
-  if (there) return {id, label, CheckState::kGood, true, text, ""};
-  return {id, label, CheckState::kMissing, false, without, remedy};
+  if (!ReadWholeFile(path).empty()) return Has(id, label, text);
+  return Lacks(id, label, CheckState::kMissing, without, remedy);
 }
 
 DoctorCheck CheckChildren(const std::string& root) {
   // The list is empty for a process without children: that it exists is what counts.
   const std::string path = absl::StrCat(root, "/proc/self/task/", getpid(), "/children");
-  const bool there = access(path.c_str(), R_OK) == 0;
-  DoctorCheck check{"children", "Process tree", CheckState::kGood, there, "the kernel lists a process's children", ""};
-  if (!there) {
-    check.state = CheckState::kLimited;
-    check.text = "the kernel lists no children: `crema run` reads all processes instead, at a higher cost";
-    check.remedy = "a kernel with CONFIG_PROC_CHILDREN";
-  }
-  return check;
+  if (access(path.c_str(), R_OK) == 0) return Has("children", "Process tree", "the kernel lists a process's children");
+  return Lacks("children", "Process tree", CheckState::kLimited,
+               "the kernel lists no children: `crema run` reads all processes instead, at a higher cost",
+               "a kernel with CONFIG_PROC_CHILDREN");
 }
 
 /// A machine without a GPU lacks nothing.

@@ -3,29 +3,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "collector/cli/doctor_checks.h"
 #include "collector/cli/measured_source.h"
-#include "collector/cli/output_options.h"
 #include "collector/cli/run_session.h"
 #include "collector/cli/subcommand.h"
 #include "collector/records/loose_json.h"
 #include "crema/crema.h"
 #include "crema/version.h"
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {

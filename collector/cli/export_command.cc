@@ -1,19 +1,9 @@
 // `crema export`: a measurement in the formats of other tools.
-#include <algorithm>
 #include <cstdio>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "collector/cli/measured_source.h"
-#include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
 #include "collector/exports/export_format.h"
 #include "collector/exports/missing_ranges.h"
@@ -67,29 +57,15 @@ int RunExport(const ExportOptions& options) {
   if (!options.baseline.empty() && !format->compares) {
     throw CLI::ValidationError("--baseline", fmt::format("{} does not compare runs; {} do", format->name, Comparing()));
   }
-  const absl::StatusOr<MeasuredSource> opened = MeasuredSource::Open(options.source, options.run, options.output.quiet);
-  if (!opened.ok()) return ReportFailure(opened.status());
-  ExportSource source = ExportSourceOf(*opened);
+  const MeasuredSource opened = OrFail(MeasuredSource::Open(options.source, options.run, options.output.quiet));
+  ExportSource source = ExportSourceOf(opened);
   source.without_result = options.without_result;
-  if (!options.expected.empty()) {
-    absl::StatusOr<std::vector<ExpectedFile>> expected = ReadExpectedFileset(options.expected);
-    if (!expected.ok()) return ReportFailure(expected.status());
-    source.expected = *std::move(expected);
-  }
+  if (!options.expected.empty()) source.expected = OrFail(ReadExpectedFileset(options.expected));
   const bool is_of_missing = options.without_result || options.format == "coffea-fileset";
   if (is_of_missing && !options.output.quiet) NoteWhatIsNotKnown(options.expected, source.expected);
-  absl::StatusOr<MeasuredSource> opened_baseline;
-  std::optional<ExportSource> baseline;
-  if (!options.baseline.empty()) {
-    opened_baseline = MeasuredSource::Open(options.baseline, "", options.output.quiet);
-    if (!opened_baseline.ok()) return ReportFailure(opened_baseline.status());
-    baseline.emplace(ExportSourceOf(*opened_baseline));
-    source.baseline = &*baseline;
-  }
+  const Baseline baseline(options.baseline, options.output.quiet, &source);
   const ProgressNote note("writing " + options.path, options.output.quiet);
-  if (absl::Status status = Export(*format, source, options.path, options.force); !status.ok()) {
-    return ReportFailure(status);
-  }
+  OrFail(Export(*format, source, options.path, options.force));
   if (!format->opens.empty() && options.path != "-") {
     std::fputs(NextStep(options.output, fmt::format(format->opens, options.path), "draws it").c_str(), stderr);
   }

@@ -1,24 +1,15 @@
 // `crema history`: one figure of many measurements by time, and since when it has its level.
 #include <unistd.h>
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "absl/status/statusor.h"
-#include "collector/charts/history_chart.h"
-#include "collector/cli/output_options.h"
+#include "collector/charts/study_charts.h"
 #include "collector/cli/plot_output.h"
 #include "collector/cli/subcommand.h"
 #include "collector/history/run_history.h"
 #include "collector/records/loose_json.h"
 #include "collector/sources/process_tree/allocated_cores.h"
-#include "collector/writers/study_tables.h"
+#include "collector/writers/terminal.h"
 
 namespace crema {
 namespace {
@@ -37,37 +28,30 @@ struct HistoryOptions {
 };
 
 int PrintHistory(const HistoryOptions& options) {
-  if (!options.chart.path.empty() && !options.chart.IsOneFile()) {
-    throw CLI::ValidationError("--chart", "the file must end in .png, .svg, .pdf or .json");
-  }
+  CheckChart(options.chart);
   std::vector<std::string> metrics = {std::string(kWorkOfRun), std::string(kTimeOfRun), std::string(kRateOfRun)};
   if (!options.choice.metric.empty()) metrics = {options.choice.metric};
-  absl::StatusOr<std::vector<HistoryRun>> runs = ReadHistory(options.directories, metrics, AffinityCores().value_or(1));
-  if (!runs.ok()) return ReportFailure(runs.status());
-  const absl::StatusOr<RunHistory> history = StudyHistory(*std::move(runs), options.choice);
-  if (!history.ok()) return ReportFailure(history.status());
+  std::vector<HistoryRun> runs = OrFail(ReadHistory(options.directories, metrics, AffinityCores().value_or(1)));
+  const RunHistory history = OrFail(StudyHistory(std::move(runs), options.choice));
   std::string worse;
   if (options.worse_percent.has_value()) {
-    const absl::StatusOr<std::string> judged = WorseThanBefore(*history, *options.worse_percent / 100);
+    const absl::StatusOr<std::string> judged = WorseThanBefore(history, *options.worse_percent / 100);
     if (!judged.ok()) {
       PrintError(std::string(judged.status().message()));
       return kWrongUsage;
     }
     worse = *judged;
   }
-  const Json document = HistoryAsJson(*history);
+  const Json document = HistoryAsJson(history);
   int done = kDone;
   if (options.json) {
     done = PrintBesideGate(JsonText(document, 1) + "\n");
   } else if (!options.output.quiet) {
     done = PrintBesideGate(RenderHistory(document, options.rows, StyleFor(STDOUT_FILENO, options.output)));
   }
-  if (done == kDone && !options.chart.path.empty()) {
-    const absl::Status written = WriteCharts({MakeHistoryChart(document)}, options.chart);
-    if (!written.ok()) done = ReportFailure(written);
-  }
   if (done != kDone) return done;
-  const std::string unclear = options.fail_on_unclear ? WhyNotJudged(*history) : "";
+  if (!options.chart.path.empty()) OrFail(WriteCharts({MakeHistoryChart(document)}, options.chart));
+  const std::string unclear = options.fail_on_unclear ? WhyNotJudged(history) : "";
   if (!worse.empty()) PrintError("gate --fail-on-worse fell: " + worse);
   if (!unclear.empty()) PrintError("gate --fail-on-unclear fell: " + unclear);
   return worse.empty() && unclear.empty() ? kDone : kGateFell;
@@ -84,7 +68,6 @@ void AddHistoryCommand(CLI::App* program, int* status) {
       "  crema history nightly/\n"
       "  crema history nightly/ --metric process_peak_rss_bytes --last 100 --fail-on-worse 5");
   auto options = std::make_shared<HistoryOptions>();
-  options->chart.path.clear();
   command->add_option("DIR", options->directories, "Measurements, or directories that hold them")
       ->required()
       ->expected(1, 1 << 20);
@@ -98,9 +81,7 @@ void AddHistoryCommand(CLI::App* program, int* status) {
   command->add_option("--rows", options->rows, "Number of runs in the table (default: 20)")
       ->option_text("N")
       ->check(WholeNumber(0, kAnyCount));
-  command->add_option("--chart", options->chart.path, "Also draw a chart: FILE.png, .svg, .pdf or .json")
-      ->option_text("FILE");
-  command->add_flag("--force", options->chart.force, "Let the chart replace a file that crema did not write");
+  AddChartOptions(command, "Also draw a chart: FILE.png, .svg, .pdf or .json", &options->chart);
   command
       ->add_option("--fail-on-worse", options->worse_percent,
                    "End with status 3 if the latest level is worse than the best level before, and the whole range of "

@@ -1,15 +1,12 @@
 #include "collector/cli/installed_sdk.h"
 
 #include <cstddef>
-#include <filesystem>
 #include <fstream>
 #include <map>
-#include <string>
 #include <system_error>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"

@@ -1,92 +1,37 @@
-#include "collector/cli/measured_source.h"
+// clang-format off: first, as GCC's -Wshadow takes its enumerators for names that hide the exit statuses
+#include "collector/metrics/engine/task_processes.h"
+// clang-format on
 
 #include <stdlib.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <functional>
 #include <iostream>
 #include <iterator>
-#include <map>
-#include <optional>
-#include <string>
 #include <system_error>
-#include <utility>
-#include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_replace.h"
+#include "collector/cli/measured_source.h"
 #include "collector/engines/engines.h"
 #include "collector/insight/verdicts.h"
 #include "collector/measurement/measurement_json.h"
-#include "collector/metrics/engine/task_processes.h"
-#include "collector/metrics/measurement_directory.h"
 #include "collector/output/temporary_file.h"
-#include "collector/sources/roastcoffea/roastcoffea.h"
+#include "collector/records/loose_json.h"
+#include "collector/sources/roastcoffea/roastcoffea_directory.h"
+#include "collector/sources/roastcoffea/roastcoffea_figures.h"
+#include "collector/sources/roastcoffea/roastcoffea_records.h"
+#include "collector/writers/terminal.h"
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
 
 constexpr std::chrono::seconds kPatience(1);
 constexpr char kEraseLine[] = "\r\x1b[K";
-
-}  // namespace
-
-ProgressNote::ProgressNote(std::string what, bool quiet) : what_(std::move(what)) {
-  if (!quiet && isatty(STDERR_FILENO) != 0) waiter_ = std::thread([this] { Wait(); });
-}
-
-ProgressNote::~ProgressNote() {
-  if (!waiter_.joinable()) return;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    is_over_ = true;
-  }
-  over_.notify_one();
-  waiter_.join();
-}
-
-void ProgressNote::Wait() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  if (over_.wait_for(lock, kPatience, [this] { return is_over_; })) return;
-  std::fprintf(stderr, "crema: %s ...", what_.c_str());
-  // Not wait(): GCC 12 binds it to GLIBCXX_3.4.30, which AlmaLinux 9 does not have.
-  while (!over_.wait_for(lock, kPatience, [this] { return is_over_; })) {
-  }
-  std::fputs(kEraseLine, stderr);
-}
-
-absl::StatusOr<std::unique_ptr<TemporaryDirectory>> TemporaryDirectory::Make() {
-  constexpr char kPrefix[] = "crema-temporary-";
-  std::error_code error;
-  const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
-  if (!error) RemoveUnlocked(parent, kPrefix);
-  for (;;) {
-    std::string name = (parent / kPrefix).string() + "XXXXXX";
-    if (error || mkdtemp(name.data()) == nullptr) {
-      const int reason = error ? error.value() : errno;
-      return absl::ErrnoToStatus(
-          reason, fmt::format("no temporary directory: {}; set TMPDIR to one that can be written", strerror(reason)));
-    }
-    HeldLock lock(name);
-    // One that looks for remains may have been faster, and removes it.
-    if (lock.state() == HeldLock::State::kTaken || !std::filesystem::exists(name, error)) continue;
-    return std::unique_ptr<TemporaryDirectory>(new TemporaryDirectory(name, std::move(lock)));
-  }
-}
-
-TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -139,48 +84,6 @@ std::string JoinOver(bool all, const std::function<std::string(const EngineTrait
   }
   return fmt::format("{}", fmt::join(texts, ", "));
 }
-
-}  // namespace
-
-absl::StatusOr<std::shared_ptr<TemporaryDirectory>> UnpackEngineSources(std::vector<std::string>* sources) {
-  std::shared_ptr<TemporaryDirectory> directory;
-  int number = 0;
-  for (std::string& source : *sources) {
-    const std::optional<EngineLog> log = FindEngine(source);
-    if (!log.has_value() || (log->engine->unpack == nullptr && !log->path.empty())) continue;
-    if (directory == nullptr) {
-      absl::StatusOr<std::unique_ptr<TemporaryDirectory>> made = TemporaryDirectory::Make();
-      if (!made.ok()) return made.status();
-      directory = *std::move(made);
-    }
-    const fs::path folder = fs::path(directory->path()) / std::to_string(number++);
-    const absl::StatusOr<std::string> unpacked = UnpackInto(folder, *log, source);
-    if (!unpacked.ok()) return unpacked.status();
-    source = *unpacked;
-  }
-  return directory;
-}
-
-std::string EngineSourcesHelp() {
-  std::string logs;
-  for (const Engine* engine : Engines()) logs += fmt::format(", {}", engine->traits.logs);
-  return JoinOver(false,
-                  [](const EngineTraits& traits) {
-                    return fmt::format("{} (a {}'s dashboard)", traits.dashboard, traits.scheduler);
-                  }) +
-         logs;
-}
-
-std::string EngineAddressesHelp() {
-  return JoinOver(true, [](const EngineTraits& traits) { return std::string(traits.dashboard); });
-}
-
-std::string EngineSchedulersHelp() {
-  return JoinOver(false,
-                  [](const EngineTraits& traits) { return fmt::format("a {} {}", traits.name, traits.scheduler); });
-}
-
-namespace {
 
 /// A roastcoffea measurement, and its chunk records as a log.
 struct Converted {
@@ -304,7 +207,120 @@ class EngineWorkers {
   WorkerOfTask tasks_;
 };
 
+/// While it lives, SIGINT, SIGTERM and SIGHUP wait (sigprocmask(2)). Its destructor lets them do what they do: as a
+/// rule they end the process. For the only thread of a process.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    sigset_t held;
+    sigemptyset(&held);
+    for (const int signal : kHeld) sigaddset(&held, signal);
+    pthread_sigmask(SIG_BLOCK, &held, &before_);
+  }
+  ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+  /// Whether one of them came, that the process does not ignore.
+  bool pending() const {
+    sigset_t pending;
+    sigpending(&pending);  // those that are ignored never wait
+    return std::any_of(std::begin(kHeld), std::end(kHeld),
+                       [&](int signal) { return sigismember(&pending, signal) == 1; });
+  }
+
+ private:
+  static constexpr int kHeld[] = {SIGINT, SIGTERM, SIGHUP};
+  sigset_t before_;
+};
+
 }  // namespace
+
+ProgressNote::ProgressNote(std::string what, bool quiet) : what_(std::move(what)) {
+  if (!quiet && isatty(STDERR_FILENO) != 0) waiter_ = std::thread([this] { Wait(); });
+}
+
+ProgressNote::~ProgressNote() {
+  if (!waiter_.joinable()) return;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_over_ = true;
+  }
+  over_.notify_one();
+  waiter_.join();
+}
+
+void ProgressNote::Wait() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (over_.wait_for(lock, kPatience, [this] { return is_over_; })) return;
+  std::fprintf(stderr, "crema: %s ...", what_.c_str());
+  // Not wait(): GCC 12 binds it to GLIBCXX_3.4.30, which AlmaLinux 9 does not have.
+  while (!over_.wait_for(lock, kPatience, [this] { return is_over_; })) {
+  }
+  std::fputs(kEraseLine, stderr);
+}
+
+absl::StatusOr<std::unique_ptr<TemporaryDirectory>> TemporaryDirectory::Make() {
+  constexpr char kPrefix[] = "crema-temporary-";
+  std::error_code error;
+  const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
+  if (!error) RemoveUnlocked(parent, kPrefix);
+  for (;;) {
+    std::string name = (parent / kPrefix).string() + "XXXXXX";
+    if (error || mkdtemp(name.data()) == nullptr) {
+      const int reason = error ? error.value() : errno;
+      return absl::ErrnoToStatus(
+          reason, fmt::format("no temporary directory: {}; set TMPDIR to one that can be written", strerror(reason)));
+    }
+    HeldLock lock(name);
+    // One that looks for remains may have been faster, and removes it.
+    if (lock.state() == HeldLock::State::kTaken || !std::filesystem::exists(name, error)) continue;
+    return std::unique_ptr<TemporaryDirectory>(new TemporaryDirectory(name, std::move(lock)));
+  }
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+absl::StatusOr<std::shared_ptr<TemporaryDirectory>> UnpackEngineSources(std::vector<std::string>* sources) {
+  std::shared_ptr<TemporaryDirectory> directory;
+  int number = 0;
+  for (std::string& source : *sources) {
+    const std::optional<EngineLog> log = FindEngine(source);
+    if (!log.has_value() || (log->engine->unpack == nullptr && !log->path.empty())) continue;
+    if (directory == nullptr) {
+      absl::StatusOr<std::unique_ptr<TemporaryDirectory>> made = TemporaryDirectory::Make();
+      if (!made.ok()) return made.status();
+      directory = *std::move(made);
+    }
+    const fs::path folder = fs::path(directory->path()) / std::to_string(number++);
+    const absl::StatusOr<std::string> unpacked = UnpackInto(folder, *log, source);
+    if (!unpacked.ok()) return unpacked.status();
+    source = *unpacked;
+  }
+  return directory;
+}
+
+std::string EngineSourcesHelp() {
+  std::string logs;
+  for (const Engine* engine : Engines()) logs += fmt::format(", {}", engine->traits.logs);
+  return JoinOver(false,
+                  [](const EngineTraits& traits) {
+                    return fmt::format("{} (a {}'s dashboard)", traits.dashboard, traits.scheduler);
+                  }) +
+         logs;
+}
+
+std::string EngineAddressesHelp() {
+  return JoinOver(true, [](const EngineTraits& traits) { return std::string(traits.dashboard); });
+}
+
+std::string EngineSchedulersHelp() {
+  return JoinOver(false,
+                  [](const EngineTraits& traits) { return fmt::format("a {} {}", traits.name, traits.scheduler); });
+}
 
 absl::StatusOr<MeasuredRun> MeasureAndJudge(const MeasureOptions& given, bool quiet) {
   const ProgressNote note("reading the records", quiet);
@@ -418,6 +434,57 @@ absl::Status MeasuredSource::ForEachTask(const OnTask& on_task) const {
     on_task({process, task.fact});
   });
   return absl::OkStatus();
+}
+
+std::vector<MeasuredSource> OpenAll(const std::vector<std::string>& paths, const std::string& run, bool quiet) {
+  std::vector<MeasuredSource> sources;
+  for (const std::string& path : paths) sources.push_back(OrFail(MeasuredSource::Open(path, run, quiet)));
+  return sources;
+}
+
+std::vector<const Measurement*> MeasurementsOf(const std::vector<MeasuredSource>& sources) {
+  std::vector<const Measurement*> measurements;
+  for (const MeasuredSource& source : sources) measurements.push_back(&source.measurement());
+  return measurements;
+}
+
+ExportSource ExportSourceOf(const MeasuredSource& measured) {
+  return {measured.measurement(),
+          [&measured](const OnAttempt& on_attempt) { return measured.ForEachAttempt(on_attempt); },
+          [&measured](const OnTask& on_task) { return measured.ForEachTask(on_task); },
+          [&measured] { return measured.FindLogs(); }};
+}
+
+Baseline::Baseline(const std::string& path, bool quiet, ExportSource* source) {
+  if (path.empty()) return;
+  opened_ = OrFail(MeasuredSource::Open(path, "", quiet));
+  source->baseline = &source_.emplace(ExportSourceOf(*opened_));
+}
+
+void AddSavedOptions(CLI::App* subcommand, SavedOptions* options) {
+  subcommand->add_flag("--replace", options->save.replace,
+                       "Delete an older measurement (default: it is kept as DIR.<its start>)");
+  subcommand->add_flag("--force", options->save.force, "Write into a directory that holds other files");
+  subcommand->add_flag("--json", options->json, "Print the measurement as JSON instead of the summary");
+  AddOutputOptions(subcommand, &options->output);
+}
+
+int SaveAndShow(const MeasuredRun& measured, const SavedOptions& options) {
+  std::string kept_as;
+  SaveOptions save = options.save;
+  save.kept_as = &kept_as;
+  {
+    const HeldSignals held;
+    save.is_cancelled = [&held] { return held.pending(); };
+    OrFail(SaveMeasurement(measured, options.directory, save));
+  }
+  if (!kept_as.empty() && !options.output.quiet) PrintError("the older measurement is kept as " + kept_as);
+  if (options.json) return PrintOut(JsonText(JsonOf(measured.measurement), 1) + "\n");
+  if (options.output.quiet) return kDone;
+  const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
+  return PrintOut(RenderSummary(measured.measurement, style) + NextStep(options.output,
+                                                                        "crema report " + options.directory,
+                                                                        "one page, for any browser", style.width));
 }
 
 }  // namespace crema

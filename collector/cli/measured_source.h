@@ -3,23 +3,16 @@
 #define CREMA_COLLECTOR_CLI_MEASURED_SOURCE_H_
 
 #include <condition_variable>
-#include <memory>
 #include <mutex>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "collector/cli/output_options.h"
+#include "collector/cli/subcommand.h"
 #include "collector/exports/export_format.h"
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/measurement_directory.h"
 #include "collector/output/held_lock.h"
 #include "collector/sources/attempt_stream.h"
-#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 
@@ -106,13 +99,38 @@ class MeasuredSource {
   std::shared_ptr<TemporaryDirectory> converted_;  ///< another tool's measurement as record logs
 };
 
+/// Each of these sources. Throws a `Failure` where one cannot be opened.
+std::vector<MeasuredSource> OpenAll(const std::vector<std::string>& paths, const std::string& run, bool quiet);
+std::vector<const Measurement*> MeasurementsOf(const std::vector<MeasuredSource>& sources);
+
 /// `measured` outlives it.
-inline ExportSource ExportSourceOf(const MeasuredSource& measured) {
-  return {measured.measurement(),
-          [&measured](const OnAttempt& on_attempt) { return measured.ForEachAttempt(on_attempt); },
-          [&measured](const OnTask& on_task) { return measured.ForEachTask(on_task); },
-          [&measured] { return measured.FindLogs(); }};
-}
+ExportSource ExportSourceOf(const MeasuredSource& measured);
+
+/// The run that `source` is compared with while this lives; none where `path` is empty. Throws a `Failure` where it
+/// cannot be opened.
+class Baseline {
+ public:
+  Baseline(const std::string& path, bool quiet, ExportSource* source);
+
+ private:
+  std::optional<MeasuredSource> opened_;
+  std::optional<ExportSource> source_;
+};
+
+struct SavedOptions {
+  MeasureOptions measure;
+  SaveOptions save;
+  std::string directory;
+  bool json = false;
+  OutputOptions output;
+};
+
+/// Adds --replace, --force, --json and those of `AddOutputOptions`. `options` must outlive the parsing.
+void AddSavedOptions(CLI::App* subcommand, SavedOptions* options);
+
+/// Writes it into the directory, and prints its summary, or its document as JSON. Ctrl-C ends the writing between two
+/// logs: the older measurement is still there then, and no temporary file is. Returns the status of the command.
+int SaveAndShow(const MeasuredRun& measured, const SavedOptions& options);
 
 }  // namespace crema
 

@@ -1,19 +1,10 @@
 // `crema plot`: the standard charts as pictures, or as the Vega-Lite specifications that they are drawn from.
-#include <algorithm>
 #include <filesystem>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "collector/charts/chart.h"
 #include "collector/cli/measured_source.h"
-#include "collector/cli/output_options.h"
 #include "collector/cli/plot_output.h"
 #include "collector/cli/subcommand.h"
 #include "collector/detail/run_detail.h"
@@ -37,19 +28,13 @@ struct PlotOptions {
 
 /// A run with everything that charts are made from.
 struct PlottedRun {
+  PlottedRun(const std::string& path, const std::string& run, bool quiet)
+      : source(OrFail(MeasuredSource::Open(path, run, quiet))),
+        detail(ReadRunDetail(source.measurement(),
+                             [this](const OnAttempt& on_attempt) { return source.ForEachAttempt(on_attempt); })) {}
   MeasuredSource source;
   RunDetail detail;
 };
-
-absl::StatusOr<std::unique_ptr<PlottedRun>> OpenRun(const std::string& source, const std::string& run, bool quiet) {
-  absl::StatusOr<MeasuredSource> opened = MeasuredSource::Open(source, run, quiet);
-  if (!opened.ok()) return opened.status();
-  auto plotted = std::make_unique<PlottedRun>(PlottedRun{*std::move(opened), RunDetail()});
-  const MeasuredSource& measured = plotted->source;
-  plotted->detail = ReadRunDetail(
-      measured.measurement(), [&measured](const OnAttempt& on_attempt) { return measured.ForEachAttempt(on_attempt); });
-  return plotted;
-}
 
 void CheckOptions(const PlotOptions& options) {
   if (options.list) return;
@@ -75,55 +60,47 @@ std::string ListAsText(const std::vector<Chart>& charts) {
   return text;
 }
 
-absl::StatusOr<std::vector<Chart>> MakeCharts(const std::vector<std::string>& names, const ChartInput& input,
-                                              ChartTheme theme) {
+std::vector<Chart> MakeCharts(const std::vector<std::string>& names, const ChartInput& input, ChartTheme theme) {
   std::vector<Chart> charts;
   for (const std::string& name : names) {
-    absl::StatusOr<Chart> chart = MakeChart(name, input);
-    if (!chart.ok()) return chart.status();
-    if (theme != ChartTheme::kLight && !chart->spec.is_null()) chart->spec["config"] = ChartConfig(theme);
-    charts.push_back(*std::move(chart));
+    Chart& chart = charts.emplace_back(OrFail(MakeChart(name, input)));
+    if (theme != ChartTheme::kLight && !chart.spec.is_null()) chart.spec["config"] = ChartConfig(theme);
   }
   return charts;
 }
 
 /// Of several charts it is no fault that one has nothing to draw; of a single one it is.
-int ReportNotDrawn(const std::vector<Chart>& charts, bool quiet) {
+void ReportNotDrawn(const std::vector<Chart>& charts, bool quiet) {
   for (const Chart& chart : charts) {
     if (!chart.spec.is_null()) continue;
     const std::string line = fmt::format("{}: not drawn: {}", chart.name, chart.reason);
-    if (charts.size() == 1) return ReportFailure(absl::FailedPreconditionError(line));
+    if (charts.size() == 1) OrFail(absl::FailedPreconditionError(line));
     if (!quiet) PrintError(line);
   }
-  return kDone;
 }
 
 int Plot(const PlotOptions& options) {
   CheckOptions(options);
   if (options.source.empty()) return PrintOut(KindsAsText());
   const bool quiet = options.shown.quiet;
-  const absl::StatusOr<std::unique_ptr<PlottedRun>> run = OpenRun(options.source, options.run, quiet);
-  if (!run.ok()) return ReportFailure(run.status());
+  const PlottedRun run(options.source, options.run, quiet);
   ChartInput input;
-  input.measurement = &(*run)->source.measurement();
-  input.detail = &(*run)->detail;
-  std::unique_ptr<PlottedRun> baseline;
+  input.measurement = &run.source.measurement();
+  input.detail = &run.detail;
+  std::optional<PlottedRun> baseline;
   if (!options.baseline.empty()) {
-    absl::StatusOr<std::unique_ptr<PlottedRun>> opened = OpenRun(options.baseline, "", quiet);
-    if (!opened.ok()) return ReportFailure(opened.status());
-    baseline = *std::move(opened);
+    baseline.emplace(options.baseline, "", quiet);
     input.baseline = &baseline->source.measurement();
     input.baseline_detail = &baseline->detail;
   }
   const std::vector<std::string> names = options.names.empty() ? ChartNames(input) : options.names;
   const ChartTheme theme = options.theme == "dark" ? ChartTheme::kDark : ChartTheme::kLight;
-  const absl::StatusOr<std::vector<Chart>> charts = MakeCharts(names, input, theme);
-  if (!charts.ok()) return ReportFailure(charts.status());
-  if (options.list) return PrintOut(ListAsText(*charts));
-  const int not_drawn = ReportNotDrawn(*charts, quiet);
+  const std::vector<Chart> charts = MakeCharts(names, input, theme);
+  if (options.list) return PrintOut(ListAsText(charts));
+  ReportNotDrawn(charts, quiet);
   const ProgressNote note("drawing", quiet);
-  const absl::Status status = WriteCharts(*charts, options.output);
-  return status.ok() ? not_drawn : ReportFailure(status);
+  OrFail(WriteCharts(charts, options.output));
+  return kDone;
 }
 
 }  // namespace

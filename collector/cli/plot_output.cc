@@ -4,13 +4,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <set>
-#include <utility>
 
-#include "absl/status/statusor.h"
 #include "collector/cli/measured_source.h"
-#include "collector/pictures/picture_file.h"
 #include "collector/pictures/renderer.h"
 #include "fmt/format.h"
 
@@ -142,6 +138,17 @@ absl::Status WriteSpecificationsInstead(const std::vector<Chart>& charts, const 
 }  // namespace
 
 bool PlotOutput::IsOneFile() const { return !FormatOf(path).empty() && !IsPattern(path); }
+
+void AddChartOptions(CLI::App* subcommand, const char* help, PlotOutput* output) {
+  output->path.clear();
+  subcommand->add_option("--chart", output->path, help)->option_text("FILE");
+  subcommand->add_flag("--force", output->force, "Let the chart replace a file that crema did not write");
+}
+
+void CheckChart(const PlotOutput& output) {
+  if (output.path.empty() || output.IsOneFile()) return;
+  throw CLI::ValidationError("--chart", "the file must end in .png, .svg, .pdf or .json");
+}
 
 absl::Status WriteCharts(const std::vector<Chart>& charts, const PlotOutput& output) {
   const absl::StatusOr<std::vector<PlannedFile>> planned = PlanFiles(charts, output);

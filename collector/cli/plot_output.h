@@ -2,9 +2,7 @@
 #ifndef CREMA_COLLECTOR_CLI_PLOT_OUTPUT_H_
 #define CREMA_COLLECTOR_CLI_PLOT_OUTPUT_H_
 
-#include <string>
-#include <vector>
-
+#include "CLI/App.hpp"
 #include "absl/status/status.h"
 #include "collector/charts/chart.h"
 
@@ -18,6 +16,12 @@ struct PlotOutput {
 
   bool IsOneFile() const;
 };
+
+/// Adds --chart, as `help` says it, and --force, for a command that draws one chart on request. `output` must outlive
+/// the parsing.
+void AddChartOptions(CLI::App* subcommand, const char* help, PlotOutput* output);
+/// Throws a usage error where a chart is asked for, but not as one file.
+void CheckChart(const PlotOutput& output);
 
 /// Writes the charts that have a specification. Where no renderer is found the specifications are written instead,
 /// and the error says so and how to get pictures. Errors: something is there that crema did not write (then nothing is

@@ -1,26 +1,16 @@
 // `crema predict`: what a change would bring, by a replay of the run's own chunks.
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "collector/cli/measured_source.h"
-#include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
 #include "collector/prediction/prediction.h"
 #include "collector/records/loose_json.h"
-#include "collector/writers/study_tables.h"
+#include "collector/writers/terminal.h"
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -72,27 +62,24 @@ std::vector<RunChange> AskedFor(const PredictOptions& options) {
 
 int PrintPrediction(const PredictOptions& options) {
   std::vector<RunChange> changes = AskedFor(options);
-  const absl::StatusOr<MeasuredSource> source = MeasuredSource::Open(options.source, options.run, options.output.quiet);
-  if (!source.ok()) return ReportFailure(source.status());
+  const MeasuredSource source = OrFail(MeasuredSource::Open(options.source, options.run, options.output.quiet));
   const bool asked = !changes.empty();
-  std::string section = asked ? "" : LargestSection(source->measurement());
+  std::string section = asked ? "" : LargestSection(source.measurement());
   for (const RunChange& change : changes) {
     if (change.kind != Kind::kFaster && change.kind != Kind::kFasterGpu) continue;
     if (!section.empty() && section != change.name) {
-      return ReportFailure(
-          absl::InvalidArgumentError("--faster and --faster-gpu name two sections; ask for one at a time"));
+      OrFail(absl::InvalidArgumentError("--faster and --faster-gpu name two sections; ask for one at a time"));
     }
     section = change.name;
   }
   RunObserver observer(section);
-  const absl::Status read = source->ForEachAttempt([&observer](const Attempt& attempt) { observer.Add(attempt); });
-  if (!read.ok()) return ReportFailure(read);
-  const ObservedRun run = observer.Finish(source->measurement());
+  OrFail(source.ForEachAttempt([&observer](const Attempt& attempt) { observer.Add(attempt); }));
+  const ObservedRun run = observer.Finish(source.measurement());
   if (asked && !section.empty() && std::all_of(run.chunks.begin(), run.chunks.end(), [](const ObservedChunk& chunk) {
         return chunk.section == 0;
       })) {
-    return ReportFailure(absl::NotFoundError("no chunk was in a section `" + section +
-                                             "`; `crema show SOURCE --table sections` lists them"));
+    OrFail(absl::NotFoundError("no chunk was in a section `" + section +
+                               "`; `crema show SOURCE --table sections` lists them"));
   }
   if (!asked) changes = UsualChanges(run, section);
   const Prediction prediction = Predict(run, changes);

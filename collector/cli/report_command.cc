@@ -1,21 +1,14 @@
 // `crema report`: one self-contained page that needs no network.
 #include <cstdio>
 #include <filesystem>
-#include <memory>
-#include <optional>
-#include <string>
 
-#include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "collector/cli/measured_source.h"
-#include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
 #include "collector/exports/export_format.h"
 #include "collector/metrics/measurement_directory.h"
-#include "collector/report/report_writer.h"
+#include "collector/report/report_page.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -52,27 +45,17 @@ std::string NextOf(const Measurement& measurement, const ReportOptions& options)
 int WriteReport(ReportOptions options) {
   if (!options.source.empty()) options.measure.sources = {options.source};
   RequireSource(options.measure);
-  const absl::StatusOr<MeasuredSource> opened = MeasuredSource::Open(options.measure, options.output.quiet);
-  if (!opened.ok()) return ReportFailure(opened.status());
-  ExportSource source = ExportSourceOf(*opened);
-  absl::StatusOr<MeasuredSource> opened_baseline;
-  std::optional<ExportSource> baseline;
-  if (!options.baseline.empty()) {
-    opened_baseline = MeasuredSource::Open(options.baseline, "", options.output.quiet);
-    if (!opened_baseline.ok()) return ReportFailure(opened_baseline.status());
-    baseline.emplace(ExportSourceOf(*opened_baseline));
-    source.baseline = &*baseline;
-  }
+  const MeasuredSource opened = OrFail(MeasuredSource::Open(options.measure, options.output.quiet));
+  ExportSource source = ExportSourceOf(opened);
+  const Baseline baseline(options.baseline, options.output.quiet, &source);
   const std::string path = PathFor(options);
   {
     const ProgressNote note("writing " + path, options.output.quiet);
-    if (absl::Status status = Export(ReportFormat(), source, path, options.force); !status.ok()) {
-      return ReportFailure(status);
-    }
+    OrFail(Export(ReportFormat(), source, path, options.force));
   }
   if (options.output.quiet || path == "-") return kDone;
   const int printed = PrintOut(path + "\n");
-  std::fputs(NextOf(opened->measurement(), options).c_str(), stderr);
+  std::fputs(NextOf(opened.measurement(), options).c_str(), stderr);
   return printed;
 }
 

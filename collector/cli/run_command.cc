@@ -5,22 +5,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "collector/cli/installed_sdk.h"
 #include "collector/cli/measured_source.h"
-#include "collector/cli/output_options.h"
 #include "collector/cli/run_session.h"
 #include "collector/cli/signal_relay.h"
 #include "collector/cli/subcommand.h"
@@ -31,7 +20,6 @@
 #include "collector/records/loose_json.h"
 #include "collector/writers/terminal.h"
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {

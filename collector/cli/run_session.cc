@@ -1,7 +1,6 @@
 #include "collector/cli/run_session.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
@@ -9,31 +8,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <optional>
-#include <string>
 #include <system_error>
-#include <utility>
-#include <vector>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "collector/cli/subcommand.h"
-#include "collector/output/output_directory.h"
 #include "collector/sources/process_tree/allocated_cores.h"
-#include "collector/sources/process_tree/proc_file.h"
+#include "collector/sources/process_tree/cgroup_limits.h"
+#include "collector/sources/process_tree/proc_net.h"
+#include "collector/sources/process_tree/process_exit.h"
 #include "collector/sources/process_tree/source_commit.h"
-#include "collector/sources/process_tree/tree_log.h"
+#include "collector/sources/process_tree/tree_log_writer.h"
 #include "collector/sources/process_tree/tree_sampler.h"
-#include "collector/sources/process_tree/watched_process.h"
+#include "collector/sources/process_tree/wait_status.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 #include "sdk/allocations/loadable.h"
@@ -108,92 +99,6 @@ constexpr int kNotFound = 127;
   _exit(StatusOfExecError(error));
 }
 
-}  // namespace
-
-Launched Launch(const std::vector<std::string>& command, const EnvironmentChanges& changes,
-                const std::function<void()>& in_child) {
-  Launched launched;
-  int report[2];  // closed by a successful exec, else it carries errno
-  if (pipe2(report, O_CLOEXEC) != 0) {
-    launched.fork_errno = errno;
-    return launched;
-  }
-  launched.pid = fork();
-  if (launched.pid == 0) {
-    in_child();
-    BecomeOrReport(command, changes, report[1]);
-  }
-  if (launched.pid < 0) launched.fork_errno = errno;
-  close(report[1]);
-  ssize_t got = 0;
-  do {
-    got = read(report[0], &launched.exec_errno, sizeof launched.exec_errno);
-  } while (got < 0 && errno == EINTR);
-  if (got != sizeof launched.exec_errno) launched.exec_errno = 0;
-  close(report[0]);
-  if (launched.exec_errno != 0) waitpid(launched.pid, nullptr, 0);
-  return launched;
-}
-
-int Become(const std::vector<std::string>& command) {
-  std::vector<char*> words;
-  words.reserve(command.size() + 1);
-  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  execvp(words[0], words.data());
-  return errno;
-}
-
-std::string DescribeExecError(const std::string& command, int exec_errno) {
-  // execve(2): the file is there, and what its first line names is not
-  if (exec_errno == ENOENT && command.find('/') != std::string::npos && access(command.c_str(), F_OK) == 0) {
-    return command + ": its interpreter is not there; check the path in its first line, and that lines end without CR";
-  }
-  if (exec_errno == ENOENT) return fmt::format("{}: not found; check the name and PATH", command);
-  return fmt::format("{}: cannot be executed ({}); check its permissions and format", command, strerror(exec_errno));
-}
-
-int StatusOfExecError(int exec_errno) { return exec_errno == ENOENT ? kNotFound : kNotExecutable; }
-
-void NotePointerInOuterRun(const TreeRunFact& run, const RunDirectory& directory) {
-  const char* outer = secure_getenv("CREMA_DIR");
-  if (outer == nullptr || *outer == '\0') return;
-  const nlohmann::ordered_json pointer = {
-      {"schema", "crema.nested/1"},
-      {"run_id", run.run_id},
-      {"name", run.name},
-      {"command", run.command.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(run.command)},
-      {"host", run.host},
-      {"pid", run.pid},
-      {"start_ns", run.start_ns},
-      {"directory", std::filesystem::path(directory.records()).parent_path().string()},
-  };
-  const std::string text = pointer.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  const std::string path = absl::StrCat(outer, "/", run.host, "-", run.pid, ".nested.json");
-  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (descriptor < 0) return;
-  [[maybe_unused]] const ssize_t written = write(descriptor, text.data(), text.size());
-  close(descriptor);
-}
-
-std::vector<std::string> WithoutSecrets(const std::vector<std::string>& command) {
-  std::vector<std::string> shown;
-  internal::SecretFilter filter;
-  for (const std::string& argument : command) {
-    const internal::SecretFilter::Shown next = filter.Next(argument);
-    shown.push_back(std::string(next.text) + (next.hides_value ? "***" : "") + std::string(next.rest));
-  }
-  return shown;
-}
-
-std::vector<std::string> ShownCommand(const std::vector<std::string>& command) {
-  const char* leave_out = secure_getenv("CREMA_NO_ARGUMENTS");
-  if (leave_out != nullptr && std::string(leave_out) == "1") return {};
-  return WithoutSecrets(command);
-}
-
-namespace {
-
 TreeRunFact Describe(const RunPlan& plan, const std::string& run_id, const Environment& environment,
                      const std::string& process, std::optional<int> affinity_cores) {
   TreeRunFact run;
@@ -213,33 +118,6 @@ TreeRunFact Describe(const RunPlan& plan, const std::string& run_id, const Envir
   run.commit_source = std::move(commit.source);
   return run;
 }
-
-}  // namespace
-
-TreeRunFact DescribeCommand(const RunPlan& plan, const std::string& run_id) {
-  TreeRunFact run = Describe(
-      plan, run_id, [](const char* name) { return std::getenv(name); }, "self", AffinityCores());
-  run.name = plan.name.empty() ? CommandName(plan.command.front()) : plan.name;
-  run.command = ShownCommand(plan.command);
-  return run;
-}
-
-TreeRunFact DescribeWatched(const RunPlan& plan, const std::string& run_id, const WatchedProcess& process,
-                            const AnchoredClock& clock) {
-  const auto variable = [&process](const char* name) -> const char* {
-    const auto found = process.environment.find(name);
-    return found == process.environment.end() ? nullptr : found->second.c_str();
-  };
-  TreeRunFact run = Describe(plan, run_id, variable, std::to_string(process.pid), AffinityCores(process.pid));
-  run.origin = TreeOrigin::kWatched;
-  run.name = plan.name.empty() ? process.name : plan.name;
-  run.command = ShownCommand(process.arguments);
-  run.pid = process.pid;
-  run.start_ns = clock.boot_ns() + process.start_ticks * TickNs();
-  return run;
-}
-
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -377,7 +255,150 @@ void WaitForStragglers(pid_t command, const AnchoredClock& clock, const SignalRe
   }
 }
 
+// Where the kernel does not tell of a process's end it is asked this often.
+constexpr int64_t kPollNs = 100 * kMillisecondNs;
+constexpr int64_t kGraceStepNs = 10 * kMillisecondNs;
+
+bool EndsWatch(int signal) {
+  constexpr int kEnding[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGXCPU, SIGPWR};
+  return std::find(std::begin(kEnding), std::end(kEnding), signal) != std::end(kEnding);
+}
+
+// Samples until the process ends (true) or somebody ends the watch (false).
+bool Follow(const ProcessExit& exit, int64_t interval_ns, const AnchoredClock& clock, SignalRelay* signals,
+            TreeSampler* sampler) {
+  sampler->Sample();
+  SampleTimes times(clock.UnixNs(), interval_ns);
+  for (;;) {
+    if (exit.HasEnded()) return true;
+    const int64_t now_ns = clock.UnixNs();
+    if (now_ns >= times.due_ns()) {
+      sampler->Sample();
+      times.Next(now_ns);
+      continue;
+    }
+    const int64_t wait_ns = exit.descriptor() >= 0 ? times.due_ns() - now_ns : std::min(times.due_ns() - now_ns, kPollNs);
+    const std::optional<siginfo_t> signal = signals->WaitOr(exit.descriptor(), wait_ns);
+    if (!signal.has_value()) continue;
+    if (EndsWatch(signal->si_signo)) return false;
+    if (signal->si_signo == SIGTSTP) signals->StopSelf();
+  }
+}
+
+void WaitForStragglers(const AnchoredClock& clock, const SignalRelay& signals, TreeSampler* sampler) {
+  const int64_t deadline_ns = clock.UnixNs() + kGraceNs;
+  // At once: the account of the one that ended can be read until its parent waits for it.
+  for (sampler->Sample(); sampler->AnyAlive() && clock.UnixNs() < deadline_ns; sampler->Sample()) {
+    if (signals.Wait(kGraceStepNs).has_value()) return;  // somebody is in a hurry
+  }
+}
+
 }  // namespace
+
+Launched Launch(const std::vector<std::string>& command, const EnvironmentChanges& changes,
+                const std::function<void()>& in_child) {
+  Launched launched;
+  int report[2];  // closed by a successful exec, else it carries errno
+  if (pipe2(report, O_CLOEXEC) != 0) {
+    launched.fork_errno = errno;
+    return launched;
+  }
+  launched.pid = fork();
+  if (launched.pid == 0) {
+    in_child();
+    BecomeOrReport(command, changes, report[1]);
+  }
+  if (launched.pid < 0) launched.fork_errno = errno;
+  close(report[1]);
+  ssize_t got = 0;
+  do {
+    got = read(report[0], &launched.exec_errno, sizeof launched.exec_errno);
+  } while (got < 0 && errno == EINTR);
+  if (got != sizeof launched.exec_errno) launched.exec_errno = 0;
+  close(report[0]);
+  if (launched.exec_errno != 0) waitpid(launched.pid, nullptr, 0);
+  return launched;
+}
+
+int Become(const std::vector<std::string>& command) {
+  std::vector<char*> words;
+  words.reserve(command.size() + 1);
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  execvp(words[0], words.data());
+  return errno;
+}
+
+std::string DescribeExecError(const std::string& command, int exec_errno) {
+  // execve(2): the file is there, and what its first line names is not
+  if (exec_errno == ENOENT && command.find('/') != std::string::npos && access(command.c_str(), F_OK) == 0) {
+    return command + ": its interpreter is not there; check the path in its first line, and that lines end without CR";
+  }
+  if (exec_errno == ENOENT) return fmt::format("{}: not found; check the name and PATH", command);
+  return fmt::format("{}: cannot be executed ({}); check its permissions and format", command, strerror(exec_errno));
+}
+
+int StatusOfExecError(int exec_errno) { return exec_errno == ENOENT ? kNotFound : kNotExecutable; }
+
+void NotePointerInOuterRun(const TreeRunFact& run, const RunDirectory& directory) {
+  const char* outer = secure_getenv("CREMA_DIR");
+  if (outer == nullptr || *outer == '\0') return;
+  const nlohmann::ordered_json pointer = {
+      {"schema", "crema.nested/1"},
+      {"run_id", run.run_id},
+      {"name", run.name},
+      {"command", run.command.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(run.command)},
+      {"host", run.host},
+      {"pid", run.pid},
+      {"start_ns", run.start_ns},
+      {"directory", std::filesystem::path(directory.records()).parent_path().string()},
+  };
+  const std::string text = pointer.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  const std::string path = absl::StrCat(outer, "/", run.host, "-", run.pid, ".nested.json");
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (descriptor < 0) return;
+  [[maybe_unused]] const ssize_t written = write(descriptor, text.data(), text.size());
+  close(descriptor);
+}
+
+std::vector<std::string> WithoutSecrets(const std::vector<std::string>& command) {
+  std::vector<std::string> shown;
+  internal::SecretFilter filter;
+  for (const std::string& argument : command) {
+    const internal::SecretFilter::Shown next = filter.Next(argument);
+    shown.push_back(std::string(next.text) + (next.hides_value ? "***" : "") + std::string(next.rest));
+  }
+  return shown;
+}
+
+std::vector<std::string> ShownCommand(const std::vector<std::string>& command) {
+  const char* leave_out = secure_getenv("CREMA_NO_ARGUMENTS");
+  if (leave_out != nullptr && std::string(leave_out) == "1") return {};
+  return WithoutSecrets(command);
+}
+
+TreeRunFact DescribeCommand(const RunPlan& plan, const std::string& run_id) {
+  TreeRunFact run = Describe(
+      plan, run_id, [](const char* name) { return std::getenv(name); }, "self", AffinityCores());
+  run.name = plan.name.empty() ? CommandName(plan.command.front()) : plan.name;
+  run.command = ShownCommand(plan.command);
+  return run;
+}
+
+TreeRunFact DescribeWatched(const RunPlan& plan, const std::string& run_id, const WatchedProcess& process,
+                            const AnchoredClock& clock) {
+  const auto variable = [&process](const char* name) -> const char* {
+    const auto found = process.environment.find(name);
+    return found == process.environment.end() ? nullptr : found->second.c_str();
+  };
+  TreeRunFact run = Describe(plan, run_id, variable, std::to_string(process.pid), AffinityCores(process.pid));
+  run.origin = TreeOrigin::kWatched;
+  run.name = plan.name.empty() ? process.name : plan.name;
+  run.command = ShownCommand(process.arguments);
+  run.pid = process.pid;
+  run.start_ns = clock.boot_ns() + process.start_ticks * TickNs();
+  return run;
+}
 
 RunOutcome RunCommand(const RunPlan& plan, RunDirectory* directory, SignalRelay* signals) {
   RunOutcome outcome;
@@ -428,49 +449,6 @@ RunOutcome RunCommand(const RunPlan& plan, RunDirectory* directory, SignalRelay*
   ReportDropped(*log);
   return outcome;
 }
-
-namespace {
-
-// Where the kernel does not tell of a process's end it is asked this often.
-constexpr int64_t kPollNs = 100 * kMillisecondNs;
-constexpr int64_t kGraceStepNs = 10 * kMillisecondNs;
-
-bool EndsWatch(int signal) {
-  constexpr int kEnding[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGXCPU, SIGPWR};
-  return std::find(std::begin(kEnding), std::end(kEnding), signal) != std::end(kEnding);
-}
-
-// Samples until the process ends (true) or somebody ends the watch (false).
-bool Follow(const ProcessExit& exit, int64_t interval_ns, const AnchoredClock& clock, SignalRelay* signals,
-            TreeSampler* sampler) {
-  sampler->Sample();
-  SampleTimes times(clock.UnixNs(), interval_ns);
-  for (;;) {
-    if (exit.HasEnded()) return true;
-    const int64_t now_ns = clock.UnixNs();
-    if (now_ns >= times.due_ns()) {
-      sampler->Sample();
-      times.Next(now_ns);
-      continue;
-    }
-    const int64_t wait_ns =
-        exit.descriptor() >= 0 ? times.due_ns() - now_ns : std::min(times.due_ns() - now_ns, kPollNs);
-    const std::optional<siginfo_t> signal = signals->WaitOr(exit.descriptor(), wait_ns);
-    if (!signal.has_value()) continue;
-    if (EndsWatch(signal->si_signo)) return false;
-    if (signal->si_signo == SIGTSTP) signals->StopSelf();
-  }
-}
-
-void WaitForStragglers(const AnchoredClock& clock, const SignalRelay& signals, TreeSampler* sampler) {
-  const int64_t deadline_ns = clock.UnixNs() + kGraceNs;
-  // At once: the account of the one that ended can be read until its parent waits for it.
-  for (sampler->Sample(); sampler->AnyAlive() && clock.UnixNs() < deadline_ns; sampler->Sample()) {
-    if (signals.Wait(kGraceStepNs).has_value()) return;  // somebody is in a hurry
-  }
-}
-
-}  // namespace
 
 RunOutcome WatchProcess(const RunPlan& plan, RunDirectory* directory, SignalRelay* signals) {
   RunOutcome outcome;

@@ -2,18 +2,10 @@
 #ifndef CREMA_COLLECTOR_CLI_RUN_SESSION_H_
 #define CREMA_COLLECTOR_CLI_RUN_SESSION_H_
 
-#include <sys/types.h>
-
-#include <cstdint>
 #include <functional>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "absl/status/statusor.h"
-#include "collector/cli/output_options.h"
 #include "collector/cli/signal_relay.h"
+#include "collector/cli/subcommand.h"
 #include "collector/output/output_directory.h"
 #include "collector/records/tree_facts.h"
 #include "collector/sources/process_tree/tree_sampler.h"

@@ -2,25 +2,17 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
-#include <cstdint>
 #include <cstdio>
-#include <memory>
-#include <string>
-#include <vector>
 
-#include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "collector/cli/live_options.h"
 #include "collector/cli/measured_source.h"
-#include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
 #include "collector/exports/export_format.h"
 #include "collector/metrics/measurement_directory.h"
-#include "collector/report/report_writer.h"
+#include "collector/report/report_page.h"
 #include "collector/server/access.h"
 #include "collector/server/http_server.h"
 #include "collector/server/live_service.h"
@@ -75,9 +67,8 @@ absl::StatusOr<std::string> ReportOf(const LiveCommandOptions& live, const std::
 
 int Serve(const ServeOptions& options) {
   const LiveOptions live = ReadLiveOptions(options.live);
-  if (const absl::Status status = LiveSources::Check(options.live.sources); !status.ok()) return ReportFailure(status);
-  const absl::StatusOr<std::string> token = TokenFor(options);
-  if (!token.ok()) return ReportFailure(token.status());
+  OrFail(LiveSources::Check(options.live.sources));
+  const std::string token = OrFail(TokenFor(options));
   setpriority(PRIO_PROCESS, 0, 10);  // the measured job comes first
 
   boost::asio::io_context context;
@@ -86,9 +77,9 @@ int Serve(const ServeOptions& options) {
     if (listening != nullptr) listening->Broadcast();
   });
   service.OfferReport([live = options.live](const std::string& run_id) { return ReportOf(live, run_id); });
-  HttpServer server(&context, &service, {*token, OwnHostNames(options.host_names)});
+  HttpServer server(&context, &service, {token, OwnHostNames(options.host_names)});
   listening = &server;
-  if (const absl::Status status = server.Listen(options.bind, options.port); !status.ok()) return ReportFailure(status);
+  OrFail(server.Listen(options.bind, options.port));
   const int printed = PrintOut(AddressToOpen(server, options) + "\n");
   if (printed != kDone) return printed;
   std::fflush(stdout);

@@ -1,23 +1,12 @@
 // `crema show`: prints a measurement, or what the logs of a running or killed job give by now.
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
+#include "absl/strings/str_join.h"
 #include "collector/cli/measured_source.h"
-#include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
 #include "collector/exports/chunk_fields.h"
 #include "collector/metrics/measure.h"
@@ -25,7 +14,6 @@
 #include "collector/report/summary_fragment.h"
 #include "collector/writers/terminal.h"
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -56,10 +44,9 @@ bool AsksForSingleChunks(const ShowOptions& options) {
 }
 
 // The measurement holds no single chunks: those asked for are read again from the records.
-absl::StatusOr<ChunkListing> ListChunks(const MeasuredSource& source, const ShowOptions& options) {
+ChunkListing ListChunks(const MeasuredSource& source, const ShowOptions& options) {
   TopChunks chunks(options.query);
-  const absl::Status read = source.ForEachAttempt([&chunks](const Attempt& attempt) { chunks.Add(attempt); });
-  if (!read.ok()) return read;
+  OrFail(source.ForEachAttempt([&chunks](const Attempt& attempt) { chunks.Add(attempt); }));
   ChunkListing listing;
   listing.sorted_by = options.query.sort->name;
   listing.matched = chunks.matched();
@@ -72,7 +59,7 @@ absl::StatusOr<ChunkListing> ListChunks(const MeasuredSource& source, const Show
 }
 
 // What the table shows as text: of the document one list, or metrics and a list.
-absl::StatusOr<Json> TableAsJson(const Json& document, const std::string& table) {
+Json TableAsJson(const Json& document, const std::string& table) {
   const Json& metrics = Field(document, "metrics");
   if (table == "metrics") return Json{{"metrics", metrics}, {"custom_metrics", Field(document, "custom_metrics")}};
   if (table == "memory") {
@@ -81,15 +68,15 @@ absl::StatusOr<Json> TableAsJson(const Json& document, const std::string& table)
     return Json{{"metrics", std::move(peaks)}, {"memory_sections", Field(document, "memory_sections")}};
   }
   if (!document.contains(table)) {
-    return absl::NotFoundError("the measurement has no table `" + table + "`; see `crema show --help`");
+    OrFail(absl::NotFoundError("the measurement has no table `" + table + "`; see `crema show --help`"));
   }
   return Field(document, table);
 }
 
-absl::StatusOr<Json> MetricAsJson(const Json& document, const std::string& key) {
+Json MetricAsJson(const Json& document, const std::string& key) {
   const Json& metrics = Field(document, "metrics");
   if (!metrics.is_object() || !metrics.contains(key)) {
-    return absl::NotFoundError("the measurement has no metric `" + key + "`; `crema show SOURCE --json` lists them");
+    OrFail(absl::NotFoundError("the measurement has no metric `" + key + "`; `crema show SOURCE --json` lists them"));
   }
   Json metric = {{"key", key}, {"value", metrics.at(key)}};
   const Json& definition = Field(Field(document, "definitions"), key);
@@ -101,25 +88,14 @@ absl::StatusOr<Json> MetricAsJson(const Json& document, const std::string& key) 
   return metric;
 }
 
-absl::StatusOr<std::string> AsJson(const MeasuredSource& source, const ShowOptions& options) {
+std::string AsJson(const MeasuredSource& source, const ShowOptions& options) {
   const Json document = source.Document();
   if (options.metrics.empty() && options.tables.empty()) return JsonText(document, 1) + "\n";
   Json chosen = Json::object();
-  for (const std::string& key : options.metrics) {
-    absl::StatusOr<Json> metric = MetricAsJson(document, key);
-    if (!metric.ok()) return metric.status();
-    chosen[key] = *std::move(metric);
-  }
+  for (const std::string& key : options.metrics) chosen[key] = MetricAsJson(document, key);
   for (const std::string& name : options.tables) {
-    if (name == "chunks") {  // the document has distributions of chunks, among its metrics
-      absl::StatusOr<ChunkListing> listing = ListChunks(source, options);
-      if (!listing.ok()) return listing.status();
-      chosen[name] = std::move(listing->rows);
-      continue;
-    }
-    absl::StatusOr<Json> table = TableAsJson(document, name);
-    if (!table.ok()) return table.status();
-    chosen[name] = *std::move(table);
+    // of chunks, the document has distributions, among its metrics
+    chosen[name] = name == "chunks" ? ListChunks(source, options).rows : TableAsJson(document, name);
   }
   if (chosen.size() == 1) return JsonText(chosen.front(), 1) + "\n";  // what was asked for, not a parcel around it
   return JsonText(chosen, 1) + "\n";
@@ -136,28 +112,18 @@ std::string NextOf(const ShowOptions& options, int width) {
                   "what a change of yours brought", width);
 }
 
-absl::StatusOr<std::string> AsText(const MeasuredSource& source, const ShowOptions& options) {
+std::string AsText(const MeasuredSource& source, const ShowOptions& options) {
   const Measurement& measurement = source.measurement();
   TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
   if (options.width > 0) style.width = options.width;
   const std::string next = NextOf(options, style.width);
   if (options.metrics.empty() && options.tables.empty()) return RenderSummary(measurement, style) + next;
   std::string text;
-  for (const std::string& key : options.metrics) {
-    absl::StatusOr<std::string> metric = RenderMetric(measurement, key, style);
-    if (!metric.ok()) return metric.status();
-    text += *metric;
-  }
+  for (const std::string& key : options.metrics) text += OrFail(RenderMetric(measurement, key, style));
   for (const std::string& name : options.tables) {
-    if (name == "chunks" && AsksForSingleChunks(options)) {
-      const absl::StatusOr<ChunkListing> listing = ListChunks(source, options);
-      if (!listing.ok()) return listing.status();
-      text += RenderChunkList(*listing, style);
-      continue;
-    }
-    absl::StatusOr<std::string> table = RenderTable(measurement, name, style);
-    if (!table.ok()) return table.status();
-    text += *table;
+    const bool is_list = name == "chunks" && AsksForSingleChunks(options);
+    text +=
+        is_list ? RenderChunkList(ListChunks(source, options), style) : OrFail(RenderTable(measurement, name, style));
   }
   return text + next;
 }
@@ -190,12 +156,9 @@ int Show(ShowOptions options) {
   if (options.html && (options.json || !options.tables.empty() || !options.metrics.empty())) {
     throw CLI::ValidationError("--html", "prints the whole summary; leave out --json, --table and --metric");
   }
-  const absl::StatusOr<MeasuredSource> source = Open(options);
-  if (!source.ok()) return ReportFailure(source.status());
-  if (options.html) return PrintOut(SummaryFragment(source->measurement()));
-  const absl::StatusOr<std::string> text = options.json ? AsJson(*source, options) : AsText(*source, options);
-  if (!text.ok()) return ReportFailure(text.status());
-  return PrintOut(*text);
+  const MeasuredSource source = OrFail(Open(options));
+  if (options.html) return PrintOut(SummaryFragment(source.measurement()));
+  return PrintOut(options.json ? AsJson(source, options) : AsText(source, options));
 }
 
 std::vector<std::string> TableNamesAsText() {
@@ -203,16 +166,9 @@ std::vector<std::string> TableNamesAsText() {
   return {names.begin(), names.end()};
 }
 
-std::string JoinedTableNames() {
-  std::string names;
-  for (std::string_view name : TableNames()) names += (names.empty() ? "" : ", ") + std::string(name);
-  return names;
-}
-
 std::string JoinedFieldNames() {
-  std::string names;
-  for (const ChunkField& field : ChunkFields()) names += (names.empty() ? "" : ", ") + std::string(field.name);
-  return names;
+  return absl::StrJoin(ChunkFields(), ", ",
+                       [](std::string* names, const ChunkField& field) { names->append(field.name); });
 }
 
 }  // namespace
@@ -220,7 +176,7 @@ std::string JoinedFieldNames() {
 void AddShowCommand(CLI::App* program, int* status) {
   CLI::App* show =
       program->add_subcommand("show", "Print a measurement, or what the logs of a running job hold so far");
-  show->footer("Tables: " + JoinedTableNames() +
+  show->footer(fmt::format("Tables: {}", fmt::join(TableNames(), ", ")) +
                "\n\nExample:\n  crema show ttbar\n  crema show ttbar --table sections --table cuts\n"
                "  crema show ttbar --metric cpu_efficiency\n"
                "  crema show ttbar --html > summary.html\n"

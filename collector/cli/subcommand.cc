@@ -1,13 +1,19 @@
 #include "collector/cli/subcommand.h"
 
 #include <signal.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
-#include <string>
+#include <cstdlib>
+#include <filesystem>
 
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
 #include "absl/strings/numbers.h"
-#include "collector/writers/display_text.h"
+#include "collector/cli/measured_source.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -54,6 +60,139 @@ int PrintBesideGate(const std::string& text) {
 int ReportFailure(const absl::Status& status) {
   PrintError(std::string(status.message()));
   return kFailed;
+}
+
+namespace {
+
+constexpr int kDefaultWidth = 100;
+constexpr int kLeastWidth = 20;
+
+std::string_view Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+bool WantsColor(int descriptor, const std::string& color) {
+  if (color != "auto") return color == "always";
+  return isatty(descriptor) != 0 && Variable("NO_COLOR").empty() && Variable("TERM") != "dumb";
+}
+
+// The first of these that is set names the character set (setlocale(3)); none at all is the C locale. crema writes
+// bytes and asks no locale to be installed.
+bool LocaleIsUtf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string_view locale = Variable(name);
+    if (locale.empty()) continue;
+    for (const char* suffix : {"UTF-8", "utf-8", "UTF8", "utf8"}) {
+      if (locale.find(suffix) != std::string_view::npos) return true;
+    }
+    return false;
+  }
+  return false;
+}
+
+int Width(int descriptor) {
+  winsize size{};
+  if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col >= kLeastWidth) return size.ws_col;
+  const int columns = std::atoi(std::string(Variable("COLUMNS")).c_str());
+  return columns >= kLeastWidth ? columns : kDefaultWidth;
+}
+
+std::optional<int64_t> EventsOf(const std::string& text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number <= 0) return std::nullopt;
+  return number;
+}
+
+std::string NameOf(const std::string& source) {
+  std::filesystem::path path = std::filesystem::path(source).lexically_normal();
+  if (path.filename().empty()) path = path.parent_path();
+  if (path.filename() == "records") path = path.parent_path();
+  const std::string name = path.filename().string();
+  return name.empty() || name == "." ? source : name;
+}
+
+}  // namespace
+
+void AddOutputOptions(CLI::App* subcommand, OutputOptions* options) {
+  subcommand->add_flag("-q,--quiet", options->quiet,
+                       "Print no progress, and no summary unless you ask for it. Errors are still printed");
+  subcommand
+      ->add_option("--color", options->color,
+                   "Use colours: auto (on a terminal, unless NO_COLOR is set), always, never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
+  subcommand->add_flag("--ascii", options->ascii, "Print only ASCII; this is the default if the locale is not UTF-8");
+}
+
+TerminalStyle StyleFor(int descriptor, const OutputOptions& options) {
+  TerminalStyle style;
+  style.width = Width(descriptor);
+  style.color = WantsColor(descriptor, options.color);
+  style.ascii = options.ascii || !LocaleIsUtf8();
+  return style;
+}
+
+std::string NextStep(const OutputOptions& options, const std::string& command, const std::string& shows, int width) {
+  if (options.quiet) return "";
+  const std::string line = PlainLine("next: " + command);
+  const std::string whole = fmt::format("{}  ({})", line, shows);
+  const auto has_room = [width](const std::string& text) { return text.size() <= static_cast<size_t>(width); };
+  return has_room(whole) ? whole + "\n" : has_room(line) ? line + "\n" : "";
+}
+
+void AddCoffeaOptions(CLI::App* subcommand, MeasureOptions* options) {
+  subcommand
+      ->add_option("--coffea-report", options->coffea_reports,
+                   "What Runner(savemetrics=True) returned, as JSON. Give the option several times to add several up")
+      ->take_all();
+  subcommand
+      ->add_option("--metrics-by-dataset", options->metrics_by_dataset,
+                   "JSON: {dataset: {entries, duration, performance_counters: {num_requested_bytes}}}")
+      ->take_all();
+}
+
+void RequireSource(const MeasureOptions& options) {
+  if (options.sources.empty() && options.coffea_reports.empty() && options.metrics_by_dataset.empty()) {
+    throw CLI::RequiredError("SOURCE");
+  }
+}
+
+void AddLiveOptions(CLI::App* subcommand, LiveCommandOptions* options) {
+  subcommand
+      ->add_option("SOURCE", options->sources,
+                   "Directories of record logs (of `crema run`, or CREMA_DIR), single logs, " + EngineAddressesHelp())
+      ->required();
+  subcommand->add_option("--name", options->name, "Name of the run (default: the name of the first source)");
+  subcommand->add_option("--run", options->run,
+                         "The run whose records are taken: its id, or all (default: the first run that is seen)");
+  subcommand
+      ->add_option("--total-events", options->total_events,
+                   "Events that the whole run will process, or DATASET=EVENTS for each dataset. Progress and time left "
+                   "need it (default: CREMA_TOTAL_EVENTS of the job)")
+      ->delimiter(',')
+      ->take_all()
+      ->option_text("N|DATASET=N,...");
+}
+
+LiveOptions ReadLiveOptions(const LiveCommandOptions& options) {
+  LiveOptions live;
+  live.name = options.name.empty() ? NameOf(options.sources.front()) : options.name;
+  live.run = options.run;
+  for (const std::string& total : options.total_events) {
+    const size_t equals = total.rfind('=');
+    const std::optional<int64_t> events = EventsOf(equals == std::string::npos ? total : total.substr(equals + 1));
+    if (!events.has_value()) {
+      throw CLI::ValidationError("--total-events", "`" + total + "` is neither a number of events nor DATASET=NUMBER");
+    }
+    if (equals == std::string::npos) {
+      live.total_events = events;
+    } else {
+      live.total_events_of_dataset[total.substr(0, equals)] = *events;
+    }
+  }
+  return live;
 }
 
 }  // namespace crema

@@ -2,12 +2,15 @@
 #ifndef CREMA_COLLECTOR_CLI_SUBCOMMAND_H_
 #define CREMA_COLLECTOR_CLI_SUBCOMMAND_H_
 
-#include <string>
-#include <vector>
+#include <exception>
 
 #include "CLI/App.hpp"
 #include "CLI/Validators.hpp"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "collector/metrics/measure.h"
+#include "collector/server/live_model.h"
+#include "collector/writers/display_text.h"
 
 namespace crema {
 
@@ -28,6 +31,22 @@ int PrintBesideGate(const std::string& text);
 
 /// As `ReportFailure`, for a message; it says what, where and what to do.
 void PrintError(const std::string& message);
+
+/// What ends a command where nothing else is to be done: `crema: <message>`, and the status `kFailed`.
+struct Failure : std::exception {
+  explicit Failure(const absl::Status& status) : message(status.message()) {}
+  std::string message;
+};
+
+/// The value. Throws a `Failure` where there is none.
+inline void OrFail(const absl::Status& status) {
+  if (!status.ok()) throw Failure(status);
+}
+template <class Value>
+Value OrFail(absl::StatusOr<Value> value) {
+  OrFail(value.status());
+  return *std::move(value);
+}
 
 inline constexpr double kAnyNumber = 1e300;
 
@@ -57,6 +76,44 @@ void AddServeCommand(CLI::App* program, int* status);
 void AddTopCommand(CLI::App* program, int* status);
 void AddDoctorCommand(CLI::App* program, int* status);
 void AddConfigCommand(CLI::App* program, int* status);
+
+struct OutputOptions {
+  bool quiet = false;
+  bool ascii = false;
+  std::string color = "auto";
+};
+
+/// Adds -q/--quiet, --color and --ascii. `options` must outlive the parsing.
+void AddOutputOptions(CLI::App* subcommand, OutputOptions* options);
+
+/// What the options mean for the file that is written to (1 stdout, 2 stderr): colour on a terminal unless NO_COLOR is
+/// set (https://no-color.org) or TERM is `dumb`; ASCII where the locale is not UTF-8; the terminal's width, else
+/// COLUMNS, else 100.
+TerminalStyle StyleFor(int descriptor, const OutputOptions& options);
+
+/// The line behind an answer that names the command to take next, and what it shows; empty with --quiet. What has no
+/// room in `width` columns is left out: what the command shows, then the whole line.
+std::string NextStep(const OutputOptions& options, const std::string& command, const std::string& shows,
+                     int width = std::numeric_limits<int>::max());
+
+/// Adds --coffea-report and --metrics-by-dataset. `options` must outlive the parsing.
+void AddCoffeaOptions(CLI::App* subcommand, MeasureOptions* options);
+
+/// Throws a usage error where neither a SOURCE nor one of these options was given.
+void RequireSource(const MeasureOptions& options);
+
+struct LiveCommandOptions {
+  std::vector<std::string> sources;
+  std::string name;
+  std::string run;
+  std::vector<std::string> total_events;
+};
+
+/// Adds SOURCE…, --name, --run and --total-events. `options` must outlive the parsing.
+void AddLiveOptions(CLI::App* subcommand, LiveCommandOptions* options);
+
+/// What they mean. Throws CLI::ValidationError where --total-events is neither a number nor DATASET=NUMBER.
+LiveOptions ReadLiveOptions(const LiveCommandOptions& options);
 
 }  // namespace crema
 

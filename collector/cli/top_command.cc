@@ -5,20 +5,14 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <cerrno>
 #include <cstdio>
-#include <functional>
-#include <memory>
-#include <string>
 
-#include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "collector/cli/live_options.h"
-#include "collector/cli/output_options.h"
+#include "absl/strings/str_replace.h"
 #include "collector/cli/subcommand.h"
 #include "collector/server/live_service.h"
 #include "collector/server/live_sources.h"
@@ -29,6 +23,9 @@ namespace {
 
 // A terminal that is drawn on as a whole, and given back as it was.
 
+constexpr char kAlternateScreen[] = "\033[?1049h\033[?25l\033[2J";
+constexpr char kNormalScreen[] = "\033[?25h\033[?1049l";
+
 /// While it is entered: the alternate screen of the terminal, no cursor, keys as they come without echo. Ctrl-C and
 /// Ctrl-Z still send their signals.
 class RawTerminal {
@@ -38,13 +35,46 @@ class RawTerminal {
   RawTerminal(const RawTerminal&) = delete;
   RawTerminal& operator=(const RawTerminal&) = delete;
 
-  void Enter();
-  void Leave();
+  void Enter() {
+    if (is_entered_) return;
+    is_entered_ = true;
+    has_keys_ = tcgetattr(STDIN_FILENO, &before_) == 0;
+    if (has_keys_) {
+      termios raw = before_;
+      raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+      raw.c_cc[VMIN] = 1;
+      raw.c_cc[VTIME] = 0;
+      tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+    }
+    Write(kAlternateScreen);
+  }
+
+  void Leave() {
+    if (!is_entered_) return;
+    is_entered_ = false;
+    Write(kNormalScreen);
+    if (has_keys_) tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+  }
+
   /// Draws `text`, whose lines end in newlines, over what is there. False: the terminal is gone.
-  bool Draw(const std::string& text);
+  bool Draw(const std::string& text) {
+    std::string screen = "\033[H" + absl::StrReplaceAll(text, {{"\n", "\033[K\r\n"}});
+    // no newline after the last line: it would scroll a screen that is full
+    if (screen.size() >= 2 && screen.compare(screen.size() - 2, 2, "\r\n") == 0) screen.resize(screen.size() - 2);
+    return Write(screen + "\033[J");
+  }
 
  private:
-  bool Write(const std::string& text);
+  bool Write(const std::string& text) {
+    size_t done = 0;
+    while (done < text.size()) {
+      const ssize_t written = write(STDOUT_FILENO, text.data() + done, text.size() - done);
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return false;
+      done += static_cast<size_t>(written);
+    }
+    return true;
+  }
 
   bool is_entered_ = false;
   bool has_keys_ = false;
@@ -55,55 +85,6 @@ struct TerminalSize {
   int columns = 80;
   int rows = 24;
 };
-
-constexpr char kAlternateScreen[] = "\033[?1049h\033[?25l\033[2J";
-constexpr char kNormalScreen[] = "\033[?25h\033[?1049l";
-
-bool RawTerminal::Write(const std::string& text) {
-  size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t written = write(STDOUT_FILENO, text.data() + done, text.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    done += static_cast<size_t>(written);
-  }
-  return true;
-}
-
-void RawTerminal::Enter() {
-  if (is_entered_) return;
-  is_entered_ = true;
-  has_keys_ = tcgetattr(STDIN_FILENO, &before_) == 0;
-  if (has_keys_) {
-    termios raw = before_;
-    raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
-    raw.c_cc[VMIN] = 1;
-    raw.c_cc[VTIME] = 0;
-    tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-  }
-  Write(kAlternateScreen);
-}
-
-void RawTerminal::Leave() {
-  if (!is_entered_) return;
-  is_entered_ = false;
-  Write(kNormalScreen);
-  if (has_keys_) tcsetattr(STDIN_FILENO, TCSANOW, &before_);
-}
-
-bool RawTerminal::Draw(const std::string& text) {
-  std::string screen = "\033[H";
-  for (const char character : text) {
-    if (character == '\n') {
-      screen += "\033[K\r\n";
-    } else {
-      screen += character;
-    }
-  }
-  // no newline after the last line: it would scroll a screen that is full
-  if (screen.size() >= 2 && screen.compare(screen.size() - 2, 2, "\r\n") == 0) screen.resize(screen.size() - 2);
-  return Write(screen + "\033[J");
-}
 
 /// Of the terminal at stdout; 80 x 24 where it does not tell.
 TerminalSize SizeOfTerminal() {
@@ -228,7 +209,7 @@ class Screen {
 
 int Top(const TopOptions& options) {
   const LiveOptions live = ReadLiveOptions(options.live);
-  if (const absl::Status status = LiveSources::Check(options.live.sources); !status.ok()) return ReportFailure(status);
+  OrFail(LiveSources::Check(options.live.sources));
   setpriority(PRIO_PROCESS, 0, 10);  // the measured job comes first
   if (isatty(STDOUT_FILENO) == 0) return PrintLines(options, live);
   return Screen(options, live).Run();

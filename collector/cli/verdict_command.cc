@@ -2,19 +2,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <memory>
-#include <string>
-#include <vector>
 
-#include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "absl/status/statusor.h"
 #include "collector/appearance/similar_names.h"
 #include "collector/cli/measured_source.h"
-#include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
 #include "collector/insight/headline.h"
 #include "collector/insight/verdict_table.h"
@@ -22,7 +15,6 @@
 #include "collector/metrics/measure.h"
 #include "collector/records/loose_json.h"
 #include "collector/writers/terminal.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -53,17 +45,16 @@ int PrintVerdicts(VerdictOptions options) {
   }
   if (!options.source.empty()) options.measure.sources = {options.source};
   RequireSource(options.measure);
-  const absl::StatusOr<MeasuredRun> measured = LoadOrMeasure(options.measure, options.output.quiet);
-  if (!measured.ok()) return ReportFailure(measured.status());
+  const MeasuredRun measured = OrFail(LoadOrMeasure(options.measure, options.output.quiet));
 
   // Judged anew: an older crema may have judged by other rules.
-  const std::vector<Verdict> verdicts = Judge(measured->measurement);
+  const std::vector<Verdict> verdicts = Judge(measured.measurement);
   std::vector<std::string> fallen;
   for (const Verdict& verdict : verdicts) {
     const bool gate = std::find(options.fail_on.begin(), options.fail_on.end(), verdict.id) != options.fail_on.end();
     if (gate) fallen.push_back(verdict.id);
   }
-  const std::string headline = Headline(measured->measurement);
+  const std::string headline = Headline(measured.measurement);
   const std::vector<VerdictRow> rows = VerdictRows(verdicts);
   int printed = kDone;
   if (options.json) {

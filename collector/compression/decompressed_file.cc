@@ -1,3 +1,4 @@
+
 #include "collector/compression/decompressed_file.h"
 
 #include <fcntl.h>
@@ -12,8 +13,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 #include <utility>
+
+#include "collector/compression/compressed_name.h"
 
 namespace crema {
 namespace {
@@ -315,6 +317,25 @@ absl::StatusOr<int64_t> DecompressedBytes(const std::string& path) {
   for (int64_t got; (got = file.Read(block.get(), kBlockBytes)) > 0;) bytes += got;
   if (bytes == 0 && !file.status().ok()) return file.status();
   return bytes;
+}
+
+namespace {
+
+bool EndsWith(std::string_view name, std::string_view suffix) {
+  return name.size() >= suffix.size() && name.substr(name.size() - suffix.size()) == suffix;
+}
+
+}  // namespace
+
+std::string_view NameBeforeCompression(std::string_view name) {
+  for (const std::string_view suffix : {std::string_view(".gz"), std::string_view(".zst")}) {
+    if (name.size() > suffix.size() && EndsWith(name, suffix)) return name.substr(0, name.size() - suffix.size());
+  }
+  return name;
+}
+
+bool HasSuffixBeforeCompression(std::string_view name, std::string_view suffix) {
+  return EndsWith(NameBeforeCompression(name), suffix);
 }
 
 }  // namespace crema

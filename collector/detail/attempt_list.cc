@@ -1,11 +1,6 @@
 #include "collector/detail/attempt_list.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
-#include <optional>
-#include <string_view>
 
 #include "collector/metrics/attempts/attempt_results.h"
 #include "collector/metrics/attempts/attempt_row.h"
@@ -45,7 +40,6 @@ class Lister {
     row.status = attempt.state;
     list_->rows.Add(row);
     list_->bytes.push_back(bytes);
-    list_->columns.push_back(static_cast<uint32_t>(chunk.columns.size()));
   }
 
  private:
@@ -107,49 +101,11 @@ void PlaceUnended(AttemptList* list) {
   }
 }
 
-}  // namespace
-
-uint32_t NameNumbers::Number(std::string_view name) {
-  if (!names.empty() && names[recent_] == name) return recent_;
-  auto found = numbers_.find(name);
-  if (found == numbers_.end()) {
-    found = numbers_.emplace(std::string(name), static_cast<uint32_t>(names.size())).first;
-    names.emplace_back(name);
-  }
-  recent_ = found->second;
-  return recent_;
-}
-
-ListedAttempt KeyOf(const Attempt& attempt) {
-  return {attempt.process.worker, attempt.process.start_ns, attempt.chunk.number, attempt.chunk.start_ns};
-}
-
-absl::Status ListAttempts(const AttemptReader& for_each_attempt, AttemptList* list) {
-  Lister lister(list);
-  if (absl::Status read = for_each_attempt([&lister](const Attempt& attempt) { lister.Add(attempt); }); !read.ok()) {
-    return read;
-  }
-  list->rows.Seal();
-  MarkResults(list->rows);
-  list->lanes = AssignLanes(list->rows);
-  PlaceUnended(list);
-  return absl::OkStatus();
-}
-
-namespace {
-
 constexpr size_t kSortedPoints = 201;
 constexpr int kMostBins = 120;
 
-std::optional<double> InSeconds(std::optional<int64_t> ns) {
-  return ns.has_value() ? std::optional<double>(static_cast<double>(*ns) / 1e9) : std::nullopt;
-}
 std::optional<double> Number(int64_t value) {
   return value == AttemptRow::kUnknown ? std::nullopt : std::optional<double>(static_cast<double>(value));
-}
-std::optional<double> Ratio(std::optional<double> numerator, std::optional<double> denominator) {
-  if (!numerator.has_value() || !denominator.has_value() || !(*denominator > 0)) return std::nullopt;
-  return *numerator / *denominator;
 }
 
 struct Quantity {
@@ -157,58 +113,26 @@ struct Quantity {
   std::optional<double> (*of)(const AttemptList& list, size_t index);
 };
 
-std::optional<double> Duration(const AttemptList& list, size_t i) { return InSeconds(Known(list.rows[i].duration_ns)); }
-std::optional<double> Events(const AttemptList& list, size_t i) { return Number(list.rows[i].events); }
-std::optional<double> Cpu(const AttemptList& list, size_t i) { return InSeconds(ChunkCpu(list.rows[i], list.helpers)); }
-std::optional<double> CpuWait(const AttemptList& list, size_t i) { return InSeconds(Known(list.rows[i].cpu_wait_ns)); }
-std::optional<double> Blocked(const AttemptList& list, size_t i) {
-  return InSeconds(ChunkBlocked(list.rows[i], list.helpers));
-}
-std::optional<double> BytesRead(const AttemptList& list, size_t i) { return Number(list.bytes[i].read); }
-std::optional<double> Uncompressed(const AttemptList& list, size_t i) { return Number(list.bytes[i].uncompressed); }
-std::optional<double> Compression(const AttemptList& list, size_t i) {
-  return Ratio(Uncompressed(list, i), BytesRead(list, i));
-}
-std::optional<double> EventRate(const AttemptList& list, size_t i) { return Ratio(Events(list, i), Duration(list, i)); }
-std::optional<double> TimePerEvent(const AttemptList& list, size_t i) {
-  return Ratio(Duration(list, i), Events(list, i));
-}
-std::optional<double> Columns(const AttemptList& list, size_t i) {
-  return list.columns[i] == 0 ? std::nullopt : std::optional<double>(list.columns[i]);
-}
-std::optional<double> RssDeltaBytes(const AttemptList& list, size_t i) {
-  const std::optional<int64_t> delta = RssDelta(list.rows[i]);
-  return delta.has_value() ? std::optional<double>(static_cast<double>(*delta)) : std::nullopt;
-}
-std::optional<double> RssStop(const AttemptList& list, size_t i) { return Number(list.rows[i].rss_stop_bytes); }
-
-constexpr std::array<Quantity, 13> kQuantities = {{
-    {"duration_seconds", Duration},
-    {"cpu_seconds", Cpu},
-    {"cpu_wait_seconds", CpuWait},
-    {"blocked_seconds", Blocked},
-    {"events", Events},
-    {"event_rate", EventRate},
-    {"time_per_event_seconds", TimePerEvent},
-    {"bytes_read", BytesRead},
-    {"bytes_uncompressed", Uncompressed},
-    {"compression_ratio", Compression},
-    {"columns", Columns},
-    {"rss_delta_bytes", RssDeltaBytes},
-    {"rss_stop_bytes", RssStop},
-}};
+constexpr Quantity kDuration = {"duration_seconds", [](const AttemptList& list, size_t i) -> std::optional<double> {
+                                  return list.rows[i].duration_ns / 1e9;
+                                }};
+constexpr Quantity kEvents = {"events", [](const AttemptList& list, size_t i) { return Number(list.rows[i].events); }};
+constexpr Quantity kQuantities[] = {
+    kDuration,
+    {"bytes_read", [](const AttemptList& list, size_t i) { return Number(list.bytes[i].read); }},
+    {"bytes_uncompressed", [](const AttemptList& list, size_t i) { return Number(list.bytes[i].uncompressed); }},
+};
 
 struct Pair {
   Quantity x;
   Quantity y;
 };
 
-constexpr std::array<Pair, 4> kPairs = {{
-    {{"events", Events}, {"duration_seconds", Duration}},
-    {{"events", Events}, {"rss_stop_bytes", RssStop}},
-    {{"bytes_read", BytesRead}, {"duration_seconds", Duration}},
-    {{"cpu_seconds", Cpu}, {"blocked_seconds", Blocked}},
-}};
+constexpr Pair kPairs[] = {
+    {kEvents, kDuration},
+    {kEvents,
+     {"rss_stop_bytes", [](const AttemptList& list, size_t i) { return Number(list.rows[i].rss_stop_bytes); }}},
+};
 
 bool IsCounted(const AttemptRow& row) { return row.status == AttemptState::kOk && row.duration_ns >= 0; }
 
@@ -241,32 +165,30 @@ std::optional<ValueShape> Shape(const AttemptList& list, const Quantity& quantit
   ValueShape shape;
   shape.quantity = quantity.name;
   shape.counts.resize(std::max(1U, slot_count));
+  const auto for_each = [&](const auto& visit) {
+    for (size_t i = 0; i < list.rows.size(); ++i) {
+      const std::optional<double> value = IsCounted(list.rows[i]) ? quantity.of(list, i) : std::nullopt;
+      if (value.has_value()) visit(i, *value);
+    }
+  };
   std::vector<double> values;
   double least_positive = 0;
-  for (size_t i = 0; i < list.rows.size(); ++i) {
-    if (!IsCounted(list.rows[i])) continue;
-    const std::optional<double> value = quantity.of(list, i);
-    if (!value.has_value()) continue;
-    values.push_back(*value);
-    shape.sum += *value;
-    if (!(*value > 0)) ++shape.not_positive;
-    if (*value > 0 && (least_positive == 0 || *value < least_positive)) least_positive = *value;
-  }
+  for_each([&](size_t, double value) {
+    values.push_back(value);
+    shape.sum += value;
+    if (value > 0 && (least_positive == 0 || value < least_positive)) least_positive = value;
+  });
   if (values.empty()) return std::nullopt;
   shape.count = static_cast<int64_t>(values.size());
-  shape.min = *std::min_element(values.begin(), values.end());
-  shape.max = *std::max_element(values.begin(), values.end());
   FillSorted(std::move(values), &shape);
   if (least_positive == 0) return shape;
-  SetLogAxis(least_positive, shape.max, &shape);
-  for (size_t i = 0; i < list.rows.size(); ++i) {
-    if (!IsCounted(list.rows[i])) continue;
-    const std::optional<double> value = quantity.of(list, i);
-    if (!value.has_value() || !(*value > 0)) continue;
-    const double bin = std::floor((std::log10(*value) - shape.first_exponent) * shape.per_decade);
+  SetLogAxis(least_positive, shape.sorted.back(), &shape);
+  for_each([&](size_t i, double value) {
+    if (!(value > 0)) return;
+    const double bin = std::floor((std::log10(value) - shape.first_exponent) * shape.per_decade);
     std::vector<int64_t>& counts = shape.counts[slots[i]];
     ++counts[static_cast<size_t>(std::clamp(bin, 0.0, static_cast<double>(counts.size() - 1)))];
-  }
+  });
   return shape;
 }
 
@@ -308,6 +230,33 @@ std::optional<CountGrid> Grid(const AttemptList& list, const Pair& pair) {
 }
 
 }  // namespace
+
+uint32_t NameNumbers::Number(std::string_view name) {
+  if (!names.empty() && names[recent_] == name) return recent_;
+  auto found = numbers_.find(name);
+  if (found == numbers_.end()) {
+    found = numbers_.emplace(std::string(name), static_cast<uint32_t>(names.size())).first;
+    names.emplace_back(name);
+  }
+  recent_ = found->second;
+  return recent_;
+}
+
+ListedAttempt KeyOf(const Attempt& attempt) {
+  return {attempt.process.worker, attempt.process.start_ns, attempt.chunk.number, attempt.chunk.start_ns};
+}
+
+absl::Status ListAttempts(const AttemptReader& for_each_attempt, AttemptList* list) {
+  Lister lister(list);
+  if (absl::Status read = for_each_attempt([&lister](const Attempt& attempt) { lister.Add(attempt); }); !read.ok()) {
+    return read;
+  }
+  list->rows.Seal();
+  MarkResults(list->rows);
+  list->lanes = AssignLanes(list->rows);
+  PlaceUnended(list);
+  return absl::OkStatus();
+}
 
 double ValueShape::Edge(size_t index) const {
   return std::pow(10.0, first_exponent + static_cast<double>(index) / per_decade);

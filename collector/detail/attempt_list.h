@@ -2,14 +2,8 @@
 #ifndef CREMA_COLLECTOR_DETAIL_ATTEMPT_LIST_H_
 #define CREMA_COLLECTOR_DETAIL_ATTEMPT_LIST_H_
 
-#include <cstdint>
-#include <map>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
-#include "absl/status/status.h"
 #include "collector/detail/run_detail.h"
 #include "collector/metrics/attempts/attempt_rows.h"
 
@@ -53,7 +47,6 @@ struct AttemptBytes {
 struct AttemptList {
   AttemptRows rows;  ///< `process` and `input` are indices into the tables below
   std::vector<AttemptBytes> bytes;
-  std::vector<uint32_t> columns;  ///< how many the attempt said that it read
   std::vector<HelperTimes> helpers;
   std::vector<uint32_t> lanes;  ///< of its process; of an attempt that did not end that of its thread before it
   std::vector<ListedProcess> processes;
@@ -80,6 +73,18 @@ std::vector<ValueShape> ShapeDistributions(const AttemptList& list, const std::v
 
 /// Over `ok` attempts that have both quantities.
 std::vector<CountGrid> ShapeGrids(const AttemptList& list);
+
+/// Which worker (`RunDetail::workers`) each process is, and which row each attempt stands on.
+struct TimelinePlaces {
+  std::vector<uint32_t> worker_of_process;
+  std::vector<uint32_t> row_of_attempt;
+};
+
+/// Fills the detail's `workers`, `rows` and `row_kind`.
+TimelinePlaces PlaceRows(const AttemptList& list, const DetailOptions& options, RunDetail* detail);
+
+/// Fills `bins`, `bin_seconds` and `runs`, from the rows and the window that are there.
+void DrawRuns(const AttemptList& list, const TimelinePlaces& places, const DetailOptions& options, RunDetail* detail);
 
 }  // namespace crema
 

@@ -1,23 +1,13 @@
 #include "collector/detail/run_detail.h"
 
-#include <algorithm>
-#include <cstddef>
-#include <limits>
-#include <map>
 #include <numeric>
-#include <optional>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "collector/detail/attempt_list.h"
 #include "collector/detail/time_tracks.h"
-#include "collector/detail/timeline_rows.h"
-#include "collector/measurement/measurement.h"
-#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/attempt_interval.h"
+#include "collector/metrics/attempts/attempt_quantities.h"
 #include "collector/metrics/attempts/stragglers.h"
 #include "collector/metrics/side_by_side.h"
 
@@ -90,13 +80,12 @@ class Keeper {
       std::fill(kept_for_.begin(), kept_for_.end(), kKeptAsAll);
     }
     ChooseFailed();
-    ChooseLargest(options_.slowest, kKeptAsSlow, [this](size_t i) {
-      return std::optional<double>(static_cast<double>(list_.rows[i].duration_ns) / 1e9);
-    });
+    ChooseLargest(options_.slowest, kKeptAsSlow,
+                  [this](size_t i) { return std::optional<double>(list_.rows[i].duration_ns / 1e9); });
     ChooseLargest(options_.unexpected, kKeptAsUnexpected, [this](size_t i) -> std::optional<double> {
       const std::optional<double> expected = Expected(list_.rows[i]);
       if (!expected.has_value()) return std::nullopt;
-      return static_cast<double>(list_.rows[i].duration_ns) / 1e9 - *expected;
+      return list_.rows[i].duration_ns / 1e9 - *expected;
     });
     ChooseTail();
   }
@@ -122,11 +111,9 @@ class Keeper {
     attempt.duration_ns = row.duration_ns;
     attempt.suspended_ns = row.suspended_ns;
     attempt.events = Known(row.events);
-    attempt.bytes_read = Known(list_.bytes[i].read);
     attempt.cpu_ns = ChunkCpu(row, list_.helpers);
     attempt.cpu_wait_ns = Known(row.cpu_wait_ns);
     attempt.blocked_ns = ChunkBlocked(row, list_.helpers);
-    attempt.rss_delta_bytes = RssDelta(row);
     attempt.expected_seconds = Expected(row);
     return attempt;
   }
@@ -315,7 +302,7 @@ void PlaceTasks(const TaskReader& for_each_task, const AttemptList& list, const 
 
 // Sums over equal parts of the run's time, of all attempts together and by worker.
 
-double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
+double Seconds(int64_t ns) { return ns / 1e9; }
 
 /// Fills `over_time`; the lanes that were available come from the measurement.
 void SumOverTime(const AttemptList& list, const Measurement& measurement, int bins, RunDetail* detail) {
@@ -324,9 +311,8 @@ void SumOverTime(const AttemptList& list, const Measurement& measurement, int bi
   TimeBins& sums = detail->over_time;
   sums.start_seconds = axis.start;
   sums.bin_seconds = axis.width;
-  for (std::vector<double>* values :
-       {&sums.busy_seconds, &sums.cpu_seconds, &sums.cpu_wait_seconds, &sums.blocked_seconds, &sums.failed_seconds,
-        &sums.events, &sums.bytes_read, &sums.finished_chunks, &sums.failed_attempts}) {
+  for (std::vector<double>* values : {&sums.busy_seconds, &sums.cpu_seconds, &sums.cpu_wait_seconds,
+                                      &sums.blocked_seconds, &sums.events, &sums.bytes_read, &sums.finished_chunks}) {
     values->resize(static_cast<size_t>(bins));
   }
   sums.lanes_available = MeanSteps(measurement, "worker_cores", axis);
@@ -334,14 +320,9 @@ void SumOverTime(const AttemptList& list, const Measurement& measurement, int bi
     const AttemptRow& attempt = list.rows[i];
     const double from = Seconds(attempt.start_ns - detail->start_ns);
     const double to = Seconds(attempt.stop_ns() - detail->start_ns);
-    const bool has_ended = HasEnded(attempt);
-    const double seconds = has_ended ? Seconds(attempt.duration_ns) : 0;
-    const auto stop_bin = static_cast<size_t>(axis.At(to));
-    if (attempt.is_result) ++sums.finished_chunks[stop_bin];
-    if (attempt.status == AttemptState::kFailed || attempt.status == AttemptState::kLost) {
-      ++sums.failed_attempts[stop_bin];
-    }
-    if (!has_ended) continue;
+    if (attempt.is_result) ++sums.finished_chunks[static_cast<size_t>(axis.At(to))];
+    if (!HasEnded(attempt)) continue;
+    const double seconds = Seconds(attempt.duration_ns);
     const double cpu = Seconds(ChunkCpu(attempt, list.helpers).value_or(0));
     const double wait = Seconds(std::max<int64_t>(0, attempt.cpu_wait_ns));
     const double blocked = Seconds(ChunkBlocked(attempt, list.helpers).value_or(0));
@@ -353,7 +334,6 @@ void SumOverTime(const AttemptList& list, const Measurement& measurement, int bi
       sums.cpu_seconds[bin] += cpu * share;
       sums.cpu_wait_seconds[bin] += wait * share;
       sums.blocked_seconds[bin] += blocked * share;
-      if (!attempt.is_result) sums.failed_seconds[bin] += seconds * share;
       sums.events[bin] += events * share;
       sums.bytes_read[bin] += bytes * share;
     });
@@ -370,19 +350,12 @@ void SumByWorker(const AttemptList& list, const TimelinePlaces& places, int bins
   grid.bins = bins;
   const bool one_each = detail->workers.size() <= most_rows;
   if (one_each) {
-    for (const DetailWorker& worker : detail->workers) {
-      grid.rows.push_back(worker.name);
-      grid.lanes.push_back(worker.lanes);
-    }
+    for (const DetailWorker& worker : detail->workers) grid.rows.push_back(worker.name);
   } else {
-    for (const DetailRow& row : detail->rows) {
-      grid.rows.push_back(row.label);
-      grid.lanes.push_back(row.lanes);
-    }
+    for (const DetailRow& row : detail->rows) grid.rows.push_back(row.label);
   }
   const size_t cells = grid.rows.size() * static_cast<size_t>(bins);
   grid.busy_seconds.resize(cells);
-  grid.cpu_seconds.resize(cells);
   grid.bytes_read.resize(cells);
   for (size_t i = 0; i < list.rows.size(); ++i) {
     const AttemptRow& attempt = list.rows[i];
@@ -391,12 +364,10 @@ void SumByWorker(const AttemptList& list, const TimelinePlaces& places, int bins
     const double from = Seconds(attempt.start_ns - detail->start_ns);
     const double to = Seconds(attempt.stop_ns() - detail->start_ns);
     const double seconds = Seconds(attempt.duration_ns);
-    const double cpu = Seconds(ChunkCpu(attempt, list.helpers).value_or(0));
     const double bytes = std::max<double>(0, static_cast<double>(list.bytes[i].read));
     axis.Spread(from, to, [&](int bin, double share) {
       const size_t cell = row * static_cast<size_t>(bins) + static_cast<size_t>(bin);
       grid.busy_seconds[cell] += seconds * share;
-      grid.cpu_seconds[cell] += cpu * share;
       grid.bytes_read[cell] += bytes * share;
     });
   }
@@ -418,7 +389,7 @@ Window WindowOf(const AttemptList& list) {
   return window;
 }
 
-double SecondsBetween(int64_t from_ns, int64_t to_ns) { return static_cast<double>(to_ns - from_ns) / 1e9; }
+double SecondsBetween(int64_t from_ns, int64_t to_ns) { return (to_ns - from_ns) / 1e9; }
 
 /// The run as the document bounds it; the timeline reaches as far as its attempts do.
 void SetBounds(const Measurement& measurement, const AttemptList& list, RunDetail* detail) {

@@ -6,14 +6,7 @@
 #ifndef CREMA_COLLECTOR_DETAIL_RUN_DETAIL_H_
 #define CREMA_COLLECTOR_DETAIL_RUN_DETAIL_H_
 
-#include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "collector/measurement/measurement.h"
@@ -66,11 +59,9 @@ struct DetailAttempt {
   std::optional<int64_t> duration_ns;  ///< without suspension; nullopt: it did not end
   int64_t suspended_ns = 0;
   std::optional<int64_t> events;
-  std::optional<int64_t> bytes_read;
   std::optional<int64_t> cpu_ns;  ///< owner and helpers
   std::optional<int64_t> cpu_wait_ns;
   std::optional<int64_t> blocked_ns;
-  std::optional<int64_t> rss_delta_bytes;
   std::optional<int64_t> entry_start;
   std::optional<int64_t> entry_stop;
   std::optional<double> expected_seconds;              ///< by its dataset's robust fit
@@ -121,11 +112,9 @@ struct TimeBins {
   std::vector<double> cpu_seconds;       ///< of them
   std::vector<double> cpu_wait_seconds;  ///< of them
   std::vector<double> blocked_seconds;   ///< of them
-  std::vector<double> failed_seconds;    ///< of ended attempts that are no result; part of `busy_seconds`
   std::vector<double> events;            ///< of results
   std::vector<double> bytes_read;        ///< of ended attempts
   std::vector<double> finished_chunks;   ///< results that stopped in the bin
-  std::vector<double> failed_attempts;   ///< that stopped, or began and were lost, in the bin
   std::vector<double> lanes_available;   ///< mean; empty: the workers' cores are not known
 };
 
@@ -144,22 +133,17 @@ struct WorkerGrid {
   double start_seconds = 0;
   double bin_seconds = 0;
   int bins = 0;
-  std::vector<std::string>
-      rows;                    ///< workers; hosts, or the hosts with most work and `others`, where there are too many
-  std::vector<int32_t> lanes;  ///< of each row
+  /// Workers; hosts, or the hosts with most work and `others`, where there are too many.
+  std::vector<std::string> rows;
   std::vector<double> busy_seconds;
-  std::vector<double> cpu_seconds;
   std::vector<double> bytes_read;
 };
 
 /// Values of one quantity over all attempts that have it; every count is exact.
 struct ValueShape {
-  std::string_view quantity;  ///< `duration_seconds`, `cpu_seconds`, `events`, `bytes_read`, ...
+  std::string_view quantity;  ///< `duration_seconds`, `bytes_read` or `bytes_uncompressed`
   int64_t count = 0;
-  int64_t not_positive = 0;  ///< values that have no place on a logarithmic axis
   double sum = 0;
-  double min = 0;
-  double max = 0;
   std::vector<double> sorted;  ///< all values up to 200, else 201 of them at equal ranks, the ends included
   // logarithmic histogram of positive values: edge i is 10^(first_exponent + i / per_decade)
   double first_exponent = 0;

@@ -148,7 +148,6 @@ TEST(ReadRunDetail, SumsOverTimeAreThoseOfTheAttempts) {
     EXPECT_NEAR(Sum(detail.over_time.bytes_read), totals.bytes, 1e-6 * totals.bytes);
     EXPECT_NEAR(Sum(detail.over_time.events), totals.events_of_results, 1e-6 * totals.events_of_results);
     EXPECT_EQ(Sum(detail.over_time.finished_chunks), totals.results);
-    EXPECT_EQ(Sum(detail.over_time.failed_attempts), totals.failed);
     EXPECT_NEAR(Sum(detail.by_worker.busy_seconds), totals.busy, 1e-6 * totals.busy);
     EXPECT_NEAR(Sum(detail.by_worker.bytes_read), totals.bytes, 1e-6 * totals.bytes);
   }
@@ -256,13 +255,12 @@ TEST(ReadRunDetail, CountsEveryAttemptInItsShapes) {
   const ValueShape* duration = detail.FindDistribution("duration_seconds");
   ASSERT_NE(duration, nullptr);
   EXPECT_EQ(duration->count, totals.ok);
-  int64_t counted = duration->not_positive;
+  int64_t counted = 0;
   for (const auto& counts : duration->counts) counted += std::accumulate(counts.begin(), counts.end(), int64_t{0});
   EXPECT_EQ(counted, totals.ok);
-  EXPECT_LE(duration->Edge(0), duration->min);
-  EXPECT_GE(duration->Edge(duration->bins()), duration->max);
-  EXPECT_EQ(duration->sorted.front(), duration->min);
-  EXPECT_EQ(duration->sorted.back(), duration->max);
+  EXPECT_LE(duration->Edge(0), duration->sorted.front());
+  EXPECT_GE(duration->Edge(duration->bins()), duration->sorted.back());
+  EXPECT_TRUE(std::is_sorted(duration->sorted.begin(), duration->sorted.end()));
   const CountGrid* grid = detail.FindGrid("events", "duration_seconds");
   ASSERT_NE(grid, nullptr);
   EXPECT_EQ(std::accumulate(grid->cells.begin(), grid->cells.end(), int64_t{0}), totals.ok);

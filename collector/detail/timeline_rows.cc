@@ -1,14 +1,6 @@
-#include "collector/detail/timeline_rows.h"
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
-#include <map>
 #include <numeric>
-#include <string>
-#include <utility>
 
+#include "collector/detail/attempt_list.h"
 #include "collector/detail/time_tracks.h"
 #include "collector/metrics/attempts/attempt_row.h"
 
@@ -101,7 +93,7 @@ std::vector<uint32_t> HostRows(size_t most_rows, RunDetail* detail) {
     const auto [at, is_new] = numbers.try_emplace(worker.host, hosts.size());
     if (is_new) hosts.push_back({worker.host, 0, 0, i});
     hosts[at->second].lanes += worker.lanes;
-    hosts[at->second].busy_seconds += static_cast<double>(worker.busy_ns) / 1e9;
+    hosts[at->second].busy_seconds += worker.busy_ns / 1e9;
   }
   std::vector<size_t> order(hosts.size());
   std::iota(order.begin(), order.end(), 0);
@@ -176,16 +168,15 @@ Look LookOf(const Cell& cell, double capacity_seconds) {
 void Fill(const AttemptList& list, size_t index, uint32_t slot, const BinAxis& axis, int64_t zero_ns,
           std::vector<Cell>* cells) {
   const AttemptRow& attempt = list.rows[index];
-  const double from = static_cast<double>(attempt.start_ns - zero_ns) / 1e9;
-  const double to = static_cast<double>(attempt.stop_ns() - zero_ns) / 1e9;
+  const double from = (attempt.start_ns - zero_ns) / 1e9;
+  const double to = (attempt.stop_ns() - zero_ns) / 1e9;
   if (attempt.status == AttemptState::kFailed || attempt.status == AttemptState::kLost) {
     (*cells)[static_cast<size_t>(axis.At(to))].has_failed = true;
   }
   if (!HasEnded(attempt)) return;
-  const double seconds = static_cast<double>(attempt.duration_ns) / 1e9;
+  const double seconds = attempt.duration_ns / 1e9;
   const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, list.helpers);
-  const double waiting =
-      owner.has_value() ? static_cast<double>(attempt.duration_ns - owner->cpu_ns - owner->joined_ns) / 1e9 : 0;
+  const double waiting = owner.has_value() ? (attempt.duration_ns - owner->cpu_ns - owner->joined_ns) / 1e9 : 0;
   axis.Spread(from, to, [&](int bin, double share) {
     Cell& cell = (*cells)[static_cast<size_t>(bin)];
     cell.busy_seconds[slot] += static_cast<float>(seconds * share);

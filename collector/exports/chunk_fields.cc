@@ -5,13 +5,10 @@
 #include <cmath>
 #include <optional>
 #include <tuple>
-#include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -40,13 +37,11 @@ ChunkValue Value(const std::optional<T>& value) {
   return value.has_value() ? ChunkValue(*value) : ChunkValue();
 }
 ChunkValue Text(std::string_view text) { return text.empty() ? ChunkValue() : ChunkValue(text); }
-ChunkValue Seconds(const std::optional<int64_t>& ns) {
-  return ns.has_value() ? ChunkValue(static_cast<double>(*ns) / 1e9) : ChunkValue();
-}
+ChunkValue Seconds(const std::optional<int64_t>& ns) { return ns.has_value() ? ChunkValue(*ns / 1e9) : ChunkValue(); }
 ChunkValue Ratio(double numerator, double denominator) {
   return denominator > 0 ? ChunkValue(numerator / denominator) : ChunkValue();
 }
-double DurationSeconds(const ChunkFact& chunk) { return static_cast<double>(chunk.duration_ns()) / 1e9; }
+double DurationSeconds(const ChunkFact& chunk) { return chunk.duration_ns() / 1e9; }
 
 template <auto kMember>
 ChunkValue Fact(const Attempt& attempt) {
@@ -89,178 +84,92 @@ ChunkValue GpuCount(const Attempt& attempt) {
 }
 
 constexpr ChunkField kFields[] = {
-    {"run_id", true, [](const Attempt& attempt) { return Text(attempt.process.run_id); }},
-    {"worker", true, [](const Attempt& attempt) { return Text(attempt.process.worker); }},
-    {"host", true, [](const Attempt& attempt) { return Text(attempt.process.host); }},
-    {"pid", false, [](const Attempt& attempt) { return ChunkValue(attempt.process.pid); }},
-    {"process_start_ns", false, [](const Attempt& attempt) { return ChunkValue(attempt.process.start_ns); }},
-    {"chunk", false, [](const Attempt& attempt) { return ChunkValue(attempt.chunk.number); }},
-    {"status", true, [](const Attempt& attempt) { return ChunkValue(ToString(attempt.state)); }},
-    {"error", true, [](const Attempt& attempt) { return Text(attempt.chunk.error); }},
-    {"dataset", true, [](const Attempt& attempt) { return Text(attempt.chunk.input.dataset); }},
-    {"file", true, [](const Attempt& attempt) { return Text(attempt.chunk.input.file); }},
-    {"tree", true, [](const Attempt& attempt) { return Text(attempt.chunk.input.tree); }},
-    {"entry_start", false, [](const Attempt& attempt) { return Value(attempt.chunk.input.entry_start); }},
-    {"entry_stop", false, [](const Attempt& attempt) { return Value(attempt.chunk.input.entry_stop); }},
-    {"pass", true, [](const Attempt& attempt) { return Text(attempt.chunk.input.pass); }},
-    {"span", true, [](const Attempt& attempt) { return Text(attempt.chunk.span); }},
-    {"start_ns", false, [](const Attempt& attempt) { return ChunkValue(attempt.chunk.start_ns); }},
-    {"stop_ns", false,
+    {"run_id", [](const Attempt& attempt) { return Text(attempt.process.run_id); }},
+    {"worker", [](const Attempt& attempt) { return Text(attempt.process.worker); }},
+    {"host", [](const Attempt& attempt) { return Text(attempt.process.host); }},
+    {"pid", [](const Attempt& attempt) { return ChunkValue(attempt.process.pid); }},
+    {"process_start_ns", [](const Attempt& attempt) { return ChunkValue(attempt.process.start_ns); }},
+    {"chunk", [](const Attempt& attempt) { return ChunkValue(attempt.chunk.number); }},
+    {"status", [](const Attempt& attempt) { return ChunkValue(ToString(attempt.state)); }},
+    {"error", [](const Attempt& attempt) { return Text(attempt.chunk.error); }},
+    {"dataset", [](const Attempt& attempt) { return Text(attempt.chunk.input.dataset); }},
+    {"file", [](const Attempt& attempt) { return Text(attempt.chunk.input.file); }},
+    {"tree", [](const Attempt& attempt) { return Text(attempt.chunk.input.tree); }},
+    {"entry_start", [](const Attempt& attempt) { return Value(attempt.chunk.input.entry_start); }},
+    {"entry_stop", [](const Attempt& attempt) { return Value(attempt.chunk.input.entry_stop); }},
+    {"pass", [](const Attempt& attempt) { return Text(attempt.chunk.input.pass); }},
+    {"span", [](const Attempt& attempt) { return Text(attempt.chunk.span); }},
+    {"start_ns", [](const Attempt& attempt) { return ChunkValue(attempt.chunk.start_ns); }},
+    {"stop_ns",
      [](const Attempt& attempt) { return attempt.has_ended() ? ChunkValue(attempt.chunk.stop_ns) : ChunkValue(); }},
-    {"duration", false, Duration},
-    {"events", false, Fact<&ChunkFact::events>},
-    {"event_rate", false, EventRate},
-    {"time_per_event", false, TimePerEvent},
-    {"bytes_read", false, Fact<&ChunkFact::bytes_read>},
-    {"bytes_uncompressed", false, Fact<&ChunkFact::bytes_uncompressed>},
-    {"cpu", false, Cpu},
-    {"cpu_wait", false, [](const Attempt& attempt) { return Seconds(attempt.chunk.cpu_wait_ns); }},
-    {"joined", false, Joined},
-    {"blocked", false, Blocked},
-    {"cpu_ns", false, Fact<&ChunkFact::cpu_ns>},
-    {"helper_cpu_ns", false, Fact<&ChunkFact::helper_cpu_ns>},
-    {"cpu_wait_ns", false, Fact<&ChunkFact::cpu_wait_ns>},
-    {"helper_wait_ns", false, Fact<&ChunkFact::helper_wait_ns>},
-    {"helper_scope_ns", false, Fact<&ChunkFact::helper_scope_ns>},
-    {"helper_union_ns", false, Fact<&ChunkFact::helper_union_ns>},
-    {"unannounced_cpu_ns", false, Fact<&ChunkFact::unannounced_cpu_ns>},
-    {"children_cpu_ns", false, Fact<&ChunkFact::children_cpu_ns>},
-    {"rss_start_bytes", false, Fact<&ChunkFact::rss_start_bytes>},
-    {"rss_stop_bytes", false, Fact<&ChunkFact::rss_stop_bytes>},
-    {"rss_delta_bytes", false, RssDeltaOf},
-    {"rss_peak_bytes", false, Fact<&ChunkFact::rss_peak_bytes>},
-    {"io_read_bytes", false, Fact<&ChunkFact::io_read_bytes>},
-    {"system_cpu_ns", false, Fact<&ChunkFact::system_cpu_ns>},
-    {"minor_faults", false, Fact<&ChunkFact::minor_faults>},
-    {"major_faults", false, Fact<&ChunkFact::major_faults>},
-    {"allocations", false, Fact<&ChunkFact::allocations>},
-    {"allocated_bytes", false, Fact<&ChunkFact::allocated_bytes>},
-    {"gpu_seconds", false, GpuSeconds<&GpuRowFact::kernel_ns>},
-    {"gpu_launches", false, GpuCount<&GpuRowFact::launches>},
-    {"gpu_copy_seconds", false, GpuSeconds<&GpuRowFact::copy_ns>},
-    {"gpu_to_device_bytes", false, GpuCount<&GpuRowFact::to_device_bytes>},
-    {"gpu_from_device_bytes", false, GpuCount<&GpuRowFact::from_device_bytes>},
-    {"gpu_wait_seconds", false, GpuSeconds<&GpuRowFact::wait_ns>},
-    {"gpu_wait_cpu_seconds", false, GpuSeconds<&GpuRowFact::wait_cpu_ns>},
-    {"open_chunks", false, Fact<&ChunkFact::open_chunks>},
-    {"lanes_peak", false, Fact<&ChunkFact::lanes_peak>},
-    {"suspended_ns", false,
+    {"duration", Duration},
+    {"events", Fact<&ChunkFact::events>},
+    {"event_rate", EventRate},
+    {"time_per_event", TimePerEvent},
+    {"bytes_read", Fact<&ChunkFact::bytes_read>},
+    {"bytes_uncompressed", Fact<&ChunkFact::bytes_uncompressed>},
+    {"cpu", Cpu},
+    {"cpu_wait", [](const Attempt& attempt) { return Seconds(attempt.chunk.cpu_wait_ns); }},
+    {"joined", Joined},
+    {"blocked", Blocked},
+    {"cpu_ns", Fact<&ChunkFact::cpu_ns>},
+    {"helper_cpu_ns", Fact<&ChunkFact::helper_cpu_ns>},
+    {"cpu_wait_ns", Fact<&ChunkFact::cpu_wait_ns>},
+    {"helper_wait_ns", Fact<&ChunkFact::helper_wait_ns>},
+    {"helper_scope_ns", Fact<&ChunkFact::helper_scope_ns>},
+    {"helper_union_ns", Fact<&ChunkFact::helper_union_ns>},
+    {"unannounced_cpu_ns", Fact<&ChunkFact::unannounced_cpu_ns>},
+    {"children_cpu_ns", Fact<&ChunkFact::children_cpu_ns>},
+    {"rss_start_bytes", Fact<&ChunkFact::rss_start_bytes>},
+    {"rss_stop_bytes", Fact<&ChunkFact::rss_stop_bytes>},
+    {"rss_delta_bytes", RssDeltaOf},
+    {"rss_peak_bytes", Fact<&ChunkFact::rss_peak_bytes>},
+    {"io_read_bytes", Fact<&ChunkFact::io_read_bytes>},
+    {"system_cpu_ns", Fact<&ChunkFact::system_cpu_ns>},
+    {"minor_faults", Fact<&ChunkFact::minor_faults>},
+    {"major_faults", Fact<&ChunkFact::major_faults>},
+    {"allocations", Fact<&ChunkFact::allocations>},
+    {"allocated_bytes", Fact<&ChunkFact::allocated_bytes>},
+    {"gpu_seconds", GpuSeconds<&GpuRowFact::kernel_ns>},
+    {"gpu_launches", GpuCount<&GpuRowFact::launches>},
+    {"gpu_copy_seconds", GpuSeconds<&GpuRowFact::copy_ns>},
+    {"gpu_to_device_bytes", GpuCount<&GpuRowFact::to_device_bytes>},
+    {"gpu_from_device_bytes", GpuCount<&GpuRowFact::from_device_bytes>},
+    {"gpu_wait_seconds", GpuSeconds<&GpuRowFact::wait_ns>},
+    {"gpu_wait_cpu_seconds", GpuSeconds<&GpuRowFact::wait_cpu_ns>},
+    {"open_chunks", Fact<&ChunkFact::open_chunks>},
+    {"lanes_peak", Fact<&ChunkFact::lanes_peak>},
+    {"suspended_ns",
      [](const Attempt& attempt) {
        return attempt.has_ended() ? ChunkValue(attempt.chunk.suspended_ns) : ChunkValue();
      }},
-    {"thread", false, Fact<&ChunkFact::thread>},
-    {"tid", false, Fact<&ChunkFact::tid>},
-    {"sections_dropped", false,
+    {"thread", Fact<&ChunkFact::thread>},
+    {"tid", Fact<&ChunkFact::tid>},
+    {"sections_dropped",
      [](const Attempt& attempt) {
        return attempt.has_ended() ? ChunkValue(attempt.chunk.sections_dropped) : ChunkValue();
      }},
 };
 
 template <class T>
+Json OrNull(const T& value) {
+  return value;
+}
+template <class T>
 Json OrNull(const std::optional<T>& value) {
   return value.has_value() ? Json(*value) : Json();
 }
 
-Json SectionRows(const ChunkFact& chunk) {
+/// Each row of a list with these members, by the names that the record has for them.
+template <class Row, class... Members>
+Json RowsOf(const std::vector<Row>& list, const std::pair<const char*, Members Row::*>&... members) {
   Json rows = Json::array();
-  for (const SectionFact& section : chunk.sections) {
-    Json row = {{"path", section.path},
-                {"helper", section.helper},
-                {"count", section.count},
-                {"total_ns", section.total_ns},
-                {"self_ns", section.self_ns},
-                {"min_ns", OrNull(section.min_ns)},
-                {"max_ns", OrNull(section.max_ns)},
-                {"cpu_ns", OrNull(section.cpu_ns)},
-                {"failed", section.failed}};
-    rows.push_back(std::move(row));
+  for (const Row& row : list) {
+    Json& written = rows.emplace_back(Json::object());
+    ((written[members.first] = OrNull(row.*members.second)), ...);
   }
   return rows;
 }
-
-Json MemorySectionRows(const ChunkFact& chunk) {
-  Json rows = Json::array();
-  for (const MemorySectionFact& section : chunk.memory_sections) {
-    rows.push_back({{"path", section.path},
-                    {"count", section.count},
-                    {"delta_bytes", section.delta_bytes},
-                    {"min_bytes", OrNull(section.min_bytes)},
-                    {"max_bytes", OrNull(section.max_bytes)},
-                    {"rss_start_bytes", OrNull(section.rss_start_bytes)},
-                    {"rss_stop_bytes", OrNull(section.rss_stop_bytes)},
-                    {"peak_bytes", OrNull(section.peak_bytes)}});
-  }
-  return rows;
-}
-
-Json MetricRows(const ChunkFact& chunk) {
-  Json rows = Json::array();
-  for (const MetricFact& metric : chunk.metrics) {
-    rows.push_back({{"name", metric.name},
-                    {"unit", metric.unit},
-                    {"count", metric.count},
-                    {"sum", OrNull(metric.sum)},
-                    {"min", OrNull(metric.min)},
-                    {"max", OrNull(metric.max)},
-                    {"invalid", metric.invalid}});
-  }
-  return rows;
-}
-
-}  // namespace
-
-absl::Span<const ChunkField> ChunkFields() { return kFields; }
-
-absl::StatusOr<const ChunkField*> FindChunkField(std::string_view name) {
-  std::string names;
-  for (const ChunkField& field : kFields) {
-    if (field.name == name) return &field;
-    names += (names.empty() ? "" : ", ") + std::string(field.name);
-  }
-  return absl::InvalidArgumentError(fmt::format("a chunk has no field `{}`; it has {}", name, names));
-}
-
-Json ToJson(const ChunkValue& value) {
-  if (const auto* integer = std::get_if<int64_t>(&value)) return *integer;
-  if (const auto* natural = std::get_if<uint64_t>(&value)) return *natural;
-  if (const auto* number = std::get_if<double>(&value)) return std::isfinite(*number) ? Json(*number) : Json();
-  if (const auto* text = std::get_if<std::string_view>(&value)) return *text;
-  return {};
-}
-
-Json ChunkAsJson(const Attempt& attempt) {
-  Json row = Json::object();
-  for (const ChunkField& field : kFields) row[std::string(field.name)] = ToJson(field.value(attempt));
-  const ChunkFact& chunk = attempt.chunk;
-  row["columns"] = chunk.columns;
-  row["sections"] = SectionRows(chunk);
-  row["memory_sections"] = MemorySectionRows(chunk);
-  row["metrics"] = MetricRows(chunk);
-  Json cuts = Json::array();
-  for (const CutFact& cut : chunk.cuts) {
-    cuts.push_back({{"name", cut.name}, {"events", cut.events}, {"weights", OrNull(cut.weights)}});
-  }
-  row["cuts"] = std::move(cuts);
-  Json activities = Json::array();
-  for (const ActivityFact& activity : chunk.activities) {
-    activities.push_back({{"label", activity.label}, {"unit", activity.unit}, {"value", OrNull(activity.value)}});
-  }
-  row["activities"] = std::move(activities);
-  Json requests = Json::array();
-  for (const RequestFact& request : chunk.requests) {
-    requests.push_back({{"server", request.server},
-                        {"operation", request.operation},
-                        {"count", request.count},
-                        {"bytes", request.bytes},
-                        {"total_ns", request.total_ns},
-                        {"max_ns", request.max_ns},
-                        {"errors", request.errors}});
-  }
-  row["requests"] = std::move(requests);
-  return row;
-}
-
-namespace {
 
 bool IsValue(const ChunkValue& value, const std::string& wanted, std::string_view field) {
   if (const auto* text = std::get_if<std::string_view>(&value)) {
@@ -291,6 +200,56 @@ std::vector<std::string> Conditions(const std::string& text) {
 }
 
 }  // namespace
+
+absl::Span<const ChunkField> ChunkFields() { return kFields; }
+
+absl::StatusOr<const ChunkField*> FindChunkField(std::string_view name) {
+  std::string names;
+  for (const ChunkField& field : kFields) {
+    if (field.name == name) return &field;
+    names += (names.empty() ? "" : ", ") + std::string(field.name);
+  }
+  return absl::InvalidArgumentError(fmt::format("a chunk has no field `{}`; it has {}", name, names));
+}
+
+Json ToJson(const ChunkValue& value) {
+  if (const auto* integer = std::get_if<int64_t>(&value)) return *integer;
+  if (const auto* natural = std::get_if<uint64_t>(&value)) return *natural;
+  if (const auto* number = std::get_if<double>(&value)) return std::isfinite(*number) ? Json(*number) : Json();
+  if (const auto* text = std::get_if<std::string_view>(&value)) return *text;
+  return {};
+}
+
+Json ChunkAsJson(const Attempt& attempt) {
+  Json row = Json::object();
+  for (const ChunkField& field : kFields) row[std::string(field.name)] = ToJson(field.value(attempt));
+  const ChunkFact& chunk = attempt.chunk;
+  row["columns"] = chunk.columns;
+  using std::pair;
+  row["sections"] = RowsOf(chunk.sections, pair("path", &SectionFact::path), pair("helper", &SectionFact::helper),
+                           pair("count", &SectionFact::count), pair("total_ns", &SectionFact::total_ns),
+                           pair("self_ns", &SectionFact::self_ns), pair("min_ns", &SectionFact::min_ns),
+                           pair("max_ns", &SectionFact::max_ns), pair("cpu_ns", &SectionFact::cpu_ns),
+                           pair("failed", &SectionFact::failed));
+  row["memory_sections"] = RowsOf(
+      chunk.memory_sections, pair("path", &MemorySectionFact::path), pair("count", &MemorySectionFact::count),
+      pair("delta_bytes", &MemorySectionFact::delta_bytes), pair("min_bytes", &MemorySectionFact::min_bytes),
+      pair("max_bytes", &MemorySectionFact::max_bytes), pair("rss_start_bytes", &MemorySectionFact::rss_start_bytes),
+      pair("rss_stop_bytes", &MemorySectionFact::rss_stop_bytes), pair("peak_bytes", &MemorySectionFact::peak_bytes));
+  row["metrics"] =
+      RowsOf(chunk.metrics, pair("name", &MetricFact::name), pair("unit", &MetricFact::unit),
+             pair("count", &MetricFact::count), pair("sum", &MetricFact::sum), pair("min", &MetricFact::min),
+             pair("max", &MetricFact::max), pair("invalid", &MetricFact::invalid));
+  row["cuts"] = RowsOf(chunk.cuts, pair("name", &CutFact::name), pair("events", &CutFact::events),
+                       pair("weights", &CutFact::weights));
+  row["activities"] = RowsOf(chunk.activities, pair("label", &ActivityFact::label), pair("unit", &ActivityFact::unit),
+                             pair("value", &ActivityFact::value));
+  row["requests"] = RowsOf(chunk.requests, pair("server", &RequestFact::server),
+                           pair("operation", &RequestFact::operation), pair("count", &RequestFact::count),
+                           pair("bytes", &RequestFact::bytes), pair("total_ns", &RequestFact::total_ns),
+                           pair("max_ns", &RequestFact::max_ns), pair("errors", &RequestFact::errors));
+  return row;
+}
 
 absl::StatusOr<ChunkQuery> ParseChunkQuery(const std::string& sort, size_t top, const std::vector<std::string>& where,
                                            bool failed) {

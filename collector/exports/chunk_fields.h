@@ -26,7 +26,6 @@ using ChunkValue = std::variant<std::monostate, int64_t, uint64_t, double, std::
 /// defines them, `event_rate` is Hz.
 struct ChunkField {
   std::string_view name;
-  bool is_text = false;
   ChunkValue (*value)(const Attempt& attempt);
 };
 

@@ -1,13 +1,7 @@
 // `crema export --to cms-resources`.
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "collector/exports/formats.h"
-#include "crema/version.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -1,8 +1,4 @@
 // `crema export --to csv`: the measurement's tables, one file each.
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "collector/exports/chunk_fields.h"
@@ -10,9 +6,7 @@
 #include "collector/exports/missing_ranges.h"
 #include "collector/exports/text_sink.h"
 #include "collector/measurement/measurement_json.h"
-#include "crema/version.h"
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -116,26 +110,6 @@ std::vector<CsvTable> TablesOf(const ExportSource& source) {
   return tables;
 }
 
-}  // namespace
-
-absl::Status WriteCsvTables(const ExportSource& source, const std::string& directory) {
-  Json columns_of = Json::object();
-  for (const CsvTable& table : TablesOf(source)) {
-    const std::string header = CsvLine({table.columns.begin(), table.columns.end()});
-    absl::Status written = WriteTextFile(directory + "/" + table.name + ".csv", header + table.lines);
-    if (!written.ok()) return written;
-    columns_of[table.name] = table.columns;
-  }
-  Json about = {{"written_by", "crema " CREMA_VERSION_STRING}, {"schema", nullptr}, {"run", nullptr}};
-  WriteValue(source.measurement.schema, &about["schema"]);
-  WriteValue(source.measurement.run.name, &about["run"]);
-  about["columns"] = std::move(columns_of);
-  return WriteTextFile(directory + "/crema_tables.json",
-                       about.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
-}
-
-namespace {
-
 using Entries = std::pair<int64_t, int64_t>;
 
 absl::Status WriteCsv(const ExportSource& source, TextSink* sink) {
@@ -184,6 +158,22 @@ absl::Status WriteMissing(const ExportSource& source, const std::string& path, T
 }
 
 }  // namespace
+
+absl::Status WriteCsvTables(const ExportSource& source, const std::string& directory) {
+  Json columns_of = Json::object();
+  for (const CsvTable& table : TablesOf(source)) {
+    const std::string header = CsvLine({table.columns.begin(), table.columns.end()});
+    absl::Status written = WriteTextFile(directory + "/" + table.name + ".csv", header + table.lines);
+    if (!written.ok()) return written;
+    columns_of[table.name] = table.columns;
+  }
+  Json about = {{"written_by", "crema " CREMA_VERSION_STRING}, {"schema", nullptr}, {"run", nullptr}};
+  WriteValue(source.measurement.schema, &about["schema"]);
+  WriteValue(source.measurement.run.name, &about["run"]);
+  about["columns"] = std::move(columns_of);
+  return WriteTextFile(directory + "/crema_tables.json",
+                       about.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
 
 absl::Status WriteChunks(const ExportSource& source, const std::string& path, TextSink* sink) {
   if (source.without_result) return WriteMissing(source, path, sink);

@@ -5,15 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <string>
 #include <system_error>
 
-#include "absl/status/statusor.h"
 #include "collector/exports/formats.h"
-#include "collector/exports/prmon.h"
 #include "collector/output/temporary_file.h"
 #include "fmt/format.h"
 
@@ -77,12 +73,6 @@ constexpr ExportFormat kFormats[] = {
     {"prmon", "a directory with prmon.txt and prmon.json, as HSF prmon writes them of a job", nullptr, WritePrmon,
      [](std::string_view path) { return FileNamesCrema(path, "prmon.json", kPrmonWriter); }},
 };
-
-}  // namespace
-
-absl::Span<const ExportFormat> ExportFormats() { return kFormats; }
-
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -158,6 +148,8 @@ absl::Status PutInPlace(TemporaryFile* temporary, const fs::path& path) {
 }
 
 }  // namespace
+
+absl::Span<const ExportFormat> ExportFormats() { return kFormats; }
 
 absl::Status Export(const ExportFormat& format, const ExportSource& source, const std::string& path, bool force) {
   if (path == "-") {

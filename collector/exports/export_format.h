@@ -2,14 +2,6 @@
 #ifndef CREMA_COLLECTOR_EXPORTS_EXPORT_FORMAT_H_
 #define CREMA_COLLECTOR_EXPORTS_EXPORT_FORMAT_H_
 
-#include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "collector/exports/missing_ranges.h"
 #include "collector/exports/text_sink.h"
 #include "collector/measurement/catalog.h"

@@ -2,13 +2,8 @@
 
 #include <algorithm>
 #include <fstream>
-#include <map>
-#include <optional>
-#include <string>
 #include <tuple>
-#include <vector>
 
-#include "absl/status/status.h"
 #include "collector/exports/export_format.h"
 #include "collector/exports/formats.h"
 #include "fmt/format.h"
@@ -52,49 +47,6 @@ std::optional<Ranges> RangesOf(const Json& entry) {
   }
   return ranges;
 }
-
-}  // namespace
-
-absl::StatusOr<std::vector<ExpectedFile>> ReadExpectedFileset(const std::string& path) {
-  std::ifstream in(path);
-  if (!in) return absl::NotFoundError(fmt::format("{} cannot be read", path));
-  const Json fileset = Json::parse(in, nullptr, /*allow_exceptions=*/false);
-  const auto refuse = [&path](const std::string& dataset) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: {} is no fileset of Coffea: expected {{\"dataset\": [\"file\", ...]}} or {{\"dataset\": "
-                    "{{\"files\": ...}}}}",
-                    path, dataset.empty() ? "this" : "the entry of " + dataset));
-  };
-  if (!fileset.is_object()) return refuse("");
-  std::vector<ExpectedFile> expected;
-  for (const auto& [dataset, entry] : fileset.items()) {
-    const bool has_files = entry.is_object() && entry.contains("files");
-    const Json& files = has_files ? entry["files"] : entry;
-    const std::string tree = has_files && entry.contains("treename") ? TextOf(entry["treename"]) : std::string();
-    if (files.is_array()) {
-      for (const Json& file : files) {
-        if (!file.is_string()) return refuse(dataset);
-        expected.push_back({dataset, NameOf(file.get<std::string>()), tree, {}});
-      }
-    } else if (files.is_object() && has_files) {
-      for (const auto& [file, told] : files.items()) {
-        const std::string own = TextOf(told.is_object() ? told.value("object_path", Json()) : told);
-        std::optional<Ranges> ranges = told.is_object() ? RangesOf(told) : Ranges();
-        if (!ranges.has_value()) {
-          return absl::InvalidArgumentError(
-              fmt::format("{}: {} of {}: expected \"steps\": [[first, one after the last], ...] and \"num_entries\": n",
-                          path, NameOf(file), dataset));
-        }
-        expected.push_back({dataset, NameOf(file), own.empty() ? tree : own, *std::move(ranges)});
-      }
-    } else {
-      return refuse(dataset);
-    }
-  }
-  return expected;
-}
-
-namespace {
 
 using Range = std::pair<int64_t, int64_t>;
 using FileKey = std::tuple<std::string, std::string, std::string>;  // dataset, file, tree
@@ -144,6 +96,45 @@ std::vector<MissingRange> MissingOf(const Tried& tried) {
 }
 
 }  // namespace
+
+absl::StatusOr<std::vector<ExpectedFile>> ReadExpectedFileset(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) return absl::NotFoundError(fmt::format("{} cannot be read", path));
+  const Json fileset = Json::parse(in, nullptr, /*allow_exceptions=*/false);
+  const auto refuse = [&path](const std::string& dataset) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: {} is no fileset of Coffea: expected {{\"dataset\": [\"file\", ...]}} or {{\"dataset\": "
+                    "{{\"files\": ...}}}}",
+                    path, dataset.empty() ? "this" : "the entry of " + dataset));
+  };
+  if (!fileset.is_object()) return refuse("");
+  std::vector<ExpectedFile> expected;
+  for (const auto& [dataset, entry] : fileset.items()) {
+    const bool has_files = entry.is_object() && entry.contains("files");
+    const Json& files = has_files ? entry["files"] : entry;
+    const std::string tree = has_files && entry.contains("treename") ? TextOf(entry["treename"]) : std::string();
+    if (files.is_array()) {
+      for (const Json& file : files) {
+        if (!file.is_string()) return refuse(dataset);
+        expected.push_back({dataset, NameOf(file.get<std::string>()), tree, {}});
+      }
+    } else if (files.is_object() && has_files) {
+      for (const auto& [file, told] : files.items()) {
+        const std::string own = TextOf(told.is_object() ? told.value("object_path", Json()) : told);
+        std::optional<Ranges> ranges = told.is_object() ? RangesOf(told) : Ranges();
+        if (!ranges.has_value()) {
+          return absl::InvalidArgumentError(
+              fmt::format("{}: {} of {}: expected \"steps\": [[first, one after the last], ...] and \"num_entries\": n",
+                          path, NameOf(file), dataset));
+        }
+        expected.push_back({dataset, NameOf(file), own.empty() ? tree : own, *std::move(ranges)});
+      }
+    } else {
+      return refuse(dataset);
+    }
+  }
+  return expected;
+}
 
 absl::StatusOr<std::vector<MissingFile>> FindMissing(const ExportSource& source) {
   const auto summed = static_cast<int64_t>(source.measurement.quality.summed_chunks.value_or(0));

@@ -1,19 +1,10 @@
-#include "collector/exports/prmon.h"
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "absl/status/statusor.h"
 #include "collector/exports/formats.h"
 #include "collector/records/loose_json.h"
 #include "collector/sources/prmon/prmon_reader.h"
-#include "collector/sources/process_tree/tree_log.h"
+#include "collector/sources/process_tree/tree_log_reader.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -38,31 +29,20 @@ struct Quantity {
   std::function<std::optional<int64_t>(const TreeTotals&)> in_totals;
 };
 
-std::optional<int64_t> Io(const std::optional<TreeIo>& io, int64_t TreeIo::*field) {
-  return io.has_value() ? std::optional<int64_t>((*io).*field) : std::nullopt;
-}
-std::optional<int64_t> Net(const std::optional<TreeNet>& net, int64_t TreeNet::*field) {
-  return net.has_value() ? std::optional<int64_t>((*net).*field) : std::nullopt;
-}
-
-Quantity OfIo(std::string_view name, int64_t TreeIo::*field) {
+/// `field` of a group of counters, which a sample and the totals may lack.
+template <class Group>
+Quantity OfBytes(std::string_view name, std::optional<Group> TreeSampleFact::*sampled,
+                 std::optional<Group> TreeTotals::*total, int64_t Group::*field) {
+  const auto read = [field](const std::optional<Group>& group) {
+    return group.has_value() ? std::optional<int64_t>((*group).*field) : std::nullopt;
+  };
   return {name,
           CounterKind::kCounter,
           1,
           "B",
           "B/s",
-          [field](const TreeSampleFact& sample) { return Io(sample.io, field); },
-          [field](const TreeTotals& totals) { return Io(totals.io, field); }};
-}
-
-Quantity OfNet(std::string_view name, int64_t TreeNet::*field) {
-  return {name,
-          CounterKind::kCounter,
-          1,
-          "B",
-          "B/s",
-          [field](const TreeSampleFact& sample) { return Net(sample.net, field); },
-          [field](const TreeTotals& totals) { return Net(totals.net, field); }};
+          [=](const TreeSampleFact& sample) { return read(sample.*sampled); },
+          [=](const TreeTotals& totals) { return read(totals.*total); }};
 }
 
 Quantity OfCpu(std::string_view name, int64_t TreeSampleFact::*field, std::optional<int64_t> TreeTotals::*total) {
@@ -94,12 +74,12 @@ std::vector<Quantity> Quantities() {
       OfHeld("pss", kKibibyte, "kB", &TreeSampleFact::pss_bytes, &TreeTotals::tree_peak_pss_bytes),
       OfHeld("rss", kKibibyte, "kB", &TreeSampleFact::rss_bytes, &TreeTotals::tree_peak_rss_bytes),
       OfHeld("swap", kKibibyte, "kB", &TreeSampleFact::swap_bytes, &TreeTotals::tree_peak_swap_bytes),
-      OfIo("rchar", &TreeIo::rchar_bytes),
-      OfIo("wchar", &TreeIo::wchar_bytes),
-      OfIo("read_bytes", &TreeIo::read_bytes),
-      OfIo("write_bytes", &TreeIo::write_bytes),
-      OfNet("rx_bytes", &TreeNet::rx_bytes),
-      OfNet("tx_bytes", &TreeNet::tx_bytes),
+      OfBytes("rchar", &TreeSampleFact::io, &TreeTotals::io, &TreeIo::rchar_bytes),
+      OfBytes("wchar", &TreeSampleFact::io, &TreeTotals::io, &TreeIo::wchar_bytes),
+      OfBytes("read_bytes", &TreeSampleFact::io, &TreeTotals::io, &TreeIo::read_bytes),
+      OfBytes("write_bytes", &TreeSampleFact::io, &TreeTotals::io, &TreeIo::write_bytes),
+      OfBytes("rx_bytes", &TreeSampleFact::net, &TreeTotals::net, &TreeNet::rx_bytes),
+      OfBytes("tx_bytes", &TreeSampleFact::net, &TreeTotals::net, &TreeNet::tx_bytes),
       OfHeld("nprocs", 1, "1", &TreeSampleFact::processes, &TreeTotals::max_processes),
       OfHeld("nthreads", 1, "1", &TreeSampleFact::threads, &TreeTotals::max_threads),
   };
@@ -202,20 +182,6 @@ Json Summary(const PrmonSeries& series, const std::vector<Quantity>& quantities,
           {"prmon", {{"Version", kPrmonWriter}}}};
 }
 
-}  // namespace
-
-PrmonTexts RenderPrmon(const PrmonSeries& series) {
-  std::vector<Quantity> quantities = Quantities();
-  const auto is_unknown = [&series](const Quantity& quantity) {
-    return !quantity.in_totals(series.totals).has_value();
-  };
-  quantities.erase(std::remove_if(quantities.begin(), quantities.end(), is_unknown), quantities.end());
-  const std::vector<Row> rows = RowsOf(series, quantities);
-  return {TableText(series, quantities, rows), JsonText(Summary(series, quantities, rows), 2) + "\n"};
-}
-
-namespace {
-
 // The run of the measurement, where the logs hold trees of others too.
 bool IsOf(const TreeRunFact& run, const Measurement& measurement) {
   const Text& id = measurement.run.id;
@@ -259,6 +225,16 @@ absl::StatusOr<PrmonSeries> ReadSeries(const ExportSource& source) {
 }
 
 }  // namespace
+
+PrmonTexts RenderPrmon(const PrmonSeries& series) {
+  std::vector<Quantity> quantities = Quantities();
+  const auto is_unknown = [&series](const Quantity& quantity) {
+    return !quantity.in_totals(series.totals).has_value();
+  };
+  quantities.erase(std::remove_if(quantities.begin(), quantities.end(), is_unknown), quantities.end());
+  const std::vector<Row> rows = RowsOf(series, quantities);
+  return {TableText(series, quantities, rows), JsonText(Summary(series, quantities, rows), 2) + "\n"};
+}
 
 absl::Status WritePrmon(const ExportSource& source, const std::string& directory) {
   const absl::StatusOr<PrmonSeries> series = ReadSeries(source);

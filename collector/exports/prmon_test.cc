@@ -1,5 +1,3 @@
-#include "collector/exports/prmon.h"
-
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -9,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/exports/formats.h"
 #include "collector/sources/prmon/prmon_reader.h"
 #include "collector/sources/prmon_paths.h"
 #include "gtest/gtest.h"

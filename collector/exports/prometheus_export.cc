@@ -1,11 +1,5 @@
 // `crema export --to prometheus`.
-#include <cmath>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "collector/exports/formats.h"
 #include "fmt/format.h"

@@ -1,16 +1,8 @@
 // `crema export --to roastcoffea`.
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <map>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "collector/exports/formats.h"
@@ -18,10 +10,8 @@
 #include "collector/measurement/measurement_json.h"
 #include "collector/records/loose_json.h"
 #include "collector/records/sums_so_far.h"
-#include "crema/version.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
-#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 namespace {
@@ -219,18 +209,9 @@ Json RoastcoffeaTrackingData(const Measurement& measurement) {
 /// A text as Python's `repr` writes it.
 std::string PythonRepr(const std::string& text) {
   const char quote = text.find('\'') != std::string::npos && text.find('"') == std::string::npos ? '"' : '\'';
-  std::string repr(1, quote);
-  for (const char character : text) {
-    if (character == '\\' || character == quote) repr += '\\';
-    if (character == '\n') {
-      repr += "\\n";
-    } else if (character == '\t') {
-      repr += "\\t";
-    } else {
-      repr += character;
-    }
-  }
-  return repr + quote;
+  const std::string quoted(1, quote);
+  return quoted + absl::StrReplaceAll(text, {{"\\", "\\\\"}, {quoted, "\\" + quoted}, {"\n", "\\n"}, {"\t", "\\t"}}) +
+         quoted;
 }
 
 /// `raw_span_metrics`: keys are the text of Python tuples.
@@ -281,16 +262,16 @@ Json ChunkRecord(const Attempt& attempt, const FileReads& file) {
   const ChunkFact& chunk = attempt.chunk;
   const auto text = [](std::string_view value) { return value.empty() ? Json() : Json(value); };
   Json record;
-  record["t_start"] = static_cast<double>(chunk.start_ns) / 1e9;
-  record["t_end"] = static_cast<double>(chunk.stop_ns) / 1e9;
-  record["duration"] = static_cast<double>(chunk.duration_ns()) / 1e9;
+  record["t_start"] = chunk.start_ns / 1e9;
+  record["t_end"] = chunk.stop_ns / 1e9;
+  record["duration"] = chunk.duration_ns() / 1e9;
   if (chunk.rss_start_bytes.has_value() && chunk.rss_stop_bytes.has_value()) {
     record["mem_before_mb"] = static_cast<double>(*chunk.rss_start_bytes) / kMebibyte;
     record["mem_after_mb"] = static_cast<double>(*chunk.rss_stop_bytes) / kMebibyte;
     record["mem_delta_mb"] = static_cast<double>(*chunk.rss_stop_bytes - *chunk.rss_start_bytes) / kMebibyte;
   }
   record["bytes_read"] = chunk.bytes_read.value_or(0);
-  record["timestamp"] = static_cast<double>(chunk.stop_ns) / 1e9;
+  record["timestamp"] = chunk.stop_ns / 1e9;
   if (chunk.events.has_value()) record["num_events"] = *chunk.events;
   record["dataset"] = text(chunk.input.dataset);
   record["file"] = text(chunk.input.file);
@@ -307,7 +288,7 @@ Json ChunkRecord(const Attempt& attempt, const FileReads& file) {
       Share(static_cast<double>(chunk.bytes_read.value_or(0)), static_cast<double>(file.compressed_bytes.value_or(0)));
   record["timing"] = Json::object();
   for (const SectionFact& section : chunk.sections) {
-    if (!section.helper) record["timing"][std::string(section.path)] = static_cast<double>(section.total_ns) / 1e9;
+    if (!section.helper) record["timing"][std::string(section.path)] = section.total_ns / 1e9;
   }
   record["memory"] = Json::object();
   for (const MemorySectionFact& section : chunk.memory_sections) {
@@ -329,7 +310,7 @@ void AddUp(const Attempt& attempt, Sums* sums, FileReads* file) {
   const std::string_view name = chunk.input.dataset.empty() ? "unknown" : chunk.input.dataset;
   DatasetSums& dataset = sums->datasets[std::string(name)];
   ++dataset.chunks;
-  dataset.duration += static_cast<double>(chunk.duration_ns()) / 1e9;
+  dataset.duration += chunk.duration_ns() / 1e9;
   if (chunk.events.has_value()) dataset.events = dataset.events.value_or(0) + *chunk.events;
 }
 
@@ -343,7 +324,7 @@ void AddUp(const SumsFact& added, Sums* sums) {
   const std::string_view name = added.input.dataset.empty() ? "unknown" : added.input.dataset;
   DatasetSums& dataset = sums->datasets[std::string(name)];
   dataset.chunks += added.chunks;
-  dataset.duration += static_cast<double>(added.duration_ns) / 1e9;
+  dataset.duration += added.duration_ns / 1e9;
   if (added.events.has_value()) dataset.events = dataset.events.value_or(0) + *added.events;
 }
 
@@ -444,8 +425,7 @@ absl::Status WriteMetrics(const ExportSource& source, TextSink* sink) {
     if (!input.entry_start.has_value() || !input.entry_stop.has_value()) return;
     const std::string key =
         fmt::format("({}, {}, {})", PythonRepr(std::string(input.file)), *input.entry_start, *input.entry_stop);
-    const Json value = {static_cast<double>(chunk.start_ns) / 1e9, static_cast<double>(chunk.stop_ns) / 1e9,
-                        chunk.bytes_read.value_or(0)};
+    const Json value = {chunk.start_ns / 1e9, chunk.stop_ns / 1e9, chunk.bytes_read.value_or(0)};
     sink->Write((is_first ? "\n" : ",\n") + Dump(Json(key)) + ": " + Dump(value));
     is_first = false;
   });

@@ -1,13 +1,9 @@
 #include "collector/exports/sampled_stacks.h"
 
-#include <utility>
-
-#include "absl/status/status.h"
-#include "collector/metrics/contents/sampled_tables.h"
+#include "collector/metrics/contents/function_names.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/known_sum.h"
 #include "collector/records/section_path.h"
-#include "collector/sources/attempt_stream.h"
 #include "fmt/format.h"
 
 namespace crema {

@@ -2,18 +2,9 @@
 #ifndef CREMA_COLLECTOR_EXPORTS_SAMPLED_STACKS_H_
 #define CREMA_COLLECTOR_EXPORTS_SAMPLED_STACKS_H_
 
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "collector/exports/export_format.h"
 #include "collector/exports/text_sink.h"
 

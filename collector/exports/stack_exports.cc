@@ -1,18 +1,9 @@
 // `crema export --to folded`, `stacks`, `speedscope` and `pprof`.
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <map>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "absl/status/status.h"
 #include "collector/exports/formats.h"
 #include "collector/exports/sampled_stacks.h"
 #include "collector/records/section_path.h"
-#include "crema/version.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -82,17 +73,6 @@ absl::StatusOr<FoldedLines> LinesOf(const ExportSource& source) {
   return lines;
 }
 
-}  // namespace
-
-absl::Status WriteFolded(const ExportSource& source, const std::string&, TextSink* sink) {
-  if (source.measurement.sections.empty() && source.measurement.process_sections.empty()) {
-    return absl::NotFoundError("there is nothing to draw: " + std::string(FindTable("sections")->empty));
-  }
-  return WriteFoldedLines(source, &LinesOf, sink);
-}
-
-namespace {
-
 absl::StatusOr<FoldedLines> LinesOf(const ExportSource& source, int64_t (*number_of)(const StackWeight&)) {
   const absl::StatusOr<SampledStacks> stacks = ReadSampledStacks(source);
   if (!stacks.ok()) return stacks.status();
@@ -117,14 +97,6 @@ absl::StatusOr<FoldedLines> InMicroseconds(const ExportSource& source) {
   return LinesOf(source, [](const StackWeight& weight) -> int64_t { return std::llround(weight.cpu_seconds * 1e6); });
 }
 
-}  // namespace
-
-absl::Status WriteFoldedStacks(const ExportSource& source, const std::string&, TextSink* sink) {
-  return WriteFoldedLines(source, source.baseline == nullptr ? &InSamples : &InMicroseconds, sink);
-}
-
-namespace {
-
 using Json = nlohmann::ordered_json;
 
 /// The frames of all profiles: sections come first as frames without a file.
@@ -146,50 +118,6 @@ class Frames {
   std::map<SampledFunction, size_t> numbers_;
   Json list_ = Json::array();
 };
-
-}  // namespace
-
-absl::Status WriteSpeedscope(const ExportSource& source, const std::string&, TextSink* sink) {
-  const absl::StatusOr<SampledStacks> stacks = ReadSampledStacks(source);
-  if (!stacks.ok()) return stacks.status();
-  struct Profile {
-    Json samples = Json::array();
-    Json weights = Json::array();
-    double cpu_seconds = 0;
-  };
-  Frames frames;
-  std::map<std::string, Profile> profiles;  // by dataset
-  for (const auto& [place, by_stack] : stacks->places) {
-    Profile& profile = profiles[DatasetFrame(place.dataset)];
-    std::vector<size_t> sections;
-    for (const std::string& name : NamesOfPath(place.section)) sections.push_back(frames.NumberOf({name, "", {}, ""}));
-    for (const auto& [functions, weight] : by_stack) {
-      std::vector<size_t> sample = sections;
-      for (const size_t function : functions) sample.push_back(frames.NumberOf(stacks->functions[function]));
-      profile.samples.push_back(std::move(sample));
-      profile.weights.push_back(weight.cpu_seconds);
-      profile.cpu_seconds += weight.cpu_seconds;
-    }
-  }
-  Json list = Json::array();
-  for (auto& [dataset, profile] : profiles) {
-    list.push_back({{"type", "sampled"},
-                    {"name", dataset},
-                    {"unit", "seconds"},
-                    {"startValue", 0},
-                    {"endValue", profile.cpu_seconds},
-                    {"samples", std::move(profile.samples)},
-                    {"weights", std::move(profile.weights)}});
-  }
-  const Json document = {{"exporter", "crema " CREMA_VERSION_STRING},
-                         {"$schema", "https://www.speedscope.app/file-format-schema.json"},
-                         {"shared", {{"frames", frames.list()}}},
-                         {"profiles", std::move(list)}};
-  sink->Write(document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
-  return absl::OkStatus();
-}
-
-namespace {
 
 /// A message of protocol buffers: https://protobuf.dev/programming-guides/encoding.
 class Message {
@@ -245,6 +173,57 @@ std::string Label(Texts* texts, const char* key, const std::string& value) {
 }
 
 }  // namespace
+
+absl::Status WriteFolded(const ExportSource& source, const std::string&, TextSink* sink) {
+  if (source.measurement.sections.empty() && source.measurement.process_sections.empty()) {
+    return absl::NotFoundError("there is nothing to draw: " + std::string(FindTable("sections")->empty));
+  }
+  return WriteFoldedLines(source, &LinesOf, sink);
+}
+
+absl::Status WriteFoldedStacks(const ExportSource& source, const std::string&, TextSink* sink) {
+  return WriteFoldedLines(source, source.baseline == nullptr ? &InSamples : &InMicroseconds, sink);
+}
+
+absl::Status WriteSpeedscope(const ExportSource& source, const std::string&, TextSink* sink) {
+  const absl::StatusOr<SampledStacks> stacks = ReadSampledStacks(source);
+  if (!stacks.ok()) return stacks.status();
+  struct Profile {
+    Json samples = Json::array();
+    Json weights = Json::array();
+    double cpu_seconds = 0;
+  };
+  Frames frames;
+  std::map<std::string, Profile> profiles;  // by dataset
+  for (const auto& [place, by_stack] : stacks->places) {
+    Profile& profile = profiles[DatasetFrame(place.dataset)];
+    std::vector<size_t> sections;
+    for (const std::string& name : NamesOfPath(place.section)) sections.push_back(frames.NumberOf({name, "", {}, ""}));
+    for (const auto& [functions, weight] : by_stack) {
+      std::vector<size_t> sample = sections;
+      for (const size_t function : functions) sample.push_back(frames.NumberOf(stacks->functions[function]));
+      profile.samples.push_back(std::move(sample));
+      profile.weights.push_back(weight.cpu_seconds);
+      profile.cpu_seconds += weight.cpu_seconds;
+    }
+  }
+  Json list = Json::array();
+  for (auto& [dataset, profile] : profiles) {
+    list.push_back({{"type", "sampled"},
+                    {"name", dataset},
+                    {"unit", "seconds"},
+                    {"startValue", 0},
+                    {"endValue", profile.cpu_seconds},
+                    {"samples", std::move(profile.samples)},
+                    {"weights", std::move(profile.weights)}});
+  }
+  const Json document = {{"exporter", "crema " CREMA_VERSION_STRING},
+                         {"$schema", "https://www.speedscope.app/file-format-schema.json"},
+                         {"shared", {{"frames", frames.list()}}},
+                         {"profiles", std::move(list)}};
+  sink->Write(document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  return absl::OkStatus();
+}
 
 absl::Status WritePprof(const ExportSource& source, const std::string&, TextSink* sink) {
   const absl::StatusOr<SampledStacks> stacks = ReadSampledStacks(source);

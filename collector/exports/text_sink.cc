@@ -4,9 +4,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "collector/measurement/cells.h"
 #include "nlohmann/json.hpp"
 
@@ -73,12 +74,7 @@ bool IsFormula(const std::string& text) {
 
 std::string CsvField(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string field = "\"";
-  for (const char character : text) {
-    if (character == '"') field += '"';
-    field += character;
-  }
-  return field + '"';
+  return "\"" + absl::StrReplaceAll(std::string(text), {{"\"", "\"\""}}) + "\"";
 }
 
 std::string CsvField(const Cell& value) {
@@ -95,13 +91,6 @@ std::string CsvField(const Json& value) {
   return CsvField(std::string_view(value.dump(-1, ' ', false, Json::error_handler_t::replace)));
 }
 
-std::string CsvLine(const std::vector<std::string>& fields) {
-  std::string line;
-  for (size_t at = 0; at < fields.size(); ++at) {
-    if (at > 0) line += ',';
-    line += fields[at];
-  }
-  return line + "\r\n";
-}
+std::string CsvLine(const std::vector<std::string>& fields) { return absl::StrJoin(fields, ",") + "\r\n"; }
 
 }  // namespace crema

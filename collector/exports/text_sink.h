@@ -3,13 +3,9 @@
 #define CREMA_COLLECTOR_EXPORTS_TEXT_SINK_H_
 
 #include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "collector/measurement/column.h"
-#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 

@@ -1,9 +1,9 @@
-#include "collector/history/change_points.h"
-
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
+
+#include "collector/history/run_history.h"
 
 namespace crema {
 namespace {

@@ -1,5 +1,3 @@
-#include "collector/history/change_points.h"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -7,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "collector/history/run_history.h"
 #include "gtest/gtest.h"
 
 namespace crema {

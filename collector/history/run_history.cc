@@ -7,13 +7,10 @@
 #include <filesystem>
 #include <iterator>
 #include <set>
-#include <string>
-#include <string_view>
 #include <system_error>
 #include <thread>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
@@ -136,33 +133,6 @@ absl::Status AddMeasurements(const std::string& directory, std::set<fs::path>* s
                   directory));
 }
 
-}  // namespace
-
-absl::StatusOr<std::vector<HistoryRun>> ReadHistory(const std::vector<std::string>& directories,
-                                                    const std::vector<std::string>& metrics, int jobs) {
-  std::set<fs::path> seen;
-  std::vector<fs::path> found;
-  for (const std::string& directory : directories) {
-    if (const absl::Status added = AddMeasurements(directory, &seen, &found); !added.ok()) return added;
-  }
-  std::vector<HistoryRun> runs(found.size());
-  std::atomic<size_t> next{0};
-  const auto work = [&] {
-    simdjson::dom::parser parser;
-    for (size_t i = next++; i < found.size(); i = next++) runs[i] = ReadRun(found[i], metrics, &parser);
-  };
-  std::vector<std::thread> threads;
-  for (int i = 1; i < std::min<int>(jobs, static_cast<int>(found.size())); ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
-  std::sort(runs.begin(), runs.end(), [](const HistoryRun& a, const HistoryRun& b) {
-    return std::tie(a.start_ns, a.directory) < std::tie(b.start_ns, b.directory);
-  });
-  return runs;
-}
-
-namespace {
-
 constexpr double kSameWork = 1.01;  // most events over least: a few failed chunks
 
 /// By the unit, and where that says nothing by the key.
@@ -232,8 +202,7 @@ void FindLevels(RunHistory* history) {
   history->is_relative = std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
   if (values.size() < kLeastValues) {
     history->notes.push_back(fmt::format("{} too few to tell a change from noise: {} are needed",
-                                         Counted(static_cast<double>(values.size()), "run is", "runs are"),
-                                         kLeastValues));
+                                         Counted(values.size(), "run is", "runs are"), kLeastValues));
     return;
   }
   if (history->is_relative) {
@@ -271,83 +240,6 @@ void NoteWhatDiffers(RunHistory* history) {
     history->notes.emplace_back("no run has a commit; crema run takes it from git, or from CREMA_COMMIT");
   }
 }
-
-}  // namespace
-
-absl::StatusOr<RunHistory> StudyHistory(std::vector<HistoryRun> runs, const HistoryChoice& choice) {
-  RunHistory history;
-  const size_t found = runs.size();
-  LeaveOut([](const HistoryRun& run) { return run.why_not; }, &runs, &history.left_out);
-  if (choice.name.empty()) {
-    if (const absl::Status named = CheckNames(runs); !named.ok()) return named;
-  } else {
-    LeaveOut([&](const HistoryRun& run) { return run.name == choice.name ? "" : "its name is " + run.name; }, &runs,
-             &history.left_out);
-  }
-  std::set<std::string> ids;
-  LeaveOut(
-      [&](const HistoryRun& run) {
-        return run.id.empty() || ids.insert(run.id).second ? "" : "it is the same run as another one: " + run.id;
-      },
-      &runs, &history.left_out);
-  const bool know_work =
-      std::all_of(runs.begin(), runs.end(), [](const HistoryRun& run) { return run.values.count(kWorkOfRun) > 0; });
-  history.metric = !choice.metric.empty()                    ? choice.metric
-                   : runs.empty() || !HaveAsManyEvents(runs) ? std::string(kRateOfRun)
-                                                             : std::string(know_work ? kWorkOfRun : kTimeOfRun);
-  LeaveOut(
-      [&](const HistoryRun& run) {
-        return run.values.count(history.metric) > 0 ? "" : history.metric + " was not measured";
-      },
-      &runs, &history.left_out);
-  if (runs.empty()) {
-    const std::string& reason = history.left_out.empty() ? "" : history.left_out.front().reason;
-    return absl::NotFoundError(fmt::format("none of {} can be used; of the first: {}",
-                                           Counted(static_cast<double>(found), "measurement", "measurements"), reason));
-  }
-  const size_t most = std::min(choice.last, kMostRuns);
-  if (runs.size() > most) {
-    history.notes.push_back(fmt::format("only the latest {} of {} runs", most, runs.size()));
-    runs.erase(runs.begin(), runs.end() - static_cast<ptrdiff_t>(most));
-  }
-  history.runs = std::move(runs);
-  history.name = history.runs.back().name;
-  const auto unit = history.runs.back().units.find(history.metric);
-  if (unit != history.runs.back().units.end()) history.unit = unit->second;
-  history.more_is_worse = MoreIsWorse(history.metric, history.unit);
-  FindLevels(&history);
-  NoteWhatDiffers(&history);
-  return history;
-}
-
-std::string WhyNotJudged(const RunHistory& history) {
-  if (history.levels.empty()) {
-    return fmt::format("{} too few: {} are needed",
-                       Counted(static_cast<double>(history.runs.size()), "run is", "runs are"), kLeastValues);
-  }
-  if (!history.is_relative) return fmt::format("a value of {} is 0 or less", history.metric);
-  return history.more_is_worse.has_value() ? "" : fmt::format("whether more {} is worse is not known", history.metric);
-}
-
-absl::StatusOr<std::string> WorseThanBefore(const RunHistory& history, double limit) {
-  if (!history.more_is_worse.has_value()) {
-    return absl::InvalidArgumentError(
-        fmt::format("whether more {} is worse is not known: choose a time, a rate, or memory", history.metric));
-  }
-  if (history.levels.size() < 2 || !history.is_relative) return "";
-  const bool more = *history.more_is_worse;
-  const HistoryLevel& now = history.levels.back();
-  const auto best = std::min_element(
-      history.levels.begin(), history.levels.end() - 1,
-      [more](const HistoryLevel& a, const HistoryLevel& b) { return more ? a.value < b.value : a.value > b.value; });
-  const LevelChange change = Shown(history, ChangeBetween(history.points, best->place, now.place));
-  if (more ? !(change.low > limit) : !(change.high < -limit)) return "";
-  return fmt::format("{} of the latest {} is {} ({} to {}) of its best level before", history.metric,
-                     Counted(static_cast<double>(now.place.size()), "run", "runs"), HumanChange(change.change),
-                     HumanChange(change.low), HumanChange(change.high));
-}
-
-namespace {
 
 using Json = nlohmann::ordered_json;
 
@@ -457,10 +349,105 @@ Json ChangeRow(const RunHistory& history, size_t i) {
 
 }  // namespace
 
+absl::StatusOr<std::vector<HistoryRun>> ReadHistory(const std::vector<std::string>& directories,
+                                                    const std::vector<std::string>& metrics, int jobs) {
+  std::set<fs::path> seen;
+  std::vector<fs::path> found;
+  for (const std::string& directory : directories) {
+    if (const absl::Status added = AddMeasurements(directory, &seen, &found); !added.ok()) return added;
+  }
+  std::vector<HistoryRun> runs(found.size());
+  std::atomic<size_t> next{0};
+  const auto work = [&] {
+    simdjson::dom::parser parser;
+    for (size_t i = next++; i < found.size(); i = next++) runs[i] = ReadRun(found[i], metrics, &parser);
+  };
+  std::vector<std::thread> threads;
+  for (int i = 1; i < std::min<int>(jobs, static_cast<int>(found.size())); ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  std::sort(runs.begin(), runs.end(), [](const HistoryRun& a, const HistoryRun& b) {
+    return std::tie(a.start_ns, a.directory) < std::tie(b.start_ns, b.directory);
+  });
+  return runs;
+}
+
+absl::StatusOr<RunHistory> StudyHistory(std::vector<HistoryRun> runs, const HistoryChoice& choice) {
+  RunHistory history;
+  const size_t found = runs.size();
+  LeaveOut([](const HistoryRun& run) { return run.why_not; }, &runs, &history.left_out);
+  if (choice.name.empty()) {
+    if (const absl::Status named = CheckNames(runs); !named.ok()) return named;
+  } else {
+    LeaveOut([&](const HistoryRun& run) { return run.name == choice.name ? "" : "its name is " + run.name; }, &runs,
+             &history.left_out);
+  }
+  std::set<std::string> ids;
+  LeaveOut(
+      [&](const HistoryRun& run) {
+        return run.id.empty() || ids.insert(run.id).second ? "" : "it is the same run as another one: " + run.id;
+      },
+      &runs, &history.left_out);
+  const bool know_work =
+      std::all_of(runs.begin(), runs.end(), [](const HistoryRun& run) { return run.values.count(kWorkOfRun) > 0; });
+  history.metric = !choice.metric.empty()                    ? choice.metric
+                   : runs.empty() || !HaveAsManyEvents(runs) ? std::string(kRateOfRun)
+                                                             : std::string(know_work ? kWorkOfRun : kTimeOfRun);
+  LeaveOut(
+      [&](const HistoryRun& run) {
+        return run.values.count(history.metric) > 0 ? "" : history.metric + " was not measured";
+      },
+      &runs, &history.left_out);
+  if (runs.empty()) {
+    const std::string& reason = history.left_out.empty() ? "" : history.left_out.front().reason;
+    return absl::NotFoundError(
+        fmt::format("none of {} can be used; of the first: {}", Counted(found, "measurement", "measurements"), reason));
+  }
+  const size_t most = std::min(choice.last, kMostRuns);
+  if (runs.size() > most) {
+    history.notes.push_back(fmt::format("only the latest {} of {} runs", most, runs.size()));
+    runs.erase(runs.begin(), runs.end() - static_cast<ptrdiff_t>(most));
+  }
+  history.runs = std::move(runs);
+  history.name = history.runs.back().name;
+  const auto unit = history.runs.back().units.find(history.metric);
+  if (unit != history.runs.back().units.end()) history.unit = unit->second;
+  history.more_is_worse = MoreIsWorse(history.metric, history.unit);
+  FindLevels(&history);
+  NoteWhatDiffers(&history);
+  return history;
+}
+
+std::string WhyNotJudged(const RunHistory& history) {
+  if (history.levels.empty()) {
+    return fmt::format("{} too few: {} are needed", Counted(history.runs.size(), "run is", "runs are"), kLeastValues);
+  }
+  if (!history.is_relative) return fmt::format("a value of {} is 0 or less", history.metric);
+  return history.more_is_worse.has_value() ? "" : fmt::format("whether more {} is worse is not known", history.metric);
+}
+
+absl::StatusOr<std::string> WorseThanBefore(const RunHistory& history, double limit) {
+  if (!history.more_is_worse.has_value()) {
+    return absl::InvalidArgumentError(
+        fmt::format("whether more {} is worse is not known: choose a time, a rate, or memory", history.metric));
+  }
+  if (history.levels.size() < 2 || !history.is_relative) return "";
+  const bool more = *history.more_is_worse;
+  const HistoryLevel& now = history.levels.back();
+  const auto best = std::min_element(
+      history.levels.begin(), history.levels.end() - 1,
+      [more](const HistoryLevel& a, const HistoryLevel& b) { return more ? a.value < b.value : a.value > b.value; });
+  const LevelChange change = Shown(history, ChangeBetween(history.points, best->place, now.place));
+  if (more ? !(change.low > limit) : !(change.high < -limit)) return "";
+  return fmt::format("{} of the latest {} is {} ({} to {}) of its best level before", history.metric,
+                     Counted(now.place.size(), "run", "runs"), HumanChange(change.change), HumanChange(change.low),
+                     HumanChange(change.high));
+}
+
 std::vector<std::string> HistorySentences(const RunHistory& history) {
   std::vector<std::string> sentences;
   if (history.levels.empty()) return sentences;
-  const std::string runs = Counted(static_cast<double>(history.runs.size()), "run", "runs");
+  const std::string runs = Counted(history.runs.size(), "run", "runs");
   if (history.levels.size() == 1) {
     const double seen = history.is_relative ? std::expm1(history.points.seen) : history.points.seen;
     sentences.push_back(fmt::format("{} did not change in {}. A change of {} that lasts {} runs would be seen.",

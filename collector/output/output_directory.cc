@@ -11,8 +11,6 @@
 #include <cstdint>
 #include <fstream>
 #include <limits>
-#include <optional>
-#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -81,41 +79,6 @@ int64_t LastChange(const fs::path& directory) {
   if (stat(directory.c_str(), &status) != 0) return 0;
   return int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
 }
-
-}  // namespace
-
-OutputContents LookInto(const fs::path& directory) {
-  OutputContents contents;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
-    const std::string name = entry.path().filename().string();
-    bool is_own = false;
-    if (name == kDocumentName && entry.is_regular_file(error)) {
-      is_own = Beginning(entry.path()).substr(0, 256).find("crema.measurement/") != std::string::npos;
-      contents.is_measurement |= is_own;
-    } else if (name == kRecordsName && fs::is_directory(entry.symlink_status(error))) {
-      is_own = true;
-      for (const fs::directory_entry& record : fs::directory_iterator(entry.path(), error)) {
-        const bool is_record = IsOwnRecord(record.path());
-        contents.is_measurement |= is_record;
-        contents.has_foreign_records |= !is_record;
-        if (is_record && IsHeldByItsProcess(record.path())) contents.live_log = record.path().filename().string();
-      }
-      is_own = !contents.has_foreign_records;
-    }
-    if (!is_own) contents.foreign = name;
-  }
-  return contents;
-}
-
-std::string StampOfStart(const fs::path& directory) {
-  std::optional<int64_t> start = StartIn(directory / kDocumentName);
-  if (!start.has_value()) start = StartOfLogs(directory / kRecordsName);
-  const absl::Time time = absl::FromUnixNanos(start.value_or(LastChange(directory)));
-  return absl::FormatTime("%Y%m%dT%H%M%SZ", time, absl::UTCTimeZone());
-}
-
-namespace {
 
 // Within the directory: what is being made, then what takes the place of the old parts.
 constexpr char kMaking[] = ".crema-making";
@@ -243,6 +206,37 @@ absl::Status NotCreated(const std::string& path, int error) {
 }
 
 }  // namespace
+
+OutputContents LookInto(const fs::path& directory) {
+  OutputContents contents;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+    const std::string name = entry.path().filename().string();
+    bool is_own = false;
+    if (name == kDocumentName && entry.is_regular_file(error)) {
+      is_own = Beginning(entry.path()).substr(0, 256).find("crema.measurement/") != std::string::npos;
+      contents.is_measurement |= is_own;
+    } else if (name == kRecordsName && fs::is_directory(entry.symlink_status(error))) {
+      is_own = true;
+      for (const fs::directory_entry& record : fs::directory_iterator(entry.path(), error)) {
+        const bool is_record = IsOwnRecord(record.path());
+        contents.is_measurement |= is_record;
+        contents.has_foreign_records |= !is_record;
+        if (is_record && IsHeldByItsProcess(record.path())) contents.live_log = record.path().filename().string();
+      }
+      is_own = !contents.has_foreign_records;
+    }
+    if (!is_own) contents.foreign = name;
+  }
+  return contents;
+}
+
+std::string StampOfStart(const fs::path& directory) {
+  std::optional<int64_t> start = StartIn(directory / kDocumentName);
+  if (!start.has_value()) start = StartOfLogs(directory / kRecordsName);
+  const absl::Time time = absl::FromUnixNanos(start.value_or(LastChange(directory)));
+  return absl::FormatTime("%Y%m%dT%H%M%SZ", time, absl::UTCTimeZone());
+}
 
 absl::StatusOr<OutputDirectory> OutputDirectory::Claim(const std::string& directory) {
   absl::StatusOr<fs::path> path = Resolve(directory);

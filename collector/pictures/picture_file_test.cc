@@ -1,5 +1,3 @@
-#include "collector/pictures/picture_file.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -7,6 +5,8 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+
+#include "collector/pictures/renderer.h"
 
 namespace crema {
 namespace {

@@ -1,18 +1,12 @@
-#include "collector/prediction/change.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <map>
 #include <random>
-#include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/thresholds.h"
+#include "collector/prediction/prediction.h"
 
 namespace crema {
 namespace {
@@ -320,31 +314,12 @@ double ChangedRun::CoreSeconds(double wall_time) const {
 bool HasMoreLanes(const ObservedRun& run, const RunChange& change) { return LanesAskedFor(run, change) > run.lanes(); }
 
 std::string RunChange::Text() const {
-  switch (kind) {
-    case ChangeKind::kNone:
-      return "as it was";
-    case ChangeKind::kCores:
-      return fmt::format("--cores {}", number);
-    case ChangeKind::kLanes:
-      return fmt::format("--lanes {}", number);
-    case ChangeKind::kWorkers:
-      return fmt::format("--workers {}", number);
-    case ChangeKind::kWithoutWorker:
-      return "--without-worker " + name;
-    case ChangeKind::kChunkEvents:
-      return fmt::format("--chunk-events {}", number);
-    case ChangeKind::kLongestFirst:
-      return "--order longest";
-    case ChangeKind::kFaster:
-      return fmt::format("--faster {}={}", name, number);
-    case ChangeKind::kFasterGpu:
-      return fmt::format("--faster-gpu {}={}", name, number);
-    case ChangeKind::kWithoutWaiting:
-      return "--without-waiting";
-    case ChangeKind::kAllFromStart:
-      return "--all-from-start";
-  }
-  return "";
+  // in the order of the kinds, with `name` and `number`
+  constexpr const char* kTexts[] = {"as it was",         "--cores {1}",          "--lanes {1}",
+                                    "--workers {1}",     "--without-worker {0}", "--chunk-events {1}",
+                                    "--order longest",   "--faster {0}={1}",     "--faster-gpu {0}={1}",
+                                    "--without-waiting", "--all-from-start"};
+  return fmt::format(fmt::runtime(kTexts[static_cast<size_t>(kind)]), name, number);
 }
 
 absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change, uint64_t seed) {

@@ -1,14 +1,9 @@
 #include "collector/prediction/observed_run.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstddef>
 #include <functional>
-#include <limits>
 #include <queue>
 #include <random>
-#include <string_view>
-#include <utility>
 
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"
@@ -17,7 +12,6 @@ namespace crema {
 namespace {
 
 constexpr double kForever = std::numeric_limits<double>::infinity();
-constexpr size_t kMostSections = 1000;
 
 // No lane was busy for longer than this many usual gaps, and than this part of the run: all waited for something.
 constexpr double kGapsOfABarrier = 20;
@@ -194,109 +188,6 @@ void SetWorkers(const Measurement& measurement, ObservedRun* run) {
   }
 }
 
-}  // namespace
-
-double ObservedRun::GpuWaitingShare() const {
-  double waiting = 0, all = 0;
-  for (const ObservedChunk& chunk : chunks) waiting += chunk.gpu_wait, all += chunk.duration;
-  return all > 0 ? waiting / all : 0;
-}
-
-int ObservedRun::lanes() const {
-  int sum = 0;
-  for (const ObservedWorker& worker : workers) sum += worker.lanes;
-  return sum;
-}
-
-double ObservedRun::cores() const {
-  double sum = 0;
-  for (const ObservedWorker& worker : workers) sum += worker.cores;
-  return sum;
-}
-
-uint32_t RunObserver::IndexOf(const std::string& name, std::map<std::string, uint32_t>* names) {
-  return names->try_emplace(name, static_cast<uint32_t>(names->size())).first->second;
-}
-
-double RunObserver::SectionSeconds(const ChunkFact& chunk) {
-  int64_t exact_ns = 0, by_name_ns = 0;
-  bool exact = false;
-  for (const SectionFact& row : chunk.sections) {
-    if (row.helper) continue;
-    if (sections_.size() < kMostSections) IndexOf(std::string(row.path), &sections_);
-    if (section_.empty()) continue;
-    if (row.path == section_) {
-      exact = true;
-      exact_ns += row.total_ns;
-    } else if (LastName(row.path) == section_ && !IsBelow(row.path, section_)) {
-      by_name_ns += row.total_ns;
-    }
-  }
-  return static_cast<double>(exact ? exact_ns : by_name_ns) / 1e9;
-}
-
-void RunObserver::Add(const Attempt& attempt) {
-  ++begun_;
-  if (!attempt.has_ended()) return;
-  const ChunkFact& fact = attempt.chunk;
-  if (!zero_ns_.has_value()) zero_ns_ = fact.start_ns;
-  ObservedChunk chunk;
-  chunk.start = static_cast<double>(fact.start_ns - *zero_ns_) / 1e9;
-  chunk.duration = static_cast<double>(std::max<int64_t>(0, fact.stop_ns - fact.start_ns)) / 1e9;
-  chunk.cpu_known = fact.cpu_ns.has_value();
-  const double own_cpu = std::min(chunk.duration, static_cast<double>(fact.cpu_ns.value_or(0)) / 1e9);
-  double others_cpu = 0;
-  for (const auto& cpu_ns : {fact.helper_cpu_ns, fact.unannounced_cpu_ns, fact.children_cpu_ns}) {
-    others_cpu += static_cast<double>(cpu_ns.value_or(0)) / 1e9;
-  }
-  chunk.cpu = own_cpu + others_cpu;
-  chunk.cpu_wait = std::min(chunk.duration - own_cpu, static_cast<double>(fact.cpu_wait_ns.value_or(0)) / 1e9);
-  if (fact.events.has_value()) chunk.events = static_cast<double>(*fact.events);
-  chunk.section = std::min(chunk.duration, SectionSeconds(fact));
-  if (attempt.gpu.has_value()) {
-    chunk.gpu_wait = std::min(chunk.duration, static_cast<double>(attempt.gpu->wait_ns) / 1e9);
-    chunk.gpu_spin = std::min(chunk.gpu_wait, static_cast<double>(attempt.gpu->wait_cpu_ns.value_or(0)) / 1e9);
-  }
-  chunk.worker = IndexOf(attempt.process.worker, &workers_);
-  chunk.dataset = IndexOf(std::string(fact.input.dataset), &datasets_);
-  chunk.file = IndexOf(std::string(fact.input.dataset) + '\n' + std::string(fact.input.file), &files_);
-  chunks_.push_back(chunk);
-}
-
-ObservedRun RunObserver::Finish(const Measurement& measurement) {
-  ObservedRun run;
-  run.datasets = InOrder(datasets_);
-  run.sections = InOrder(sections_);
-  for (const std::string& name : InOrder(workers_)) run.workers.push_back({name});
-  const double summed = measurement.quality.summed_chunks.value_or(0);
-  const double all = static_cast<double>(begun_) + summed;
-  run.coverage = all > 0 ? static_cast<double>(chunks_.size()) / all : 0;
-  const std::optional<double> wall_time = measurement.Metric("wall_time");
-  const Number& start_ns = measurement.run.start_ns;
-  if (chunks_.empty() || !wall_time.has_value() || !start_ns.is_integer()) {
-    run.why_not = chunks_.empty() ? "no chunk of it ended" : "its wall time is not known";
-    return run;
-  }
-  run.wall_time = *wall_time;
-  const double shift = static_cast<double>(*zero_ns_ - start_ns.integer()) / 1e9;
-  run.chunks = std::move(chunks_);
-  for (ObservedChunk& chunk : run.chunks) chunk.start += shift;
-  std::stable_sort(run.chunks.begin(), run.chunks.end(),
-                   [](const ObservedChunk& a, const ObservedChunk& b) { return a.start < b.start; });
-  double last_stop = 0;
-  for (const ObservedChunk& chunk : run.chunks) last_stop = std::max(last_stop, chunk.stop());
-  run.shutdown = std::max(0.0, run.wall_time - last_stop);
-  SetWorkers(measurement, &run);
-  SetPhases(&run);
-  SetOpen(&run);
-  SetBlocked(measurement, &run);
-  SetSectionOnGpu(measurement, section_, &run);
-  run.common_waits = WaitsInCommon(measurement);
-  return run;
-}
-
-namespace {
-
 // What is in work on a lane, for the case that lanes share cores: of its progress (0 to 1), a part needs a core.
 struct Working {
   double whole = 0;      ///< duration with a core of its own
@@ -447,6 +338,102 @@ class Replayer {
 };
 
 }  // namespace
+
+double ObservedRun::GpuWaitingShare() const {
+  double waiting = 0, all = 0;
+  for (const ObservedChunk& chunk : chunks) waiting += chunk.gpu_wait, all += chunk.duration;
+  return all > 0 ? waiting / all : 0;
+}
+
+int ObservedRun::lanes() const {
+  int sum = 0;
+  for (const ObservedWorker& worker : workers) sum += worker.lanes;
+  return sum;
+}
+
+double ObservedRun::cores() const {
+  double sum = 0;
+  for (const ObservedWorker& worker : workers) sum += worker.cores;
+  return sum;
+}
+
+uint32_t RunObserver::IndexOf(const std::string& name, std::map<std::string, uint32_t>* names) {
+  return names->try_emplace(name, static_cast<uint32_t>(names->size())).first->second;
+}
+
+double RunObserver::SectionSeconds(const ChunkFact& chunk) {
+  int64_t exact_ns = 0, by_name_ns = 0;
+  bool exact = false;
+  for (const SectionFact& row : chunk.sections) {
+    if (row.helper || section_.empty()) continue;
+    if (row.path == section_) {
+      exact = true;
+      exact_ns += row.total_ns;
+    } else if (LastName(row.path) == section_ && !IsBelow(row.path, section_)) {
+      by_name_ns += row.total_ns;
+    }
+  }
+  return (exact ? exact_ns : by_name_ns) / 1e9;
+}
+
+void RunObserver::Add(const Attempt& attempt) {
+  ++begun_;
+  if (!attempt.has_ended()) return;
+  const ChunkFact& fact = attempt.chunk;
+  if (!zero_ns_.has_value()) zero_ns_ = fact.start_ns;
+  ObservedChunk chunk;
+  chunk.start = (fact.start_ns - *zero_ns_) / 1e9;
+  chunk.duration = std::max<int64_t>(0, fact.stop_ns - fact.start_ns) / 1e9;
+  chunk.cpu_known = fact.cpu_ns.has_value();
+  const double own_cpu = std::min(chunk.duration, fact.cpu_ns.value_or(0) / 1e9);
+  double others_cpu = 0;
+  for (const auto& cpu_ns : {fact.helper_cpu_ns, fact.unannounced_cpu_ns, fact.children_cpu_ns}) {
+    others_cpu += cpu_ns.value_or(0) / 1e9;
+  }
+  chunk.cpu = own_cpu + others_cpu;
+  chunk.cpu_wait = std::min(chunk.duration - own_cpu, fact.cpu_wait_ns.value_or(0) / 1e9);
+  if (fact.events.has_value()) chunk.events = static_cast<double>(*fact.events);
+  chunk.section = std::min(chunk.duration, SectionSeconds(fact));
+  if (attempt.gpu.has_value()) {
+    chunk.gpu_wait = std::min(chunk.duration, attempt.gpu->wait_ns / 1e9);
+    chunk.gpu_spin = std::min(chunk.gpu_wait, attempt.gpu->wait_cpu_ns.value_or(0) / 1e9);
+  }
+  chunk.worker = IndexOf(attempt.process.worker, &workers_);
+  chunk.dataset = IndexOf(std::string(fact.input.dataset), &datasets_);
+  chunk.file = IndexOf(std::string(fact.input.dataset) + '\n' + std::string(fact.input.file), &files_);
+  chunks_.push_back(chunk);
+}
+
+ObservedRun RunObserver::Finish(const Measurement& measurement) {
+  ObservedRun run;
+  run.datasets = InOrder(datasets_);
+  for (const std::string& name : InOrder(workers_)) run.workers.push_back({name});
+  const double summed = measurement.quality.summed_chunks.value_or(0);
+  const double all = static_cast<double>(begun_) + summed;
+  run.coverage = all > 0 ? static_cast<double>(chunks_.size()) / all : 0;
+  const std::optional<double> wall_time = measurement.Metric("wall_time");
+  const Number& start_ns = measurement.run.start_ns;
+  if (chunks_.empty() || !wall_time.has_value() || !start_ns.is_integer()) {
+    run.why_not = chunks_.empty() ? "no chunk of it ended" : "its wall time is not known";
+    return run;
+  }
+  run.wall_time = *wall_time;
+  const double shift = (*zero_ns_ - start_ns.integer()) / 1e9;
+  run.chunks = std::move(chunks_);
+  for (ObservedChunk& chunk : run.chunks) chunk.start += shift;
+  std::stable_sort(run.chunks.begin(), run.chunks.end(),
+                   [](const ObservedChunk& a, const ObservedChunk& b) { return a.start < b.start; });
+  double last_stop = 0;
+  for (const ObservedChunk& chunk : run.chunks) last_stop = std::max(last_stop, chunk.stop());
+  run.shutdown = std::max(0.0, run.wall_time - last_stop);
+  SetWorkers(measurement, &run);
+  SetPhases(&run);
+  SetOpen(&run);
+  SetBlocked(measurement, &run);
+  SetSectionOnGpu(measurement, section_, &run);
+  run.common_waits = WaitsInCommon(measurement);
+  return run;
+}
 
 ReplayResult Replay(const ReplaySetup& setup, uint64_t seed) { return Replayer(setup, seed).Run(); }
 

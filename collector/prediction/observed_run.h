@@ -2,13 +2,6 @@
 #ifndef CREMA_COLLECTOR_PREDICTION_OBSERVED_RUN_H_
 #define CREMA_COLLECTOR_PREDICTION_OBSERVED_RUN_H_
 
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "collector/insight/wait_words.h"
 #include "collector/measurement/measurement.h"
 #include "collector/sources/attempt_stream.h"
@@ -75,11 +68,10 @@ struct ObservedRun {
   std::vector<double> between;  ///< before each phase but the first: no lane was busy for so long
   BlockedByLanes blocked;
   SectionOnGpu section_on_gpu;
-  bool has_uncounted_gpu = false;     ///< chunks may have waited for one, and nobody knows for how long
-  CommonWaits common_waits;           ///< which the replay of more chunks at once cannot know
-  double coverage = 0;                ///< chunks that are here over all that were begun
-  std::string why_not;                ///< not empty: this run cannot be replayed
-  std::vector<std::string> sections;  ///< paths that were seen, for messages
+  bool has_uncounted_gpu = false;  ///< chunks may have waited for one, and nobody knows for how long
+  CommonWaits common_waits;        ///< which the replay of more chunks at once cannot know
+  double coverage = 0;             ///< chunks that are here over all that were begun
+  std::string why_not;             ///< not empty: this run cannot be replayed
 
   /// The share of the chunks' time that waited for GPUs.
   double GpuWaitingShare() const;
@@ -104,7 +96,7 @@ class RunObserver {
   int64_t begun_ = 0;
   std::vector<ObservedChunk> chunks_;  // start in Unix seconds less that of the first
   std::optional<int64_t> zero_ns_;
-  std::map<std::string, uint32_t> workers_, datasets_, files_, sections_;
+  std::map<std::string, uint32_t> workers_, datasets_, files_;
 };
 
 /// Seconds. A chunk takes `fixed` whatever else runs, and `cpu` core-seconds, at most one core at a time.

@@ -1,9 +1,6 @@
 #include "collector/prediction/prediction.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <utility>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/between_runs.h"
@@ -118,7 +115,7 @@ Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes
   if (prediction.refused.empty() && ChunksThatVary(run) < kFewestChunks) {
     prediction.refused =
         fmt::format("it has only {}, and at least {} of a dataset are needed to tell how much chunks vary",
-                    Counted(static_cast<double>(run.chunks.size()), "chunk", "chunks"), kFewestChunks);
+                    Counted(run.chunks.size(), "chunk", "chunks"), kFewestChunks);
   }
   if (!prediction.refused.empty()) return prediction;
   const absl::StatusOr<ChangedRun> same = Apply(run, {}, 0);

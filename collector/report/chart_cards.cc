@@ -1,13 +1,6 @@
 // The standard charts of a block: the telling ones in cards, the others folded; all drawn when they come into view.
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/records/loose_json.h"
@@ -201,8 +194,7 @@ std::string ChartCards(const PageInput& input, std::string_view block, const std
   }
   std::string html = cards.empty() ? "" : "<div class=\"charts\">\n" + cards + "</div>\n";
   if (more > 0) {
-    folded = Fold(Counted(static_cast<double>(more), "more chart", "more charts"),
-                  "<div class=\"charts\">\n" + folded + "</div>");
+    folded = Fold(Counted(more, "more chart", "more charts"), "<div class=\"charts\">\n" + folded + "</div>");
   }
   if (!absent.empty()) absent = Fold("charts that are not drawn, and why", "<ul>" + absent + "</ul>");
   if (!(folded + folds + absent).empty()) html += "<div class=\"folds\">" + folds + folded + absent + "</div>\n";

@@ -1,15 +1,10 @@
 // Single chunks: the slow ones, and those that failed.
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/workers_of_document.h"
+#include "collector/charts/time_lines.h"
 #include "collector/measurement/catalog.h"
 #include "collector/report/html.h"
-#include "collector/report/html_table.h"
 #include "collector/report/page_block.h"
 #include "fmt/format.h"
 
@@ -24,7 +19,7 @@ std::string ChunkName(const RunDetail& detail, const DetailAttempt& attempt) {
   std::string html = fmt::format("<span class=\"key d{}\"></span> ", SlotOf(detail, attempt.dataset));
   html += file.empty() ? Name(detail.datasets[attempt.dataset].name, 40) : "<code>" + PathName(file, 28) + "</code>";
   if (attempt.entry_start.has_value()) {
-    html += " <small>from entry " + Escaped(ExactCount(static_cast<double>(*attempt.entry_start))) + "</small>";
+    html += " <small>from entry " + Escaped(ExactCount(*attempt.entry_start)) + "</small>";
   } else {
     html += fmt::format(" <small>chunk {}</small>", attempt.number);
   }
@@ -38,7 +33,7 @@ std::string Place(const WorkerNames& names, const RunDetail& detail, const Detai
   return fmt::format("<code>{}·{}</code>", Name(names.Of(detail.workers[attempt.worker].name), 28), attempt.lane);
 }
 
-double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
+double Seconds(int64_t ns) { return ns / 1e9; }
 
 HtmlCell At(const DetailAttempt& attempt) {
   const double start = Seconds(attempt.start_ns);
@@ -100,9 +95,9 @@ std::string SlowestCard(const PageInput& input) {
     if (table.rows.size() == kSlowest) break;
     const double duration = Seconds(*attempt->duration_ns);
     std::vector<HtmlCell> row = {{ChunkName(detail, *attempt)}, {Place(names, detail, *attempt)}, At(*attempt)};
-    row.push_back(attempt->events.has_value() ? HtmlCell{Escaped(HumanCount(static_cast<double>(*attempt->events))),
-                                                         static_cast<double>(*attempt->events)}
-                                              : HtmlCell{"–", -1});
+    row.push_back(attempt->events.has_value()
+                      ? HtmlCell{Escaped(HumanCount(*attempt->events)), static_cast<double>(*attempt->events)}
+                      : HtmlCell{"–", -1});
     row.push_back({Escaped(HumanDuration(duration)), duration});
     const double times = median.value_or(0) > 0 ? duration / *median : -1;
     row.push_back({times < 0 ? "–" : HumanFactor(times), times});
@@ -222,7 +217,7 @@ std::string ErrorsTable(const RunDetail& detail, const std::vector<const DetailA
     if (table.rows.size() == most_rows) break;
     const std::string& text = detail.errors[error];
     table.rows.push_back({{text.empty() ? "<span class=\"quiet\">none was recorded</span>" : Name(text, 120)},
-                          {Escaped(ExactCount(static_cast<double>(sum.attempts))), static_cast<double>(sum.attempts)},
+                          {Escaped(ExactCount(sum.attempts)), static_cast<double>(sum.attempts)},
                           {Escaped(HumanDuration(sum.seconds)), sum.seconds},
                           {ChunkName(detail, *sum.first)},
                           At(*sum.first)});
@@ -238,7 +233,6 @@ PageBlock ChunksBlock(const PageInput& input) {
       "chunks", "Chunks",
       "A healthy run has one narrow peak. On its right are stragglers, on its left chunks that are too small.", "", ""};
   block.html = ChartCards(input, block.id, DistributionsFold(input.measurement)) + SlowestCard(input);
-  block.data = ChartData(input, block.id);
   return block;
 }
 
@@ -265,7 +259,6 @@ PageBlock FailuresBlock(const PageInput& input) {
     block.html += FailuresTable(input, failed);
   }
   block.html += "</section>\n" + ChartCards(input, block.id);
-  block.data = ChartData(input, block.id);
   return block;
 }
 

@@ -1,9 +1,7 @@
 // How the run was made, and what its words mean.
 #include <algorithm>
-#include <optional>
-#include <string>
-#include <vector>
 
+#include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/appearance/worker_names.h"
@@ -19,12 +17,6 @@ namespace {
 
 std::string Row(std::string_view label, const std::string& html) {
   return html.empty() ? "" : fmt::format("<dt>{}</dt><dd>{}</dd>\n", Escaped(label), html);
-}
-
-std::string Words(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
 }
 
 std::string Code(const std::string& text) { return text.empty() ? "" : "<code>" + Name(text, 600) + "</code>"; }
@@ -57,8 +49,8 @@ std::string Hosts(const Measurement& measurement) {
 }
 
 std::string Input(const Measurement& measurement) {
-  std::string text = fmt::format("{}, {}", Counted(static_cast<double>(measurement.files.size()), "file", "files"),
-                                 Counted(static_cast<double>(measurement.datasets.size()), "dataset", "datasets"));
+  std::string text = fmt::format("{}, {}", Counted(measurement.files.size(), "file", "files"),
+                                 Counted(measurement.datasets.size(), "dataset", "datasets"));
   const std::optional<double> bytes = measurement.Metric("bytes_read_compressed");
   if (bytes.has_value()) text += ", " + HumanData(*bytes) + " read";
   return Escaped(text);
@@ -71,7 +63,7 @@ PageBlock EnvironmentBlock(const PageInput& input) {
   const RunFacts& run = measurement.run;
   const Provenance& provenance = measurement.provenance;
   PageBlock block = {"environment", "Environment", "What was run, on what, and how it was measured.", "", ""};
-  std::string rows = Row("Command", Code(Words(run.command.value_or(std::vector<std::string>()))));
+  std::string rows = Row("Command", Code(absl::StrJoin(run.command.value_or(std::vector<std::string>()), " ")));
   rows += Row("Run", Code(run.id));
   std::string state = Escaped(run.state);
   if (run.exit_status.has_value()) state += fmt::format(", exit status {:.0f}", *run.exit_status);
@@ -90,13 +82,12 @@ PageBlock EnvironmentBlock(const PageInput& input) {
   if (!provenance.created.empty()) measured += ", " + Escaped(provenance.created);
   if (!provenance.host.empty()) measured += ", on " + Name(provenance.host, 40);
   rows += Row("Measured", measured);
-  std::string origins = Row("Sources", Code(Words(provenance.sources)));
+  std::string origins = Row("Sources", Code(absl::StrJoin(provenance.sources, " ")));
   origins += Row("Bounds of the run", Escaped(run.boundary));
   origins += Row("Where figures come from", Sources(run));
   block.html = "<section class=\"card\"><dl class=\"facts\">\n" + rows +
                "</dl>\n<details><summary>where figures come from</summary><dl class=\"facts\">\n" + origins +
                "</dl></details></section>\n" + ChartCards(input, block.id);
-  block.data = ChartData(input, block.id);
   return block;
 }
 
@@ -111,7 +102,7 @@ PageBlock GlossaryBlock(const PageInput& input) {
     if (const std::optional<double> number = input.measurement.Metric(key)) {
       shown = Figure("metrics." + key, *number, MetricText(key, *value, definition.unit));
     } else if (const auto* names = std::get_if<std::vector<std::string>>(value)) {
-      shown = Escaped(Counted(static_cast<double>(names->size()), "name", "names"));
+      shown = Escaped(Counted(names->size(), "name", "names"));
     }
     rows +=
         fmt::format("<tr id=\"term-{0}\"><th scope=\"row\">{1}<br><code>{0}</code></th><td>{2}</td><td>{3}</td></tr>\n",

@@ -1,9 +1,9 @@
-#include "collector/report/html_table.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
+
+#include "collector/report/html.h"
 
 namespace crema {
 namespace {

@@ -1,17 +1,11 @@
 // What was read, and what users and the engine counted: datasets, files, branches, fine and custom metrics, cuts.
 #include <algorithm>
-#include <array>
-#include <map>
-#include <optional>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
+#include "absl/strings/str_join.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/lost_workers.h"
 #include "collector/report/html.h"
-#include "collector/report/html_table.h"
 #include "collector/report/page_block.h"
 #include "collector/writers/document_table.h"
 #include "fmt/format.h"
@@ -45,9 +39,7 @@ std::string Switched(std::string_view label, const std::vector<Panel>& panels, s
   return html;
 }
 
-std::string Counted(std::string_view word, size_t count) {
-  return fmt::format("{} ({})", word, ExactCount(static_cast<double>(count)));
-}
+std::string Counted(std::string_view word, size_t count) { return fmt::format("{} ({})", word, ExactCount(count)); }
 
 /// The branches that were read, by name; empty where they are not known.
 const std::vector<std::string>& ColumnsOf(const Measurement& measurement) {
@@ -75,27 +67,20 @@ std::string BranchesPanel(const Measurement& measurement) {
 std::string DataAccess(const Measurement& measurement) {
   std::vector<std::string> parts;
   const std::optional<double> columns = measurement.Metric("num_columns_read");
-  const std::optional<double> branches = measurement.Metric("branches_read_share");
-  const std::optional<double> bytes = measurement.Metric("bytes_read_share");
   const std::optional<double> ratio = measurement.Metric("compression_ratio");
   if (columns.has_value()) {
     parts.push_back(Figure("metrics.num_columns_read", *columns, HumanCount(*columns)) + " branches were read");
   }
-  if (branches.has_value()) {
-    parts.push_back(Figure("metrics.branches_read_share", *branches, HumanPercent(*branches)) + " of all branches");
-  } else {
-    parts.push_back("share of branches: " + Escaped(measurement.WhyNotMeasured("branches_read_share")));
-  }
-  if (bytes.has_value()) {
-    parts.push_back(Figure("metrics.bytes_read_share", *bytes, HumanPercent(*bytes)) + " of the stored bytes");
-  } else {
-    parts.push_back("share of bytes: " + Escaped(measurement.WhyNotMeasured("bytes_read_share")));
-  }
+  const auto add_share = [&](const char* key, const char* of, const char* name) {
+    const std::optional<double> share = measurement.Metric(key);
+    parts.push_back(share.has_value() ? Figure("metrics." + std::string(key), *share, HumanPercent(*share)) + of
+                                      : name + Escaped(measurement.WhyNotMeasured(key)));
+  };
+  add_share("branches_read_share", " of all branches", "share of branches: ");
+  add_share("bytes_read_share", " of the stored bytes", "share of bytes: ");
   if (ratio.has_value())
     parts.push_back("compression ratio " + Figure("metrics.compression_ratio", *ratio, HumanNumber(*ratio)));
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + part;
-  return "<p class=\"more\">Data access: " + text + ".</p>\n";
+  return "<p class=\"more\">Data access: " + absl::StrJoin(parts, "; ") + ".</p>\n";
 }
 
 /// Fine metrics by one label: rows are its values, columns the activities, values summed.
@@ -214,8 +199,7 @@ std::string CutFlowCard(const Measurement& measurement) {
     const std::string range = RangeOfResults(lost, measurement.Metric("total_events").value_or(0));
     doubt = fmt::format(
         "<p class=\"more\">{} had ended in workers that vanished. Where their results were not used, these counts are "
-        "too "
-        "high{}.</p>\n",
+        "too high{}.</p>\n",
         Escaped(crema::Counted(lost.uncertain_chunks, "chunk", "chunks")),
         range.empty() ? "" : Escaped(": the results are of " + range));
   }
@@ -234,8 +218,7 @@ std::string RequestsCard(const PageInput& input) {
 std::string WaitsCard(const PageInput& input) {
   if (input.measurement.waits.empty()) return "";
   return "<section class=\"card\" id=\"waits\"><h3>What threads waited for</h3><p class=\"sub\">The blocked time of "
-         "your "
-         "code is exact; samples divide it.</p>\n" +
+         "your code is exact; samples divide it.</p>\n" +
          DocumentHtmlTable(CellsOf(input.measurement.waits),
                            {"waits", "What threads waited for", "seconds", input.limits.table_rows, "seconds", 4}) +
          "</section>\n";
@@ -260,7 +243,6 @@ PageBlock InputsBlock(const PageInput& input) {
   block.html = "<section class=\"card\">" + Switched("what the rows are", panels, "By dataset, file, branch") +
                DataAccess(measurement) + "</section>\n" + RequestsCard(input) + WaitsCard(input) +
                ChartCards(input, block.id);
-  block.data = ChartData(input, block.id);
   return block;
 }
 
@@ -287,7 +269,6 @@ PageBlock FineBlock(const PageInput& input) {
   }
   block.html += FineCard(input, {"fine-sent", &FineRow::activity, "activity"}, true);
   block.html += ChartCards(input, block.id);
-  block.data = ChartData(input, block.id);
   return block;
 }
 
@@ -307,7 +288,6 @@ PageBlock CustomBlock(const PageInput& input) {
         "</section>\n";
   }
   block.html += ChartCards(input, block.id);
-  block.data = ChartData(input, block.id);
   return block;
 }
 

@@ -1,14 +1,8 @@
 // What changes would bring, best first, by a replay of the run's own chunks; and the run on other numbers of cores.
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/records/loose_json.h"
 #include "collector/report/html.h"
-#include "collector/report/html_table.h"
 #include "collector/report/page_block.h"
 #include "collector/writers/document_table.h"
 #include "fmt/format.h"
@@ -112,7 +106,6 @@ PageBlock OutlookBlock(const PageInput& input) {
         Escaped(TextField(input.outlook->scaling, "sentence")), points);
   }
   block.html += "</div>\n" + ChartCards(input, block.id);
-  block.data = ChartData(input, block.id);
   return block;
 }
 

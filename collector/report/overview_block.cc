@@ -1,16 +1,16 @@
-// The verdict and its findings: what one reads first, and often all that one reads.
+// What one reads first, and often all that one reads: the verdict and its findings, the key figures, the change against
+// the baseline, and how far the figures can be trusted.
 #include <algorithm>
-#include <array>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/workers_of_document.h"
+#include "collector/charts/time_lines.h"
+#include "collector/insight/comparison.h"
+#include "collector/insight/figure_change.h"
 #include "collector/insight/grouped_verdicts.h"
 #include "collector/insight/headline.h"
+#include "collector/insight/key_figure_rows.h"
+#include "collector/insight/run_head.h"
+#include "collector/insight/trust_items.h"
 #include "collector/insight/verdict_table.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
@@ -98,10 +98,9 @@ std::string ErrorOfMost(const PageInput& input) {
   if (most == by_error.end()) return "";
   const DetailAttempt& first = *most->second.first;
   return fmt::format("<p>Most often: <q>{}</q> ({} of {}; first on {} at {}).</p>",
-                     Name(detail.errors[most->first], 120), ExactCount(static_cast<double>(most->second.count)),
-                     ExactCount(static_cast<double>(all)),
+                     Name(detail.errors[most->first], 120), ExactCount(most->second.count), ExactCount(all),
                      Name(NamesOfWorkers(input.measurement).Of(detail.workers[first.worker].name)),
-                     Escaped(HumanClock(static_cast<double>(first.start_ns) / 1e9)));
+                     Escaped(HumanClock(first.start_ns / 1e9)));
 }
 
 /// The address of what a finding is about: a spell's stretch of the timeline, where there is one.
@@ -148,6 +147,160 @@ std::string Card(const PageInput& input, const VerdictGroup& group, size_t numbe
   return html;
 }
 
+constexpr double kShownPoints = 0.0005;  // what a tenth of a percentage point is rounded from
+
+/// `3.1 %` of a share is `3.1 points`.
+std::string InPoints(std::string text) { return text.replace(text.rfind('%'), 1, "points"); }
+
+/// `+12.0 %`, `-3.1 points`, `+2`.
+std::string SignedChange(ChangeOf kind, double change) {
+  if (kind == ChangeOf::kFailures) return (change < 0 ? "" : "+") + HumanCount(change);
+  return kind == ChangeOf::kShare ? InPoints(HumanChange(change)) : HumanChange(change);
+}
+
+std::string Noise(ChangeOf kind, double noise) {
+  if (kind == ChangeOf::kFailures) return HumanFactor(noise);
+  return kind == ChangeOf::kShare ? InPoints(HumanPercent(noise, 1)) : HumanPercent(noise);
+}
+
+/// With all digits, so that no difference is rounded away.
+std::string InFull(const std::optional<double>& value) { return value.has_value() ? ExactNumber(*value) : "none"; }
+
+/// Why a change has no colour.
+std::string WhyPlain(ChangeOf kind, const FigureChange& change) {
+  const bool is_noise = change.noise.has_value() && std::fabs(*change.change) <= *change.noise;
+  if (is_noise) return ": within the noise, \u00b1" + Noise(kind, *change.noise);
+  return kind == ChangeOf::kShare ? ": under 5 points" : ": under 5 %";
+}
+
+/// `553 k/s`: the digits large, the unit small.
+std::string ValueHtml(const Measurement& measurement, const KeyFigureRow& row) {
+  if (!row.value.has_value()) return "<span class=\"dash\" title=\"not measured\">–</span>";
+  const bool is_long = row.text.find(' ') != row.text.rfind(' ');  // `6 m 17 s`
+  const size_t space = is_long ? std::string::npos : row.text.find(' ');
+  const std::string head = row.text.substr(0, space);
+  const std::string tail = space == std::string::npos ? "" : row.text.substr(space + 1);
+  // failures and those that were lost are two metrics
+  const bool is_exact = row.value == measurement.Metric(row.figure.key);
+  return (is_exact ? Figure("metrics." + std::string(row.figure.key), *row.value, head) : Escaped(head)) +
+         (tail.empty() ? "" : fmt::format("\u00a0<small>{}</small>", Escaped(tail)));
+}
+
+/// Three zones of equal width, so that a limit of 1 % is as well seen as one of 70 %; a mark where the figure is.
+std::string Gauge(const KeyFigureBand& band, double share) {
+  const double low = std::min(band.good, band.bad);
+  const double high = std::max(band.good, band.bad);
+  const double end = band.more_is_better ? 1.0 : std::min(1.0, 3 * high);
+  double at = 0;
+  if (share < low) {
+    at = share / low / 3;
+  } else if (share < high) {
+    at = (1 + (share - low) / (high - low)) / 3;
+  } else {
+    at = end > high ? (2 + (share - high) / (end - high)) / 3 : 1;
+  }
+  at = std::clamp(at, 0.01, 0.99) * 100;
+  const char* first = band.more_is_better ? "bad" : "good";
+  const char* last = band.more_is_better ? "good" : "bad";
+  return fmt::format(
+      "<svg class=\"gauge\" role=\"img\" aria-label=\"{}: {}\"><rect class=\"{}\" x=\"0\" y=\"4\" width=\"32.7%\" "
+      "height=\"6\" rx=\"2\"/>"
+      "<rect class=\"watch\" x=\"33.6%\" y=\"4\" width=\"32.7%\" height=\"6\" rx=\"2\"/><rect class=\"{}\" x=\"67.2%\" "
+      "y=\"4\" width=\"32.7%\" height=\"6\" rx=\"2\"/>"
+      "<line class=\"needle\" x1=\"{:.1f}%\" x2=\"{:.1f}%\" y1=\"0\" y2=\"14\"/></svg>",
+      ToString(MarkOf(band, share)), Escaped(GoodHint(band)), first, last, at, at);
+}
+
+/// A line over the run, without axes: its shape is the message.
+std::string Spark(const std::vector<double>& values, std::string_view kind, std::string_view label) {
+  constexpr size_t kColumns = 80;
+  constexpr double kHeight = 20;
+  if (values.empty()) return "";
+  std::vector<double> means(std::min(kColumns, values.size()));
+  for (size_t column = 0; column < means.size(); ++column) {
+    const size_t from = column * values.size() / means.size();
+    const size_t to = std::max(from + 1, (column + 1) * values.size() / means.size());
+    for (size_t i = from; i < to; ++i) means[column] += values[i] / static_cast<double>(to - from);
+  }
+  const double most = *std::max_element(means.begin(), means.end());
+  if (!(most > 0)) return "";
+  std::string points;
+  for (size_t i = 0; i < means.size(); ++i) {
+    points += fmt::format("{:.1f},{:.1f} ", 100.0 * (static_cast<double>(i) + 0.5) / static_cast<double>(means.size()),
+                          1 + kHeight * (1 - means[i] / most));
+  }
+  return fmt::format(
+      "<svg class=\"spark\" viewBox=\"0 0 100 22\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{}\">"
+      "<polyline class=\"{}\" points=\"{}\"/></svg>",
+      Escaped(label), kind, points);
+}
+
+std::string PictureOf(const PageInput& input, const KeyFigureRow& row) {
+  if (row.band.has_value()) return Gauge(*row.band, *row.share);
+  if (row.share.has_value()) return "<div class=\"elapsed\">" + Bar(*row.share, "cpu") + "</div>";
+  if (!row.value.has_value()) return "";
+  if (row.figure.key == "wall_time") {
+    const std::optional<double> ideal = input.measurement.Metric("ideal_wall_time");
+    if (!ideal.has_value() || !(*row.value > 0)) return "";
+    return "<div class=\"elapsed\">" + Bar(*ideal / *row.value, "cpu") + "</div>";
+  }
+  const TimeBins& over_time = input.detail.over_time;
+  if (row.figure.key == "event_rate_wall_khz") {
+    return Spark(over_time.events, "events", "events per second over the run");
+  }
+  if (row.figure.key == "overall_rate_gbps") {
+    return Spark(over_time.bytes_read, "bytes", "bytes read per second over the run");
+  }
+  return "";
+}
+
+std::string NotesHtml(const KeyFigureRow& row) {
+  std::string html;
+  const auto add = [&html](const std::string& note) { html += (html.empty() ? "" : " · ") + note; };
+  if (row.value.has_value() && !row.meaning.empty()) add(Escaped(row.meaning));
+  for (const ToldFigure& note : row.notes) add(ToldHtml(note));
+  if (!row.why_not.empty()) add("not measured: " + Escaped(row.why_not));
+  return html;
+}
+
+std::string TileHtml(const PageInput& input, const KeyFigureRow& row) {
+  return fmt::format(
+      "<div class=\"tile\" id=\"tile-{}\"><div class=\"tile-head\">{}{}</div><p class=\"value\">{}</p>{}{}<p "
+      "class=\"note\">{}</p></div>\n",
+      row.figure.key, Term(input.measurement, row.figure.key, row.label), row.mark.has_value() ? Pill(*row.mark) : "",
+      ValueHtml(input.measurement, row), ChangeLine(input, row.figure, row.words), PictureOf(input, row),
+      NotesHtml(row));
+}
+
+std::string Warnings(const std::vector<std::string>& warnings) {
+  if (warnings.empty()) return "";
+  std::string items;
+  for (const std::string& warning : warnings) items += fmt::format("<li>{}</li>", Escaped(warning));
+  return fmt::format("<details{}><summary>▲ {}</summary><ul>{}</ul></details>", warnings.size() <= 3 ? " open" : "",
+                     Counted(warnings.size(), "warning", "warnings"), items);
+}
+
+/// One row for each reason; where it is that of many figures, these are folded.
+std::string NotMeasured(const Measurement& measurement) {
+  constexpr size_t kMostNamed = 3;
+  std::string items;
+  size_t count = 0;
+  for (const UnmeasuredFigures& figures : FindUnmeasured(measurement)) {
+    count += figures.keys.size();
+    std::string keys;
+    for (const std::string& key : figures.keys) {
+      keys += fmt::format("{}<code>{}</code>", keys.empty() ? "" : ", ", Escaped(key));
+    }
+    if (figures.keys.size() > kMostNamed) {
+      keys = fmt::format("<details><summary>{} figures</summary>{}</details>", figures.keys.size(), keys);
+    }
+    items += fmt::format("<dt>{}</dt><dd>{}</dd>", keys, Escaped(figures.reason));
+  }
+  if (count == 0) return "";
+  return fmt::format("<details><summary>{} not measured, and why</summary><dl class=\"reasons\">{}</dl></details>",
+                     Counted(count, "figure", "figures"), items);
+}
+
 }  // namespace
 
 std::string_view BlockOfVerdict(std::string_view verdict) {
@@ -169,7 +322,7 @@ std::string Findings(const PageInput& input) {
   if (number > kCards) {
     html += fmt::format(
         "<details class=\"more-findings\"><summary>{}</summary><div class=\"findings\">\n{}</div></details>\n",
-        Counted(static_cast<double>(number - kCards), "further finding", "further findings"), folded);
+        Counted(number - kCards, "further finding", "further findings"), folded);
   }
   return html;
 }
@@ -183,6 +336,67 @@ PageBlock OverviewBlock(const PageInput& input) {
   block.html += KeyFigureTiles(input);
   block.html += TrustCard(input);
   return block;
+}
+
+std::string ChangeLine(const PageInput& input, const ChangedFigure& figure, std::string (*words)(double)) {
+  if (input.baseline == nullptr) return "";
+  const std::optional<FigureChange> change = ChangeSince(*input.baseline, input.measurement, figure);
+  if (!change.has_value()) {
+    if (!input.measurement.Metric(figure.key).has_value()) return "";
+    return "<p class=\"change\">not measured in the baseline</p>";
+  }
+  const std::string before = Escaped(words(change->before));
+  if (!change->change.has_value()) return "<p class=\"change\">baseline " + before + "</p>";
+  const bool is_same =
+      figure.kind == ChangeOf::kShare ? std::fabs(*change->change) < kShownPoints : *change->change == 0;
+  if (is_same) return "<p class=\"change\">as in the baseline</p>";
+  const std::string text = fmt::format("{} from {}", Escaped(SignedChange(figure.kind, *change->change)), before);
+  const bool is_of_other_work = figure.key == "wall_time" && !HaveSameEvents(*input.baseline, input.measurement);
+  if (is_of_other_work) return fmt::format("<p class=\"change\">{}: of other events</p>", text);
+  if (!change->is_better.has_value()) {
+    return fmt::format("<p class=\"change\">{}{}</p>", text, Escaped(WhyPlain(figure.kind, *change)));
+  }
+  const char* word = *change->is_better ? "better" : "worse";
+  return fmt::format("<p class=\"change {}\">{} {}: {}</p>", word, *change->is_better ? "✓" : "✕", text, word);
+}
+
+std::string BaselineLine(const PageInput& input) {
+  if (input.baseline == nullptr) return "";
+  const std::optional<RunTimes> times = TimesOf(input.baseline->run, {"%a %d %b %Y", ", "});
+  std::string html = fmt::format("<p class=\"when\" id=\"baseline\">Baseline: {}{}. Charts show it in grey.",
+                                 Name(RunName(*input.baseline), 80),
+                                 times.has_value() ? ", " + Escaped(times->start) + " UTC" : std::string());
+  constexpr size_t kMost = 3;
+  const std::vector<ComparedValue> differing = Compare({input.baseline, &input.measurement}).Unequal();
+  std::string unequal;
+  for (size_t at = 0; at < std::min(kMost, differing.size()); ++at) {
+    const ComparedValue& value = differing[at];
+    unequal += fmt::format("{}{} {} before, {} now", unequal.empty() ? "" : "; ",
+                           Name(value.label.empty() ? value.key : value.label), Escaped(InFull(value.values.front())),
+                           Escaped(InFull(value.values.back())));
+  }
+  if (differing.size() > kMost) unequal += fmt::format("; {} more: crema compare shows them", differing.size() - kMost);
+  if (!unequal.empty()) html += " <strong>What should be equal is not: " + unequal + ".</strong>";
+  return html + "</p>";
+}
+
+std::string KeyFigureTiles(const PageInput& input) {
+  std::string html = "<div class=\"tiles\" role=\"group\" aria-label=\"Key figures\">\n";
+  for (const KeyFigureRow& row : KeyFigureRows(input.measurement)) html += TileHtml(input, row);
+  return html + "</div>\n";
+}
+
+std::string TrustCard(const PageInput& input) {
+  std::string items;
+  for (const TrustItem& item : TrustItems(input.measurement)) {
+    items += fmt::format("<li><span class=\"sign {}\">{}</span> {}</li>\n", ToString(item.mark), SignOf(item.mark),
+                         ToldHtml(item.told));
+  }
+  if (items.empty()) items = "<li><span class=\"sign watch\">▲</span> Nothing is known about their quality</li>";
+  return fmt::format(
+      "<section class=\"card trust\" id=\"trust\" aria-label=\"Can I trust these numbers?\"><ul><li><b>Can I trust "
+      "these numbers?</b></li>\n{}</ul>{}{}</section>\n",
+      items, Warnings(input.measurement.quality.warnings), NotMeasured(input.measurement));
 }
 
 }  // namespace crema

@@ -2,15 +2,10 @@
 #ifndef CREMA_COLLECTOR_REPORT_PAGE_BLOCK_H_
 #define CREMA_COLLECTOR_REPORT_PAGE_BLOCK_H_
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "collector/charts/chart.h"
 #include "collector/detail/run_detail.h"
 #include "collector/insight/figure_change.h"
 #include "collector/measurement/measurement.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 

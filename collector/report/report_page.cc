@@ -1,17 +1,17 @@
 #include "collector/report/report_page.h"
 
 #include <algorithm>
-#include <array>
-#include <optional>
-#include <tuple>
-#include <vector>
+#include <future>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/charts/study_charts.h"
 #include "collector/insight/run_head.h"
 #include "collector/insight/tree_figures.h"
+#include "collector/prediction/prediction.h"
 #include "collector/records/loose_json.h"
 #include "collector/report/html.h"
 #include "collector/report/page_assets.h"
+#include "collector/scaling/scaling_study.h"
 #include "crema/version.h"
 #include "fmt/format.h"
 
@@ -79,11 +79,9 @@ constexpr std::string_view kHelp =
     "<dt><kbd>+</kbd> <kbd>−</kbd> <kbd>0</kbd></dt><dd>zoom the timeline in, out, show all of it</dd>"
     "<dt><kbd>←</kbd> <kbd>→</kbd></dt><dd>move along the timeline</dd>"
     "<dt><kbd>↑</kbd> <kbd>↓</kbd></dt><dd>choose a row of it; with <kbd>Shift</kbd> and <kbd>←</kbd> <kbd>→</kbd> a "
-    "chunk</dd>"
-    "<dt><kbd>Enter</kbd></dt><dd>details of what is chosen</dd><dt><kbd>Esc</kbd></dt><dd>close</dd>"
+    "chunk</dd><dt><kbd>Enter</kbd></dt><dd>details of what is chosen</dd><dt><kbd>Esc</kbd></dt><dd>close</dd>"
     "<dt>drag</dt><dd>select a time; double click shows all</dd></dl><p>Zoom, colours and hidden datasets stand in the "
-    "page’s "
-    "address, so a link shows what you see.</p><form method=\"dialog\"><button "
+    "page’s address, so a link shows what you see.</p><form method=\"dialog\"><button "
     "type=\"submit\">Close</button></form></dialog>\n";
 
 std::string BlockHtml(const PageBlock& block) {
@@ -97,8 +95,8 @@ std::string BlockHtml(const PageBlock& block) {
   }
   return fmt::format(
       "<section class=\"block\" aria-labelledby=\"{0}\">\n<div class=\"block-head\"><h2 id=\"{0}\">{1} <a "
-      "class=\"anchor\" "
-      "href=\"#{0}\" aria-label=\"Link to {1}\">#</a></h2>\n<p class=\"intro\">{2}</p></div>\n{3}</section>\n",
+      "class=\"anchor\" href=\"#{0}\" aria-label=\"Link to {1}\">#</a></h2>\n<p "
+      "class=\"intro\">{2}</p></div>\n{3}</section>\n",
       block.id, Escaped(block.title), block.intro, block.html);
 }
 
@@ -113,8 +111,7 @@ std::string Footer(const Measurement& measurement, const PageLimits& limits, siz
   if (charts > 0 && kChartScript.text.empty()) {
     html +=
         "<p class=\"absent\">This crema was built without the packages that draw charts: run tools/setup page, build "
-        "again, "
-        "and write the report anew. All figures are in the tables.</p>\n";
+        "again, and write the report anew. All figures are in the tables.</p>\n";
   }
   for (const std::string& note : limits.notes) html += "<p>" + Escaped(note) + "</p>\n";
   return html + "</footer>\n";
@@ -135,6 +132,9 @@ std::string Write(const PageInput& input, const Json& chart_config) {
     const bool is_of_any_command = make == OverviewBlock || make == EnvironmentBlock || make == GlossaryBlock;
     if (!is_tree_only || is_of_any_command) blocks.push_back(make(input));
     if (is_tree_only && make == OverviewBlock) blocks.push_back(ProcessesBlock(input));
+  }
+  for (PageBlock& block : blocks) {
+    if (block.brief.empty()) block.data += ChartData(input, block.id);
   }
   if (is_tree_only) {  // in place of the blocks that are empty
     blocks.front().html += fmt::format(
@@ -184,6 +184,80 @@ std::vector<ChartSize> LargestFirst(const std::vector<PageChart>& charts) {
   return sizes;
 }
 
+std::string_view FamilyOf(std::string_view name) {
+  for (const ChartKind& kind : ChartKinds()) {
+    if (kind.name == name) return kind.family;
+  }
+  return name.substr(0, 7) == "custom_" ? "Custom metrics" : "Comparison";
+}
+
+std::vector<PageChart> DrawCharts(const ChartInput& input) {
+  std::vector<PageChart> charts;
+  for (const std::string& name : ChartNames(input)) {
+    absl::StatusOr<Chart> chart = MakeChart(name, input);
+    if (!chart.ok() || FamilyOf(name) == "Comparison") continue;
+    charts.push_back({std::string(FamilyOf(name)), *std::move(chart)});
+  }
+  return charts;
+}
+
+// Replaying more takes longer than anybody waits for a page.
+constexpr double kMostReplayed = 200'000;
+
+RunOutlook RefusedOutlook(const std::string& reason) {
+  return {{{"predicted", nlohmann::ordered_json::array()}, {"refused", reason}}, {}};
+}
+
+RunOutlook LookOut(const ExportSource& source) {
+  const double chunks = source.measurement.Metric("num_attempts").value_or(0);
+  if (chunks > kMostReplayed) {
+    return RefusedOutlook(fmt::format("it has {}; crema predict replays them, which takes longer",
+                                      Counted(chunks, "attempt", "attempts")));
+  }
+  const std::string section = LargestSection(source.measurement);
+  RunObserver observer(section);
+  const absl::Status read = source.for_each_attempt([&observer](const Attempt& attempt) { observer.Add(attempt); });
+  if (!read.ok()) return RefusedOutlook(std::string(read.message()));
+  const ObservedRun run = observer.Finish(source.measurement);
+  RunOutlook outlook = {PredictionJson(Predict(run, UsualChanges(run, section))),
+                        ScalingAsJson(PredictScaling(source.measurement, run))};
+  SortBestFirst(&outlook.prediction);
+  return outlook;
+}
+
+/// Null: the document tells of no functions, or the records are gone.
+nlohmann::ordered_json ReadFlames(const ExportSource& source) {
+  if (source.measurement.functions.empty()) return nullptr;
+  const absl::StatusOr<SampledStacks> stacks = ReadSampledStacks(source);
+  return stacks.ok() ? FlamesOf(*stacks) : nlohmann::ordered_json();
+}
+
+absl::Status WriteReport(const ExportSource& source, const std::string&, TextSink* sink) {
+  // It reads the records by itself. Where the system refuses a thread, it is done later.
+  std::future<RunOutlook> looks_out =
+      std::async(std::launch::async | std::launch::deferred, [&source] { return LookOut(source); });
+  const RunDetail detail = ReadRunDetail(source.measurement, source.for_each_attempt, {}, source.for_each_task);
+  ChartInput input;
+  input.measurement = &source.measurement;
+  input.detail = &detail;
+  std::optional<RunDetail> baseline_detail;
+  if (source.baseline != nullptr) {
+    baseline_detail = ReadRunDetail(source.baseline->measurement, source.baseline->for_each_attempt);
+    input.baseline = &source.baseline->measurement;
+    input.baseline_detail = &*baseline_detail;
+  }
+  const nlohmann::ordered_json flames = ReadFlames(source);
+  const RunOutlook outlook = looks_out.get();
+  std::vector<PageChart> charts = DrawCharts(input);
+  charts.push_back({"What would help", MakePredictionChart(outlook.prediction)});
+  charts.push_back({"What would help", MakeScalingChart(outlook.scaling)});
+  const nlohmann::ordered_json config = {{"light", ChartConfig(ChartTheme::kLight)},
+                                         {"dark", ChartConfig(ChartTheme::kDark)}};
+  sink->Write(ReportPage(source.measurement, detail, charts, config, input.baseline, kLargestPage, &outlook,
+                         flames.is_null() ? nullptr : &flames));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::string ReportPage(const Measurement& measurement, const RunDetail& detail, const std::vector<PageChart>& charts,
@@ -194,8 +268,8 @@ std::string ReportPage(const Measurement& measurement, const RunDetail& detail, 
     limits.notes.push_back(fmt::format("Threads were merged: the timeline has one row per {}.", detail.row_kind));
   }
   if (detail.failed_left_out > 0) {
-    limits.notes.push_back(fmt::format("{} further failed or repeated attempts are not listed.",
-                                       ExactCount(static_cast<double>(detail.failed_left_out))));
+    limits.notes.push_back(
+        fmt::format("{} further failed or repeated attempts are not listed.", ExactCount(detail.failed_left_out)));
   }
   struct Step {
     size_t table_rows;
@@ -239,6 +313,12 @@ std::string ReportPage(const Measurement& measurement, const RunDetail& detail, 
 
 bool IsReportPage(std::string_view beginning) {
   return beginning.substr(0, 9) == "<!doctype" && beginning.find(kGenerator) != std::string_view::npos;
+}
+
+const ExportFormat& ReportFormat() {
+  static constexpr ExportFormat kFormat = {"report", "one offline page", WriteReport,
+                                           nullptr,  IsReportPage,       "crema report"};
+  return kFormat;
 }
 
 }  // namespace crema

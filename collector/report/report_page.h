@@ -2,16 +2,22 @@
 #ifndef CREMA_COLLECTOR_REPORT_REPORT_PAGE_H_
 #define CREMA_COLLECTOR_REPORT_REPORT_PAGE_H_
 
-#include <cstddef>
-#include <string>
-#include <vector>
-
 #include "collector/detail/run_detail.h"
+#include "collector/exports/export_format.h"
+#include "collector/exports/sampled_stacks.h"
 #include "collector/measurement/measurement.h"
 #include "collector/report/page_block.h"
-#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
+
+/// What a page can show, and what a browser draws at once.
+inline constexpr size_t kMostFlames = 3'000;
+
+/// `{"functions": [[name, short name, "file:line"], …], "places": [{"dataset", "section", "samples", "tree"}, …],
+/// "left_out": …}`. A tree is a list of `[depth, function, samples, own]`, each function above what it called:
+/// `samples` have it on the stack, in `own` of these it ran itself. Of more than `most` functions on stacks the rarest
+/// are `left_out`. Names are cut after 200 bytes.
+nlohmann::ordered_json FlamesOf(const SampledStacks& stacks, size_t most = kMostFlames);
 
 /// A page larger than this is slow to open and not sent by mail.
 inline constexpr size_t kLargestPage = 5'000'000;
@@ -27,6 +33,9 @@ std::string ReportPage(const Measurement& measurement, const RunDetail& detail, 
 
 /// Whether a file that begins so is a page of ours.
 bool IsReportPage(std::string_view beginning);
+
+/// Reads the records for the level of detail, draws the standard charts, writes the page.
+const ExportFormat& ReportFormat();
 
 }  // namespace crema
 

@@ -1,14 +1,10 @@
 // Throughput and workers: what came through, and who did it.
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/workers_of_document.h"
+#include "collector/charts/time_lines.h"
 #include "collector/insight/tree_figures.h"
 #include "collector/measurement/catalog.h"
 #include "collector/report/html.h"
-#include "collector/report/html_table.h"
 #include "collector/report/page_block.h"
 #include "fmt/format.h"
 
@@ -67,7 +63,6 @@ PageBlock ThroughputBlock(const PageInput& input) {
                      "What came through over time; each panel has its own axis, and both share the timeline's.", "",
                      ""};
   block.html = ChartCards(input, block.id, Rates(input.measurement));
-  block.data = ChartData(input, block.id);
   return block;
 }
 
@@ -81,15 +76,13 @@ PageBlock ProcessesBlock(const PageInput& input) {
         DocumentHtmlTable(CellsOf(processes), {"processes", "Processes", "cpu", input.limits.table_rows, "cpu"}) +
         "</section>\n";
   }
-  block.data = ChartData(input, block.id);
   return block;
 }
 
 PageBlock WorkersBlock(const PageInput& input) {
   std::vector<WorkerRow> workers = input.measurement.workers;
   PageBlock block = {"workers", "Workers", "", "", ""};
-  block.intro =
-      fmt::format("{}, the busiest first.", Counted(static_cast<double>(workers.size()), "worker", "workers"));
+  block.intro = fmt::format("{}, the busiest first.", Counted(workers.size(), "worker", "workers"));
   block.html = ChartCards(input, block.id);
   if (workers.empty()) {
     block.intro = "Who did the work.";
@@ -103,7 +96,6 @@ PageBlock WorkersBlock(const PageInput& input) {
                                     {"workers", "Workers", "duration_sum", input.limits.table_rows, "duration_sum"}) +
                   "</section>\n";
   }
-  block.data = ChartData(input, block.id);
   return block;
 }
 

@@ -1,17 +1,8 @@
-#include "collector/report/stack_flames.h"
-
 #include <algorithm>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "collector/appearance/function_names.h"
+#include "collector/report/report_page.h"
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {

@@ -1,7 +1,6 @@
-#include "collector/report/stack_flames.h"
-
 #include <string>
 
+#include "collector/report/report_page.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 

@@ -2,8 +2,6 @@
 #ifndef CREMA_COLLECTOR_REPORT_SUMMARY_FRAGMENT_H_
 #define CREMA_COLLECTOR_REPORT_SUMMARY_FRAGMENT_H_
 
-#include <string>
-
 #include "collector/measurement/measurement.h"
 
 namespace crema {
@@ -12,6 +10,10 @@ namespace crema {
 /// The page around it may be light or dark: text has its colour, and what has a colour of its own is readable on both.
 /// It never fails on missing or null fields: what was not measured is a dash with its reason.
 std::string SummaryFragment(const Measurement& measurement);
+
+/// The colour of that name as `#rrggbb`: of those between its light and its dark form the one that is as well seen on
+/// white as on nearly black.
+std::string ColourOnAnyGround(std::string_view name);
 
 }  // namespace crema
 

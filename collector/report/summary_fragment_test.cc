@@ -5,7 +5,6 @@
 #include <string>
 
 #include "collector/measurement/measurement_json.h"
-#include "collector/report/any_ground.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

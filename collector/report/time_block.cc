@@ -1,9 +1,5 @@
 // Where the core-seconds went: the budget, which adds up, the phases, and the sections inside the chunks.
 #include <algorithm>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/budget_rows.h"
@@ -12,7 +8,6 @@
 #include "collector/measurement/budget_parts.h"
 #include "collector/measurement/measurement_json.h"
 #include "collector/report/html.h"
-#include "collector/report/html_table.h"
 #include "collector/report/page_block.h"
 #include "collector/writers/summary_blocks.h"
 #include "fmt/format.h"
@@ -157,15 +152,14 @@ std::string SectionsCard(const PageInput& input) {
       "<p class=\"sub\">Width = time. A section's own time is the part with nothing below it. "
       "<span class=\"key cpu\"></span> mostly computing, <span class=\"key wait\"></span> mostly waiting, "
       "<span class=\"key unknown\"></span> CPU not measured, <span class=\"key idle\"></span> outside every "
-      "section.</p></div>"
-      "<div class=\"switch js\" role=\"group\" aria-label=\"Width of the sections\" id=\"icicle-units\">"
+      "section.</p></div><div class=\"switch js\" role=\"group\" aria-label=\"Width of the sections\" "
+      "id=\"icicle-units\">"
       "<button type=\"button\" data-unit=\"1\" aria-pressed=\"true\">time</button>";
   if (HasCpu(sections)) html += "<button type=\"button\" data-unit=\"2\" aria-pressed=\"false\">CPU</button>";
   html +=
       "<button type=\"button\" data-unit=\"3\" aria-pressed=\"false\">calls</button></div></div>\n"
       "<canvas class=\"js\" id=\"icicle\" tabindex=\"0\" role=\"img\" aria-label=\"Sections by time, as in the table "
-      "below. "
-      "Arrow keys choose a section, Enter zooms in, 0 zooms out.\"></canvas>\n";
+      "below. Arrow keys choose a section, Enter zooms in, 0 zooms out.\"></canvas>\n";
   html += DocumentHtmlTable(CellsOf(sections), {"sections", "Sections by own time", "self", input.limits.table_rows,
                                                 "share", 6, [&sections](size_t row) { return KindOf(sections[row]); }});
   const std::optional<double> coverage = input.measurement.Metric("section_coverage");
@@ -189,8 +183,7 @@ std::string FunctionsCard(const PageInput& input) {
     html +=
         "<label class=\"find js\">Dataset <select id=\"flame-dataset\"><option value=\"\">all</option></select>"
         "</label></div>\n<p class=\"sub js\">Width = samples, in equal steps of CPU time. What a function called "
-        "stands under it.<span "
-        "id=\"flame-left-out\"></span></p>\n"
+        "stands under it.<span id=\"flame-left-out\"></span></p>\n"
         "<canvas class=\"js\" id=\"flame\" tabindex=\"0\" role=\"img\" aria-label=\"Functions by samples, under their "
         "sections and callers; the table below has the functions alone. Arrow keys choose a box, Enter zooms in, 0 "
         "zooms out.\"></canvas>\n";
@@ -206,8 +199,7 @@ std::string FunctionsCard(const PageInput& input) {
 std::string MemoryCard(const PageInput& input) {
   if (input.measurement.memory_sections.empty()) return "";
   return "<section class=\"card\" id=\"memory-sections\"><h3>Memory by section</h3><p class=\"sub\">RSS delta: what "
-         "the "
-         "process gained or gave back while the guard was open, other threads included.</p>\n" +
+         "the process gained or gave back while the guard was open, other threads included.</p>\n" +
          DocumentHtmlTable(CellsOf(input.measurement.memory_sections),
                            {"memory_sections", "Memory by section", "delta_bytes", input.limits.table_rows, ""}) +
          "</section>\n";
@@ -259,7 +251,6 @@ PageBlock TimeBlock(const PageInput& input) {
                FunctionsCard(input) + MemoryCard(input) + ChartCards(input, block.id);
   if (!input.measurement.sections.empty()) block.data = DataScript("icicle-data", IcicleData(input.measurement));
   if (input.flames != nullptr) block.data += DataScript("flame-data", *input.flames);
-  block.data += ChartData(input, block.id);
   return block;
 }
 

@@ -1,19 +1,12 @@
 // The timeline: what each thread did, chunk by chunk, under how many threads were busy.
 #include <algorithm>
-#include <cmath>
-#include <map>
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/workers_of_document.h"
+#include "collector/charts/time_lines.h"
 #include "collector/insight/grouped_verdicts.h"
 #include "collector/insight/short_name.h"
 #include "collector/measurement/measurement_json.h"
 #include "collector/report/html.h"
-#include "collector/report/html_table.h"
 #include "collector/report/page_block.h"
 #include "fmt/format.h"
 
@@ -64,11 +57,11 @@ Json Attempts(const PageInput& input, double unit, UsedNames* files, UsedNames* 
   int64_t last_start = 0;
   const auto units = [unit](double seconds) { return std::llround(seconds / unit); };
   for (const DetailAttempt& attempt : detail.attempts) {
-    const int64_t at = units(static_cast<double>(attempt.start_ns) / 1e9);
+    const int64_t at = units(attempt.start_ns / 1e9);
     row.push_back(attempt.row);
     start.push_back(at - last_start);
     last_start = at;
-    duration.push_back(attempt.duration_ns.has_value() ? units(static_cast<double>(*attempt.duration_ns) / 1e9) : -1);
+    duration.push_back(attempt.duration_ns.has_value() ? units(*attempt.duration_ns / 1e9) : -1);
     dataset.push_back(SlotOf(detail, attempt.dataset));
     file.push_back(files->Number(attempt.file));
     state.push_back(static_cast<int>(attempt.state));
@@ -82,7 +75,7 @@ Json Attempts(const PageInput& input, double unit, UsedNames* files, UsedNames* 
     Json parts = Json::array();
     for (const auto& [section, ns] : attempt.sections) {
       parts.push_back(section);
-      parts.push_back(units(static_cast<double>(ns) / 1e9));
+      parts.push_back(units(ns / 1e9));
     }
     sections.push_back(std::move(parts));
   }
@@ -130,7 +123,7 @@ Json Rounded(const std::vector<double>& values) {
 /// Five numbers a task: row, start since the task before on this row, duration, prefix, 2 x has a chunk + failed.
 Json Tasks(const RunDetail& detail, double unit) {
   Json tasks = Json::array();
-  const auto units = [unit](int64_t ns) { return std::llround(static_cast<double>(ns) / 1e9 / unit); };
+  const auto units = [unit](int64_t ns) { return std::llround(ns / 1e9 / unit); };
   uint32_t row = 0;
   int64_t last = 0;
   for (const DetailTask& task : detail.tasks) {
@@ -317,11 +310,10 @@ std::string Summary(const RunDetail& detail) {
   for (const DetailRow& row : detail.rows) failed += row.failed;
   for (const DetailWorker& worker : detail.workers) lanes += worker.lanes;
   if (detail.rows_are_threads) lanes = static_cast<int32_t>(detail.rows.size());
-  std::string text = fmt::format("{} on {} of {} over {}; {} failed or lost.",
-                                 Counted(static_cast<double>(detail.attempts_seen), "attempt", "attempts"),
-                                 Counted(lanes, "thread", "threads"),
-                                 Counted(static_cast<double>(detail.workers.size()), "worker", "workers"),
-                                 HumanDuration(detail.seconds), HumanCount(static_cast<double>(failed)));
+  std::string text =
+      fmt::format("{} on {} of {} over {}; {} failed or lost.", Counted(detail.attempts_seen, "attempt", "attempts"),
+                  Counted(lanes, "thread", "threads"), Counted(detail.workers.size(), "worker", "workers"),
+                  HumanDuration(detail.seconds), HumanCount(failed));
   if (detail.tail_start_seconds.has_value()) {
     text += fmt::format(" From {} on there was too little left to do for all of them.",
                         HumanDuration(std::max(0.0, *detail.tail_start_seconds)));
@@ -335,24 +327,22 @@ bool SharesRows(const RunDetail& detail) { return detail.row_kind == "thread" &&
 std::string TasksNotDrawn(const RunDetail& detail) {
   std::string text;
   if (detail.tasks_left_out > 0) {
-    text += fmt::format("; {} tasks, too many to draw", ExactCount(static_cast<double>(detail.tasks_left_out)));
+    text += fmt::format("; {} tasks, too many to draw", ExactCount(detail.tasks_left_out));
   }
   if (detail.tasks_elsewhere > 0) {
-    text += fmt::format("; {} tasks on threads without a chunk are not drawn",
-                        ExactCount(static_cast<double>(detail.tasks_elsewhere)));
+    text += fmt::format("; {} tasks on threads without a chunk are not drawn", ExactCount(detail.tasks_elsewhere));
   }
   return text;
 }
 
 std::string HowDrawn(const RunDetail& detail) {
-  const std::string attempts = ExactCount(static_cast<double>(detail.attempts_seen));
+  const std::string attempts = ExactCount(detail.attempts_seen);
   const std::string_view shared = SharesRows(detail) ? "; threads of one process that never overlap share a row" : "";
   const std::string tasks = TasksNotDrawn(detail);
   if (detail.timeline_is_exact)
     return fmt::format("{} attempts drawn exactly, nothing merged{}{}", attempts, shared, tasks);
-  std::string text =
-      fmt::format("{} attempts drawn as {} runs of {} each", attempts,
-                  ExactCount(static_cast<double>(detail.runs.size())), HumanDuration(detail.bin_seconds));
+  std::string text = fmt::format("{} attempts drawn as {} runs of {} each", attempts, ExactCount(detail.runs.size()),
+                                 HumanDuration(detail.bin_seconds));
   text += shared;
   if (detail.row_kind != "thread") {
     text += fmt::format("; one row per {}, as there are too many threads", detail.row_kind);
@@ -372,12 +362,12 @@ std::string RowsTable(const RunDetail& detail, size_t most_rows) {
   }
   for (const DetailRow& row : detail.rows) {
     if (table.rows.size() == most_rows) break;
-    const double busy = static_cast<double>(row.busy_ns) / 1e9;
+    const double busy = row.busy_ns / 1e9;
     const double share = detail.seconds > 0 ? busy / (detail.seconds * std::max(1, row.lanes)) : 0;
     std::vector<HtmlCell> cells = {{Name(row.label, 40)}};
     if (is_thread) cells.push_back({std::to_string(row.lane), row.lane});
     const auto count = [](int64_t number) {
-      return HtmlCell{Escaped(HumanCount(static_cast<double>(number))), static_cast<double>(number)};
+      return HtmlCell{Escaped(HumanCount(number)), static_cast<double>(number)};
     };
     cells.push_back(count(row.attempts));
     cells.push_back(count(row.failed));
@@ -399,13 +389,11 @@ PageBlock TimelineBlock(const PageInput& input) {
     block.intro = "What each thread did, chunk by chunk.";
     block.html = "<section class=\"card\">" + Absent("The timeline", detail.why_no_attempts) + "</section>\n";
     block.html += ChartCards(input, block.id);
-    block.data = ChartData(input, block.id);
     return block;
   }
   block.intro = fmt::format(
       "{}, {}{}. Between bars cores were <a href=\"#time\">idle or did other work</a>. <span class=\"js\">Drag to "
-      "select a "
-      "time, and read below what ran in it; hover a bar for its sections; click a dataset to hide it.</span>",
+      "select a time, and read below what ran in it; hover a bar for its sections; click a dataset to hide it.</span>",
       SharesRows(detail) ? "Threads of one process that never overlap share a row"
                          : fmt::format("One row per {}", detail.row_kind),
       detail.timeline_is_exact ? "one bar per chunk" : "coloured where it was busy, and how much",
@@ -426,15 +414,14 @@ PageBlock TimelineBlock(const PageInput& input) {
         "worker\" autocomplete=\"off\" spellcheck=\"false\"> <output id=\"timeline-found\"></output></label>";
   }
   block.html += fmt::format(
-      "</div>\n<canvas class=\"js\" id=\"timeline-canvas\" tabindex=\"0\" role=\"img\" aria-label=\"{} Plus and "
-      "minus "
+      "</div>\n<canvas class=\"js\" id=\"timeline-canvas\" tabindex=\"0\" role=\"img\" aria-label=\"{} Plus and minus "
       "zoom, arrow keys move, 0 shows all, Enter shows a chunk.\"></canvas>\n"
       "<div id=\"timeline-range\" class=\"js\" aria-live=\"polite\" hidden></div>\n"
       "<p class=\"nojs\">The picture needs scripting; the table has its figures.</p>\n"
       "<details><summary>{} · show as table</summary>{}</details>\n</section>\n",
       Escaped(Summary(detail)), Escaped(HowDrawn(detail)), RowsTable(detail, input.limits.table_rows));
   block.html += ChartCards(input, block.id);
-  block.data = DataScript("timeline-data", TimelineData(input)) + ChartData(input, block.id);
+  block.data = DataScript("timeline-data", TimelineData(input));
   return block;
 }
 

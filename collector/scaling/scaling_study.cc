@@ -2,12 +2,8 @@
 
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
-#include <cmath>
 #include <functional>
-#include <limits>
-#include <map>
 #include <set>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "collector/appearance/human_numbers.h"
@@ -149,66 +145,6 @@ class Range {
  private:
   double low_ = kInfinity, high_ = -kInfinity;
 };
-
-}  // namespace
-
-double ScalingLaw::ThroughputOf(double cores) const {
-  return lambda.value.value_or(0) * Relative(cores, sigma.value.value_or(0), kappa.value.value_or(0));
-}
-
-absl::StatusOr<ScalingLaw> FitLaw(LawKind kind, const std::vector<LawPoint>& points) {
-  std::set<double> counts;
-  for (const LawPoint& point : points) counts.insert(point.cores);
-  if (counts.size() < kCoreCountsOfLaw) {
-    return absl::FailedPreconditionError(fmt::format("a law needs {} different numbers of cores; there {} {}",
-                                                     kCoreCountsOfLaw, counts.size() == 1 ? "is" : "are",
-                                                     counts.size()));
-  }
-  const bool is_usl = kind == LawKind::kUsl;
-  const Errors errors(points);
-  const auto best_kappa = [&](double sigma) { return is_usl ? errors.BestKappa(sigma) : 0.0; };
-  const auto profile = [&](double sigma) { return errors.Sum(sigma, best_kappa(sigma)); };
-  const double sigma = Lowest(0, 1, profile), kappa = best_kappa(sigma);
-  const double least = errors.Sum(sigma, kappa);
-  const double freedom = static_cast<double>(points.size()) - (is_usl ? 3 : 2);
-  const double t = boost::math::quantile(boost::math::students_t(freedom), 1 - kTail);
-  const double cut = least * (1 + t * t / freedom);
-
-  Range sigmas, kappas, lambdas, fastest, worthwhile;
-  const auto add = [&](double s, double k) {
-    const double inverse = errors.BestInverse(s, k), half = errors.HalfWidthOfInverse(s, k, cut);
-    sigmas.Add(s);
-    kappas.Add(k);
-    lambdas.Add(1 / (inverse + half));
-    lambdas.Add(inverse > half ? 1 / (inverse - half) : kInfinity);
-    fastest.Add(Fastest(s, k));
-    worthwhile.Add(Worthwhile(s, k));
-  };
-  add(sigma, kappa);
-  const auto is_inside = [&](double s) { return profile(s) <= cut; };
-  const double low = Edge(sigma, 0, is_inside), high = Edge(sigma, 1, is_inside);
-  for (int i = 0; i <= kSteps; ++i) {
-    const double s = low + (high - low) * i / kSteps, middle = best_kappa(s);
-    add(s, middle);
-    if (!is_usl) continue;
-    const auto is_inside_too = [&](double k) { return errors.Sum(s, k) <= cut; };
-    if (!is_inside_too(middle)) continue;
-    add(s, Edge(middle, 0, is_inside_too));
-    add(s, Edge(middle, kMostKappa, is_inside_too));
-  }
-  ScalingLaw law;
-  law.name = is_usl ? "usl" : "amdahl";
-  law.lambda = lambdas.Around(1 / errors.BestInverse(sigma, kappa));
-  law.sigma = sigmas.Around(sigma);
-  law.kappa = kappas.Around(kappa);
-  if (law.kappa.high >= kMostKappa) law.kappa.high.reset();
-  law.error = std::sqrt(least / freedom);
-  law.fastest = fastest.Around(Fastest(sigma, kappa));
-  law.worthwhile = worthwhile.Around(Worthwhile(sigma, kappa));
-  return law;
-}
-
-namespace {
 
 using Json = nlohmann::ordered_json;
 
@@ -374,16 +310,65 @@ Json AsJson(const ScalingPoint& point, bool is_predicted) {
 
 }  // namespace
 
-std::string_view ToString(ScalingKind kind) {
-  switch (kind) {
-    case ScalingKind::kStrong:
-      return "strong";
-    case ScalingKind::kWeak:
-      return "weak";
-    case ScalingKind::kMixed:
-      break;
+double ScalingLaw::ThroughputOf(double cores) const {
+  return lambda.value.value_or(0) * Relative(cores, sigma.value.value_or(0), kappa.value.value_or(0));
+}
+
+absl::StatusOr<ScalingLaw> FitLaw(LawKind kind, const std::vector<LawPoint>& points) {
+  std::set<double> counts;
+  for (const LawPoint& point : points) counts.insert(point.cores);
+  if (counts.size() < kCoreCountsOfLaw) {
+    return absl::FailedPreconditionError(fmt::format("a law needs {} different numbers of cores; there {} {}",
+                                                     kCoreCountsOfLaw, counts.size() == 1 ? "is" : "are",
+                                                     counts.size()));
   }
-  return "mixed";
+  const bool is_usl = kind == LawKind::kUsl;
+  const Errors errors(points);
+  const auto best_kappa = [&](double sigma) { return is_usl ? errors.BestKappa(sigma) : 0.0; };
+  const auto profile = [&](double sigma) { return errors.Sum(sigma, best_kappa(sigma)); };
+  const double sigma = Lowest(0, 1, profile), kappa = best_kappa(sigma);
+  const double least = errors.Sum(sigma, kappa);
+  const double freedom = static_cast<double>(points.size()) - (is_usl ? 3 : 2);
+  const double t = boost::math::quantile(boost::math::students_t(freedom), 1 - kTail);
+  const double cut = least * (1 + t * t / freedom);
+
+  Range sigmas, kappas, lambdas, fastest, worthwhile;
+  const auto add = [&](double s, double k) {
+    const double inverse = errors.BestInverse(s, k), half = errors.HalfWidthOfInverse(s, k, cut);
+    sigmas.Add(s);
+    kappas.Add(k);
+    lambdas.Add(1 / (inverse + half));
+    lambdas.Add(inverse > half ? 1 / (inverse - half) : kInfinity);
+    fastest.Add(Fastest(s, k));
+    worthwhile.Add(Worthwhile(s, k));
+  };
+  add(sigma, kappa);
+  const auto is_inside = [&](double s) { return profile(s) <= cut; };
+  const double low = Edge(sigma, 0, is_inside), high = Edge(sigma, 1, is_inside);
+  for (int i = 0; i <= kSteps; ++i) {
+    const double s = low + (high - low) * i / kSteps, middle = best_kappa(s);
+    add(s, middle);
+    if (!is_usl) continue;
+    const auto is_inside_too = [&](double k) { return errors.Sum(s, k) <= cut; };
+    if (!is_inside_too(middle)) continue;
+    add(s, Edge(middle, 0, is_inside_too));
+    add(s, Edge(middle, kMostKappa, is_inside_too));
+  }
+  ScalingLaw law;
+  law.name = is_usl ? "usl" : "amdahl";
+  law.lambda = lambdas.Around(1 / errors.BestInverse(sigma, kappa));
+  law.sigma = sigmas.Around(sigma);
+  law.kappa = kappas.Around(kappa);
+  if (law.kappa.high >= kMostKappa) law.kappa.high.reset();
+  law.error = std::sqrt(least / freedom);
+  law.fastest = fastest.Around(Fastest(sigma, kappa));
+  law.worthwhile = worthwhile.Around(Worthwhile(sigma, kappa));
+  return law;
+}
+
+std::string_view ToString(ScalingKind kind) {
+  if (kind == ScalingKind::kStrong) return "strong";
+  return kind == ScalingKind::kWeak ? "weak" : "mixed";
 }
 
 ScalingStudy StudyScaling(const std::vector<const Measurement*>& measurements) {

@@ -2,16 +2,8 @@
 #ifndef CREMA_COLLECTOR_SCALING_SCALING_STUDY_H_
 #define CREMA_COLLECTOR_SCALING_SCALING_STUDY_H_
 
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "absl/status/statusor.h"
 #include "collector/measurement/measurement.h"
 #include "collector/prediction/prediction.h"
-#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 

@@ -2,16 +2,8 @@
 #ifndef CREMA_COLLECTOR_SERVER_HTTP_SERVER_H_
 #define CREMA_COLLECTOR_SERVER_HTTP_SERVER_H_
 
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <vector>
 
-#include "absl/status/status.h"
 #include "collector/server/live_service.h"
 
 namespace crema {

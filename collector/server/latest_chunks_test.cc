@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "collector/server/live_history.h"
+#include "collector/server/live_model.h"
 
 namespace crema {
 namespace {

@@ -1,15 +1,7 @@
 #include "collector/server/live_document.h"
 
-#include <algorithm>
-#include <cmath>
 #include <iterator>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "collector/measurement/measurement_json.h"
 #include "collector/metrics/plausibility.h"
@@ -116,73 +108,9 @@ auto SumOver(const LiveModel& model, const Get& get) {
   return sum;
 }
 
-}  // namespace
-
-absl::Span<const Column> PrefixRow::Columns() { return kPrefixColumns; }
-absl::Span<const Column> FinishedRow::Columns() { return kFinishedColumns; }
-absl::Span<const Column> SchedulerRow::Columns() { return kSchedulerColumns; }
-
-std::vector<SchedulerRow> SchedulerRows(const LiveModel& model) {
-  std::vector<SchedulerRow> rows;
-  for (const auto& [address, scheduler] : model.schedulers()) {
-    SchedulerRow& row = rows.emplace_back();
-    row.address = address;
-    row.workers = scheduler.count("workers");
-    row.cores = scheduler.count("cores");
-    row.tasks = scheduler.count("tasks");
-    row.processing = scheduler.count("processing");
-    row.waiting = scheduler.count("waiting");
-    row.erred = scheduler.count("erred");
-    row.unrunnable = scheduler.count("unrunnable");
-    row.finished = scheduler.finished();
-    row.finished_rate_now = RoundedSeconds(scheduler.finished_rate(model.second()));
-    row.followed_seconds = std::max<int64_t>(0, (model.now_ns() - scheduler.since_ns()) / 1'000'000'000);
-    row.prefixes = PrefixRows(scheduler);
-    row.finished_by_worker = WorkerRows(scheduler);
-    if (!row.finished.has_value()) row.not_measured.emplace_back("finished", WhyNoRate(scheduler));
-    if (!row.finished_rate_now.has_value()) row.not_measured.emplace_back("finished_rate_now", WhyNoRate(scheduler));
-    if (!TellsSeconds(scheduler)) {
-      row.not_measured.emplace_back("compute_seconds_in_all", "the scheduler does not report them");
-    }
-  }
-  return rows;
-}
-
-void AddSchedulerMetrics(const LiveModel& model, MetricSet* metrics) {
-  if (model.schedulers().empty()) return;
-  if (model.has_schedulers_only()) {
-    // what else there is would be a count of records, of which there are none
-    const auto counted = metrics->values();
-    for (const auto& [key, value] : counted) {
-      metrics->SetNull(key, "there are no records");
-    }
-  }
-  for (const auto& [key, name] : {std::pair("live_scheduler_workers", "workers"),
-                                  {"live_scheduler_cores", "cores"},
-                                  {"live_scheduler_tasks", "tasks"},
-                                  {"live_erred_tasks", "erred"}}) {
-    const char* count = name;
-    const auto get = [count](const LiveScheduler& scheduler) { return scheduler.count(count); };
-    metrics->SetOptional(key, SumOver(model, get), "");
-  }
-  const std::string why_not = WhyNoRate(model.schedulers().rbegin()->second);
-  const auto finished = [](const LiveScheduler& scheduler) { return scheduler.finished(); };
-  const auto rate = [&model](const LiveScheduler& scheduler) { return scheduler.finished_rate(model.second()); };
-  metrics->SetOptional("live_finished_tasks", SumOver(model, finished), why_not);
-  metrics->SetOptional("live_finished_task_rate_hz", SumOver(model, rate), why_not);
-}
-
-namespace {
-
-struct LiveRunFacts : RunFacts {
-  Text command_line;
-  static absl::Span<const Column> Columns();
-};
-
 struct LiveDatasetRow : BreakdownRow {
   Number open;
   Number total_events;
-  static absl::Span<const Column> Columns();
 };
 
 struct LiveWorkerRow : WorkerRow {
@@ -190,67 +118,27 @@ struct LiveWorkerRow : WorkerRow {
   Number event_rate_now;
   Number waiting_share_now;
   Number memory_bytes;
-  static absl::Span<const Column> Columns();
 };
 
-struct LiveQuality : Quality {
-  Flag chunks_exact;  ///< false: there were more chunks than can be told apart
-  static absl::Span<const Column> Columns();
-};
+using Keys = std::initializer_list<std::string_view>;
 
-constexpr Column kRunColumns[] = {
-    ColumnIn<LiveRunFacts, &LiveRunFacts::id>("id"),
-    ColumnIn<LiveRunFacts, &LiveRunFacts::name>("name"),
-    ColumnIn<LiveRunFacts, &LiveRunFacts::command_line>("command"),
-    ColumnIn<LiveRunFacts, &LiveRunFacts::start_ns>("start_ns"),
-    ColumnIn<LiveRunFacts, &LiveRunFacts::stop_ns>("stop_ns"),
-    ColumnIn<LiveRunFacts, &LiveRunFacts::boundary>("boundary"),
-    ColumnIn<LiveRunFacts, &LiveRunFacts::state>("state"),
-    ColumnIn<LiveRunFacts, &LiveRunFacts::exit_status>("exit_status"),
-    ColumnIn<LiveRunFacts, &LiveRunFacts::engine>("engine"),
-};
-
-constexpr Column kDatasetColumns[] = {
-    ColumnIn<LiveDatasetRow, &LiveDatasetRow::name>("name"),
-    ColumnIn<LiveDatasetRow, &LiveDatasetRow::chunks>("chunks"),
-    ColumnIn<LiveDatasetRow, &LiveDatasetRow::attempts>("attempts"),
-    ColumnIn<LiveDatasetRow, &LiveDatasetRow::failed>("failed"),
-    ColumnIn<LiveDatasetRow, &LiveDatasetRow::open>("open"),
-    ColumnIn<LiveDatasetRow, &LiveDatasetRow::events>("events"),
-    ColumnIn<LiveDatasetRow, &LiveDatasetRow::total_events>("total_events"),
-    ColumnIn<LiveDatasetRow, &LiveDatasetRow::bytes_read>("bytes_read"),
-    ColumnIn<LiveDatasetRow, &LiveDatasetRow::duration_sum>("duration_sum"),
-    ColumnIn<LiveDatasetRow, &LiveDatasetRow::cpu_sum>("cpu_sum"),
-};
-
-constexpr Column kWorkerColumns[] = {
-    ColumnIn<LiveWorkerRow, &LiveWorkerRow::name>("name"),
-    ColumnIn<LiveWorkerRow, &LiveWorkerRow::state>("state"),
-    ColumnIn<LiveWorkerRow, &LiveWorkerRow::cores>("cores"),
-    ColumnIn<LiveWorkerRow, &LiveWorkerRow::open>("open"),
-    ColumnIn<LiveWorkerRow, &LiveWorkerRow::chunks>("chunks"),
-    ColumnIn<LiveWorkerRow, &LiveWorkerRow::failed>("failed"),
-    ColumnIn<LiveWorkerRow, &LiveWorkerRow::lost>("lost"),
-    ColumnIn<LiveWorkerRow, &LiveWorkerRow::events>("events"),
-    ColumnIn<LiveWorkerRow, &LiveWorkerRow::event_rate_now>("event_rate_now"),
-    ColumnIn<LiveWorkerRow, &LiveWorkerRow::waiting_share_now>("waiting_share_now"),
-    ColumnIn<LiveWorkerRow, &LiveWorkerRow::bytes_read>("bytes_read"),
-    ColumnIn<LiveWorkerRow, &LiveWorkerRow::duration_sum>("duration_sum"),
-    ColumnIn<LiveWorkerRow, &LiveWorkerRow::cpu_sum>("cpu_sum"),
-    ColumnIn<LiveWorkerRow, &LiveWorkerRow::memory_bytes>("memory_bytes"),
-    ColumnIn<LiveWorkerRow, &LiveWorkerRow::peak_memory_bytes>("peak_memory_bytes"),
-    ColumnIn<LiveWorkerRow, &LiveWorkerRow::memory_limit_bytes>("memory_limit_bytes"),
-};
-
-constexpr Column kQualityColumns[] = {
-    ColumnIn<LiveQuality, &LiveQuality::records_read>("records_read"),
-    ColumnIn<LiveQuality, &LiveQuality::records_malformed>("records_malformed"),
-    ColumnIn<LiveQuality, &LiveQuality::records_unknown>("records_unknown"),
-    ColumnIn<LiveQuality, &LiveQuality::records_dropped>("records_dropped"),
-    ColumnIn<LiveQuality, &LiveQuality::records_lost>("records_lost"),
-    ColumnIn<LiveQuality, &LiveQuality::summed_chunks>("summed_chunks"),
-    ColumnIn<LiveQuality, &LiveQuality::chunks_exact>("chunks_exact"),
-};
+/// A row's members of these keys, in their order. `own` has those that only a live run has.
+template <class Row>
+Json Picked(const Row& row, Keys keys, const std::map<std::string_view, const Number*>& own) {
+  Json picked = Json::object();
+  for (const std::string_view key : keys) {
+    Json& value = picked[std::string(key)];
+    if (const auto found = own.find(key); found != own.end()) {
+      WriteValue(*found->second, &value);
+      continue;
+    }
+    const absl::Span<const Column> columns = Row::Columns();
+    std::find_if(columns.begin(), columns.end(), [key](const Column& column) {
+      return column.key == key;
+    })->write(&row, &value);
+  }
+  return picked;
+}
 
 constexpr Column kOpenChunkColumns[] = {
     ColumnOf<&OpenChunkRow::worker>("worker"),           ColumnOf<&OpenChunkRow::chunk>("chunk"),
@@ -265,11 +153,6 @@ constexpr Column kEventColumns[] = {
     ColumnOf<&LiveEventRow::kind>("kind"),
     ColumnOf<&LiveEventRow::text>("text"),
 };
-
-absl::Span<const Column> LiveRunFacts::Columns() { return kRunColumns; }
-absl::Span<const Column> LiveDatasetRow::Columns() { return kDatasetColumns; }
-absl::Span<const Column> LiveWorkerRow::Columns() { return kWorkerColumns; }
-absl::Span<const Column> LiveQuality::Columns() { return kQualityColumns; }
 
 /// The catalogue's keys that a live run may have, in the document's order.
 constexpr const char* kKnownLive[] = {
@@ -304,8 +187,7 @@ constexpr LiveDefinition kLiveDefinitions[] = {
     {"live_quiet_seconds", "s", "Quiet for", "Since anything was last recorded."},
     {"live_gpu_utilization", "ratio", "GPU utilisation now",
      "Share of the last moments in which some kernel ran, mean over the GPUs that processes of the run use (NVML); if "
-     "the "
-     "driver does not show whose processes use a GPU, over those that are busy."},
+     "the driver does not show whose processes use a GPU, over those that are busy."},
     {"live_gpu_memory_bytes", "B", "GPU memory now", "Memory that processes of the run hold on these GPUs."},
     {"live_gpu_power_watts", "W", "GPU power now", "Power of these GPUs, for whomever they work."},
     {"live_scheduler_workers", "count", "Workers of the scheduler",
@@ -318,16 +200,15 @@ constexpr LiveDefinition kLiveDefinitions[] = {
     {"live_finished_task_rate_hz", "Hz", "Tasks finished now", "Per second, in the last 30 s."},
 };
 
-double Seconds(int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
+double Seconds(int64_t nanoseconds) { return nanoseconds / 1e9; }
 
 Number Ratio(double part, double whole) { return whole > 0 ? Number(part / whole) : Number(); }
 
-LiveRunFacts RunOf(const LiveModel& model) {
+RunFacts RunOf(const LiveModel& model) {
   const LiveCommand& command = model.command();
-  LiveRunFacts run;
+  RunFacts run;
   run.id = Text::OrNull(model.run_id());
   run.name = model.options().name;
-  run.command_line = Text::OrNull(command.command);
   // Else all that is known is since when it is looked at.
   const bool is_timed = model.command().known || model.totals().records > 0 || !model.workers().empty();
   if (!model.has_schedulers_only() && is_timed) {
@@ -496,15 +377,14 @@ std::vector<LiveWorkerRow> WorkerRows(const LiveModel& model) {
   return rows;
 }
 
-LiveQuality QualityOf(const LiveTotals& totals) {
-  LiveQuality quality;
+Quality QualityOf(const LiveTotals& totals) {
+  Quality quality;
   quality.records_read = totals.records;
   quality.records_malformed = totals.malformed;
   quality.records_unknown = totals.unknown;
   quality.records_dropped = totals.dropped;
   quality.records_lost = totals.unrecorded;
   quality.summed_chunks = totals.summed;
-  quality.chunks_exact = totals.chunks_exact;
   return quality;
 }
 
@@ -523,6 +403,60 @@ Json DefinitionsOf(const MetricSet& metrics) {
 }
 
 }  // namespace
+
+absl::Span<const Column> PrefixRow::Columns() { return kPrefixColumns; }
+absl::Span<const Column> FinishedRow::Columns() { return kFinishedColumns; }
+absl::Span<const Column> SchedulerRow::Columns() { return kSchedulerColumns; }
+
+std::vector<SchedulerRow> SchedulerRows(const LiveModel& model) {
+  std::vector<SchedulerRow> rows;
+  for (const auto& [address, scheduler] : model.schedulers()) {
+    SchedulerRow& row = rows.emplace_back();
+    row.address = address;
+    row.workers = scheduler.count("workers");
+    row.cores = scheduler.count("cores");
+    row.tasks = scheduler.count("tasks");
+    row.processing = scheduler.count("processing");
+    row.waiting = scheduler.count("waiting");
+    row.erred = scheduler.count("erred");
+    row.unrunnable = scheduler.count("unrunnable");
+    row.finished = scheduler.finished();
+    row.finished_rate_now = RoundedSeconds(scheduler.finished_rate(model.second()));
+    row.followed_seconds = std::max<int64_t>(0, (model.now_ns() - scheduler.since_ns()) / 1'000'000'000);
+    row.prefixes = PrefixRows(scheduler);
+    row.finished_by_worker = WorkerRows(scheduler);
+    if (!row.finished.has_value()) row.not_measured.emplace_back("finished", WhyNoRate(scheduler));
+    if (!row.finished_rate_now.has_value()) row.not_measured.emplace_back("finished_rate_now", WhyNoRate(scheduler));
+    if (!TellsSeconds(scheduler)) {
+      row.not_measured.emplace_back("compute_seconds_in_all", "the scheduler does not report them");
+    }
+  }
+  return rows;
+}
+
+void AddSchedulerMetrics(const LiveModel& model, MetricSet* metrics) {
+  if (model.schedulers().empty()) return;
+  if (model.has_schedulers_only()) {
+    // what else there is would be a count of records, of which there are none
+    const auto counted = metrics->values();
+    for (const auto& [key, value] : counted) {
+      metrics->SetNull(key, "there are no records");
+    }
+  }
+  for (const auto& [key, name] : {std::pair("live_scheduler_workers", "workers"),
+                                  {"live_scheduler_cores", "cores"},
+                                  {"live_scheduler_tasks", "tasks"},
+                                  {"live_erred_tasks", "erred"}}) {
+    const char* count = name;
+    const auto get = [count](const LiveScheduler& scheduler) { return scheduler.count(count); };
+    metrics->SetOptional(key, SumOver(model, get), "");
+  }
+  const std::string why_not = WhyNoRate(model.schedulers().rbegin()->second);
+  const auto finished = [](const LiveScheduler& scheduler) { return scheduler.finished(); };
+  const auto rate = [&model](const LiveScheduler& scheduler) { return scheduler.finished_rate(model.second()); };
+  metrics->SetOptional("live_finished_tasks", SumOver(model, finished), why_not);
+  metrics->SetOptional("live_finished_task_rate_hz", SumOver(model, rate), why_not);
+}
 
 absl::Span<const Column> OpenChunkRow::Columns() { return kOpenChunkColumns; }
 absl::Span<const Column> LiveEventRow::Columns() { return kEventColumns; }
@@ -560,13 +494,36 @@ Json LiveDocument(const LiveModel& model, const LiveFigures& figures) {
     if (!reason.empty()) not_measured[definition.key] = reason;
   }
   document["schema"] = kMeasurementSchema;
-  WriteValue(RunOf(model), &document["run"]);
+  document["run"] = Picked(
+      RunOf(model), {"id", "name", "command", "start_ns", "stop_ns", "boundary", "state", "exit_status", "engine"}, {});
+  const std::string& command = model.command().command;  // one text: the log of the tree has its words
+  document["run"]["command"] = command.empty() ? Json() : Json(command);
   document["metrics"] = std::move(values);
   document["definitions"] = DefinitionsOf(metrics);
-  WriteValue(DatasetRows(model), &document["datasets"]);
-  WriteValue(WorkerRows(model), &document["workers"]);
+  Json datasets = Json::array(), workers = Json::array();
+  for (const LiveDatasetRow& row : DatasetRows(model)) {
+    datasets.push_back(Picked<BreakdownRow>(row,
+                                            {"name", "chunks", "attempts", "failed", "open", "events", "total_events",
+                                             "bytes_read", "duration_sum", "cpu_sum"},
+                                            {{"open", &row.open}, {"total_events", &row.total_events}}));
+  }
+  for (const LiveWorkerRow& row : WorkerRows(model)) {
+    workers.push_back(Picked<WorkerRow>(
+        row,
+        {"name", "state", "cores", "open", "chunks", "failed", "lost", "events", "event_rate_now", "waiting_share_now",
+         "bytes_read", "duration_sum", "cpu_sum", "memory_bytes", "peak_memory_bytes", "memory_limit_bytes"},
+        {{"open", &row.open},
+         {"event_rate_now", &row.event_rate_now},
+         {"waiting_share_now", &row.waiting_share_now},
+         {"memory_bytes", &row.memory_bytes}}));
+  }
+  document["datasets"] = std::move(datasets);
+  document["workers"] = std::move(workers);
   WriteValue(SchedulerRows(model), &document["schedulers"]);
-  WriteValue(QualityOf(model.totals()), &document["quality"]);
+  document["quality"] = Picked(
+      QualityOf(model.totals()),
+      {"records_read", "records_malformed", "records_unknown", "records_dropped", "records_lost", "summed_chunks"}, {});
+  document["quality"]["chunks_exact"] = model.totals().chunks_exact;  // else more than can be told apart
   document["quality"]["not_measured"] = std::move(not_measured);
   return document;
 }

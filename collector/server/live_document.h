@@ -2,19 +2,12 @@
 #ifndef CREMA_COLLECTOR_SERVER_LIVE_DOCUMENT_H_
 #define CREMA_COLLECTOR_SERVER_LIVE_DOCUMENT_H_
 
-#include <cstddef>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "absl/types/span.h"
 #include "collector/measurement/catalog.h"
 #include "collector/measurement/column.h"
 #include "collector/measurement/measurement.h"
 #include "collector/measurement/metric_set.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model.h"
-#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 

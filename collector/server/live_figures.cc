@@ -1,11 +1,5 @@
 #include "collector/server/live_figures.h"
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <string>
-#include <utility>
-
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/key_figures.h"
 #include "collector/insight/thresholds.h"
@@ -110,7 +104,7 @@ LiveGpus GpusOf(const LiveModel& model) {
   }
   if (used.count == 0) return {};
   if (knows_utilization) used.utilization = static_cast<double>(percent) / (100. * static_cast<double>(used.count));
-  if (knows_power) used.power_watts = static_cast<double>(power_mw) / 1e3;
+  if (knows_power) used.power_watts = power_mw / 1e3;
   return used;
 }
 
@@ -118,74 +112,6 @@ void SetShare(Progress& progress) {
   if (!progress.total_events.has_value() || *progress.total_events <= 0) return;
   progress.share = static_cast<double>(progress.events) / static_cast<double>(*progress.total_events);
 }
-
-}  // namespace
-
-LiveFigures ComputeLiveFigures(const LiveModel& model) {
-  LiveFigures figures;
-  const LiveTotals& totals = model.totals();
-  figures.wall_seconds = model.wall_seconds();
-  if (figures.wall_seconds > 0) {
-    if (totals.events_known) figures.mean_event_rate = static_cast<double>(totals.events) / figures.wall_seconds;
-    if (totals.bytes_known) figures.mean_byte_rate = static_cast<double>(totals.bytes_read) / figures.wall_seconds;
-  }
-  figures.cores = model.live_cores();
-  for (const LiveWorker& worker : model.workers()) {
-    if (worker.state != LiveState::kRunning) continue;
-    figures.busy += worker.busy_cores();
-  }
-  figures.core_seconds = model.core_seconds();
-  if (totals.cpu_known && figures.core_seconds > 0) {
-    figures.cpu_efficiency = PossibleShare(static_cast<double>(totals.cpu_ns) / 1e9 / figures.core_seconds);
-  }
-  figures.memory = FindWorstMemory(model);
-  figures.gpus = GpusOf(model);
-  figures.unrecovered = model.unrecovered();
-  SetRecent(model, figures);
-  figures.progress.events = totals.events;
-  figures.progress.total_events = model.total_events();
-  SetShare(figures.progress);
-  SetLeft(model, figures.progress);
-  return figures;
-}
-
-Progress ProgressOf(const LiveModel& model, const LiveDataset& dataset) {
-  Progress progress;
-  progress.events = dataset.events;
-  progress.total_events = model.total_events_of(dataset.name);
-  SetShare(progress);
-  return progress;
-}
-
-std::string_view NameOf(LiveState state) {
-  switch (state) {
-    case LiveState::kRunning:
-      return "running";
-    case LiveState::kEnded:
-      return "finished";
-    case LiveState::kUnreported:
-      return "";
-    case LiveState::kLost:
-      break;
-  }
-  return "killed";
-}
-
-std::string_view NameOfWorkerState(LiveState state) {
-  switch (state) {
-    case LiveState::kRunning:
-      return "running";
-    case LiveState::kEnded:
-      return "ended";
-    case LiveState::kUnreported:
-      return "unreported";
-    case LiveState::kLost:
-      break;
-  }
-  return "lost";
-}
-
-namespace {
 
 ToldFigure Words(std::string words) { return {std::move(words), "", ""}; }
 
@@ -214,7 +140,7 @@ KeyFigureRow DataRate(const LiveModel& model, const LiveFigures& figures) {
   row.text = HumanBitRate(*row.value);
   row.notes = {Words(fmt::format("last {:.0f} s", figures.recent_seconds)),
                Words("run mean " + HumanBitRate(BitRate(figures.mean_byte_rate.value_or(0)))),
-               Words(HumanData(static_cast<double>(model.totals().bytes_read)) + " read")};
+               Words(HumanData(model.totals().bytes_read) + " read")};
   return row;
 }
 
@@ -309,14 +235,14 @@ KeyFigureRow Failures(const LiveModel& model, const LiveFigures& figures) {
   } else if (figures.unrecovered == 0) {
     row.notes = {Words("all ok on retry")};
   } else {
-    row.notes = {Words(HumanCount(static_cast<double>(figures.unrecovered)) + " without a result"),
-                 Words(HumanCount(static_cast<double>(totals.recovered)) + " ok on retry")};
+    row.notes = {Words(HumanCount(figures.unrecovered) + " without a result"),
+                 Words(HumanCount(totals.recovered) + " ok on retry")};
   }
   if (const int64_t workers = LostWorkersOf(model); workers > 0) {
     if (row.mark == Mark::kGood) row.mark = Mark::kWatch;
-    row.notes.insert(row.notes.begin(), Words(Counted(static_cast<double>(workers), "worker", "workers") + " lost"));
+    row.notes.insert(row.notes.begin(), Words(Counted(workers, "worker", "workers") + " lost"));
   }
-  if (totals.lost > 0) row.notes.push_back(Words(HumanCount(static_cast<double>(totals.lost)) + " lost"));
+  if (totals.lost > 0) row.notes.push_back(Words(HumanCount(totals.lost) + " lost"));
   return row;
 }
 
@@ -327,7 +253,7 @@ KeyFigureRow Gpu(const LiveGpus& gpus) {
   row.notes = {Words(gpus.utilization.has_value() ? "a kernel ran" : "the driver does not report how busy it is")};
   if (gpus.count > 1) row.notes.push_back(Words(fmt::format("mean of {} GPUs", gpus.count)));
   if (gpus.memory_bytes.has_value()) {
-    row.notes.push_back(Words(HumanMemory(static_cast<double>(*gpus.memory_bytes)) + " of its memory"));
+    row.notes.push_back(Words(HumanMemory(*gpus.memory_bytes) + " of its memory"));
   } else {
     row.notes.push_back(Words("maybe of other programs"));
   }
@@ -336,6 +262,52 @@ KeyFigureRow Gpu(const LiveGpus& gpus) {
 }
 
 }  // namespace
+
+LiveFigures ComputeLiveFigures(const LiveModel& model) {
+  LiveFigures figures;
+  const LiveTotals& totals = model.totals();
+  figures.wall_seconds = model.wall_seconds();
+  if (figures.wall_seconds > 0) {
+    if (totals.events_known) figures.mean_event_rate = static_cast<double>(totals.events) / figures.wall_seconds;
+    if (totals.bytes_known) figures.mean_byte_rate = static_cast<double>(totals.bytes_read) / figures.wall_seconds;
+  }
+  figures.cores = model.live_cores();
+  for (const LiveWorker& worker : model.workers()) {
+    if (worker.state != LiveState::kRunning) continue;
+    figures.busy += worker.busy_cores();
+  }
+  figures.core_seconds = model.core_seconds();
+  if (totals.cpu_known && figures.core_seconds > 0) {
+    figures.cpu_efficiency = PossibleShare(totals.cpu_ns / 1e9 / figures.core_seconds);
+  }
+  figures.memory = FindWorstMemory(model);
+  figures.gpus = GpusOf(model);
+  figures.unrecovered = model.unrecovered();
+  SetRecent(model, figures);
+  figures.progress.events = totals.events;
+  figures.progress.total_events = model.total_events();
+  SetShare(figures.progress);
+  SetLeft(model, figures.progress);
+  return figures;
+}
+
+Progress ProgressOf(const LiveModel& model, const LiveDataset& dataset) {
+  Progress progress;
+  progress.events = dataset.events;
+  progress.total_events = model.total_events_of(dataset.name);
+  SetShare(progress);
+  return progress;
+}
+
+std::string_view NameOf(LiveState state) {
+  constexpr std::string_view kNames[] = {"running", "finished", "", "killed"};
+  return kNames[static_cast<size_t>(state)];
+}
+
+std::string_view NameOfWorkerState(LiveState state) {
+  constexpr std::string_view kNames[] = {"running", "ended", "unreported", "lost"};
+  return kNames[static_cast<size_t>(state)];
+}
 
 std::vector<KeyFigureRow> LiveKeyFigureRows(const LiveModel& model, const LiveFigures& figures) {
   std::vector<KeyFigureRow> rows = {EventRate(model, figures), DataRate(model, figures),      CoresBusy(model, figures),
@@ -347,7 +319,7 @@ std::vector<KeyFigureRow> LiveKeyFigureRows(const LiveModel& model, const LiveFi
 std::string LiveTrouble(const LiveModel& model, const LiveFigures& figures) {
   if (model.state() == LiveState::kLost) return "";
   if (model.state() != LiveState::kRunning && figures.unrecovered > 0) {
-    return Counted(static_cast<double>(figures.unrecovered), "chunk", "chunks") + " without a result";
+    return Counted(figures.unrecovered, "chunk", "chunks") + " without a result";
   }
   const int64_t lost = LostWorkersOf(model);
   const auto all = std::count_if(model.workers().begin(), model.workers().end(),

@@ -2,14 +2,6 @@
 #ifndef CREMA_COLLECTOR_SERVER_LIVE_FIGURES_H_
 #define CREMA_COLLECTOR_SERVER_LIVE_FIGURES_H_
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "collector/insight/key_figure_bands.h"
 #include "collector/insight/key_figure_rows.h"
 #include "collector/server/live_model.h"

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "collector/server/live_model.h"
-#include "collector/server/live_worker.h"
 
 namespace crema {
 namespace {

@@ -1,20 +1,11 @@
 #include "collector/server/live_model.h"
 
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "collector/appearance/human_numbers.h"
-#include "collector/insight/memory_growth.h"
 #include "collector/insight/short_name.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/chunk_identity.h"
 #include "collector/metrics/attempts/slow_spells.h"
 #include "collector/metrics/statistics/known_sum.h"
-#include "collector/records/facts.h"
-#include "collector/server/live_worker.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -134,6 +125,26 @@ void LiveModel::AddSums(WorkerId id, const std::optional<SumsFact>& added) {
   if (!recorded && worker.has_recorded()) joined_.push_back(id);
 }
 
+template <class Fact>
+void LiveModel::AddCost(const Fact& fact, int64_t attempts, int64_t duration_ns, int64_t helpers_cpu_ns,
+                        LiveWorker& worker, LiveDataset& dataset) {
+  worker.lanes_peak = std::max(worker.lanes_peak, fact.lanes_peak.value_or(0));
+  worker.most_open = std::max(worker.most_open, int64_t{1});
+  for (int64_t* busy_ns : {&worker.busy_ns, &dataset.busy_ns, &totals_.busy_ns}) *busy_ns += duration_ns;
+  for (int64_t* all : {&dataset.attempts, &totals_.attempts}) *all += attempts;
+  if (fact.bytes_read.has_value()) {
+    totals_.bytes_known = true;
+    for (int64_t* bytes : {&totals_.bytes_read, &worker.bytes_read, &dataset.bytes_read}) *bytes += *fact.bytes_read;
+  }
+  if (fact.cpu_ns.has_value()) {
+    totals_.cpu_known = true;
+    const int64_t cpu_ns = *fact.cpu_ns + std::max<int64_t>(0, helpers_cpu_ns);
+    for (int64_t* sum : {&totals_.cpu_ns, &worker.cpu_ns, &dataset.cpu_ns}) *sum += cpu_ns;
+  }
+  if (!fact.failed) return;
+  for (int64_t* failed : {&worker.failed, &dataset.failed, &totals_.failed}) *failed += attempts;
+}
+
 void LiveModel::AddSums(LiveWorker& worker, const SumsFact& added) {
   for (const int64_t number : added.begun) {
     const auto open = worker.open.find(number);
@@ -143,24 +154,9 @@ void LiveModel::AddSums(LiveWorker& worker, const SumsFact& added) {
   }
   LiveDataset& dataset = datasets_[Dataset({added.input.dataset.data(), added.input.dataset.size()})];
   worker.last_ns = std::max({worker.last_ns, added.last_stop_ns, added.time_ns});
-  worker.lanes_peak = std::max(worker.lanes_peak, added.lanes_peak.value_or(0));
-  worker.most_open = std::max(worker.most_open, int64_t{1});
-  for (int64_t* busy_ns : {&worker.busy_ns, &dataset.busy_ns, &totals_.busy_ns}) *busy_ns += added.duration_ns;
-  for (int64_t* attempts : {&dataset.attempts, &totals_.attempts, &totals_.summed}) *attempts += added.chunks;
-  if (added.bytes_read.has_value()) {
-    totals_.bytes_known = true;
-    for (int64_t* bytes : {&totals_.bytes_read, &worker.bytes_read, &dataset.bytes_read}) *bytes += *added.bytes_read;
-  }
-  if (added.cpu_ns.has_value()) {
-    totals_.cpu_known = true;
-    const int64_t cpu_ns = *added.cpu_ns + std::max<int64_t>(0, HelpersOf(added).cpu_ns);
-    for (int64_t* sum : {&totals_.cpu_ns, &worker.cpu_ns, &dataset.cpu_ns}) *sum += cpu_ns;
-  }
-  if (added.failed) {
-    for (int64_t* failed : {&worker.failed, &dataset.failed, &totals_.failed}) *failed += added.chunks;
-    AddTimes(worker, added, dataset);
-    return;
-  }
+  AddCost(added, added.chunks, added.duration_ns, HelpersOf(added).cpu_ns, worker, dataset);
+  totals_.summed += added.chunks;
+  if (added.failed) return AddTimes(worker, added, dataset);
   // Whether one of them repeats another is not known.
   for (int64_t* chunks : {&worker.chunks, &dataset.chunks, &totals_.chunks}) *chunks += added.chunks;
   totals_.chunks_exact = false;
@@ -210,34 +206,11 @@ void LiveModel::AddChunk(LiveWorker& worker, const ChunkFact& chunk) {
   LiveDataset& dataset = datasets_[Dataset({chunk.input.dataset.data(), chunk.input.dataset.size()})];
   worker.chunks_overlap = worker.chunks_overlap || chunk.suspended_ns > 0 || chunk.inner_ns > 0;
   const uint64_t identity = IdentityOf(worker, chunk.number, chunk.input);
-  const int64_t duration_ns = chunk.duration_ns();
   worker.last_ns = std::max(worker.last_ns, chunk.stop_ns);
-  worker.lanes_peak = std::max(worker.lanes_peak, chunk.lanes_peak.value_or(0));
-  worker.most_open = std::max(worker.most_open, int64_t{1});
-  worker.busy_ns += duration_ns;
-  dataset.busy_ns += duration_ns;
-  totals_.busy_ns += duration_ns;
-  ++totals_.attempts;
-  ++dataset.attempts;
-  if (chunk.bytes_read.has_value()) {
-    totals_.bytes_known = true;
-    totals_.bytes_read += *chunk.bytes_read;
-    worker.bytes_read += *chunk.bytes_read;
-    dataset.bytes_read += *chunk.bytes_read;
-  }
-  if (chunk.cpu_ns.has_value()) {
-    const int64_t cpu_ns = *chunk.cpu_ns + std::max<int64_t>(0, HelpersOf(chunk).value_or(HelperTimes()).cpu_ns);
-    totals_.cpu_known = true;
-    totals_.cpu_ns += cpu_ns;
-    worker.cpu_ns += cpu_ns;
-    dataset.cpu_ns += cpu_ns;
-  }
+  AddCost(chunk, 1, chunk.duration_ns(), HelpersOf(chunk).value_or(HelperTimes()).cpu_ns, worker, dataset);
   AddTimes(worker, chunk, dataset);
   AddToStream(worker, chunk, static_cast<uint32_t>(&dataset - datasets_.data()));
   if (chunk.failed) {
-    ++worker.failed;
-    ++dataset.failed;
-    ++totals_.failed;
     NoteFailure(worker, chunk, identity);
   } else {
     ++worker.chunks;
@@ -413,8 +386,8 @@ constexpr double kLatestSeconds = 5;
 }  // namespace
 
 double LiveModel::SecondOf(const LiveWorker& worker, int64_t stop_ns) const {
-  double second = static_cast<double>(stop_ns - origin_ns_ - shift_ns_) / 1e9;
-  const double now = static_cast<double>(now_ns_ - origin_ns_ - shift_ns_) / 1e9;
+  double second = (stop_ns - origin_ns_ - shift_ns_) / 1e9;
+  const double now = (now_ns_ - origin_ns_ - shift_ns_) / 1e9;
   if (worker.is_following) second = std::max(second, now - kLatestSeconds);
   return std::min(second, now);
 }
@@ -460,8 +433,7 @@ void LiveModel::AddTimes(LiveWorker& worker, const ChunkFact& chunk, const LiveD
       bin.joined_ns += static_cast<double>(owner->joined_ns) * share;
     }
   });
-  series_.Add(stop - static_cast<double>(start_ns() - origin_ns_ - shift_ns_) / 1e9, events,
-              chunk.bytes_read.value_or(0));
+  series_.Add(stop - (start_ns() - origin_ns_ - shift_ns_) / 1e9, events, chunk.bytes_read.value_or(0));
   WorkerSecond* bin = worker.SecondAt(static_cast<int64_t>(std::floor(stop)));
   if (bin == nullptr || chunk.failed) return;
   ++bin->chunks;
@@ -490,9 +462,9 @@ void LiveModel::AddTimes(LiveWorker& worker, const SumsFact& added, const LiveDa
 
   const double stop = SecondOf(worker, added.last_stop_ns);
   constexpr int64_t kMostSeconds = 3600;
-  const double seconds = static_cast<double>(std::max<int64_t>(0, added.last_stop_ns - added.first_start_ns)) / 1e9;
+  const double seconds = std::max<int64_t>(0, added.last_stop_ns - added.first_start_ns) / 1e9;
   const int64_t parts = std::clamp(static_cast<int64_t>(std::ceil(seconds)), int64_t{1}, kMostSeconds);
-  const double series_start = static_cast<double>(start_ns() - origin_ns_ - shift_ns_) / 1e9;
+  const double series_start = (start_ns() - origin_ns_ - shift_ns_) / 1e9;
   for (int64_t part = 0; part < parts; ++part) {
     const double second = stop - seconds * (1 - (static_cast<double>(part) + 0.5) / static_cast<double>(parts));
     // All parts together are the whole.
@@ -531,7 +503,7 @@ void LiveModel::AddTimes(LiveWorker& worker, const SumsFact& added, const LiveDa
 void LiveModel::AddTask(LiveWorker& worker, const TaskFact& task) {
   worker.last_ns = std::max(worker.last_ns, task.stop_ns);
   if (task.outcome == "executing") return;  // its end tells all of it
-  const double seconds = static_cast<double>(std::max<int64_t>(0, task.stop_ns - task.start_ns)) / 1e9;
+  const double seconds = std::max<int64_t>(0, task.stop_ns - task.start_ns) / 1e9;
   Spread(SecondOf(worker, task.stop_ns), seconds,
          [&](RunSecond& bin, double share) { bin.task_ns += seconds * 1e9 * share; });
 }
@@ -569,7 +541,7 @@ void LiveModel::Tick(int64_t now_ns, int64_t passed_ns) {
       bin->occupied_ns += open * static_cast<double>(passed_ns);
     }
   }
-  quiet_seconds_ = totals_.records > records_at_tick_ ? 0 : quiet_seconds_ + static_cast<double>(passed_ns) / 1e9;
+  quiet_seconds_ = totals_.records > records_at_tick_ ? 0 : quiet_seconds_ + passed_ns / 1e9;
   records_at_tick_ = totals_.records;
   NoteJoins();
   for (LiveWorker& worker : workers_) {
@@ -638,8 +610,7 @@ void LiveModel::SetLife(WorkerId id, bool running) {
     return;
   }
   NoteAt(worker.last_ns, EventKind::kBad,
-         fmt::format("{} vanished without an end, with {}", worker.name,
-                     Counted(static_cast<double>(lost), "open chunk", "open chunks")));
+         fmt::format("{} vanished without an end, with {}", worker.name, Counted(lost, "open chunk", "open chunks")));
 }
 
 void LiveModel::NoteJoins() {
@@ -671,8 +642,8 @@ std::optional<double> SecondsToLimit(const LiveWorker& worker) {
 namespace {
 
 std::string MemoryText(const LiveWorker& worker, const std::optional<double>& left) {
-  const std::string sizes = fmt::format("{} of {}", HumanMemory(static_cast<double>(worker.rss_bytes)),
-                                        HumanMemory(static_cast<double>(*worker.memory_limit_bytes)));
+  const std::string sizes =
+      fmt::format("{} of {}", HumanMemory(worker.rss_bytes), HumanMemory(*worker.memory_limit_bytes));
   if (!left.has_value()) return fmt::format("{} memory grew, now {}", worker.name, sizes);
   return fmt::format("{} memory grows: {}, the limit is reached in about {}", worker.name, sizes,
                      HumanDuration(std::round(*left)));
@@ -709,9 +680,8 @@ void LiveModel::JudgeSpeed(LiveWorker& worker) {
     worker.slow_event = Note(EventKind::kWarning, SlowText(worker, factor));
   } else if (worker.slow_is_warned && factor <= kNormalFactor) {
     worker.slow_is_warned = false;
-    Note(EventKind::kGood,
-         fmt::format("{} is back to normal after {}", worker.name,
-                     HumanDuration(std::round(static_cast<double>(now_ns_ - worker.slow_since_ns) / 1e9))));
+    Note(EventKind::kGood, fmt::format("{} is back to normal after {}", worker.name,
+                                       HumanDuration(std::round((now_ns_ - worker.slow_since_ns) / 1e9))));
   } else if (worker.slow_is_warned && second_ % kUpdateSeconds == 0) {
     events_.Update(worker.slow_event, SlowText(worker, factor));
   }
@@ -760,7 +730,7 @@ int64_t LiveModel::stop_ns() const {
   return stop;
 }
 
-double LiveModel::wall_seconds() const { return static_cast<double>(stop_ns() - start_ns()) / 1e9; }
+double LiveModel::wall_seconds() const { return (stop_ns() - start_ns()) / 1e9; }
 
 double LiveModel::core_seconds() const {
   const int64_t begin = start_ns();

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "collector/server/live_worker.h"
+#include "collector/server/live_model.h"
 
 namespace crema {
 namespace {

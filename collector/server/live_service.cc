@@ -1,19 +1,11 @@
 #include "collector/server/live_service.h"
 
-#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <charconv>
-#include <cmath>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "collector/exports/export_format.h"
 #include "collector/server/live_document.h"
-#include "collector/server/live_figures.h"
-#include "collector/server/live_model.h"
-#include "collector/server/live_sources.h"
 #include "collector/server/served_files.h"
 #include "fmt/format.h"
 
@@ -131,8 +123,8 @@ void SetWorkers(const LiveModel& model, const std::set<size_t>& shown, DeltaStor
   for (const size_t i : shown) {
     const LiveWorker& worker = model.workers()[i];
     const WorkerSecond recent = worker.SumOf(model.second() - kRecentSeconds, model.second() - 1);
-    const double seconds = std::clamp(static_cast<double>(model.stop_ns() - worker.start_ns) / 1e9, 1.0,
-                                      static_cast<double>(kRecentSeconds));
+    const double seconds =
+        std::clamp((model.stop_ns() - worker.start_ns) / 1e9, 1.0, static_cast<double>(kRecentSeconds));
     Json lanes = Json::array();
     for (const auto& [number, chunk] : worker.open) {
       if (static_cast<double>(lanes.size()) < worker.cores()) lanes.push_back(chunk.dataset);
@@ -213,7 +205,7 @@ void SetEvents(const LiveModel& model, DeltaStore* store) {
   store->KeepRows("events", [&](const std::string& key) { return std::stoll(key) >= first; });
   for (const LiveEvent& event : events) {
     store->SetRow("events", std::to_string(event.number),
-                  {{"seconds", std::max(0.0, std::floor(static_cast<double>(event.time_ns - model.start_ns()) / 1e9))},
+                  {{"seconds", std::max(0.0, std::floor((event.time_ns - model.start_ns()) / 1e9))},
                    {"kind", ToString(event.kind)},
                    {"text", event.text}});
   }
@@ -234,6 +226,62 @@ void UpdatePage(const LiveModel& model, const LiveFigures& figures, const std::v
 }
 
 constexpr size_t kMostRemovals = 5000;
+
+constexpr std::string_view kHtml = "text/html; charset=utf-8";
+constexpr std::string_view kText = "text/plain; charset=utf-8";
+
+/// The page brings its own policy, of hashes, which that of the live page would forbid. What it cannot say itself is
+/// that no other page may show it in a frame.
+constexpr std::string_view kReportPolicy = "frame-ancestors 'none'";
+
+constexpr char kAskAgain[] =
+    "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"1\">"
+    "<title>crema</title></head><body><p>The report is being written.</p></body></html>\n";
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kRoundEvery(1);
+/// Read between two looks at what clients want: some 10 ms of work.
+constexpr size_t kSliceBytes = size_t{2} << 20;
+constexpr size_t kMostOpenRows = 1000;
+
+constexpr std::string_view kJson = "application/json";
+
+int64_t UnixNow() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+int64_t QueryNumber(const HttpTarget& target, const std::string& name) {
+  const auto found = target.query.find(name);
+  int64_t number = 0;
+  if (found != target.query.end()) {
+    std::from_chars(found->second.data(), found->second.data() + found->second.size(), number);
+  }
+  return number;
+}
+
+LiveReply JsonReply(const Json& json) { return {200, kJson, Dump(json, 1) + "\n"}; }
+
+template <class Row>
+LiveReply JsonReply(const std::vector<Row>& rows) {
+  Json json;
+  WriteValue(rows, &json);
+  return JsonReply(json);
+}
+
+std::string Exposition(const Measurement& measurement) {
+  std::string text;
+  TextSink sink(&text);
+  ExportSource source = {measurement, {}, {}, {}};
+  source.metrics = LiveMetrics();
+  for (const ExportFormat& format : ExportFormats()) {
+    if (format.name != "prometheus") continue;
+    const absl::Status written = format.write_file(source, "", &sink);
+    if (!written.ok()) return "";
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -284,21 +332,6 @@ nlohmann::ordered_json DeltaStore::Since(int64_t since) const {
   return delta;
 }
 
-namespace {
-
-constexpr std::string_view kHtml = "text/html; charset=utf-8";
-constexpr std::string_view kText = "text/plain; charset=utf-8";
-
-/// The page brings its own policy, of hashes, which that of the live page would forbid. What it cannot say itself is
-/// that no other page may show it in a frame.
-constexpr std::string_view kReportPolicy = "frame-ancestors 'none'";
-
-constexpr char kAskAgain[] =
-    "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"1\">"
-    "<title>crema</title></head><body><p>The report is being written.</p></body></html>\n";
-
-}  // namespace
-
 ServedReport::ServedReport(Write write) : write_(std::move(write)) {}
 
 void ServedReport::Begin(const std::string& run_id, int64_t records) {
@@ -315,55 +348,6 @@ LiveReply ServedReport::Answer(const std::string& run_id, int64_t records) {
     return {500, kText, "the report cannot be written: " + std::string(page_->status().message()) + "\n"};
   return {200, kHtml, **page_, kReportPolicy};
 }
-
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-constexpr std::chrono::seconds kRoundEvery(1);
-/// Read between two looks at what clients want: some 10 ms of work.
-constexpr size_t kSliceBytes = size_t{2} << 20;
-constexpr size_t kMostOpenRows = 1000;
-
-constexpr std::string_view kJson = "application/json";
-
-int64_t UnixNow() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
-int64_t QueryNumber(const HttpTarget& target, const std::string& name) {
-  const auto found = target.query.find(name);
-  int64_t number = 0;
-  if (found != target.query.end()) {
-    std::from_chars(found->second.data(), found->second.data() + found->second.size(), number);
-  }
-  return number;
-}
-
-LiveReply JsonReply(const Json& json) { return {200, kJson, Dump(json, 1) + "\n"}; }
-
-template <class Row>
-LiveReply JsonReply(const std::vector<Row>& rows) {
-  Json json;
-  WriteValue(rows, &json);
-  return JsonReply(json);
-}
-
-std::string Exposition(const Measurement& measurement) {
-  std::string text;
-  TextSink sink(&text);
-  ExportSource source = {measurement, {}, {}, {}};
-  source.metrics = LiveMetrics();
-  for (const ExportFormat& format : ExportFormats()) {
-    if (format.name != "prometheus") continue;
-    const absl::Status written = format.write_file(source, "", &sink);
-    if (!written.ok()) return "";
-  }
-  return text;
-}
-
-}  // namespace
 
 std::string Dump(const Json& json, int indent) {
   return json.dump(indent, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);

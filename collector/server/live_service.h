@@ -5,19 +5,8 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
-#include <cstdint>
-#include <deque>
-#include <functional>
 #include <future>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "absl/status/statusor.h"
 #include "collector/server/access.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model.h"

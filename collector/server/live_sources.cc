@@ -4,18 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <memory>
-#include <optional>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "collector/compression/compressed_name.h"
 #include "collector/records/loose_json.h"
-#include "collector/records/record_parser.h"
 #include "collector/records/schema.h"
 #include "collector/sources/record_log.h"
 #include "fmt/format.h"
@@ -44,6 +38,46 @@ class Descriptor {
 absl::Status Failed(const std::string& path) {
   return absl::ErrnoToStatus(errno, fmt::format("{}: cannot be read", path));
 }
+
+using Json = nlohmann::ordered_json;
+
+std::optional<int64_t> MaybeInteger(const Json& line, std::string_view key) {
+  const Json& field = Field(line, key);
+  return field.is_number() ? std::optional<int64_t>(field.get<int64_t>()) : std::nullopt;
+}
+int64_t Integer(const Json& line, std::string_view key) { return MaybeInteger(line, key).value_or(0); }
+
+namespace fs = std::filesystem;
+
+/// A scheduler that had more than this to tell is still telling what happened before.
+constexpr size_t kBacklogBytes = 4 << 20;
+
+bool EndsWith(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+bool IsLog(std::string_view path) { return EndsWith(path, kRecordLogSuffix) || EndsWith(path, ".ndjson"); }
+
+bool IsCompressedLog(std::string_view path) {
+  const std::string_view name = NameBeforeCompression(path);
+  return name != path && IsLog(name);
+}
+
+std::string Schemes() {
+  std::vector<std::string_view> schemes;
+  for (const Engine* engine : Engines()) {
+    if (!engine->scheme.empty()) schemes.push_back(engine->scheme);
+  }
+  return fmt::format("{}", fmt::join(schemes, " or "));
+}
+
+/// What a log of an engine goes to.
+struct EngineTaker {
+  EngineTaker(const Engine& engine, const std::string& source, RecordParser* parser, LiveModel* model)
+      : run(engine, parser, model), feed(engine.make_feed(source, &run)) {}
+  EngineRun run;
+  std::unique_ptr<EngineFeed> feed;
+};
 
 }  // namespace
 
@@ -105,18 +139,6 @@ void LineAssembler::Add(std::string_view bytes, const std::function<void(std::st
     bytes.remove_prefix(end + 1);
   }
 }
-
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::optional<int64_t> MaybeInteger(const Json& line, std::string_view key) {
-  const Json& field = Field(line, key);
-  return field.is_number() ? std::optional<int64_t>(field.get<int64_t>()) : std::nullopt;
-}
-int64_t Integer(const Json& line, std::string_view key) { return MaybeInteger(line, key).value_or(0); }
-
-}  // namespace
 
 void TreeFeed::Add(std::string_view bytes) {
   lines_.Add(
@@ -247,42 +269,6 @@ void EngineRun::AddScheduler(const SchedulerFact& scheduler) {
 void EngineRun::SetComputeSeconds(const std::string& address, const std::map<std::string, double>& by_prefix) {
   model_->SchedulerAt(address).SetComputeSeconds(by_prefix);
 }
-
-namespace {
-
-namespace fs = std::filesystem;
-
-/// A scheduler that had more than this to tell is still telling what happened before.
-constexpr size_t kBacklogBytes = 4 << 20;
-
-bool EndsWith(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
-bool IsLog(std::string_view path) { return EndsWith(path, kRecordLogSuffix) || EndsWith(path, ".ndjson"); }
-
-bool IsCompressedLog(std::string_view path) {
-  const std::string_view name = NameBeforeCompression(path);
-  return name != path && IsLog(name);
-}
-
-std::string Schemes() {
-  std::vector<std::string_view> schemes;
-  for (const Engine* engine : Engines()) {
-    if (!engine->scheme.empty()) schemes.push_back(engine->scheme);
-  }
-  return fmt::format("{}", fmt::join(schemes, " or "));
-}
-
-/// What a log of an engine goes to.
-struct EngineTaker {
-  EngineTaker(const Engine& engine, const std::string& source, RecordParser* parser, LiveModel* model)
-      : run(engine, parser, model), feed(engine.make_feed(source, &run)) {}
-  EngineRun run;
-  std::unique_ptr<EngineFeed> feed;
-};
-
-}  // namespace
 
 /// One file, and what its lines go to: one of the feeds.
 struct LiveSources::Log {

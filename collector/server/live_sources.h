@@ -2,16 +2,7 @@
 #ifndef CREMA_COLLECTOR_SERVER_LIVE_SOURCES_H_
 #define CREMA_COLLECTOR_SERVER_LIVE_SOURCES_H_
 
-#include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "collector/server/live_history.h"
+#include "collector/server/live_model.h"
 
 namespace crema {
 namespace {

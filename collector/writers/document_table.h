@@ -1,18 +1,46 @@
-// From cells to a table for the terminal: how values are written, and which columns are left out.
+// Tables for the terminal: how values are written, which columns are left out, and how the rest is laid out.
 #ifndef CREMA_COLLECTOR_WRITERS_DOCUMENT_TABLE_H_
 #define CREMA_COLLECTOR_WRITERS_DOCUMENT_TABLE_H_
-
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "collector/measurement/cells.h"
 #include "collector/measurement/measurement.h"
 #include "collector/measurement/metric_set.h"
-#include "collector/writers/text_table.h"
-#include "nlohmann/json_fwd.hpp"
+#include "collector/writers/display_text.h"
+#include "collector/writers/terminal_box.h"
 
 namespace crema {
+
+struct TableColumn {
+  std::string header;  ///< of all columns empty: the table has no header line
+  Align align = Align::kRight;
+  int rank = 0;             ///< the highest goes first; of equal ones the rightmost
+  bool is_elastic = false;  ///< is cut when the columns that stay still do not fit
+  bool keeps_end = false;   ///< is cut at the front
+};
+
+struct TextTable {
+  std::vector<TableColumn> columns;
+  std::vector<PaintedLine> rows;  ///< one piece a column
+};
+
+struct LaidOutTable {
+  std::vector<PaintedLine> lines;     ///< the header first; pieces are padded, the last one too
+  std::vector<std::string> left_out;  ///< headers of the columns that did not fit
+  int columns = 0;                    ///< width of every line
+};
+
+/// Lays the table out in at most `width` columns, as far as its first column allows.
+LaidOutTable LayOut(const TextTable& table, int width, const TerminalStyle& style);
+
+/// A bold line, after an empty one where text stands before it.
+void AddTitle(std::string_view title, const TerminalStyle& style, std::string* text);
+
+/// A dim sentence, broken over as many lines as it needs.
+void AddNote(const std::string& note, const TerminalStyle& style, std::string* text);
+
+/// One block of lines, `indent` columns from the left, the values aligned under each other.
+std::string LabelledLines(const std::vector<std::pair<std::string, std::string>>& lines, int indent,
+                          const TerminalStyle& style);
 
 bool IsText(Kind kind);
 

@@ -1,17 +1,7 @@
 #include "collector/writers/live_screen.h"
 
-#include <algorithm>
-#include <optional>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "collector/appearance/human_numbers.h"
 #include "collector/appearance/worker_names.h"
-#include "collector/server/live_figures.h"
-#include "collector/server/live_model.h"
-#include "collector/writers/display_text.h"
 #include "collector/writers/summary_blocks.h"
 #include "collector/writers/terminal_box.h"
 #include "fmt/format.h"
@@ -25,7 +15,7 @@ using TasksOfPrefix = std::pair<std::string, SchedulerTasks>;
 
 std::string CountOf(const LiveScheduler& scheduler, const char* name) {
   const std::optional<int64_t> count = scheduler.count(name);
-  return count.has_value() ? HumanCount(static_cast<double>(*count)) : "–";
+  return count.has_value() ? HumanCount(*count) : "–";
 }
 
 std::string State(const LiveScheduler& scheduler) {
@@ -37,7 +27,7 @@ std::string State(const LiveScheduler& scheduler) {
 std::string FinishedTasks(const LiveScheduler& scheduler, int64_t second) {
   if (!scheduler.finished().has_value()) return "finished tasks are not known";
   const std::optional<double> rate = scheduler.finished_rate(second);
-  return fmt::format("{} finished ({})", HumanCount(static_cast<double>(*scheduler.finished())),
+  return fmt::format("{} finished ({})", HumanCount(*scheduler.finished()),
                      rate.has_value() ? HumanRate(*rate) : "at present not known");
 }
 
@@ -61,8 +51,7 @@ int AddSchedulers(const LiveModel& model, int prefixes, TerminalBox* box) {
     box->Line({{FinishedTasks(scheduler, model.second()), Paint::kBold}});
     lines += 3;
     for (const auto& [prefix, tasks] : MostFinished(scheduler, static_cast<size_t>(std::max(0, prefixes)))) {
-      const std::string finished =
-          scheduler.finished().has_value() ? HumanCount(static_cast<double>(tasks.finished)) : "–";
+      const std::string finished = scheduler.finished().has_value() ? HumanCount(tasks.finished) : "–";
       PaintedLine line = {{Pad(CutFront(prefix, 30, style), 30, Align::kLeft, style)},
                           {Pad(finished, 9, Align::kRight, style)},
                           {" finished"}};
@@ -125,17 +114,16 @@ std::string Left(const Progress& progress) {
 void AddProgress(const LiveModel& model, const LiveFigures& figures, TerminalBox* box) {
   const Progress& progress = figures.progress;
   const TerminalStyle& style = box->style();
-  const std::string chunks = Counted(static_cast<double>(model.totals().chunks), "chunk", "chunks");
-  const std::string events = HumanCount(static_cast<double>(progress.events));
+  const std::string chunks = Counted(model.totals().chunks, "chunk", "chunks");
+  const std::string events = HumanCount(progress.events);
   if (!progress.share.has_value()) {
     box->Line({{chunks, Paint::kBold}, {fmt::format(" · {} events · total not known (--total-events)", events)}});
     box->Line({});
     return;
   }
-  box->Line(
-      {{fmt::format("{} of {} events", events, HumanCount(static_cast<double>(*progress.total_events))), Paint::kBold},
-       {fmt::format(" · {} · {}", HumanPercent(*progress.share), chunks)},
-       {progress.left.has_value() ? " · " + Left(progress) : "", Paint::kDim}});
+  box->Line({{fmt::format("{} of {} events", events, HumanCount(*progress.total_events)), Paint::kBold},
+             {fmt::format(" · {} · {}", HumanPercent(*progress.share), chunks)},
+             {progress.left.has_value() ? " · " + Left(progress) : "", Paint::kDim}});
   box->Line({{BarOnTrack(*progress.share, box->inner_columns(), style), Paint::kGood}});
 }
 
@@ -199,8 +187,7 @@ void AddWorkers(const LiveModel& model, int recorded, int rows, TerminalBox* box
     line.push_back({"  "});
     if (worker.state != LiveState::kRunning) {
       line.push_back(EndOf(worker.state));
-      line.push_back(
-          {fmt::format("  {}", Counted(static_cast<double>(worker.chunks), "chunk", "chunks")), Paint::kDim});
+      line.push_back({fmt::format("  {}", Counted(worker.chunks, "chunk", "chunks")), Paint::kDim});
       box->Line(line);
       continue;
     }
@@ -216,7 +203,7 @@ void AddWorkers(const LiveModel& model, int recorded, int rows, TerminalBox* box
       line.push_back({Pad(share > 0 ? BarOnTrack(share, 14, style) : "", 14, Align::kLeft, style), paint});
       line.push_back({"  "});
     }
-    const std::string memory = worker.rss_bytes > 0 ? HumanMemory(static_cast<double>(worker.rss_bytes)) : "–";
+    const std::string memory = worker.rss_bytes > 0 ? HumanMemory(worker.rss_bytes) : "–";
     line.push_back({Pad(memory, 9, Align::kRight, style), paint});
     const WorkerSecond recent = worker.SumOf(model.second() - kRecentSeconds, model.second() - 1);
     line.push_back({Pad(HumanRate(static_cast<double>(recent.events) / kRecentSeconds), 11, Align::kRight, style)});
@@ -227,17 +214,8 @@ void AddWorkers(const LiveModel& model, int recorded, int rows, TerminalBox* box
 }
 
 PaintedText Sign(EventKind kind) {
-  switch (kind) {
-    case EventKind::kGood:
-      return {"✓", Paint::kGood};
-    case EventKind::kInfo:
-      return {"·", Paint::kDim};
-    case EventKind::kWarning:
-      return {"▲", Paint::kWatch};
-    case EventKind::kBad:
-      break;
-  }
-  return {"✕", Paint::kBad};
+  if (kind == EventKind::kInfo) return {"·", Paint::kDim};
+  return MarkSign(kind == EventKind::kGood ? Mark::kGood : kind == EventKind::kWarning ? Mark::kWatch : Mark::kBad);
 }
 
 void AddEvents(const LiveModel& model, int rows, TerminalBox* box) {
@@ -245,7 +223,7 @@ void AddEvents(const LiveModel& model, int rows, TerminalBox* box) {
   const std::vector<LiveEvent> events = model.events().NewestFirst();
   for (size_t i = 0; i < std::min(events.size(), static_cast<size_t>(rows)); ++i) {
     const LiveEvent& event = events[i];
-    const double seconds = static_cast<double>(event.time_ns - model.start_ns()) / 1e9;
+    const double seconds = (event.time_ns - model.start_ns()) / 1e9;
     box->Line({{Pad(HumanClock(seconds), 8, Align::kRight, box->style()), Paint::kDim},
                {"  "},
                Sign(event.kind),
@@ -305,9 +283,9 @@ std::string RenderLiveLine(const LiveModel& model, const LiveFigures& figures,
     return HumanClock(figures.wall_seconds) + " no records · " + SchedulersInOneLine(model) + "\n";
   const LiveTotals& totals = model.totals();
   const std::string_view state = NameOf(model.state());
-  std::string text = fmt::format(
-      "{} {} · {} · {} events", HumanClock(figures.wall_seconds), state.empty() ? "ended without a report" : state,
-      Counted(static_cast<double>(totals.chunks), "chunk", "chunks"), HumanCount(static_cast<double>(totals.events)));
+  std::string text = fmt::format("{} {} · {} · {} events", HumanClock(figures.wall_seconds),
+                                 state.empty() ? "ended without a report" : state,
+                                 Counted(totals.chunks, "chunk", "chunks"), HumanCount(totals.events));
   if (figures.progress.share.has_value()) text += fmt::format(" ({})", HumanPercent(*figures.progress.share));
   text += fmt::format(" · {} · {} of {} busy", HumanRate(figures.event_rate), figures.busy,
                       Counted(figures.cores, "core", "cores"));

@@ -2,9 +2,6 @@
 #ifndef CREMA_COLLECTOR_WRITERS_LIVE_SCREEN_H_
 #define CREMA_COLLECTOR_WRITERS_LIVE_SCREEN_H_
 
-#include <string>
-#include <vector>
-
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model.h"
 #include "collector/server/live_sources.h"

@@ -1,15 +1,10 @@
-#include "collector/writers/study_tables.h"
-
 #include <algorithm>
-#include <utility>
-#include <vector>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/records/loose_json.h"
 #include "collector/writers/document_table.h"
-#include "collector/writers/text_table.h"
+#include "collector/writers/terminal.h"
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -74,34 +69,6 @@ Json FitRow(const Json& fit) {
           {"error", Field(fit, "error")}};
 }
 
-}  // namespace
-
-std::string RenderScaling(const Json& scaling, const TerminalStyle& style) {
-  std::string text;
-  AddNote(TextField(scaling, "sentence"), style, &text);
-  Json rows = Json::array();
-  for (const Json& point : ListField(scaling, "points")) rows.push_back(PointRow(point));
-  const bool is_predicted = TextField(scaling, "kind") == "predicted";
-  if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PointColumns(is_predicted))), style, &text);
-  Json fits = Json::array();
-  for (const Json& fit : ListField(scaling, "fits")) fits.push_back(FitRow(fit));
-  if (!fits.empty()) {
-    AddTitle("fits, with 90 % intervals", style, &text);
-    AddTable(TableOf(CellsOf(fits, FitColumns())), style, &text);
-  }
-  const std::string not_fitted = TextField(scaling, "not_fitted");
-  if (!not_fitted.empty() && !rows.empty()) AddNote("no fit: " + not_fitted, style, &text);
-  for (const Json& note : ListField(scaling, "notes")) {
-    if (note.is_string()) AddNote("note: " + note.get<std::string>(), style, &text);
-  }
-  for (const Json& run : ListField(scaling, "left_out")) {
-    AddNote(fmt::format("left out: {}: {}", TextField(run, "name"), TextField(run, "reason")), style, &text);
-  }
-  return text;
-}
-
-namespace {
-
 std::vector<CellColumn> PredictionColumns() {
   return {{"change", "with", Kind::kText, 0},
           {"wall_time", "wall time", Kind::kDuration, 0},
@@ -111,57 +78,6 @@ std::vector<CellColumn> PredictionColumns() {
           {"efficiency", "CPU efficiency", Kind::kShare, 1},
           {"busy_share", "chunks open", Kind::kShare, 2}};
 }
-
-}  // namespace
-
-std::string RenderPrediction(const Json& prediction, const TerminalStyle& style) {
-  const double measured = NumberField(Field(prediction, "measured"), "wall_time").value_or(0);
-  const auto replayed = NumberField(Field(prediction, "replayed"), "wall_time");
-  std::string text;
-  const std::string refused = TextField(prediction, "refused");
-  if (!refused.empty()) {
-    AddNote("nothing is predicted from this run: " + refused, style, &text);
-    return text;
-  }
-  AddNote(fmt::format("The run took {}. Its chunks, replayed on its own lanes, take {}.", HumanDuration(measured),
-                      HumanDuration(replayed.value_or(0))),
-          style, &text);
-  if (NumberField(prediction, "blocked_slope").has_value()) {
-    AddNote(
-        "In this run chunks were blocked for longer while more of them were open. With other lanes they are taken "
-        "to be so, too.",
-        style, &text);
-  }
-  Json rows = Json::array();
-  std::vector<std::pair<std::string, std::string>> not_told;  // why, and of which changes
-  for (const Json& row : ListField(prediction, "predicted")) {
-    const auto wall_time = NumberField(row, "wall_time");
-    if (!wall_time.has_value()) {
-      const std::string why = TextField(row, "not_told"), change = TextField(row, "change");
-      const auto same =
-          std::find_if(not_told.begin(), not_told.end(), [&](const auto& one) { return one.first == why; });
-      if (same == not_told.end()) {
-        not_told.emplace_back(why, change);
-      } else {
-        same->second += ", " + change;
-      }
-      continue;
-    }
-    Json shown = row;
-    shown["range"] = fmt::format("{} to {}", HumanDuration(NumberField(row, "low").value_or(0)),
-                                 HumanDuration(NumberField(row, "high").value_or(0)));
-    shown["difference"] = measured > 0 ? HumanChange(*wall_time / measured - 1) : "";
-    rows.push_back(std::move(shown));
-  }
-  if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PredictionColumns())), style, &text);
-  if (const std::string not_known = TextField(prediction, "not_known"); !not_known.empty()) {
-    AddNote(not_known, style, &text);
-  }
-  for (const auto& [why, changes] : not_told) AddNote("not predicted for " + changes + ": " + why, style, &text);
-  return text;
-}
-
-namespace {
 
 constexpr size_t kShownHash = 12;
 constexpr size_t kShownReasons = 5;
@@ -238,6 +154,77 @@ Json LevelRows(const Json& history) {
 
 }  // namespace
 
+std::string RenderScaling(const Json& scaling, const TerminalStyle& style) {
+  std::string text;
+  AddNote(TextField(scaling, "sentence"), style, &text);
+  Json rows = Json::array();
+  for (const Json& point : ListField(scaling, "points")) rows.push_back(PointRow(point));
+  const bool is_predicted = TextField(scaling, "kind") == "predicted";
+  if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PointColumns(is_predicted))), style, &text);
+  Json fits = Json::array();
+  for (const Json& fit : ListField(scaling, "fits")) fits.push_back(FitRow(fit));
+  if (!fits.empty()) {
+    AddTitle("fits, with 90 % intervals", style, &text);
+    AddTable(TableOf(CellsOf(fits, FitColumns())), style, &text);
+  }
+  const std::string not_fitted = TextField(scaling, "not_fitted");
+  if (!not_fitted.empty() && !rows.empty()) AddNote("no fit: " + not_fitted, style, &text);
+  for (const Json& note : ListField(scaling, "notes")) {
+    if (note.is_string()) AddNote("note: " + note.get<std::string>(), style, &text);
+  }
+  for (const Json& run : ListField(scaling, "left_out")) {
+    AddNote(fmt::format("left out: {}: {}", TextField(run, "name"), TextField(run, "reason")), style, &text);
+  }
+  return text;
+}
+
+std::string RenderPrediction(const Json& prediction, const TerminalStyle& style) {
+  const double measured = NumberField(Field(prediction, "measured"), "wall_time").value_or(0);
+  const auto replayed = NumberField(Field(prediction, "replayed"), "wall_time");
+  std::string text;
+  const std::string refused = TextField(prediction, "refused");
+  if (!refused.empty()) {
+    AddNote("nothing is predicted from this run: " + refused, style, &text);
+    return text;
+  }
+  AddNote(fmt::format("The run took {}. Its chunks, replayed on its own lanes, take {}.", HumanDuration(measured),
+                      HumanDuration(replayed.value_or(0))),
+          style, &text);
+  if (NumberField(prediction, "blocked_slope").has_value()) {
+    AddNote(
+        "In this run chunks were blocked for longer while more of them were open. With other lanes they are taken "
+        "to be so, too.",
+        style, &text);
+  }
+  Json rows = Json::array();
+  std::vector<std::pair<std::string, std::string>> not_told;  // why, and of which changes
+  for (const Json& row : ListField(prediction, "predicted")) {
+    const auto wall_time = NumberField(row, "wall_time");
+    if (!wall_time.has_value()) {
+      const std::string why = TextField(row, "not_told"), change = TextField(row, "change");
+      const auto same =
+          std::find_if(not_told.begin(), not_told.end(), [&](const auto& one) { return one.first == why; });
+      if (same == not_told.end()) {
+        not_told.emplace_back(why, change);
+      } else {
+        same->second += ", " + change;
+      }
+      continue;
+    }
+    Json shown = row;
+    shown["range"] = fmt::format("{} to {}", HumanDuration(NumberField(row, "low").value_or(0)),
+                                 HumanDuration(NumberField(row, "high").value_or(0)));
+    shown["difference"] = measured > 0 ? HumanChange(*wall_time / measured - 1) : "";
+    rows.push_back(std::move(shown));
+  }
+  if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PredictionColumns())), style, &text);
+  if (const std::string not_known = TextField(prediction, "not_known"); !not_known.empty()) {
+    AddNote(not_known, style, &text);
+  }
+  for (const auto& [why, changes] : not_told) AddNote("not predicted for " + changes + ": " + why, style, &text);
+  return text;
+}
+
 std::string RenderHistory(const Json& history, size_t rows, const TerminalStyle& style) {
   std::string text;
   for (const Json& sentence : ListField(history, "sentences")) {
@@ -247,7 +234,7 @@ std::string RenderHistory(const Json& history, size_t rows, const TerminalStyle&
   const size_t runs = ListField(history, "runs").size();
   if (rows > 0) {
     AddTitle(rows < runs ? fmt::format("{} of the latest {} of {} runs", metric, rows, runs)
-                         : fmt::format("{} of {}", metric, Counted(static_cast<double>(runs), "run", "runs")),
+                         : fmt::format("{} of {}", metric, Counted(runs, "run", "runs")),
              style, &text);
     AddTable(TableOf(CellsOf(RunRows(history, rows), RunColumns())), style, &text);
   }

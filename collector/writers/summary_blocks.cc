@@ -1,8 +1,6 @@
 #include "collector/writers/summary_blocks.h"
 
 #include <algorithm>
-#include <optional>
-#include <utility>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/budget_rows.h"
@@ -11,8 +9,6 @@
 #include "collector/insight/tree_figures.h"
 #include "collector/insight/wait_words.h"
 #include "collector/measurement/budget_parts.h"
-#include "collector/measurement/cells.h"
-#include "collector/writers/document_table.h"
 #include "fmt/format.h"
 
 namespace crema {

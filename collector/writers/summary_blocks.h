@@ -3,15 +3,10 @@
 #ifndef CREMA_COLLECTOR_WRITERS_SUMMARY_BLOCKS_H_
 #define CREMA_COLLECTOR_WRITERS_SUMMARY_BLOCKS_H_
 
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "collector/insight/key_figure_rows.h"
 #include "collector/measurement/measurement.h"
+#include "collector/writers/document_table.h"
 #include "collector/writers/terminal_box.h"
-#include "collector/writers/text_table.h"
 
 namespace crema {
 

@@ -1,14 +1,6 @@
 #include "collector/writers/terminal.h"
 
-#include <array>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/str_join.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/appearance/similar_names.h"
@@ -17,10 +9,8 @@
 #include "collector/measurement/cells.h"
 #include "collector/records/loose_json.h"
 #include "collector/records/section_path.h"
-#include "collector/writers/display_text.h"
 #include "collector/writers/document_table.h"
 #include "collector/writers/terminal_box.h"
-#include "collector/writers/text_table.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -190,37 +180,6 @@ constexpr SpecialTable kSpecialTables[] = {
     {"chunks", AddChunks}, {"memory", AddMemory},   {"sections", AddSections},
 };
 
-}  // namespace
-
-absl::Span<const std::string_view> MemoryTableMetrics() { return kMemoryMetrics; }
-
-std::vector<std::string_view> TableNames() {
-  std::vector<std::string_view> names;
-  for (const SpecialTable& table : kSpecialTables) names.push_back(table.name);
-  for (const Table& table : Tables()) {
-    if (std::find(names.begin(), names.end(), table.key) == names.end()) names.push_back(table.key);
-  }
-  return names;
-}
-
-absl::StatusOr<std::string> RenderTable(const Measurement& measurement, std::string_view table,
-                                        const TerminalStyle& style) {
-  std::string text;
-  for (const SpecialTable& special : kSpecialTables) {
-    if (special.name != table) continue;
-    special.add(measurement, style, &text);
-    return text;
-  }
-  if (FindTable(table) == nullptr) {
-    return absl::InvalidArgumentError(
-        fmt::format("no table '{}'; there are {}", DisplayText(table, style), fmt::join(TableNames(), ", ")));
-  }
-  AddPlain(table, measurement, style, &text);
-  return text;
-}
-
-namespace {
-
 struct SourceOfKeys {
   std::string_view key;    ///< a metric
   std::string_view field;  ///< of `run`, naming where the metric came from
@@ -257,38 +216,6 @@ std::string SourceText(const Measurement& measurement, std::string_view key) {
   return text.empty() ? "not named in the document" : text;
 }
 
-}  // namespace
-
-absl::StatusOr<std::string> RenderMetric(const Measurement& measurement, std::string_view key,
-                                         const TerminalStyle& style) {
-  const MetricDefinition* definition = FindMetric(key);
-  const MetricValue* value = measurement.metrics.Find(key);
-  if (definition == nullptr || value == nullptr) {
-    return absl::NotFoundError(fmt::format("no metric '{}'{}; crema show --table metrics lists all",
-                                           DisplayText(key, style), DidYouMean(key, KeysOf(measurement.metrics))));
-  }
-  const std::string &label = definition->label, &unit = definition->unit;
-  const bool is_null = std::holds_alternative<std::monostate>(*value);
-
-  std::string text = Painted({DisplayText(key, style), Paint::kBold}, style);
-  text += label.empty() ? "\n" : "  " + DisplayText(label, style) + "\n";
-  std::string value_text = "null: " + measurement.WhyNotMeasured(key);
-  if (!is_null) {
-    value_text = ExactText(*value);
-    const std::string human = MetricText(key, *value, unit);
-    if (human != value_text) value_text += fmt::format(" ({})", human);
-  }
-  std::vector<std::pair<std::string, std::string>> lines = {{"value", value_text},
-                                                            {"unit", unit.empty() ? "none" : unit}};
-  if (definition->key != key) lines.emplace_back("alias of", definition->key);
-  lines.emplace_back("definition", definition->text);
-  if (!is_null) lines.emplace_back("source", SourceText(measurement, key));
-  text += LabelledLines(lines, 2, style);
-  return text;
-}
-
-namespace {
-
 using Json = nlohmann::ordered_json;
 
 /// What they are sorted by is always shown.
@@ -320,44 +247,6 @@ std::vector<CellColumn> ChunkColumns(std::string_view sorted_by) {
   return columns;
 }
 
-}  // namespace
-
-std::string RenderChunkList(const ChunkListing& listing, const TerminalStyle& style) {
-  std::string text;
-  if (listing.summed > 0) {
-    AddNote(Counted(static_cast<double>(listing.summed), "more chunk was summed, and is",
-                    "more chunks were summed, and are") +
-                " not in this list",
-            style, &text);
-  }
-  if (listing.seen == 0 && listing.summed > 0) return text;
-  if (listing.rows.empty()) {
-    AddNote(listing.seen == 0 ? "no chunk was recorded"
-                              : fmt::format("none of {} meets the conditions",
-                                            Counted(static_cast<double>(listing.seen), "attempt", "attempts")),
-            style, &text);
-    return text;
-  }
-  Json rows = listing.rows;
-  for (Json& row : rows) {
-    const Json& start_ns = Field(row, "start_ns");
-    if (listing.run_start_ns.has_value() && start_ns.is_number_integer()) {
-      // the difference in integers: a double holds Unix nanoseconds to 256 ns only
-      row["start"] = static_cast<double>(start_ns.get<int64_t>() - *listing.run_start_ns) / 1e9;
-    }
-  }
-  AddTable(TableOf(CellsOf(rows, ChunkColumns(listing.sorted_by))), style, &text);
-  const std::string of_all = listing.matched == listing.seen
-                                 ? ""
-                                 : fmt::format(" that match, of {}", ExactCount(static_cast<double>(listing.seen)));
-  AddNote(fmt::format("{} of {}{}, by {}", ExactCount(static_cast<double>(rows.size())),
-                      Counted(static_cast<double>(listing.matched), "attempt", "attempts"), of_all, listing.sorted_by),
-          style, &text);
-  return text;
-}
-
-namespace {
-
 constexpr int kIndent = 4;
 
 /// Sign and word, so that colour is never the only sign.
@@ -385,6 +274,93 @@ std::string EvidenceText(const std::vector<EvidenceRow>& evidence) {
 }
 
 }  // namespace
+
+absl::Span<const std::string_view> MemoryTableMetrics() { return kMemoryMetrics; }
+
+std::vector<std::string_view> TableNames() {
+  std::vector<std::string_view> names;
+  for (const SpecialTable& table : kSpecialTables) names.push_back(table.name);
+  for (const Table& table : Tables()) {
+    if (std::find(names.begin(), names.end(), table.key) == names.end()) names.push_back(table.key);
+  }
+  return names;
+}
+
+absl::StatusOr<std::string> RenderTable(const Measurement& measurement, std::string_view table,
+                                        const TerminalStyle& style) {
+  std::string text;
+  for (const SpecialTable& special : kSpecialTables) {
+    if (special.name != table) continue;
+    special.add(measurement, style, &text);
+    return text;
+  }
+  if (FindTable(table) == nullptr) {
+    return absl::InvalidArgumentError(
+        fmt::format("no table '{}'; there are {}", DisplayText(table, style), fmt::join(TableNames(), ", ")));
+  }
+  AddPlain(table, measurement, style, &text);
+  return text;
+}
+
+absl::StatusOr<std::string> RenderMetric(const Measurement& measurement, std::string_view key,
+                                         const TerminalStyle& style) {
+  const MetricDefinition* definition = FindMetric(key);
+  const MetricValue* value = measurement.metrics.Find(key);
+  if (definition == nullptr || value == nullptr) {
+    return absl::NotFoundError(fmt::format("no metric '{}'{}; crema show --table metrics lists all",
+                                           DisplayText(key, style), DidYouMean(key, KeysOf(measurement.metrics))));
+  }
+  const std::string &label = definition->label, &unit = definition->unit;
+  const bool is_null = std::holds_alternative<std::monostate>(*value);
+
+  std::string text = Painted({DisplayText(key, style), Paint::kBold}, style);
+  text += label.empty() ? "\n" : "  " + DisplayText(label, style) + "\n";
+  std::string value_text = "null: " + measurement.WhyNotMeasured(key);
+  if (!is_null) {
+    value_text = ExactText(*value);
+    const std::string human = MetricText(key, *value, unit);
+    if (human != value_text) value_text += fmt::format(" ({})", human);
+  }
+  std::vector<std::pair<std::string, std::string>> lines = {{"value", value_text},
+                                                            {"unit", unit.empty() ? "none" : unit}};
+  if (definition->key != key) lines.emplace_back("alias of", definition->key);
+  lines.emplace_back("definition", definition->text);
+  if (!is_null) lines.emplace_back("source", SourceText(measurement, key));
+  text += LabelledLines(lines, 2, style);
+  return text;
+}
+
+std::string RenderChunkList(const ChunkListing& listing, const TerminalStyle& style) {
+  std::string text;
+  if (listing.summed > 0) {
+    AddNote(Counted(listing.summed, "more chunk was summed, and is", "more chunks were summed, and are") +
+                " not in this list",
+            style, &text);
+  }
+  if (listing.seen == 0 && listing.summed > 0) return text;
+  if (listing.rows.empty()) {
+    AddNote(listing.seen == 0
+                ? "no chunk was recorded"
+                : fmt::format("none of {} meets the conditions", Counted(listing.seen, "attempt", "attempts")),
+            style, &text);
+    return text;
+  }
+  Json rows = listing.rows;
+  for (Json& row : rows) {
+    const Json& start_ns = Field(row, "start_ns");
+    if (listing.run_start_ns.has_value() && start_ns.is_number_integer()) {
+      // the difference in integers: a double holds Unix nanoseconds to 256 ns only
+      row["start"] = (start_ns.get<int64_t>() - *listing.run_start_ns) / 1e9;
+    }
+  }
+  AddTable(TableOf(CellsOf(rows, ChunkColumns(listing.sorted_by))), style, &text);
+  const std::string of_all =
+      listing.matched == listing.seen ? "" : fmt::format(" that match, of {}", ExactCount(listing.seen));
+  AddNote(fmt::format("{} of {}{}, by {}", ExactCount(rows.size()), Counted(listing.matched, "attempt", "attempts"),
+                      of_all, listing.sorted_by),
+          style, &text);
+  return text;
+}
 
 std::string RenderVerdicts(const std::string& headline, const std::vector<VerdictRow>& rows,
                            const TerminalStyle& style) {

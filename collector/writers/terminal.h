@@ -5,14 +5,8 @@
 #ifndef CREMA_COLLECTOR_WRITERS_TERMINAL_H_
 #define CREMA_COLLECTOR_WRITERS_TERMINAL_H_
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "absl/status/statusor.h"
-#include "absl/types/span.h"
+#include "collector/insight/comparison.h"
+#include "collector/insight/comparison_gate.h"
 #include "collector/measurement/findings.h"
 #include "collector/measurement/measurement.h"
 #include "collector/writers/display_text.h"
@@ -57,6 +51,30 @@ absl::StatusOr<std::string> RenderTable(const Measurement& measurement, std::str
 /// Errors: NotFound with similar keys where the document has no such metric.
 absl::StatusOr<std::string> RenderMetric(const Measurement& measurement, std::string_view key,
                                          const TerminalStyle& style);
+
+/// First what should be equal and is not, then the key figures and every other metric that changed, then datasets and
+/// sections. No line is wider than `style.width`.
+std::string RenderComparison(const Comparison& comparison, const TerminalStyle& style);
+
+/// The sentences; for each compared run the sections that changed, with their ranges, and the parts of its elapsed
+/// time; what should be equal and is not; the gates.
+std::string ComparisonAsMarkdown(const Comparison& comparison, const std::vector<JudgedGate>& gates);
+
+/// One test suite `crema compare`, a test case for each gate, in the format of JUnit that continuous integration reads
+/// (https://github.com/testmoapp/junitxml). Valid XML whatever runs and sections are called.
+std::string GatesAsJunit(const std::vector<JudgedGate>& gates);
+
+/// A sentence, a row for each run, a row for each fit or why there is none, then what to keep in mind. `scaling`: what
+/// `crema scaling --json` prints. Ends in a newline.
+std::string RenderScaling(const nlohmann::ordered_json& scaling, const TerminalStyle& style);
+
+/// What the run took and what its replay takes, then a row for each change, or why there is none. `prediction`: what
+/// `crema predict --json` prints. Ends in a newline.
+std::string RenderPrediction(const nlohmann::ordered_json& prediction, const TerminalStyle& style);
+
+/// Sentences, the latest `rows` runs, each level, then what to keep in mind. `history`: what `crema history --json`
+/// prints. Ends in a newline.
+std::string RenderHistory(const nlohmann::ordered_json& history, size_t rows, const TerminalStyle& style);
 
 }  // namespace crema
 

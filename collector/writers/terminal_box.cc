@@ -1,15 +1,8 @@
 #include "collector/writers/terminal_box.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <map>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "collector/appearance/colours.h"
-#include "collector/writers/display_text.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -20,33 +13,12 @@ constexpr int kMostWidth = 100;
 
 /// SGR parameters (ECMA-48).
 std::string_view ColourOf(Paint paint) {
-  switch (paint) {
-    case Paint::kPlain:
-      return "";
-    case Paint::kDim:
-      return TerminalColour("muted");
-    case Paint::kBold:
-      return "1";
-    case Paint::kGood:
-      return TerminalColour("goodText");
-    case Paint::kWatch:
-      return TerminalColour("watchText");
-    case Paint::kBad:
-      return TerminalColour("badText");
-    case Paint::kCompute:
-      return TerminalColour("cpu");
-    case Paint::kWaiting:
-      return TerminalColour("wait");
-    case Paint::kOpening:
-      return TerminalColour("opening");
-    case Paint::kOutside:
-      return TerminalColour("outside");
-    case Paint::kOverhead:
-      return TerminalColour("overhead");
-    case Paint::kStillOpen:
-      return TerminalColour("stillOpen");
-  }
-  return "";
+  if (paint == Paint::kBold) return "1";
+  // in the order of the paints
+  constexpr std::string_view kNames[] = {"",    "muted", "",        "goodText", "watchText", "badText",
+                                         "cpu", "wait",  "opening", "outside",  "overhead",  "stillOpen"};
+  const std::string_view name = kNames[static_cast<size_t>(paint)];
+  return name.empty() ? name : TerminalColour(name);
 }
 
 /// Cuts the pieces to `columns`, from the right; returns the columns they take.
@@ -58,6 +30,29 @@ int CutPieces(PaintedLine* pieces, int columns, const TerminalStyle& style) {
   }
   return taken;
 }
+
+constexpr std::array<std::string_view, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+constexpr std::array<std::string_view, 8> kLevels = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+
+struct Columns {
+  double width;                  ///< seconds of one column
+  std::vector<double> integral;  ///< value x seconds
+  std::vector<double> covered;   ///< seconds on which the sum is known; workers are not told apart
+
+  void Add(double from, double to, double value) {
+    if (!(to > from)) return;
+    const auto last = static_cast<double>(integral.size() - 1);
+    const auto first_column = static_cast<size_t>(std::clamp(std::floor(from / width), 0.0, last));
+    const auto last_column = static_cast<size_t>(std::clamp(std::floor(to / width), 0.0, last));
+    for (size_t at = first_column; at <= last_column; ++at) {
+      const double begin = std::max(from, static_cast<double>(at) * width);
+      const double end = std::min(to, static_cast<double>(at + 1) * width);
+      if (end <= begin) continue;
+      integral[at] += value * (end - begin);
+      covered[at] += end - begin;
+    }
+  }
+};
 
 }  // namespace
 
@@ -74,15 +69,8 @@ PaintedText MarkText(Mark mark) {
 }
 
 PaintedText MarkSign(Mark mark) {
-  switch (mark) {
-    case Mark::kGood:
-      return {"✓", Paint::kGood};
-    case Mark::kWatch:
-      return {"▲", Paint::kWatch};
-    case Mark::kBad:
-      break;
-  }
-  return {"✕", Paint::kBad};
+  if (mark == Mark::kGood) return {"✓", Paint::kGood};
+  return mark == Mark::kWatch ? PaintedText{"▲", Paint::kWatch} : PaintedText{"✕", Paint::kBad};
 }
 
 TerminalBox::TerminalBox(const TerminalStyle& style)
@@ -134,13 +122,6 @@ std::string TerminalBox::Close() {
   return std::move(text_);
 }
 
-namespace {
-
-constexpr std::array<std::string_view, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-constexpr std::array<std::string_view, 8> kLevels = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-
-}  // namespace
-
 std::string Bar(double share, int columns, const TerminalStyle& style) {
   if (!(share > 0) || columns <= 0) return "";
   const double filled = std::min(share, 1.0) * columns;
@@ -170,30 +151,6 @@ std::string SparkLine(const std::vector<std::optional<double>>& values, double t
   }
   return line;
 }
-
-namespace {
-
-struct Columns {
-  double width;                  ///< seconds of one column
-  std::vector<double> integral;  ///< value x seconds
-  std::vector<double> covered;   ///< seconds on which the sum is known; workers are not told apart
-
-  void Add(double from, double to, double value) {
-    if (!(to > from)) return;
-    const auto last = static_cast<double>(integral.size() - 1);
-    const auto first_column = static_cast<size_t>(std::clamp(std::floor(from / width), 0.0, last));
-    const auto last_column = static_cast<size_t>(std::clamp(std::floor(to / width), 0.0, last));
-    for (size_t at = first_column; at <= last_column; ++at) {
-      const double begin = std::max(from, static_cast<double>(at) * width);
-      const double end = std::min(to, static_cast<double>(at + 1) * width);
-      if (end <= begin) continue;
-      integral[at] += value * (end - begin);
-      covered[at] += end - begin;
-    }
-  }
-};
-
-}  // namespace
 
 std::vector<std::optional<double>> TimelineColumns(const Measurement& measurement, std::string_view series,
                                                    int columns) {

@@ -2,11 +2,6 @@
 #ifndef CREMA_COLLECTOR_WRITERS_TERMINAL_BOX_H_
 #define CREMA_COLLECTOR_WRITERS_TERMINAL_BOX_H_
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "collector/insight/key_figure_bands.h"
 #include "collector/measurement/measurement.h"
 #include "collector/writers/display_text.h"

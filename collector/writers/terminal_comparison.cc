@@ -1,16 +1,11 @@
-#include "collector/writers/terminal_comparison.h"
-
 #include <algorithm>
-#include <cmath>
-#include <set>
-#include <string_view>
-#include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/writers/display_text.h"
 #include "collector/writers/document_table.h"
-#include "collector/writers/text_table.h"
+#include "collector/writers/terminal.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -134,8 +129,8 @@ void AddMetrics(const Comparison& comparison, const TerminalStyle& style, std::s
   }
   AddTable(table, style, text);
   if (left_out > 0) {
-    AddNote(fmt::format("{} more changed by less than {}: see --json",
-                        Counted(static_cast<double>(left_out), "metric", "metrics"), HumanPercent(kLeastShownChange)),
+    AddNote(fmt::format("{} more changed by less than {}: see --json", Counted(left_out, "metric", "metrics"),
+                        HumanPercent(kLeastShownChange)),
             style, text);
   }
 }
@@ -163,35 +158,14 @@ void AddRowsOf(const std::vector<ComparedRow>& rows, std::string_view title, con
   if (rows.size() > kMostRows) AddNote(fmt::format("{} more: see --json", rows.size() - kMostRows), style, text);
 }
 
-}  // namespace
-
-std::string RenderComparison(const Comparison& comparison, const TerminalStyle& style) {
-  std::string text;
-  for (const std::string& sentence : comparison.sentences) AddNote(sentence, style, &text);
-  AddUnequal(comparison, style, &text);
-  AddMetrics(comparison, style, &text);
-  AddRowsOf(comparison.datasets, "datasets", {"events", "duration_sum", "cpu_sum", "event_rate", "failed"}, comparison,
-            style, &text);
-  AddRowsOf(comparison.sections, "sections", {"self", "count", "mean"}, comparison, style, &text);
-  return text;
-}
-
-namespace {
-
 /// Names may hold anything: none of it is taken for markup.
 std::string Plain(std::string_view text) {
   std::string plain;
   for (const char sign : PlainLine(text)) {
-    if (sign == '<') {
-      plain += "&lt;";
-    } else if (sign == '&') {
-      plain += "&amp;";
-    } else {
-      if (std::string_view("\\`*_[]|#~!>").find(sign) != std::string_view::npos) plain += '\\';
-      plain += sign;
-    }
+    if (std::string_view("\\`*_[]|#~!>").find(sign) != std::string_view::npos) plain += '\\';
+    plain += sign;
   }
-  return plain;
+  return absl::StrReplaceAll(plain, {{"<", "&lt;"}, {"&", "&amp;"}});
 }
 
 std::string SignedTime(double seconds) {
@@ -247,7 +221,23 @@ void AddUnequal(const Comparison& comparison, std::string* text) {
   AddMore(unequal.size(), text);
 }
 
+/// For an attribute in double quotes.
+std::string Quoted(const std::string& text) {
+  return absl::StrReplaceAll(PlainLine(text), {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
+}
+
 }  // namespace
+
+std::string RenderComparison(const Comparison& comparison, const TerminalStyle& style) {
+  std::string text;
+  for (const std::string& sentence : comparison.sentences) AddNote(sentence, style, &text);
+  AddUnequal(comparison, style, &text);
+  AddMetrics(comparison, style, &text);
+  AddRowsOf(comparison.datasets, "datasets", {"events", "duration_sum", "cpu_sum", "event_rate", "failed"}, comparison,
+            style, &text);
+  AddRowsOf(comparison.sections, "sections", {"self", "count", "mean"}, comparison, style, &text);
+  return text;
+}
 
 std::string ComparisonAsMarkdown(const Comparison& comparison, const std::vector<JudgedGate>& gates) {
   std::string text;
@@ -264,34 +254,6 @@ std::string ComparisonAsMarkdown(const Comparison& comparison, const std::vector
   }
   return text;
 }
-
-namespace {
-
-/// For an attribute in double quotes.
-std::string Quoted(const std::string& text) {
-  std::string quoted;
-  for (const char sign : PlainLine(text)) {
-    switch (sign) {
-      case '&':
-        quoted += "&amp;";
-        break;
-      case '<':
-        quoted += "&lt;";
-        break;
-      case '>':
-        quoted += "&gt;";
-        break;
-      case '"':
-        quoted += "&quot;";
-        break;
-      default:
-        quoted += sign;
-    }
-  }
-  return quoted;
-}
-
-}  // namespace
 
 std::string GatesAsJunit(const std::vector<JudgedGate>& gates) {
   const auto fell = std::count_if(gates.begin(), gates.end(), [](const JudgedGate& gate) { return gate.result.fell; });

@@ -1,9 +1,5 @@
 // The terminal summary: its blocks in order.
 #include <algorithm>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "absl/strings/str_join.h"
 #include "collector/appearance/human_numbers.h"
@@ -14,10 +10,10 @@
 #include "collector/insight/tree_figures.h"
 #include "collector/insight/trust_items.h"
 #include "collector/writers/display_text.h"
+#include "collector/writers/document_table.h"
 #include "collector/writers/summary_blocks.h"
 #include "collector/writers/terminal.h"
 #include "collector/writers/terminal_box.h"
-#include "collector/writers/text_table.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -49,31 +45,6 @@ std::string Draw(const SummaryTable& table, TerminalBox* box) {
   }
   return "";
 }
-
-}  // namespace
-
-std::string AddBudget(const Measurement& measurement, TerminalBox* box) {
-  return Draw(BudgetSummary(measurement, box->has_bars()), box);
-}
-
-std::string AddSections(const Measurement& measurement, TerminalBox* box) {
-  return Draw(SectionSummary(measurement), box);
-}
-
-std::string AddDatasets(const Measurement& measurement, TerminalBox* box) {
-  return Draw(DatasetSummary(measurement), box);
-}
-
-void AddEvents(const Measurement& measurement, TerminalBox* box) {
-  const std::vector<std::string> lines = EventLines(measurement);
-  if (!lines.empty()) box->Rule("events");
-  for (const std::string& line : lines) box->Paragraph(line, Paint::kPlain);
-  Draw(ModuleSummary(measurement), box);
-}
-
-void AddCutFlow(const Measurement& measurement, TerminalBox* box) { Draw(CutSummary(measurement), box); }
-
-namespace {
 
 constexpr size_t kMostFindings = 5;
 
@@ -137,7 +108,71 @@ void AddItems(const std::vector<TrustItem>& items, Mark mark, TerminalBox* box) 
   if (taken > 0) box->Line(line);
 }
 
+/// `2026-11-21 14:02:11 – 14:08:28 UTC`.
+std::string When(const RunFacts& run) {
+  const std::optional<RunTimes> times = TimesOf(run, {"%Y-%m-%d", " "});
+  if (!times.has_value()) return "";
+  return times->start + (times->stop.empty() ? "" : " – " + times->stop) + " UTC";
+}
+
+Paint PaintOf(const KeyFigureRow& row) {
+  if (row.mark == Mark::kWatch) return Paint::kWatch;
+  return row.mark == Mark::kBad ? Paint::kBad : Paint::kBold;
+}
+
+/// As many notes as fit; the first one always, cut by the box if it must be.
+std::string NotesWithin(const KeyFigureRow& row, int columns, const TerminalStyle& style) {
+  std::vector<std::string> notes;
+  for (const ToldFigure& note : row.notes) notes.push_back(note.text());
+  if (!row.why_not.empty()) notes.push_back(row.why_not);
+  std::string text;
+  for (const std::string& note : notes) {
+    const std::string longer = text + (text.empty() ? "" : " · ") + note;
+    if (!text.empty() && ColumnsOf(DisplayText(longer, style)) > columns) break;
+    text = longer;
+  }
+  return text;
+}
+
+constexpr int kLabel = 12;
+constexpr int kScale = 10;
+
+double Largest(const std::vector<std::optional<double>>& values) {
+  double largest = 0;
+  for (const std::optional<double>& value : values) largest = std::max(largest, value.value_or(0));
+  return largest;
+}
+
+void AddSpark(std::string_view label, const std::vector<std::optional<double>>& values, double top,
+              const std::string& scale, TerminalBox* box) {
+  const TerminalStyle& style = box->style();
+  box->Line({{Pad(label, kLabel, Align::kLeft, style)},
+             {SparkLine(values, top, style), Paint::kCompute},
+             {Pad(scale, kScale, Align::kRight, style), Paint::kDim}});
+}
+
 }  // namespace
+
+std::string AddBudget(const Measurement& measurement, TerminalBox* box) {
+  return Draw(BudgetSummary(measurement, box->has_bars()), box);
+}
+
+std::string AddSections(const Measurement& measurement, TerminalBox* box) {
+  return Draw(SectionSummary(measurement), box);
+}
+
+std::string AddDatasets(const Measurement& measurement, TerminalBox* box) {
+  return Draw(DatasetSummary(measurement), box);
+}
+
+void AddEvents(const Measurement& measurement, TerminalBox* box) {
+  const std::vector<std::string> lines = EventLines(measurement);
+  if (!lines.empty()) box->Rule("events");
+  for (const std::string& line : lines) box->Paragraph(line, Paint::kPlain);
+  Draw(ModuleSummary(measurement), box);
+}
+
+void AddCutFlow(const Measurement& measurement, TerminalBox* box) { Draw(CutSummary(measurement), box); }
 
 void AddFindings(const Measurement& measurement, TerminalBox* box) {
   const std::vector<VerdictGroup> groups = GroupVerdicts(measurement);
@@ -178,22 +213,10 @@ void AddTrust(const Measurement& measurement, TerminalBox* box) {
   size_t not_measured = 0;
   for (const UnmeasuredFigures& figures : FindUnmeasured(measurement)) not_measured += figures.keys.size();
   if (not_measured > 0) {
-    box->Line({{Counted(static_cast<double>(not_measured), "figure", "figures") +
-                    " not measured; why: crema show --table quality",
-                Paint::kDim}});
+    box->Line(
+        {{Counted(not_measured, "figure", "figures") + " not measured; why: crema show --table quality", Paint::kDim}});
   }
 }
-
-namespace {
-
-/// `2026-11-21 14:02:11 – 14:08:28 UTC`.
-std::string When(const RunFacts& run) {
-  const std::optional<RunTimes> times = TimesOf(run, {"%Y-%m-%d", " "});
-  if (!times.has_value()) return "";
-  return times->start + (times->stop.empty() ? "" : " – " + times->stop) + " UTC";
-}
-
-}  // namespace
 
 PaintedText StateText(const Measurement& measurement) {
   const StateInWords state = StateOf(measurement);
@@ -218,29 +241,6 @@ void AddHead(const Measurement& measurement, TerminalBox* box) {
   const Text& headline = measurement.headline;
   box->Paragraph(headline.empty() ? Headline(measurement) : headline.str(), Paint::kBold);
 }
-
-namespace {
-
-Paint PaintOf(const KeyFigureRow& row) {
-  if (row.mark == Mark::kWatch) return Paint::kWatch;
-  return row.mark == Mark::kBad ? Paint::kBad : Paint::kBold;
-}
-
-/// As many notes as fit; the first one always, cut by the box if it must be.
-std::string NotesWithin(const KeyFigureRow& row, int columns, const TerminalStyle& style) {
-  std::vector<std::string> notes;
-  for (const ToldFigure& note : row.notes) notes.push_back(note.text());
-  if (!row.why_not.empty()) notes.push_back(row.why_not);
-  std::string text;
-  for (const std::string& note : notes) {
-    const std::string longer = text + (text.empty() ? "" : " · ") + note;
-    if (!text.empty() && ColumnsOf(DisplayText(longer, style)) > columns) break;
-    text = longer;
-  }
-  return text;
-}
-
-}  // namespace
 
 void DrawKeyFigure(const KeyFigureRow& row, TerminalBox* box) {
   constexpr int kLabel = 15, kValue = 14, kMark = 9, kGap = 2, kFullBar = 18, kFullColumns = 96;
@@ -280,27 +280,6 @@ void AddKeyFigures(const Measurement& measurement, TerminalBox* box) {
   box->Rule("key figures");
   for (const KeyFigureRow& row : KeyFigureRows(measurement)) DrawKeyFigure(row, box);
 }
-
-namespace {
-
-constexpr int kLabel = 12;
-constexpr int kScale = 10;
-
-double Largest(const std::vector<std::optional<double>>& values) {
-  double largest = 0;
-  for (const std::optional<double>& value : values) largest = std::max(largest, value.value_or(0));
-  return largest;
-}
-
-void AddSpark(std::string_view label, const std::vector<std::optional<double>>& values, double top,
-              const std::string& scale, TerminalBox* box) {
-  const TerminalStyle& style = box->style();
-  box->Line({{Pad(label, kLabel, Align::kLeft, style)},
-             {SparkLine(values, top, style), Paint::kCompute},
-             {Pad(scale, kScale, Align::kRight, style), Paint::kDim}});
-}
-
-}  // namespace
 
 std::string AddOverTime(const Measurement& measurement, TerminalBox* box) {
   if (!box->has_bars()) return "";

@@ -1,7 +1,6 @@
-#include "collector/writers/text_table.h"
-
 #include <string>
 
+#include "collector/writers/document_table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -17,7 +17,6 @@
 #include "collector/metrics/measurement_directory.h"
 #include "collector/sources/roastcoffea/roastcoffea.h"
 #include "collector/writers/terminal.h"
-#include "collector/writers/terminal_comparison.h"
 #include "nlohmann/json.hpp"
 #include "tests/fuzz/scratch_directory.h"
 

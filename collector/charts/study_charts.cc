@@ -1,0 +1,265 @@
+#include "collector/charts/study_charts.h"
+
+#include <algorithm>
+
+#include "collector/appearance/human_numbers.h"
+#include "collector/charts/drawing.h"
+#include "collector/records/loose_json.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double Value(const Json& row, std::string_view key) { return NumberField(row, key).value_or(0); }
+
+/// A chart without figures, or before it has them.
+Chart Named(std::string_view name, std::string_view title) {
+  return {std::string(name), std::string(title), "", nullptr, ""};
+}
+
+std::string Written(const Json& history, double value) {
+  return HumanQuantity(TextField(history, "metric"), value, TextField(history, "unit"));
+}
+
+Json RunRows(const Json& history) {
+  Json rows = Json::array();
+  for (const Json& run : ListField(history, "runs")) {
+    rows.push_back({{"run", rows.size() + 1},
+                    {"value", Rounded(Value(run, "value"))},
+                    {"start", TextField(run, "start")},
+                    {"directory", ShownName(TextField(run, "directory"))},
+                    {"commit", ShownName(TextField(run, "commit"))},
+                    {"text", Written(history, Value(run, "value"))}});
+  }
+  return rows;
+}
+
+Json LevelRows(const Json& history) {
+  Json rows = Json::array();
+  for (const Json& level : ListField(history, "levels")) {
+    const double first = Value(level, "first") + 1;
+    rows.push_back({{"run", first - 0.5},
+                    {"last", first + Value(level, "runs") - 0.5},
+                    {"value", Rounded(Value(level, "value"))},
+                    {"text", Written(history, Value(level, "value"))}});
+  }
+  return rows;
+}
+
+/// In which runs a level may have begun.
+Json ChangeRows(const Json& history) {
+  Json rows = Json::array();
+  for (const Json& change : ListField(history, "changes")) {
+    rows.push_back({{"run", Value(change, "earliest") + 0.5},
+                    {"last", Value(change, "latest") + 1.5},
+                    {"start", TextField(change, "start")},
+                    {"commit", ShownName(TextField(change, "commit"))}});
+  }
+  return rows;
+}
+
+Json PredictedRows(const Json& prediction) {
+  Json rows = Json::array();
+  for (const Json& row : ListField(prediction, "predicted")) {
+    if (!NumberField(row, "wall_time").has_value()) continue;
+    rows.push_back(
+        {{"change", ShownName(TextField(row, "change"))},
+         {"wall_time", Rounded(Value(row, "wall_time"))},
+         {"low", Rounded(Value(row, "low"))},
+         {"high", Rounded(Value(row, "high"))},
+         {"time", HumanDuration(Value(row, "wall_time"))},
+         {"range", fmt::format("{} to {}", HumanDuration(Value(row, "low")), HumanDuration(Value(row, "high")))}});
+  }
+  return rows;
+}
+
+constexpr int kStepsOfLine = 60;
+
+bool IsTrue(const Json& row, std::string_view key) { return Field(row, key) == true; }
+
+std::string_view KindOf(const Json& point) {
+  if (IsTrue(point, "predicted")) return "predicted";
+  return IsTrue(point, "cores_vary") ? "measured, cores came and went" : "measured";
+}
+
+/// The throughput that is a speed-up of 1.
+double UnitOf(const Json& points) {
+  const double speedup = Value(points.front(), "speedup");
+  return speedup > 0 ? Value(points.front(), "throughput") / speedup : 0;
+}
+
+Json PointRows(const Json& points) {
+  Json rows = Json::array();
+  for (const Json& point : points) {
+    Json row = {{"cores", Rounded(Value(point, "cores"))},
+                {"speedup", Rounded(Value(point, "speedup"))},
+                {"kind", KindOf(point)},
+                {"run", ShownName(TextField(point, "name"))},
+                {"time", HumanDuration(Value(point, "wall_time"))},
+                {"efficiency", HumanPercent(Value(point, "efficiency"))}};
+    const auto low = NumberField(point, "low"), high = NumberField(point, "high");
+    if (low > 0 && high > 0) {
+      const double work = Value(point, "speedup") * Value(point, "wall_time");
+      row["least"] = Rounded(work / *high);
+      row["most"] = Rounded(work / *low);
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json LineRows(const Json& scaling, std::vector<std::string>* names) {
+  double fewest = Value(ListField(scaling, "points").front(), "cores"), most = 0;
+  for (const Json& point : ListField(scaling, "points")) {
+    fewest = std::min(fewest, Value(point, "cores"));
+    most = std::max(most, Value(point, "cores"));
+  }
+  const double unit = UnitOf(ListField(scaling, "points"));
+  Json rows = Json::array();
+  const auto add_line = [&](const std::string& name, auto speedup) {
+    names->push_back(name);
+    for (int i = 0; i <= kStepsOfLine; ++i) {
+      const double cores = fewest + (most - fewest) * i / kStepsOfLine;
+      rows.push_back({{"cores", Rounded(cores)}, {"speedup", Rounded(speedup(cores))}, {"line", name}});
+    }
+  };
+  add_line("ideal", [&](double cores) { return cores / fewest; });
+  for (const Json& fit : ListField(scaling, "fits")) {
+    const double lambda = Value(Field(fit, "lambda"), "value"), sigma = Value(Field(fit, "sigma"), "value"),
+                 kappa = Value(Field(fit, "kappa"), "value");
+    add_line(TextField(fit, "law") == "usl" ? "USL" : "Amdahl", [=](double cores) {
+      const double rate = lambda * cores / (1 + sigma * (cores - 1) + kappa * cores * (cores - 1));
+      return unit > 0 ? rate / unit : 0;
+    });
+  }
+  return rows;
+}
+
+Json ScalingBody(const Json& scaling) {
+  std::vector<std::string> lines;
+  Json line_rows = LineRows(scaling, &lines);
+  const Json rows = PointRows(ListField(scaling, "points"));
+  std::vector<std::string> kinds;
+  for (const Json& row : rows) {
+    const std::string kind = TextField(row, "kind");
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
+  }
+  std::vector<std::string_view> point_colours;
+  for (const std::string& kind : kinds) {
+    point_colours.push_back(kind == "measured" ? "cpu" : kind == "predicted" ? "unknown" : "wait");
+  }
+  std::vector<std::string_view> line_colours = {"baseline", "others", "cpu"};
+  line_colours.resize(lines.size());
+  return FilledTemplate("scaling", {{"lines", std::move(line_rows)},
+                                    {"points", rows},
+                                    {"laws", ColourScale(lines, line_colours)},
+                                    {"kinds", ColourScale(kinds, point_colours)}});
+}
+
+constexpr size_t kMostRows = 40;
+constexpr double kLeastShown = 0.001;  // of the time before, in sum
+
+/// Sections that differ by something, with those they are in; the largest where there are too many.
+std::vector<const Json*> ShownRows(const Json& tree) {
+  double all = 0;
+  for (const Json& row : tree) all += Value(row, "depth") == 0 ? Value(row, "before") : 0;
+  std::vector<double> sizes;
+  for (const Json& row : tree) sizes.push_back(std::fabs(Value(row, "difference")));
+  std::sort(sizes.rbegin(), sizes.rend());
+  const double least = std::max(kLeastShown * all, sizes.size() > kMostRows ? sizes[kMostRows] : 0);
+  std::vector<const Json*> shown;
+  for (const Json& row : tree) {
+    if (shown.size() < kMostRows && std::fabs(Value(row, "difference")) >= least) shown.push_back(&row);
+  }
+  return shown;
+}
+
+}  // namespace
+
+Chart MakeHistoryChart(const Json& history) {
+  Chart chart = Named("history", "When did it change?");
+  const Json& runs = ListField(history, "runs");
+  if (runs.empty()) {
+    chart.reason = "no run can be used";
+    return chart;
+  }
+  const Json& sentences = ListField(history, "sentences");
+  if (!sentences.empty() && sentences.front().is_string()) chart.subtitle = sentences.front().get<std::string>();
+  std::string finding = chart.subtitle;
+  if (!finding.empty()) finding.pop_back();  // its full stop
+  const std::string source = "crema · " + Counted(runs.size(), "run", "runs");
+  const std::string metric = TextField(history, "metric"), unit = TextField(history, "unit");
+  chart.spec = SpecificationOf(chart, finding, source,
+                               FilledTemplate("history", {{"title", unit.empty() ? metric : metric + " (" + unit + ")"},
+                                                          {"runs", RunRows(history)},
+                                                          {"levels", LevelRows(history)},
+                                                          {"changes", ChangeRows(history)}}));
+  return chart;
+}
+
+Chart MakePredictionChart(const Json& prediction) {
+  Chart chart = Named("prediction", "What would help?");
+  const Json rows = PredictedRows(prediction);
+  if (rows.empty()) {
+    const std::string refused = TextField(prediction, "refused");
+    chart.reason = refused.empty() ? "no change can be predicted" : refused;
+    return chart;
+  }
+  const double measured = Value(Field(prediction, "measured"), "wall_time");
+  const std::string finding = fmt::format("{} {} instead of {} (dashed)", TextField(rows.front(), "change"),
+                                          TextField(rows.front(), "time"), HumanDuration(measured));
+  chart.subtitle = finding + ". Predicted by replaying the run's own chunks; bars: 90 % of such runs.";
+  chart.spec = SpecificationOf(
+      chart, finding, "crema · predicted from one run",
+      FilledTemplate("prediction",
+                     {{"changes", rows}, {"measured", Rounded(measured)}, {"measured time", HumanDuration(measured)}}));
+  return chart;
+}
+
+Chart MakeScalingChart(const Json& scaling) {
+  Chart chart = Named("scaling", "How much faster is it on more cores?");
+  if (ListField(scaling, "points").empty()) {
+    chart.reason = TextField(scaling, "refused");
+    return chart;
+  }
+  std::string finding = TextField(scaling, "sentence");
+  chart.subtitle = finding;
+  if (!finding.empty()) finding.pop_back();  // its full stop
+  const size_t runs = ListField(scaling, "points").size();
+  const bool is_predicted = TextField(scaling, "kind") == "predicted";
+  const std::string source = "crema · " + (is_predicted ? "predicted from one run" : Counted(runs, "run", "runs"));
+  chart.spec = SpecificationOf(chart, finding, source, ScalingBody(scaling));
+  return chart;
+}
+
+Chart MakeSectionTreeChart(const Json& comparison) {
+  Chart chart = Named("section_differences", "Which sections took longer?");
+  const std::vector<const Json*> shown = ShownRows(ListField(comparison, "section_tree"));
+  if (shown.empty()) {
+    chart.reason = "no section differs by a thousandth of the time in chunks";
+    return chart;
+  }
+  std::string finding;
+  Json values = Json::array();
+  for (const Json* row : shown) {
+    const double difference = Value(*row, "difference");
+    const std::string_view kind = difference < 0 ? "less" : "more";
+    values.push_back({{"path", ShownName(TextField(*row, "path"))},
+                      {"difference", Rounded(difference)},
+                      {"self", Rounded(Value(*row, "self_difference"))},
+                      {"kind", kind},
+                      {"before", HumanDuration(Value(*row, "before"))},
+                      {"after", HumanDuration(Value(*row, "after"))}});
+    if (finding.empty() && !(Value(*row, "depth") > 0)) {
+      finding = fmt::format("{} took {} {}", TextField(*row, "path"), HumanDuration(std::fabs(difference)), kind);
+    }
+  }
+  chart.subtitle = finding;
+  chart.spec = SpecificationOf(chart, finding, "crema · compare",
+                               FilledTemplate("section_differences", {{"sections", std::move(values)}}));
+  return chart;
+}
+
+}  // namespace crema
