@@ -171,7 +171,8 @@ int RunCompare(const CompareOptions& options) {
   } else if (!options.output.quiet) {
     const std::string& last = options.sources.empty() ? options.after.back() : options.sources.back();
     printed = PrintBesideGate(RenderComparison(comparison, style) + NextStep(options.output, "crema predict " + last,
-                                                                      "what the next change would bring", style.width));
+                                                                             "what the next change would bring",
+                                                                             style.width));
   }
   bool fell = false;
   for (const JudgedGate& gate : judged) {

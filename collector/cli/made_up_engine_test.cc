@@ -10,7 +10,7 @@
 #include "collector/cli/measured_source.h"
 #include "collector/engines/engines.h"
 #include "collector/exports/export_format.h"
-#include "collector/metrics/record_lines.h"
+#include "collector/metrics/record_lines_fixture.h"
 #include "collector/report/report_page.h"
 #include "collector/server/live_document.h"
 #include "collector/server/live_figures.h"

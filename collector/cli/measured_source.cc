@@ -21,9 +21,7 @@
 #include "collector/measurement/measurement_json.h"
 #include "collector/output/temporary_file.h"
 #include "collector/records/loose_json.h"
-#include "collector/sources/roastcoffea/roastcoffea_directory.h"
-#include "collector/sources/roastcoffea/roastcoffea_figures.h"
-#include "collector/sources/roastcoffea/roastcoffea_records.h"
+#include "collector/sources/roastcoffea/roastcoffea.h"
 #include "collector/writers/terminal.h"
 #include "fmt/format.h"
 

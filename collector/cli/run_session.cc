@@ -18,13 +18,11 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "collector/sources/process_tree/allocated_cores.h"
-#include "collector/sources/process_tree/cgroup_limits.h"
-#include "collector/sources/process_tree/proc_net.h"
-#include "collector/sources/process_tree/process_exit.h"
+#include "collector/sources/process_tree/proc_file.h"
 #include "collector/sources/process_tree/source_commit.h"
-#include "collector/sources/process_tree/tree_log_writer.h"
+#include "collector/sources/process_tree/tree_log.h"
 #include "collector/sources/process_tree/tree_sampler.h"
-#include "collector/sources/process_tree/wait_status.h"
+#include "collector/sources/process_tree/watched_process.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 #include "sdk/allocations/loadable.h"
@@ -277,7 +275,8 @@ bool Follow(const ProcessExit& exit, int64_t interval_ns, const AnchoredClock& c
       times.Next(now_ns);
       continue;
     }
-    const int64_t wait_ns = exit.descriptor() >= 0 ? times.due_ns() - now_ns : std::min(times.due_ns() - now_ns, kPollNs);
+    const int64_t wait_ns =
+        exit.descriptor() >= 0 ? times.due_ns() - now_ns : std::min(times.due_ns() - now_ns, kPollNs);
     const std::optional<siginfo_t> signal = signals->WaitOr(exit.descriptor(), wait_ns);
     if (!signal.has_value()) continue;
     if (EndsWatch(signal->si_signo)) return false;

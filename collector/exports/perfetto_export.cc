@@ -9,8 +9,8 @@
 #include "collector/records/facts.h"
 #include "collector/records/section_path.h"
 #include "collector/sources/attempt_stream.h"
-#include "collector/sources/log_life.h"
-#include "collector/sources/process_tree/tree_log_reader.h"
+#include "collector/sources/process_tree/tree_log.h"
+#include "collector/sources/record_log.h"
 #include "fmt/format.h"
 
 namespace crema {

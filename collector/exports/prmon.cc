@@ -4,7 +4,7 @@
 #include "collector/exports/formats.h"
 #include "collector/records/loose_json.h"
 #include "collector/sources/prmon/prmon_reader.h"
-#include "collector/sources/process_tree/tree_log_reader.h"
+#include "collector/sources/process_tree/tree_log.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 

@@ -1,6 +1,6 @@
 #include "collector/exports/sampled_stacks.h"
 
-#include "collector/metrics/contents/function_names.h"
+#include "collector/metrics/contents/sampled_tables.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/known_sum.h"
 #include "collector/records/section_path.h"

@@ -62,7 +62,7 @@ void JudgeAttempts(const JudgedRun& run) {
        evidence.budget.has_value() ? std::optional(evidence.budget->Share("failed")) : std::nullopt});
 }
 
-void JudgeTasks(const JudgedRun& run) {
+void JudgeFailedTasks(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("failing-tasks");
   const double failed = run.measurement.Metric("num_failed_tasks").value_or(0);
   if (run.is_running() || !rule.threshold.Holds(failed)) return;
@@ -119,7 +119,7 @@ void JudgeLostWorkers(const JudgedRun& run) {
 
 void JudgeFailures(const JudgedRun& run) {
   JudgeAttempts(run);
-  JudgeTasks(run);
+  JudgeFailedTasks(run);
   JudgeLostWorkers(run);
 }
 

@@ -212,7 +212,7 @@ void AllowForHoldersWithoutCpu(const PieceMatch::Seconds& before, size_t threads
   for (ChangeEffect& effect : change->effects) effect.is_sure = false;
 }
 
-PairedChange ComparePieces(const RunPieces& before, const RunPieces& after, TimeOf time) {
+PairedChange ComparePieces(const RunPieces& before, const RunPieces& after, ComparedTime time) {
   PairedChange change;
   const PieceMatch match = MatchPieces(before, after, time);
   change.why_not = match.why_not;
@@ -220,7 +220,7 @@ PairedChange ComparePieces(const RunPieces& before, const RunPieces& after, Time
   change.paired_by = match.paired_by;
   change.before_share = match.before_share;
   change.after_share = match.after_share;
-  change.is_of_work = time == TimeOf::kWork;
+  change.is_of_work = time == ComparedTime::kWork;
   change.before_waiting = change.is_of_work ? match.before_seconds.waiting : 0;
   change.after_waiting = change.is_of_work ? match.after_seconds.waiting : 0;
   const Compared compared(match, &change);
@@ -251,7 +251,7 @@ PairedChange ComparePieces(const RunPieces& before, const RunPieces& after, Time
 
 PairedChange ComparePieces(const RunPieces& before, const RunPieces& after) {
   const bool knows_waiting = before.knows_waiting() && after.knows_waiting();
-  return ComparePieces(before, after, knows_waiting ? TimeOf::kWork : TimeOf::kAll);
+  return ComparePieces(before, after, knows_waiting ? ComparedTime::kWork : ComparedTime::kAll);
 }
 
 PairedChange CompareSides(const std::vector<RunPieces>& before, const std::vector<RunPieces>& after) {
@@ -274,7 +274,7 @@ PairedChange CompareSides(const std::vector<RunPieces>& before, const std::vecto
       std::map<size_t, double>& parts = sides[side == &before ? 0 : 1].emplace_back();
       if (&run == &before.front()) continue;
       const PairedChange against_first =
-          ComparePieces(before.front(), run, change.is_of_work ? TimeOf::kWork : TimeOf::kAll);
+          ComparePieces(before.front(), run, change.is_of_work ? ComparedTime::kWork : ComparedTime::kAll);
       if (against_first.conclusion == ChangeConclusion::kNotKnown) {
         change.why_not = against_first.why_not;
         return change;

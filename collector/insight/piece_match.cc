@@ -18,10 +18,10 @@ using Pieces = std::map<std::string, RunPiece>;
 struct Parts {
   std::vector<std::string> names;
   std::vector<size_t> of_before, of_after;
-  TimeOf time;
+  ComparedTime time;
 };
 
-Parts JoinParts(const RunPieces& before, const RunPieces& after, TimeOf time) {
+Parts JoinParts(const RunPieces& before, const RunPieces& after, ComparedTime time) {
   Parts parts;
   parts.time = time;
   std::map<std::string, size_t> index;
@@ -43,7 +43,7 @@ Parts JoinParts(const RunPieces& before, const RunPieces& after, TimeOf time) {
 std::vector<double> SplitPiece(const RunPiece& piece, const std::vector<size_t>& index, const Parts& parts,
                                double scale = 1) {
   std::vector<double> seconds(parts.names.size());
-  if (parts.time == TimeOf::kWork && piece.seconds > 0) scale *= 1 - piece.waiting / piece.seconds;
+  if (parts.time == ComparedTime::kWork && piece.seconds > 0) scale *= 1 - piece.waiting / piece.seconds;
   double named = 0;
   for (size_t i = 0; i < piece.of_part.size(); ++i) {
     seconds[index[i]] += scale * piece.of_part[i];
@@ -85,7 +85,7 @@ double ScaleOf(const RunPiece& before, const RunPiece& after, bool by_event) {
 
 std::vector<double> RatiosOf(const RunPiece& before, const RunPiece& after, double scale, const Parts& parts) {
   Parts all = parts;
-  all.time = TimeOf::kAll;
+  all.time = ComparedTime::kAll;
   const std::vector<double> first = SplitPiece(before, all.of_before, all);
   std::vector<double> ratios = SplitPiece(after, all.of_after, all, scale);
   for (size_t i = 0; i < ratios.size(); ++i) ratios[i] = first[i] > 0 ? ratios[i] / first[i] : -1;
@@ -182,7 +182,7 @@ std::string FewInCommon(size_t count, std::string_view what) {
 
 }  // namespace
 
-PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after, TimeOf time) {
+PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after, ComparedTime time) {
   PieceMatch match;
   const auto because = [&match](std::string reason) {
     match.why_not = std::move(reason);

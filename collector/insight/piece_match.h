@@ -49,12 +49,12 @@ struct PieceMatch {
 };
 
 /// Whether times are compared without the time in which threads waited for a CPU: it is known of all runs.
-enum class TimeOf { kWork, kAll };
+enum class ComparedTime { kWork, kAll };
 
 /// By chunk where chunks tell their ranges, else by file, else not paired at all. What takes part is the input that
 /// both runs have; a way that leaves out more than 10 % of either run's time is taken only where no other leaves out
 /// less.
-PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after, TimeOf time);
+PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after, ComparedTime time);
 
 }  // namespace crema
 

@@ -1,3 +1,5 @@
+#include "collector/metrics/assemble.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include "absl/time/time.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/measurement/quality_limits.h"
-#include "collector/metrics/assemble.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_table.h"
 #include "collector/metrics/contents/activity_table.h"

@@ -76,7 +76,7 @@ std::vector<PrefixRow> PrefixRows(const LiveScheduler& scheduler) {
   return rows;
 }
 
-std::vector<FinishedRow> WorkerRows(const LiveScheduler& scheduler) {
+std::vector<FinishedRow> FinishedByWorker(const LiveScheduler& scheduler) {
   std::vector<FinishedRow> rows;
   for (const auto& [worker, finished] : Largest(scheduler.finished_by_worker(), [](int64_t tasks) { return tasks; })) {
     rows.push_back({worker, finished});
@@ -356,7 +356,7 @@ LiveWorkerRow OtherRow(const std::vector<const LiveWorker*>& others) {
   return row;
 }
 
-std::vector<LiveWorkerRow> WorkerRows(const LiveModel& model) {
+std::vector<LiveWorkerRow> RowsOfWorkers(const LiveModel& model) {
   std::vector<const LiveWorker*> workers;
   std::vector<const LiveWorker*> others;
   for (const LiveWorker& worker : model.workers()) {
@@ -424,7 +424,7 @@ std::vector<SchedulerRow> SchedulerRows(const LiveModel& model) {
     row.finished_rate_now = RoundedSeconds(scheduler.finished_rate(model.second()));
     row.followed_seconds = std::max<int64_t>(0, (model.now_ns() - scheduler.since_ns()) / 1'000'000'000);
     row.prefixes = PrefixRows(scheduler);
-    row.finished_by_worker = WorkerRows(scheduler);
+    row.finished_by_worker = FinishedByWorker(scheduler);
     if (!row.finished.has_value()) row.not_measured.emplace_back("finished", WhyNoRate(scheduler));
     if (!row.finished_rate_now.has_value()) row.not_measured.emplace_back("finished_rate_now", WhyNoRate(scheduler));
     if (!TellsSeconds(scheduler)) {
@@ -479,7 +479,7 @@ Measurement LiveMeasurement(const LiveModel& model, const LiveFigures& figures) 
   measurement.metrics = MetricsOf(model, figures);
   const std::vector<LiveDatasetRow> datasets = DatasetRows(model);
   measurement.datasets.assign(datasets.begin(), datasets.end());
-  const std::vector<LiveWorkerRow> workers = WorkerRows(model);
+  const std::vector<LiveWorkerRow> workers = RowsOfWorkers(model);
   measurement.workers.assign(workers.begin(), workers.end());
   measurement.quality = QualityOf(model.totals());
   return measurement;
@@ -507,7 +507,7 @@ Json LiveDocument(const LiveModel& model, const LiveFigures& figures) {
                                              "bytes_read", "duration_sum", "cpu_sum"},
                                             {{"open", &row.open}, {"total_events", &row.total_events}}));
   }
-  for (const LiveWorkerRow& row : WorkerRows(model)) {
+  for (const LiveWorkerRow& row : RowsOfWorkers(model)) {
     workers.push_back(Picked<WorkerRow>(
         row,
         {"name", "state", "cores", "open", "chunks", "failed", "lost", "events", "event_rate_now", "waiting_share_now",

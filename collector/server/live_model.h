@@ -9,7 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "collector/engines/live_run.h"
+#include "collector/engines/engine.h"
 #include "collector/insight/memory_growth.h"
 #include "collector/metrics/workers/worker_life.h"
 #include "collector/records/cluster_facts.h"

@@ -94,6 +94,7 @@ int64_t TimeOf(const Record& record) {
       return record.sums.first_start_ns;
     case RecordType::kEnd:
       return record.end.time_ns;
+    case RecordType::kTaskSums:
     case RecordType::kFile:
       break;
   }

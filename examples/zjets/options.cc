@@ -51,7 +51,8 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_status) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_option("--pileup-file", options.pileup_file, "file from which pile-up is drawn [the di-jet sample]");
-  app.add_option("--ghost-area", options.ghost_area, "area of a ghost: smaller ones measure jet areas better, and take longer")
+  app.add_option("--ghost-area", options.ghost_area,
+                 "area of a ghost: smaller ones measure jet areas better, and take longer")
       ->check(CLI::Range(0.001, 1.0))
       ->capture_default_str();
   app.add_option("--processes", options.processes, "worker processes; 0: work in this one")

@@ -189,8 +189,8 @@ void CatalogFeed::Tell(Told* told) {
 
 void CatalogFeed::AddManager(const Json& manager) {
   if (!manager.is_object()) return run_->CountMalformed(1);
-  const std::string name =
-      fmt::format("{} {} at {}:{}", engine_, TextOf(manager, "project"), TextOf(manager, "name"), Count(manager, "port"));
+  const std::string name = fmt::format("{} {} at {}:{}", engine_, TextOf(manager, "project"), TextOf(manager, "name"),
+                                       Count(manager, "port"));
   const int64_t started_us = Count(manager, "time_when_started");
   const std::string id = fmt::format("{} {}", name, started_us);
   if (managers_.size() >= kMostManagers && managers_.count(id) == 0) return;

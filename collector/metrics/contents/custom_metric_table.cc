@@ -187,8 +187,9 @@ void CustomMetricTable::AddAll(const Fact& fact, bool with_quantiles) {
   const uint32_t dataset = recent_datasets_.IndexOf(0, name, "", [&] { return datasets_.Intern(name, HashOf(name)); });
   for (size_t i = 0; i < fact.metrics.size(); ++i) {
     const MetricFact& metric = fact.metrics[i];
-    const uint32_t index =
-        recent_metrics_.IndexOf(i, metric.name, metric.unit, [&] { return metrics_.Intern(Encode(StandInNames::kOrdinary, metric.name, metric.unit)); });
+    const uint32_t index = recent_metrics_.IndexOf(i, metric.name, metric.unit, [&] {
+      return metrics_.Intern(Encode(StandInNames::kOrdinary, metric.name, metric.unit));
+    });
     sums_[Key(index, dataset)].Add(metric, fact.failed, with_quantiles);
   }
   MakeRoom();
