@@ -1,4 +1,4 @@
-// TaskTable: the modules, the open events, and what threads do for them (docs/frameworks.md, "Tasks").
+// TaskTable: the modules, the open events, and what threads do for them (docs/tasks.md).
 #ifndef CREMA_SRC_TASKS_TASK_TABLE_H_
 #define CREMA_SRC_TASKS_TASK_TABLE_H_
 
