@@ -261,8 +261,6 @@ Json FilledTemplate(std::string_view name, const Json& values) {
   return Filled(view, {&values, false, &own}).value_or(Json());
 }
 
-using Json = nlohmann::ordered_json;
-
 Json ChartConfig(ChartTheme theme) {
   Json values;
   const auto add = [&](const Colour& colour) -> std::string_view {

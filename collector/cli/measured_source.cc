@@ -474,7 +474,8 @@ int SaveAndShow(const MeasuredRun& measured, const SavedOptions& options) {
   {
     const HeldSignals held;
     save.is_cancelled = [&held] { return held.pending(); };
-    OrFail(SaveMeasurement(measured, options.directory, save));
+    const absl::Status saved = SaveMeasurement(measured, options.directory, save);
+    if (!saved.ok()) return ReportFailure(saved);  // now: what waits ends the process
   }
   if (!kept_as.empty() && !options.output.quiet) PrintError("the older measurement is kept as " + kept_as);
   if (options.json) return PrintOut(JsonText(JsonOf(measured.measurement), 1) + "\n");

@@ -55,8 +55,8 @@ void JudgeGaps(const JudgedRun& run) {
   if (evidence.attempts == 0 && evidence.ended == 0) {
     verdict.sentence = "No chunk was recorded: nothing is known about the work inside the processes.";
     verdict.evidence.emplace_back("num_attempts", 0);
-    verdict.suggestion =
-        "Put crema::TrackMetrics around a chunk of work, and check that CREMA_DIR reaches the process.";
+    verdict.suggestion = fmt::format("Put {} around a chunk of work, and check that CREMA_DIR reaches the process.",
+                                     GuardOfChunks(run.measurement));
   } else if (!evidence.IsEnough()) {
     verdict.severity = evidence.state == RunState::kFinished ? Severity::kWarning : Severity::kInfo;
     verdict.sentence = "Too little was measured to judge where the core-seconds went.";
@@ -104,6 +104,9 @@ void JudgeOverhead(const JudgedRun& run) {
   if (threads.has_value()) saving = *overhead * *threads / run.budget().core_seconds;
   run.Add(rule, *overhead, fmt::format("Measuring itself took {} of the chunks' time.", HumanPercent(*overhead)),
           {{"instrumentation_overhead", *overhead}}, saving);
+  if (!run.measurement.functions.empty()) {
+    run.verdicts->back().suggestion = "Stacks were taken: take fewer a second (--stacks=HZ), or none.";
+  }
 }
 
 }  // namespace

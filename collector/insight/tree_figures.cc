@@ -138,4 +138,12 @@ std::optional<TreeBudget> ReadTreeBudget(const Measurement& measurement) {
   return budget;
 }
 
+std::string_view GuardOfChunks(const Measurement& measurement) {
+  const std::optional<std::vector<std::string>>& command = measurement.run.command;
+  const std::string program = command.has_value() && !command->empty() ? command->front() : "";
+  const size_t name = program.rfind('/') + 1;
+  const bool is_python = program.find("python", name) == name;
+  return is_python ? "@crema_hep.track_metrics" : "crema::TrackMetrics";
+}
+
 }  // namespace crema

@@ -371,7 +371,9 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
     for (int i = 0; i < worker.lanes; ++i) setup.lanes.push_back({worker.joined, worker.left});
   }
   BlockByLanes(run, static_cast<double>(setup.lanes.size()) / run.lanes(), seed, &chunks);
-  if (change.kind == ChangeKind::kLanes) setup.shared_cores = changed.cores;
+  // Without waiting, chunks that took turns on the cores would compute all at once.
+  const bool shares_cores = change.kind == ChangeKind::kWithoutWaiting && run.lanes() > run.cores();
+  if (change.kind == ChangeKind::kLanes || shares_cores) setup.shared_cores = changed.cores;
   const bool had_a_core_each = run.lanes() <= run.cores();
   for (const ObservedChunk& chunk : chunks) {
     ReplayChunk replayed;
@@ -384,6 +386,8 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
     }
     if (change.kind == ChangeKind::kWithoutWaiting) {  // but for GPUs, whether the thread spins or not
       replayed.fixed = std::min(chunk.duration, cpu - chunk.gpu_spin + chunk.gpu_wait);
+      if (shares_cores) replayed.cpu = std::min(replayed.fixed, cpu - chunk.gpu_spin);
+      replayed.fixed -= replayed.cpu;
     }
     if (change.kind == ChangeKind::kLanes) {
       replayed.cpu = cpu;

@@ -486,6 +486,17 @@ TEST(Prediction, TheBudgetOfTheLanesAddsUp) {
   EXPECT_NEAR(Only(run, {ChangeKind::kFaster, 2, "select"}).cpu.value, 100 * 0.04 * 0.75, 0.01);
 }
 
+TEST(Prediction, WithoutWaitingChunksStillShareTheCores) {
+  MadeRun made;
+  made.AddWorker("w", 4);
+  for (int i = 0; i < 200; ++i) made.AddChunk(0, 0.4, 0.1, 1000);
+  ObservedRun run = made.Finish();
+  run.workers[0].cores = 2;  // for four threads
+  const PredictedRow row = Only(run, {ChangeKind::kWithoutWaiting, 0, ""});
+  EXPECT_NEAR(row.wall_time.value, 200 * 0.1 / 2, 0.3);
+  EXPECT_LE(row.efficiency.value, 1.0001);
+}
+
 TEST(Prediction, CoresAreThereFromTheStartOfTheirWorkers) {
   MadeRun made;
   made.AddWorker("w", 2, 10);

@@ -137,9 +137,9 @@ std::string Write(const PageInput& input, const Json& chart_config) {
     if (block.brief.empty()) block.data += ChartData(input, block.id);
   }
   if (is_tree_only) {  // in place of the blocks that are empty
-    blocks.front().html += fmt::format(
-        "<p class=\"card\" id=\"without-chunks\">No chunk was recorded. <code>crema::TrackMetrics</code> {}</p>\n",
-        kWhatGuardsAdd);
+    blocks.front().html +=
+        fmt::format("<p class=\"card\" id=\"without-chunks\">No chunk was recorded. <code>{}</code> {}</p>\n",
+                    GuardOfChunks(input.measurement), kWhatGuardsAdd);
   }
   size_t charts = 0;
   for (const PageChart& chart : input.charts) charts += !chart.chart.spec.is_null();

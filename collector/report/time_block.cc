@@ -177,7 +177,7 @@ std::string FunctionsCard(const PageInput& input) {
   if (input.measurement.functions.empty()) return "";
   std::string html =
       "<section class=\"card\" id=\"functions\"><div class=\"card-head\"><div><h3>Functions inside the sections</h3>"
-      "<p class=\"sub\">Share of the section’s samples, each with its standard deviation. <span class=\"js\">Click a "
+      "<p class=\"sub\">Share of the section’s samples, each with half of its 95 % range. <span class=\"js\">Click a "
       "section above to see its functions.</span></p></div>";
   if (input.flames != nullptr) {
     html +=

@@ -572,7 +572,7 @@ int64_t LiveModel::LoseOpenChunks(LiveWorker& worker) {
     latest.dataset = chunk.dataset;
     latest.failed = true;
     latest.start_ns = chunk.start_ns;
-    latest.stop_ns = now_ns_;  // it may have ended at any time until now
+    latest.stop_ns = std::max(chunk.start_ns, worker.last_ns);  // until then it lived
     latest_chunks_.Add(latest);
   }
   const auto lost = static_cast<int64_t>(worker.open.size());

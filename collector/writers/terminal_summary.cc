@@ -316,7 +316,7 @@ std::string RenderSummary(const Measurement& measurement, const TerminalStyle& s
   AddCutFlow(measurement, &box);
   if (!left_out.empty()) box.Rule("not shown");
   if (IsProcessTreeOnly(measurement)) {
-    box.Paragraph(fmt::format("crema::TrackMetrics {}", kWhatGuardsAdd), Paint::kDim);
+    box.Paragraph(fmt::format("{} {}", GuardOfChunks(measurement), kWhatGuardsAdd), Paint::kDim);
   } else {
     for (const std::string& line : left_out) box.Paragraph(line, Paint::kDim);
   }

@@ -116,6 +116,18 @@ TEST(WholeChunk, AllocatesNothingWhenNamesComeBackThatWereForgotten) {
   EXPECT_EQ(line.find("\"path\":\"cluster"), std::string::npos) << line;
 }
 
+/// Each reading of the clocks once: a thread that is stopped between two of them repeats it, and a traced one is
+/// stopped at each call.
+std::vector<std::string> WithoutRepeatedReadings(const std::vector<std::string>& calls) {
+  std::vector<std::string> once;
+  for (const std::string& call : calls) {
+    const std::size_t count = once.size();
+    const bool is_third = count >= 2 && once[count - 1] == call && once[count - 2] == call;
+    if (!is_third || call != "clock_gettime") once.push_back(call);
+  }
+  return once;
+}
+
 /// Without the calls at the begin of the chunk for the CPU time of children, of threads without guards and of the
 /// sampler. A chunk that begins right after another one does not make them; while calls are traced, no chunk begins
 /// right after another.
@@ -133,7 +145,8 @@ TEST(WholeChunk, MakesTheSystemCallsThatItIsComparedWith) {
   const LineSizes sizes = SizesOfLastChunk(FindLog(directory));
   const SystemCallTrace bare = TraceOfBareCalls(sizes);
   ASSERT_EQ(bare.complaint, "");
-  EXPECT_EQ(WithoutFirstUnannounced(WithoutWriteSizes(Texts(record))), WithoutWriteSizes(Texts(bare)));
+  EXPECT_EQ(WithoutFirstUnannounced(WithoutRepeatedReadings(WithoutWriteSizes(Texts(record)))),
+            WithoutWriteSizes(Texts(bare)));
 }
 
 TEST(WholeChunk, WritesEachOfItsTwoLinesAtOnce) {

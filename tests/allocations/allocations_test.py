@@ -106,7 +106,7 @@ class KnownSizesTest(AllocationsCase):
             self.assertEqual(sum(chunk[figure] for chunk in chunks), sum(row[figure] for row in own), figure)
 
     def test_lines_have_the_fields_of_the_format(self):
-        page = FORMAT.read_text(encoding="utf-8").partition("### `allocations`")[2].partition("### `gpu`")[0]
+        page = FORMAT.read_text(encoding="utf-8").partition("### `allocations`")[2].partition("### `task_sums`")[0]
         tables = [re.findall(r"^\| `(\w+)` \|", part, re.MULTILINE) for part in page.split("#### A row of `sites`")]
         _, (lines,) = self.run_program(KNOWN)
         for line in (line for line in lines if line["type"] == "allocations"):

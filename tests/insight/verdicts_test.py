@@ -53,6 +53,10 @@ CANNOT_BE_PLANTED = {
     "gil-contention": "never fires where nobody measures the lock",
     **dict.fromkeys(("kernel-time", "page-faults"), "tests/laboratory plants them"),
     **dict.fromkeys(("costly-dataset", "last-worker", "shutdown-dominated"), "tests/laboratory plants them"),
+    **dict.fromkeys(
+        ("serial-module", "external-work", "stolen-work", "nothing-ready"),
+        "need events and tasks: collector/insight plants them in documents",
+    ),
     "opening-bound": "needs the tasks of an engine: tests/dask",
     "failing-tasks": "needs an engine's log: tests/engines",
     "framework-overhead": "needs the tasks of an engine: tests/dask",
