@@ -454,6 +454,9 @@ TEST(TrackTask, MoreEventsThanThereIsRoomForAreCounted) {
   EXPECT_EQ(sums.Module("task", "count"), 600) << "those of no event";
 }
 
+/// Fault [guards]: a task is open when its event ends, or begins after that
+/// Program: one warning
+/// Recorded: both; the task's time stays in its module's and its thread's row; counted in `end.misused`
 TEST(TaskFaults, ATaskThatOutlivesItsEventKeepsItsTime) {
   const RecordLog log = RecordedAnyhow([] {
     TrackEvent event("raw", kSummed);
@@ -527,6 +530,9 @@ TEST(TaskFaults, ATaskAfterItsEventIsOfNone) {
   EXPECT_EQ(sums.Event("next", "tasks"), 0);
 }
 
+/// Fault [guards]: a task ended on another thread
+/// Program: one warning
+/// Recorded: the task, until its own thread goes on; counted in `end.misused`
 TEST(TaskFaults, ATaskThatEndsOnAnotherThreadEndsWithTheNextOne) {
   const RecordLog log = RecordedAnyhow([] {
     TrackEvent event("raw", kSummed);
@@ -552,6 +558,9 @@ TEST(TaskFaults, ATaskThatEndsBeforeOneInsideItEndsBoth) {
   EXPECT_EQ(log.end->misused, 1);
 }
 
+/// Fault [guards]: a thread ends inside a task
+/// Program: one warning
+/// Recorded: the task until then; counted in `end.misused`
 TEST(TaskFaults, AThreadThatEndsInsideATaskEndsIt) {
   const RecordLog log = RecordedAnyhow([&] {
     TrackEvent event("raw", kSummed);
@@ -565,6 +574,9 @@ TEST(TaskFaults, AThreadThatEndsInsideATaskEndsIt) {
   EXPECT_EQ(sums.Module("left open", "count"), 1);
 }
 
+/// Fault [guards]: `fork` inside a task
+/// Program: nothing
+/// Recorded: the parent's event and task; nothing of them in the child
 TEST(TaskFaults, AForkInsideATaskLeavesTheParentsAlone) {
   const RecordLog log = RecordedAnyhow([] {
     TrackEvent event("raw", kSummed);
@@ -586,6 +598,9 @@ TEST(TaskFaults, AForkInsideATaskLeavesTheParentsAlone) {
   EXPECT_EQ(sums.Module("child", "count"), -1);
 }
 
+/// Fault [guards]: events are open at exit
+/// Program: nothing
+/// Recorded: their `begin` lines, if they have lines; `end.open` and `task_sums` count them
 TEST(TaskFaults, EventsThatAreOpenAtExitAreOpen) {
   ChildResult child;
   const RecordLog log = RecordedAnyhow(
