@@ -1,6 +1,6 @@
 // A service for CMSSW: copy it into a plug-in, and DEFINE_FWK_SERVICE(crema_adapters::CmsswService). It needs no change
-// to the framework. Pre and Post of a module's call come on one thread (the notes of FWCore/ServiceRegistry); those of an
-// event need not.
+// to the framework. Pre and Post of a module's call come on one thread (the notes of FWCore/ServiceRegistry); those of
+// an event need not.
 //
 // Signals do not tell when external work ends, so the time of an ExternalWork module between acquire and produce has to
 // come from the module: a crema::TrackRequest(crema::CurrentHandle(), server, operation) in acquire, moved into the
