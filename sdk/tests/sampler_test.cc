@@ -147,7 +147,7 @@ TEST(Sampler, IsNotThereWhenTheIntervalIsZero) {
         TrackSection section("set up");
         if (!StatusOfThread("crema", "Name:").empty()) std::abort();
       },
-      {{"CREMA_INTERVAL", "0"}});
+      {{"CREMA_INTERVAL", "0"}, {"CREMA_WAITS", "off"}});
   EXPECT_TRUE(log.samples.empty());
 }
 
