@@ -43,7 +43,10 @@ using OwnArray = std::unique_ptr<Element[], OwnArrayDeleter>;
 template <class Element>
 OwnArray<Element> MakeOwnArray(std::size_t count) noexcept {
   static_assert(std::is_trivially_destructible_v<Element>, "none is destroyed");
-  auto* const elements = static_cast<Element*>(std::malloc(count * sizeof(Element)));
+  constexpr bool kIsWide = alignof(Element) > alignof(std::max_align_t);  // malloc(3) aligns no further
+  void* const memory =
+      kIsWide ? std::aligned_alloc(alignof(Element), count * sizeof(Element)) : std::malloc(count * sizeof(Element));
+  auto* const elements = static_cast<Element*>(memory);
   for (std::size_t i = 0; elements != nullptr && i < count; ++i) new (&elements[i]) Element;
   return OwnArray<Element>(elements);
 }
