@@ -243,26 +243,26 @@ void AddHead(const Measurement& measurement, TerminalBox* box) {
 }
 
 void DrawKeyFigure(const KeyFigureRow& row, TerminalBox* box) {
-  constexpr int kLabel = 15, kValue = 14, kMark = 9, kGap = 2, kFullBar = 18, kFullColumns = 96;
+  constexpr int kLabelColumns = 15, kValueColumns = 14, kMarkColumns = 9, kKeyGap = 2, kFullBar = 18, kFullColumns = 96;
   const TerminalStyle& style = box->style();
   // what a narrower box lacks is taken from the bar
   const int bar = box->has_bars() ? std::max(6, kFullBar - (kFullColumns - box->inner_columns())) : 0;
-  PaintedLine line = {{Pad(row.label, kLabel, Align::kLeft, style)},
-                      {Pad(row.text, kValue, Align::kRight, style), PaintOf(row)},
-                      {std::string(kGap, ' ')}};
-  int taken = kLabel + kValue + kGap;
-  const int note_column = taken + (bar > 0 ? bar + kGap : 0) + kMark;
+  PaintedLine line = {{Pad(row.label, kLabelColumns, Align::kLeft, style)},
+                      {Pad(row.text, kValueColumns, Align::kRight, style), PaintOf(row)},
+                      {std::string(kKeyGap, ' ')}};
+  int taken = kLabelColumns + kValueColumns + kKeyGap;
+  const int note_column = taken + (bar > 0 ? bar + kKeyGap : 0) + kMarkColumns;
   // a bar of failures would be empty in ordinary runs, and nearly so in bad ones
   if (row.share.has_value() && row.figure.kind != ChangeOf::kFailures && bar > 0) {
     line.push_back({BarOnTrack(*row.share, bar, style), PaintOf(row) == Paint::kBold ? Paint::kCompute : PaintOf(row)});
-    line.push_back({std::string(kGap, ' ')});
-    taken += bar + kGap;
+    line.push_back({std::string(kKeyGap, ' ')});
+    taken += bar + kKeyGap;
   }
   if (row.mark.has_value()) {
-    if (taken + kMark < note_column)
-      line.push_back({std::string(static_cast<size_t>(note_column - kMark - taken), ' ')});
+    if (taken + kMarkColumns < note_column)
+      line.push_back({std::string(static_cast<size_t>(note_column - kMarkColumns - taken), ' ')});
     PaintedText mark = MarkText(*row.mark);
-    mark.text = Pad(mark.text, kMark, Align::kLeft, style);
+    mark.text = Pad(mark.text, kMarkColumns, Align::kLeft, style);
     line.push_back(mark);
     taken = note_column;
   }
