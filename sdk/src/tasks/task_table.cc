@@ -370,7 +370,7 @@ void TaskTable::WriteWhenDue(Recorder* recorder, std::int64_t now_ns) noexcept {
 }
 
 void TaskTable::Write(Recorder* recorder, bool is_last) noexcept {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard<std::mutex> writing(writing_mutex_);
   const std::int64_t now_ns = MonotonicNanoseconds();
   std::size_t rows = 0;
   const auto begin = [&] {
@@ -388,10 +388,14 @@ void TaskTable::Write(Recorder* recorder, bool is_last) noexcept {
   std::int64_t open = 0;
   for (const std::atomic<std::uint64_t>& state : states_) open += (state.load(kRelaxed) & kOneGeneration) != 0 ? 1 : 0;
   line_.Field("open", open);
-  line_.Raw(",\"latencies\":[");
-  for (const EventRow* row = rows_; row != nullptr; row = row->next) AppendEvent(*row, recorder->clock, &line_);
-  line_.Raw("]");
-  AppendThreads(recorder, now_ns);
+  {
+    // An event that ends must not wait for a slow disk.
+    const std::lock_guard<std::mutex> lock(mutex_);
+    line_.Raw(",\"latencies\":[");
+    for (const EventRow* row = rows_; row != nullptr; row = row->next) AppendEvent(*row, recorder->clock, &line_);
+    line_.Raw("]");
+    AppendThreads(recorder, now_ns);
+  }
   line_.Raw(",\"task_modules\":[");
   const auto append = [&](const TaskModule* module) {
     if (module == nullptr || module->count.load(kRelaxed) == 0) return;

@@ -234,10 +234,10 @@ class TaskTable {
 
  private:
   static constexpr std::uint32_t kPlaces = 2 * kMostModules;
-  bool AppendEvents(const Recorder& recorder) noexcept;
   void AppendThreads(Recorder* recorder, std::int64_t now_ns) noexcept;
 
-  std::mutex mutex_;  ///< guards what is not atomic
+  std::mutex mutex_;          ///< guards what is not atomic; nobody holds it while a line is written
+  std::mutex writing_mutex_;  ///< guards `line_`; taken first
   Arena texts_;
   std::atomic<TaskModule*> places_[kPlaces] = {};
   std::atomic<std::uint32_t> modules_{0};
