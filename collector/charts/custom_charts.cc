@@ -42,7 +42,7 @@ Json HistogramPanel(const CustomMetricRow& metric, const std::string& title) {
   return FilledTemplate("custom_histogram", values);
 }
 
-/// Of the first cut's events, that every cut has to keep for bars to be seen: a bar of less is a line.
+/// Every cut has to keep this share of the first cut's events. A smaller bar would look like a line.
 constexpr double kLeastSeenShare = 0.01;
 
 void AddRun(const Measurement& measurement, std::string_view role, std::string_view metric, std::string_view unit,

@@ -64,7 +64,7 @@ std::string ShownName(std::string_view name);
 /// `ttbar/part_1.root` where other folders have a file of that name.
 std::string_view ShortestUniqueEnd(std::string_view path, const std::vector<std::string_view>& paths);
 
-/// The shown name, told apart: two names that look alike when cut get a number.
+/// The name to show. Two names that look alike when they are cut get a number.
 class ShownNames {
  public:
   const std::string& Of(std::string_view name);

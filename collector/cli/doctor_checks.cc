@@ -39,7 +39,7 @@ bool HasWord(const std::string& text, const std::string& word) {
   return absl::StrContains(absl::StrCat(" ", text, " "), absl::StrCat(" ", word, " "));
 }
 
-/// Of what is there, or is not.
+/// A check whose subject is there, or is missing.
 DoctorCheck Has(const std::string& id, const std::string& label, const std::string& text) {
   return {id, label, CheckState::kGood, true, text, ""};
 }

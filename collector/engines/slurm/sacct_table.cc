@@ -17,7 +17,7 @@ namespace crema {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
-// What is larger is no time, no duration and no memory: sums of these still fit.
+// Larger numbers are rejected. Sums of the others still fit.
 constexpr int64_t kMostTime = 8'000'000'000;
 constexpr int64_t kMostDuration = 1'000'000'000;
 constexpr double kMostBytes = 1e15;
@@ -49,7 +49,7 @@ size_t EndOfName(std::string_view text) {
   return text.size();
 }
 
-/// `prefix[01-03,7]suffix`. False: it is no such thing, or too much.
+/// `prefix[01-03,7]suffix`. False if the text has another form, or stands for too many names.
 bool AddNodes(std::string_view name, size_t most, std::vector<std::string>* nodes) {
   const size_t open = name.find('[');
   if (open == name.npos) {
@@ -329,9 +329,9 @@ std::optional<SacctTime> ParseSacctTime(std::string_view text) {
 std::optional<int64_t> SacctDurationNs(std::string_view text) {
   int64_t days = 0;
   if (text.find('-') != text.npos) {
-    const std::optional<int64_t> told = Whole(Cut(&text, '-'));
-    if (!told.has_value() || *told > 10'000) return std::nullopt;
-    days = *told;
+    const std::optional<int64_t> whole_days = Whole(Cut(&text, '-'));
+    if (!whole_days.has_value() || *whole_days > 10'000) return std::nullopt;
+    days = *whole_days;
   }
   int64_t seconds = 0;
   int parts = 0;
