@@ -51,12 +51,12 @@ def run_scenario(name, directory, python=PYTHON):
         environment["CREMA_STACKS"] = os.environ["CREMA_TEST_STACKS"]
     script = pathlib.Path(__file__).with_name("scenarios.py")
     return subprocess.run(
-        [python, script, name, directory],
+        [python, script, name, directory, str(SCENARIO_SECONDS)],
         env=environment,
         cwd=directory,
         capture_output=True,
         text=True,
-        timeout=SCENARIO_SECONDS,
+        timeout=SCENARIO_SECONDS + 30,
         check=False,
     )
 

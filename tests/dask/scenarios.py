@@ -1,14 +1,16 @@
 """What the tests make a real cluster do. Runs in a Python that has distributed.
 
-    python scenarios.py NAME DIRECTORY
+    python scenarios.py NAME DIRECTORY SECONDS
 
 leaves DIRECTORY/run.ndjson (what the scheduler has), DIRECTORY/logs (what the workers wrote) and DIRECTORY/truth.json:
-what Dask itself, and the results of the tasks, say about the same run.
+what Dask itself, and the results of the tasks, say about the same run. After SECONDS it prints the stacks of its
+threads on stderr, and ends.
 """
 
 import atexit
 import concurrent.futures
 import contextlib
+import faulthandler
 import functools
 import json
 import multiprocessing
@@ -795,6 +797,7 @@ def stuck_worker(run):
         os.kill(pid, signal.SIGSTOP)
         try:
             attachment = run.attach(client)
+            assert not attachment.refused, attachment.refused  # the loop below would wait for ever
             attachment.start()
             futures = client.map(record_chunk, range(20), key="record_chunk", workers=healthy)
             run.truth["results"] = client.gather(futures) == list(range(20))
@@ -1179,7 +1182,8 @@ def attached_later(run):
 
 
 def main() -> None:
-    name, directory = sys.argv[1:]
+    name, directory, seconds = sys.argv[1:]
+    faulthandler.dump_traceback_later(float(seconds), exit=True)  # a scenario that hangs shows where
     run = Run(directory)
     globals()[name](run)
     (run.directory / "truth.json").write_text(json.dumps(run.truth))
