@@ -50,7 +50,7 @@ double LargestOf(const Timeline& steps);
 /// The same where there are more than `most` steps: means over equal parts of the run, which keep the integral.
 Timeline Reduced(Timeline steps, double wall_seconds, size_t most);
 
-/// The workers of the measurement's table and of its timelines: an engine may tell the one or the other.
+/// The workers of the measurement's table and of its timelines: an engine may report the one or the other.
 WorkerNames NamesOfWorkers(const Measurement& measurement);
 
 /// Steps of a timeline that are drawn; of more, means over equal parts of the run.

@@ -253,7 +253,7 @@ void WaitForStragglers(pid_t command, const AnchoredClock& clock, const SignalRe
   }
 }
 
-// Where the kernel does not tell of a process's end it is asked this often.
+// Where the kernel does not signal a process's end, crema asks this often.
 constexpr int64_t kPollNs = 100 * kMillisecondNs;
 constexpr int64_t kGraceStepNs = 10 * kMillisecondNs;
 

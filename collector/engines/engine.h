@@ -20,7 +20,7 @@
 
 namespace crema {
 
-/// A run that goes on, as an engine's feed tells of it.
+/// What an engine's feed reports of a run that goes on.
 enum class EventKind { kInfo, kGood, kWarning, kBad };
 
 /// What whoever shows the run takes in. Times are Unix nanoseconds.
@@ -44,9 +44,9 @@ class LiveRun {
   /// Asks of each process whose records were added whether it is there.
   virtual void SetLives(const std::function<bool(const std::string& host, int64_t pid)>& is_there) = 0;
 
-  /// What a scheduler tells whose workers tell nothing.
+  /// What a scheduler knows whose workers report nothing.
   virtual void AddScheduler(const SchedulerFact& scheduler) = 0;
-  /// Of such a one: compute seconds since it began, by prefix.
+  /// Compute seconds since such a scheduler began, by prefix.
   virtual void SetComputeSeconds(const std::string& address, const std::map<std::string, double>& by_prefix) = 0;
 
   /// Something that people should read.

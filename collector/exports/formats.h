@@ -66,7 +66,7 @@ struct PrmonTexts {
 /// for a monitor that is off: `vmem`, packets, the machine's `HW`; so are columns that the totals lack.
 PrmonTexts RenderPrmon(const PrmonSeries& series);
 
-/// Stands in the summary, `prmon.Version`: tells crema's files from prmon's.
+/// `prmon.Version` in the summary, which distinguishes crema's files from prmon's.
 inline constexpr char kPrmonWriter[] = "crema " CREMA_VERSION_STRING;
 
 }  // namespace crema

@@ -15,7 +15,7 @@
 
 namespace crema {
 
-/// Fewer values tell no change from their noise.
+/// With fewer values a change cannot be distinguished from noise.
 inline constexpr size_t kLeastValues = 8;
 /// A level that lasts for fewer values is taken for outliers.
 inline constexpr size_t kLeastSegment = 3;

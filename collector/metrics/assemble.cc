@@ -142,7 +142,7 @@ void WarnOfPartialSums(const RunFigures& figures, std::vector<std::string>& warn
   };
   warn(totals.cpu_ns, "CPU time");
   warn(totals.cpu_wait_ns, "the run delay");
-  // Failed attempts seldom get as far as telling.
+  // Failed attempts seldom get as far as recording it.
   const int64_t with_bytes = figures.findings.attempts.bytes.with_read;
   if (with_bytes > 0 && with_bytes + totals.counts.num_failed_attempts < totals.ended) {
     warnings.push_back(

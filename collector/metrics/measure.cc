@@ -28,7 +28,7 @@
 namespace crema {
 namespace {
 
-/// Of a log beside the record logs, which names its counts so.
+/// Adds the counts of a log that is no record log.
 template <class Reading>
 void Take(const Reading& reading, ReadingQuality& quality) {
   quality.records_malformed += reading.malformed;

@@ -58,7 +58,7 @@ struct SearchedLogs {
   const std::vector<std::vector<ChunkStretch>>& stretches;
 };
 
-/// Finds a few chunks again, because attempts do not keep all that their records told: millions of them leave no room.
+/// Finds a few chunks again, because attempts do not keep all that their records hold: millions of them leave no room.
 /// Calls `visit(i, chunk)` for the record of the i-th of the `attempts` (indices of the findings' rows), in the order
 /// of the logs; not for those that stand in a stream. Only those stretches of a log are read in which a chunk that
 /// began when one of them did may stand.
@@ -75,7 +75,7 @@ struct EntryRange {
 /// Rows listed in the document; the count is in the metrics.
 inline constexpr size_t kMaxStragglerRows = 1000;
 
-/// Of the first `kMaxStragglerRows` stragglers, by their index.
+/// Finds the ranges of the first `kMaxStragglerRows` stragglers, by their index.
 std::vector<EntryRange> FindEntryRanges(const RunFigures& figures, const SearchedLogs& logs);
 
 /// Sets `section` of the spells that have a sample: the one whose own time took half or more of what the spell's chunks

@@ -333,7 +333,7 @@ Hosts IndexHosts(const std::vector<ProcessRow>& processes) {
   return hosts;
 }
 
-// Where no chunk names its file there is nothing to tell apart.
+// Where no chunk names its file there is nothing to distinguish.
 bool IsNameless(const std::vector<std::string>& names) { return names.size() == 1 && names[0].empty(); }
 bool IsNameless(const std::vector<BreakdownRow>& rows) { return rows.size() == 1 && rows[0].name == kNoName; }
 

@@ -47,7 +47,7 @@ struct ChangedRun {
 bool HasMoreLanes(const ObservedRun& run, const RunChange& change);
 
 /// `seed` 0: durations as they were measured. Else each chunk has the ratio to its expected duration of a chunk of its
-/// dataset that is drawn anew: another run of the same. Errors: what the run does not tell.
+/// dataset that is drawn anew: another run of the same. Errors: what the run did not record.
 absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change, uint64_t seed);
 
 /// 90 % of runs so changed are between `low` and `high`.

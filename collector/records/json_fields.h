@@ -49,7 +49,7 @@ class KnownText {
 /// means what a JSON parser would say; what is valid but rare (escapes, text beyond ASCII, numbers of 20 digits)
 /// is not plain.
 ///
-/// The line is followed by 64 readable bytes; what they hold does not matter, as `AtEnd` tells a token that ran over.
+/// The line is followed by 64 readable bytes; what they hold does not matter, as `AtEnd` notices a token that ran over.
 class PlainCursor {
  public:
   explicit PlainCursor(std::string_view line) : at_(line.data()), end_(line.data() + line.size()) {}

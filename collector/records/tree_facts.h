@@ -148,7 +148,7 @@ struct TreeIoField {
   std::string_view key;
   int64_t TreeIo::*member;
 };
-/// Of samples; in the last line they are `tree_read_bytes` and so on.
+/// The fields of samples. In the last line they are `tree_read_bytes` and so on.
 inline constexpr TreeIoField kTreeIoFields[] = {{"read_bytes", &TreeIo::read_bytes},
                                                 {"write_bytes", &TreeIo::write_bytes},
                                                 {"rchar_bytes", &TreeIo::rchar_bytes},
@@ -159,7 +159,8 @@ struct TreeTotalField {
   std::optional<int64_t> TreeTotals::*member;
   bool adds_up = false;  ///< over several trees; else the largest counts: their instants differ
 };
-/// Of the last line, besides I/O, which comes before `max_processes`, and the network, before `tree_cpu_sampled`.
+/// The fields of the last line besides I/O, which comes before `max_processes`, and the network, which comes before
+/// `tree_cpu_sampled`.
 inline constexpr TreeTotalField kTreeTotalFields[] = {
     {"tree_cpu_user_ns", &TreeTotals::cpu_user_ns, true},
     {"tree_cpu_system_ns", &TreeTotals::cpu_system_ns, true},
@@ -180,7 +181,7 @@ struct TreeGpuField {
   std::string_view key;
   std::optional<int64_t> TreeGpu::*member;
 };
-/// Of a row of `gpus`, besides `index` and `name`.
+/// The fields of a row of `gpus` besides `index` and `name`.
 inline constexpr TreeGpuField kTreeGpuFields[] = {
     {"utilization_percent", &TreeGpu::utilization_percent},
     {"memory_used_bytes", &TreeGpu::memory_used_bytes},

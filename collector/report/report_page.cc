@@ -225,7 +225,7 @@ RunOutlook LookOut(const ExportSource& source) {
   return outlook;
 }
 
-/// Null: the document tells of no functions, or the records are gone.
+/// Null: the document has no functions, or the records are gone.
 nlohmann::ordered_json ReadFlames(const ExportSource& source) {
   if (source.measurement.functions.empty()) return nullptr;
   const absl::StatusOr<SampledStacks> stacks = ReadSampledStacks(source);

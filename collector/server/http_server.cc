@@ -155,8 +155,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
 
   /// The page's own requests carry the token as a cookie, and it does not stay in the address bar.
   void WelcomeWithCookie() {
-    // Of a page that another site has led to, a browser sends no strict cookie with what a redirection asks for. That
-    // page goes on by itself.
+    // Where another site has led to the page, a browser follows a redirection without the strict cookie. Such a page
+    // goes on by itself.
     const bool is_led_here = View(parser_->get()["Sec-Fetch-Site"]) == "cross-site";
     auto response = std::make_shared<Response>(MakeResponse(is_led_here ? 200 : 303, "text/html; charset=utf-8"));
     if (is_led_here) {

@@ -133,7 +133,7 @@ class RecentSeconds {
     if (second < 0 || second > latest_ || second <= latest_ - static_cast<int64_t>(kSeconds)) return kNothing;
     return bins_[static_cast<size_t>(second) % kSeconds];
   }
-  /// Of the seconds `first` to `last`, both with.
+  /// The sum of the seconds `first` to `last`, both included.
   Bin Sum(int64_t first, int64_t last) const {
     Bin sum{};
     for (int64_t second = first; second <= last; ++second) sum += At(second);
@@ -192,7 +192,7 @@ struct WorkerSecond {
   }
 };
 
-/// What one recorder of a process has told: its log may be read again, after it was copied or begun anew.
+/// What one recorder of a process has recorded: its log may be read again, after it was copied or begun anew.
 struct LiveRecorder {
   SeenNumbers ended;  ///< chunks
   SumsSoFar sums;
@@ -244,19 +244,19 @@ struct LiveWorker {
   int64_t slow_since_ns = 0;
   int64_t slow_event = 0;
 
-  /// Of many processes, the others count in all totals, and have no rows and warnings of their own: what a row shows of
-  /// the last seconds is most of what a worker takes.
+  /// Where there are many processes, the others count in all totals, and have no rows and warnings of their own: the
+  /// last seconds that a row shows are most of the memory that a worker takes.
   void BecomeOther() { recent.reset(); }
   bool is_other() const { return recent == nullptr; }
   /// nullptr: the second has gone by, or it is one of the others.
   WorkerSecond* SecondAt(int64_t second) { return is_other() ? nullptr : recent->Find(second); }
-  /// Of the seconds `first` to `last`, both with; nothing of the others.
+  /// The sum of the seconds `first` to `last`, both included. It is empty for one of the others.
   WorkerSecond SumOf(int64_t first, int64_t last) const {
     return is_other() ? WorkerSecond() : recent->Sum(first, last);
   }
 
-  static constexpr size_t kMostLanes = 64;  ///< that can be told apart
-  /// -1: there are too many, or the thread was not told.
+  static constexpr size_t kMostLanes = 64;  ///< that can be distinguished
+  /// -1: there are too many, or the thread was not recorded.
   int32_t LaneOf(uint64_t thread) {
     if (thread == 0) return -1;
     if (lane_of_thread.size() >= kMostLanes && lane_of_thread.count(thread) == 0) return -1;
@@ -272,7 +272,7 @@ struct LiveWorker {
     const auto seen = static_cast<double>(CoresOfLanes(lanes_peak, std::max<int64_t>(1, most_open), helped));
     return allowed_cores.value_or(0) > 0 ? std::min(seen, *allowed_cores) : seen;
   }
-  /// Of the chunks that it has open, those for which it has a core.
+  /// How many of the chunks that it has open have a core.
   double busy_cores() const { return std::min(cores(), static_cast<double>(open.size())); }
 };
 
@@ -283,7 +283,7 @@ struct SchedulerTasks {
   std::optional<double> compute_seconds_in_all;  ///< since the scheduler began; nullopt: it does not tell
 };
 
-/// Of the tasks that finish it knows what it was told.
+/// A scheduler. It knows only the finished tasks that the log reports.
 class LiveScheduler {
  public:
   static constexpr size_t kMostPrefixes = 1000;
@@ -298,17 +298,17 @@ class LiveScheduler {
 
   /// When it was first heard of.
   int64_t since_ns() const { return since_ns_; }
-  /// One of its own numbers, such as `workers`; nullopt: it does not tell.
+  /// One of its own numbers, such as `workers`; nullopt: it does not report it.
   std::optional<int64_t> count(const std::string& name) const;
   const std::map<std::string, int64_t>& counts() const { return counts_; }
   /// It is known to live, and has tasks that have not ended.
   bool is_at_work() const { return is_there_ && has_tasks(); }
   bool has_tasks() const { return count("tasks").value_or(0) > 0; }
-  /// Why finished tasks are not told at present; empty: they are.
+  /// Why finished tasks are not reported at present; empty: they are.
   const std::string& stream_problem() const { return stream_problem_; }
-  /// Since it is followed, as far as they were told; nullopt: none was ever told of.
+  /// Since it is followed, as far as they were reported; nullopt: none ever was.
   std::optional<int64_t> finished() const;
-  /// Per second over the last ones, up to 30; nullopt: they are not told, or not yet for a whole second.
+  /// Per second over the last ones, up to 30; nullopt: they are not reported, or not yet for a whole second.
   std::optional<double> finished_rate(int64_t second) const;
   const std::map<std::string, SchedulerTasks>& tasks() const { return tasks_; }
   /// Finished tasks by the worker's address.

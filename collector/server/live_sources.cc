@@ -49,7 +49,7 @@ int64_t Integer(const Json& line, std::string_view key) { return MaybeInteger(li
 
 namespace fs = std::filesystem;
 
-/// A scheduler that had more than this to tell is still telling what happened before.
+/// A scheduler that sent more than this at once is still reporting what happened before.
 constexpr size_t kBacklogBytes = 4 << 20;
 
 bool EndsWith(std::string_view text, std::string_view end) {

@@ -22,7 +22,7 @@ namespace crema {
 bool IsHeldByItsProcess(const std::string& path);
 
 /// Whether the log is a copy that was made while its process ran, as its name says: `x.live.jsonl`,
-/// `x.live.tree.ndjson`. That it has no end tells nothing of the process.
+/// `x.live.tree.ndjson`. That it has no end says nothing about the process.
 bool IsLiveCopy(std::string_view path);
 
 /// The name of such a copy, of a log's name; that of a copy is itself.
@@ -32,7 +32,7 @@ std::string LiveCopyName(std::string_view name);
 bool MayLackItsEnd(const std::string& path);
 
 /// `x.jsonl` is `x` and `.jsonl`, `x.live.tree.ndjson.gz` is `x` and `.live.tree.ndjson.gz`: where the name of a log
-/// ends and what tells its kind begins.
+/// ends and its kind begins.
 std::string_view KindOfLog(std::string_view name);
 
 /// One `*.jsonl` file: the log of one recorder in one process.
@@ -77,7 +77,7 @@ struct RecordLogs {
 absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& sources, const std::string& run,
                                           bool takes_streams = false, std::vector<std::string>* left_out = nullptr);
 
-/// When a record was written, or what it tells of began, Unix nanoseconds; 0: it has no time.
+/// When a record was written, or what it describes began, Unix nanoseconds; 0: it has no time.
 int64_t TimeOf(const Record& record);
 
 /// Whether a source is such a stream.

@@ -57,7 +57,7 @@ std::string NumberText(const Number& number, Kind kind) {
 
 constexpr int kGap = 2;
 
-/// An elastic column is not cut below this: enough to tell names apart.
+/// An elastic column is not cut below this: enough to distinguish names.
 constexpr int kLeastElastic = 8;
 
 /// Before an elastic column is cut below this, other columns go.

@@ -2,7 +2,7 @@
 // to the framework. Pre and Post of a module's call come on one thread (the notes of FWCore/ServiceRegistry); those of
 // an event need not.
 //
-// Signals do not tell when external work ends, so the time of an ExternalWork module between acquire and produce has to
+// No signal reports when external work ends, so the time of an ExternalWork module between acquire and produce has to
 // come from the module: a crema::TrackRequest(crema::CurrentHandle(), server, operation) in acquire, moved into the
 // callback. Without it this time counts as the rest of the latency.
 #ifndef CREMA_EXAMPLES_TASK_FRAMEWORKS_CMSSW_SERVICE_H_

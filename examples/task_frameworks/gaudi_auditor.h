@@ -1,7 +1,7 @@
 // An auditor for Gaudi and Athena: name it in AuditorSvc.Auditors, for the events Execute and Suspension.
 //
 // An event ends where its slot gets the next one, or where EndEvent is called: connect it to the incident
-// EndProcessing, which Athena fires with the event's context. Nothing tells when an algorithm became ready; a
+// EndProcessing, which Athena fires with the event's context. Nothing reports when an algorithm became ready; a
 // crema::MarkReady in AvalancheSchedulerSvc, where an algorithm is promoted to SCHEDULED, would.
 #ifndef CREMA_EXAMPLES_TASK_FRAMEWORKS_GAUDI_AUDITOR_H_
 #define CREMA_EXAMPLES_TASK_FRAMEWORKS_GAUDI_AUDITOR_H_

@@ -99,7 +99,7 @@ absl::StatusOr<std::vector<SacctCells>> ReadSacctJson(const std::string& text, S
 
 /// What sacct wrote with --noheader: which column is which, by what the cells hold.
 /// The columns that nothing else can be: JobID, JobIDRaw, State, ExitCode, Start, End. Others stay without a name.
-/// `text` begins with the first row. nullopt: not all of JobID, State, Start and End can be told from others.
+/// `text` begins with the first row. nullopt: not all of JobID, State, Start and End can be recognised.
 std::optional<SacctHeader> RecogniseSacctColumns(std::string_view text);
 
 }  // namespace crema

@@ -39,7 +39,7 @@ int64_t CountOf(std::string_view text, int64_t otherwise) {
   return is_count && count > 0 && count < kMostCount ? count : otherwise;
 }
 
-/// Of a cell that the column cut: what it was. Only who cancelled a job makes CANCELLED too wide.
+/// The whole state where the column cut it. Only CANCELLED grows too wide: it names who cancelled the job.
 std::string WholeState(std::string_view cell) {
   if (cell.empty() || cell.back() != '+') return std::string(cell);
   const std::string_view state = SacctState(cell);
@@ -139,7 +139,7 @@ bool IsWaitOnly(const Run& run, std::string_view nodes) {
 /// queue again has several rows with `--duplicates`: each is a run of it.
 class SacctJobs {
  public:
-  /// Of several rows of one run, as queries that overlap bring, the last one holds.
+  /// Queries that overlap bring several rows of one run. The last one holds.
   SacctRow Add(const SacctHeader& header, const SacctCells& cells) {
     const Row row = {header, cells};
     std::string_view name = row["JobID"];
@@ -187,7 +187,7 @@ class SacctJobs {
   }
 
  private:
-  /// Of a run, or of one of its steps.
+  /// One run, or one of its steps.
   struct Spell {
     std::string state;
     std::string exit;
@@ -247,7 +247,7 @@ class SacctJobs {
     if (const auto submitted = ParseSacctTime(row["Submit"])) run.submit_ns = submitted->time_ns;
     run.reason = std::string(row["Reason"]);
     run.time_limit_ns = SacctDurationNs(row["Timelimit"]);
-    // Of a step that runs, or whose node went away, nothing was gathered: it stands as 0.
+    // Slurm writes 0 for a step that still runs, or whose node went away: it gathered nothing.
     run.cpu_ns = SacctDurationNs(row["TotalCPU"]);
     if (run.cpu_ns == 0 || !run.end_ns.has_value()) run.cpu_ns.reset();
     std::optional<SacctMemory> memory = ParseSacctMemory(row["ReqMem"]);
@@ -286,7 +286,7 @@ class SacctJobs {
       *same = std::move(run);
     }
   }
-  // Of several runs a step is of the last that had begun.
+  // Gives each step to the last run that had begun by then.
   static void GiveStepsToRuns(Job* job) {
     if (job->runs.empty()) job->runs.push_back(std::move(job->stand_in));
     std::stable_sort(job->runs.begin(), job->runs.end(), [](const Run& a, const Run& b) {

@@ -23,7 +23,8 @@ struct CatalogAddress {
 };
 CatalogAddress ParseCatalogAddress(std::string_view address);
 
-/// Of an answer to `/query.json`: the managers of this `type` and name, as one JSON list in a line. Errors: it is none.
+/// The managers of this `type` and name in an answer to `/query.json`, as one line with a JSON list. Fails if the text
+/// is no such answer.
 absl::StatusOr<std::string> ManagersIn(const std::string& answer, std::string_view type, const std::string& project);
 
 /// Asks a catalog, which hears of its managers once a minute, every ten seconds, on a thread of its own.

@@ -48,7 +48,7 @@ std::optional<int64_t> TimeNs(const Json& values, const char* key) {
   return static_cast<int64_t>(std::llround(*seconds * 1e6)) * 1000;  // microseconds are what the engine has
 }
 
-/// 0: not told.
+/// 0: not reported.
 int32_t CoresOf(const Json& values) {
   constexpr double kMost = 1e6;
   const double cores = Reading(values, "cores").value_or(0);
@@ -167,7 +167,7 @@ absl::Status Append(const std::string& from, std::ofstream& to) {
 
 constexpr size_t kLongestLine = size_t{1} << 20;
 
-/// A process of this host. Those of other users do not tell.
+/// Whether a process of this host has the file open. /proc hides the files of other users' processes.
 bool HasOpen(int64_t pid, const std::string& path) {
   struct stat wanted = {}, open = {};
   if (stat(path.c_str(), &wanted) != 0) return false;

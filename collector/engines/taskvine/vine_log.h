@@ -28,7 +28,7 @@ struct TaskNames {
   std::string_view directory = "task.";  ///< a task's directory, but for the task's number
 };
 
-/// What happened to a manager's tasks since it was told last.
+/// What happened to a manager's tasks since the last report.
 struct VineNews {
   const ClusterFact* cluster = nullptr;  ///< with all its workers, and the tasks that ended since; until the next call
   int64_t ready = 0;                     ///< tasks that no worker has
@@ -43,7 +43,7 @@ class VineTransactions {
   VineLine Add(std::string_view line);
   std::vector<ClusterFact> Finish() &&;
 
-  /// For who follows the lines while they grow: calls `visit` for each manager. Its tasks that were told are forgotten,
+  /// For who follows the lines while they grow: calls `visit` for each manager. It forgets the tasks that it reported,
   /// so nothing is left to `Finish`.
   void TellNews(const std::function<void(const VineNews&)>& visit);
 
@@ -121,8 +121,8 @@ absl::Status KeepVineLog(const std::string& path, const std::string& directory, 
 /// The process of the worker whose directory stands in a path; nullopt: none does.
 std::optional<int64_t> PidOfWorkerDirectory(std::string_view path);
 
-/// Follows transactions: once a second it tells of each manager how many workers, cores and tasks it has, which tasks
-/// ended, and which workers were lost.
+/// Follows transactions. Once a second it reports for each manager how many workers, cores and tasks it has, which
+/// tasks ended, and which workers were lost.
 class VineFeed : public EngineFeed {
  public:
   /// `engine` is what people call it: `TaskVine`. `log` is the file of the transactions. `run` outlives this.
@@ -131,7 +131,7 @@ class VineFeed : public EngineFeed {
   void Tick() override;
 
  private:
-  /// What was told of a manager.
+  /// What was reported of a manager.
   struct Told {
     bool is_followed = false;  ///< from the second time on: what the log held at first happened before
     bool is_closed = false;

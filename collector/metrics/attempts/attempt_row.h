@@ -56,10 +56,10 @@ struct ProcessRow {
   std::string job;                ///< the engine's name, the task's and its step, `slurm 14.0`; empty: not told
   std::string working_directory;  ///< empty: not told
 
-  /// Cores that its engine or batch system gave it, where its environment tells; nullopt: it does not.
+  /// Cores that its engine or batch system gave it, where its environment says so; nullopt: it does not.
   std::optional<int64_t> granted_cores;
 
-  // Of an engine's worker only.
+  // Only an engine's worker has these.
   bool is_engine_worker = false;
   std::string engine_worker;             ///< the engine's name for it
   std::optional<int64_t> joined_ns;      ///< on the scheduler's clock, as the next; nullopt: not seen
@@ -222,7 +222,7 @@ inline std::optional<int64_t> ChunkCpu(const AttemptRow& attempt, const std::vec
 }
 
 /// The owner's time without CPU that is neither contention nor waiting for its helpers, ns; nullopt where the kernel
-/// did not tell the run delay.
+/// did not report the run delay.
 inline std::optional<int64_t> ChunkBlocked(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers) {
   const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, helpers);
   if (!owner.has_value() || !owner->wait_known) return std::nullopt;

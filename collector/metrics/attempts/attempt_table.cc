@@ -165,7 +165,7 @@ void ForEachText(Fact& fact, const Visit& visit) {
   }
 }
 
-// What tells rows apart.
+// The name by which rows differ.
 std::string NameOf(const LogRef& log, const SumsFact& fact) {
   std::string name(sizeof(log.log_hash), '\0');
   std::memcpy(name.data(), &log.log_hash, sizeof(log.log_hash));

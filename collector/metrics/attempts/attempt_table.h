@@ -227,7 +227,7 @@ struct SumsFindings {
 /// lines are not added up: the one with the most chunks replaces the others, wherever and how often it is read.
 class SumsTable {
  public:
-  /// Of all logs. A process writes 1,250 rows at most, and few where room is short.
+  /// The limit for all logs. A process writes 1,250 rows at most, and few where room is short.
   static constexpr size_t kMaxRows = 100'000;
 
   void Add(const LogRef& log, const SumsFact& fact);

@@ -30,10 +30,10 @@ struct Distribution {
   std::optional<double> p99;
 };
 
-/// Of integers in units of 1 / `per_unit` (1e9: nanoseconds given, seconds returned).
+/// Describes integers in units of 1 / `per_unit` (1e9: nanoseconds given, seconds returned).
 Distribution DescribeIntegers(const std::vector<int64_t>& values, double per_unit);
 
-/// Of real numbers; the sums depend on their order only in the last bits.
+/// Describes real numbers. The sums depend on their order only in the last bits.
 Distribution DescribeReals(const std::vector<double>& values);
 
 /// One quantity: `key` is what its eight keys begin with.

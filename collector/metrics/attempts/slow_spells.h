@@ -68,7 +68,7 @@ uint32_t GroupOf(SpellOf of, const Attempt& attempt, const SpellGroups& groups) 
   return 0;
 }
 
-/// Of its group, and begun and ended in it.
+/// Whether the attempt belongs to the spell's group, and began and ended in the spell.
 inline bool IsInSpell(const AttemptRow& attempt, const SlowSpell& spell, const SpellGroups& groups) {
   return attempt.start_ns >= spell.start_ns && attempt.stop_ns() <= spell.stop_ns &&
          GroupOf(spell.of, attempt, groups) == spell.group;

@@ -187,7 +187,7 @@ struct LaneParts {
   LaneTimeSum unmeasured = 0;
   bool wait_known = true;
 
-  // Of tasks.
+  // Parts of tasks.
   LaneTimeSum outside_chunk = 0;
   LaneTimeSum framework = 0;
   LaneTimeSum unrecorded = 0;      ///< of workers without records, which have no attempts; without the next
@@ -195,7 +195,7 @@ struct LaneParts {
 
   void Add(const LaneTime& lane);
   LaneParts& operator+=(const LaneParts& other);
-  /// Of attempts.
+  /// The parts that attempts have.
   LaneTimeSum of_attempts() const { return compute + cpu_wait + blocked + failed + unmeasured; }
   /// Leaves to lanes the cores that there were: what they occupied `beyond` these comes off the time in which they
   /// waited, in proportion; what that does not have, off the other parts, and off CPU last.

@@ -16,7 +16,7 @@
 
 namespace crema {
 
-/// Sums over what tells the quantity; nullopt where nothing does.
+/// Sums over the items that report the quantity; nullopt where none does.
 struct CoffeaSums {
   std::optional<int64_t> entries;  ///< events
   std::optional<double> duration;  ///< seconds, wall, around process()

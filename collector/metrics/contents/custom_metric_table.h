@@ -20,9 +20,8 @@
 namespace crema {
 
 /// At most 40 bins from `min` to `max`. Where all values are positive and span more than a factor of 100, bins are
-/// equal on a logarithmic axis, else on a linear one. Bins are not narrower than the sketch can tell; those of whole
-/// numbers
-/// (`whole`) that are few are one wide, with the number in their middle.
+/// equal on a logarithmic axis, else on a linear one. Bins are not narrower than the sketch resolves. A few whole
+/// numbers (`whole`) have bins of width one, with the number in the middle.
 ValueHistogram HistogramOf(const QuantileSketch& values, double min, double max, bool whole);
 
 /// Accumulator of the `metrics` of chunk lines.
@@ -73,8 +72,8 @@ class CustomMetricTable {
   NamesByPosition recent_datasets_;
 };
 
-/// Accumulator of the `metrics` of sample and end lines. They are told as sums since the process began: of each log,
-/// the latest telling is the whole truth.
+/// Accumulator of the `metrics` of sample and end lines. Each line has the sums since the process began: the last
+/// one of each log has everything.
 class ProcessMetrics {
  public:
   void Add(const LogRef& log, int64_t time_ns, const std::vector<MetricFact>& metrics);

@@ -128,8 +128,8 @@ struct FileFindings {
   std::vector<std::string> columns;  ///< names read, sorted
   bool columns_known = false;        ///< some attempt said which columns it read
   bool columns_truncated = false;    ///< there were more names than room
-  /// Of all branches, of all bytes of a file: the mean over the files of which both sides are known. Of more than
-  /// `FileTable::kMaxFiles` files, over as many that chance has chosen.
+  /// The share of a file's branches, and of its bytes, that was read: the mean over the files of which both sides are
+  /// known. Where there are more than `FileTable::kMaxFiles` files, a random sample of that size stands for them.
   std::optional<double> branches_read_share;
   std::optional<double> bytes_read_share;
 };

@@ -58,11 +58,11 @@ void SetEngineMetrics(const EngineFacts& facts, MetricSet* metrics);
 
 /// The metric `gil_contention`: mean of the workers' readings, each weighted by its time since the reading before and
 /// by the tasks that the worker executed, where those were at least two. One task alone waits for nobody. nullopt: no
-/// worker told it while it executed two tasks.
+/// worker reported it while it executed two tasks.
 std::optional<double> GilContention(const std::vector<ClusterWorker>& workers, const RunWindow& run);
 
-/// `process` are the prefixes in whose tasks chunks ran; `preprocess` and `reduce` are told by what Coffea calls its
-/// tasks. In this order; phases without a task are left out.
+/// `process` are the prefixes in whose tasks chunks ran; `preprocess` and `reduce` are known by the names of
+/// Coffea's tasks. In this order; phases without a task are left out.
 std::vector<PhaseRow> FindTaskPhases(const TaskFindings& tasks, const TaskJoin& join);
 
 }  // namespace crema

@@ -93,7 +93,7 @@ void AddHeldByScheduler(const std::vector<TaskRow>& tasks, std::vector<int64_t>*
 /// Core nanoseconds that tasks held in the run.
 double CoreTimeOfTasks(const std::vector<TaskRow>& tasks, const RunWindow& run);
 
-/// Mean over the time of the tasks whose cores are told; nullopt: there are none.
+/// Mean over the time of the tasks whose cores are reported; nullopt: there are none.
 std::optional<double> MeanCoresOfTasks(const std::vector<TaskRow>& tasks);
 
 /// A stretch of a worker's lane that a task occupied while none of its chunks was open.

@@ -80,7 +80,7 @@ class TreeAccumulator {
 void SetTreeMetrics(const std::optional<TreeFigures>& figures, std::optional<double> wall_time_seconds,
                     std::optional<double> chunk_cpu_seconds, MetricSet* metrics);
 
-/// What samples tell: a process that began and ended between two of them is not there, and what one did after its last
+/// What samples show: a process that began and ended between two of them is not there, and what one did after its last
 /// is not in its figures.
 struct ProcessUse {
   std::string name;  ///< of the kernel, at most 15 bytes; empty: not told

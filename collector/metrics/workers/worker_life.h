@@ -81,8 +81,8 @@ std::string_view NameCoresSource(const std::vector<WorkerLife>& workers);
 /// nullopt where a host tells none.
 std::optional<double> AllowedCores(const std::vector<ProcessRow>& processes);
 
-/// Of many processes, those that were lost and those that were busy for longest have rows; the others share one,
-/// `(other)`. A group is a process, or `other()`.
+/// Where there are many processes, those that were lost and those that were busy for longest have rows. The others
+/// share one, `(other)`. A group is a process, or `other()`.
 struct WorkerRows {
   static constexpr size_t kMost = 10'000;  ///< docs/limits.md, "Kept short"
 

@@ -55,7 +55,7 @@ TreeTotals TotalsOf(const PrmonValues& values) {
   return totals;
 }
 
-/// One row as a sample. What it does not hold is 0 here, as a sample cannot tell: `TotalsOf` can.
+/// One row as a sample. What it does not hold is 0 here: a sample has no null. `TotalsOf` has.
 TreeSampleFact SampleOf(const PrmonValues& row) {
   const TreeTotals now = TotalsOf(row);
   TreeSampleFact sample;

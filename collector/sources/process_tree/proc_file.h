@@ -74,7 +74,7 @@ std::optional<int64_t> ParseReadCalls(std::string_view text);
 /// Resident pages of /proc/PID/statm (its second field); multiply by the page size.
 std::optional<int64_t> ParseStatmResidentPages(std::string_view text);
 
-/// What only /proc/PID/status tells. A process that has ended has no memory lines.
+/// What only /proc/PID/status shows. A process that has ended has no memory lines.
 struct ProcStatus {
   std::optional<int64_t> peak_rss_bytes;   ///< VmHWM
   std::optional<int64_t> anonymous_bytes;  ///< RssAnon
@@ -105,7 +105,7 @@ class NetCounter {
 };
 
 /// Whether others may share the network namespace of the process (a pid, or `self`): it is that of process 1, or it
-/// cannot be told.
+/// is not known.
 bool NetworkIsShared(const std::string& process = "self");
 
 /// One process as /proc shows it at one moment.

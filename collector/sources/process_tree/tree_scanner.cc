@@ -456,8 +456,8 @@ void TreeLedger::JudgeVanished(const Members& now) {
       by_waiter[*waiter.process].push_back(&process);
     }
   }
-  // A parent with SA_NOCLDWAIT cannot be told from /proc, but its children's times do not reach it: a child that had
-  // used more than the parent gained was not waited for.
+  // A parent with SA_NOCLDWAIT cannot be recognised in /proc, but its children's times do not reach it: a child that
+  // had used more than the parent gained was not waited for.
   for (auto& [waiter, vanished] : by_waiter) {
     const std::optional<int64_t> gained = GainedTicks(waiter, now);
     if (!gained.has_value()) continue;

@@ -113,15 +113,15 @@ class TreeLedger {
   /// `sampler_pid`: the root, itself not part of the tree. `tick_ns`: nanoseconds of a clock tick.
   TreeLedger(int sampler_pid, int64_t tick_ns);
 
-  /// Of a tree for which the sampler never waits. A process that is waited for outside the tree leaves its last
-  /// reading, counted in `tree_cpu_sampled` unless it had ended by then; what only wait4(2) tells stays unknown.
+  /// The ledger of a tree for which the sampler never waits. A process that is waited for outside the tree leaves its
+  /// last reading, counted in `tree_cpu_sampled` unless it had ended by then; what only wait4(2) reports stays unknown.
   static TreeLedger OfStrangers(int64_t tick_ns);
 
   /// The sampler waited for a process. `last`: its reading as a zombie, just before; absent when there was none.
   void AddReaped(const TreeReapFact& reaped, std::optional<ProcessReading> last);
 
   /// All members of the tree that exist now. One that was here before, and was not reaped by the sampler, has vanished:
-  /// its parent, which must have been read *after* it was found missing, tells whether it was waited for.
+  /// its parent, which must have been read *after* it was found missing, shows whether it was waited for.
   void AddSnapshot(const std::vector<ProcessReading>& members);
 
   /// The tree at the last snapshot, in the shape of the log; time and network are the caller's. `boot_ns`: Unix time

@@ -44,7 +44,7 @@ class ProcessExit {
   int descriptor_;
 };
 
-/// Of a status of wait(2): the process's own, or 128 + the signal that killed it.
+/// The status that a shell makes of one of wait(2): the process's own, or 128 + the signal that killed it.
 inline int ShellStatus(int wait_status) {
   constexpr int kKilled = 128;
   return WIFSIGNALED(wait_status) ? kKilled + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);

@@ -38,7 +38,7 @@ struct RoastcoffeaRecords {
 
 /// Writes one log into the directory (which exists). The records do not say which worker a chunk ran on: all are of one
 /// process, `unknown:0`, that has the cores of all workers and lives as long as the measurement, up to the last chunk.
-/// Names of sections stand for themselves; bytes of 0 are what roastcoffea writes where it cannot tell, and are null.
+/// Names of sections stand for themselves; bytes of 0 are what roastcoffea writes where it does not know, and are null.
 absl::StatusOr<RoastcoffeaRecords> WriteRoastcoffeaRecords(const RoastcoffeaMeasurement& measurement,
                                                            const std::string& directory);
 
@@ -58,7 +58,7 @@ RoastcoffeaTimelines ReadRoastcoffeaTimelines(const nlohmann::ordered_json& trac
 double StepIntegral(const SampledSteps& steps, double stop);
 
 /// Completes what was measured from the chunk records alone. Figures of the catalog are computed anew from
-/// the samples (step integrals where roastcoffea has trapezoids); what its files cannot tell becomes null with the
+/// the samples (step integrals where roastcoffea has trapezoids); what its files do not have becomes null with the
 /// reason, also where the one process that stands for all workers gave a value.
 void AddRoastcoffeaFigures(const RoastcoffeaMeasurement& measurement, const RoastcoffeaRecords& records,
                            Measurement* measured);
