@@ -7,8 +7,7 @@
 #include "collector/charts/families.h"
 #include "collector/insight/budget_rows.h"
 #include "collector/insight/key_figure_bands.h"
-#include "collector/insight/key_figures.h"
-#include "collector/insight/run_evidence.h"
+#include "collector/insight/key_figure_rows.h"
 #include "collector/measurement/budget_parts.h"
 #include "fmt/format.h"
 

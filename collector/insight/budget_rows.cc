@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/insight/thresholds.h"
 
 namespace crema {
 
@@ -49,6 +48,26 @@ std::optional<BudgetRows> ReadBudget(const Measurement& measurement) {
   for (BudgetPart& part : budget.parts) part.share = part.core_seconds / budget.core_seconds;
   for (BudgetGroup& group : budget.groups) group.share = group.core_seconds.value_or(0) / budget.core_seconds;
   return budget;
+}
+
+RunEvidence ReadRunEvidence(const Measurement& measurement) {
+  RunEvidence evidence;
+  const std::string state = measurement.run.state.str();
+  if (state == "running") evidence.state = RunState::kRunning;
+  if (state == "killed") evidence.state = RunState::kKilled;
+  evidence.attempts = measurement.Metric("num_attempts").value_or(0);
+  evidence.lost = measurement.Metric("num_lost_attempts").value_or(0);
+  const double failed = measurement.Metric("num_failed_attempts").value_or(0);
+  // A chunk has one result but may have several ok attempts: only whether any ended matters here. Without attempts the
+  // number of chunks is what an engine reports of itself.
+  if (evidence.attempts > 0) evidence.ended = std::max(measurement.Metric("num_chunks").value_or(0) + failed, 0.0);
+  evidence.budget = ReadBudget(measurement);
+  return evidence;
+}
+
+bool RunEvidence::LacksCpuTime(const Measurement& measurement) const {
+  const bool knows_cores = measurement.Metric("core_seconds").has_value();
+  return ended > 0 && !budget.has_value() && knows_cores && !measurement.Metric("chunk_cpu_time").has_value();
 }
 
 }  // namespace crema

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/insight/thresholds.h"
 #include "collector/measurement/measurement.h"
 
 namespace crema {
@@ -47,6 +48,25 @@ std::vector<OutsideSection> LongestOutsideChunks(const Measurement& measurement)
 
 /// Reads the rows; nullopt where there are none or where they hold no core-seconds at all.
 std::optional<BudgetRows> ReadBudget(const Measurement& measurement);
+
+// Whether a run left enough behind to be judged, asked once and answered the same by headline and verdicts.
+
+enum class RunState { kFinished, kRunning, kKilled };
+
+struct RunEvidence {
+  RunState state = RunState::kFinished;
+  double attempts = 0;  ///< begun
+  double ended = 0;     ///< ok and failed ones; what is left was lost or is still open
+  double lost = 0;
+  std::optional<BudgetRows> budget;  ///< nullopt: no core-seconds were measured
+
+  /// Chunks ended whose records have no CPU time, so that core-seconds are not divided up.
+  bool LacksCpuTime(const Measurement& measurement) const;
+  /// True where shares of the core-seconds mean something.
+  bool IsEnough() const { return ended > 0 && budget.has_value() && kEnoughCoreSeconds.Holds(budget->core_seconds); }
+};
+
+RunEvidence ReadRunEvidence(const Measurement& measurement);
 
 }  // namespace crema
 

@@ -45,6 +45,12 @@ std::vector<ChunkSizeAdviceRow> ChunkSizeAdviceRows(const std::vector<ChunkSizeA
 /// "use 20 000 to 110 000 events a chunk", "use at least 20 000 …"; empty where there is no advice.
 std::string AdviceInWords(const ChunkSizeAdvice& advice);
 
+// What to ask a batch system for next time, from what its jobs used: docs/verdicts.md, "Resource advice".
+
+/// The rows of the document's `resource_advice`: of a document with jobs of a batch system, what an engine's workers
+/// tell of memory limits and CPU time. Empty: it has none.
+std::vector<ResourceAdviceRow> AdviseResources(const Measurement& measurement);
+
 }  // namespace crema
 
 #endif  // CREMA_COLLECTOR_INSIGHT_CHUNK_SIZE_ADVICE_H_

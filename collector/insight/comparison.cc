@@ -4,13 +4,20 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
-#include "collector/insight/comparison_sentence.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "collector/appearance/human_numbers.h"
+#include "collector/insight/between_runs.h"
+#include "collector/insight/budget_rows.h"
+#include "collector/insight/figure_change.h"
 #include "collector/insight/member_column.h"
+#include "collector/insight/run_head.h"
+#include "collector/insight/thresholds.h"
+#include "collector/measurement/budget_parts.h"
 #include "collector/measurement/catalog.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -20,6 +27,324 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Documents = std::vector<const Measurement*>;
+
+constexpr size_t kNamed = 3;  // parts of the elapsed time, and sections
+
+std::string SignedTime(double seconds) {
+  return fmt::format("{}{}", seconds < 0 ? "-" : "+", HumanDuration(std::fabs(seconds)));
+}
+
+/// "after took 11.0 s, before 10.0 s (+10 %): computing +0.61 s, tail +0.32 s."
+std::string ElapsedWords(const ComparedSide& before, const ComparedSide& after) {
+  const std::optional<ElapsedChange> change = CompareElapsed(before.documents, after.documents);
+  if (!change.has_value() || change->before <= 0) {
+    return fmt::format("Whether {} took longer than {} is not known: a run has no elapsed time.", after.name,
+                       before.name);
+  }
+  const ElapsedDifference& difference = change->difference;
+  std::string text = fmt::format("{} took {}, {} {} ({}", after.name, HumanDuration(change->after), before.name,
+                                 HumanDuration(change->before), HumanChange(difference.seconds / change->before));
+  if (difference.low.has_value()) {
+    text += fmt::format("; {}, {} to {}", SignedTime(difference.seconds), SignedTime(*difference.low),
+                        SignedTime(*difference.high));
+  }
+  text += ")";
+  size_t named = 0;
+  for (const ElapsedPart& part : change->parts) {
+    if (named == kNamed || !kWorthNaming.Holds(std::fabs(part.difference.seconds) / change->before)) break;
+    const BudgetPartKind* kind = FindBudgetPart(part.part);
+    text += fmt::format("{}{} {}", named++ == 0 ? ": " : ", ", kind != nullptr ? kind->name : part.part,
+                        SignedTime(part.difference.seconds));
+  }
+  return text + ".";
+}
+
+std::string EffectWords(const PairedChange& change) {
+  std::string text;
+  size_t named = 0;
+  double rest = 0;
+  for (const ChangeEffect& effect : change.effects) {
+    if (effect.is_sure && named < kNamed && kWorthNaming.Holds(std::fabs(effect.change))) {
+      text += fmt::format("{}{} {}", named++ == 0 ? ": " : ", ", effect.what, HumanChange(effect.change));
+    } else {
+      rest = std::max({rest, std::fabs(effect.low), std::fabs(effect.high)});
+    }
+  }
+  if (named > 0 && named < change.effects.size()) text += fmt::format("; all else within ±{}", HumanPercent(rest));
+  return text;
+}
+
+/// "The work in its chunks is 6.1 % longer (4.8 to 7.3 %): select +5.2 %; all else within ±0.6 %."
+std::string WorkWords(const PairedChange& change) {
+  const std::string_view what = change.is_of_work ? "The work in its chunks" : "The time in its chunks";
+  const auto size = [](double share) { return HumanPercent(std::fabs(share), 1); };
+  const std::string number = HumanChange(change.change);
+  const std::string range = fmt::format("{} to {}", HumanChange(change.low), HumanChange(change.high));
+  std::string text;
+  switch (change.conclusion) {
+    case ChangeConclusion::kSlower:
+      text = fmt::format("{} is {} longer ({} to {})", what, size(change.change), size(change.low), size(change.high));
+      break;
+    case ChangeConclusion::kFaster:
+      text = fmt::format("{} is {} shorter ({} to {})", what, size(change.change), size(change.high), size(change.low));
+      break;
+    case ChangeConclusion::kSame:
+      text = fmt::format("{} is about as long: {} ({})", what, number, range);
+      break;
+    default:
+      text = fmt::format("{} differs by {} ({}): whether it is longer is not known", what, number, range);
+  }
+  if (change.is_short_of_cpu && change.conclusion == ChangeConclusion::kUnclear) {
+    text += ", because threads waited for CPUs, and others perhaps for them";
+  }
+  return text + EffectWords(change) + ".";
+}
+
+/// What the machine's other programs decide, and not the work.
+std::string WaitingWords(const PairedChange& change, const ComparedSide& before) {
+  double busy = 0;
+  for (const Measurement* measurement : before.documents) {
+    busy += measurement->Metric("busy_time").value_or(0) / static_cast<double>(before.documents.size());
+  }
+  const double more = change.after_waiting - change.before_waiting;
+  if (!change.is_of_work || busy <= 0 || !kWorthNaming.Holds(std::fabs(more) / busy)) return "";
+  return fmt::format(" Beside the work, its chunks waited {} for a CPU, those of {} {}.",
+                     HumanDuration(change.after_waiting), before.name, HumanDuration(change.before_waiting));
+}
+
+std::string PairWords(const PairedChange& change) {
+  const auto pairs = static_cast<double>(change.pairs);
+  std::string text =
+      change.paired_by == "none"
+          ? fmt::format(" Not paired, because chunks have no ranges: {} a side.", Counted(pairs, "chunk", "chunks"))
+          : fmt::format(" Paired by {} ({}).", change.paired_by, Counted(pairs, "pair", "pairs"));
+  const double least = std::min(change.before_share, change.after_share);
+  if (!kAllOfTheInput.Holds(least)) {
+    text += fmt::format(" This is of the input that both have: {} of the first and {} of the second one's time.",
+                        HumanPercent(change.before_share), HumanPercent(change.after_share));
+  }
+  if (!change.between_runs.has_value()) {
+    return text + fmt::format(" The range assumes that equal runs differ by ±{}; several runs a side measure it.",
+                              HumanPercent(kBetweenRuns));
+  }
+  std::vector<std::string> needed;
+  for (const double effect : kEffectsOfRuns) {
+    const size_t runs = RunsNeeded(effect, *change.between_runs);
+    needed.push_back(fmt::format("{} {}", HumanPercent(effect), runs > 0 ? std::to_string(runs) : "over 1 000"));
+  }
+  return text + fmt::format(
+                    " {} and {} runs; equal ones differ by {} (standard deviation). Runs a side that see a change: {}.",
+                    change.runs_before, change.runs_after, HumanPercent(*change.between_runs),
+                    absl::StrJoin(needed, ", "));
+}
+
+/// The largest of a side; nullopt: not known of all its runs.
+std::optional<double> PeakOf(const ComparedSide& side, std::string_view key) {
+  std::optional<double> peak;
+  for (const Measurement* measurement : side.documents) {
+    const std::optional<double> one = measurement->Metric(key);
+    if (!one.has_value()) return std::nullopt;
+    peak = std::max(peak.value_or(0), *one);
+  }
+  return peak;
+}
+
+std::string MemoryWords(const ComparedSide& before, const ComparedSide& after) {
+  for (const char* key : {"process_peak_rss_bytes", "peak_memory_bytes"}) {
+    const std::optional<double> was = PeakOf(before, key), now = PeakOf(after, key);
+    if (!was.has_value() || !now.has_value() || *was <= 0) continue;
+    const double change = *now / *was - 1;
+    if (std::fabs(change) <= kNotableChange) return "";
+    return fmt::format(" Peak memory is {}, was {} ({}).", HumanMemory(*now), HumanMemory(*was), HumanChange(change));
+  }
+  return "";
+}
+
+/// What else may explain a difference.
+std::string SurroundingsWords(const ComparedSide& before, const ComparedSide& after) {
+  const auto hosts_of = [](const ComparedSide& side) {
+    std::set<std::string> hosts;
+    for (const Measurement* measurement : side.documents) {
+      for (const BreakdownRow& row : measurement->hosts) hosts.insert(row.name);
+    }
+    return hosts;
+  };
+  std::string words;
+  const std::set<std::string> was = hosts_of(before), now = hosts_of(after);
+  if (was != now && was.size() == 1 && now.size() == 1) {
+    words += fmt::format(" They ran on other hosts: {} on {}, {} on {}.", after.name, *now.begin(), before.name,
+                         *was.begin());
+  } else if (was != now && !was.empty() && !now.empty()) {
+    words += " They ran on other hosts.";
+  }
+  const std::optional<double> cores = PeakOf(after, "peak_cores"), cores_before = PeakOf(before, "peak_cores");
+  if (cores.has_value() && cores_before.has_value() && *cores != *cores_before) {
+    words += fmt::format(" {} had {}, {} {}.", after.name, Counted(*cores, "core", "cores"), before.name,
+                         HumanCount(*cores_before));
+  }
+  return words;
+}
+
+std::string TroubleWords(const ComparedSide& side) {
+  std::string words;
+  for (const Measurement* measurement : side.documents) {
+    const RunTrouble trouble = FindRunTrouble(*measurement);
+    const std::string state = measurement->run.state.str();
+    std::string clauses = state == "running" || state == "killed" ? "it is " + state : "";
+    if (clauses == "it is killed") clauses = "it was killed";
+    for (const std::string& clause : trouble.clauses) clauses += (clauses.empty() ? "" : "; ") + clause;
+    if (clauses.empty()) continue;
+    words += fmt::format(
+        " {} is not complete ({}): only what it did is compared, and its elapsed time is not that of "
+        "the whole.",
+        side.name, clauses);
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string ComparisonSentence(const ComparedSide& before, const ComparedSide& after, const PairedChange* paired) {
+  bool same_events = true;
+  for (const ComparedSide* side : {&before, &after}) {
+    for (const Measurement* measurement : side->documents) {
+      same_events = same_events && HaveSameEvents(*before.documents.front(), *measurement);
+    }
+  }
+  std::string words = ElapsedWords(before, after);
+  if (!same_events) words += " The two did not process the same events.";
+  if (paired != nullptr && paired->conclusion != ChangeConclusion::kNotKnown) {
+    words += " " + WorkWords(*paired) + WaitingWords(*paired, before) + PairWords(*paired);
+  } else {
+    words +=
+        fmt::format(" Whether its work took longer is not known{}.", paired == nullptr ? "" : ": " + paired->why_not);
+  }
+  return words + MemoryWords(before, after) + SurroundingsWords(before, after) + TroubleWords(before) +
+         TroubleWords(after);
+}
+
+namespace {
+
+ElapsedDifference DifferenceOf(const std::vector<double>& before, const std::vector<double>& after) {
+  ElapsedDifference difference{MeanOf(after) - MeanOf(before), std::nullopt, std::nullopt};
+  if (before.size() + after.size() > 2) {
+    double deviation = 0;
+    const MeasuredChange measured = BetweenSides(before, after, &deviation);
+    difference.low = difference.seconds - measured.below;
+    difference.high = difference.seconds + measured.above;
+  }
+  return difference;
+}
+
+/// Parts of each run's elapsed time, by their names; false where a run has no budget.
+bool SplitElapsed(const Documents& documents, std::vector<std::map<std::string, double>>* runs) {
+  for (const Measurement* measurement : documents) {
+    const std::optional<BudgetRows> budget = ReadBudget(*measurement);
+    const double wall_time = measurement->Metric("wall_time").value_or(0);
+    if (!budget.has_value() || budget->core_seconds <= 0) return false;
+    std::map<std::string, double>& parts = runs->emplace_back();
+    for (const BudgetPart& part : budget->parts)
+      parts[part.part] += part.core_seconds / budget->core_seconds * wall_time;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<ElapsedChange> CompareElapsed(const Documents& before, const Documents& after) {
+  std::vector<double> was, now;
+  for (const auto& [side, times] : {std::pair(&before, &was), std::pair(&after, &now)}) {
+    for (const Measurement* measurement : *side) {
+      if (const auto wall_time = measurement->Metric("wall_time")) times->push_back(*wall_time);
+    }
+    if (times->empty() || times->size() < side->size()) return std::nullopt;
+  }
+  ElapsedChange change{MeanOf(was), MeanOf(now), DifferenceOf(was, now), {}};
+  std::vector<std::map<std::string, double>> parts_before, parts_after;
+  if (!SplitElapsed(before, &parts_before) || !SplitElapsed(after, &parts_after)) return change;
+  std::set<std::string> names;
+  for (const auto* runs : {&parts_before, &parts_after}) {
+    for (const auto& run : *runs) {
+      for (const auto& [name, seconds] : run) names.insert(name);
+    }
+  }
+  for (const std::string& name : names) {
+    const auto seconds_of = [&name](const std::vector<std::map<std::string, double>>& runs) {
+      std::vector<double> seconds;
+      for (const auto& run : runs) {
+        const auto found = run.find(name);
+        seconds.push_back(found == run.end() ? 0 : found->second);
+      }
+      return seconds;
+    };
+    change.parts.push_back({name, DifferenceOf(seconds_of(parts_before), seconds_of(parts_after))});
+  }
+  std::stable_sort(change.parts.begin(), change.parts.end(), [](const ElapsedPart& a, const ElapsedPart& b) {
+    return std::fabs(a.difference.seconds) > std::fabs(b.difference.seconds);
+  });
+  return change;
+}
+
+namespace {
+
+struct Node {
+  double self_before = 0, self_after = 0;
+  double before = 0, after = 0;  // with all that is inside
+  std::map<std::string, Node> inside;
+};
+
+Node* FindNode(const std::string& path, Node* root) {
+  Node* node = root;
+  for (const absl::string_view name : absl::StrSplit(path, '/')) node = &node->inside[std::string(name)];
+  return node;
+}
+
+void AddSelfTimes(const Documents& documents, double Node::*self, Node* root) {
+  for (const Measurement* measurement : documents) {
+    for (const SectionRow& row : measurement->sections) {
+      if (row.helper.value_or(false)) continue;
+      FindNode(row.path.str(), root)->*self += row.self.value_or(0) / static_cast<double>(documents.size());
+    }
+  }
+}
+
+void AddUp(Node* node) {
+  node->before = node->self_before;
+  node->after = node->self_after;
+  for (auto& [name, child] : node->inside) {
+    AddUp(&child);
+    node->before += child.before;
+    node->after += child.after;
+  }
+}
+
+void AddRows(const Node& node, const std::string& path, int depth, std::vector<SectionDifference>* rows) {
+  std::vector<const std::pair<const std::string, Node>*> children;
+  for (const auto& child : node.inside) children.push_back(&child);
+  std::stable_sort(children.begin(), children.end(), [](const auto* a, const auto* b) {
+    return std::fabs(a->second.after - a->second.before) > std::fabs(b->second.after - b->second.before);
+  });
+  for (const auto* child : children) {
+    const std::string of_child = path.empty() ? child->first : path + "/" + child->first;
+    const Node& below = child->second;
+    rows->push_back({of_child, depth, below.before, below.after, below.self_after - below.self_before});
+    AddRows(below, of_child, depth + 1, rows);
+  }
+}
+
+}  // namespace
+
+std::vector<SectionDifference> CompareSectionTrees(const Documents& before, const Documents& after) {
+  Node root;
+  AddSelfTimes(before, &Node::self_before, &root);
+  AddSelfTimes(after, &Node::self_after, &root);
+  AddUp(&root);
+  std::vector<SectionDifference> rows;
+  AddRows(root, "", 0, &rows);
+  return rows;
+}
+
+namespace {
 
 constexpr Number BreakdownRow::*kDatasetFields[] = {
     &BreakdownRow::events,       &BreakdownRow::chunks,       &BreakdownRow::attempts,
@@ -153,13 +478,9 @@ std::vector<ComparedValue> CompareContents(const Documents& documents) {
 
 /// The parts of a path, the last one first, without those of no name.
 std::vector<std::string> PartsFromTheEnd(const std::string& path) {
-  std::vector<std::string> parts;
-  for (size_t begin = 0; begin <= path.size();) {
-    const size_t end = std::min(path.find('/', begin), path.size());
-    const std::string part = path.substr(begin, end - begin);
-    if (!part.empty() && part != ".") parts.insert(parts.begin(), part);
-    begin = end + 1;
-  }
+  std::vector<std::string> parts = absl::StrSplit(path, '/', absl::SkipEmpty());
+  parts.erase(std::remove(parts.begin(), parts.end(), "."), parts.end());
+  std::reverse(parts.begin(), parts.end());
   return parts;
 }
 
@@ -250,6 +571,35 @@ void CompareFigures(const Documents& documents, Comparison* comparison) {
   comparison->sections = CompareRows(documents, &Measurement::sections, kSectionFields);
 }
 
+Json ToJson(const ElapsedDifference& difference) {
+  const auto bound = [](const std::optional<double>& value) { return value.has_value() ? Json(*value) : Json(); };
+  return {{"difference", difference.seconds}, {"low", bound(difference.low)}, {"high", bound(difference.high)}};
+}
+
+Json ToJson(const ElapsedChange& change) {
+  Json elapsed = {{"before", change.before}, {"after", change.after}};
+  elapsed.update(ToJson(change.difference));
+  elapsed["parts"] = Json::array();
+  for (const ElapsedPart& part : change.parts) {
+    elapsed["parts"].push_back({{"part", part.part}});
+    elapsed["parts"].back().update(ToJson(part.difference));
+  }
+  return elapsed;
+}
+
+Json ToJson(const std::vector<SectionDifference>& tree) {
+  Json rows = Json::array();
+  for (const SectionDifference& section : tree) {
+    rows.push_back({{"path", section.path},
+                    {"depth", section.depth},
+                    {"before", section.before},
+                    {"after", section.after},
+                    {"difference", section.difference()},
+                    {"self_difference", section.self_difference}});
+  }
+  return rows;
+}
+
 Json ToJson(const std::vector<ComparedRun>& runs) {
   Json rows = Json::array();
   for (const ComparedRun& run : runs) rows.push_back({{"name", run.name}, {"id", run.id}, {"state", run.state}});
@@ -296,7 +646,7 @@ std::vector<ComparedValue> Comparison::Unequal() const {
   return unequal;
 }
 
-Comparison Compare(const std::vector<const Measurement*>& documents, std::vector<PairedChange> paired,
+Comparison Compare(const Documents& documents, std::vector<PairedChange> paired,
                    const std::vector<std::string>& sources) {
   Comparison comparison;
   comparison.paired = std::move(paired);
@@ -350,7 +700,7 @@ Json ComparisonAsJson(const Comparison& comparison) {
     document["sides"] = {{"before", ToJson(comparison.runs_before)}, {"after", ToJson(comparison.runs_after)}};
   }
   Json elapsed = Json::array();
-  for (const ElapsedChange& change : comparison.elapsed) elapsed.push_back(ElapsedAsJson(change));
+  for (const ElapsedChange& change : comparison.elapsed) elapsed.push_back(ToJson(change));
   document["elapsed"] = std::move(elapsed);
   Json paired = Json::array();
   for (const PairedChange& change : comparison.paired) paired.push_back(PairedChangeAsJson(change));
@@ -361,7 +711,7 @@ Json ComparisonAsJson(const Comparison& comparison) {
                         {"metrics", ToJson(comparison.metrics)},
                         {"datasets", ToJson(comparison.datasets)},
                         {"sections", ToJson(comparison.sections)},
-                        {"section_tree", SectionDifferencesAsJson(comparison.section_tree)}}));
+                        {"section_tree", ToJson(comparison.section_tree)}}));
   return document;
 }
 

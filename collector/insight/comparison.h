@@ -8,13 +8,70 @@
 #include <string>
 #include <vector>
 
-#include "collector/insight/elapsed_change.h"
 #include "collector/insight/paired_change.h"
-#include "collector/insight/section_differences.h"
 #include "collector/measurement/measurement.h"
 #include "nlohmann/json_fwd.hpp"
 
 namespace crema {
+
+// What two measurements, or two sides of several, differ by, in a few sentences.
+
+/// Runs of one side and what people call it.
+struct ComparedSide {
+  std::vector<const Measurement*> documents;
+  std::string name;
+};
+
+/// First how the elapsed time differs, and in which parts of the budget. Then why: the time in chunks with its range
+/// and the sections that changed, the waiting for a CPU, memory. Then what else differs, and what makes a run
+/// incomplete. `paired`: the comparison piece by piece; null: nobody asked for it.
+std::string ComparisonSentence(const ComparedSide& before, const ComparedSide& after,
+                               const PairedChange* paired = nullptr);
+
+// How the elapsed time of runs differs, and in which parts of the budget: the parts add up to the difference.
+
+/// Seconds. The range (90 %) is known where each side has several runs, or one of them has three.
+struct ElapsedDifference {
+  double seconds = 0;
+  std::optional<double> low;
+  std::optional<double> high;
+};
+
+struct ElapsedPart {
+  std::string part;  ///< as the document's `budget` names it
+  ElapsedDifference difference;
+};
+
+struct ElapsedChange {
+  double before = 0;  ///< mean wall time of the side
+  double after = 0;
+  ElapsedDifference difference;
+  /// A part's core-seconds over the cores that the run had on average: the time for which the part kept all of them.
+  /// Largest first; empty where a run has no budget.
+  std::vector<ElapsedPart> parts;
+};
+
+/// nullopt: the wall time of a run is missing, or a side has no run.
+std::optional<ElapsedChange> CompareElapsed(const std::vector<const Measurement*>& before,
+                                            const std::vector<const Measurement*>& after);
+
+// The tree of sections of two runs, or of two sides, with what each section took more or less: what is in a section
+// adds up to it, and the roots add up to the difference of the time in chunks.
+
+/// Seconds of owners; of several runs a side their mean. These were measured; how sure a difference is, is told of
+/// top-level sections (paired_change.h).
+struct SectionDifference {
+  std::string path;
+  int depth = 0;  ///< 0: a top-level section, or `(other)`
+  double before = 0;
+  double after = 0;
+  double self_difference = 0;  ///< without the sections inside it
+  double difference() const { return after - before; }
+};
+
+/// Depth first, siblings by the size of their difference.
+std::vector<SectionDifference> CompareSectionTrees(const std::vector<const Measurement*>& before,
+                                                   const std::vector<const Measurement*>& after);
 
 /// One quantity in every measurement.
 struct ComparedValue {

@@ -1,10 +1,9 @@
-#include "collector/insight/comparison_sentence.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "collector/insight/comparison.h"
 #include "collector/measurement/measurement_json.h"
 #include "nlohmann/json.hpp"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/insight/judged_document.h"
+#include "collector/insight/judged_document_fixture.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/measurement/measurement_json.h"
 #include "collector/metrics/measure_fixture.h"

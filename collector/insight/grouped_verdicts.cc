@@ -1,6 +1,7 @@
 #include "collector/insight/grouped_verdicts.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <set>
 #include <string>
@@ -11,57 +12,42 @@
 namespace crema {
 namespace {
 
-/// `symptom` comes of `cause` where both are found and it applies, unless one further up explains it. What causes
+/// Symptoms come of `cause` where both are found and it applies, unless one further up explains them. What causes
 /// another has no cause itself that does not stand further up.
 struct Explanation {
-  std::string_view symptom;
   std::string_view cause;
+  std::array<std::string_view, 5> symptoms;  // those that are left are empty
 };
 
 constexpr Explanation kExplanations[] = {
-    {"incomplete-measurement", "worker-loss"},
-    {"failing-chunks", "worker-loss"},
-    {"retry-waste", "worker-loss"},
-    {"retry-waste", "failing-chunks"},
-    {"waiting-bound", "shared-bottleneck"},
-    {"waiting-bound", "gil-contention"},
-    {"cpu-contention", "oversubscribed"},
-    {"stragglers", "cpu-contention"},
-    {"slow-spell", "cpu-contention"},
-    {"slow-worker", "cpu-contention"},
-    {"slow-file", "cpu-contention"},
-    {"skewed-dataset", "cpu-contention"},
-    {"stragglers", "oversubscribed"},
-    {"slow-spell", "oversubscribed"},
-    {"slow-worker", "oversubscribed"},
-    {"slow-file", "oversubscribed"},
-    {"skewed-dataset", "oversubscribed"},
-    {"stragglers", "slow-worker"},
-    {"stragglers", "slow-file"},
-    {"stragglers", "slow-spell"},
-    {"skewed-dataset", "slow-worker"},
-    {"skewed-dataset", "slow-file"},
-    {"slow-spell", "slow-file"},
-    {"slow-file", "slow-spell"},
-    {"skewed-dataset", "slow-spell"},
-    {"skewed-dataset", "oversized-chunks"},
-    {"last-worker", "slow-worker"},
-    {"last-worker", "oversized-chunks"},
-    {"last-worker", "chunks-too-large"},
-    {"last-worker", "too-few-chunks"},
-    {"long-tail", "oversized-chunks"},
-    {"long-tail", "chunks-too-large"},
-    {"too-few-chunks", "too-few-clusters"},
-    {"long-tail", "too-few-clusters"},
-    {"idle-workers", "too-few-clusters"},
-    {"long-tail", "too-few-chunks"},
-    {"idle-workers", "too-few-chunks"},
-    {"long-tail", "last-worker"},
-    {"chunks-too-large", "oversized-chunks"},
-    {"spilling", "memory-pressure"},
-    {"idle-workers", "slow-batch"},
-    {"kernel-time", "page-faults"},
-    {"kernel-time", "many-small-reads"},
+    {"worker-loss", {"incomplete-measurement", "failing-chunks", "retry-waste"}},
+    {"failing-chunks", {"retry-waste"}},
+    {"shared-bottleneck", {"waiting-bound"}},
+    {"gil-contention", {"waiting-bound"}},
+    {"oversubscribed", {"cpu-contention"}},
+    {"cpu-contention", {"stragglers", "slow-spell", "slow-worker", "slow-file", "skewed-dataset"}},
+    {"oversubscribed", {"stragglers", "slow-spell", "slow-worker", "slow-file", "skewed-dataset"}},
+    {"slow-worker", {"stragglers"}},
+    {"slow-file", {"stragglers"}},
+    {"slow-spell", {"stragglers"}},
+    {"slow-worker", {"skewed-dataset"}},
+    {"slow-file", {"skewed-dataset", "slow-spell"}},
+    {"slow-spell", {"slow-file", "skewed-dataset"}},
+    {"oversized-chunks", {"skewed-dataset"}},
+    {"slow-worker", {"last-worker"}},
+    {"oversized-chunks", {"last-worker"}},
+    {"chunks-too-large", {"last-worker"}},
+    {"too-few-chunks", {"last-worker"}},
+    {"oversized-chunks", {"long-tail"}},
+    {"chunks-too-large", {"long-tail"}},
+    {"too-few-clusters", {"too-few-chunks", "long-tail", "idle-workers"}},
+    {"too-few-chunks", {"long-tail", "idle-workers"}},
+    {"last-worker", {"long-tail"}},
+    {"oversized-chunks", {"chunks-too-large"}},
+    {"memory-pressure", {"spilling"}},
+    {"slow-batch", {"idle-workers"}},
+    {"page-faults", {"kernel-time"}},
+    {"many-small-reads", {"kernel-time"}},
 };
 
 bool IsAnyone(const StragglerRow&) { return true; }
@@ -149,38 +135,37 @@ bool IsMostOfWaiting(const Measurement& measurement) {
 
 /// Whether the records bear it out: attempts that failed by themselves are not the work of a worker that vanished, and
 /// stragglers are elsewhere as often as not.
-bool Applies(const Explanation& explanation, const Verdict& symptom, const Measurement& measurement) {
-  if (explanation.symptom == "incomplete-measurement") {  // and nothing else lacks
+bool Applies(std::string_view cause, const Verdict& symptom, const Measurement& measurement) {
+  if (symptom.id == "incomplete-measurement") {  // and nothing else lacks
     return symptom.evidence.size() == 1 && symptom.evidence.front().first == "quality.processes_lost";
   }
-  if (explanation.cause == "worker-loss") return measurement.Metric("num_failed_attempts").value_or(0) == 0;
-  if (explanation.cause == "shared-bottleneck") return IsMostOfWaiting(measurement);
-  if (explanation.symptom == "cpu-contention") return true;
+  if (cause == "worker-loss") return measurement.Metric("num_failed_attempts").value_or(0) == 0;
+  if (cause == "shared-bottleneck") return IsMostOfWaiting(measurement);
+  if (symptom.id == "cpu-contention") return true;
   // Whom the symptom is about: the slow ones, where it names such.
   const auto are = [&](std::string_view by) -> std::function<bool(const StragglerRow&)> {
-    if (explanation.symptom != "slow-" + std::string(by)) return IsAnyone;
-    return IsOfSlow(measurement, by, RuleOf(explanation.symptom).threshold);
+    if (symptom.id != "slow-" + std::string(by)) return IsAnyone;
+    return IsOfSlow(measurement, by, RuleOf(symptom.id).threshold);
   };
   const auto is_in_spell = [&](const StragglerRow& straggler) { return IsInSpell(measurement, straggler); };
-  if (explanation.cause == "cpu-contention" || explanation.cause == "oversubscribed") {
-    if (explanation.symptom == "slow-spell") return IsMostOfSpellsShortOfCpu(measurement);
+  if (cause == "cpu-contention" || cause == "oversubscribed") {
+    if (symptom.id == "slow-spell") return IsMostOfSpellsShortOfCpu(measurement);
     const auto is_straggler_short = [is_short = IsShortOfCpu(measurement)](const StragglerRow& row) {
       return is_short(row.reason);
     };
-    return IsMostOfStragglers(measurement, is_straggler_short,
-                              are(explanation.symptom == "slow-file" ? "file" : "worker"));
+    return IsMostOfStragglers(measurement, is_straggler_short, are(symptom.id == "slow-file" ? "file" : "worker"));
   }
   const Bound& slow_file = RuleOf("slow-file").threshold;
-  if (explanation.symptom == "slow-spell") {  // a slow time makes all files slow that are read then, not one
+  if (symptom.id == "slow-spell") {  // a slow time makes all files slow that are read then, not one
     return SlowNames(measurement, "file", slow_file).size() == 1 &&
            IsMostOfStragglers(measurement, IsOfSlow(measurement, "file", slow_file), is_in_spell);
   }
-  if (explanation.cause == "slow-spell") {
+  if (cause == "slow-spell") {
     return IsMostOfStragglers(measurement, is_in_spell, are("file"));
   }
-  if (explanation.symptom != "stragglers") return true;
-  const std::string_view by = explanation.cause == "slow-worker" ? "worker" : "file";
-  return IsMostOfStragglers(measurement, IsOfSlow(measurement, by, RuleOf(explanation.cause).threshold), IsAnyone);
+  if (symptom.id != "stragglers") return true;
+  const std::string_view by = cause == "slow-worker" ? "worker" : "file";
+  return IsMostOfStragglers(measurement, IsOfSlow(measurement, by, RuleOf(cause).threshold), IsAnyone);
 }
 
 /// What must be known before the others are believed comes first among those of its severity.
@@ -216,12 +201,12 @@ std::vector<VerdictGroup> GroupVerdicts(const Measurement& measurement) {
 
 void FindCauses(const Measurement& measurement, std::vector<Verdict>* verdicts) {
   for (const Explanation& explanation : kExplanations) {
-    Verdict* symptom = Find(*verdicts, explanation.symptom);
     const Verdict* cause = Find(*verdicts, explanation.cause);
-    if (symptom == nullptr || cause == nullptr || !symptom->cause.empty() || cause->cause == symptom->id ||
-        !Applies(explanation, *symptom, measurement))
-      continue;
-    symptom->cause = cause->id;
+    for (const std::string_view id : explanation.symptoms) {
+      Verdict* symptom = Find(*verdicts, id);
+      if (symptom == nullptr || cause == nullptr || !symptom->cause.empty() || cause->cause == symptom->id) continue;
+      if (Applies(explanation.cause, *symptom, measurement)) symptom->cause = cause->id;
+    }
   }
   // What causes a cause causes its symptoms.
   for (Verdict& verdict : *verdicts) {

@@ -1,6 +1,6 @@
 #include "collector/insight/headline.h"
 
-#include "collector/insight/judged_document.h"
+#include "collector/insight/judged_document_fixture.h"
 #include "collector/insight/verdicts.h"
 #include "collector/measurement/catalog.h"
 #include "gmock/gmock.h"

@@ -6,11 +6,9 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/insight/cpu_quota.h"
 #include "collector/insight/short_name.h"
 #include "collector/insight/verdict_families.h"
 #include "collector/insight/wait_words.h"
-#include "collector/insight/where_most.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "fmt/format.h"
 
@@ -43,29 +41,30 @@ void NameQuota(const JudgedRun& run) {
   verdict.suggestion = kCureOfQuota;
 }
 
-void JudgePart(const PartVerdict& words, const JudgedRun& run) {
+/// nullptr where it does not fire.
+Verdict* JudgePart(const PartVerdict& words, const JudgedRun& run) {
   const VerdictRule& rule = RuleOf(words.id);
-  const double share = run.budget().Share(words.part);
-  if (!rule.threshold.Holds(share)) return;
+  const double share = run.Share(words.part);
+  if (!rule.threshold.Holds(share)) return nullptr;
   std::string sentence = fmt::format(fmt::runtime(words.sentence), HumanPercent(share));
   if (!words.rest.empty()) sentence.replace(sentence.size() - 1, 1, std::string(words.rest) + ".");
   run.Add(rule, share, std::move(sentence), {{fmt::format("budget.{}.share", words.part), share}}, share);
   if (words.part == "cpu_wait") NameQuota(run);
+  return &run.verdicts->back();
 }
 
 void JudgeAround(const JudgedRun& run) {
   const bool is_set_up = IsMostlySetUp(run.measurement);
-  const size_t judged = run.verdicts->size();
-  JudgePart({"opening-bound", "outside_chunk",
-             is_set_up ? "Tasks spent {} of the core-seconds around your chunks, most of it before the first chunk of "
-                         "each thread: imports and other set-up."
-                       : "Tasks spent {} of the core-seconds around your chunks: opening files, building arrays, "
-                         "handing back results."},
-            run);
-  if (!is_set_up || run.verdicts->size() == judged) return;
-  Verdict& verdict = run.verdicts->back();
-  verdict.evidence.emplace_back("first_before_chunk_time", *run.measurement.Metric("first_before_chunk_time"));
-  verdict.suggestion = "Import before the run what tasks need (a worker's preload, `client.run`), and keep workers.";
+  Verdict* verdict = JudgePart(
+      {"opening-bound", "outside_chunk",
+       is_set_up ? "Tasks spent {} of the core-seconds around your chunks, most of it before the first chunk of "
+                   "each thread: imports and other set-up."
+                 : "Tasks spent {} of the core-seconds around your chunks: opening files, building arrays, "
+                   "handing back results."},
+      run);
+  if (!is_set_up || verdict == nullptr) return;
+  verdict->evidence.emplace_back("first_before_chunk_time", *run.measurement.Metric("first_before_chunk_time"));
+  verdict->suggestion = "Import before the run what tasks need (a worker's preload, `client.run`), and keep workers.";
 }
 
 bool HasHelpers(const Measurement& measurement) {
@@ -86,8 +85,8 @@ std::optional<double> IdleInside(const JudgedRun& run) {
     return std::nullopt;
   }
   const double all = run.budget().core_seconds;
-  const double inside = *cores * *busy - *lanes - all * run.budget().Share("joined");
-  return std::clamp(inside, 0.0, all * run.budget().Share("idle"));
+  const double inside = *cores * *busy - *lanes - all * run.Share("joined");
+  return std::clamp(inside, 0.0, all * run.Share("idle"));
 }
 
 /// `; no helper joins section fit, which took 1.80 s`: what of the owners' time is longest among what is theirs alone.
@@ -108,7 +107,7 @@ std::string OwnersAlone(const Measurement& measurement) {
 
 void JudgeIdle(const JudgedRun& run) {
   const std::optional<double> inside = IdleInside(run);
-  const double idle = run.budget().core_seconds * run.budget().Share("idle");
+  const double idle = run.budget().core_seconds * run.Share("idle");
   if (!inside.has_value() || !kMostOfIt.Holds(*inside / idle)) {
     const bool may_be_inside = HasHelpers(run.measurement) && !inside.has_value();
     JudgePart({"idle-workers", "idle",
@@ -118,12 +117,12 @@ void JudgeIdle(const JudgedRun& run) {
               run);
     return;
   }
-  const size_t judged = run.verdicts->size();
-  JudgePart({"idle-workers", "idle", "Inside chunks, cores without a helper cost {} of the core-seconds.",
-             OwnersAlone(run.measurement)},
-            run);
-  if (run.verdicts->size() == judged) return;
-  run.verdicts->back().suggestion = "Give helpers a part of what the owner does alone, or run several chunks at once.";
+  Verdict* verdict =
+      JudgePart({"idle-workers", "idle", "Inside chunks, cores without a helper cost {} of the core-seconds.",
+                 OwnersAlone(run.measurement)},
+                run);
+  if (verdict != nullptr)
+    verdict->suggestion = "Give helpers a part of what the owner does alone, or run several chunks at once.";
 }
 
 /// `; section merge, outside chunks, took 1.50 s`: the innermost one that is long enough to fill most of `gap` seconds,
@@ -178,8 +177,8 @@ void JudgeEnds(const JudgedRun& run) {
 
 /// A chunk that is computed again is no failure: maybe a pass of its own that was given no name.
 void JudgeRepeats(const JudgedRun& run) {
-  const double without_result = run.measurement.Metric("num_failed_attempts").value_or(0) + run.evidence.lost;
-  const double again = run.measurement.Metric("num_recomputed_chunks").value_or(0);
+  const double without_result = run.Metric("num_failed_attempts") + run.evidence.lost;
+  const double again = run.Metric("num_recomputed_chunks");
   if (without_result > 0 || again <= 0) {
     JudgePart({"retry-waste", "failed", "Attempts that gave no result cost {} of the core-seconds."}, run);
     return;
@@ -200,14 +199,15 @@ void JudgeWaiting(const JudgedRun& run) {
   const double compute = budget.Share("compute");
   if (!rule.threshold.Holds(waiting) && !(kWaitsToo.Holds(waiting) && waiting > compute)) return;
   const bool is_known = !WaitWords(run.measurement).empty();
-  run.Add(rule, waiting,
-          fmt::format("Your code {} for {} of the core-seconds{} and computed for {}.{}",
-                      is_blocked ? "was blocked" : "waited (the kernel does not report for what; maybe for a CPU)",
-                      HumanPercent(waiting), WhereMostWaiting(run.measurement, Waiting::kBlocked),
-                      HumanPercent(compute), is_known || !is_blocked ? "" : " What it waited for is not known."),
-          {{fmt::format("budget.{}.share", part), waiting}, {"budget.compute.share", compute}}, waiting);
+  Verdict& verdict =
+      run.Add(rule, waiting,
+              fmt::format("Your code {} for {} of the core-seconds{} and computed for {}.{}",
+                          is_blocked ? "was blocked" : "waited (the kernel does not report for what; maybe for a CPU)",
+                          HumanPercent(waiting), WhereMostWaiting(run.measurement, Waiting::kBlocked),
+                          HumanPercent(compute), is_known || !is_blocked ? "" : " What it waited for is not known."),
+              {{fmt::format("budget.{}.share", part), waiting}, {"budget.compute.share", compute}}, waiting);
   const std::string_view advice = WaitAdvice(run.measurement);
-  if (!advice.empty()) run.verdicts->back().suggestion = advice;
+  if (!advice.empty()) verdict.suggestion = advice;
 }
 
 /// Nobody reports how long a thread waited for this lock: at most while it was blocked and the lock was not to be had.
@@ -215,13 +215,13 @@ void JudgePythonsLock(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("gil-contention");
   const std::optional<double> taken = run.measurement.Metric("gil_contention");
   if (!taken.has_value() || !kLockIsTaken.Holds(*taken)) return;
-  const double share = *taken * run.budget().Share("blocked");
+  const double share = *taken * run.Share("blocked");
   if (!rule.threshold.Holds(share)) return;
   run.Add(rule, share,
           fmt::format("Python's global interpreter lock was not free for {} of the time in which a worker executed "
                       "several tasks. Threads may have waited for it for up to {} of the core-seconds.",
                       HumanPercent(*taken), HumanPercent(share)),
-          {{"gil_contention", *taken}, {"budget.blocked.share", run.budget().Share("blocked")}}, share);
+          {{"gil_contention", *taken}, {"budget.blocked.share", run.Share("blocked")}}, share);
 }
 
 /// No two threads worked at once, as far as records tell.
@@ -233,10 +233,10 @@ bool RunsOneByOne(const Measurement& measurement) {
 void JudgeCompute(const JudgedRun& run) {
   if (UsesUncountedGpu(run.measurement)) return;
   const VerdictRule& rule = RuleOf("compute-bound");
-  const double compute = run.budget().Share("compute");
+  const double compute = run.Share("compute");
   if (!rule.threshold.Holds(compute)) return;
   run.Add(rule, compute, fmt::format("CPU in your code took {} of the core-seconds.", HumanPercent(compute)),
-          {{"budget.compute.share", compute}}, std::nullopt);
+          {{"budget.compute.share", compute}});
   if (!RunsOneByOne(run.measurement)) return;
   run.verdicts->back().suggestion =
       "Faster code in the largest section shortens the run. More cores help only if chunks run side by side, in "
@@ -269,8 +269,7 @@ void JudgeOversubscription(const JudgedRun& run) {
           fmt::format("Threads wanted {} more CPU than they got, and more of them were open than there were cores.",
                       HumanPercent(beyond / core_seconds)),
           {{"oversubscribed_core_seconds", measurement.Metric("oversubscribed_core_seconds").value_or(0)},
-           {"lane_cpu_wait", wanted - *cpu}},
-          std::nullopt);
+           {"lane_cpu_wait", wanted - *cpu}});
   run.verdicts->back().suggestion = CureOfOversubscription(measurement.run.cores_source.str());
   NameQuota(run);
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "absl/strings/match.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/chunk_size_advice.h"
 #include "collector/insight/short_name.h"
@@ -24,22 +25,20 @@ std::string Of(const ChunkSizeAdvice& advice) {
   return advice.dataset.empty() ? "" : " of " + ShortName(advice.dataset);
 }
 
-void JudgeFewChunks(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("too-few-chunks");
-  const std::optional<double> chunks = run.measurement.Metric("num_chunks");
+/// `count` pieces of work are few for the cores; `{}` of the sentence: how many, the cores, the idle share.
+void JudgeFew(const JudgedRun& run, std::string_view id, const std::string& key, const std::optional<double>& count,
+              std::string_view what, std::string_view sentence) {
+  const VerdictRule& rule = RuleOf(id);
   const std::optional<double> cores = run.measurement.Metric("total_cores");
-  if (!chunks.has_value() || !cores.has_value() || !kSeveralCores.Holds(*cores) || run.is_running()) return;
-  const double idle = run.budget().Share("idle") + run.budget().Share("tail");
-  if (!rule.threshold.Holds(*chunks / *cores) || !kIdleOfFewChunks.Holds(idle)) return;
-  run.Add(rule, 0,
-          fmt::format("{} for {} cores cannot be spread evenly: {} of the core-seconds were idle between and after "
-                      "them.",
-                      Counted(*chunks, "chunk", "chunks"), HumanNumber(*cores), HumanPercent(idle)),
-          {{"num_chunks", *chunks},
-           {"total_cores", *cores},
-           {"budget.idle.share", run.budget().Share("idle")},
-           {"budget.tail.share", run.budget().Share("tail")}},
-          idle);
+  if (!count.has_value() || !cores.has_value() || !kSeveralCores.Holds(*cores) || run.is_running()) return;
+  const double idle_share = run.Share("idle"), tail_share = run.Share("tail"), idle = idle_share + tail_share;
+  if (!rule.threshold.Holds(*count / *cores) || !kIdleOfFewChunks.Holds(idle)) return;
+  run.Add(
+      rule, 0,
+      fmt::format(fmt::runtime(sentence), Counted(*count, what, fmt::format("{}s", what)), HumanNumber(*cores),
+                  HumanPercent(idle)),
+      {{key, *count}, {"total_cores", *cores}, {"budget.idle.share", idle_share}, {"budget.tail.share", tail_share}},
+      idle);
 }
 
 std::optional<double> NumClusters(const Measurement& measurement) {
@@ -49,31 +48,8 @@ std::optional<double> NumClusters(const Measurement& measurement) {
   return std::nullopt;
 }
 
-void JudgeFewClusters(const JudgedRun& run) {
-  const VerdictRule& rule = RuleOf("too-few-clusters");
-  const std::optional<double> clusters = NumClusters(run.measurement);
-  const std::optional<double> cores = run.measurement.Metric("total_cores");
-  if (!clusters.has_value() || !cores.has_value() || !kSeveralCores.Holds(*cores) || run.is_running()) return;
-  const double idle = run.budget().Share("idle") + run.budget().Share("tail");
-  if (!rule.threshold.Holds(*clusters / *cores) || !kIdleOfFewChunks.Holds(idle)) return;
-  run.Add(
-      rule, 0,
-      fmt::format("The trees that were read have {} for {} cores, and ROOT gives a cluster to one thread: {} of the "
-                  "core-seconds were idle.",
-                  Counted(*clusters, "cluster", "clusters"), HumanNumber(*cores), HumanPercent(idle)),
-      {{"custom_metrics.tree_clusters", *clusters},
-       {"total_cores", *cores},
-       {"budget.idle.share", run.budget().Share("idle")},
-       {"budget.tail.share", run.budget().Share("tail")}},
-      idle);
-}
-
 /// A section of the guards for RDataFrame, also where the program runs the loop inside a section of its own.
-bool WaitsForFiles(std::string_view path) {
-  constexpr std::string_view kName = "wait for next files";
-  if (path.size() < kName.size() || path.substr(path.size() - kName.size()) != kName) return false;
-  return path.size() == kName.size() || path[path.size() - kName.size() - 1] == '/';
-}
+bool WaitsForFiles(const std::string& path) { return absl::EndsWith("/" + path, "/wait for next files"); }
 
 void JudgeSlowBatch(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("slow-batch");
@@ -84,7 +60,7 @@ void JudgeSlowBatch(const JudgedRun& run) {
     waited += row.total.value_or(0);
     times += row.count.value_or(0);
   }
-  const double share = waited / run.budget().core_seconds;
+  const double share = run.ShareOf(waited);
   if (!rule.threshold.Holds(share)) return;
   run.Add(rule, 0,
           fmt::format("Threads of ROOT waited {} for the slowest file of a batch of RNTuple files: {} of the "
@@ -118,7 +94,7 @@ void JudgeSmallChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& 
     fixed += each.attempts * each.fixed_seconds_low;
     if (worst == nullptr || cost > AvoidableFixedCost(*worst)) worst = &each;
   }
-  const double share = fixed / run.budget().core_seconds;
+  const double share = run.ShareOf(fixed);
   if (worst == nullptr || !rule.threshold.Holds(share)) return;
   std::vector<std::pair<std::string, double>> evidence = {{"chunk_fits.fixed_seconds", *worst->fixed_seconds},
                                                           {"chunk_fits.seconds_per_event", *worst->seconds_per_event},
@@ -130,16 +106,16 @@ void JudgeSmallChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& 
           "Chunks are too small: their fixed cost ({} in a chunk of {} events{}) took at least {} of the core-seconds.",
           FromTo(worst->fixed_seconds_low, worst->fixed_seconds_high), HumanCount(*worst->events_p50), Of(*worst),
           HumanPercent(share)),
-      std::move(evidence), avoidable / run.budget().core_seconds);
+      std::move(evidence), run.ShareOf(avoidable));
   AddAdvice(*worst, &run.verdicts->back());
 }
 
 void JudgeLargeChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& advice) {
   const VerdictRule& rule = RuleOf("chunks-too-large");
-  const double tail = run.budget().Share("tail");
-  const double memory = run.measurement.Metric("memory_utilization_max").value_or(0);
-  const double chunks = run.measurement.Metric("num_chunks").value_or(0);
-  const double cores = run.measurement.Metric("total_cores").value_or(0);
+  const double tail = run.Share("tail");
+  const double memory = run.Metric("memory_utilization_max");
+  const double chunks = run.Metric("num_chunks");
+  const double cores = run.Metric("total_cores");
   const bool are_few = cores > 0 && RuleOf("too-few-chunks").threshold.Holds(chunks / cores);
   const bool tail_hurts = rule.threshold.Holds(tail) && !are_few;
   const bool memory_hurts = kMemoryOfLargeChunks.Holds(memory);
@@ -195,15 +171,15 @@ Oversize LargestOversize(const JudgedRun& run, const std::vector<ChunkSizeAdvice
 
 void JudgeOversizedChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& advice) {
   const VerdictRule& rule = RuleOf("oversized-chunks");
-  const double count = run.measurement.Metric("oversized_chunks").value_or(0);
-  const double tail = run.budget().Share("tail");
+  const double count = run.Metric("oversized_chunks");
+  const double tail = run.Share("tail");
   if (!kAnyOversized.Holds(count) || !rule.threshold.Holds(tail) || run.is_running()) return;
   const Oversize largest = LargestOversize(run, advice);
   std::optional<double> saving;
   std::string most;
   if (largest.advice != nullptr) {
-    const double cores = run.measurement.Metric("total_cores").value_or(0);
-    saving = std::min(tail, largest.excess_seconds * cores / run.budget().core_seconds);
+    const double cores = run.Metric("total_cores");
+    saving = std::min(tail, run.ShareOf(largest.excess_seconds * cores));
     most = fmt::format(" (up to {} events{})", HumanCount(largest.events_max), Of(*largest.advice));
   }
   run.Add(rule, tail,
@@ -217,8 +193,11 @@ void JudgeOversizedChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvic
 
 void JudgeChunkSizes(const JudgedRun& run) {
   const std::vector<ChunkSizeAdvice> advice = AdviseChunkSizes(run.measurement);
-  JudgeFewChunks(run);
-  JudgeFewClusters(run);
+  JudgeFew(run, "too-few-chunks", "num_chunks", run.measurement.Metric("num_chunks"), "chunk",
+           "{} for {} cores cannot be spread evenly: {} of the core-seconds were idle between and after them.");
+  JudgeFew(run, "too-few-clusters", "custom_metrics.tree_clusters", NumClusters(run.measurement), "cluster",
+           "The trees that were read have {} for {} cores, and ROOT gives a cluster to one thread: {} of the "
+           "core-seconds were idle.");
   JudgeSlowBatch(run);
   JudgeSmallChunks(run, advice);
   JudgeLargeChunks(run, advice);

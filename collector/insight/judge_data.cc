@@ -26,7 +26,7 @@ void JudgeEngineCost(const JudgedRun& run, const EngineCost& cost) {
   const VerdictRule& rule = RuleOf(cost.id);
   const std::optional<double> seconds = run.measurement.Metric(cost.key);
   if (!seconds.has_value()) return;
-  const double share = *seconds / run.budget().core_seconds;
+  const double share = run.ShareOf(*seconds);
   if (!rule.threshold.Holds(share)) return;
   run.Add(rule, share, fmt::format(fmt::runtime(cost.sentence), HumanPercent(share)),
           {{std::string(cost.key), *seconds}}, share);
@@ -37,9 +37,9 @@ void JudgeSpilling(const JudgedRun& run) {
   const std::optional<double> reading = run.measurement.Metric("disk_read_time_seconds");
   const std::optional<double> writing = run.measurement.Metric("disk_write_time_seconds");
   if (!reading.has_value() && !writing.has_value()) return;
-  const double share = (reading.value_or(0) + writing.value_or(0)) / run.budget().core_seconds;
+  const double share = run.ShareOf(reading.value_or(0) + writing.value_or(0));
   if (!rule.threshold.Holds(share)) return;
-  const double bytes = run.measurement.Metric("disk_write_bytes").value_or(0);
+  const double bytes = run.Metric("disk_write_bytes");
   run.Add(rule, share,
           fmt::format("Workers spilled {} to disk, which took {} of the core-seconds.", HumanData(bytes),
                       HumanPercent(share)),
@@ -49,32 +49,23 @@ void JudgeSpilling(const JudgedRun& run) {
           share);
 }
 
-std::optional<double> SumOf(const Measurement& measurement, std::string_view name) {
-  for (const auto& row : measurement.custom_metrics) {
-    if (row.name.str() == name && row.unit.str() == "s") {
-      return row.sum.value_or(0) + row.failed_sum.value_or(0);
-    }
-  }
-  return std::nullopt;
-}
-
 void JudgeInputDecompression(const JudgedRun& run) {
-  const std::optional<double> unzip = SumOf(run.measurement, "unzip_wall");
-  const std::optional<double> read = SumOf(run.measurement, "read_wall");
+  const std::optional<double> unzip = SumOfMetric(run.measurement, "unzip_wall", "s");
+  const std::optional<double> read = SumOfMetric(run.measurement, "read_wall", "s");
   if (!unzip.has_value() || *unzip <= read.value_or(0)) return;
-  const double share = *unzip / run.budget().core_seconds;
+  const double share = run.ShareOf(*unzip);
   if (!kMuchDecompression.Holds(share)) return;
   run.Add(
-      RuleOf("compression-heavy"), 0,
-      fmt::format("Decompressing the input took {} of the core-seconds, more than reading it.", HumanPercent(share)),
-      {{"custom_metrics.unzip_wall", *unzip}, {"custom_metrics.read_wall", read.value_or(0)}}, std::nullopt);
-  run.verdicts->back().suggestion = "Store the input with a faster codec (LZ4, ZSTD), or read fewer columns.";
+         RuleOf("compression-heavy"), 0,
+         fmt::format("Decompressing the input took {} of the core-seconds, more than reading it.", HumanPercent(share)),
+         {{"custom_metrics.unzip_wall", *unzip}, {"custom_metrics.read_wall", read.value_or(0)}})
+      .suggestion = "Store the input with a faster codec (LZ4, ZSTD), or read fewer columns.";
 }
 
 void JudgeLowCompression(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("low-compression");
   const std::optional<double> ratio = run.measurement.Metric("compression_ratio");
-  const double bytes = run.measurement.Metric("bytes_read_compressed").value_or(0);
+  const double bytes = run.Metric("bytes_read_compressed");
   const BudgetRows& budget = run.budget();
   const double waiting = budget.Share("blocked") + budget.Share("waiting") + budget.Share("outside_chunk");
   if (!ratio.has_value() || !rule.threshold.Holds(*ratio)) return;
@@ -82,7 +73,7 @@ void JudgeLowCompression(const JudgedRun& run) {
   run.Add(rule, 0,
           fmt::format("The input is hardly compressed ({} times), and the run waits for {} of the core-seconds.",
                       HumanCount(*ratio), HumanPercent(waiting)),
-          {{"compression_ratio", *ratio}, {"bytes_read_compressed", bytes}}, std::nullopt);
+          {{"compression_ratio", *ratio}, {"bytes_read_compressed", bytes}});
 }
 
 }  // namespace

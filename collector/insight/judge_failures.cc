@@ -25,8 +25,8 @@ std::string AllOf(const std::vector<Row>& rows, double failed, double attempts, 
 void JudgeAttempts(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("failing-chunks");
   const RunEvidence& evidence = run.evidence;
-  const double failed = run.measurement.Metric("num_failed_attempts").value_or(0);
-  const double without_result = run.measurement.Metric("num_unfinished_chunks").value_or(0);
+  const double failed = run.Metric("num_failed_attempts");
+  const double without_result = run.Metric("num_unfinished_chunks");
   if (evidence.attempts <= 0) return;
   const double share = (failed + evidence.lost) / evidence.attempts;
   // while a run goes on, chunks without a result are the open ones and those about to be tried again
@@ -50,24 +50,20 @@ void JudgeAttempts(const JudgedRun& run) {
     sentence += Counted(without_result, "chunk has", "chunks have") + " no result";
   }
   sentence += ".";
-  run.verdicts->push_back(
-      {std::string(rule.id),
-       missing || share >= rule.bad ? Severity::kBad : rule.severity,
-       sentence,
-       {{"num_failed_attempts", failed},
-        {"num_lost_attempts", evidence.lost},
-        {"num_attempts", evidence.attempts},
-        {"num_unfinished_chunks", without_result}},
-       std::string(rule.suggestion),
-       evidence.budget.has_value() ? std::optional(evidence.budget->Share("failed")) : std::nullopt});
+  run.Add(rule, missing ? rule.threshold.bad : share, sentence,
+          {{"num_failed_attempts", failed},
+           {"num_lost_attempts", evidence.lost},
+           {"num_attempts", evidence.attempts},
+           {"num_unfinished_chunks", without_result}},
+          evidence.budget.has_value() ? std::optional(evidence.budget->Share("failed")) : std::nullopt);
 }
 
 void JudgeFailedTasks(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("failing-tasks");
-  const double failed = run.measurement.Metric("num_failed_tasks").value_or(0);
+  const double failed = run.Metric("num_failed_tasks");
   if (run.is_running() || !rule.threshold.Holds(failed)) return;
   const double tasks = run.measurement.Metric("num_tasks").value_or(failed);
-  const double without_chunk = run.measurement.Metric("num_failed_tasks_without_chunk").value_or(0);
+  const double without_chunk = run.Metric("num_failed_tasks_without_chunk");
   std::string sentence =
       fmt::format("{} says that {} of {} failed and {} not tried again.", run.measurement.run.engine.str(),
                   HumanCount(failed), Counted(tasks, "task", "tasks"), failed == 1 ? "was" : "were");
@@ -78,13 +74,8 @@ void JudgeFailedTasks(const JudgedRun& run) {
                                                    : "them",
                             without_chunk == 1 ? "it" : "they");
   }
-  run.verdicts->push_back(
-      {std::string(rule.id),
-       without_chunk > 0 ? Severity::kBad : rule.severity,
-       sentence,
-       {{"num_failed_tasks", failed}, {"num_failed_tasks_without_chunk", without_chunk}, {"num_tasks", tasks}},
-       std::string(rule.suggestion),
-       std::nullopt});
+  run.Add(rule, without_chunk > 0 ? rule.threshold.bad : 0, sentence,
+          {{"num_failed_tasks", failed}, {"num_failed_tasks_without_chunk", without_chunk}, {"num_tasks", tasks}});
 }
 
 void JudgeLostWorkers(const JudgedRun& run) {
@@ -99,7 +90,7 @@ void JudgeLostWorkers(const JudgedRun& run) {
                             HumanPercent(lost.absent_seconds / lost.whole_seconds));
   }
   if (lost.uncertain_chunks > 0) {
-    const double events = run.measurement.Metric("total_events").value_or(0);
+    const double events = run.Metric("total_events");
     sentence += fmt::format("; {} had ended there, and whether their results were used is not known",
                             Counted(lost.uncertain_chunks, "chunk", "chunks"));
     if (const std::string range = RangeOfResults(lost, events); !range.empty()) {
@@ -111,8 +102,7 @@ void JudgeLostWorkers(const JudgedRun& run) {
            {"num_lost_attempts", run.evidence.lost},
            {"workers.absent_seconds", lost.absent_seconds},
            {"workers.uncertain_chunks", lost.uncertain_chunks},
-           {"workers.uncertain_events", lost.uncertain_events}},
-          std::nullopt);
+           {"workers.uncertain_events", lost.uncertain_events}});
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace {
 // sum says nothing.
 std::optional<double> ShareAtWork(const JudgedRun& run) {
   const std::optional<double> busy = run.measurement.Metric("gpu_busy_seconds");
-  const double wall = run.measurement.Metric("wall_time").value_or(0);
+  const double wall = run.Metric("wall_time");
   if (!busy.has_value() || wall <= 0 || *busy > wall) return std::nullopt;
   return *busy / wall;
 }
@@ -33,23 +33,23 @@ std::string LongestKernel(const JudgedRun& run, double all_seconds) {
 
 void JudgeBound(const JudgedRun& run, double kernels, double copies) {
   const VerdictRule& rule = RuleOf("gpu-bound");
-  const double waiting = run.budget().Share("gpu_wait");
+  const double waiting = run.Share("gpu_wait");
   if (!rule.threshold.Holds(waiting) || copies > kernels) return;
-  if (!kGpuMatters.Holds(kernels / run.budget().core_seconds)) return;  // it waited for something else
+  if (!kGpuMatters.Holds(run.ShareOf(kernels))) return;  // it waited for something else
   const std::optional<double> at_work = ShareAtWork(run);
   run.Add(
       rule, waiting,
       fmt::format("Your code waited for the GPU for {} of the core-seconds. Kernels ran for {}{}{}.",
                   HumanPercent(waiting), HumanDuration(kernels), LongestKernel(run, kernels),
                   at_work.has_value() ? ", and the GPU was at work for " + HumanPercent(*at_work) + " of the run" : ""),
-      {{"budget.gpu_wait.share", waiting}, {"gpu_seconds", kernels}}, std::nullopt);
+      {{"budget.gpu_wait.share", waiting}, {"gpu_seconds", kernels}});
 }
 
 void JudgeCopies(const JudgedRun& run, double kernels, double copies) {
   const VerdictRule& rule = RuleOf("gpu-copies");
-  const double waiting = run.budget().Share("gpu_wait");
-  const double to_device = run.measurement.Metric("gpu_to_device_bytes").value_or(0);
-  const double from_device = run.measurement.Metric("gpu_from_device_bytes").value_or(0);
+  const double waiting = run.Share("gpu_wait");
+  const double to_device = run.Metric("gpu_to_device_bytes");
+  const double from_device = run.Metric("gpu_from_device_bytes");
   if (!rule.threshold.Holds(waiting) || copies <= kernels || to_device + from_device <= 0) return;
   run.Add(rule, waiting,
           fmt::format("Your code waited for the GPU for {} of the core-seconds, and copies ({} to it, {} from it) took "
@@ -64,9 +64,9 @@ void JudgeStarved(const JudgedRun& run, double kernels) {
   const std::optional<double> share = ShareAtWork(run);
   // Kernels of programs that do not record, or of others, leave no room either.
   const std::optional<double> of_anybody = run.measurement.Metric("gpu_utilization");
-  if (!share.has_value() || !kGpuMatters.Holds(kernels / run.budget().core_seconds)) return;
+  if (!share.has_value() || !kGpuMatters.Holds(run.ShareOf(kernels))) return;
   if (!rule.threshold.Holds(*share) || !rule.threshold.Holds(of_anybody.value_or(0))) return;
-  if (RuleOf("gpu-bound").threshold.Holds(run.budget().Share("gpu_wait"))) return;
+  if (RuleOf("gpu-bound").threshold.Holds(run.Share("gpu_wait"))) return;
   run.Add(
       rule, *share,
       fmt::format("Kernels and copies of the processes that record ran for {} of the run only{}.", HumanPercent(*share),
@@ -74,8 +74,7 @@ void JudgeStarved(const JudgedRun& run, double kernels) {
                       ? "; while they used the GPU, some kernel ran for " + HumanPercent(*of_anybody) + " of the time"
                       : ""),
       {{"gpu_busy_seconds", *run.measurement.Metric("gpu_busy_seconds")},
-       {"wall_time", *run.measurement.Metric("wall_time")}},
-      std::nullopt);
+       {"wall_time", *run.measurement.Metric("wall_time")}});
 }
 
 }  // namespace
@@ -89,8 +88,8 @@ bool UsesUncountedGpu(const Measurement& measurement) {
 }
 
 void JudgeGpu(const JudgedRun& run) {
-  const double kernels = run.measurement.Metric("gpu_seconds").value_or(0);
-  const double copies = run.measurement.Metric("gpu_copy_seconds").value_or(0);
+  const double kernels = run.Metric("gpu_seconds");
+  const double copies = run.Metric("gpu_copy_seconds");
   if (kernels + copies > 0) {
     JudgeBound(run, kernels, copies);
     JudgeCopies(run, kernels, copies);
@@ -102,7 +101,7 @@ void JudgeGpu(const JudgedRun& run) {
   run.Add(shared, *others,
           fmt::format("While your program used the GPU, other processes used {} of its processors on average.",
                       HumanPercent(*others)),
-          {{"gpu_utilization_of_others", *others}}, std::nullopt);
+          {{"gpu_utilization_of_others", *others}});
 }
 
 }  // namespace crema

@@ -38,7 +38,7 @@ struct KernelWork {
 
 void JudgeKernelTime(const JudgedRun& run, const KernelWork& work) {
   const VerdictRule& rule = RuleOf("kernel-time");
-  const double of_all = work.system_seconds / run.budget().core_seconds;
+  const double of_all = run.ShareOf(work.system_seconds);
   if (!rule.threshold.Holds(work.system_share()) || !kMuchKernelTime.Holds(of_all)) return;
   std::string reason;
   if (kManyMinorFaults.Holds(work.minor_rate())) {
@@ -51,14 +51,13 @@ void JudgeKernelTime(const JudgedRun& run, const KernelWork& work) {
   run.Add(rule, work.system_share(),
           fmt::format("{} of the CPU time of your chunks was spent in the kernel, {} of the core-seconds{}.",
                       HumanPercent(work.system_share()), HumanPercent(of_all), reason),
-          {{"system_cpu_time", work.system_seconds}, {"chunk_cpu_time", work.cpu_seconds}}, std::nullopt);
+          {{"system_cpu_time", work.system_seconds}, {"chunk_cpu_time", work.cpu_seconds}});
 }
 
 void JudgePageFaults(const JudgedRun& run, const KernelWork& work) {
   const VerdictRule& rule = RuleOf("page-faults");
   const double core_seconds = run.budget().core_seconds;
-  const double stopped =
-      run.budget().Share("blocked") + run.budget().Share("waiting") + work.system_seconds / core_seconds;
+  const double stopped = run.Share("blocked") + run.Share("waiting") + work.system_seconds / core_seconds;
   const bool has_major = rule.threshold.Holds(work.major_rate()) && kMuchRequestTime.Holds(stopped);
   const bool has_minor =
       kManyMinorFaults.Holds(work.minor_rate()) && kMuchRequestTime.Holds(work.system_seconds / core_seconds);
@@ -67,13 +66,13 @@ void JudgePageFaults(const JudgedRun& run, const KernelWork& work) {
             fmt::format("{} major page faults stopped your chunks, {} in each second of them: pages of mapped files, "
                         "or of swapped memory, came from storage.",
                         HumanCount(work.major_faults), HumanCount(work.major_rate())),
-            {{"chunk_major_faults", work.major_faults}, {"busy_time", work.busy_seconds}}, std::nullopt);
+            {{"chunk_major_faults", work.major_faults}, {"busy_time", work.busy_seconds}});
   } else if (has_minor) {
     run.Add(rule, 0,
             fmt::format("{} minor page faults in your chunks, {} in each second of their CPU time: the kernel filled "
                         "in pages of new memory, or of files that it had.",
                         HumanCount(work.minor_faults), HumanCount(work.minor_rate())),
-            {{"minor_faults", work.minor_faults}, {"system_cpu_time", work.system_seconds}}, std::nullopt);
+            {{"minor_faults", work.minor_faults}, {"system_cpu_time", work.system_seconds}});
     run.verdicts->back().suggestion =
         "Use memory again instead of taking new memory for each chunk or event: keep buffers, or keep what is freed "
         "(MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_, another allocator).";

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/insight/key_figures.h"
+#include "collector/insight/key_figure_rows.h"
 #include "collector/insight/member_column.h"
 #include "collector/insight/tree_figures.h"
 #include "collector/insight/verdict_families.h"
@@ -38,7 +38,7 @@ std::vector<std::pair<std::string, double>> Gaps(const JudgedRun& run) {
     if (share.has_value() && kIncompleteCoverage.Holds(*share)) add(member, *share);
   }
   if (run.evidence.budget.has_value() && !run.is_running()) {
-    const double cpu = run.budget().Share("unmeasured_cpu"), rest = run.budget().Share("unmeasured");
+    const double cpu = run.Share("unmeasured_cpu"), rest = run.Share("unmeasured");
     if (kMuchUnmeasured.Holds(cpu + rest)) {
       if (cpu > 0) gaps.emplace_back("budget.unmeasured_cpu.share", cpu);
       if (rest > 0) gaps.emplace_back("budget.unmeasured.share", rest);
@@ -50,7 +50,7 @@ std::vector<std::pair<std::string, double>> Gaps(const JudgedRun& run) {
 void JudgeGaps(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("incomplete-measurement");
   const RunEvidence& evidence = run.evidence;
-  Verdict verdict{std::string(rule.id), rule.severity, "", Gaps(run), std::string(rule.suggestion), std::nullopt};
+  Verdict verdict{std::string(rule.id), rule.threshold.severity, "", Gaps(run), std::string(rule.suggestion), {}};
   if (verdict.evidence.empty() && IsProcessTreeOnly(run.measurement)) return;  // of a command, nothing else is asked
   if (evidence.attempts == 0 && evidence.ended == 0) {
     verdict.sentence = "No chunk was recorded: nothing is known about the work inside the processes.";
@@ -101,12 +101,12 @@ void JudgeOverhead(const JudgedRun& run) {
   const std::optional<double> threads = TimeOfThreads(run.measurement);
   if (!overhead.has_value() || !rule.threshold.Holds(*overhead) || !run.evidence.IsEnough()) return;
   std::optional<double> saving;
-  if (threads.has_value()) saving = *overhead * *threads / run.budget().core_seconds;
-  run.Add(rule, *overhead, fmt::format("Measuring itself took {} of the chunks' time.", HumanPercent(*overhead)),
-          {{"instrumentation_overhead", *overhead}}, saving);
-  if (!run.measurement.functions.empty()) {
-    run.verdicts->back().suggestion = "Stacks were taken: take fewer a second (--stacks=HZ), or none.";
-  }
+  if (threads.has_value()) saving = run.ShareOf(*overhead * *threads);
+  Verdict& verdict =
+      run.Add(rule, *overhead, fmt::format("Measuring itself took {} of the chunks' time.", HumanPercent(*overhead)),
+              {{"instrumentation_overhead", *overhead}}, saving);
+  if (run.measurement.functions.empty()) return;
+  verdict.suggestion = "Stacks were taken: take fewer a second (--stacks=HZ), or none.";
 }
 
 }  // namespace
@@ -124,7 +124,7 @@ void JudgeHealth(const JudgedRun& run) {
   auto troubles = [](const Verdict& verdict) { return verdict.severity >= Severity::kWarning; };
   if (std::any_of(run.verdicts->begin(), run.verdicts->end(), troubles)) return;
   run.Add(rule, *efficiency, fmt::format("Nothing stands out: CPU efficiency is {}.", HumanPercent(*efficiency)),
-          {{"cpu_efficiency", *efficiency}}, std::nullopt);
+          {{"cpu_efficiency", *efficiency}});
 }
 
 }  // namespace crema

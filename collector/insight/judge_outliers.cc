@@ -50,9 +50,9 @@ Excess ExcessOf(const Measurement& measurement) {
 }
 
 void JudgeStragglers(const JudgedRun& run) {
-  const double count = run.measurement.Metric("straggler_chunks").value_or(0);
+  const double count = run.Metric("straggler_chunks");
   const Excess excess = ExcessOf(run.measurement);
-  const double share = excess.seconds / run.budget().core_seconds;
+  const double share = run.ShareOf(excess.seconds);
   const VerdictRule& rule = RuleOf("stragglers");
   if (!kAnyStraggler.Holds(count) || !rule.threshold.Holds(share)) return;
   const bool are_first = kMostOfIt.Holds(excess.of_first / excess.seconds);
@@ -134,13 +134,12 @@ void AddSlow(const JudgedRun& run, const VerdictRule& rule, const SlowOnes& foun
           {{"expected_time.attempts", row.attempts.value_or(0)},
            {"expected_time.duration", duration},
            {"expected_time.predicted", predicted}},
-          found.excess_seconds / run.budget().core_seconds);
+          run.ShareOf(found.excess_seconds));
 }
 
 void JudgeSlowWorkersAndFiles(const JudgedRun& run) {
   const auto is_much = [&run](const SlowOnes& found) {
-    return found.worst != nullptr && kSeveral.Holds(found.seen) &&
-           kMuchExcess.Holds(found.excess_seconds / run.budget().core_seconds);
+    return found.worst != nullptr && kSeveral.Holds(found.seen) && kMuchExcess.Holds(run.ShareOf(found.excess_seconds));
   };
   const VerdictRule& worker_rule = RuleOf("slow-worker");
   const SlowOnes workers = FindSlow(run.measurement, "worker", kChunksOfSlowWorker, worker_rule.threshold);
@@ -186,7 +185,7 @@ void JudgeSpells(const JudgedRun& run) {
     ++count;
     if (worst == nullptr) worst = &spell;  // they are sorted
   }
-  if (worst == nullptr || !kMuchExcess.Holds(excess / run.budget().core_seconds)) return;
+  if (worst == nullptr || !kMuchExcess.Holds(run.ShareOf(excess))) return;
   const double duration = worst->duration.value_or(0);
   const double predicted = worst->predicted.value_or(0);
   const double attempts = worst->attempts.value_or(0);
@@ -201,12 +200,12 @@ void JudgeSpells(const JudgedRun& run) {
            {"slow_spells.attempts", attempts},
            {"slow_spells.duration", duration},
            {"slow_spells.predicted", predicted}},
-          excess / run.budget().core_seconds);
+          run.ShareOf(excess));
 }
 
 void JudgeSkew(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("skewed-dataset");
-  const double busy = run.measurement.Metric("busy_time").value_or(0);
+  const double busy = run.Metric("busy_time");
   const BreakdownRow* worst = nullptr;
   double largest = 0;
   std::map<std::string, int> passes_of;
@@ -230,8 +229,7 @@ void JudgeSkew(const JudgedRun& run) {
                       HumanDuration(worst->duration_p50.value_or(0))),
           {{"datasets.duration_p50", worst->duration_p50.value_or(0)},
            {"datasets.duration_p95", worst->duration_p95.value_or(0)},
-           {"datasets.attempts", worst->attempts.value_or(0)}},
-          std::nullopt);
+           {"datasets.attempts", worst->attempts.value_or(0)}});
 }
 
 /// Events of another kind may cost more: this is no fault, but it is where to look.
@@ -253,7 +251,7 @@ void JudgeCostlyDataset(const JudgedRun& run) {
                         "of the events.",
                         ShortName(row.name.str()), HumanFactor(factor), HumanPercent(own_seconds / seconds),
                         HumanPercent(own_events / events)),
-            {{"datasets.duration_sum", own_seconds}, {"datasets.events", own_events}}, std::nullopt);
+            {{"datasets.duration_sum", own_seconds}, {"datasets.events", own_events}});
     return;  // only one has so much of the time
   }
 }
@@ -280,7 +278,7 @@ void JudgeHotSection(const JudgedRun& run) {
   run.Add(rule, share,
           fmt::format("Section {} takes {} of the chunks' time{}.", ShortName(hottest->path.str()), HumanPercent(share),
                       on_cpu),
-          {{"sections.share", share}}, std::nullopt);
+          {{"sections.share", share}});
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/match.h"
+#include "absl/strings/strip.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/short_name.h"
 #include "collector/insight/verdict_families.h"
@@ -63,7 +65,7 @@ void JudgeSlowServer(const JudgedRun& run) {
     const double expected = ExpectedSeconds(asked, others);
     if (expected <= 0 || !rule.threshold.Holds(asked.seconds / expected)) continue;
     const double excess = asked.seconds - expected;
-    if (!kMuchExcess.Holds(excess / run.budget().core_seconds) || excess <= worst_excess) continue;
+    if (!kMuchExcess.Holds(run.ShareOf(excess)) || excess <= worst_excess) continue;
     worst = &row;
     worst_excess = excess;
     worst_factor = asked.seconds / expected;
@@ -77,16 +79,12 @@ void JudgeSlowServer(const JudgedRun& run) {
           {{"requests.calls", worst->calls.value_or(0)},
            {"requests.seconds", worst->seconds.value_or(0)},
            {"requests.max_seconds", worst->max_seconds.value_or(0)},
-           {"requests.excess_seconds", worst_excess}},
-          std::nullopt);
+           {"requests.excess_seconds", worst_excess}});
 }
 
 /// Nothing where the metric is in another unit.
 double ReadMetric(const Measurement& measurement, std::string_view name, std::string_view unit) {
-  for (const CustomMetricRow& row : measurement.custom_metrics) {
-    if (row.name == name && row.unit == unit) return row.sum.value_or(0) + row.failed_sum.value_or(0);
-  }
-  return 0;
+  return SumOfMetric(measurement, name, unit).value_or(0);
 }
 
 /// In sections of this name, without those around another one of it.
@@ -94,8 +92,7 @@ double SecondsIn(const Measurement& measurement, const std::string& name) {
   std::map<std::string, double> seconds;
   for (const SectionRow& section : measurement.sections) {
     const std::string path = "/" + section.path.str();
-    const size_t at = path.rfind("/" + name);
-    if (at != std::string::npos && at + name.size() + 1 == path.size()) seconds[path] += section.total.value_or(0);
+    if (absl::EndsWith(path, "/" + name)) seconds[path] += section.total.value_or(0);
   }
   double sum = 0;
   for (const auto& [path, total] : seconds) {
@@ -107,29 +104,28 @@ double SecondsIn(const Measurement& measurement, const std::string& name) {
 /// What one `TrackIo` counted, and the time inside it: calls that only copy from memory are quick, so many of them in a
 /// second are what this time went for.
 bool JudgeTrackedCalls(const JudgedRun& run) {
-  constexpr std::string_view kSuffix = ".read_calls";
+  constexpr char kSuffix[] = ".read_calls";
   const CustomMetricRow* worst = nullptr;
   Asked most;
   for (const CustomMetricRow& row : run.measurement.custom_metrics) {
     const std::string& metric = row.name.str();
-    if (metric.size() <= kSuffix.size() || row.unit != "count") continue;
-    const std::string name = metric.substr(0, metric.size() - kSuffix.size());
-    if (name + std::string(kSuffix) != metric) continue;
+    if (metric == kSuffix || !absl::EndsWith(metric, kSuffix) || row.unit != "count") continue;
+    const std::string name(absl::StripSuffix(metric, kSuffix));
     Asked asked = {ReadMetric(run.measurement, metric, "count"),
                    ReadMetric(run.measurement, name + ".rchar_bytes", "B")};
     asked.seconds = SecondsIn(run.measurement, name);
     if (asked.bytes <= 0 || asked.seconds <= most.seconds || !kSmallCall.Holds(asked.bytes / asked.calls)) continue;
     if (!kManyCalls.Holds(asked.calls / asked.seconds)) continue;
-    if (!kMuchRequestTime.Holds(asked.seconds / run.budget().core_seconds)) continue;
+    if (!kMuchRequestTime.Holds(run.ShareOf(asked.seconds))) continue;
     worst = &row;
     most = asked;
   }
   if (worst == nullptr) return false;
-  const std::string name = worst->name.str().substr(0, worst->name.str().size() - kSuffix.size());
+  const std::string name(absl::StripSuffix(worst->name.str(), kSuffix));
   run.Add(RuleOf("many-small-reads"), 0,
           fmt::format("{} read calls in section {} returned {} each, and the section took {}.", HumanCount(most.calls),
                       ShortName(name), HumanData(most.bytes / most.calls), HumanDuration(most.seconds)),
-          {{"custom_metrics." + worst->name.str(), most.calls}, {"sections.total", most.seconds}}, std::nullopt);
+          {{"custom_metrics." + worst->name.str(), most.calls}, {"sections.total", most.seconds}});
   return true;
 }
 
@@ -140,25 +136,24 @@ void JudgeSmallReadCalls(const JudgedRun& run) {
                          ReadMetric(run.measurement, "read_calls", "count"),
                          ReadMetric(run.measurement, "bytes_read", "B"), ReadMetric(run.measurement, "read_wall", "s")};
   if (tracked.bytes > 0 && kManyReads.Holds(tracked.calls) && rule.threshold.Holds(tracked.bytes / tracked.calls) &&
-      kMuchRequestTime.Holds(tracked.seconds / run.budget().core_seconds)) {
+      kMuchRequestTime.Holds(run.ShareOf(tracked.seconds))) {
     run.Add(rule, 0,
             fmt::format("{} reads moved {} each, and took {}.", HumanCount(tracked.calls),
                         HumanData(tracked.bytes / tracked.calls), HumanDuration(tracked.seconds)),
             {{"custom_metrics.read_calls", tracked.calls},
              {"custom_metrics.bytes_read", tracked.bytes},
-             {"custom_metrics.read_wall", tracked.seconds}},
-            std::nullopt);
+             {"custom_metrics.read_wall", tracked.seconds}});
     return;
   }
   if (JudgeTrackedCalls(run)) return;
   const SmallReadCalls calls = ReadCalls(run.measurement);
-  const double in_kernel = run.measurement.Metric("system_cpu_time").value_or(0) / run.budget().core_seconds;
+  const double in_kernel = run.ShareOf(run.Metric("system_cpu_time"));
   if (!calls.are_many_and_small() || !kMuchRequestTime.Holds(in_kernel)) return;
   run.Add(rule, 0,
           fmt::format("{} read calls returned {} each: {} in each second of CPU time of your chunks.",
                       HumanCount(calls.calls), HumanData(calls.mean_bytes()),
                       HumanCount(calls.calls / calls.chunk_cpu_seconds)),
-          {{"process_read_calls", calls.calls}, {"process_read_call_bytes", calls.bytes}}, std::nullopt);
+          {{"process_read_calls", calls.calls}, {"process_read_call_bytes", calls.bytes}});
 }
 
 void JudgeSmallReads(const JudgedRun& run) {
@@ -169,7 +164,7 @@ void JudgeSmallReads(const JudgedRun& run) {
     const Asked asked = Asked::Of(row);
     if (row.server.str() == kOtherName || asked.bytes <= 0 || !kManyReads.Holds(asked.calls)) continue;
     if (!rule.threshold.Holds(asked.bytes / asked.calls)) continue;
-    if (!kMuchRequestTime.Holds(asked.seconds / run.budget().core_seconds) || asked.seconds <= longest) continue;
+    if (!kMuchRequestTime.Holds(run.ShareOf(asked.seconds)) || asked.seconds <= longest) continue;
     worst = &row;
     longest = asked.seconds;
   }
@@ -179,11 +174,17 @@ void JudgeSmallReads(const JudgedRun& run) {
           fmt::format("{} requests ({}) moved {} each from {}, and took {}.", HumanCount(asked.calls),
                       ShortName(worst->operation.str()), HumanData(asked.bytes / asked.calls),
                       ShortName(worst->server.str()), HumanDuration(asked.seconds)),
-          {{"requests.calls", asked.calls}, {"requests.bytes", asked.bytes}, {"requests.seconds", asked.seconds}},
-          std::nullopt);
+          {{"requests.calls", asked.calls}, {"requests.bytes", asked.bytes}, {"requests.seconds", asked.seconds}});
 }
 
 }  // namespace
+
+std::optional<double> SumOfMetric(const Measurement& measurement, std::string_view name, std::string_view unit) {
+  for (const CustomMetricRow& row : measurement.custom_metrics) {
+    if (row.name == name && row.unit == unit) return row.sum.value_or(0) + row.failed_sum.value_or(0);
+  }
+  return std::nullopt;
+}
 
 SmallReadCalls ReadCalls(const Measurement& measurement) {
   return {measurement.Metric("process_read_calls").value_or(0),

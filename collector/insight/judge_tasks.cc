@@ -78,8 +78,7 @@ void JudgeSerial(const JudgedRun& run, const TaskTotals& all) {
                       HumanCount(worst->ceiling.value_or(0)), HumanPercent(behind / all.latency)),
           {{"modules.ceiling", worst->ceiling.value_or(0)},
            {"modules.union_seconds", worst->union_seconds.value_or(0)},
-           {"modules.behind_seconds", behind}},
-          std::nullopt);
+           {"modules.behind_seconds", behind}});
 }
 
 void JudgeExternal(const JudgedRun& run, const TaskTotals& all) {
@@ -94,8 +93,7 @@ void JudgeExternal(const JudgedRun& run, const TaskTotals& all) {
                       fmt::format(" instead of {:.1f}", all.in_flight)),
           {{"events.external_seconds", all.external},
            {"events.latency_seconds", all.latency},
-           {"events.in_flight", all.in_flight}},
-          std::nullopt);
+           {"events.in_flight", all.in_flight}});
 }
 
 void JudgeStolen(const JudgedRun& run, const TaskTotals& all) {
@@ -111,7 +109,7 @@ void JudgeStolen(const JudgedRun& run, const TaskTotals& all) {
                       "({}).",
                       HumanDuration(all.stolen), ShortName(worst->module.str()),
                       HumanDuration(worst->stolen_seconds.value_or(0))),
-          {{"modules.stolen_seconds", all.stolen}, {"modules.own_seconds", all.own}}, std::nullopt);
+          {{"modules.stolen_seconds", all.stolen}, {"modules.own_seconds", all.own}});
 }
 
 void JudgeRest(const JudgedRun& run, const TaskTotals& all) {
@@ -123,7 +121,7 @@ void JudgeRest(const JudgedRun& run, const TaskTotals& all) {
           fmt::format("For {} of their latency, events had no task at work or ready and no request open, and {} of the "
                       "cores ran no task.",
                       HumanPercent(share), HumanPercent(all.Free())),
-          {{"events.rest_seconds", all.rest}, {"events.latency_seconds", all.latency}}, std::nullopt);
+          {{"events.rest_seconds", all.rest}, {"events.latency_seconds", all.latency}});
 }
 
 }  // namespace

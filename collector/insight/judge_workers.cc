@@ -50,7 +50,7 @@ void JudgePressure(const JudgedRun& run) {
   run.Add(rule, 0,
           fmt::format("{} used {} of its memory limit{}.", name.empty() ? "A worker" : ShortName(name),
                       HumanPercent(*used), how_soon),
-          {{"memory_utilization_max", *used}}, std::nullopt);
+          {{"memory_utilization_max", *used}});
   if (bad.Holds(*used)) run.verdicts->back().severity = Severity::kBad;
 }
 
@@ -109,12 +109,12 @@ void JudgeGrowth(const JudgedRun& run) {
   run.Add(rule, growth / memory,
           fmt::format("Memory grows by {} with every 1 000 events, and does not come back{}.", HumanMemory(*slope),
                       HowSoonFull(run, *slope / kEventsOfSlope)),
-          {{"rss_slope", *slope}, {"rss_slope_low", *low}, {"workers.events", events}}, std::nullopt);
+          {{"rss_slope", *slope}, {"rss_slope_low", *low}, {"workers.events", events}});
 }
 
 void JudgeLeaks(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("leaking-section");
-  const double most_live = run.measurement.Metric("peak_live_bytes").value_or(0);
+  const double most_live = run.Metric("peak_live_bytes");
   const SectionRow* worst = nullptr;
   double worst_growth = 0;
   for (const SectionRow& row : run.measurement.sections) {
@@ -133,8 +133,7 @@ void JudgeLeaks(const JudgedRun& run) {
                       HumanMemory(worst_growth)),
           {{"sections.live_growth_bytes", worst_growth},
            {"sections.live_bytes", worst->live_bytes.value_or(0)},
-           {"peak_live_bytes", most_live}},
-          std::nullopt);
+           {"peak_live_bytes", most_live}});
 }
 
 /// Waiting for workers: the worker-seconds that were missing until nearly all were there.
@@ -179,8 +178,7 @@ void JudgeScaling(const JudgedRun& run) {
           {{"peak_workers", lag.most},
            {"timelines.worker_counts.seconds", lag.seconds},
            {"workers.missing_seconds", lag.missing_seconds},
-           {std::string(kMissingShare), lag.missing}},
-          std::nullopt);
+           {std::string(kMissingShare), lag.missing}});
 }
 
 /// When workers ran out of chunks, one after another.
@@ -219,7 +217,7 @@ RunningOut FindRunningOut(const Measurement& measurement) {
 
 void JudgeLastWorker(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("last-worker");
-  const double wall = run.measurement.Metric("wall_time").value_or(0);
+  const double wall = run.Metric("wall_time");
   const RunningOut found = FindRunningOut(run.measurement);
   if (run.is_running() || wall <= 0 || !kSeveral.Holds(found.most) || !rule.threshold.Holds(found.saved / wall)) return;
   std::string sentence =

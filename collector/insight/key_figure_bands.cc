@@ -75,15 +75,8 @@ Mark MarkOf(const KeyFigureBand& band, double value) {
 }
 
 std::string_view ToString(Mark mark) {
-  switch (mark) {
-    case Mark::kGood:
-      return "good";
-    case Mark::kWatch:
-      return "watch";
-    case Mark::kBad:
-      break;
-  }
-  return "bad";
+  constexpr std::string_view kNames[] = {"good", "watch", "bad"};
+  return kNames[static_cast<size_t>(mark)];
 }
 
 std::string GoodHint(const KeyFigureBand& band) {

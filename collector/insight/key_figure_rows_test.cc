@@ -1,6 +1,6 @@
 #include "collector/insight/key_figure_rows.h"
 
-#include "collector/insight/judged_document.h"
+#include "collector/insight/judged_document_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

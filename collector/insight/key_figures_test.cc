@@ -1,7 +1,6 @@
-#include "collector/insight/key_figures.h"
-
 #include <gtest/gtest.h>
 
+#include "collector/insight/key_figure_rows.h"
 #include "collector/measurement/measurement_json.h"
 #include "nlohmann/json.hpp"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/insight/run_evidence.h"
+#include "collector/insight/budget_rows.h"
 #include "collector/insight/short_name.h"
 #include "fmt/format.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/insight/judged_document.h"
+#include "collector/insight/judged_document_fixture.h"
 #include "collector/metrics/measure_fixture.h"
 #include "collector/metrics/record_lines_fixture.h"
 

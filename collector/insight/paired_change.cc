@@ -4,18 +4,262 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <random>
 
-#include "collector/insight/between_runs.h"
-#include "collector/insight/between_sides.h"
-#include "collector/insight/change_judgement.h"
-#include "collector/insight/piece_match.h"
-#include "collector/insight/student_distribution.h"
+#include "collector/appearance/human_numbers.h"
 #include "collector/insight/thresholds.h"
+#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
+
+// Which pieces of two runs hold the same input: pairs of them, or whole datasets where chunks do not say what they had.
+
+/// A range of fewer pairs, or of fewer chunks of a side, means nothing.
+constexpr size_t kFewestPairs = 5;
+
+/// The same input in both runs. Seconds by part: the indices are those of `PieceMatch::parts`.
+struct PiecePair {
+  std::string file;
+  std::vector<double> before;
+  std::vector<double> after;  ///< for as many events
+  std::vector<double> ratio;  ///< of all time, after over before; negative: there was none before
+};
+
+struct WeighedPiece {
+  double weight = 0;  ///< events; where a chunk does not know them, 1
+  std::vector<double> seconds;
+};
+
+/// Chunks of one dataset, of which nobody knows which belong together.
+struct UnpairedPieces {
+  std::vector<WeighedPiece> before;
+  std::vector<WeighedPiece> after;
+};
+
+struct PieceMatch {
+  std::string why_not;                   ///< not empty: there is nothing to compare
+  std::string_view paired_by;            ///< `chunk`; `file`: ranges differ, and events are the measure; `none`
+  std::vector<std::string> parts;        ///< top-level sections; the last one is `(other)`
+  std::vector<PiecePair> pairs;          ///< empty where `paired_by` is `none`
+  std::vector<UnpairedPieces> unpaired;  ///< empty else
+  double before_share = 0;               ///< of the run's time in chunks, what takes part
+  double after_share = 0;
+  struct Seconds {
+    double all = 0, waiting = 0, cpu = 0;
+  };
+  Seconds before_seconds;  ///< of what takes part; `waiting` is without a CPU
+  Seconds after_seconds;   ///< for as many events
+
+  bool speaks_for_the_run() const { return kSpeaksForTheRun.Holds(least_share()); }
+  double least_share() const { return std::min(before_share, after_share); }
+};
+
+/// Whether times are compared without the time in which threads waited for a CPU: it is known of all runs.
+enum class ComparedTime { kWork, kAll };
+
+using Pieces = std::map<std::string, RunPiece>;
+
+/// Names of all parts of both runs, and where each run's own index leads.
+struct Parts {
+  std::vector<std::string> names;
+  std::vector<size_t> of_before, of_after;
+  ComparedTime time;
+};
+
+Parts JoinParts(const RunPieces& before, const RunPieces& after, ComparedTime time) {
+  Parts parts;
+  parts.time = time;
+  std::map<std::string, size_t> index;
+  const auto add = [&](const std::vector<std::string>& names, std::vector<size_t>* of) {
+    for (const std::string& name : names) {
+      const auto [at, is_new] = index.try_emplace(name, parts.names.size());
+      if (is_new) parts.names.push_back(name);
+      of->push_back(at->second);
+    }
+  };
+  add(before.parts(), &parts.of_before);
+  add(after.parts(), &parts.of_after);
+  parts.names.emplace_back("(other)");
+  return parts;
+}
+
+/// Seconds by part, times `scale`; the last one is what no section covers. Where in a piece its thread waited for a CPU
+/// is not known: each part waited in proportion to its time.
+std::vector<double> SplitPiece(const RunPiece& piece, const std::vector<size_t>& index, const Parts& parts,
+                               double scale = 1) {
+  std::vector<double> seconds(parts.names.size());
+  if (parts.time == ComparedTime::kWork && piece.seconds > 0) scale *= 1 - piece.waiting / piece.seconds;
+  double named = 0;
+  for (size_t i = 0; i < piece.of_part.size(); ++i) {
+    seconds[index[i]] += scale * piece.of_part[i];
+    named += piece.of_part[i];
+  }
+  seconds.back() = scale * (piece.seconds - named);
+  return seconds;
+}
+
+/// The pieces of each file together.
+Pieces ByFile(const RunPieces& run) {
+  Pieces files;
+  const auto add = [&files](const RunPiece& piece) {
+    if (piece.file.empty()) return;
+    RunPiece& file =
+        files.try_emplace(piece.dataset + "\n" + piece.file, RunPiece{piece.dataset, piece.file, 0, 0, 0, 0, {}, 0})
+            .first->second;
+    file.events = piece.events < 0 || file.events < 0 ? -1 : file.events + piece.events;
+    file.seconds += piece.seconds;
+    file.waiting += piece.waiting;
+    file.cpu += piece.cpu;
+    ++file.chunks;
+    if (file.of_part.size() < piece.of_part.size()) file.of_part.resize(piece.of_part.size());
+    for (size_t i = 0; i < piece.of_part.size(); ++i) file.of_part[i] += piece.of_part[i];
+  };
+  run.ForEach(add);
+  return files;
+}
+
+/// How much of the second run's piece is the work of the first one's; 0: that is not known.
+double ScaleOf(const RunPiece& before, const RunPiece& after, bool by_event) {
+  if (before.events > 0 && after.events > 0) {
+    if (by_event) return before.events / after.events;
+    return before.events == after.events ? 1 : 0;  // a range that holds other events now is other work
+  }
+  return !by_event || before.chunks == after.chunks ? 1 : 0;
+}
+
+std::vector<double> RatiosOf(const RunPiece& before, const RunPiece& after, double scale, const Parts& parts) {
+  Parts all = parts;
+  all.time = ComparedTime::kAll;
+  const std::vector<double> first = SplitPiece(before, all.of_before, all);
+  std::vector<double> ratios = SplitPiece(after, all.of_after, all, scale);
+  for (size_t i = 0; i < ratios.size(); ++i) ratios[i] = first[i] > 0 ? ratios[i] / first[i] : -1;
+  return ratios;
+}
+
+void Add(const RunPiece& piece, double scale, PieceMatch::Seconds* sum) {
+  sum->all += scale * piece.seconds;
+  sum->waiting += scale * piece.waiting;
+  sum->cpu += scale * piece.cpu;
+}
+
+PieceMatch PairUp(const Pieces& before, const Pieces& after, bool by_event, const Parts& parts, double all_before,
+                  double all_after) {
+  PieceMatch matched;
+  matched.paired_by = by_event ? "file" : "chunk";
+  matched.parts = parts.names;
+  for (const auto& [key, piece] : before) {
+    const auto found = after.find(key);
+    if (found == after.end()) continue;
+    const double scale = ScaleOf(piece, found->second, by_event);
+    if (scale == 0) continue;
+    matched.pairs.push_back({piece.dataset + "\n" + piece.file, SplitPiece(piece, parts.of_before, parts),
+                             SplitPiece(found->second, parts.of_after, parts, scale),
+                             RatiosOf(piece, found->second, scale, parts)});
+    matched.before_share += piece.seconds / all_before;
+    matched.after_share += found->second.seconds / all_after;
+    Add(piece, 1, &matched.before_seconds);
+    Add(found->second, scale, &matched.after_seconds);
+  }
+  return matched;
+}
+
+struct ChunksOfDataset {
+  std::vector<const RunPiece*> chunks;
+  double seconds = 0;
+  double events = 0;
+  bool has_events = true;
+};
+
+std::map<std::string, ChunksOfDataset> ByDataset(const RunPieces& run) {
+  std::map<std::string, ChunksOfDataset> datasets;
+  const auto add = [&datasets](const RunPiece& piece) {
+    ChunksOfDataset& of = datasets[piece.dataset];
+    of.chunks.push_back(&piece);
+    of.seconds += piece.seconds;
+    of.events += piece.events;
+    of.has_events = of.has_events && piece.events > 0;
+  };
+  run.ForEach(add);
+  return datasets;
+}
+
+std::vector<WeighedPiece> Weigh(const ChunksOfDataset& of, bool by_event, const std::vector<size_t>& index,
+                                const Parts& parts) {
+  std::vector<WeighedPiece> weighed;
+  for (const RunPiece* chunk : of.chunks) {
+    weighed.push_back({by_event ? chunk->events : 1, SplitPiece(*chunk, index, parts)});
+  }
+  return weighed;
+}
+
+/// Datasets as a whole. Their chunks may be compared by events, or, where as many did not tell them, one by one.
+PieceMatch MatchDatasets(const RunPieces& before, const RunPieces& after, const Parts& parts) {
+  PieceMatch match;
+  match.paired_by = "none";
+  match.parts = parts.names;
+  const std::map<std::string, ChunksOfDataset> first = ByDataset(before), second = ByDataset(after);
+  const double all_before = before.seconds(), all_after = after.seconds();
+  for (const auto& [name, of_before] : first) {
+    const auto found = second.find(name);
+    if (found == second.end()) continue;
+    const ChunksOfDataset& of_after = found->second;
+    const bool by_event = of_before.has_events && of_after.has_events;
+    if (!by_event && of_before.chunks.size() != of_after.chunks.size()) continue;
+    if (std::min(of_before.chunks.size(), of_after.chunks.size()) < kFewestPairs) continue;
+    match.unpaired.push_back(
+        {Weigh(of_before, by_event, parts.of_before, parts), Weigh(of_after, by_event, parts.of_after, parts)});
+    match.before_share += of_before.seconds / all_before;
+    match.after_share += of_after.seconds / all_after;
+    for (const RunPiece* chunk : of_before.chunks) Add(*chunk, 1, &match.before_seconds);
+    const double scale = by_event ? of_before.events / of_after.events : 1;
+    for (const RunPiece* chunk : of_after.chunks) Add(*chunk, scale, &match.after_seconds);
+  }
+  return match;
+}
+
+/// By chunk where chunks tell their ranges, else by file, else not paired at all. What takes part is the input that
+/// both runs have; a way that leaves out more than 10 % of either run's time is taken only where no other leaves out
+/// less.
+PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after, ComparedTime time) {
+  const auto because = [](std::string reason) {
+    PieceMatch none;
+    none.why_not = std::move(reason);
+    return none;
+  };
+  if (before.empty() || after.empty()) return because("a run has no chunk with a result");
+  if (before.is_cut() || after.is_cut()) {
+    return because(fmt::format("a run has more than {} chunks", ExactCount(RunPieces::kMostPieces)));
+  }
+  const Parts parts = JoinParts(before, after, time);
+  const double all_before = before.seconds(), all_after = after.seconds();
+  if (all_before <= 0 || all_after <= 0) return because("a run's chunks took no time");
+
+  PieceMatch best = PairUp(before.pieces(), after.pieces(), false, parts, all_before, all_after);
+  if (!best.speaks_for_the_run()) {
+    PieceMatch by_file = PairUp(ByFile(before), ByFile(after), true, parts, all_before, all_after);
+    if (by_file.speaks_for_the_run() || by_file.least_share() > best.least_share()) best = std::move(by_file);
+  }
+  const bool is_enough = best.pairs.size() >= kFewestPairs;
+  const bool some_tell_no_range = !before.unranged().empty() && !after.unranged().empty();
+  if (some_tell_no_range && (!is_enough || !best.speaks_for_the_run())) {
+    PieceMatch whole = MatchDatasets(before, after, parts);
+    if (whole.speaks_for_the_run()) return whole;
+    if (!is_enough) {
+      return because(
+          fmt::format("the chunks have no ranges, and datasets cannot be compared as a whole: they need {} "
+                      "chunks in each run, with their events or as many in both",
+                      kFewestPairs));
+    }
+  }
+  if (best.pairs.empty()) return because("the two did not process the same input");
+  if (is_enough) return best;
+  return because("the two have only " +
+                 Counted(static_cast<double>(best.pairs.size()), best.paired_by, fmt::format("{}s", best.paired_by)) +
+                 " in common");
+}
 
 using Json = nlohmann::ordered_json;
 using Times = std::vector<double>;  // by part
@@ -120,11 +364,7 @@ class Compared {
   size_t fewest_ = kMostClusters;
 };
 
-double Total(const Times& times) {
-  double sum = 0;
-  for (const double time : times) sum += time;
-  return sum;
-}
+double Total(const Times& times) { return std::accumulate(times.begin(), times.end(), 0.0); }
 
 /// By part, and of all at the end.
 Times ChangesIn(const Cluster& sum) {
@@ -156,19 +396,8 @@ MeasuredChange FromDraws(double change, Times draws, double widening) {
 }  // namespace
 
 std::string_view ToString(ChangeConclusion conclusion) {
-  switch (conclusion) {
-    case ChangeConclusion::kSlower:
-      return "slower";
-    case ChangeConclusion::kFaster:
-      return "faster";
-    case ChangeConclusion::kSame:
-      return "same";
-    case ChangeConclusion::kUnclear:
-      return "unclear";
-    case ChangeConclusion::kNotKnown:
-      break;
-  }
-  return "not known";
+  constexpr std::string_view kNames[] = {"slower", "faster", "same", "unclear", "not known"};
+  return kNames[static_cast<size_t>(conclusion)];
 }
 
 namespace {
@@ -364,6 +593,60 @@ Json PairedChangeAsJson(const PairedChange& change) {
           {"between_runs", change.between_runs.has_value() ? Json(*change.between_runs) : Json()},
           {"runs_needed", std::move(needed)},
           {"reason", is_known ? Json() : Json(change.why_not)}};
+}
+
+namespace {
+
+double SquareSum(double a, double b) { return std::sqrt(a * a + b * b); }  // std::hypot would ask for glibc 2.35
+
+/// The probability of none once equal runs differ by `assumed`, too.
+double Weakened(const MeasuredChange& measured, double assumed) {
+  if (assumed <= 0) return measured.probability_of_none;
+  const double sigma = assumed / kSigmasTo95;
+  // as if the measurement were normal: what it says of its own width is in its probability
+  const double own = (measured.below + measured.above) / 2 / kSigmasTo95;
+  const double beyond = std::erfc(std::fabs(measured.change) / SquareSum(sigma, own) / std::sqrt(2));
+  return std::max(measured.probability_of_none, beyond);
+}
+
+/// Holm's procedure: from the surest on, until one is not sure enough for how many are left.
+void MarkSure(std::vector<std::pair<double, ChangeEffect*>> effects) {
+  std::sort(effects.begin(), effects.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (size_t i = 0; i < effects.size(); ++i) {
+    if (effects[i].first > kSectionSignificance / static_cast<double>(effects.size() - i)) return;
+    effects[i].second->is_sure = true;
+  }
+}
+
+}  // namespace
+
+void JudgeChange(const MeasuredChange& all, const std::vector<MeasuredPart>& parts, double assumed,
+                 PairedChange* change) {
+  std::vector<std::pair<double, ChangeEffect*>> order;
+  change->effects.resize(parts.size());
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const MeasuredChange& measured = parts[i].measured;
+    // What makes whole runs differ is in proportion to what they do.
+    const double of_part = assumed * parts[i].share;
+    change->effects[i] = {parts[i].what, measured.change, measured.change - SquareSum(measured.below, of_part),
+                          measured.change + SquareSum(measured.above, of_part), parts[i].share};
+    order.emplace_back(Weakened(measured, of_part), &change->effects[i]);
+  }
+  MarkSure(order);
+  std::stable_sort(change->effects.begin(), change->effects.end(), [](const ChangeEffect& a, const ChangeEffect& b) {
+    return std::fabs(a.change) > std::fabs(b.change);
+  });
+  change->change = all.change;
+  change->low = std::max(-1.0, all.change - SquareSum(all.below, assumed));  // no time is below 0
+  change->high = all.change + SquareSum(all.above, assumed);
+  const double farthest = std::max(all.above + all.change, all.below - all.change);
+  if (kAboutTheSame.Holds(farthest)) {
+    change->conclusion = ChangeConclusion::kSame;
+  } else if (change->low > 0) {
+    change->conclusion = ChangeConclusion::kSlower;
+  } else {
+    change->conclusion = change->high < 0 ? ChangeConclusion::kFaster : ChangeConclusion::kUnclear;
+  }
 }
 
 }  // namespace crema

@@ -1,6 +1,6 @@
 // How much longer the same input took in other runs, with the range in which the truth lies.
 //
-// What both sides processed is compared piece by piece (piece_match.h), so that what differs between files cancels. The
+// What both sides processed is compared piece by piece (MatchPieces), so that what differs between files cancels. The
 // change is the ratio of sums of the time in chunks; where records have it, without the time in which a thread was
 // ready to run and had no CPU, which other programs on the machine decide. Of one run a side, its range comes from
 // drawing files, pairs or chunks again and again (a bootstrap), and from what equal runs are known to differ by
@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/insight/between_runs.h"
 #include "collector/insight/run_pieces.h"
 #include "nlohmann/json_fwd.hpp"
 
@@ -75,6 +76,20 @@ inline constexpr double kEffectsOfRuns[] = {0.01, 0.02, 0.05, 0.10};
 /// `conclusion`, `change`, `low`, `high`, `effects`, `compared`, `waiting`, `paired_by`, `pairs`, `paired_shares`,
 /// `runs_a_side`, `between_runs`, `runs_needed`, `reason`.
 nlohmann::ordered_json PairedChangeAsJson(const PairedChange& change);
+
+// From how parts of a run's time changed, and how sure that is, to what is told of it.
+
+struct MeasuredPart {
+  std::string what;
+  MeasuredChange measured;
+  double share = 0;
+};
+
+/// Sets conclusion, range and effects. `assumed`: by so much of their time equal runs are taken to differ, in 90 % of
+/// cases, beyond what was measured; 0: that is in the measurement. "About the same" is what was measured, alone, within
+/// ±2 %.
+void JudgeChange(const MeasuredChange& all, const std::vector<MeasuredPart>& parts, double assumed,
+                 PairedChange* change);
 
 }  // namespace crema
 

@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/insight/between_sides.h"
-#include "collector/insight/change_judgement.h"
+#include "collector/insight/between_runs.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/insight/judged_document.h"
-#include "collector/insight/planted_run.h"
+#include "collector/insight/judged_document_fixture.h"
+#include "collector/insight/planted_run_fixture.h"
 #include "collector/insight/verdicts.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

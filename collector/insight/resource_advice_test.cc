@@ -1,5 +1,4 @@
-#include "collector/insight/resource_advice.h"
-
+#include "collector/insight/chunk_size_advice.h"
 #include "collector/measurement/measurement_json.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -31,12 +30,12 @@ Json Jobs(int n) {
   return document;
 }
 
-std::vector<UsedResource> AdviseResources(const Json& document) {
+std::vector<ResourceAdviceRow> AdviseResources(const Json& document) {
   return crema::AdviseResources(MeasurementOf(document));
 }
 
 TEST(ResourceAdvice, IsTheQuantileOfWhatJobsUsedWithItsInterval) {
-  const std::vector<UsedResource> advice = AdviseResources(Jobs(1000));
+  const std::vector<ResourceAdviceRow> advice = AdviseResources(Jobs(1000));
   ASSERT_EQ(advice.size(), 2u);
   EXPECT_EQ(advice[0].resource, "memory");
   EXPECT_EQ(advice[0].jobs, 1000);
@@ -46,28 +45,28 @@ TEST(ResourceAdvice, IsTheQuantileOfWhatJobsUsedWithItsInterval) {
   // P(N >= 997) = 0.010
   EXPECT_EQ(advice[0].used_low, 983 * kMegabyte);
   EXPECT_EQ(advice[0].used_high, 997 * kMegabyte);
-  EXPECT_EQ(advice[0].reason, "");
+  EXPECT_FALSE(advice[0].reason.has_value());
   EXPECT_EQ(advice[1].resource, "cores");
   EXPECT_EQ(advice[1].requested, 2);
   EXPECT_NEAR(advice[1].used.value_or(0), 0.99, 1e-9);
 }
 
 TEST(ResourceAdvice, OfFewJobsIsWithheldAndOfSomeHasNoUpperEnd) {
-  const UsedResource few = AdviseResources(Jobs(99)).at(0);
+  const ResourceAdviceRow few = AdviseResources(Jobs(99)).at(0);
   EXPECT_FALSE(few.used.has_value());
-  EXPECT_THAT(few.reason, HasSubstr("fewer than 100 jobs"));
-  const UsedResource some = AdviseResources(Jobs(100)).at(0);
+  EXPECT_THAT(few.reason.str(), HasSubstr("fewer than 100 jobs"));
+  const ResourceAdviceRow some = AdviseResources(Jobs(100)).at(0);
   EXPECT_EQ(some.used, 99 * kMegabyte);
   EXPECT_TRUE(some.used_low.has_value());
   EXPECT_FALSE(some.used_high.has_value());
-  EXPECT_THAT(some.reason, HasSubstr("too few jobs for an upper end"));
+  EXPECT_THAT(some.reason.str(), HasSubstr("too few jobs for an upper end"));
 }
 
 TEST(ResourceAdvice, LeavesOutJobsThatWereEndedAndTakesTheLargerPeak) {
   Json document = Jobs(200);
   for (int i = 100; i < 200; ++i) document["workers"][i]["state"] = "lost";
   document["workers"][0]["peak_memory_bytes"] = 500 * kMegabyte;
-  const UsedResource memory = AdviseResources(document).at(0);
+  const ResourceAdviceRow memory = AdviseResources(document).at(0);
   EXPECT_EQ(memory.jobs, 100);
   EXPECT_EQ(memory.used, 100 * kMegabyte) << "the largest but one of 2 to 100 and 500";
   for (Json& worker : document["workers"]) worker["stop"] = 5;
@@ -80,7 +79,6 @@ TEST(ResourceAdvice, IsNoneWithoutABatchSystem) {
     worker["engine_cpu"] = worker["engine_peak_memory_bytes"] = worker["time_limit"] = nullptr;
   }
   EXPECT_TRUE(AdviseResources(document).empty());
-  EXPECT_TRUE(ResourceAdviceRows(AdviseResources(document)).empty());
 }
 
 }  // namespace

@@ -1,11 +1,154 @@
 #include "collector/insight/run_head.h"
 
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
 #include "absl/time/time.h"
 #include "collector/appearance/human_numbers.h"
-#include "collector/insight/run_trouble.h"
+#include "collector/insight/budget_rows.h"
+#include "collector/insight/lost_workers.h"
 #include "fmt/format.h"
 
 namespace crema {
+
+namespace {
+
+void Add(RunTrouble& trouble, Mark mark, std::string clause, std::string brief) {
+  if (trouble.brief.empty()) trouble.brief = std::move(brief);
+  trouble.clauses.push_back(std::move(clause));
+  if (mark == Mark::kBad || trouble.mark == Mark::kGood) trouble.mark = mark;
+}
+
+void AddMissingResults(const Measurement& measurement, RunTrouble& trouble) {
+  const double unfinished = measurement.Metric("num_unfinished_chunks").value_or(0);
+  if (unfinished <= 0) return;
+  const double all = measurement.Metric("num_chunks").value_or(0) + unfinished;
+  trouble.results_may_lack = true;
+  Add(trouble, Mark::kBad,
+      fmt::format("{} of {} {} no result", HumanCount(unfinished), Counted(all, "chunk", "chunks"),
+                  unfinished == 1 ? "has" : "have"),
+      Counted(unfinished, "chunk", "chunks") + " without a result");
+}
+
+/// By the engine's own log, without the tasks whose chunks are named as lost or as without a result.
+void AddFailedTasks(const Measurement& measurement, RunTrouble& trouble) {
+  const double failed = measurement.Metric("num_failed_tasks").value_or(0);
+  if (failed <= 0) return;
+  const double without_chunk = measurement.Metric("num_failed_tasks_without_chunk").value_or(0);
+  const double named = std::max(measurement.Metric("num_unfinished_chunks").value_or(0),
+                                measurement.Metric("num_lost_attempts").value_or(0));
+  const double shown = failed - without_chunk > named ? failed : without_chunk;
+  trouble.results_may_lack = true;
+  if (shown <= 0) return;
+  std::string clause = fmt::format("{} of {} failed", HumanCount(shown),
+                                   Counted(measurement.Metric("num_tasks").value_or(failed), "task", "tasks"));
+  if (shown == without_chunk) {
+    clause += " without a recorded chunk";
+  } else if (without_chunk > 0) {
+    clause += fmt::format(", {} without a recorded chunk", HumanCount(without_chunk));
+  }
+  Add(trouble, without_chunk > 0 ? Mark::kBad : Mark::kWatch, std::move(clause),
+      Counted(shown, "task", "tasks") + " failed");
+}
+
+void AddLostWorkers(const Measurement& measurement, RunTrouble& trouble) {
+  const LostWorkers lost = FindLostWorkers(measurement);
+  if (!lost.any()) return;
+  const auto count = static_cast<double>(lost.names.size());
+  trouble.results_may_lack |= lost.uncertain_chunks > 0;
+  std::string clause = fmt::format("{} of {} vanished ({})", HumanCount(count),
+                                   Counted(lost.workers, "worker", "workers"), lost.Names());
+  if (lost.uncertain_chunks > 0) {
+    clause += fmt::format(" after {} whose results may be lost too",
+                          Counted(lost.uncertain_chunks, "ended chunk", "ended chunks"));
+  }
+  Add(trouble, lost.uncertain_chunks > 0 ? Mark::kBad : Mark::kWatch, std::move(clause),
+      Counted(count, "worker", "workers") + " lost");
+}
+
+/// By a batch system's log: jobs of which nothing ran, and those that their user ended.
+void AddJobsWithoutWork(const Measurement& measurement, RunTrouble& trouble) {
+  const double never_began = measurement.Metric("num_tasks_never_begun").value_or(0);
+  const double removed = measurement.Metric("num_tasks_removed").value_or(0);
+  const auto of_all = [&measurement](double jobs) {
+    const std::optional<double> all = measurement.Metric("num_jobs");
+    return all.has_value() ? fmt::format("{} of {}", HumanCount(jobs), Counted(*all, "job", "jobs"))
+                           : Counted(jobs, "job", "jobs");
+  };
+  if (never_began > 0) {
+    const std::vector<NeverBegunRow>& reasons = measurement.run.never_began;
+    const auto most =
+        std::max_element(reasons.begin(), reasons.end(),
+                         [](const NeverBegunRow& one, const NeverBegunRow& other) { return one.jobs < other.jobs; });
+    std::string why = most == reasons.end() ? "" : most->reason.str();
+    if (reasons.size() > 1) why = fmt::format("{} of them {}", HumanCount(*most->jobs), why);
+    Add(trouble, Mark::kWatch, fmt::format("{} never began ({})", of_all(never_began), why),
+        Counted(never_began, "job", "jobs") + " never began");
+  }
+  if (removed > 0) {
+    Add(trouble, Mark::kWatch,
+        fmt::format("{} {} removed by {} user", of_all(removed), removed == 1 ? "was" : "were",
+                    removed == 1 ? "its" : "their"),
+        Counted(removed, "job", "jobs") + " removed");
+  }
+}
+
+void AddIncompleteRecords(const Measurement& measurement, RunTrouble& trouble) {
+  const Quality& quality = measurement.quality;
+  const std::optional<double> coverage = quality.event_coverage;
+  // What a misused guard was given is missing; the record of its chunk is there.
+  const double misused = quality.guards_misused.value_or(0);
+  const double dropped = std::max(0.0, quality.records_dropped.value_or(0) - misused);
+  trouble.results_may_lack |= coverage.value_or(1) < 1 || dropped > 0;
+  const double read = quality.records_read.value_or(0);
+  if (coverage.has_value() && MarkOf(KeyFigure::kEventCoverage, *coverage) != Mark::kGood) {
+    Add(trouble, MarkOf(KeyFigure::kEventCoverage, *coverage),
+        fmt::format("the records hold only {} of the events", HumanPercent(*coverage)), "records incomplete");
+  } else if (dropped > 0 && MarkOf(KeyFigure::kDroppedRecords, dropped / (dropped + read)) == Mark::kBad) {
+    Add(trouble, Mark::kWatch, Counted(dropped, "record was", "records were") + " lost", "records incomplete");
+  }
+  if (misused > 0) {
+    Add(trouble, Mark::kWatch,
+        Counted(misused, "guard was", "guards were") +
+            " not used as they should be (which: crema show --table quality)",
+        Counted(misused, "guard", "guards") + " misused");
+  }
+  constexpr std::tuple<Number Quality::*, const char*, const char*> kLogs[] = {
+      {&Quality::logs_missing, "is gone since the measurement was made", "are gone since the measurement was made"},
+      {&Quality::logs_left_out, "was left out", "were left out"},
+      {&Quality::logs_damaged, "is damaged", "are damaged"},
+  };
+  for (const auto& [member, one, many] : kLogs) {
+    const double logs = (quality.*member).value_or(0);
+    if (logs == 0) continue;
+    trouble.results_may_lack = true;
+    Add(trouble, Mark::kWatch, fmt::format("{} {}", Counted(logs, "log", "logs"), logs == 1 ? one : many),
+        "records incomplete");
+  }
+  const double lost = quality.records_lost.value_or(0);
+  trouble.results_may_lack |= lost > 0;
+  if (lost > 0) {
+    Add(trouble, Mark::kWatch,
+        lost == 1 ? "the record of 1 ended chunk is lost"
+                  : fmt::format("the records of {} ended chunks are lost", HumanCount(lost)),
+        "records incomplete");
+  }
+}
+
+}  // namespace
+
+RunTrouble FindRunTrouble(const Measurement& measurement) {
+  RunTrouble trouble;
+  const bool is_running = ReadRunEvidence(measurement).state == RunState::kRunning;
+  if (!is_running) AddMissingResults(measurement, trouble);
+  AddFailedTasks(measurement, trouble);
+  AddLostWorkers(measurement, trouble);
+  AddJobsWithoutWork(measurement, trouble);
+  if (!is_running) AddIncompleteRecords(measurement, trouble);
+  return trouble;
+}
+
 namespace {
 
 std::string UtcTime(double unix_ns, const char* format) {

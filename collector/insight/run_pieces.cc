@@ -73,8 +73,7 @@ void RunPieces::ForgetSinglePass() {
 
 double RunPieces::seconds() const {
   double sum = 0;
-  for (const auto& [key, piece] : pieces_) sum += piece.seconds;
-  for (const RunPiece& piece : unranged_) sum += piece.seconds;
+  ForEach([&sum](const RunPiece& piece) { sum += piece.seconds; });
   return sum;
 }
 

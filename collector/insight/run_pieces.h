@@ -43,6 +43,11 @@ class RunPieces {
   /// Whether the time without a CPU is known of all chunks.
   bool knows_waiting() const { return knows_waiting_; }
   bool empty() const { return pieces_.empty() && unranged_.empty(); }
+  template <class Visit>
+  void ForEach(const Visit& visit) const {
+    for (const auto& [key, piece] : pieces_) visit(piece);
+    for (const RunPiece& piece : unranged_) visit(piece);
+  }
   double seconds() const;
   /// The most threads that had chunks in one process: they may have waited for one another.
   size_t threads_of_process() const;

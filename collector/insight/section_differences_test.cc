@@ -1,8 +1,7 @@
-#include "collector/insight/section_differences.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "collector/insight/comparison.h"
 #include "collector/measurement/measurement_json.h"
 #include "nlohmann/json.hpp"
 

@@ -1,6 +1,6 @@
-#include "collector/insight/student_distribution.h"
-
 #include <gtest/gtest.h>
+
+#include "collector/insight/between_runs.h"
 
 namespace crema {
 namespace {

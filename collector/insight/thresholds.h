@@ -21,17 +21,9 @@ struct Bound {
   std::string_view reason = "";
 
   constexpr bool Holds(double measured) const {
-    switch (side) {
-      case Side::kFrom:
-        return measured >= value;
-      case Side::kAbove:
-        return measured > value;
-      case Side::kUpTo:
-        return measured <= value;
-      case Side::kBelow:
-        break;
-    }
-    return measured < value;
+    if (side == Side::kFrom) return measured >= value;
+    if (side == Side::kAbove) return measured > value;
+    return side == Side::kUpTo ? measured <= value : measured < value;
   }
 };
 

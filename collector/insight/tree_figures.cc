@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/insight/key_figures.h"
+#include "collector/insight/key_figure_rows.h"
 #include "collector/measurement/catalog.h"
 
 namespace crema {

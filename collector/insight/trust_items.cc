@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/insight/key_figures.h"
+#include "collector/insight/key_figure_rows.h"
 #include "collector/insight/member_column.h"
 #include "collector/insight/tree_figures.h"
 #include "collector/measurement/catalog.h"

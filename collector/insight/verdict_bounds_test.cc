@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "collector/insight/judged_document.h"
+#include "collector/insight/judged_document_fixture.h"
 #include "collector/insight/key_figure_bands.h"
-#include "collector/insight/planted_run.h"
-#include "collector/insight/verdict_knobs.h"
+#include "collector/insight/planted_run_fixture.h"
+#include "collector/insight/verdict_knobs_fixture.h"
 #include "collector/insight/verdicts.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -60,9 +60,9 @@ TEST_P(VerdictBound, IsAppliedAsItIsPrinted) {
 TEST_P(VerdictBound, TurnsBadWhereItIsPrinted) {
   const Knob& knob = GetParam();
   const VerdictRule& rule = RuleOf(knob.id);
-  if (knob.bound != 0 || std::isinf(rule.bad)) return;
-  EXPECT_EQ(Judged(knob, rule.bad * (1 + 1e-6))->severity, Severity::kBad) << rule.bad;
-  EXPECT_EQ(Judged(knob, rule.bad * (1 - 1e-6))->severity, rule.severity) << rule.bad;
+  if (knob.bound != 0 || std::isinf(rule.threshold.bad)) return;
+  EXPECT_EQ(Judged(knob, rule.threshold.bad * (1 + 1e-6))->severity, Severity::kBad) << rule.threshold.bad;
+  EXPECT_EQ(Judged(knob, rule.threshold.bad * (1 - 1e-6))->severity, rule.threshold.severity) << rule.threshold.bad;
 }
 
 TEST_P(VerdictBound, FiresWithEvidenceWordsAndWhatToDo) {
@@ -142,12 +142,8 @@ const std::map<std::string, std::string> kSourcesWithNumbers = {
     {"verdicts_page.cc", "writes the tables"},
     {"paired_change.cc", "statistics: a table of its own, with reasons"},
     {"figure_change.cc", "the normal distribution"},
-    {"change_judgement.cc", "statistics; its bounds are in the table"},
-    {"between_sides.cc", "statistics; its bounds are in the table"},
-    {"resource_advice.cc", "statistics; its bounds are in the table"},
-    {"student_distribution.cc", "Student's distribution"},
-    {"chunk_size_advice.cc", "rounds a number of events"},
-    {"resource_advice.cc", "the ranks of an interval of 95 %"},
+    {"between_runs.cc", "statistics; its bounds are in the table"},
+    {"chunk_size_advice.cc", "rounds a number of events; the ranks of an interval of 95 %"},
     {"wait_words.cc", "half of a range, and per cent"},
     {"comparison.cc", "writes its document, with the number of the schema"},
 };

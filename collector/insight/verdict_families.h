@@ -2,11 +2,55 @@
 #ifndef CREMA_COLLECTOR_INSIGHT_VERDICT_FAMILIES_H_
 #define CREMA_COLLECTOR_INSIGHT_VERDICT_FAMILIES_H_
 
+#include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "collector/insight/verdict.h"
+#include "collector/insight/budget_rows.h"
+#include "collector/insight/verdict_table.h"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
+
+// A finding about a measurement, and the measurement while it is being judged.
+
+/// docs/verdicts.md. Conditions, thresholds and their reasons: verdict_table.h.
+struct Verdict {
+  std::string id;
+  Severity severity = Severity::kInfo;
+  std::string sentence;
+  std::vector<std::pair<std::string, double>> evidence;  ///< the figures (document keys) that made it fire
+  std::string suggestion;                                ///< what to do; empty where nothing is to be done
+  std::optional<double> saving;                          ///< share of the core-seconds (0 to 1) that could be saved
+  std::string cause = "";                                ///< id of the verdict that explains this one; empty: none does
+};
+
+/// What a family of verdicts judges, and where it puts its findings.
+struct JudgedRun {
+  const Measurement& measurement;
+  const RunEvidence& evidence;
+  std::vector<Verdict>* verdicts;
+
+  /// Only where `evidence.IsEnough()`.
+  const BudgetRows& budget() const { return *evidence.budget; }
+  bool is_running() const { return evidence.state == RunState::kRunning; }
+  /// Of the core-seconds: that of a part of the budget, and that of so many seconds.
+  double Share(std::string_view part) const { return budget().Share(part); }
+  double ShareOf(double seconds) const { return seconds / budget().core_seconds; }
+  /// 0 where it was not measured.
+  double Metric(std::string_view key) const { return measurement.Metric(key).value_or(0); }
+
+  /// Adds a verdict of the table with its suggestion, bad where `value` reaches the rule's second threshold.
+  Verdict& Add(const VerdictRule& rule, double value, std::string sentence,
+               std::vector<std::pair<std::string, double>> found, std::optional<double> saving = std::nullopt) const {
+    const Threshold& threshold = rule.threshold;
+    return verdicts->emplace_back(Verdict{std::string(rule.id),
+                                          value >= threshold.bad ? Severity::kBad : threshold.severity,
+                                          std::move(sentence), std::move(found), std::string(rule.suggestion), saving});
+  }
+};
 
 /// Evidence of scaling-lag: the share of the worker-seconds that late workers are missing from.
 inline constexpr std::string_view kMissingShare = "workers.missing_share";
@@ -55,6 +99,8 @@ struct SmallReadCalls {
   }
 };
 SmallReadCalls ReadCalls(const Measurement& measurement);
+/// Of all attempts; nullopt where there is none of this name and unit.
+std::optional<double> SumOfMetric(const Measurement& measurement, std::string_view name, std::string_view unit);
 
 /// What events waited for that go from thread to thread: serial-module, external-work, stolen-work, nothing-ready.
 void JudgeTasks(const JudgedRun& run);

@@ -2,6 +2,7 @@
 #ifndef CREMA_COLLECTOR_INSIGHT_VERDICT_TABLE_H_
 #define CREMA_COLLECTOR_INSIGHT_VERDICT_TABLE_H_
 
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,12 +16,22 @@ enum class Severity { kGood, kInfo, kWarning, kBad };
 /// `good`, `info`, `warning`, `bad`, as documents have it.
 std::string_view ToString(Severity severity);
 
+constexpr double kNeverBad = std::numeric_limits<double>::infinity();
+
+/// On this side of the bound a verdict fires.
+struct Threshold : Bound {
+  constexpr Threshold(const Bound& bound,  // NOLINT(google-explicit-constructor): most rules need nothing else
+                      double bad_from = kNeverBad, Severity severity_below = Severity::kWarning)
+      : Bound(bound), bad(bad_from), severity(severity_below) {}
+
+  double bad;         ///< from here on it is bad; `kNeverBad`: it never is
+  Severity severity;  ///< below `bad`
+};
+
 struct VerdictRule {
-  std::string_view id;                  ///< of docs/verdicts.md
-  std::string_view place;               ///< the block of the report that shows what it speaks of
-  Bound threshold;                      ///< on this side of it it fires
-  double bad;                           ///< from here on it is bad; above any value where it never is
-  Severity severity;                    ///< below `bad`
+  std::string_view id;     ///< of docs/verdicts.md
+  std::string_view place;  ///< the block of the report that shows what it speaks of
+  Threshold threshold;
   std::string_view condition;           ///< what is judged, with `{0}` for the threshold, `{1}` for `bad`, `{2}` and on
                                         ///< for `also`, `{engines}` for what engines do
   std::string_view reason;              ///< why the thresholds are where they are

@@ -3,9 +3,7 @@
 #include "collector/insight/chunk_size_advice.h"
 #include "collector/insight/grouped_verdicts.h"
 #include "collector/insight/headline.h"
-#include "collector/insight/resource_advice.h"
 #include "collector/insight/run_head.h"
-#include "collector/insight/run_trouble.h"
 #include "collector/insight/verdict_families.h"
 
 namespace crema {
@@ -51,7 +49,7 @@ std::vector<VerdictRow> VerdictRows(const std::vector<Verdict>& verdicts) {
 
 void AddInsight(Measurement* measurement) {
   measurement->chunk_size_advice = ChunkSizeAdviceRows(AdviseChunkSizes(*measurement));
-  measurement->resource_advice = ResourceAdviceRows(AdviseResources(*measurement));
+  measurement->resource_advice = AdviseResources(*measurement);
   measurement->verdicts = VerdictRows(Judge(*measurement));
   measurement->headline = Headline(*measurement);  // it looks at the verdicts
   const StateInWords state = StateOf(*measurement);

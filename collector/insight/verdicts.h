@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "collector/insight/verdict.h"
+#include "collector/insight/verdict_families.h"
 #include "collector/measurement/measurement.h"
 
 namespace crema {

@@ -113,9 +113,9 @@ std::string KeyFigureTable() {
   return text;
 }
 
-std::string Threshold(const VerdictRule& rule) {
+std::string ThresholdText(const VerdictRule& rule) {
   std::string text = ToString(rule.threshold);
-  if (std::isfinite(rule.bad)) text += fmt::format("; bad from {}", rule.bad);
+  if (std::isfinite(rule.threshold.bad)) text += fmt::format("; bad from {}", rule.threshold.bad);
   return text;
 }
 
@@ -126,9 +126,10 @@ std::string VerdictsPage() {
   for (const VerdictRule& rule : VerdictTable()) {
     page += fmt::format("## `{}`\n\n", rule.id);
     page += "| | |\n|---|---|\n";
-    page += fmt::format("| severity | {}{} |\n", ToString(rule.severity), std::isfinite(rule.bad) ? ", or bad" : "");
+    page += fmt::format("| severity | {}{} |\n", ToString(rule.threshold.severity),
+                        std::isfinite(rule.threshold.bad) ? ", or bad" : "");
     page += fmt::format("| fires when | {} |\n", ConditionText(rule));
-    page += fmt::format("| threshold | {} |\n", Threshold(rule));
+    page += fmt::format("| threshold | {} |\n", ThresholdText(rule));
     page += fmt::format("| reason | {} |\n", rule.reason);
     for (const Bound* bound : rule.also) page += fmt::format("| also | {}: {} |\n", ToString(*bound), bound->reason);
     page += fmt::format("| suggestion | {} |\n\n", rule.suggestion.empty() ? "nothing is to be done" : rule.suggestion);

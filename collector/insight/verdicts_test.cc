@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/insight/judged_document.h"
+#include "collector/insight/judged_document_fixture.h"
 #include "collector/insight/verdict_table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -242,7 +242,7 @@ TEST_P(VerdictsOfOnePart, FireFromTheirThresholdOnAndTurnBadFromTheSecond) {
   set_share(rule.threshold.value + 0.001);
   EXPECT_EQ(Find(document, GetParam().id).severity, Severity::kWarning);
   EXPECT_NEAR(Find(document, GetParam().id).saving.value_or(-1), rule.threshold.value + 0.001, 1e-9);
-  set_share(rule.bad + 0.001);
+  set_share(rule.threshold.bad + 0.001);
   EXPECT_EQ(Find(document, GetParam().id).severity, Severity::kBad);
 }
 
@@ -469,7 +469,7 @@ TEST(VerdictTable, GivesEachRuleAConditionWithItsNumbersAndAReason) {
     EXPECT_THAT(rule.condition, HasSubstr("{0}")) << rule.id;
     EXPECT_THAT(ConditionText(rule), Not(HasSubstr("{"))) << rule.id;
     EXPECT_THAT(rule.reason, Not(IsEmpty())) << rule.id;
-    EXPECT_LT(rule.threshold.value, rule.bad) << rule.id;
+    EXPECT_LT(rule.threshold.value, rule.threshold.bad) << rule.id;
     EXPECT_EQ(rule.suggestion.empty(), rule.id == "healthy") << rule.id;
     EXPECT_EQ(FindRule(rule.id), &rule);
   }

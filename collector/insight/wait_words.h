@@ -2,6 +2,7 @@
 #ifndef CREMA_COLLECTOR_INSIGHT_WAIT_WORDS_H_
 #define CREMA_COLLECTOR_INSIGHT_WAIT_WORDS_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,28 @@ CommonWaits WaitsInCommon(const Measurement& measurement);
 
 /// What helps against the kind that took most; empty where that is not known.
 std::string_view WaitAdvice(const Measurement& measurement);
+
+// A CPU quota that held the run back: what it is called in sentences.
+
+/// `the quota of 0.3 cores held them back for 7.00 s`; without its size where only affinity may be known. Empty where
+/// no quota explains most of the time in which threads waited for a CPU.
+std::string QuotaThatHeldBack(const Measurement& measurement);
+
+inline constexpr char kCureOfQuota[] =
+    "Ask for a larger CPU quota (cpu.max of the cgroup, `--cpus` of a container), or run as many threads as it allows.";
+
+// Where most of the waiting was: the section, dataset and worker that hold more than half of it.
+
+enum class Waiting : uint8_t {
+  kBlocked,
+  kAll,  ///< for a CPU, too
+};
+
+/// ` (most of it in section read, of dataset ttbar, on node1:411)`, behind a share; what nothing holds most of is left
+/// out, and all of it where nothing is left. A section counts where its guard measured CPU time.
+std::string WhereMostWaiting(const Measurement& measurement, Waiting waiting);
+/// The same inside brackets that hold more: `most of it in section read`.
+std::string MostWaiting(const Measurement& measurement, Waiting waiting);
 
 }  // namespace crema
 

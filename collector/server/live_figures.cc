@@ -1,7 +1,7 @@
 #include "collector/server/live_figures.h"
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/insight/key_figures.h"
+#include "collector/insight/key_figure_rows.h"
 #include "collector/insight/thresholds.h"
 #include "collector/metrics/plausibility.h"
 #include "fmt/format.h"

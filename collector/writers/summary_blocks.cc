@@ -4,7 +4,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/budget_rows.h"
-#include "collector/insight/key_figures.h"
+#include "collector/insight/key_figure_rows.h"
 #include "collector/insight/thresholds.h"
 #include "collector/insight/tree_figures.h"
 #include "collector/insight/wait_words.h"

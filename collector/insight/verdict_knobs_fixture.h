@@ -1,15 +1,15 @@
 // For each bound of each verdict: how a healthy run is changed so that only this bound decides.
-#ifndef CREMA_COLLECTOR_INSIGHT_VERDICT_KNOBS_H_
-#define CREMA_COLLECTOR_INSIGHT_VERDICT_KNOBS_H_
+#ifndef CREMA_COLLECTOR_INSIGHT_VERDICT_KNOBS_FIXTURE_H_
+#define CREMA_COLLECTOR_INSIGHT_VERDICT_KNOBS_FIXTURE_H_
 
 #include <cstddef>
 #include <functional>
 #include <ostream>
 #include <string>
 
-#include "collector/insight/judged_document.h"
+#include "collector/insight/judged_document_fixture.h"
 #include "collector/insight/key_figure_bands.h"
-#include "collector/insight/planted_run.h"
+#include "collector/insight/planted_run_fixture.h"
 #include "collector/insight/verdict_table.h"
 
 namespace crema {
@@ -536,4 +536,4 @@ inline const Knob kKnobs[] = {
 
 }  // namespace crema
 
-#endif  // CREMA_COLLECTOR_INSIGHT_VERDICT_KNOBS_H_
+#endif  // CREMA_COLLECTOR_INSIGHT_VERDICT_KNOBS_FIXTURE_H_

@@ -1,8 +1,8 @@
 // A measurement in which nothing is wrong, for tests that plant a cause into it.
-#ifndef CREMA_COLLECTOR_INSIGHT_PLANTED_RUN_H_
-#define CREMA_COLLECTOR_INSIGHT_PLANTED_RUN_H_
+#ifndef CREMA_COLLECTOR_INSIGHT_PLANTED_RUN_FIXTURE_H_
+#define CREMA_COLLECTOR_INSIGHT_PLANTED_RUN_FIXTURE_H_
 
-#include "collector/insight/judged_document.h"
+#include "collector/insight/judged_document_fixture.h"
 
 namespace crema {
 
@@ -68,4 +68,4 @@ inline nlohmann::ordered_json HealthyRun() {
 
 }  // namespace crema
 
-#endif  // CREMA_COLLECTOR_INSIGHT_PLANTED_RUN_H_
+#endif  // CREMA_COLLECTOR_INSIGHT_PLANTED_RUN_FIXTURE_H_

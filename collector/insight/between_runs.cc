@@ -1,23 +1,31 @@
-#include "collector/insight/between_sides.h"
+#include "collector/insight/between_runs.h"
 
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
-#include <cstddef>
 #include <numeric>
 
-#include "collector/insight/student_distribution.h"
 #include "collector/insight/thresholds.h"
 
 namespace crema {
+
+double MeanOf(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double StudentBeyond(double t, size_t freedom) {
+  return 2 * cdf(complement(boost::math::students_t(static_cast<double>(freedom)), std::fabs(t)));
+}
+
+double StudentQuantile(double tail, size_t freedom) {
+  return quantile(complement(boost::math::students_t(static_cast<double>(freedom)), tail));
+}
+
 namespace {
 
 double SquaresAbout(double mean, const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += (value - mean) * (value - mean);
   return sum;
-}
-
-double MeanOf(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 /// How far one run of a side is from another.
