@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "collector/compression/compressed_name.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -124,10 +125,6 @@ auto Contents(const CoffeaReport& report) {
 
 auto Contents(const DatasetReport& report) {
   return std::tie(report.dataset, report.entries, report.duration, report.num_requested_bytes);
-}
-
-bool EndsWith(std::string_view text, std::string_view suffix) {
-  return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
 }
 
 }  // namespace
