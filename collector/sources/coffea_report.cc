@@ -79,11 +79,9 @@ absl::Status ReadSeconds(const Json& object, std::string_view key, std::string_v
   const Json& value = Member(object, key);
   if (value.is_null()) return absl::OkStatus();
   if (!value.is_number()) return Refused(where, key, "is no number");
-  const double number = value.get<double>();
-  if (number < 0) return Refused(where, key, "is negative");
-  if (!std::isfinite(number)) return Refused(where, key, "is not finite");
-  out = number;
-  return absl::OkStatus();
+  out = value.get<double>();
+  if (*out < 0) return Refused(where, key, "is negative");
+  return std::isfinite(*out) ? absl::OkStatus() : Refused(where, key, "is not finite");
 }
 
 absl::Status ReadColumns(const Json& object, std::string_view where, CoffeaReport& report) {

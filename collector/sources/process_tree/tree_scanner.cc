@@ -411,29 +411,26 @@ void TreeLedger::AddSnapshot(const std::vector<ProcessReading>& members) {
 
 TreeLedger::Waiter TreeLedger::FindWaiter(const ProcessReading& process, const Members& now) const {
   // A parent that has vanished too was waited for with all that it had waited for, so its own parent is asked.
-  Waiter waiter;
   int parent = process.stat.parent_pid;
+  const auto waiter_if = [&parent](bool nobody) {
+    return Waiter{nobody, nobody ? std::nullopt : std::optional(parent)};
+  };
   for (size_t generation = 0; generation <= members_.size() && parent != sampler_pid_; ++generation) {
     const auto before = members_.find(parent);
     if (before != members_.end() && before->second.ignores_child_signal) {
-      waiter.nobody = true;
-      return waiter;
+      return waiter_if(true);
     }
     if (const auto reaped = reaped_parents_.find(parent); reaped != reaped_parents_.end()) {
-      waiter.nobody = reaped->second.ignores_child_signal;
-      if (!waiter.nobody) waiter.process = parent;
-      return waiter;
+      return waiter_if(reaped->second.ignores_child_signal);
     }
     const auto living = now.find(parent);
     if (living != now.end() && (before == members_.end() || IsSame(before->second, living->second))) {
-      waiter.nobody = living->second.ignores_child_signal;
-      if (!waiter.nobody) waiter.process = parent;
-      return waiter;
+      return waiter_if(living->second.ignores_child_signal);
     }
-    if (before == members_.end()) return waiter;
+    if (before == members_.end()) break;
     parent = before->second.stat.parent_pid;
   }
-  return waiter;
+  return {};
 }
 
 std::optional<int64_t> TreeLedger::GainedTicks(int waiter, const Members& now) const {
