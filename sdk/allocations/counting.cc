@@ -468,20 +468,6 @@ void ThreadCounts(std::uint64_t* calls, std::uint64_t* bytes) noexcept {
   *bytes = t_bytes;
 }
 
-std::int64_t MeasureCost() noexcept;
-
-constexpr AllocationCounter kCounter = {AllocationCounter::kVersion,
-                                        Attach,
-                                        WhyNot,
-                                        FindSite,
-                                        SiteCount,
-                                        Site,
-                                        BlocksLost,
-                                        OwnCalls,
-                                        ThreadCounts,
-                                        MarkLiveBytes,
-                                        MeasureCost};
-
 }  // namespace
 
 const NextAllocator* FindNextAllocator() noexcept {
@@ -567,6 +553,18 @@ std::int64_t MeasureCost() noexcept {
   t_probes = false;
   return std::max<std::int64_t>((counted_ns - plain_ns) / kBlocks, 0);
 }
+
+constexpr AllocationCounter kCounter = {AllocationCounter::kVersion,
+                                        Attach,
+                                        WhyNot,
+                                        FindSite,
+                                        SiteCount,
+                                        Site,
+                                        BlocksLost,
+                                        OwnCalls,
+                                        ThreadCounts,
+                                        MarkLiveBytes,
+                                        MeasureCost};
 
 }  // namespace
 }  // namespace allocations

@@ -282,21 +282,18 @@ std::int32_t NotRecorded() {
   return 0;
 }
 
+template <class Visitor>
 struct Visit {
-  crema_section_visitor visitor;
+  Visitor visitor;
   void* context;
 };
 
 void HandOver(void* visit, const crema::internal::FinishedSection& section) {
   const crema_section_total total = {sizeof total,  section.path,     section.is_helper ? 1 : 0,
                                      section.count, section.total_ns, section.self_ns};
-  static_cast<Visit*>(visit)->visitor(static_cast<Visit*>(visit)->context, &total);
+  const auto& [visitor, context] = *static_cast<Visit<crema_section_visitor>*>(visit);
+  visitor(context, &total);
 }
-
-struct TextVisit {
-  crema_section_text_visitor visitor;
-  void* context;
-};
 
 void HandOverAsText(void* visit, const crema::internal::FinishedSection& section) {
   constexpr std::size_t kNumbers = 32;  // 20 digits, a sign, the helper's digit, two spaces and a NUL
@@ -305,7 +302,8 @@ void HandOverAsText(void* visit, const crema::internal::FinishedSection& section
   if (text == nullptr) return;
   std::snprintf(text, size, "%lld %d %s", static_cast<long long>(section.self_ns), section.is_helper ? 1 : 0,
                 section.path);
-  static_cast<TextVisit*>(visit)->visitor(static_cast<TextVisit*>(visit)->context, text);
+  const auto& [visitor, context] = *static_cast<Visit<crema_section_text_visitor>*>(visit);
+  visitor(context, text);
   std::free(text);
 }
 
@@ -532,13 +530,13 @@ void crema_set_attribute(const char* name, const char* value) { crema::SetAttrib
 
 size_t crema_visit_sections(crema_section_visitor visitor, void* context) {
   if (visitor == nullptr) return 0;
-  Visit visit{visitor, context};
+  Visit<crema_section_visitor> visit{visitor, context};
   return crema::internal::VisitFinishedSections(HandOver, &visit);
 }
 
 size_t crema_visit_section_texts(crema_section_text_visitor visitor, void* context) {
   if (visitor == nullptr) return 0;
-  TextVisit visit{visitor, context};
+  Visit<crema_section_text_visitor> visit{visitor, context};
   return crema::internal::VisitFinishedSections(HandOverAsText, &visit);
 }
 

@@ -107,15 +107,22 @@ void Stop(const char* why, std::uint64_t until_ns) {
   g_why_not.store(why);
 }
 
+/// How many of them were switched: older drivers do not have them all.
+int EnableDriverCalls(const Cupti& cupti, std::uint8_t enable) {
+  int calls = 0;
+  for (const FunctionRange& range : kFunctions) {
+    for (std::uint32_t i = range.first; cupti.activity_enable_driver_api != nullptr && i <= range.last; ++i) {
+      if (cupti.activity_enable_driver_api(i, enable) == 0) ++calls;
+    }
+  }
+  return calls;
+}
+
 void DisableActivities() {
   for (const std::uint32_t kind : {kConcurrentKernel, kMemcpy, kMemset, kMemcpyPeer, kDriver}) {
     g_cupti.activity_disable(kind);
   }
-  for (const FunctionRange& range : kFunctions) {
-    for (std::uint32_t i = range.first; g_cupti.activity_enable_driver_api != nullptr && i <= range.last; ++i) {
-      g_cupti.activity_enable_driver_api(i, 0);
-    }
-  }
+  EnableDriverCalls(g_cupti, 0);
   g_cupti.set_thread_id_type(kThreadIdOfLibrary);
   g_cupti.activity_flush_all(kForcedFlush);
   StopNoting();
@@ -323,13 +330,7 @@ bool EnableActivities(const Cupti& cupti) {
   if (cupti.activity_enable(kConcurrentKernel) != 0 || cupti.activity_enable(kMemcpy) != 0) return false;
   cupti.activity_enable(kMemset);
   cupti.activity_enable(kMemcpyPeer);
-  int calls = 0;
-  for (const FunctionRange& range : kFunctions) {
-    for (std::uint32_t i = range.first; cupti.activity_enable_driver_api != nullptr && i <= range.last; ++i) {
-      if (cupti.activity_enable_driver_api(i, 1) == 0) ++calls;  // older drivers do not have them all
-    }
-  }
-  return calls > 0 || cupti.activity_enable(kDriver) == 0;
+  return EnableDriverCalls(cupti, 1) > 0 || cupti.activity_enable(kDriver) == 0;
 }
 
 /// Null, or why it does not count.

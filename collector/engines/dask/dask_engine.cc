@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -18,7 +17,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -423,9 +421,7 @@ class DaskFollower : public EngineFollower {
 };
 
 std::optional<std::string> FindDaskLog(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error) || !IsDaskLog(path)) return std::nullopt;
-  return path;
+  return IsDaskLog(path) ? std::optional(path) : std::nullopt;
 }
 
 std::unique_ptr<EngineFollower> Follow(const std::string& address) { return std::make_unique<DaskFollower>(address); }

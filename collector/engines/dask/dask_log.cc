@@ -433,11 +433,8 @@ absl::Status ForEachDaskLine(const std::string& path, const std::function<void(c
 }
 
 bool IsDaskLog(const std::string& path) {
-  DecompressedStream file(path);
-  std::string head(512, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<size_t>(file.gcount()));
-  return head.rfind("{\"type\":\"cluster\",\"schema\":\"crema.dask/", 0) == 0;
+  constexpr std::string_view kBegin = "{\"type\":\"cluster\",\"schema\":\"crema.dask/";
+  return ReadBeginning(path, kBegin.size()) == kBegin;
 }
 
 absl::StatusOr<EngineReading> ReadDaskLog(const std::string& path) {

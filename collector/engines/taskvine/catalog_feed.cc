@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -27,20 +28,15 @@ constexpr std::chrono::seconds kPause(10);
 constexpr std::chrono::seconds kMostAnswer(5);
 constexpr size_t kMostBytes = size_t{64} << 20;
 
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /// `my%20run` is `my run`.
 std::string Decoded(std::string_view text) {
   std::string decoded;
   for (size_t i = 0; i < text.size(); ++i) {
-    const int high = text[i] == '%' && i + 2 < text.size() ? HexDigit(text[i + 1]) : -1;
-    const int low = high < 0 ? -1 : HexDigit(text[i + 2]);
-    decoded += low < 0 ? text[i] : static_cast<char>(16 * high + low);
-    if (low >= 0) i += 2;
+    unsigned byte = 0;
+    const char* const at = text.data() + i;
+    const bool is_code = *at == '%' && i + 2 < text.size() && std::from_chars(at + 1, at + 3, byte, 16).ptr == at + 3;
+    decoded += is_code ? static_cast<char>(byte) : *at;
+    if (is_code) i += 2;
   }
   return decoded;
 }

@@ -305,7 +305,10 @@ class RuleMachine {
   }
 
   bool RunOther(std::uint8_t code, Cursor* program) {
-    const auto scaled = [&](std::uint64_t value) { return static_cast<std::int64_t>(value) * common_.data_step; };
+    const bool is_factored = code == 0x11 || code == 0x12 || code == 0x13;
+    const auto offset = [&] {
+      return is_factored ? program->Signed() * common_.data_step : static_cast<std::int64_t>(program->Unsigned());
+    };
     std::uint64_t number = 0;
     switch (code) {
       case 0x00:  // nop
@@ -324,7 +327,7 @@ class RuleMachine {
         return true;
       case 0x05:  // offset_extended
         number = program->Unsigned();
-        Save(number, scaled(program->Unsigned()));
+        Save(number, offset() * common_.data_step);
         return true;
       case 0x06:  // restore_extended
         Restore(program->Unsigned());
@@ -350,15 +353,17 @@ class RuleMachine {
         if (depth_ == 0) return false;
         now_ = remembered_[--depth_];
         return true;
-      case 0x0c:  // def_cfa
+      case 0x0c:  // def_cfa, def_cfa_sf
+      case 0x12:
         SetBase(program->Unsigned());
-        SetOffset(static_cast<std::int64_t>(program->Unsigned()));
+        SetOffset(offset());
         return true;
       case 0x0d:  // def_cfa_register
         SetBase(program->Unsigned());
         return true;
-      case 0x0e:  // def_cfa_offset
-        SetOffset(static_cast<std::int64_t>(program->Unsigned()));
+      case 0x0e:  // def_cfa_offset, def_cfa_offset_sf
+      case 0x13:
+        SetOffset(offset());
         return true;
       case 0x0f: {  // def_cfa_expression
         const std::uint64_t bytes = program->Unsigned();
@@ -375,14 +380,7 @@ class RuleMachine {
         return true;
       case 0x11:  // offset_extended_sf
         number = program->Unsigned();
-        Save(number, program->Signed() * common_.data_step);
-        return true;
-      case 0x12:  // def_cfa_sf
-        SetBase(program->Unsigned());
-        SetOffset(program->Signed() * common_.data_step);
-        return true;
-      case 0x13:  // def_cfa_offset_sf
-        SetOffset(program->Signed() * common_.data_step);
+        Save(number, offset());
         return true;
       case 0x2d:  // of aarch64: the return address is signed from here on, or no more
         return true;
