@@ -319,14 +319,6 @@ absl::StatusOr<int64_t> DecompressedBytes(const std::string& path) {
   return bytes;
 }
 
-namespace {
-
-bool EndsWith(std::string_view name, std::string_view suffix) {
-  return name.size() >= suffix.size() && name.substr(name.size() - suffix.size()) == suffix;
-}
-
-}  // namespace
-
 std::string_view NameBeforeCompression(std::string_view name) {
   for (const std::string_view suffix : {std::string_view(".gz"), std::string_view(".zst")}) {
     if (name.size() > suffix.size() && EndsWith(name, suffix)) return name.substr(0, name.size() - suffix.size());

@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <istream>
 #include <memory>
+#include <streambuf>
 #include <string>
 
 #include "absl/status/status.h"
@@ -20,8 +22,6 @@ class DecompressedFile {
   /// `is_stream`: the file is a pipe, which is waited for and read once.
   explicit DecompressedFile(const std::string& path, bool is_stream = false);
   ~DecompressedFile();
-  DecompressedFile(const DecompressedFile&) = delete;
-  DecompressedFile& operator=(const DecompressedFile&) = delete;
 
   /// What open(2) said, or what ended reading before the end of the file: `cannot be read: ...`, `damaged: ...`.
   const absl::Status& status() const { return status_; }
@@ -40,6 +40,38 @@ class DecompressedFile {
  private:
   std::unique_ptr<Decoder> decoder_;
   absl::Status status_;
+};
+
+/// The same as a stream, for readers that take lines by std::getline. Fails at once where the file cannot be opened.
+/// What is damaged ends where it is; `status` says so.
+class DecompressedStream : public std::istream {
+ public:
+  explicit DecompressedStream(const std::string& path) : std::istream(nullptr), buffer_(path) {
+    rdbuf(&buffer_);
+    if (!status().ok()) setstate(failbit);
+  }
+  const absl::Status& status() const { return buffer_.status(); }
+
+ private:
+  class Buffer : public std::streambuf {
+   public:
+    explicit Buffer(const std::string& path) : file_(path), block_(new char[kBytes]) {}
+    const absl::Status& status() const { return file_.status(); }
+
+   private:
+    static constexpr size_t kBytes = size_t{64} << 10;
+    int_type underflow() override {
+      const int64_t got = file_.Read(block_.get(), kBytes);
+      if (got <= 0) return traits_type::eof();
+      setg(block_.get(), block_.get(), block_.get() + got);
+      return traits_type::to_int_type(*gptr());
+    }
+
+    DecompressedFile file_;
+    std::unique_ptr<char[]> block_;
+  };
+
+  Buffer buffer_;
 };
 
 /// The first bytes of a file before compression: fewer if the file is shorter, none if it is not a regular file or

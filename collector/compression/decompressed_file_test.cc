@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "collector/compression/compressed_name.h"
-#include "collector/compression/decompressed_stream.h"
 
 namespace crema {
 namespace {

@@ -24,10 +24,6 @@ const Engine* FirstThat(const Passes& passes) {
   return found == Table().end() ? nullptr : *found;
 }
 
-bool BeginsWith(std::string_view text, std::string_view beginning) {
-  return text.substr(0, beginning.size()) == beginning;
-}
-
 }  // namespace
 
 const std::vector<const Engine*>& Engines() { return Table(); }
@@ -37,7 +33,9 @@ AddedEngine::AddedEngine(const Engine& engine) { Table().push_back(&engine); }
 AddedEngine::~AddedEngine() { Table().pop_back(); }
 
 const Engine* EngineOfAddress(std::string_view source) {
-  return FirstThat([&](const Engine& engine) { return !engine.scheme.empty() && BeginsWith(source, engine.scheme); });
+  return FirstThat([&](const Engine& engine) {
+    return !engine.scheme.empty() && source.substr(0, engine.scheme.size()) == engine.scheme;
+  });
 }
 
 const Engine* EngineOfLogName(std::string_view path) {
@@ -47,7 +45,7 @@ const Engine* EngineOfLogName(std::string_view path) {
 const Engine* EngineNamed(std::string_view text) {
   return FirstThat([&](const Engine& engine) {
     const std::string_view name = engine.traits.name;
-    return BeginsWith(text, name) && (text.size() == name.size() || text[name.size()] == ' ');
+    return text.substr(0, name.size()) == name && (text.size() == name.size() || text[name.size()] == ' ');
   });
 }
 

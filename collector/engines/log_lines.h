@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "collector/compression/decompressed_stream.h"
+#include "collector/compression/decompressed_file.h"
 #include "collector/engines/engine.h"
 
 namespace crema {

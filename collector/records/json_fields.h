@@ -476,51 +476,30 @@ Rest TakeList(PlainCursor line, const TakeItem& take_item) {
 }
 
 template <auto kMember, class Struct>
-Complaint ReadStrings(ondemand::value& value, Struct& out) {
+Complaint ReadValues(ondemand::value& value, Struct& out) {
+  using Item = typename std::decay_t<decltype(out.*kMember)>::value_type;
   ondemand::array array;
   if (value.get_array().get(array)) return kNotAList;
   (out.*kMember).clear();
   for (auto element : array) {
-    std::string_view text;
-    if (element.get_string().get(text)) return "holds something that is not a string";
-    (out.*kMember).push_back(text);
+    if (!element.get((out.*kMember).emplace_back())) continue;
+    return std::is_same_v<Item, int64_t> ? "holds something that is not an integer"
+                                         : "holds something that is not a string";
   }
   return nullptr;
 }
 
 template <auto kMember, class Struct>
-Rest TakeStrings(PlainCursor line, Struct& out) {
+Rest TakeValues(PlainCursor line, Struct& out) {
   (out.*kMember).clear();
-  return TakeList(line, [&](PlainCursor item) { return item.RestIf(item.TakeText((out.*kMember).emplace_back())); });
+  return TakeList(line,
+                  [&](PlainCursor item) { return item.RestIf(TakeValue<true>(item, (out.*kMember).emplace_back())); });
 }
 
-/// A list of strings; anything else in it is refused.
+/// A list of strings, or of integers of 64 bits; anything else in it is refused.
 template <auto kMember>
-constexpr Field<StructOf<kMember>> Strings(std::string_view key) {
-  return {key, false, &ReadStrings<kMember>, &TakeStrings<kMember>, &ClearMember<kMember>};
-}
-
-template <auto kMember, class Struct>
-Complaint ReadIntegers(ondemand::value& value, Struct& out) {
-  ondemand::array array;
-  if (value.get_array().get(array)) return kNotAList;
-  (out.*kMember).clear();
-  for (auto element : array) {
-    if (element.get_int64().get((out.*kMember).emplace_back())) return "holds something that is not an integer";
-  }
-  return nullptr;
-}
-
-template <auto kMember, class Struct>
-Rest TakeIntegers(PlainCursor line, Struct& out) {
-  (out.*kMember).clear();
-  return TakeList(line, [&](PlainCursor item) { return item.RestIf(item.TakeInteger((out.*kMember).emplace_back())); });
-}
-
-/// A list of integers of 64 bits; anything else in it is refused.
-template <auto kMember>
-constexpr Field<StructOf<kMember>> Integers(std::string_view key) {
-  return {key, false, &ReadIntegers<kMember>, &TakeIntegers<kMember>, &ClearMember<kMember>};
+constexpr Field<StructOf<kMember>> Values(std::string_view key) {
+  return {key, false, &ReadValues<kMember>, &TakeValues<kMember>, &ClearMember<kMember>};
 }
 
 template <class Struct, size_t kFields>

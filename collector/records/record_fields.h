@@ -6,85 +6,60 @@
 #include <cstdint>
 #include <iterator>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include "collector/records/facts.h"
 #include "collector/records/json_fields.h"
 
 namespace crema::json {
 
-/// `[name, file, line]`; file and line may be null.
-inline Complaint ReadFunctions(ondemand::value& value, StacksFact& out) {
-  static constexpr char kBadFunction[] = "holds something that is not a list of a name, a file and a line";
+/// Reads a list of lists of at least so many items; `read(row, at, item)` says whether one is as it should be.
+template <size_t kLeast, class Row, class Read>
+Complaint ReadRows(ondemand::value& value, Complaint bad_row, std::vector<Row>* rows, const Read& read) {
   ondemand::array array;
   if (value.get_array().get(array)) return kNotAList;
-  out.functions.clear();
+  rows->clear();
   for (auto element : array) {
-    ondemand::array fields;
-    if (element.get_array().get(fields)) return kBadFunction;
-    FunctionFact function;
-    int at = 0;
-    for (auto field : fields) {
+    ondemand::array items;
+    if (element.get_array().get(items)) return bad_row;
+    Row& row = rows->emplace_back();
+    size_t at = 0;
+    for (auto field : items) {
       ondemand::value item;
-      if (field.get(item)) return kBadFunction;
-      if (at == 0 && ReadValue(item, function.name)) return kBadFunction;
-      if (at == 1 && !IsNull(item) && ReadValue(item, function.file)) return kBadFunction;
-      if (at == 2 && !IsNull(item) && (ReadValue(item, function.line) || *function.line < 0)) return kBadFunction;
+      if (field.get(item) || !read(row, at, item)) return bad_row;
       ++at;
     }
-    if (at < 3) return kBadFunction;
-    out.functions.push_back(function);
+    if (at < kLeast) return bad_row;
   }
   return nullptr;
+}
+
+/// `[name, file, line]`; file and line may be null.
+inline Complaint ReadFunctions(ondemand::value& value, StacksFact& out) {
+  const auto read = [](FunctionFact& function, size_t at, ondemand::value& item) {
+    if (at == 0) return !ReadValue(item, function.name);
+    if (at > 2 || IsNull(item)) return true;
+    return at == 1 ? !ReadValue(item, function.file) : !ReadValue(item, function.line) && *function.line >= 0;
+  };
+  return ReadRows<3>(value, "holds something that is not a list of a name, a file and a line", &out.functions, read);
 }
 
 /// `[samples, squares, function, …]`.
 inline Complaint ReadStacks(ondemand::value& value, StacksFact& out) {
-  static constexpr char kBadStack[] = "holds something that is not a list of samples, squares and functions";
-  ondemand::array array;
-  if (value.get_array().get(array)) return kNotAList;
-  out.stacks.clear();
-  for (auto element : array) {
-    ondemand::array numbers;
-    if (element.get_array().get(numbers)) return kBadStack;
-    StackFact stack;
-    int64_t at = 0;
-    for (auto field : numbers) {
-      int64_t number = 0;
-      if (field.get_int64().get(number) || number < 0) return kBadStack;
-      if (at == 0) stack.samples = number;
-      if (at == 1) stack.squares = number;
-      if (at > 1) stack.functions.push_back(number);
-      ++at;
-    }
-    if (stack.functions.empty()) return kBadStack;
-    out.stacks.push_back(std::move(stack));
-  }
-  return nullptr;
+  const auto read = [](StackFact& stack, size_t at, ondemand::value& item) {
+    int64_t& number = at == 0 ? stack.samples : at == 1 ? stack.squares : stack.functions.emplace_back();
+    return !ReadValue(item, number) && number >= 0;
+  };
+  return ReadRows<3>(value, "holds something that is not a list of samples, squares and functions", &out.stacks, read);
 }
 
 /// `[name, path, build id]`; the last may be null.
 inline Complaint ReadModules(ondemand::value& value, StacksFact& out) {
-  static constexpr char kBadModule[] = "holds something that is not a list of a name, a path and a build id";
-  ondemand::array array;
-  if (value.get_array().get(array)) return kNotAList;
-  out.modules.clear();
-  for (auto element : array) {
-    ondemand::array fields;
-    if (element.get_array().get(fields)) return kBadModule;
-    ModuleFact module;
-    std::string_view* const texts[] = {&module.name, &module.path, &module.build_id};
-    size_t at = 0;
-    for (auto field : fields) {
-      ondemand::value item;
-      if (field.get(item)) return kBadModule;
-      if (at < 3 && !(at == 2 && IsNull(item)) && ReadValue(item, *texts[at])) return kBadModule;
-      ++at;
-    }
-    if (at < 3) return kBadModule;
-    out.modules.push_back(module);
-  }
-  return nullptr;
+  const auto read = [](ModuleFact& module, size_t at, ondemand::value& item) {
+    if (at > 2 || (at == 2 && IsNull(item))) return true;
+    return !ReadValue(item, at == 0 ? module.name : at == 1 ? module.path : module.build_id);
+  };
+  return ReadRows<3>(value, "holds something that is not a list of a name, a path and a build id", &out.modules, read);
 }
 
 inline constexpr Field<StacksFact> kStacksFields[] = {
@@ -190,7 +165,7 @@ inline constexpr Field<MetricFact> kMetricFields[] = {
     Any<&MetricFact::min>("min"),
     Any<&MetricFact::max>("max"),
     NotNegative<&MetricFact::invalid>("invalid"),
-    Integers<&MetricFact::sketch>("sketch"),
+    Values<&MetricFact::sketch>("sketch"),
     NotNegative<&MetricFact::sketch_shift>("sketch_shift"),
 };
 
@@ -264,7 +239,7 @@ inline constexpr Field<ProcessFact> kProcessFields[] = {
     Any<&ProcessFact::boot_id>("boot_id"),
     NotNegative<&ProcessFact::recorder>("recorder"),
     Any<&ProcessFact::executable>("executable"),
-    Strings<&ProcessFact::arguments>("arguments"),
+    Values<&ProcessFact::arguments>("arguments"),
     NotNegative<&ProcessFact::cores>("cores"),
     NotNegative<&ProcessFact::threads>("threads"),
     NotNegative<&ProcessFact::memory_limit_bytes>("memory_limit_bytes"),
@@ -318,25 +293,11 @@ constexpr Field<Fact> Status(std::string_view key, bool required) {
 
 /// `[section, start_ns, duration_ns, tid]`, all of them never negative.
 inline Complaint ReadTrace(ondemand::value& value, ChunkFact& out) {
-  static constexpr char kBadTrace[] = "holds something that is not a list of four numbers";
-  ondemand::array array;
-  if (value.get_array().get(array)) return kNotAList;
-  out.trace.clear();
-  for (auto element : array) {
-    ondemand::array numbers;
-    if (element.get_array().get(numbers)) return kBadTrace;
-    TraceFact fact;
+  const auto read = [](TraceFact& fact, size_t at, ondemand::value& item) {
     int64_t* const members[] = {&fact.section, &fact.start_ns, &fact.duration_ns, &fact.tid};
-    size_t at = 0;
-    for (auto number : numbers) {
-      if (at == std::size(members)) break;
-      if (number.get_int64().get(*members[at]) || *members[at] < 0) return kBadTrace;
-      ++at;
-    }
-    if (at < std::size(members)) return kBadTrace;
-    out.trace.push_back(fact);
-  }
-  return nullptr;
+    return at >= std::size(members) || (!ReadValue(item, *members[at]) && *members[at] >= 0);
+  };
+  return ReadRows<4>(value, "holds something that is not a list of four numbers", &out.trace, read);
 }
 
 inline constexpr Field<ChunkFact> kChunkFields[] = {
@@ -375,7 +336,7 @@ inline constexpr Field<ChunkFact> kChunkFields[] = {
     Any<&ChunkFact::input, &ChunkInput::pass>("pass"),
     Any<&ChunkFact::span>("span"),
     Any<&ChunkFact::error>("error"),
-    Strings<&ChunkFact::columns>("columns"),
+    Values<&ChunkFact::columns>("columns"),
     Objects<&ChunkFact::sections, kSectionFields>("sections"),
     Objects<&ChunkFact::memory_sections, kMemorySectionFields>("memory_sections"),
     Objects<&ChunkFact::metrics, kMetricFields>("metrics"),
@@ -508,7 +469,7 @@ inline constexpr Field<EventSumFact> kEventSumFields[] = {
     NotNegative<&EventSumFact::critical_gap_ns>("critical_gap_ns"),
     NotNegative<&EventSumFact::tasks>("tasks"),
     NotNegative<&EventSumFact::work_ns>("work_ns"),
-    Integers<&EventSumFact::sketch>("sketch"),
+    Values<&EventSumFact::sketch>("sketch"),
     NotNegative<&EventSumFact::sketch_shift>("sketch_shift"),
 };
 
@@ -536,30 +497,12 @@ inline constexpr Field<TaskSumsFact> kTaskSumsFields[] = {
 
 /// `[context, span, function, activity, unit, value]`; span and function may be null.
 inline Complaint ReadFineRows(ondemand::value& value, FineFact& out) {
-  static constexpr char kBadFineRow[] = "holds something that is not a list of five texts and a number";
-  ondemand::array array;
-  if (value.get_array().get(array)) return kNotAList;
-  out.rows.clear();
-  for (auto element : array) {
-    ondemand::array fields;
-    if (element.get_array().get(fields)) return kBadFineRow;
-    FineRowFact row;
+  const auto read = [](FineRowFact& row, size_t at, ondemand::value& item) {
     std::string_view* const texts[] = {&row.context, &row.span, &row.function, &row.activity, &row.unit};
-    size_t at = 0;
-    for (auto field : fields) {
-      ondemand::value item;
-      if (field.get(item)) return kBadFineRow;
-      if (at < std::size(texts)) {
-        if (!IsNull(item) && item.get_string().get(*texts[at])) return kBadFineRow;
-      } else if (at == std::size(texts) && ReadValue(item, row.value)) {
-        return kBadFineRow;
-      }
-      ++at;
-    }
-    if (at <= std::size(texts)) return kBadFineRow;
-    out.rows.push_back(row);
-  }
-  return nullptr;
+    if (at < std::size(texts)) return IsNull(item) || !ReadValue(item, *texts[at]);
+    return at > std::size(texts) || !ReadValue(item, row.value);
+  };
+  return ReadRows<6>(value, "holds something that is not a list of five texts and a number", &out.rows, read);
 }
 
 inline constexpr Field<FineFact> kFineFields[] = {

@@ -28,93 +28,10 @@ bool ReadPlainChunk(std::string_view line, ChunkFact& fact) {
 
 bool ReadPlainBegin(std::string_view line, BeginFact& fact) { return TakeLine<json::kBeginFields>(line, fact); }
 
-using json::Field;
 using json::Refusal;
 namespace ondemand = simdjson::ondemand;
 
 namespace {
-
-// `Clear` empties a fact and keeps the memory of its lists.
-
-template <class Row>
-std::vector<Row> Emptied(std::vector<Row>& rows) {
-  rows.clear();
-  return std::move(rows);
-}
-
-template <class Fact>
-void Clear(Fact& fact) {
-  fact = Fact();
-}
-
-template <class Fact>
-void ClearWithContents(Fact& fact) {
-  auto sections = Emptied(fact.sections);
-  auto memory_sections = Emptied(fact.memory_sections);
-  auto metrics = Emptied(fact.metrics);
-  auto cuts = Emptied(fact.cuts);
-  auto activities = Emptied(fact.activities);
-  auto requests = Emptied(fact.requests);
-  auto waits = Emptied(fact.waits);
-  fact = Fact();
-  fact.sections = std::move(sections);
-  fact.memory_sections = std::move(memory_sections);
-  fact.metrics = std::move(metrics);
-  fact.cuts = std::move(cuts);
-  fact.activities = std::move(activities);
-  fact.requests = std::move(requests);
-  fact.waits = std::move(waits);
-}
-
-void Clear(ProcessFact& fact) {
-  auto arguments = Emptied(fact.arguments);
-  fact = ProcessFact();
-  fact.arguments = std::move(arguments);
-}
-
-void Clear(ChunkFact& fact) {
-  auto columns = Emptied(fact.columns);
-  ClearWithContents(fact);
-  fact.columns = std::move(columns);
-}
-void Clear(SumsFact& fact) { ClearWithContents(fact); }
-
-template <class Fact>
-void ClearOfProcess(Fact& fact) {
-  auto sections = Emptied(fact.sections);
-  auto metrics = Emptied(fact.metrics);
-  fact = Fact();
-  fact.sections = std::move(sections);
-  fact.metrics = std::move(metrics);
-}
-void Clear(SampleFact& fact) { ClearOfProcess(fact); }
-void Clear(EndFact& fact) { ClearOfProcess(fact); }
-
-void Clear(AllocationsFact& fact) {
-  auto sites = Emptied(fact.sites);
-  fact = AllocationsFact();
-  fact.sites = std::move(sites);
-}
-
-void Clear(GpuFact& fact) {
-  auto rows = Emptied(fact.rows);
-  auto kernels = Emptied(fact.kernels);
-  fact = GpuFact();
-  fact.rows = std::move(rows);
-  fact.kernels = std::move(kernels);
-}
-
-void Clear(FineFact& fact) {
-  auto rows = Emptied(fact.rows);
-  fact = FineFact();
-  fact.rows = std::move(rows);
-}
-
-template <class Fact, size_t kFields>
-Refusal Read(ondemand::object object, const Field<Fact> (&fields)[kFields], Fact& fact) {
-  Clear(fact);
-  return json::ReadObject(object, fields, fact);
-}
 
 template <class Fact>
 Refusal CheckInterval(const Fact& fact) {
@@ -124,7 +41,9 @@ Refusal CheckInterval(const Fact& fact) {
 // A thread cannot be sampled so often.
 constexpr double kMostHertz = 1e6;
 
-Refusal CheckStacks(const StacksFact& fact) {
+// What is wrong with its stacks; else says of native functions where they lie: what stands before the last `+0x` of
+// their names is a module's.
+Refusal CheckStacks(StacksFact& fact) {
   if (!(fact.hertz > 0 && fact.hertz <= kMostHertz)) return {"hertz", "is no rate of samples"};
   for (const StackFact& stack : fact.stacks) {
     for (const int64_t function : stack.functions) {
@@ -132,11 +51,6 @@ Refusal CheckStacks(const StacksFact& fact) {
         return {"stacks", "names a function that is not in the list"};
     }
   }
-  return {};
-}
-
-// Where native functions lie: what stands before the last `+0x` of their names is a module's.
-void LocateFunctions(StacksFact& fact) {
   for (FunctionFact& function : fact.functions) {
     const size_t plus = function.name.rfind("+0x");
     if (plus == std::string_view::npos || !function.file.empty()) continue;
@@ -147,6 +61,7 @@ void LocateFunctions(StacksFact& fact) {
       break;
     }
   }
+  return {};
 }
 
 // Each of the chunks lasted no longer than from the first one's begin to the last one's end.
@@ -157,27 +72,51 @@ Refusal CheckSums(const SumsFact& fact) {
   return {};
 }
 
-constexpr std::pair<std::string_view, RecordType> kTypes[] = {
-    {"chunk", RecordType::kChunk},
-    {"begin", RecordType::kBegin},
-    {"sample", RecordType::kSample},
-    {"process", RecordType::kProcess},
-    {"file", RecordType::kFile},
-    {"span", RecordType::kSpan},
-    {"task", RecordType::kTask},
-    {"end", RecordType::kEnd},
-    {"fine", RecordType::kFine},
-    {"clock", RecordType::kClock},
-    {"sums", RecordType::kSums},
-    {"stacks", RecordType::kStacks},
-    {"allocations", RecordType::kAllocations},
-    {"gpu", RecordType::kGpu},
-    {"task_sums", RecordType::kTaskSums},
+/// Reads the member of the record that is of its type.
+template <auto kMember, const auto& kFields>
+Refusal Read(ondemand::object object, Record* record) {
+  auto& fact = record->*kMember;
+  if constexpr (std::is_same_v<decltype(fact), ChunkFact&>) {  // keeps the memory of its lists: most lines are these
+    for (const auto& field : kFields) field.clear(fact);
+  } else {
+    fact = {};
+  }
+  return json::ReadObject(object, kFields, fact);
+}
+
+/// And `kCheck` says what is wrong with it as a whole.
+template <auto kMember, const auto& kFields, auto kCheck>
+Refusal ReadChecked(ondemand::object object, Record* record) {
+  Refusal refusal = Read<kMember, kFields>(object, record);
+  return refusal ? refusal : kCheck(record->*kMember);
+}
+
+struct LineType {
+  std::string_view name;
+  RecordType type;
+  Refusal (*read)(ondemand::object object, Record* record);
+};
+constexpr LineType kTypes[] = {
+    {"chunk", RecordType::kChunk, ReadChecked<&Record::chunk, json::kChunkFields, CheckInterval<ChunkFact>>},
+    {"begin", RecordType::kBegin, Read<&Record::begin, json::kBeginFields>},
+    {"sample", RecordType::kSample, Read<&Record::sample, json::kSampleFields>},
+    {"process", RecordType::kProcess, Read<&Record::process, json::kProcessFields>},
+    {"file", RecordType::kFile, Read<&Record::file, json::kFileFields>},
+    {"span", RecordType::kSpan, ReadChecked<&Record::span, json::kSpanFields, CheckInterval<SpanFact>>},
+    {"task", RecordType::kTask, ReadChecked<&Record::task, json::kTaskFields, CheckInterval<TaskFact>>},
+    {"end", RecordType::kEnd, Read<&Record::end, json::kEndFields>},
+    {"fine", RecordType::kFine, Read<&Record::fine, json::kFineFields>},
+    {"clock", RecordType::kClock, Read<&Record::clock, json::kClockFields>},
+    {"sums", RecordType::kSums, ReadChecked<&Record::sums, json::kSumsFields, CheckSums>},
+    {"stacks", RecordType::kStacks, ReadChecked<&Record::stacks, json::kStacksFields, CheckStacks>},
+    {"allocations", RecordType::kAllocations, Read<&Record::allocations, json::kAllocationsFields>},
+    {"gpu", RecordType::kGpu, Read<&Record::gpu, json::kGpuFields>},
+    {"task_sums", RecordType::kTaskSums, Read<&Record::task_sums, json::kTaskSumsFields>},
 };
 
-const std::pair<std::string_view, RecordType>* FindType(std::string_view name) {
-  for (const auto& type : kTypes) {
-    if (type.first == name) return &type;
+const LineType* FindType(std::string_view name) {
+  for (const LineType& type : kTypes) {
+    if (type.name == name) return &type;
   }
   return nullptr;
 }
@@ -265,70 +204,17 @@ ParseOutcome RecordParser::ParseGeneral(std::string_view line) {
     }
     if (object.reset().error()) return refuse("not JSON");
   }
-  record_.type = type->second;
-
-  Refusal refusal;
-  switch (record_.type) {
-    case RecordType::kProcess: {
-      std::string_view schema;
-      if (object.find_field_unordered("schema").get_string().get(schema)) return refuse("no field `schema`");
-      if (schema != kRecordSchema) {
-        reason_ = std::string(schema);
-        return ParseOutcome::kOtherSchema;
-      }
-      if (object.reset().error()) return refuse("not JSON");
-      refusal = Read(object, json::kProcessFields, record_.process);
-      break;
+  record_.type = type->type;
+  if (record_.type == RecordType::kProcess) {
+    std::string_view schema;
+    if (object.find_field_unordered("schema").get_string().get(schema)) return refuse("no field `schema`");
+    if (schema != kRecordSchema) {
+      reason_ = std::string(schema);
+      return ParseOutcome::kOtherSchema;
     }
-    case RecordType::kBegin:
-      refusal = Read(object, json::kBeginFields, record_.begin);
-      break;
-    case RecordType::kChunk:
-      refusal = Read(object, json::kChunkFields, record_.chunk);
-      if (!refusal) refusal = CheckInterval(record_.chunk);
-      break;
-    case RecordType::kSums:
-      refusal = Read(object, json::kSumsFields, record_.sums);
-      if (!refusal) refusal = CheckSums(record_.sums);
-      break;
-    case RecordType::kTask:
-      refusal = Read(object, json::kTaskFields, record_.task);
-      if (!refusal) refusal = CheckInterval(record_.task);
-      break;
-    case RecordType::kSample:
-      refusal = Read(object, json::kSampleFields, record_.sample);
-      break;
-    case RecordType::kFile:
-      refusal = Read(object, json::kFileFields, record_.file);
-      break;
-    case RecordType::kSpan:
-      refusal = Read(object, json::kSpanFields, record_.span);
-      if (!refusal) refusal = CheckInterval(record_.span);
-      break;
-    case RecordType::kFine:
-      refusal = Read(object, json::kFineFields, record_.fine);
-      break;
-    case RecordType::kClock:
-      refusal = Read(object, json::kClockFields, record_.clock);
-      break;
-    case RecordType::kStacks:
-      refusal = Read(object, json::kStacksFields, record_.stacks);
-      if (!refusal) refusal = CheckStacks(record_.stacks);
-      if (!refusal) LocateFunctions(record_.stacks);
-      break;
-    case RecordType::kAllocations:
-      refusal = Read(object, json::kAllocationsFields, record_.allocations);
-      break;
-    case RecordType::kGpu:
-      refusal = Read(object, json::kGpuFields, record_.gpu);
-      break;
-    case RecordType::kTaskSums:
-      refusal = Read(object, json::kTaskSumsFields, record_.task_sums);
-      break;
-    case RecordType::kEnd:
-      refusal = Read(object, json::kEndFields, record_.end);
-      break;
+    if (object.reset().error()) return refuse("not JSON");
   }
+  const Refusal refusal = type->read(object, &record_);
   if (!refusal) {
     const char* rest = nullptr;
     if (document.current_location().get(rest) == simdjson::SUCCESS) return refuse("more than one JSON object");

@@ -36,8 +36,6 @@ class RecordParser {
 
   RecordParser();
   ~RecordParser();
-  RecordParser(const RecordParser&) = delete;
-  RecordParser& operator=(const RecordParser&) = delete;
 
   /// Parses one line without its newline. `line.data() + line.size()` is followed by `kPadding` readable bytes.
   ParseOutcome Parse(std::string_view line);

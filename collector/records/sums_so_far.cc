@@ -21,19 +21,22 @@ std::optional<int64_t> Less(const std::optional<int64_t>& now, const std::option
   return std::max<int64_t>(0, *now - before.value_or(0));
 }
 
+/// Sums that are not known as soon as those of one chunk are not.
+constexpr std::optional<int64_t> SumsFact::*kKnownSums[] = {&SumsFact::events,
+                                                            &SumsFact::bytes_read,
+                                                            &SumsFact::cpu_ns,
+                                                            &SumsFact::helper_cpu_ns,
+                                                            &SumsFact::cpu_wait_ns,
+                                                            &SumsFact::helper_joined_ns,
+                                                            &SumsFact::unannounced_cpu_ns,
+                                                            &SumsFact::children_cpu_ns};
+
 SumsFact NumbersOf(const SumsFact& fact) {
   SumsFact numbers;
   numbers.chunks = fact.chunks;
   numbers.last_stop_ns = fact.last_stop_ns;
   numbers.duration_ns = fact.duration_ns;
-  numbers.events = fact.events;
-  numbers.bytes_read = fact.bytes_read;
-  numbers.cpu_ns = fact.cpu_ns;
-  numbers.helper_cpu_ns = fact.helper_cpu_ns;
-  numbers.cpu_wait_ns = fact.cpu_wait_ns;
-  numbers.helper_joined_ns = fact.helper_joined_ns;
-  numbers.unannounced_cpu_ns = fact.unannounced_cpu_ns;
-  numbers.children_cpu_ns = fact.children_cpu_ns;
+  for (const auto member : kKnownSums) numbers.*member = fact.*member;
   return numbers;
 }
 
@@ -49,14 +52,7 @@ std::optional<SumsFact> SumsSoFar::Increment(const SumsFact& fact) {
   SumsFact added = fact;
   added.chunks -= before.chunks;
   added.duration_ns = std::max<int64_t>(0, fact.duration_ns - before.duration_ns);
-  added.events = Less(fact.events, before.events, is_first);
-  added.bytes_read = Less(fact.bytes_read, before.bytes_read, is_first);
-  added.cpu_ns = Less(fact.cpu_ns, before.cpu_ns, is_first);
-  added.helper_cpu_ns = Less(fact.helper_cpu_ns, before.helper_cpu_ns, is_first);
-  added.cpu_wait_ns = Less(fact.cpu_wait_ns, before.cpu_wait_ns, is_first);
-  added.helper_joined_ns = Less(fact.helper_joined_ns, before.helper_joined_ns, is_first);
-  added.unannounced_cpu_ns = Less(fact.unannounced_cpu_ns, before.unannounced_cpu_ns, is_first);
-  added.children_cpu_ns = Less(fact.children_cpu_ns, before.children_cpu_ns, is_first);
+  for (const auto member : kKnownSums) added.*member = Less(fact.*member, before.*member, is_first);
   added.first_start_ns = std::max(fact.first_start_ns, before.last_stop_ns);
   told_.insert_or_assign(name, NumbersOf(fact));
   return added;

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "collector/compression/compressed_name.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -78,11 +79,9 @@ absl::Status ReadSeconds(const Json& object, std::string_view key, std::string_v
   const Json& value = Member(object, key);
   if (value.is_null()) return absl::OkStatus();
   if (!value.is_number()) return Refused(where, key, "is no number");
-  const double number = value.get<double>();
-  if (number < 0) return Refused(where, key, "is negative");
-  if (!std::isfinite(number)) return Refused(where, key, "is not finite");
-  out = number;
-  return absl::OkStatus();
+  out = value.get<double>();
+  if (*out < 0) return Refused(where, key, "is negative");
+  return std::isfinite(*out) ? absl::OkStatus() : Refused(where, key, "is not finite");
 }
 
 absl::Status ReadColumns(const Json& object, std::string_view where, CoffeaReport& report) {
@@ -124,10 +123,6 @@ auto Contents(const CoffeaReport& report) {
 
 auto Contents(const DatasetReport& report) {
   return std::tie(report.dataset, report.entries, report.duration, report.num_requested_bytes);
-}
-
-bool EndsWith(std::string_view text, std::string_view suffix) {
-  return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
 }
 
 }  // namespace

@@ -43,10 +43,6 @@ std::optional<std::string> Between(std::string_view file, std::string_view begin
   return std::string(file.substr(begin.size(), file.size() - begin.size() - end.size()));
 }
 
-bool EndsWith(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 std::string IfThere(const fs::path& path) {
   std::error_code error;
   return fs::is_regular_file(path, error) ? path.lexically_normal().string() : std::string();

@@ -18,10 +18,6 @@
 namespace crema {
 namespace {
 
-bool EndsWith(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 // Small enough to be parsed out of the processor's cache.
 constexpr size_t kBlockBytes = size_t{256} << 10;
 // Who wants the first line only, or a few kilobytes, waits for no more.
@@ -46,11 +42,12 @@ Record ProcessFromName(const RecordLog& log) {
   return record;
 }
 
-void Note(int64_t line, std::string what, LogPartReading& reading) {
-  if (reading.problems.size() < LogReading::kMaxWarnings) {
-    reading.problems.push_back({line, std::move(what)});
+template <class Line>
+void KeepFirst(Line line, std::vector<Line>* lines, int64_t* more) {
+  if (lines->size() < LogReading::kMaxWarnings) {
+    lines->push_back(std::move(line));
   } else {
-    ++reading.more_problems;
+    ++*more;
   }
 }
 
@@ -67,36 +64,23 @@ void NoteChunk(int64_t offset, int64_t start_ns, std::vector<ChunkStretch>& stre
 }  // namespace
 
 int64_t TimeOf(const Record& record) {
-  switch (record.type) {
-    case RecordType::kProcess:
-      return record.process.start_ns;
-    case RecordType::kBegin:
-      return record.begin.time_ns;
-    case RecordType::kChunk:
-      return record.chunk.start_ns;
-    case RecordType::kTask:
-      return record.task.start_ns;
-    case RecordType::kSample:
-      return record.sample.time_ns;
-    case RecordType::kSpan:
-      return record.span.start_ns;
-    case RecordType::kFine:
-      return record.fine.time_ns;
-    case RecordType::kClock:
-      return record.clock.time_ns;
-    case RecordType::kStacks:
-      return record.stacks.time_ns;
-    case RecordType::kAllocations:
-      return record.allocations.time_ns;
-    case RecordType::kGpu:
-      return record.gpu.time_ns;
-    case RecordType::kSums:
-      return record.sums.first_start_ns;
-    case RecordType::kEnd:
-      return record.end.time_ns;
-    case RecordType::kTaskSums:
-    case RecordType::kFile:
-      break;
+  constexpr std::pair<RecordType, int64_t (*)(const Record&)> kTimes[] = {
+      {RecordType::kProcess, [](const Record& line) { return line.process.start_ns; }},
+      {RecordType::kBegin, [](const Record& line) { return line.begin.time_ns; }},
+      {RecordType::kChunk, [](const Record& line) { return line.chunk.start_ns; }},
+      {RecordType::kTask, [](const Record& line) { return line.task.start_ns; }},
+      {RecordType::kSample, [](const Record& line) { return line.sample.time_ns; }},
+      {RecordType::kSpan, [](const Record& line) { return line.span.start_ns; }},
+      {RecordType::kFine, [](const Record& line) { return line.fine.time_ns; }},
+      {RecordType::kClock, [](const Record& line) { return line.clock.time_ns; }},
+      {RecordType::kStacks, [](const Record& line) { return line.stacks.time_ns; }},
+      {RecordType::kAllocations, [](const Record& line) { return line.allocations.time_ns; }},
+      {RecordType::kGpu, [](const Record& line) { return line.gpu.time_ns; }},
+      {RecordType::kSums, [](const Record& line) { return line.sums.first_start_ns; }},
+      {RecordType::kEnd, [](const Record& line) { return line.end.time_ns; }},
+  };
+  for (const auto& [type, time_of] : kTimes) {
+    if (type == record.type) return time_of(record);
   }
   return 0;  // it has none
 }
@@ -133,21 +117,8 @@ std::string LiveCopyName(std::string_view name) {
 
 bool MayLackItsEnd(const std::string& path) { return IsLiveCopy(path) || IsHeldByItsProcess(path); }
 
-void LogReading::Warn(std::string warning) {
-  if (warnings.size() < kMaxWarnings) {
-    warnings.push_back(std::move(warning));
-  } else {
-    ++more_warnings;
-  }
-}
-
-void LogReading::Stop(std::string why) {
-  if (stops.size() < kMaxWarnings) {
-    stops.push_back(std::move(why));
-  } else {
-    ++more_stops;
-  }
-}
+void LogReading::Warn(std::string warning) { KeepFirst(std::move(warning), &warnings, &more_warnings); }
+void LogReading::Stop(std::string why) { KeepFirst(std::move(why), &stops, &more_stops); }
 
 void LogReading::Add(const LogReading& other) {
   records_read += other.records_read;
@@ -239,11 +210,14 @@ LogPartReading ReadLogPart(const RecordLog& log, const LogPart& part, bool runni
   }
   bool has_process = log.has_process_line || part.begin > 0;
 
+  const auto note = [&reading](int64_t line, std::string what) {
+    KeepFirst(LogProblem{line, std::move(what)}, &reading.problems, &reading.more_problems);
+  };
   RecordParser parser;
   const absl::StatusOr<int64_t> lines = ForEachLine(file, part, [&](const LogLine& line) {
     if (line.too_long) {
       ++reading.records_malformed;
-      Note(line.number, fmt::format("longer than {} bytes; the line was left out", kMaxLineBytes), reading);
+      note(line.number, fmt::format("longer than {} bytes; the line was left out", kMaxLineBytes));
       return true;
     }
     switch (parser.Parse(line.text)) {
@@ -264,12 +238,12 @@ LogPartReading ReadLogPart(const RecordLog& log, const LogPart& part, bool runni
       case ParseOutcome::kTorn:
         if (!line.whole && running) break;
         ++reading.records_torn;
-        Note(line.number, "the rest of this record was never written; the line was left out", reading);
+        note(line.number, "the rest of this record was never written; the line was left out");
         break;
       case ParseOutcome::kMalformed:
         if (!line.whole && running) break;
         ++reading.records_malformed;
-        Note(line.number, fmt::format("{}; the line was left out", parser.reason()), reading);
+        note(line.number, fmt::format("{}; the line was left out", parser.reason()));
         break;
       case ParseOutcome::kOtherSchema:
         reading.refused = {line.number,

@@ -134,17 +134,14 @@ class ElfFile {
 
   /// In hexadecimal; empty: it has none.
   std::string BuildId() {
+    std::string id;
     for (const Elf64_Phdr& segment : segments_) {
-      if (segment.p_type == PT_NOTE) {
-        if (std::string id = BuildIdIn(Bytes(segment.p_offset, segment.p_filesz)); !id.empty()) return id;
-      }
+      if (segment.p_type == PT_NOTE && id.empty()) id = BuildIdIn(Bytes(segment.p_offset, segment.p_filesz));
     }
     for (const Elf64_Shdr& section : sections_) {  // a file with debug symbols only has empty segments
-      if (section.sh_type == SHT_NOTE) {
-        if (std::string id = BuildIdIn(Bytes(section.sh_offset, section.sh_size)); !id.empty()) return id;
-      }
+      if (section.sh_type == SHT_NOTE && id.empty()) id = BuildIdIn(Bytes(section.sh_offset, section.sh_size));
     }
-    return "";
+    return id;
   }
 
   bool HasSection(std::string_view name) {

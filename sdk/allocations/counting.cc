@@ -1,21 +1,347 @@
 #include "counting.h"
 
+#include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 
-#include "block_table.h"
 #include "crema/internal/platform.h"
 #include "priority_lock.h"
 #include "process/allocation_counter.h"
+#include "process/loaded_objects.h"
 #include "site_table.h"
-#include "unseen_allocators.h"
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
 
 namespace crema {
 namespace allocations {
 namespace {
+
+// Which site each live block belongs to.
+// The blocks themselves stay as the allocator made them: their sizes and alignment are the program's business. So what
+// is noted stands beside them, eight bytes a block in tables that are between a third and two thirds full.
+
+enum class Noted : std::uint8_t {
+  kAsNew,    ///< it was not there
+  kInstead,  ///< it was there: its end was not seen
+  kNowhere,  ///< there is no memory, or its part of the table is not to be had
+};
+
+constexpr int kPartBits = 8;
+constexpr std::uint32_t kParts = 1u << kPartBits;
+constexpr int kSiteBits = 16;
+constexpr int kAlignmentBits = 3;  // jemalloc aligns small blocks to 8 bytes
+/// Blocks of one region share a part: allocators give a region to one thread, so threads seldom meet there.
+constexpr int kRegionBits = 16;
+constexpr std::size_t kFirstCapacity = 512;             // a page
+constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15u;  // Knuth's multiplicative hashing
+
+/// An open hash table with linear probing.
+struct alignas(64) Part {
+  PriorityLock lock;
+  std::uint64_t* entries = nullptr;  ///< 0: empty, else the block and its site
+  std::size_t capacity = 0;          ///< a power of two
+  std::size_t size = 0;
+};
+Part g_parts[kParts];
+
+std::uint64_t KeyOf(const void* block) { return reinterpret_cast<std::uintptr_t>(block) >> kAlignmentBits; }
+std::uint64_t KeyOf(std::uint64_t entry) { return entry >> kSiteBits; }
+
+Part* PartOf(const void* block) {
+  return &g_parts[((reinterpret_cast<std::uintptr_t>(block) >> kRegionBits) * kGolden) >> (64 - kPartBits)];
+}
+
+std::size_t HomeOf(std::uint64_t key, std::size_t capacity) { return ((key * kGolden) >> 32) & (capacity - 1); }
+
+/// Where the key stands, or would stand.
+std::size_t Find(const Part& part, std::uint64_t key) {
+  std::size_t at = HomeOf(key, part.capacity);
+  while (part.entries[at] != 0 && KeyOf(part.entries[at]) != key) at = (at + 1) & (part.capacity - 1);
+  return at;
+}
+
+std::uint64_t* NewEntries(std::size_t capacity) {
+  if (t_makes_no_calls) return nullptr;
+  const int host_errno = errno;
+  void* memory =
+      mmap(nullptr, capacity * sizeof(std::uint64_t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  errno = host_errno;
+  return memory == MAP_FAILED ? nullptr : static_cast<std::uint64_t*>(memory);
+}
+
+void FreeEntries(std::uint64_t* entries, std::size_t capacity) {
+  const int host_errno = errno;
+  if (entries != nullptr && !t_makes_no_calls) munmap(entries, capacity * sizeof(std::uint64_t));
+  errno = host_errno;
+}
+
+/// False where there is no room for one more.
+bool MakeRoom(Part* part) {
+  if (3 * (part->size + 1) <= 2 * part->capacity) return true;
+  Part larger;
+  larger.capacity = part->capacity == 0 ? kFirstCapacity : 2 * part->capacity;
+  larger.entries = NewEntries(larger.capacity);
+  if (larger.entries == nullptr) return part->size + 1 < part->capacity;
+  for (std::size_t i = 0; i < part->capacity; ++i) {
+    const std::uint64_t entry = part->entries[i];
+    if (entry != 0) larger.entries[Find(larger, KeyOf(entry))] = entry;
+  }
+  FreeEntries(part->entries, part->capacity);
+  part->entries = larger.entries;
+  part->capacity = larger.capacity;
+  return true;
+}
+
+/// Closes the gap at `gap`, so that each entry is found from its home on.
+void CloseGap(Part* part, std::size_t gap) {
+  const std::size_t mask = part->capacity - 1;
+  for (std::size_t at = (gap + 1) & mask; part->entries[at] != 0; at = (at + 1) & mask) {
+    const std::size_t home = HomeOf(KeyOf(part->entries[at]), part->capacity);
+    if (((at - home) & mask) < ((at - gap) & mask)) continue;  // it would come to stand before its home
+    part->entries[gap] = part->entries[at];
+    gap = at;
+  }
+  part->entries[gap] = 0;
+}
+
+/// Notes that `block` belongs to `site`.
+Noted NoteBlock(const void* block, std::uint32_t site) noexcept {
+  Part* part = PartOf(block);
+  if (!part->lock.Lock()) return Noted::kNowhere;
+  Noted noted = Noted::kNowhere;
+  if (MakeRoom(part)) {
+    const std::size_t at = Find(*part, KeyOf(block));
+    noted = part->entries[at] == 0 ? Noted::kAsNew : Noted::kInstead;
+    part->entries[at] = KeyOf(block) << kSiteBits | site;
+    if (noted == Noted::kAsNew) ++part->size;
+  }
+  part->lock.Unlock();
+  return noted;
+}
+
+/// Takes the block away and gives its site; 0: it was not there.
+std::uint32_t ForgetBlock(const void* block, bool* is_lost) noexcept {
+  Part* part = PartOf(block);
+  if (!part->lock.Lock()) {
+    *is_lost = true;
+    return 0;
+  }
+  std::uint32_t site = 0;
+  if (part->size > 0) {
+    const std::size_t at = Find(*part, KeyOf(block));
+    if (part->entries[at] != 0) {
+      site = static_cast<std::uint32_t>(part->entries[at] & ((1u << kSiteBits) - 1));
+      CloseGap(part, at);
+      --part->size;
+    }
+  }
+  part->lock.Unlock();
+  return site;
+}
+
+/// Forgets all blocks, in a forked child: they are the parent's. No other thread may be there.
+void ForgetAllBlocks() noexcept {
+  for (Part& part : g_parts) {
+    FreeEntries(part.entries, part.capacity);
+    part.entries = nullptr;
+    part.capacity = part.size = 0;
+    part.lock.StartAnew();
+  }
+}
+
+NextAllocator g_next;
+enum State : int { kUnknown, kAsking, kKnown };
+std::atomic<int> g_state{kUnknown};
+
+CREMA_NEVER_INLINE const NextAllocator* AskLinker() {
+  int unknown = kUnknown;
+  if (!g_state.compare_exchange_strong(unknown, kAsking)) return unknown == kKnown ? &g_next : nullptr;
+  internal::FindNext(&g_next.malloc, "malloc");
+  internal::FindNext(&g_next.calloc, "calloc");
+  internal::FindNext(&g_next.realloc, "realloc");
+  internal::FindNext(&g_next.free, "free");
+  internal::FindNext(&g_next.posix_memalign, "posix_memalign");
+  internal::FindNext(&g_next.aligned_alloc, "aligned_alloc");
+  internal::FindNext(&g_next.memalign, "memalign");
+  internal::FindNext(&g_next.valloc, "valloc");
+  internal::FindNext(&g_next.pvalloc, "pvalloc");
+  internal::FindNext(&g_next.malloc_usable_size, "malloc_usable_size");
+  g_state.store(kKnown, std::memory_order_release);
+  return &g_next;
+}
+
+// Before the program can have threads: none of them waits for another one here.
+__attribute__((constructor)) void AskInTime() { AskLinker(); }
+
+// Allocators of which this library sees nothing.
+
+using internal::Contains;
+using internal::CountLoads;
+using internal::Definition;
+using internal::ForEachObject;
+using internal::LoadCounts;
+using internal::LoadedObject;
+
+/// malloc, and the operators by the names of the Itanium C++ ABI ("Mangling"; `m` is std::size_t on 64 bits). They take
+/// the size, then the alignment or a std::nothrow_t that nobody reads.
+constexpr const char* kFunctions[] = {"malloc",
+                                      "_Znwm",
+                                      "_Znam",
+                                      "_ZnwmRKSt9nothrow_t",
+                                      "_ZnamRKSt9nothrow_t",
+                                      "_ZnwmSt11align_val_t",
+                                      "_ZnamSt11align_val_t",
+                                      "_ZnwmSt11align_val_tRKSt9nothrow_t",
+                                      "_ZnamSt11align_val_tRKSt9nothrow_t"};
+constexpr int kMalloc = 0;
+constexpr int kFunctionCount = sizeof kFunctions / sizeof *kFunctions;
+constexpr std::size_t kAlignment = 64;
+using Function = void* (*)(std::size_t, std::size_t, const void*);
+
+constexpr int kMostObjects = 64;
+struct OwnFunctions {
+  Function functions[kFunctionCount + 1];  ///< null: it has none; the last is that of the caller
+  char name[128];                          ///< the end of it
+};
+struct Found {
+  OwnFunctions objects[kMostObjects];
+  int count = 0;
+  void* of_caller = nullptr;
+};
+Found g_found;  // guarded by g_is_busy, like the two below
+LoadCounts g_examined;
+char g_sentence[256];
+std::atomic_flag g_is_busy = ATOMIC_FLAG_INIT;
+std::atomic<bool> g_is_unseen{false};
+
+/// This library, the C library, and the C++ runtimes, whose operators call malloc.
+bool IsKnown(const LoadedObject& object) {
+  static constexpr const char* kNames[] = {"/libstdc++.so", "/libc++", "/libc.so.", "/ld-"};
+  bool is_known = Contains(object, kNames);
+  for (const char* name : kNames) is_known |= std::strstr(object.name, name) != nullptr;
+  return is_known;
+}
+
+bool Collect(void* data, const LoadedObject& object) {
+  auto* const found = static_cast<Found*>(data);
+  if (found->count == kMostObjects || IsKnown(object)) return false;
+  OwnFunctions& own = found->objects[found->count];
+  const bool is_callers = Contains(object, found->of_caller);
+  own.functions[kFunctionCount] = is_callers ? reinterpret_cast<Function>(found->of_caller) : nullptr;
+  bool has_any = own.functions[kFunctionCount] != nullptr;
+  for (int i = 0; i < kFunctionCount; ++i) {
+    void* const function = Definition(object, kFunctions[i]);
+    const bool is_asked = function == reinterpret_cast<void*>(FindNextAllocator()->malloc);  // by this library
+    own.functions[i] = is_asked ? nullptr : reinterpret_cast<Function>(function);
+    has_any |= own.functions[i] != nullptr;
+  }
+  const char* slash = std::strrchr(object.name, '/');
+  const char* name = *object.name == '\0' ? "the program" : slash == nullptr ? object.name : slash + 1;
+  std::strncpy(own.name, name, sizeof own.name - 1);
+  if (has_any) ++found->count;
+  return false;
+}
+
+/// A child hangs if another thread of the program held a lock of the allocator when it was made.
+constexpr int kMostTries = 3;
+constexpr int kFailed = -1;
+constexpr int kAllSeen = kFunctionCount + 1;
+constexpr int kNotTried = kAllSeen + 1;  ///< the kernel is older than Linux 5.9
+
+/// Gives the index of the first one that is not seen. Calls them in a child that shares no memory: what a program's own
+/// operator counts, or takes from a pool, stays as it was. The kernel sends no signal when such a child ends, no
+/// handler of fork(2) runs, and wait(2) does not see it.
+int TryInChild(const OwnFunctions& own, std::uint64_t (*blocks_seen)()) {
+  constexpr int kMostNaps = 200;
+  constexpr long kNapNanoseconds = 1000000;
+  sigset_t all, before;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
+  const long child = syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr);
+  if (child == 0) {
+    prctl(PR_SET_DUMPABLE, 0);  // if it ends badly, it leaves no file
+    if (syscall(SYS_close_range, 0, ~0u, 0) != 0) syscall(SYS_exit_group, kNotTried);  // it may print
+    int index = 0;
+    for (; index < kAllSeen; ++index) {
+      const std::uint64_t seen = blocks_seen();
+      if (own.functions[index] == nullptr) continue;
+      own.functions[index](1, kAlignment, nullptr);
+      if (blocks_seen() == seen) break;
+    }
+    syscall(SYS_exit_group, index);
+  }
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  if (child < 0) return kFailed;
+  int status = -1;
+  long ended = 0;
+  for (int naps = 0; ended == 0 && naps < kMostNaps; ++naps) {
+    const timespec nap = {0, kNapNanoseconds};
+    syscall(SYS_nanosleep, &nap, nullptr);  // by syscall(2): no point where a thread may be cancelled
+    ended = syscall(SYS_wait4, child, &status, __WCLONE | WNOHANG, nullptr);
+  }
+  if (ended == 0) {
+    kill(static_cast<pid_t>(child), SIGKILL);
+    syscall(SYS_wait4, child, nullptr, __WCLONE, nullptr);
+  }
+  const bool was_tried = ended == child && WIFEXITED(status) && WEXITSTATUS(status) != kNotTried;
+  return was_tried ? WEXITSTATUS(status) : kFailed;
+}
+
+/// Null, or a sentence that names an object with a malloc or an operator new of which this library sees nothing: counts
+/// would be too small. It stays once it is there. Tries those that it does not know, so it must be called again when
+/// others were loaded. `of_caller` is the caller's own operator new, which its object may not show to ld.so; with null
+/// it tries none, and takes no lock.
+/// `blocks_seen()` says how many blocks of the calling thread this library has seen.
+const char* FindUnseenAllocator(internal::OperatorNew* of_caller, std::uint64_t (*blocks_seen)()) noexcept {
+  if (g_is_unseen.load(std::memory_order_acquire)) return g_sentence;
+  if (of_caller == nullptr) return nullptr;
+  if (g_is_busy.test_and_set(std::memory_order_acquire)) return nullptr;  // its caller says it
+  const int host_errno = errno;
+  const LoadCounts loads = CountLoads();
+  const bool is_same_caller = reinterpret_cast<void*>(of_caller) == g_found.of_caller;
+  // What was loaded later stands behind.
+  const int known = is_same_caller && loads.unloaded == g_examined.unloaded ? g_found.count : 0;
+  if (known == 0 || loads.loaded != g_examined.loaded) {
+    g_examined = loads;
+    g_found.of_caller = reinterpret_cast<void*>(of_caller);
+    g_found.count = 0;
+    ForEachObject(Collect, &g_found);
+  }
+  if (g_found.count == kMostObjects && !g_is_unseen.load(std::memory_order_relaxed)) {
+    std::strcpy(g_sentence, "too many libraries have an operator new of their own to try each");
+    g_is_unseen.store(true, std::memory_order_release);
+  }
+  for (int i = known; i < g_found.count && !g_is_unseen.load(std::memory_order_relaxed); ++i) {
+    int unseen = kFailed;
+    for (int tries = 0; tries < kMostTries && unseen == kFailed; ++tries) {
+      unseen = TryInChild(g_found.objects[i], blocks_seen);
+    }
+    if (unseen == kAllSeen) continue;
+    std::strcpy(g_sentence, unseen == kMalloc ? "the allocator inside " : "operator new of ");
+    std::strcat(g_sentence, g_found.objects[i].name);
+    std::strcat(g_sentence, unseen == kMalloc   ? " is not seen"
+                            : unseen == kFailed ? " may not call malloc"
+                                                : " does not call malloc");
+    g_is_unseen.store(true, std::memory_order_release);
+  }
+  errno = host_errno;
+  g_is_busy.clear(std::memory_order_release);
+  return g_is_unseen.load(std::memory_order_acquire) ? g_sentence : nullptr;
+}
 
 using internal::AllocationCounter;
 constexpr auto kRelaxed = std::memory_order_relaxed;
@@ -142,21 +468,12 @@ void ThreadCounts(std::uint64_t* calls, std::uint64_t* bytes) noexcept {
   *bytes = t_bytes;
 }
 
-std::int64_t MeasureCost() noexcept;
-
-constexpr AllocationCounter kCounter = {AllocationCounter::kVersion,
-                                        Attach,
-                                        WhyNot,
-                                        FindSite,
-                                        SiteCount,
-                                        Site,
-                                        BlocksLost,
-                                        OwnCalls,
-                                        ThreadCounts,
-                                        MarkLiveBytes,
-                                        MeasureCost};
-
 }  // namespace
+
+const NextAllocator* FindNextAllocator() noexcept {
+  if (CREMA_LIKELY(g_state.load(std::memory_order_acquire) == kKnown)) return &g_next;
+  return AskLinker();
+}
 
 void SawBlock(const NextAllocator& next, void* block) noexcept {
   if (block == nullptr) return;
@@ -236,6 +553,18 @@ std::int64_t MeasureCost() noexcept {
   t_probes = false;
   return std::max<std::int64_t>((counted_ns - plain_ns) / kBlocks, 0);
 }
+
+constexpr AllocationCounter kCounter = {AllocationCounter::kVersion,
+                                        Attach,
+                                        WhyNot,
+                                        FindSite,
+                                        SiteCount,
+                                        Site,
+                                        BlocksLost,
+                                        OwnCalls,
+                                        ThreadCounts,
+                                        MarkLiveBytes,
+                                        MeasureCost};
 
 }  // namespace
 }  // namespace allocations

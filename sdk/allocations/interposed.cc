@@ -9,7 +9,7 @@
 #include <cstddef>
 
 #include "counting.h"
-#include "next_allocator.h"
+#include "crema/internal/platform.h"
 #include "process/loaded_objects.h"
 
 namespace {
@@ -29,6 +29,14 @@ void* Missing() {
   return nullptr;
 }
 
+/// Calls one of the allocator's functions that make blocks; out of memory where it has none of the name.
+template <auto kFunction, class... Arguments>
+CREMA_ALWAYS_INLINE void* Allocate(Arguments... arguments) {
+  const NextAllocator* next = FindNextAllocator();
+  if (next == nullptr || next->*kFunction == nullptr) return Missing();
+  return Seen(*next, (next->*kFunction)(arguments...));
+}
+
 int (*g_next_prctl)(int, ...);
 __attribute__((constructor)) void FindNextPrctl() { crema::internal::FindNext(&g_next_prctl, "prctl"); }
 
@@ -37,16 +45,9 @@ __attribute__((constructor)) void FindNextPrctl() { crema::internal::FindNext(&g
 // NOLINTBEGIN(readability-identifier-naming): the C library's names
 #define CREMA_INTERPOSED extern "C" __attribute__((visibility("default")))
 
-CREMA_INTERPOSED void* malloc(std::size_t bytes) noexcept {
-  const NextAllocator* next = FindNextAllocator();
-  if (next == nullptr) return Missing();
-  return Seen(*next, next->malloc(bytes));
-}
-
+CREMA_INTERPOSED void* malloc(std::size_t bytes) noexcept { return Allocate<&NextAllocator::malloc>(bytes); }
 CREMA_INTERPOSED void* calloc(std::size_t count, std::size_t bytes) noexcept {
-  const NextAllocator* next = FindNextAllocator();
-  if (next == nullptr) return Missing();
-  return Seen(*next, next->calloc(count, bytes));
+  return Allocate<&NextAllocator::calloc>(count, bytes);
 }
 
 CREMA_INTERPOSED void free(void* block) noexcept {
@@ -76,28 +77,13 @@ CREMA_INTERPOSED int posix_memalign(void** block, std::size_t alignment, std::si
 }
 
 CREMA_INTERPOSED void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
-  const NextAllocator* next = FindNextAllocator();
-  if (next == nullptr || next->aligned_alloc == nullptr) return Missing();
-  return Seen(*next, next->aligned_alloc(alignment, bytes));
+  return Allocate<&NextAllocator::aligned_alloc>(alignment, bytes);
 }
-
 CREMA_INTERPOSED void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
-  const NextAllocator* next = FindNextAllocator();
-  if (next == nullptr || next->memalign == nullptr) return Missing();
-  return Seen(*next, next->memalign(alignment, bytes));
+  return Allocate<&NextAllocator::memalign>(alignment, bytes);
 }
-
-CREMA_INTERPOSED void* valloc(std::size_t bytes) noexcept {
-  const NextAllocator* next = FindNextAllocator();
-  if (next == nullptr || next->valloc == nullptr) return Missing();
-  return Seen(*next, next->valloc(bytes));
-}
-
-CREMA_INTERPOSED void* pvalloc(std::size_t bytes) noexcept {
-  const NextAllocator* next = FindNextAllocator();
-  if (next == nullptr || next->pvalloc == nullptr) return Missing();
-  return Seen(*next, next->pvalloc(bytes));
-}
+CREMA_INTERPOSED void* valloc(std::size_t bytes) noexcept { return Allocate<&NextAllocator::valloc>(bytes); }
+CREMA_INTERPOSED void* pvalloc(std::size_t bytes) noexcept { return Allocate<&NextAllocator::pvalloc>(bytes); }
 
 // A thread that allows itself only read(2) and write(2) may still allocate.
 CREMA_INTERPOSED int prctl(int option, ...) noexcept {

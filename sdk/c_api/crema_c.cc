@@ -1,21 +1,24 @@
 #include "crema_c.h"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string_view>
 
 #include "crema/crema.h"
 #include "crema/internal/finished_sections.h"
 #include "crema/internal/owned_text.h"
-#include "guard_slots.h"
+#include "crema/internal/platform.h"
 #include "process/exit_and_fork.h"
 #include "process/process_recorder.h"
 #include "process/shared_copy.h"
 #include "stacks/stacks_line.h"
 #include "storage/own_memory.h"
+#include "storage/sdk_allocation_scope.h"
 
 namespace {
 
@@ -64,21 +67,158 @@ void Close(std::int32_t number, bool failed) {
   crema::internal::ExitSection(section);
 }
 
-crema::GuardSlots g_guards;
+CREMA_THREAD_LOCAL char t_here;
+
+enum class GuardKind : std::uint32_t { kChunk, kScope, kEvent, kRequest };
+
+/// Where the guards of the C API live. A handle is no address: it is a place, and which of the guards that lived there
+/// it means. A handle whose guard has ended is so told from all others, also where another guard has the place now, and
+/// of several threads that end a guard one does. Places are used again and never given back. No lock, so that a forked
+/// child finds none taken; allocates 64 kB each time that 1,024 more guards are open at once. Never throws.
+class GuardSlots {
+ public:
+  using Handle = std::uintptr_t;  ///< 0: none
+
+  constexpr GuardSlots() noexcept = default;
+
+  /// A new guard; 0 where there is no memory for it.
+  template <class Guard, class... Arguments>
+  Handle Begin(GuardKind kind, const Arguments&... arguments) noexcept {
+    static_assert(sizeof(Guard) <= sizeof(Slot::guard));
+    static_assert(alignof(Guard) <= alignof(Slot));
+    std::uint32_t place;
+    Slot* slot = Take(&place);
+    if (slot == nullptr) return 0;
+    new (slot->guard) Guard(arguments...);
+    slot->kind = kind;
+    slot->thread = ThisThread();
+    slot->destroy = [](void* guard) { static_cast<Guard*>(guard)->~Guard(); };
+    const std::uint64_t generation = slot->generation.load(std::memory_order_relaxed) + 1;
+    slot->generation.store(generation, std::memory_order_release);
+    return static_cast<Handle>(generation << kPlaceBits | (place + 1));
+  }
+
+  /// Ends the guard; false where it has ended, or there never was such a one.
+  bool End(Handle handle, GuardKind kind) noexcept {
+    Slot* slot = Find(handle, kind);
+    if (slot == nullptr) return false;
+    std::uint64_t generation = slot->generation.load(std::memory_order_relaxed);
+    if (!IsOf(handle, generation) || !slot->generation.compare_exchange_strong(generation, generation + 1)) {
+      return false;
+    }
+    slot->destroy(slot->guard);
+    GiveBack(slot, PlaceOf(handle));
+    return true;
+  }
+
+  /// The open guard of a handle; null where it has ended.
+  template <class Guard>
+  Guard* Get(Handle handle, GuardKind kind) noexcept {
+    Slot* slot = Find(handle, kind);
+    return slot == nullptr ? nullptr : reinterpret_cast<Guard*>(slot->guard);
+  }
+
+  /// Whether the guard is open and was begun on this thread.
+  bool IsOpenHere(Handle handle, GuardKind kind) noexcept {
+    const Slot* slot = Find(handle, kind);
+    return slot != nullptr && slot->thread == ThisThread();
+  }
+
+ private:
+  static constexpr int kPlaceBits = 24;
+  static constexpr std::uint32_t kSlotsInBlock = 1024;
+  static constexpr std::uint32_t kBlocks = (1 << kPlaceBits) / kSlotsInBlock;
+  static_assert(sizeof(Handle) == 8, "a handle holds a place and a generation");
+
+  struct alignas(64) Slot {
+    std::atomic<std::uint64_t> generation{0};  ///< odd while a guard lives here; 40 bits of it are in the handle
+    std::atomic<std::uint32_t> next_free{0};   ///< a place + 1
+    GuardKind kind = GuardKind::kChunk;
+    void (*destroy)(void* guard) = nullptr;
+    const void* thread = nullptr;  ///< that began the guard
+    alignas(8) unsigned char guard[32];
+  };
+
+  static std::uint32_t PlaceOf(Handle handle) noexcept {
+    return static_cast<std::uint32_t>(handle & ((Handle{1} << kPlaceBits) - 1)) - 1;
+  }
+  static bool IsOf(Handle handle, std::uint64_t generation) noexcept {
+    return (generation & 1) != 0 && handle >> kPlaceBits == generation << kPlaceBits >> kPlaceBits;
+  }
+  static const void* ThisThread() noexcept { return &t_here; }
+
+  Slot* At(std::uint32_t place) noexcept {
+    if (place / kSlotsInBlock >= kBlocks) return nullptr;
+    Slot* block = blocks_[place / kSlotsInBlock].load(std::memory_order_acquire);
+    return block == nullptr ? nullptr : block + place % kSlotsInBlock;
+  }
+  Slot* Find(Handle handle, GuardKind kind) noexcept {
+    Slot* slot = handle == 0 ? nullptr : At(PlaceOf(handle));
+    if (slot == nullptr || !IsOf(handle, slot->generation.load(std::memory_order_acquire))) return nullptr;
+    return slot->kind == kind ? slot : nullptr;
+  }
+  /// The free list's head with this place first.
+  static std::uint64_t Head(std::uint64_t before, std::uint32_t next) { return ((before >> 32) + 1) << 32 | next; }
+  Slot* Take(std::uint32_t* place) noexcept {
+    std::uint64_t head = free_.load(std::memory_order_acquire);
+    while (static_cast<std::uint32_t>(head) != 0) {
+      *place = static_cast<std::uint32_t>(head) - 1;
+      Slot* slot = At(*place);
+      const std::uint32_t next = slot->next_free.load(std::memory_order_relaxed);
+      if (free_.compare_exchange_weak(head, Head(head, next), std::memory_order_acq_rel)) return slot;
+    }
+    return TakeNew(place);
+  }
+
+  void GiveBack(Slot* slot, std::uint32_t place) noexcept {
+    std::uint64_t head = free_.load(std::memory_order_relaxed);
+    do {
+      slot->next_free.store(static_cast<std::uint32_t>(head), std::memory_order_relaxed);
+    } while (!free_.compare_exchange_weak(head, Head(head, place + 1), std::memory_order_acq_rel));
+  }
+
+  Slot* TakeNew(std::uint32_t* place) noexcept {
+    std::uint32_t used = used_.load(std::memory_order_relaxed);
+    for (;;) {
+      const std::uint32_t block_number = used / kSlotsInBlock;
+      if (block_number >= kBlocks) return nullptr;
+      if (blocks_[block_number].load(std::memory_order_acquire) == nullptr) {
+        const crema::internal::SdkAllocationScope scope;
+        crema::internal::OwnArray<Slot> block = crema::internal::MakeOwnArray<Slot>(kSlotsInBlock);
+        if (block == nullptr) return nullptr;
+        Slot* before = nullptr;
+        // If another thread was faster, its block is there.
+        if (blocks_[block_number].compare_exchange_strong(before, block.get())) block.release();
+      }
+      if (used_.compare_exchange_weak(used, used + 1)) {
+        *place = used;
+        return At(used);
+      }
+    }
+  }
+
+  std::atomic<Slot*> blocks_[kBlocks] = {};
+  std::atomic<std::uint32_t> used_{0};  ///< places that were ever used
+  /// The free place that was given back last, + 1, in the lower half; how often one was taken or given back in the
+  /// upper half: a list that changed meanwhile is so told from the one that was looked at.
+  std::atomic<std::uint64_t> free_{0};
+};
+
+GuardSlots g_guards;
 
 /// What this thread began last, for `crema_take_back`. At most one of the two.
 struct LastBegun {
-  crema::GuardSlots::Handle guard;
+  GuardSlots::Handle guard;
   std::int32_t section;
 };
 CREMA_THREAD_LOCAL LastBegun t_last_begun;
 
-crema::GuardSlots::Handle HandleOf(const void* guard) { return reinterpret_cast<crema::GuardSlots::Handle>(guard); }
+GuardSlots::Handle HandleOf(const void* guard) { return reinterpret_cast<GuardSlots::Handle>(guard); }
 
 /// A new guard's handle; null, which is counted, where there is no memory for it.
 template <class Guard, class Opaque, class... Arguments>
-Opaque* NewGuard(crema::GuardKind kind, const Arguments&... arguments) {
-  const crema::GuardSlots::Handle handle = g_guards.Begin<Guard>(kind, arguments...);
+Opaque* NewGuard(GuardKind kind, const Arguments&... arguments) {
+  const GuardSlots::Handle handle = g_guards.Begin<Guard>(kind, arguments...);
   if (handle == 0) crema::internal::CountDropped();
   t_last_begun = {handle, 0};
   return reinterpret_cast<Opaque*>(handle);  // NOLINT(performance-no-int-to-ptr): who has it never looks behind it
@@ -90,10 +230,10 @@ crema_scope* Begin(const Arguments&... arguments) {
     t_last_begun = {};
     return nullptr;
   }
-  return NewGuard<Guard, crema_scope>(crema::GuardKind::kScope, arguments...);
+  return NewGuard<Guard, crema_scope>(GuardKind::kScope, arguments...);
 }
 
-void End(const void* guard, crema::GuardKind kind) {
+void End(const void* guard, GuardKind kind) {
   if (guard != nullptr && !g_guards.End(HandleOf(guard), kind)) {
     crema::internal::CountMisuse("a guard was ended again after its end: that counts once");
   }
@@ -101,7 +241,7 @@ void End(const void* guard, crema::GuardKind kind) {
 
 /// The guard of an open chunk; null for others.
 crema::TrackMetrics* Open(const crema_chunk* chunk) {
-  return g_guards.Get<crema::TrackMetrics>(HandleOf(chunk), crema::GuardKind::kChunk);
+  return g_guards.Get<crema::TrackMetrics>(HandleOf(chunk), GuardKind::kChunk);
 }
 
 /// In memory of its own: it is larger than what a handle's place holds.
@@ -112,7 +252,7 @@ struct HeldRequest {
 };
 
 crema::TrackEvent* Open(const crema_event* event) {
-  return g_guards.Get<crema::TrackEvent>(HandleOf(event), crema::GuardKind::kEvent);
+  return g_guards.Get<crema::TrackEvent>(HandleOf(event), GuardKind::kEvent);
 }
 
 crema::EventHandle EventOf(crema_event_handle handle) {
@@ -142,21 +282,18 @@ std::int32_t NotRecorded() {
   return 0;
 }
 
+template <class Visitor>
 struct Visit {
-  crema_section_visitor visitor;
+  Visitor visitor;
   void* context;
 };
 
 void HandOver(void* visit, const crema::internal::FinishedSection& section) {
   const crema_section_total total = {sizeof total,  section.path,     section.is_helper ? 1 : 0,
                                      section.count, section.total_ns, section.self_ns};
-  static_cast<Visit*>(visit)->visitor(static_cast<Visit*>(visit)->context, &total);
+  const auto& [visitor, context] = *static_cast<Visit<crema_section_visitor>*>(visit);
+  visitor(context, &total);
 }
-
-struct TextVisit {
-  crema_section_text_visitor visitor;
-  void* context;
-};
 
 void HandOverAsText(void* visit, const crema::internal::FinishedSection& section) {
   constexpr std::size_t kNumbers = 32;  // 20 digits, a sign, the helper's digit, two spaces and a NUL
@@ -165,7 +302,8 @@ void HandOverAsText(void* visit, const crema::internal::FinishedSection& section
   if (text == nullptr) return;
   std::snprintf(text, size, "%lld %d %s", static_cast<long long>(section.self_ns), section.is_helper ? 1 : 0,
                 section.path);
-  static_cast<TextVisit*>(visit)->visitor(static_cast<TextVisit*>(visit)->context, text);
+  const auto& [visitor, context] = *static_cast<Visit<crema_section_text_visitor>*>(visit);
+  visitor(context, text);
   std::free(text);
 }
 
@@ -197,10 +335,10 @@ void crema_end(void) { crema::internal::EndLog(); }
 crema_chunk* crema_chunk_begin(const crema_chunk_info* given) {
   t_last_begun = {};
   if (!crema::Enabled()) return nullptr;
-  return NewGuard<crema::TrackMetrics, crema_chunk>(crema::GuardKind::kChunk, ChunkOf(given));
+  return NewGuard<crema::TrackMetrics, crema_chunk>(GuardKind::kChunk, ChunkOf(given));
 }
 
-void crema_chunk_end(crema_chunk* chunk) { End(chunk, crema::GuardKind::kChunk); }
+void crema_chunk_end(crema_chunk* chunk) { End(chunk, GuardKind::kChunk); }
 
 int crema_chunk_is_open(const crema_chunk* chunk) { return Open(chunk) != nullptr ? 1 : 0; }
 
@@ -277,9 +415,9 @@ crema_scope* crema_cpu_section_begin(const char* name) {
 crema_scope* crema_memory_begin(const char* name) { return Begin<crema::TrackMemory>(Text(name)); }
 crema_scope* crema_activity_begin(const char* label) { return Begin<crema::TrackActivity>(Text(label)); }
 crema_scope* crema_span_begin(const char* name) { return Begin<crema::Span>(Text(name)); }
-void crema_scope_end(crema_scope* scope) { End(scope, crema::GuardKind::kScope); }
+void crema_scope_end(crema_scope* scope) { End(scope, GuardKind::kScope); }
 int crema_scope_is_open(const crema_scope* scope) {
-  return g_guards.IsOpenHere(HandleOf(scope), crema::GuardKind::kScope) ? 1 : 0;
+  return g_guards.IsOpenHere(HandleOf(scope), GuardKind::kScope) ? 1 : 0;
 }
 
 void crema_take_back(void) {
@@ -287,11 +425,11 @@ void crema_take_back(void) {
   t_last_begun = {};
   if (last.section != 0 && FindOpen(last.section).node != nullptr) Close(last.section, true);
   if (last.guard == 0) return;
-  if (auto* chunk = g_guards.Get<crema::TrackMetrics>(last.guard, crema::GuardKind::kChunk)) {
+  if (auto* chunk = g_guards.Get<crema::TrackMetrics>(last.guard, GuardKind::kChunk)) {
     chunk->Fail("interrupted as it began");
-    g_guards.End(last.guard, crema::GuardKind::kChunk);
+    g_guards.End(last.guard, GuardKind::kChunk);
   } else {
-    g_guards.End(last.guard, crema::GuardKind::kScope);
+    g_guards.End(last.guard, GuardKind::kScope);
   }
 }
 
@@ -314,10 +452,10 @@ crema_event* crema_event_begin(const crema_chunk_info* given, int summed) {
   t_last_begun = {};
   if (!crema::Enabled()) return nullptr;
   const crema::EventRecord record = summed != 0 ? crema::kSummed : crema::kLine;
-  return NewGuard<crema::TrackEvent, crema_event>(crema::GuardKind::kEvent, ChunkOf(given), record);
+  return NewGuard<crema::TrackEvent, crema_event>(GuardKind::kEvent, ChunkOf(given), record);
 }
 
-void crema_event_end(crema_event* event) { End(event, crema::GuardKind::kEvent); }
+void crema_event_end(crema_event* event) { End(event, GuardKind::kEvent); }
 
 void crema_event_set_events(crema_event* event, int64_t events) {
   if (crema::TrackEvent* guard = Open(event)) guard->SetEvents(events);
@@ -354,17 +492,16 @@ crema_scope* crema_task_begin(crema_event_handle event, const char* name, const 
 crema_request* crema_request_begin(crema_event_handle event, const char* server, const char* operation) {
   t_last_begun = {};
   if (!crema::Enabled()) return nullptr;
-  return NewGuard<HeldRequest, crema_request>(crema::GuardKind::kRequest, EventOf(event), Text(server),
-                                              Text(operation));
+  return NewGuard<HeldRequest, crema_request>(GuardKind::kRequest, EventOf(event), Text(server), Text(operation));
 }
 
 void crema_request_end(crema_request* request, int64_t bytes, int failed) {
-  const HeldRequest* held = g_guards.Get<HeldRequest>(HandleOf(request), crema::GuardKind::kRequest);
+  const HeldRequest* held = g_guards.Get<HeldRequest>(HandleOf(request), GuardKind::kRequest);
   if (held != nullptr && held->request != nullptr) {
     held->request->AddBytes(bytes);
     if (failed != 0) held->request->Fail();
   }
-  End(request, crema::GuardKind::kRequest);
+  End(request, GuardKind::kRequest);
 }
 
 void crema_record_metric(const char* name, double value, const char* unit) {
@@ -393,13 +530,13 @@ void crema_set_attribute(const char* name, const char* value) { crema::SetAttrib
 
 size_t crema_visit_sections(crema_section_visitor visitor, void* context) {
   if (visitor == nullptr) return 0;
-  Visit visit{visitor, context};
+  Visit<crema_section_visitor> visit{visitor, context};
   return crema::internal::VisitFinishedSections(HandOver, &visit);
 }
 
 size_t crema_visit_section_texts(crema_section_text_visitor visitor, void* context) {
   if (visitor == nullptr) return 0;
-  TextVisit visit{visitor, context};
+  Visit<crema_section_text_visitor> visit{visitor, context};
   return crema::internal::VisitFinishedSections(HandOverAsText, &visit);
 }
 

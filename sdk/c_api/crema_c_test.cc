@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "sdk/c_api/recorded_in_c.h"
+#include "sdk/c_api/recorded_in_c_fixture.h"
 #include "sdk/tests/record_log_reader.h"
 #include "sdk/tests/recorded.h"
 

@@ -1,4 +1,4 @@
-#include "recorded_in_c.h"
+#include "recorded_in_c_fixture.h"
 
 #include <pthread.h>
 #include <stddef.h>

@@ -1,6 +1,8 @@
 // The library libcrema_gpu.so: CUDA's driver loads it in cuInit, where the environment variable CUDA_INJECTION64_PATH
 // names it, and calls `InitializeInjection` (CUPTI, "CUPTI Injection"). It has no part of the C++ runtime.
 #include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -9,6 +11,8 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
@@ -16,7 +20,6 @@
 #include "cupti.h"
 #include "gpu_sums.h"
 #include "launch_log.h"
-#include "other_users.h"
 #include "process/gpu_counter.h"
 #include "process/loaded_objects.h"
 #include "site_table.h"
@@ -104,15 +107,22 @@ void Stop(const char* why, std::uint64_t until_ns) {
   g_why_not.store(why);
 }
 
+/// How many of them were switched: older drivers do not have them all.
+int EnableDriverCalls(const Cupti& cupti, std::uint8_t enable) {
+  int calls = 0;
+  for (const FunctionRange& range : kFunctions) {
+    for (std::uint32_t i = range.first; cupti.activity_enable_driver_api != nullptr && i <= range.last; ++i) {
+      if (cupti.activity_enable_driver_api(i, enable) == 0) ++calls;
+    }
+  }
+  return calls;
+}
+
 void DisableActivities() {
   for (const std::uint32_t kind : {kConcurrentKernel, kMemcpy, kMemset, kMemcpyPeer, kDriver}) {
     g_cupti.activity_disable(kind);
   }
-  for (const FunctionRange& range : kFunctions) {
-    for (std::uint32_t i = range.first; g_cupti.activity_enable_driver_api != nullptr && i <= range.last; ++i) {
-      g_cupti.activity_enable_driver_api(i, 0);
-    }
-  }
+  EnableDriverCalls(g_cupti, 0);
   g_cupti.set_thread_id_type(kThreadIdOfLibrary);
   g_cupti.activity_flush_all(kForcedFlush);
   StopNoting();
@@ -124,6 +134,93 @@ void Yield() {
   g_cupti.activity_flush_all(kForcedFlush);
   DisableActivities();
   Stop(kTakenOver, Now());
+}
+
+// Other users of CUPTI in the process, as PyTorch's profiler: libraries that are linked with it.
+
+using internal::LoadedObject;
+
+struct Redirection {
+  const char* cupti;
+  const char* function;
+  void* replacement;
+};
+
+#if defined(__x86_64__)
+bool IsImport(std::uint32_t type) { return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT; }
+#elif defined(__aarch64__)
+bool IsImport(std::uint32_t type) { return type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_GLOB_DAT; }
+#else
+bool IsImport(std::uint32_t) { return false; }
+#endif
+
+struct Relocations {
+  const ElfW(Rela) * first = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// What the dynamic section says, and ld.so(8) has made absolute but for the kernel's own library.
+struct Dynamic {
+  Relocations tables[2];
+  bool needs_cupti = false;
+};
+
+const ElfW(Phdr) * FindHeader(const LoadedObject& object, std::uint32_t type) {
+  for (int i = 0; i < object.header_count; ++i) {
+    if (object.headers[i].p_type == type) return &object.headers[i];
+  }
+  return nullptr;
+}
+
+Dynamic ReadDynamic(const LoadedObject& object, const char* cupti) {
+  Dynamic dynamic;
+  const ElfW(Phdr)* const header = FindHeader(object, PT_DYNAMIC);
+  if (header == nullptr || object.strings == nullptr || object.symbols == nullptr) return dynamic;
+  const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(object.base + header->p_vaddr);
+  for (; entry->d_tag != DT_NULL; ++entry) {
+    const auto at = [entry] { return reinterpret_cast<const ElfW(Rela)*>(entry->d_un.d_ptr); };
+    if (entry->d_tag == DT_NEEDED) {
+      const char* const name = object.strings + entry->d_un.d_val;
+      dynamic.needs_cupti |= std::strcmp(name, cupti) == 0;
+    }
+    if (entry->d_tag == DT_RELA) dynamic.tables[0].first = at();
+    if (entry->d_tag == DT_RELASZ) dynamic.tables[0].bytes = entry->d_un.d_val;
+    if (entry->d_tag == DT_JMPREL) dynamic.tables[1].first = at();
+    if (entry->d_tag == DT_PLTRELSZ) dynamic.tables[1].bytes = entry->d_un.d_val;
+  }
+  return dynamic;
+}
+
+/// Whether ld.so has made this part of the object unwritable once it was linked.
+bool IsReadOnly(const LoadedObject& object, std::uintptr_t address) {
+  const ElfW(Phdr)* const header = FindHeader(object, PT_GNU_RELRO);
+  return header != nullptr && address - object.base - header->p_vaddr < header->p_memsz;
+}
+
+bool Redirect(void* data, const LoadedObject& object) {
+  const auto& redirection = *static_cast<const Redirection*>(data);
+  const Dynamic dynamic = ReadDynamic(object, redirection.cupti);
+  if (!dynamic.needs_cupti) return false;
+  for (const Relocations& table : dynamic.tables) {
+    for (std::size_t i = 0; i < table.bytes / sizeof(ElfW(Rela)); ++i) {
+      const ElfW(Rela)& relocation = table.first[i];
+      if (!IsImport(static_cast<std::uint32_t>(ELF64_R_TYPE(relocation.r_info)))) continue;
+      const ElfW(Sym)& symbol = object.symbols[ELF64_R_SYM(relocation.r_info)];
+      if (std::strcmp(object.strings + symbol.st_name, redirection.function) != 0) continue;
+      const std::uintptr_t slot = object.base + relocation.r_offset;
+      if (!IsReadOnly(object, slot)) {
+        reinterpret_cast<std::atomic<void*>*>(slot)->store(redirection.replacement, std::memory_order_relaxed);
+      }
+    }
+  }
+  return false;
+}
+
+/// Redirects calls of `function` to `replacement` in all loaded libraries that are linked with `cupti`, say
+/// "libcupti.so.13": in their tables of imported functions, where these can be written. CUPTI itself stays as it is.
+void RedirectCalls(const char* cupti, const char* function, void* replacement) noexcept {
+  Redirection redirection = {cupti, function, replacement};
+  internal::ForEachObject(Redirect, &redirection);
 }
 
 /// What a library calls that is linked with CUPTI: a profiler that begins is noticed, and gets CUPTI with no buffer
@@ -185,7 +282,7 @@ bool StartFlushing() {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  sigdelset(&all, SIGSYS);                      // as in sampler.cc
+  sigdelset(&all, SIGSYS);                      // as in process_recorder.cc
   pthread_sigmask(SIG_SETMASK, &all, &before);  // the new thread inherits the mask
   pthread_t thread;
   const bool is_running = pthread_create(&thread, nullptr, RunFlushes, nullptr) == 0;
@@ -233,13 +330,7 @@ bool EnableActivities(const Cupti& cupti) {
   if (cupti.activity_enable(kConcurrentKernel) != 0 || cupti.activity_enable(kMemcpy) != 0) return false;
   cupti.activity_enable(kMemset);
   cupti.activity_enable(kMemcpyPeer);
-  int calls = 0;
-  for (const FunctionRange& range : kFunctions) {
-    for (std::uint32_t i = range.first; cupti.activity_enable_driver_api != nullptr && i <= range.last; ++i) {
-      if (cupti.activity_enable_driver_api(i, 1) == 0) ++calls;  // older drivers do not have them all
-    }
-  }
-  return calls > 0 || cupti.activity_enable(kDriver) == 0;
+  return EnableDriverCalls(cupti, 1) > 0 || cupti.activity_enable(kDriver) == 0;
 }
 
 /// Null, or why it does not count.

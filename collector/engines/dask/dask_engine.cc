@@ -1,32 +1,126 @@
 // Dask as an engine: its scheduler's dashboard is followed, its log (docs/dask_log.md) is read.
 #include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/error.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http.hpp>
 #include <cerrno>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "collector/engines/dask/dask_log.h"
 #include "collector/engines/engines.h"
-#include "collector/engines/http/http_connection.h"
+#include "collector/engines/following_thread.h"
+#include "collector/engines/server_name.h"
 #include "collector/records/loose_json.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
+
+namespace beast = boost::beast;
+namespace http = beast::http;
+using boost::asio::ip::tcp;
+
+constexpr std::chrono::seconds kConnectTimeout(5);
+constexpr int kHttp11 = 11;
+// A page of records is some megabytes, and a scheduler's own pages less.
+constexpr std::uint64_t kLargestBodyMebibytes = 64;
+
+struct HttpAnswer {
+  int status = 0;
+  std::map<std::string, std::string> headers;  ///< by name in lower case
+  std::string body;
+};
+
+/// A connection for plain GET requests. Connects at the first one and stays connected while the server allows it.
+class HttpConnection {
+ public:
+  /// `HOST:PORT`, `[HOST]:PORT` for IPv6. An answer may take `answer_seconds`.
+  HttpConnection(const std::string& host_and_port, int answer_seconds)
+      : server_(host_and_port), answer_seconds_(answer_seconds) {}
+
+  /// Errors: Unavailable with what the network says.
+  absl::StatusOr<HttpAnswer> Get(const std::string& target) {
+    const bool is_new = stream_ == nullptr;
+    if (is_new) {
+      stream_ = std::make_unique<Stream>();
+      tcp::resolver resolver(stream_->context);
+      const auto addresses = resolver.resolve(server_.host, server_.port, stream_->error);
+      if (stream_->error) {
+        const std::string reason = stream_->error.message();
+        stream_ = nullptr;
+        return absl::UnavailableError(reason);
+      }
+      stream_->Run(kConnectTimeout, [&](auto done) { stream_->tcp.async_connect(addresses, done); });
+    }
+    const std::chrono::seconds limit(answer_seconds_);
+    http::request<http::empty_body> request(http::verb::get, target, kHttp11);
+    request.set(http::field::host, server_.HostField());
+    http::response_parser<http::string_body> answer;
+    answer.body_limit(kLargestBodyMebibytes << 20);
+    const bool has_answered = !stream_->error && stream_->Run(limit, [&](auto done) {
+      http::async_write(stream_->tcp, request, done);
+    }) && stream_->Run(limit, [&](auto done) { http::async_read(stream_->tcp, stream_->buffer, answer, done); });
+    if (!has_answered) {
+      const std::string reason = stream_->error.message();
+      const bool is_too_large = stream_->error == http::error::body_limit;
+      stream_ = nullptr;
+      if (is_too_large) {
+        return absl::ResourceExhaustedError(
+            fmt::format("its answer to {} is larger than {} MiB", target, kLargestBodyMebibytes));
+      }
+      // A server may close a connection that was idle.
+      return is_new ? absl::StatusOr<HttpAnswer>(absl::UnavailableError(reason)) : Get(target);
+    }
+    HttpAnswer result;
+    result.status = static_cast<int>(answer.get().result_int());
+    for (const auto& field : answer.get()) {
+      result.headers[absl::AsciiStrToLower(std::string(field.name_string()))] = std::string(field.value());
+    }
+    result.body = std::move(answer.get().body());
+    if (!answer.get().keep_alive()) stream_ = nullptr;
+    return result;
+  }
+
+ private:
+  struct Stream {
+    boost::asio::io_context context;
+    beast::tcp_stream tcp{context};
+    beast::flat_buffer buffer;
+    beast::error_code error;
+
+    /// Begins an operation, which ends by calling what it is given, and waits for its end. Only operations that are
+    /// begun so obey a time limit.
+    template <class Begin>
+    bool Run(std::chrono::seconds limit, const Begin& begin) {
+      tcp.expires_after(limit);
+      begin([this](const beast::error_code& outcome, const auto&...) { error = outcome; });
+      context.run();
+      context.restart();
+      return !error;
+    }
+  };
+
+  ServerName server_;
+  int answer_seconds_;
+  std::unique_ptr<Stream> stream_;
+};
 
 /// Of `dask://HOST:PORT`, a scheduler's dashboard.
 constexpr std::string_view kDaskScheme = "dask://";
@@ -264,26 +358,15 @@ constexpr size_t kMostWaitingBytes = size_t{16} << 20;
 class DaskFollower : public EngineFollower {
  public:
   explicit DaskFollower(const std::string& address) : address_(address), thread_([this] { Follow(); }) {}
-  /// Waits for an answer that is under way, at most some seconds.
-  ~DaskFollower() override {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      stopping_ = true;
-    }
-    wake_.notify_all();
-    thread_.join();
-  }
-  DaskFollower(const DaskFollower&) = delete;
-  DaskFollower& operator=(const DaskFollower&) = delete;
 
   EngineNews Take() override {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<std::mutex> lock(thread_.mutex);
     EngineNews news = std::move(news_);
     news_ = {};
     news_.answers = news.answers;
     news_.problem = news.problem;
     waiting_bytes_ = 0;
-    wake_.notify_all();
+    thread_.wake.notify_all();
     return news;
   }
 
@@ -293,8 +376,8 @@ class DaskFollower : public EngineFollower {
     absl::Status missing;  // asked for once: to answer it, Dask goes through all its tasks
     std::string since = "0";
     std::string epoch;
-    std::unique_lock<std::mutex> lock(mutex_);
-    while (!stopping_) {
+    std::unique_lock<std::mutex> lock(thread_.mutex);
+    while (!thread_.is_stopping) {
       lock.unlock();
       absl::StatusOr<HttpAnswer> page = scheduler.Get("/crema/v1/records?since=" + since);
       const bool has_no_plugin = page.ok() && page->status == 404;
@@ -321,9 +404,9 @@ class DaskFollower : public EngineFollower {
         news_.answers = false;
         news_.problem = fmt::format("{}: answered {} to /crema/v1/records", address_, page->status);
       }
-      if (!has_more) wake_.wait_for(lock, kPause, [this] { return stopping_; });
+      if (!has_more) thread_.Wait(&lock, kPause);
       // g++ 12's wait() without a limit asks for a libstdc++ that systems with glibc 2.34 do not have
-      while (!stopping_ && waiting_bytes_ >= kMostWaitingBytes) wake_.wait_for(lock, kPause);
+      while (!thread_.is_stopping && waiting_bytes_ >= kMostWaitingBytes) thread_.wake.wait_for(lock, kPause);
     }
   }
   void AddPage(std::string page) {
@@ -332,18 +415,13 @@ class DaskFollower : public EngineFollower {
   }
 
   std::string address_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopping_ = false;
-  size_t waiting_bytes_ = 0;
+  size_t waiting_bytes_ = 0;  ///< guarded by the thread's mutex, as the next
   EngineNews news_;
-  std::thread thread_;
+  FollowingThread thread_;
 };
 
 std::optional<std::string> FindDaskLog(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error) || !IsDaskLog(path)) return std::nullopt;
-  return path;
+  return IsDaskLog(path) ? std::optional(path) : std::nullopt;
 }
 
 std::unique_ptr<EngineFollower> Follow(const std::string& address) { return std::make_unique<DaskFollower>(address); }

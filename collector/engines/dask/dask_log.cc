@@ -9,8 +9,8 @@
 #include <set>
 #include <utility>
 
+#include "collector/compression/compressed_name.h"
 #include "collector/compression/decompressed_file.h"
-#include "collector/compression/decompressed_stream.h"
 #include "collector/records/loose_json.h"
 #include "collector/records/schema.h"
 #include "fmt/format.h"
@@ -157,7 +157,7 @@ void AddWorker(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
   cluster.workers.push_back(std::move(worker));
 }
 
-void AddPlugin(const Json& fields, ClusterFact& cluster) {
+void AddPlugin(const Json& fields, int64_t, ClusterFact& cluster) {
   ClusterWorkerFact* worker = FindWorker(cluster, TextField(fields, "worker"));
   if (worker == nullptr) return;
   worker->hostname = TextField(fields, "hostname");
@@ -198,7 +198,7 @@ void AddAccounts(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
   }
 }
 
-void AddSpan(const Json& fields, ClusterFact& cluster) {
+void AddSpan(const Json& fields, int64_t, ClusterFact& cluster) {
   ClusterSpanFact span;
   span.id = TextField(fields, "id");
   for (const Json& tag : ListField(fields, "name")) {
@@ -234,7 +234,7 @@ void AddSession(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
   }
 }
 
-void AddFlush(const Json& fields, ClusterFact& cluster) {
+void AddFlush(const Json& fields, int64_t, ClusterFact& cluster) {
   cluster.silent.clear();
   const Json& silent = Field(fields, "silent");
   if (!silent.is_object()) return;
@@ -242,36 +242,36 @@ void AddFlush(const Json& fields, ClusterFact& cluster) {
     cluster.silent[worker] = why.is_string() ? why.get<std::string>() : "";
 }
 
+/// What a line of each type adds; null: nothing.
+constexpr std::pair<std::string_view, void (*)(const Json& fields, int64_t time_ns, ClusterFact& cluster)> kLines[] = {
+    {"worker", AddWorker},
+    {"plugin", AddPlugin},
+    {"sample", AddSample},
+    {"account", AddAccounts},
+    {"span", AddSpan},
+    {"session", AddSession},
+    {"flush", AddFlush},
+    {"erred", [](const Json&, int64_t, ClusterFact& cluster) { ++cluster.erred; }},
+    {"overhead",
+     [](const Json& fields, int64_t, ClusterFact& cluster) { cluster.busy_ns = Integer(fields, "busy_ns"); }},
+    {"lost",
+     [](const Json& fields, int64_t, ClusterFact& cluster) {
+       cluster.lost_bytes[TextField(fields, "source")] += Integer(fields, "bytes").value_or(0);
+     }},
+    {"closed", [](const Json&, int64_t, ClusterFact& cluster) { cluster.closed = true; }},
+    {"records", nullptr},
+    {"plan", nullptr},  // for who watches the run
+};
+
 /// False: a type that is not known.
 bool AddLine(const Json& fields, ClusterFact& cluster) {
   const std::string type = TextField(fields, "type");
   const int64_t time_ns = Integer(fields, "time_ns").value_or(cluster.last_ns);
   cluster.last_ns = std::max(cluster.last_ns, time_ns);
-  if (type == "worker") {
-    AddWorker(fields, time_ns, cluster);
-  } else if (type == "plugin") {
-    AddPlugin(fields, cluster);
-  } else if (type == "sample") {
-    AddSample(fields, time_ns, cluster);
-  } else if (type == "account") {
-    AddAccounts(fields, time_ns, cluster);
-  } else if (type == "span") {
-    AddSpan(fields, cluster);
-  } else if (type == "session") {
-    AddSession(fields, time_ns, cluster);
-  } else if (type == "flush") {
-    AddFlush(fields, cluster);
-  } else if (type == "erred") {
-    ++cluster.erred;
-  } else if (type == "overhead") {
-    cluster.busy_ns = Integer(fields, "busy_ns");
-  } else if (type == "lost") {
-    cluster.lost_bytes[TextField(fields, "source")] += Integer(fields, "bytes").value_or(0);
-  } else if (type == "closed") {
-    cluster.closed = true;
-  } else {
-    return type == "records" || type == "plan";  // a plan is for who watches the run
-  }
+  const auto line =
+      std::find_if(std::begin(kLines), std::end(kLines), [&](const auto& row) { return row.first == type; });
+  if (line == std::end(kLines)) return false;
+  if (line->second != nullptr) line->second(fields, time_ns, cluster);
   return true;
 }
 
@@ -288,10 +288,6 @@ struct SentLog {
   bool has_end = false;  // the process said that it ended
   bool adopted = false;  // its process is gone: another one sent it
 };
-
-bool EndsWith(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
 
 // The name comes from another machine: it must not lead out of the directory.
 bool IsSafeName(const std::string& name) {
@@ -437,11 +433,8 @@ absl::Status ForEachDaskLine(const std::string& path, const std::function<void(c
 }
 
 bool IsDaskLog(const std::string& path) {
-  DecompressedStream file(path);
-  std::string head(512, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<size_t>(file.gcount()));
-  return head.rfind("{\"type\":\"cluster\",\"schema\":\"crema.dask/", 0) == 0;
+  constexpr std::string_view kBegin = "{\"type\":\"cluster\",\"schema\":\"crema.dask/";
+  return ReadBeginning(path, kBegin.size()) == kBegin;
 }
 
 absl::StatusOr<EngineReading> ReadDaskLog(const std::string& path) {

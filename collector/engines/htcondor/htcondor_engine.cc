@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,19 @@ constexpr int64_t kTogether = 2'000'000'000;  // events of one end, written one 
 constexpr size_t kMostReason = 120;
 constexpr int64_t kMostCores = 1'000'000'000;
 
+template <class Number>
+std::optional<Number> Parsed(std::string_view text) {
+  Number number = 0;
+  const absl::string_view digits(text.data(), text.size());
+  bool is_number = false;
+  if constexpr (std::is_same_v<Number, double>) {
+    is_number = absl::SimpleAtod(digits, &number);
+  } else {
+    is_number = absl::SimpleAtoi(digits, &number);
+  }
+  return is_number ? std::optional(number) : std::nullopt;
+}
+
 std::optional<int64_t> Megabytes(const std::optional<double>& count) {
   constexpr double kMost = 1e9;  // MB
   return count.has_value() && *count > 0 && *count < kMost ? std::optional<int64_t>(std::llround(*count * kMegabyte))
@@ -81,11 +95,9 @@ std::string HostOf(const CondorEvent& event) {
 }
 
 int64_t HoldCode(const CondorEvent& event) {
-  int64_t code = 0;
   for (const std::string_view line : event.lines) {
     if (line.substr(0, 5) != "Code ") continue;
-    const std::string_view number = line.substr(5, line.find(' ', 5) - 5);
-    if (absl::SimpleAtoi(absl::string_view(number.data(), number.size()), &code)) return code;
+    if (const auto code = Parsed<int64_t>(line.substr(5, line.find(' ', 5) - 5))) return *code;
   }
   return 0;
 }
@@ -106,11 +118,8 @@ std::optional<std::pair<int64_t, bool>> EndOf(const CondorEvent& event) {
       const size_t at = line.find(what);
       if (at == line.npos) continue;
       const std::string_view rest = line.substr(at + what.size());
-      const std::string_view digits = rest.substr(0, rest.find(')'));
-      int64_t number = 0;
-      if (absl::SimpleAtoi(absl::string_view(digits.data(), digits.size()), &number)) {
-        return std::pair(number, what == "(signal ");
-      }
+      if (const auto number = Parsed<int64_t>(rest.substr(0, rest.find(')'))))
+        return std::pair(*number, what == "(signal ");
     }
   }
   return std::nullopt;
@@ -145,15 +154,9 @@ class CondorJobs {
         job.queued_ns.reset();
         job.is_held = job.is_held_by_user = false;
         execution.host = HostOf(event);
-        int64_t cores = 0;
-        double memory = 0;
-        const std::string_view cpus = event.Field("Cpus"), megabytes = event.Field("Memory");
-        if (absl::SimpleAtoi(absl::string_view(cpus.data(), cpus.size()), &cores) && cores > 0 && cores < kMostCores) {
-          execution.cores = cores;
-        }
-        if (absl::SimpleAtod(absl::string_view(megabytes.data(), megabytes.size()), &memory)) {
-          execution.memory_bytes = Megabytes(memory);
-        }
+        const int64_t cores = Parsed<int64_t>(event.Field("Cpus")).value_or(0);
+        if (cores > 0 && cores < kMostCores) execution.cores = cores;
+        execution.memory_bytes = Megabytes(Parsed<double>(event.Field("Memory")));
         return true;
       }
       case kEvicted: {
@@ -274,9 +277,8 @@ class CondorJobs {
   static void AddUnseenExecution(const CondorEvent& event, Job* job) {
     if (!job->executions.empty() || job->is_over) return;
     Execution& execution = job->executions.emplace_back();
-    double seconds = 0;
-    const std::string_view text = event.Field("TimeExecute (s)");
-    if (absl::SimpleAtod(absl::string_view(text.data(), text.size()), &seconds) && seconds > 0 && seconds < 1e9) {
+    const double seconds = Parsed<double>(event.Field("TimeExecute (s)")).value_or(0);
+    if (seconds > 0 && seconds < 1e9) {
       execution.start_ns = event.time_ns - static_cast<int64_t>(seconds * 1e9);
     } else {
       execution.start_ns = job->queued_ns.value_or(event.time_ns);

@@ -46,11 +46,16 @@ std::string WholeState(std::string_view cell) {
   return state == "CANCELLED" ? "CANCELLED by its user" : std::string(state);
 }
 
+template <size_t kSize>
+bool IsOneOf(const std::string_view (&states)[kSize], std::string_view state) {
+  return std::find(std::begin(states), std::end(states), SacctState(state)) != std::end(states);
+}
+
 /// Slurm, a node or a user ended it.
 bool IsEndedByOthers(std::string_view state) {
   constexpr std::string_view kStates[] = {"TIMEOUT",  "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", "CANCELLED",
                                           "DEADLINE", "BOOT_FAIL",     "REQUEUED",  "REVOKED",   "LAUNCH_FAILED"};
-  return std::find(std::begin(kStates), std::end(kStates), SacctState(state)) != std::end(kStates);
+  return IsOneOf(kStates, state);
 }
 
 /// The signal that ended it, as its own exit or as a shell's; 0: none.
@@ -77,7 +82,7 @@ std::string WhyOf(std::string_view state, std::string_view exit) {
 bool IsGoingOn(std::string_view state) {
   constexpr std::string_view kStates[] = {"RUNNING",   "COMPLETING", "CONFIGURING", "SUSPENDED", "STOPPED",
                                           "SIGNALING", "RESIZING",   "STAGE_OUT",   "PENDING"};
-  return std::find(std::begin(kStates), std::end(kStates), SacctState(state)) != std::end(kStates);
+  return IsOneOf(kStates, state);
 }
 
 /// Who cancelled it, by `CANCELLED by 1000`; empty: nobody did, or it is not known. The system and its administrators
@@ -168,11 +173,7 @@ class SacctJobs {
     const auto same = std::find_if(job.steps.begin(), job.steps.end(), [&read](const Step& other) {
       return other.name == read.name && other.start_ns == read.start_ns;
     });
-    if (same == job.steps.end()) {
-      job.steps.push_back(std::move(read));
-    } else if (!same->end_ns.has_value() || read.end_ns.has_value()) {
-      *same = std::move(read);
-    }
+    Keep(std::move(read), same, &job.steps);
     return SacctRow::kTaken;
   }
   /// One for each job.
@@ -280,10 +281,15 @@ class SacctJobs {
     const auto same = std::find_if(job->runs.begin(), job->runs.end(), [&run](const Run& other) {
       return other.start_ns == run.start_ns || other.start_ns == 0;
     });
-    if (same == job->runs.end()) {
-      job->runs.push_back(std::move(run));
-    } else if (!same->end_ns.has_value() || run.end_ns.has_value()) {  // else an older row, behind the newer one
-      *same = std::move(run);
+    Keep(std::move(run), same, &job->runs);
+  }
+  /// Adds what was read, or puts it in the place of an earlier row of the same.
+  template <class Read>
+  static void Keep(Read read, typename std::vector<Read>::iterator same, std::vector<Read>* rows) {
+    if (same == rows->end()) {
+      rows->push_back(std::move(read));
+    } else if (!same->end_ns.has_value() || read.end_ns.has_value()) {  // else an older row, behind the newer one
+      *same = std::move(read);
     }
   }
   // Gives each step to the last run that had begun by then.
@@ -433,14 +439,7 @@ class SacctJobs {
     };
     for (const Step& step : run.steps) add_task(step);
     if (!run.steps.empty()) return;
-    Step whole;
-    whole.name = "batch";
-    whole.label = job.label;
-    whole.state = run.state;
-    whole.exit = run.exit;
-    whole.start_ns = run.start_ns;
-    whole.end_ns = run.end_ns;
-    add_task(whole);
+    add_task({run, "batch", job.label, {}, false});
   }
 
   std::vector<Job> jobs_;

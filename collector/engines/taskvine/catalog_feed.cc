@@ -4,13 +4,19 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
+#include <cstdint>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "boost/asio/error.hpp"
 #include "boost/asio/ip/tcp.hpp"
-#include "collector/engines/http/http_connection.h"
+#include "collector/engines/following_thread.h"
+#include "collector/engines/server_name.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -22,20 +28,15 @@ constexpr std::chrono::seconds kPause(10);
 constexpr std::chrono::seconds kMostAnswer(5);
 constexpr size_t kMostBytes = size_t{64} << 20;
 
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /// `my%20run` is `my run`.
 std::string Decoded(std::string_view text) {
   std::string decoded;
   for (size_t i = 0; i < text.size(); ++i) {
-    const int high = text[i] == '%' && i + 2 < text.size() ? HexDigit(text[i + 1]) : -1;
-    const int low = high < 0 ? -1 : HexDigit(text[i + 2]);
-    decoded += low < 0 ? text[i] : static_cast<char>(16 * high + low);
-    if (low >= 0) i += 2;
+    unsigned byte = 0;
+    const char* const at = text.data() + i;
+    const bool is_code = *at == '%' && i + 2 < text.size() && std::from_chars(at + 1, at + 3, byte, 16).ptr == at + 3;
+    decoded += is_code ? static_cast<char>(byte) : *at;
+    if (is_code) i += 2;
   }
   return decoded;
 }
@@ -112,126 +113,157 @@ absl::StatusOr<std::string> ManagersIn(const std::string& answer, std::string_vi
   return managers.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-CatalogFollower::CatalogFollower(const std::string& address, std::string type)
-    : address_(ParseCatalogAddress(address)), type_(std::move(type)), thread_([this] { Follow(); }) {}
+namespace {
 
-CatalogFollower::~CatalogFollower() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    stopping_ = true;
+/// Asks a catalog, which hears of its managers once a minute, every ten seconds, on a thread of its own.
+class CatalogFollower : public EngineFollower {
+ public:
+  CatalogFollower(const std::string& address, std::string type)
+      : address_(ParseCatalogAddress(address)), type_(std::move(type)), thread_([this] { Follow(); }) {}
+
+  EngineNews Take() override {
+    const std::lock_guard<std::mutex> lock(thread_.mutex);
+    EngineNews news = news_;
+    news_.pages.clear();
+    return news;
   }
-  wake_.notify_all();
-  thread_.join();
-}
 
-EngineNews CatalogFollower::Take() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  EngineNews news = news_;
-  news_.pages.clear();
-  return news;
-}
-
-void CatalogFollower::Follow() {
-  const ServerName server(address_.server);
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!stopping_) {
-    lock.unlock();
-    absl::StatusOr<std::string> managers = Get(server, "/query.json");
-    if (managers.ok()) managers = ManagersIn(*managers, type_, address_.project);
-    lock.lock();
-    news_.answers = managers.ok();
-    news_.problem =
-        managers.ok() ? "" : fmt::format("catalog {}: {}", address_.server, std::string(managers.status().message()));
-    // what nobody took is older than this
-    if (managers.ok()) news_.pages.assign(1, *std::move(managers));
-    wake_.wait_for(lock, kPause, [this] { return stopping_; });
-  }
-}
-
-CatalogFeed::CatalogFeed(std::string engine, LiveRun* run) : engine_(std::move(engine)), run_(run) {
-  run_->SetVersion("");
-}
-
-void CatalogFeed::Add(std::string_view bytes) {
-  held_ += bytes;
-  for (size_t end = held_.find('\n'); end != std::string::npos; end = held_.find('\n')) {
-    const Json managers = Json::parse(held_.substr(0, end), nullptr, /*allow_exceptions=*/false);
-    held_.erase(0, end + 1);
-    if (!managers.is_array()) {
-      run_->CountMalformed(1);
-      continue;
+ private:
+  void Follow() {
+    const ServerName server(address_.server);
+    std::unique_lock<std::mutex> lock(thread_.mutex);
+    while (!thread_.is_stopping) {
+      lock.unlock();
+      absl::StatusOr<std::string> managers = Get(server, "/query.json");
+      if (managers.ok()) managers = ManagersIn(*managers, type_, address_.project);
+      lock.lock();
+      news_.answers = managers.ok();
+      news_.problem =
+          managers.ok() ? "" : fmt::format("catalog {}: {}", address_.server, std::string(managers.status().message()));
+      // what nobody took is older than this
+      if (managers.ok()) news_.pages.assign(1, *std::move(managers));
+      thread_.Wait(&lock, kPause);
     }
-    for (const Json& manager : managers) AddManager(manager);
   }
+
+  CatalogAddress address_;
+  std::string type_;
+  EngineNews news_;  // guarded by the thread's mutex
+  FollowingThread thread_;
+};
+
+/// Between two lines it tells which tasks were done, by category; a catalog does not know on which worker, how long
+/// they took, or at what rate they end: it hears of them once a minute.
+class CatalogFeed : public EngineFeed {
+ public:
+  CatalogFeed(std::string engine, LiveRun* run) : engine_(std::move(engine)), run_(run) { run_->SetVersion(""); }
+
+  void Add(std::string_view bytes) override {
+    held_ += bytes;
+    for (size_t end = held_.find('\n'); end != std::string::npos; end = held_.find('\n')) {
+      const Json managers = Json::parse(held_.substr(0, end), nullptr, /*allow_exceptions=*/false);
+      held_.erase(0, end + 1);
+      if (!managers.is_array()) {
+        run_->CountMalformed(1);
+        continue;
+      }
+      for (const Json& manager : managers) AddManager(manager);
+    }
+  }
+
+  void Tick() override {
+    for (auto& [id, told] : managers_) {
+      const bool is_late = run_->now_ns() / kSecond - told.heard_s > kLateSeconds;
+      if (is_late != told.is_late) Tell(&told);
+    }
+  }
+
+ private:
+  struct Told {
+    int64_t lost = 0;
+    std::map<std::string, int64_t> done;  ///< by category
+    SchedulerFact scheduler;              ///< as it was told last, without what ended
+    int64_t heard_s = 0;                  ///< when the catalog heard of it
+    bool is_late = false;
+  };
+  void Tell(Told* told) {
+    SchedulerFact& scheduler = told->scheduler;
+    const int64_t age = run_->now_ns() / kSecond - told->heard_s;
+    const bool is_late = age > kLateSeconds;
+    scheduler.is_there = !is_late;
+    scheduler.problem = is_late ? fmt::format("it told the catalog nothing for {} s", age)
+                                : std::string("a catalog hears of them once a minute");
+    run_->AddScheduler(scheduler);
+    scheduler.finished.clear();
+    if (is_late && !told->is_late) {
+      run_->Note(EventKind::kWarning, fmt::format("{} told the catalog nothing for {} s", scheduler.address, age));
+    }
+    told->is_late = is_late;
+  }
+
+  void AddManager(const Json& manager) {
+    if (!manager.is_object()) return run_->CountMalformed(1);
+    const std::string name = fmt::format("{} {} at {}:{}", engine_, TextOf(manager, "project"), TextOf(manager, "name"),
+                                         Count(manager, "port"));
+    const int64_t started_us = Count(manager, "time_when_started");
+    const std::string id = fmt::format("{} {}", name, started_us);
+    if (managers_.size() >= kMostManagers && managers_.count(id) == 0) return;
+    const auto [entry, is_new] = managers_.try_emplace(id, Told());
+    Told& told = entry->second;
+    if (started_us > 0 && started_us < kMostMicroseconds && !std::exchange(has_begun_, true)) {
+      run_->BeginSession(started_us * 1000);
+    }
+    SchedulerFact& scheduler = told.scheduler;
+    scheduler.address = name;
+    const int64_t running = std::max(Count(manager, "tasks_running"), Count(manager, "tasks_on_workers"));
+    const int64_t waiting = Count(manager, "tasks_waiting");
+    scheduler.counts = {{"workers", Count(manager, "workers_connected")},
+                        {"cores", Count(manager, "cores_total")},
+                        {"tasks", waiting + running},
+                        {"processing", running},
+                        {"waiting", waiting},
+                        {"erred", Count(manager, "tasks_failed")}};
+    told.heard_s = Count(manager, "lastheardfrom");
+    TellTasks(manager, !is_new, &told, &scheduler);
+    Tell(&told);
+    const int64_t lost = Count(manager, "workers_lost");
+    if (lost > told.lost) {
+      run_->Note(EventKind::kBad,
+                 fmt::format("{} lost {} worker{}{}", name, lost - told.lost, lost - told.lost == 1 ? "" : "s",
+                             is_new ? " before it was followed" : ""));
+    }
+    told.lost = lost;
+  }
+
+  static void TellTasks(const Json& manager, bool is_known, Told* told, SchedulerFact* scheduler) {
+    const auto categories = manager.find("categories");
+    if (categories == manager.end() || !categories->is_array()) return;
+    for (const Json& category : *categories) {
+      if (!category.is_object()) continue;
+      const std::string name = TextOf(category, "category");
+      if (name == kWholeQueue) continue;
+      const int64_t done = Count(category, "tasks_done");
+      int64_t& before = told->done[name];
+      if (is_known && done > before) scheduler->finished.push_back({name, done - before, 0});
+      before = done;
+    }
+  }
+
+  std::string engine_;
+  LiveRun* run_;
+  std::string held_;                      ///< of a line that is not whole yet
+  std::map<std::string, Told> managers_;  ///< by address, and when each began
+  bool has_begun_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<EngineFollower> FollowCatalog(const std::string& address, std::string type) {
+  return std::make_unique<CatalogFollower>(address, std::move(type));
 }
 
-void CatalogFeed::Tick() {
-  for (auto& [id, told] : managers_) {
-    const bool is_late = run_->now_ns() / kSecond - told.heard_s > kLateSeconds;
-    if (is_late != told.is_late) Tell(&told);
-  }
-}
-
-void CatalogFeed::Tell(Told* told) {
-  SchedulerFact& scheduler = told->scheduler;
-  const int64_t age = run_->now_ns() / kSecond - told->heard_s;
-  const bool is_late = age > kLateSeconds;
-  scheduler.is_there = !is_late;
-  scheduler.problem = is_late ? fmt::format("it told the catalog nothing for {} s", age)
-                              : std::string("a catalog hears of them once a minute");
-  run_->AddScheduler(scheduler);
-  scheduler.finished.clear();
-  if (is_late && !told->is_late) {
-    run_->Note(EventKind::kWarning, fmt::format("{} told the catalog nothing for {} s", scheduler.address, age));
-  }
-  told->is_late = is_late;
-}
-
-void CatalogFeed::AddManager(const Json& manager) {
-  if (!manager.is_object()) return run_->CountMalformed(1);
-  const std::string name = fmt::format("{} {} at {}:{}", engine_, TextOf(manager, "project"), TextOf(manager, "name"),
-                                       Count(manager, "port"));
-  const int64_t started_us = Count(manager, "time_when_started");
-  const std::string id = fmt::format("{} {}", name, started_us);
-  if (managers_.size() >= kMostManagers && managers_.count(id) == 0) return;
-  const auto [entry, is_new] = managers_.try_emplace(id, Told());
-  Told& told = entry->second;
-  if (started_us > 0 && started_us < kMostMicroseconds && !std::exchange(has_begun_, true)) {
-    run_->BeginSession(started_us * 1000);
-  }
-  SchedulerFact& scheduler = told.scheduler;
-  scheduler.address = name;
-  const int64_t running = std::max(Count(manager, "tasks_running"), Count(manager, "tasks_on_workers"));
-  const int64_t waiting = Count(manager, "tasks_waiting");
-  scheduler.counts = {{"workers", Count(manager, "workers_connected")},
-                      {"cores", Count(manager, "cores_total")},
-                      {"tasks", waiting + running},
-                      {"processing", running},
-                      {"waiting", waiting},
-                      {"erred", Count(manager, "tasks_failed")}};
-  told.heard_s = Count(manager, "lastheardfrom");
-  TellTasks(manager, !is_new, &told, &scheduler);
-  Tell(&told);
-  const int64_t lost = Count(manager, "workers_lost");
-  if (lost > told.lost) {
-    run_->Note(EventKind::kBad, fmt::format("{} lost {} worker{}{}", name, lost - told.lost,
-                                            lost - told.lost == 1 ? "" : "s", is_new ? " before it was followed" : ""));
-  }
-  told.lost = lost;
-}
-
-void CatalogFeed::TellTasks(const Json& manager, bool is_known, Told* told, SchedulerFact* scheduler) {
-  const auto categories = manager.find("categories");
-  if (categories == manager.end() || !categories->is_array()) return;
-  for (const Json& category : *categories) {
-    if (!category.is_object()) continue;
-    const std::string name = TextOf(category, "category");
-    if (name == kWholeQueue) continue;
-    const int64_t done = Count(category, "tasks_done");
-    int64_t& before = told->done[name];
-    if (is_known && done > before) scheduler->finished.push_back({name, done - before, 0});
-    before = done;
-  }
+std::unique_ptr<EngineFeed> MakeCatalogFeed(std::string engine, LiveRun* run) {
+  return std::make_unique<CatalogFeed>(std::move(engine), run);
 }
 
 }  // namespace crema

@@ -53,10 +53,10 @@ struct ToldRun : LiveRun {
 
 class CatalogFeedTest : public ::testing::Test {
  protected:
-  void Tell(int done, int lost) { feed_.Add(*ManagersIn(Answer(done, lost), "wq_master", "my run")); }
+  void Tell(int done, int lost) { feed_->Add(*ManagersIn(Answer(done, lost), "wq_master", "my run")); }
 
   ToldRun run_;
-  CatalogFeed feed_{"Work Queue", &run_};
+  std::unique_ptr<EngineFeed> feed_ = MakeCatalogFeed("Work Queue", &run_);
 };
 
 TEST_F(CatalogFeedTest, TellsOfWorkersAndTasksAsTheManagerCountsThem) {
@@ -81,8 +81,8 @@ TEST_F(CatalogFeedTest, NamesLostWorkersAndAManagerThatIsSilent) {
   Tell(10, 1);
   Tell(10, 3);
   run_.now += 300'000'000'000;
-  feed_.Tick();  // the catalog itself may be silent
-  feed_.Tick();
+  feed_->Tick();  // the catalog itself may be silent
+  feed_->Tick();
   EXPECT_THAT(run_.notes, ElementsAre(HasSubstr("lost 1 worker before it was followed"), HasSubstr("lost 2 workers"),
                                       HasSubstr("told the catalog nothing for 310 s")));
   EXPECT_FALSE(run_.told.is_there);
@@ -90,16 +90,16 @@ TEST_F(CatalogFeedTest, NamesLostWorkersAndAManagerThatIsSilent) {
 }
 
 TEST_F(CatalogFeedTest, BelievesNoImpossibleNumber) {
-  feed_.Add(R"([{"port":-1,"time_when_started":9223372036854775807,"tasks_waiting":9223372036854775807,)"
-            R"("tasks_running":9223372036854775807,"workers_connected":1e300}])"
-            "\n");
+  feed_->Add(R"([{"port":-1,"time_when_started":9223372036854775807,"tasks_waiting":9223372036854775807,)"
+             R"("tasks_running":9223372036854775807,"workers_connected":1e300}])"
+             "\n");
   EXPECT_TRUE(run_.begins.empty());
   EXPECT_EQ(run_.told.counts.at("workers"), 0);
   EXPECT_GT(run_.told.counts.at("tasks"), 0);
 }
 
 TEST_F(CatalogFeedTest, TakesWhatIsNoManagerAsMalformed) {
-  feed_.Add("{}\n[3]\n[{}]\n[{\"port\":\"x\",\"categories\":3}]\n");
+  feed_->Add("{}\n[3]\n[{}]\n[{\"port\":\"x\",\"categories\":3}]\n");
   EXPECT_EQ(run_.malformed, 2);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -121,35 +122,9 @@ absl::Status KeepVineLog(const std::string& path, const std::string& directory, 
 /// The process of the worker whose directory stands in a path; nullopt: none does.
 std::optional<int64_t> PidOfWorkerDirectory(std::string_view path);
 
-/// Follows transactions. Once a second it reports for each manager how many workers, cores and tasks it has, which
-/// tasks ended, and which workers were lost.
-class VineFeed : public EngineFeed {
- public:
-  /// `engine` is what people call it: `TaskVine`. `log` is the file of the transactions. `run` outlives this.
-  VineFeed(std::string engine, const TaskNames& names, std::string log, LiveRun* run);
-  void Add(std::string_view bytes) override;
-  void Tick() override;
-
- private:
-  /// What was reported of a manager.
-  struct Told {
-    bool is_followed = false;  ///< from the second time on: what the log held at first happened before
-    bool is_closed = false;
-    std::set<size_t> lost;                  ///< of its workers, by index
-    std::map<std::string, double> seconds;  ///< of its tasks, by category
-  };
-  void AddLine(std::string_view line);
-  void Tell(const VineNews& news);
-  void TellWorkers(const ClusterFact& cluster, const std::string& address, Told* told, SchedulerFact* scheduler);
-
-  std::string engine_;
-  std::string log_;
-  LiveRun* run_;
-  VineTransactions transactions_;
-  VinePerformance performance_;
-  std::string held_;                      ///< of a line that is not whole yet
-  std::map<std::string, Told> managers_;  ///< by epoch
-};
+/// Follows transactions. `engine` is what people call it: `TaskVine`. `log` is the file of the transactions. `run`
+/// outlives it.
+std::unique_ptr<EngineFeed> MakeVineFeed(std::string engine, const TaskNames& names, std::string log, LiveRun* run);
 
 }  // namespace crema
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <iterator>
 #include <limits>
 #include <tuple>
@@ -13,27 +12,19 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// A name for the table: its kind, the process, then each text with its length before it. Texts may hold any byte.
+/// A name for the table: its kind, the process, then each text as a key.
 template <class List>
 std::string Encode(char kind, uint64_t process_hash, const List& texts) {
   std::string name(1, kind);
   name.append(reinterpret_cast<const char*>(&process_hash), sizeof(process_hash));
-  for (const auto& text : texts) {
-    const auto length = static_cast<uint32_t>(text.size());
-    name.append(reinterpret_cast<const char*>(&length), sizeof(length)).append(text);
-  }
+  for (const std::string_view text : texts) name.append(KeyOf({text}));
   return name;
 }
 
 Texts DecodeTexts(std::string_view name) {
   Texts texts;
   name.remove_prefix(1 + sizeof(uint64_t));
-  while (!name.empty()) {
-    uint32_t length = 0;
-    std::memcpy(&length, name.data(), sizeof(length));
-    texts.emplace_back(name.substr(sizeof(length), length));
-    name.remove_prefix(sizeof(length) + length);
-  }
+  while (!name.empty()) texts.emplace_back(TakeText(&name));
   return texts;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstring>
 #include <tuple>
 
 #include "collector/metrics/statistics/stable_hash.h"
@@ -39,20 +38,15 @@ void TakeSmaller(std::optional<double>& value, const std::optional<double>& othe
   if (other.has_value() && (!value.has_value() || *other < *value)) value = other;
 }
 
-// Name and unit may hold any byte, so the unit's length stands behind them.
 std::string Encode(char kind, std::string_view name, std::string_view unit) {
-  const auto unit_bytes = static_cast<uint32_t>(unit.size());
-  std::string encoded(1, kind);
-  encoded.append(name).append(unit);
-  return encoded.append(reinterpret_cast<const char*>(&unit_bytes), sizeof(unit_bytes));
+  return std::string(1, kind) + KeyOf({name, unit});
 }
 
 // Name and unit.
 std::pair<std::string_view, std::string_view> Decode(std::string_view encoded) {
-  uint32_t unit_bytes = 0;
-  const size_t end = encoded.size() - sizeof(unit_bytes);
-  std::memcpy(&unit_bytes, encoded.data() + end, sizeof(unit_bytes));
-  return {encoded.substr(1, end - unit_bytes - 1), encoded.substr(end - unit_bytes, unit_bytes)};
+  encoded.remove_prefix(1);
+  const std::string_view name = TakeText(&encoded);
+  return {name, TakeText(&encoded)};
 }
 
 std::string StandInOf(std::string_view encoded) {

@@ -65,7 +65,7 @@ class CustomMetricTable {
   void MakeRoom();
   void Renumber(const Renumbering& metrics, const Renumbering& datasets);
 
-  StandInNames metrics_;  // kind, name, unit, bytes of the unit
+  StandInNames metrics_;  // kind, then name and unit
   BoundedNames datasets_{kMaxDatasets};
   absl::flat_hash_map<Key, Sums> sums_;
   NamesByPosition recent_metrics_;

@@ -47,13 +47,17 @@ uint64_t RankOf(std::string_view name) {
   return std::min<uint64_t>(depth, 255) << 56 | HashOf(name) >> 8;
 }
 
-/// Of helpers, by their scopes; by their sections where a writer does not give these.
-absl::int128 TimeOfHelpers(const std::vector<SectionFact>& sections, int64_t scope_ns) {
+absl::int128 SelfTime(const std::vector<SectionFact>& sections, bool of_helpers) {
   absl::int128 self_ns = 0;
   for (const SectionFact& section : sections) {
-    if (section.helper) self_ns += section.self_ns;
+    if (section.helper == of_helpers) self_ns += section.self_ns;
   }
-  return std::max<absl::int128>(self_ns, scope_ns);
+  return self_ns;
+}
+
+/// Of helpers, by their scopes; by their sections where a writer does not give these.
+absl::int128 TimeOfHelpers(const std::vector<SectionFact>& sections, int64_t scope_ns) {
+  return std::max<absl::int128>(SelfTime(sections, true), scope_ns);
 }
 
 // Sums convert the processor's ticks at once, their chunks one by one: so they may differ, by as much as the ticks'
@@ -110,10 +114,7 @@ void SectionTable::MakeRoom() {
 
 void SectionTable::Add(const ChunkFact& chunk) {
   const int64_t duration_ns = chunk.duration_ns();
-  absl::int128 self_ns = 0;
-  for (const SectionFact& section : chunk.sections) {
-    if (!section.helper) self_ns += section.self_ns;
-  }
+  const absl::int128 self_ns = SelfTime(chunk.sections, false);
   ++attempts_;
   duration_ns_ += duration_ns;
   helpers_ns_ += TimeOfHelpers(chunk.sections, chunk.helper_scope_ns.value_or(0));
@@ -149,10 +150,7 @@ void SectionTable::Add(const ChunkFact& chunk) {
 }
 
 void SectionTable::Add(const SumsFact& sums) {
-  absl::int128 self_ns = 0;
-  for (const SectionFact& section : sums.sections) {
-    if (!section.helper) self_ns += section.self_ns;
-  }
+  const absl::int128 self_ns = SelfTime(sums.sections, false);
   has_sums_ = true;
   attempts_ += sums.chunks;
   duration_ns_ += sums.duration_ns;

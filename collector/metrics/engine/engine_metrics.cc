@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <initializer_list>
 #include <iterator>
 #include <string_view>
 #include <utility>
+
+#include "collector/metrics/statistics/known_sum.h"
 
 namespace crema {
 namespace {
@@ -32,42 +35,38 @@ using Filter = std::function<bool(const EngineFineSum&)>;
 
 class Sums {
  public:
-  Sums(const std::vector<EngineFineSum>& rows, MetricSet* metrics) : rows_(rows), metrics_(metrics) {}
+  explicit Sums(const std::vector<EngineFineSum>& rows) : rows_(rows) {}
 
+  double SecondsOf(const Filter& passes) const {
+    double sum = 0;
+    for (const EngineFineSum& row : rows_) sum += row.unit == kSeconds && passes(row) ? row.value : 0;
+    return sum;
+  }
   /// Sum of one activity in one unit over the rows that pass.
-  double Of(std::string_view activity, std::string_view unit, const Filter& passes = IsExecute) const {
+  double Of(std::string_view activity, std::string_view unit = kSeconds, const Filter& passes = IsExecute) const {
     double sum = 0;
     for (const EngineFineSum& row : rows_) {
       if (row.activity == activity && row.unit == unit && passes(row)) sum += row.value;
     }
     return sum;
   }
-  double SecondsOf(const Filter& passes) const {
+  /// Of several activities, in seconds.
+  double OfAll(std::initializer_list<std::string_view> activities, const Filter& passes = IsExecute) const {
     double sum = 0;
-    for (const EngineFineSum& row : rows_) {
-      if (row.unit == kSeconds && passes(row)) sum += row.value;
-    }
+    for (const std::string_view activity : activities) sum += Of(activity, kSeconds, passes);
     return sum;
-  }
-  void Set(std::string_view key, double value) const { metrics_->Set(key, value); }
-  void SetCount(std::string_view key, double value) const {
-    metrics_->Set(key, static_cast<int64_t>(std::llround(value)));
   }
 
   static bool IsExecute(const EngineFineSum& row) { return row.context == kExecute; }
 
  private:
   const std::vector<EngineFineSum>& rows_;
-  MetricSet* metrics_;
 };
 
 void SetRatioOf(std::string_view key, double part, double whole, std::string_view whole_name, double factor,
                 MetricSet* metrics) {
-  if (whole > 0) {
-    metrics->Set(key, part / whole * factor);
-  } else {
-    metrics->SetNull(key, std::string(whole_name) + " is zero");
-  }
+  metrics->SetOptional(key, whole > 0 ? std::optional<double>(part / whole * factor) : std::nullopt,
+                       std::string(whole_name) + " is zero");
 }
 
 void SetProcessor(const Sums& sums, const std::set<std::string>& prefixes, MetricSet* metrics) {
@@ -79,92 +78,70 @@ void SetProcessor(const Sums& sums, const std::set<std::string>& prefixes, Metri
     }
     return;
   }
-  const Filter is_processor = [&](const EngineFineSum& row) {
-    return Sums::IsExecute(row) && prefixes.count(row.function) > 0;
+  const auto of = [&](std::string_view activity, bool is_processor) {
+    return sums.Of(activity, kSeconds, [&](const EngineFineSum& row) {
+      return Sums::IsExecute(row) && (prefixes.count(row.function) > 0) == is_processor;
+    });
   };
-  const Filter is_other = [&](const EngineFineSum& row) {
-    return Sums::IsExecute(row) && prefixes.count(row.function) == 0;
-  };
-  const double cpu = sums.Of("thread-cpu", kSeconds, is_processor);
-  const double noncpu = sums.Of("thread-noncpu", kSeconds, is_processor);
-  sums.Set("processor_cpu_time_seconds", cpu);
-  sums.Set("processor_noncpu_time_seconds", noncpu);
+  const double cpu = of("thread-cpu", true);
+  const double noncpu = of("thread-noncpu", true);
+  metrics->Set("processor_cpu_time_seconds", cpu);
+  metrics->Set("processor_noncpu_time_seconds", noncpu);
   SetRatioOf("processor_cpu_percentage", cpu, cpu + noncpu, "the processor's time", 100, metrics);
   SetRatioOf("processor_noncpu_percentage", noncpu, cpu + noncpu, "the processor's time", 100, metrics);
-  sums.Set("overhead_cpu_time_seconds", sums.Of("thread-cpu", kSeconds, is_other));
-  sums.Set("overhead_noncpu_time_seconds", sums.Of("thread-noncpu", kSeconds, is_other));
+  metrics->Set("overhead_cpu_time_seconds", of("thread-cpu", false));
+  metrics->Set("overhead_noncpu_time_seconds", of("thread-noncpu", false));
 }
 
-void SetMemoryAndDisk(const Sums& sums, MetricSet* metrics) {
-  const double memory_bytes = sums.Of("memory-read", "bytes");
-  const double disk_bytes = sums.Of("disk-read", "bytes");
-  const double memory_count = sums.Of("memory-read", "count");
-  const double disk_count = sums.Of("disk-read", "count");
-  sums.SetCount("total_bytes_memory_read_dask", memory_bytes);
-  sums.SetCount("disk_read_bytes", disk_bytes);
-  sums.SetCount("disk_write_bytes", sums.Of("disk-write", "bytes"));
-  sums.Set("disk_read_time_seconds", sums.Of("disk-read", kSeconds));
-  sums.Set("disk_write_time_seconds", sums.Of("disk-write", kSeconds));
-  sums.SetCount("disk_read_count", disk_count);
-  sums.SetCount("disk_write_count", sums.Of("disk-write", "count"));
-  constexpr std::string_view kNoReads = "the number of dependencies read";
-  SetRatioOf("memory_read_hit_ratio", memory_count, memory_count + disk_count, kNoReads, 1, metrics);
-  SetRatioOf("memory_read_hit_ratio_bytes", memory_bytes, memory_bytes + disk_bytes, kNoReads, 1, metrics);
-}
-
-void SetPair(const Sums& sums, std::string_view there, std::string_view back, std::string_view there_key,
-             std::string_view back_key, std::string_view total_key) {
-  const double there_seconds = sums.Of(there, kSeconds);
-  const double back_seconds = sums.Of(back, kSeconds);
-  sums.Set(there_key, there_seconds);
-  sums.Set(back_key, back_seconds);
-  sums.Set(total_key, there_seconds + back_seconds);
-}
-
-void SetTransfers(const Sums& sums) {
-  sums.Set("transfer_time_seconds", sums.SecondsOf(IsTransfer));
-  sums.Set("transfer_compression_seconds",
-           sums.Of("compress", kSeconds, IsTransfer) + sums.Of("decompress", kSeconds, IsTransfer));
-  sums.Set("transfer_serialization_seconds",
-           sums.Of("serialize", kSeconds, IsTransfer) + sums.Of("deserialize", kSeconds, IsTransfer));
-}
+/// Metrics that are the seconds of one activity inside tasks.
+constexpr std::pair<std::string_view, std::string_view> kSecondsOf[] = {
+    {"cpu_time_seconds", "thread-cpu"},          {"io_time_seconds", "thread-noncpu"},
+    {"disk_read_time_seconds", "disk-read"},     {"disk_write_time_seconds", "disk-write"},
+    {"compression_time_seconds", "compress"},    {"decompression_time_seconds", "decompress"},
+    {"serialization_time_seconds", "serialize"}, {"deserialization_time_seconds", "deserialize"},
+    {"failed_time_seconds", "failed"},           {"cancelled_time_seconds", "cancelled"},
+};
+/// And those that are a count in another unit.
+constexpr std::string_view kCountsOf[][3] = {
+    {"total_bytes_memory_read_dask", "memory-read", "bytes"},
+    {"disk_read_bytes", "disk-read", "bytes"},
+    {"disk_write_bytes", "disk-write", "bytes"},
+    {"disk_read_count", "disk-read", "count"},
+    {"disk_write_count", "disk-write", "count"},
+};
 
 void SetFine(const EngineFacts& facts, MetricSet* metrics) {
-  const Sums sums(facts.fine, metrics);
-  sums.Set("cpu_time_seconds", sums.Of("thread-cpu", kSeconds));
-  sums.Set("io_time_seconds", sums.Of("thread-noncpu", kSeconds));
-  SetProcessor(sums, facts.processors.empty() ? ChunkPrefixes(facts.tasks, facts.join) : facts.processors, metrics);
-  SetMemoryAndDisk(sums, metrics);
-  SetPair(sums, "compress", "decompress", "compression_time_seconds", "decompression_time_seconds",
-          "total_compression_overhead_seconds");
-  SetPair(sums, "serialize", "deserialize", "serialization_time_seconds", "deserialization_time_seconds",
-          "total_serialization_overhead_seconds");
-  SetTransfers(sums);
-  sums.Set("task_overhead_seconds",
-           sums.Of("executor", kSeconds) + sums.Of("offload", kSeconds) + sums.Of("other", kSeconds));
-  sums.Set("failed_time_seconds", sums.Of("failed", kSeconds));
-  sums.Set("cancelled_time_seconds", sums.Of("cancelled", kSeconds));
-  if (facts.active_core_seconds.has_value()) {
-    sums.Set("idle_time_seconds", std::max(0.0, *facts.active_core_seconds - sums.SecondsOf(Sums::IsExecute)));
-  } else {
-    metrics->SetNull("idle_time_seconds", "the scheduler told of no span that was active");
+  const Sums sums(facts.fine);
+  for (const auto& [key, activity] : kSecondsOf) metrics->Set(key, sums.Of(activity));
+  for (const auto& [key, activity, unit] : kCountsOf) {
+    metrics->Set(key, static_cast<int64_t>(std::llround(sums.Of(activity, unit))));
   }
+  SetProcessor(sums, facts.processors.empty() ? ChunkPrefixes(facts.tasks, facts.join) : facts.processors, metrics);
+  for (const auto& [key, unit] : {std::pair<std::string_view, std::string_view>("memory_read_hit_ratio", "count"),
+                                  {"memory_read_hit_ratio_bytes", "bytes"}}) {
+    const double from_memory = sums.Of("memory-read", unit);
+    SetRatioOf(key, from_memory, from_memory + sums.Of("disk-read", unit), "the number of dependencies read", 1,
+               metrics);
+  }
+  metrics->Set("total_compression_overhead_seconds", sums.OfAll({"compress", "decompress"}));
+  metrics->Set("total_serialization_overhead_seconds", sums.OfAll({"serialize", "deserialize"}));
+  metrics->Set("transfer_time_seconds", sums.SecondsOf(IsTransfer));
+  metrics->Set("transfer_compression_seconds", sums.OfAll({"compress", "decompress"}, IsTransfer));
+  metrics->Set("transfer_serialization_seconds", sums.OfAll({"serialize", "deserialize"}, IsTransfer));
+  metrics->Set("task_overhead_seconds", sums.OfAll({"executor", "offload", "other"}));
+  std::optional<double> idle = facts.active_core_seconds;
+  if (idle.has_value()) idle = std::max(0.0, *idle - sums.SecondsOf(Sums::IsExecute));
+  metrics->SetOptional("idle_time_seconds", idle, "the scheduler told of no span that was active");
 }
 
 // Where no task tells it, the key stays null.
-void SetSumOf(std::string_view key, int64_t TaskRow::*member, const TaskFindings& tasks, MetricSet* metrics) {
-  int64_t sum_ns = 0;
-  bool known = false;
+void SetSumOf(std::string_view key, int64_t TaskRow::*member, const TaskFindings& tasks, std::string_view reason,
+              MetricSet* metrics) {
+  KnownSum sum;
   for (const TaskRow& task : tasks.rows) {
-    if (task.*member < 0) continue;
-    sum_ns += task.*member;
-    known = true;
+    if (task.*member >= 0) sum.Add(task.*member);
   }
-  if (known) {
-    metrics->Set(key, static_cast<double>(sum_ns) / 1e9);
-  } else {
-    metrics->SetNull(key, "the engine's log does not tell when a core was held for a task");
-  }
+  metrics->SetOptional(key, sum.Seconds(), reason);
 }
 
 void SetFailedTasks(const EngineFacts& facts, MetricSet* metrics) {
@@ -192,34 +169,21 @@ void SetFailedTasks(const EngineFacts& facts, MetricSet* metrics) {
   };
   metrics->Set("num_tasks", static_cast<int64_t>(jobs.size()));
   metrics->Set("num_failed_tasks", count([](const Job& job) { return job.failed; }));
-  if (facts.chunks_unknown.empty()) {
-    metrics->Set("num_failed_tasks_without_chunk", count([](const Job& job) { return job.failed && !job.has_chunk; }));
-  } else {
-    metrics->SetNull("num_failed_tasks_without_chunk", std::string(facts.chunks_unknown));
-  }
+  const int64_t without_chunk = count([](const Job& job) { return job.failed && !job.has_chunk; });
+  metrics->SetOptional("num_failed_tasks_without_chunk",
+                       facts.chunks_unknown.empty() ? std::optional(without_chunk) : std::nullopt,
+                       facts.chunks_unknown);
 }
 
 void SetTasks(const EngineFacts& facts, MetricSet* metrics) {
   SetFailedTasks(facts, metrics);
-  int64_t queue_ns = 0;
-  bool queue_known = false;
-  for (const TaskRow& task : facts.tasks.rows) {
-    if (task.queue_ns < 0) continue;
-    queue_ns += task.queue_ns;
-    queue_known = true;
-  }
-  if (queue_known) {
-    metrics->Set("task_queue_seconds", static_cast<double>(queue_ns) / 1e9);
-  } else {
-    metrics->SetNull("task_queue_seconds", "the engine's log does not report how long tasks waited");
-  }
-  SetSumOf("task_dispatch_seconds", &TaskRow::dispatch_ns, facts.tasks, metrics);
-  SetSumOf("task_retrieval_seconds", &TaskRow::retrieval_ns, facts.tasks, metrics);
-  if (const std::optional<double> cores = MeanCoresOfTasks(facts.tasks.rows)) {
-    metrics->Set("task_cores_avg", *cores);
-  } else {
-    metrics->SetNull("task_cores_avg", "the engine's log does not report how many cores a task was given");
-  }
+  SetSumOf("task_queue_seconds", &TaskRow::queue_ns, facts.tasks,
+           "the engine's log does not report how long tasks waited", metrics);
+  constexpr std::string_view kNotHeld = "the engine's log does not tell when a core was held for a task";
+  SetSumOf("task_dispatch_seconds", &TaskRow::dispatch_ns, facts.tasks, kNotHeld, metrics);
+  SetSumOf("task_retrieval_seconds", &TaskRow::retrieval_ns, facts.tasks, kNotHeld, metrics);
+  metrics->SetOptional("task_cores_avg", MeanCoresOfTasks(facts.tasks.rows),
+                       "the engine's log does not report how many cores a task was given");
   SetRatioOf("task_join_coverage", static_cast<double>(facts.join.chunks_joined),
              static_cast<double>(facts.join.chunks_joined + facts.join.chunks_unjoined), "the number of chunks", 1,
              metrics);
@@ -342,24 +306,21 @@ std::optional<double> GilContention(const std::vector<ClusterWorker>& workers, c
 std::vector<PhaseRow> FindTaskPhases(const TaskFindings& tasks, const TaskJoin& join) {
   const std::set<std::string> processors = ChunkPrefixes(tasks, join);
   if (processors.empty()) return {};  // what the tasks are for is not known
-  std::vector<Interval> preprocess;
-  std::vector<Interval> process;
-  std::vector<Interval> reduce;
+  std::vector<Interval> preprocess, process, reduce;
   for (const TaskRow& task : tasks.rows) {
     const std::string& prefix = tasks.prefixes[task.prefix];
-    const Interval interval = {task.start_ns, task.stop_ns};
-    if (processors.count(prefix) > 0) {
-      process.push_back(interval);
-    } else if (IsAmong(prefix, kReduce)) {
-      reduce.push_back(interval);
-    } else if (IsAmong(prefix, kPreprocess)) {
-      preprocess.push_back(interval);
-    }
+    std::vector<Interval>* const phase = processors.count(prefix) > 0   ? &process
+                                         : IsAmong(prefix, kReduce)     ? &reduce
+                                         : IsAmong(prefix, kPreprocess) ? &preprocess
+                                                                        : nullptr;
+    if (phase != nullptr) phase->emplace_back(task.start_ns, task.stop_ns);
   }
   std::vector<PhaseRow> phases;
-  if (!preprocess.empty()) phases.push_back(RowOf("preprocess", std::move(preprocess)));
-  phases.push_back(RowOf("process", std::move(process)));
-  if (!reduce.empty()) phases.push_back(RowOf("reduce", std::move(reduce)));
+  for (auto& [name, intervals] : {std::pair<std::string_view, std::vector<Interval>&>("preprocess", preprocess),
+                                  {"process", process},
+                                  {"reduce", reduce}}) {
+    if (!intervals.empty()) phases.push_back(RowOf(name, std::move(intervals)));
+  }
   return phases;
 }
 

@@ -42,12 +42,18 @@ int64_t Overlap(const AttemptRow& attempt, const TaskRow& task) {
   return std::min(attempt.stop_ns(), task.stop_ns) - std::max(attempt.start_ns, task.start_ns);
 }
 
-// Tasks of one thread follow one another, so the one that overlaps most is among those around the attempt's start.
-uint32_t FindTask(const AttemptRow& attempt, uint64_t thread, const std::vector<TaskRow>& tasks) {
+/// The first task of this thread of the attempt's process, or beyond, that begins after the attempt.
+std::vector<TaskRow>::const_iterator FirstAfter(const AttemptRow& attempt, uint64_t thread,
+                                                const std::vector<TaskRow>& tasks) {
   const auto key = std::tuple(attempt.process, thread, attempt.start_ns);
-  auto task = std::upper_bound(tasks.begin(), tasks.end(), key, [](const auto& wanted, const TaskRow& row) {
+  return std::upper_bound(tasks.begin(), tasks.end(), key, [](const auto& wanted, const TaskRow& row) {
     return wanted < std::tuple(row.process, row.thread, row.start_ns);
   });
+}
+
+// Tasks of one thread follow one another, so the one that overlaps most is among those around the attempt's start.
+uint32_t FindTask(const AttemptRow& attempt, uint64_t thread, const std::vector<TaskRow>& tasks) {
+  auto task = FirstAfter(attempt, thread, tasks);
   const auto is_same_thread = [&](const TaskRow& row) {
     return row.process == attempt.process && row.thread == thread;
   };
@@ -69,10 +75,7 @@ uint32_t FindTask(const AttemptRow& attempt, uint64_t thread, const std::vector<
 // Among tasks of which only the process is known: the one that was there all the time that the attempt was, if no other
 // was.
 uint32_t FindTaskOfProcess(const AttemptRow& attempt, int64_t longest_ns, const std::vector<TaskRow>& tasks) {
-  const auto key = std::tuple(attempt.process, TaskRow::kAnyThread, attempt.start_ns);
-  auto task = std::upper_bound(tasks.begin(), tasks.end(), key, [](const auto& wanted, const TaskRow& row) {
-    return wanted < std::tuple(row.process, row.thread, row.start_ns);
-  });
+  auto task = FirstAfter(attempt, TaskRow::kAnyThread, tasks);
   uint32_t found = TaskJoin::kNone;
   while (task != tasks.begin() && (--task)->process == attempt.process && task->thread == TaskRow::kAnyThread &&
          task->start_ns + longest_ns >= attempt.stop_ns()) {
@@ -243,8 +246,7 @@ double CoreTimeOfTasks(const std::vector<TaskRow>& tasks, const RunWindow& run) 
 }
 
 std::optional<double> MeanCoresOfTasks(const std::vector<TaskRow>& tasks) {
-  double core_ns = 0;
-  double task_ns = 0;
+  double core_ns = 0, task_ns = 0;
   for (const TaskRow& task : tasks) {
     if (task.cores == 0) continue;
     const auto duration_ns = static_cast<double>(task.lane_stop_ns() - task.start_ns);
@@ -295,19 +297,12 @@ TaskJoin JoinTasks(const AttemptRows& attempts, const std::vector<uint64_t>& thr
       if (!around.has_value()) around.emplace(tasks);
       task = around->Find(attempt, thread, join.chunks_of_task);
     }
-    if (is_lost) {  // the task around it is no lane of its own
-      if (task == TaskJoin::kNone) continue;
-      ++join.lost_of_task[task];
-      pairs.emplace_back(task, i);
-      continue;
+    if (!is_lost) {  // else the task around it is no lane of its own
+      join.task_of_attempt[i] = task;
+      ++(task == TaskJoin::kNone ? join.chunks_unjoined : join.chunks_joined);
     }
-    join.task_of_attempt[i] = task;
-    if (task == TaskJoin::kNone) {
-      ++join.chunks_unjoined;
-      continue;
-    }
-    ++join.chunks_joined;
-    ++join.chunks_of_task[task];
+    if (task == TaskJoin::kNone) continue;
+    ++(is_lost ? join.lost_of_task : join.chunks_of_task)[task];
     pairs.emplace_back(task, i);
   }
   std::sort(pairs.begin(), pairs.end());

@@ -488,6 +488,12 @@ std::set<uint32_t> MoveToWorkers(const ClusterTable& clusters, const std::vector
   const ClusterWorkerIndex index(workers);
   std::vector<uint32_t> worker_of(processes.size());
   for (uint32_t i = 0; i < processes.size(); ++i) worker_of[i] = i;
+  const auto move = [&](uint32_t process, uint32_t worker) {
+    worker_of[process] = worker;
+    findings->processes.serves_engine[process] = true;  // it bounds no run
+    ByteSums& bytes = findings->attempts.bytes_of_process[process];
+    findings->attempts.bytes_of_process[worker].Add(std::exchange(bytes, ByteSums()));
+  };
   std::map<uint32_t, std::vector<const ProcessRow*>> parts;
   const ToldTasks tasks = ListTasks(clusters);
   for (uint32_t i = 0; i < task_of_process.size(); ++i) {
@@ -499,30 +505,19 @@ std::set<uint32_t> MoveToWorkers(const ClusterTable& clusters, const std::vector
     const std::optional<uint32_t> found = index.Find(task);
     if (!found.has_value() || *found == i) continue;
     const uint32_t worker = *found;
-    worker_of[i] = worker;
-    findings->processes.serves_engine[i] = true;  // it bounds no run
+    move(i, worker);
     parts[worker].push_back(&processes[i]);
     processes[worker].host = processes[i].host;  // the scheduler knows an address only
     processes[worker].boot_id = processes[i].boot_id;
     processes[worker].pid_namespace = processes[i].pid_namespace;
     processes[worker].pid = PidOfEngineWorker(processes[i].working_directory).value_or(processes[worker].pid);
-    if (processes[i].allowed_cores.has_value()) {
-      processes[worker].allowed_cores =
-          std::max(processes[worker].allowed_cores.value_or(0), *processes[i].allowed_cores);
-    }
-    ByteSums& bytes = findings->attempts.bytes_of_process[i];
-    findings->attempts.bytes_of_process[worker].Add(bytes);
-    bytes = ByteSums();
+    processes[worker].allowed_cores = std::max(processes[worker].allowed_cores, processes[i].allowed_cores);
   }
   const WorkerAbove worker_above(processes);
   for (uint32_t i = 0; i < processes.size(); ++i) {
     const std::optional<uint32_t> worker = worker_of[i] == i ? worker_above.Find(processes[i]) : std::nullopt;
     if (!worker.has_value()) continue;
-    worker_of[i] = *worker;
-    findings->processes.serves_engine[i] = true;
-    ByteSums& bytes = findings->attempts.bytes_of_process[i];
-    findings->attempts.bytes_of_process[*worker].Add(bytes);
-    bytes = ByteSums();
+    move(i, *worker);
   }
   std::set<uint32_t> with_tasks;
   for (const auto& [worker, rows] : parts) {

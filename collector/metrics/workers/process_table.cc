@@ -15,7 +15,7 @@ namespace {
 
 template <class T>
 void TakeLarger(std::optional<T>& value, const std::optional<T>& other) {
-  if (other.has_value() && (!value.has_value() || *value < *other)) value = other;
+  value = std::max(value, other);  // an empty one is less than any
 }
 
 auto SampleOrder(const ProcessSample& sample) {
@@ -254,13 +254,12 @@ std::vector<uint32_t> ProcessTable::Merge(const ProcessTable& other) {
     log.has_chunks |= theirs.has_chunks;
     TakeBetterClock(log.clock, theirs.clock);
     log.executable = std::max(log.executable, theirs.executable);
-    TakeLarger(log.end_ns, theirs.end_ns);
     log.losses.Take(theirs.losses);
     TakeLarger(log.end.chunks, theirs.end.chunks);
     TakeLarger(log.end.open, theirs.end.open);
-    TakeLarger(log.summed_chunks, theirs.summed_chunks);
-    TakeLarger(log.clock_step_ns, theirs.clock_step_ns);
-    TakeLarger(log.total_events, theirs.total_events);
+    for (const auto member : {&Log::end_ns, &Log::summed_chunks, &Log::clock_step_ns, &Log::total_events}) {
+      TakeLarger(log.*member, theirs.*member);
+    }
     if (theirs.told > log.told) {
       log.told = theirs.told;
       log.sections = theirs.sections;

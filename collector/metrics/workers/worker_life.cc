@@ -430,7 +430,7 @@ std::vector<WorkerLife> FindWorkerLives(const AttemptRows& attempts, const std::
   for (size_t i = 0; i < processes.size(); ++i) {
     const ProcessRow& process = processes[i];
     if (!spans[i].any && !process.is_engine_worker) continue;
-    WorkerLife worker;
+    WorkerLife& worker = workers.emplace_back();
     worker.process = static_cast<uint32_t>(i);
     if (process.is_engine_worker) {
       const RunWindow life = LifeOf(process, spans[i], run);
@@ -438,7 +438,6 @@ std::vector<WorkerLife> FindWorkerLives(const AttemptRows& attempts, const std::
       worker.stop_ns = run.Clip(life.stop_ns);
       worker.cores = static_cast<double>(process.declared_threads.value_or(std::max<int64_t>(1, spans[i].lanes_peak)));
       worker.cores_source = process.declared_threads.has_value() ? CoresSource::kScheduler : CoresSource::kLanesPeak;
-      workers.push_back(worker);
       continue;
     }
     // A process line that was lost leaves 0 as the start.
@@ -450,7 +449,6 @@ std::vector<WorkerLife> FindWorkerLives(const AttemptRows& attempts, const std::
     if (process.declared_threads.value_or(0) > 0) {
       worker.cores = static_cast<double>(*process.declared_threads);
       worker.cores_source = CoresSource::kDeclared;
-      workers.push_back(worker);
       continue;
     }
     worker.cores_source = lanes_peak > 0 ? CoresSource::kLanesPeak : CoresSource::kOpenChunks;
@@ -467,7 +465,6 @@ std::vector<WorkerLife> FindWorkerLives(const AttemptRows& attempts, const std::
       worker.cores = allowed_cores;
       worker.cores_source = CoresSource::kAllowed;
     }
-    workers.push_back(worker);
   }
   return workers;
 }

@@ -17,7 +17,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
-#include "collector/compression/decompressed_stream.h"
+#include "collector/compression/decompressed_file.h"
 #include "collector/records/tree_facts.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"

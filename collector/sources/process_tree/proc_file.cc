@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <utility>
@@ -58,6 +59,11 @@ std::optional<int64_t> Number(std::string_view text, int base = 10) {
   uint64_t number = 0;
   if (std::from_chars(text.data(), text.data() + text.size(), number, base).ec != std::errc()) return std::nullopt;
   return static_cast<int64_t>(number);
+}
+
+std::optional<int64_t> SecondNumber(std::string_view text) {
+  const size_t blank = text.find(' ');
+  return blank == std::string_view::npos ? std::nullopt : Number(text.substr(blank + 1));
 }
 
 std::optional<int64_t> Kibibytes(std::string_view text) {
@@ -116,15 +122,6 @@ std::string ReadWholeFile(const std::string& path) {
   return text;
 }
 
-std::optional<int64_t> ParseRunDelay(std::string_view text) {
-  const size_t blank = text.find(' ');  // after the time on a CPU
-  int64_t delay_ns = 0;
-  if (blank == std::string_view::npos) return std::nullopt;
-  const char* const end = text.data() + text.size();
-  if (std::from_chars(text.data() + blank + 1, end, delay_ns).ec != std::errc()) return std::nullopt;
-  return delay_ns;
-}
-
 std::optional<ProcStat> ParseProcStat(std::string_view text) {
   ProcStat stat;
   const char* end = text.data() + text.size();
@@ -181,11 +178,9 @@ std::optional<int64_t> ParseReadCalls(std::string_view text) {
   return ReadField(text, "syscr: ", &calls) ? std::optional<int64_t>(calls) : std::nullopt;
 }
 
-std::optional<int64_t> ParseStatmResidentPages(std::string_view text) {
-  const size_t blank = text.find(' ');
-  if (blank == std::string_view::npos) return std::nullopt;
-  return Number(text.substr(blank + 1));
-}
+// Behind the time on a CPU.
+std::optional<int64_t> ParseRunDelay(std::string_view text) { return SecondNumber(text); }
+std::optional<int64_t> ParseStatmResidentPages(std::string_view text) { return SecondNumber(text); }
 
 ProcStatus ParseProcStatus(std::string_view text) {
   ProcStatus status;
@@ -216,27 +211,21 @@ std::optional<int64_t> ParsePssBytes(std::string_view text) {
 
 InterfaceBytes ParseProcNetDev(std::string_view text) {
   InterfaceBytes interfaces;
-  while (!text.empty()) {
-    const size_t newline = text.find('\n');
-    const std::string_view line = text.substr(0, newline);
-    text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
-    const size_t colon = line.find(':');
-    if (colon == std::string_view::npos) continue;  // the two lines of headings
-    const size_t name = line.find_first_not_of(' ');
-    const std::string_view interface = line.substr(name, colon - name);
-    if (interface == "lo") continue;
+  ForEachField(text, [&interfaces](std::string_view name, std::string_view value) {  // headings have no colon
+    name.remove_prefix(std::min(name.find_first_not_of(' '), name.size()));
+    if (name == "lo") return;
     std::array<int64_t, kSentColumn + 1> number{};
-    const char* at = line.data() + colon + 1;
-    const char* end = line.data() + line.size();
+    const char* at = value.data();
+    const char* end = value.data() + value.size();
     bool whole = true;
-    for (int64_t& value : number) {
+    for (int64_t& field : number) {
       while (at < end && *at == ' ') ++at;
-      const auto [next, error] = std::from_chars(at, end, value);
+      const auto [next, error] = std::from_chars(at, end, field);
       whole = whole && error == std::errc();
       at = next;
     }
-    if (whole) interfaces[std::string(interface)] = TreeNet{number[0], number[kSentColumn]};
-  }
+    if (whole) interfaces[std::string(name)] = TreeNet{number[0], number[kSentColumn]};
+  });
   return interfaces;
 }
 

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
-#include "collector/compression/decompressed_stream.h"
+#include "collector/compression/decompressed_file.h"
 #include "collector/records/schema.h"
 #include "collector/sources/record_log.h"
 #include "fmt/format.h"

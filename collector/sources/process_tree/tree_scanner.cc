@@ -152,9 +152,12 @@ void TreeScanner::IgnorePresentChildren() {
   readings_.clear();
 }
 
+std::vector<TreeScanner::Ignored>::iterator TreeScanner::FindIgnored(int pid) {
+  return std::find_if(ignored_.begin(), ignored_.end(), [pid](const Ignored& ignored) { return ignored.pid == pid; });
+}
+
 bool TreeScanner::IsIgnored(int pid) {
-  const auto found =
-      std::find_if(ignored_.begin(), ignored_.end(), [pid](const Ignored& ignored) { return ignored.pid == pid; });
+  const auto found = FindIgnored(pid);
   if (found == ignored_.end()) return false;
   if (!found->start_ticks.has_value()) return true;
   ProcBuffer buffer;  // the list of children that is walked may lie in buffer_
@@ -165,8 +168,7 @@ bool TreeScanner::IsIgnored(int pid) {
 }
 
 bool TreeScanner::StopIgnoring(int pid, const std::optional<ProcessReading>& last) {
-  const auto found =
-      std::find_if(ignored_.begin(), ignored_.end(), [pid](const Ignored& ignored) { return ignored.pid == pid; });
+  const auto found = FindIgnored(pid);
   if (found == ignored_.end()) return false;
   const bool was_it =
       !last.has_value() || !found->start_ticks.has_value() || last->stat.start_ticks == *found->start_ticks;
@@ -247,8 +249,7 @@ void TreeScanner::ReadRunDelay(Member* member, ProcessReading* reading) {
     if (reading->stat.threads <= 1) {
       if (const auto delay_ns = read(member->pid)) now[member->pid] = *delay_ns;
     } else {
-      path_.assign(filesystem_root_).append("/proc/").append(std::to_string(member->pid)).append("/task");
-      const std::string tasks = path_;
+      const std::string tasks = Path(member->pid, "task");
       ForEachNumber(tasks.c_str(), [&](int tid) {
         if (const auto delay_ns = read(tid)) now[tid] = *delay_ns;
       });
@@ -301,8 +302,7 @@ void TreeScanner::AddChildrenOf(int pid, int64_t threads, KeptProcFile* main_thr
     AddChildrenList(text);
   }
   if (threads <= 1 || (threads > kManyThreads && scans_ % kScansBetweenThreadLists != 0)) return;
-  path_.assign(filesystem_root_).append("/proc/").append(std::to_string(pid)).append("/task");
-  const std::string tasks = path_;
+  const std::string tasks = Path(pid, "task");
   ForEachNumber(tasks.c_str(), [this, pid](int tid) {
     if (tid != pid) AddChildrenList(ReadProcFile(TaskPath(pid, tid), &buffer_));
   });
@@ -411,29 +411,26 @@ void TreeLedger::AddSnapshot(const std::vector<ProcessReading>& members) {
 
 TreeLedger::Waiter TreeLedger::FindWaiter(const ProcessReading& process, const Members& now) const {
   // A parent that has vanished too was waited for with all that it had waited for, so its own parent is asked.
-  Waiter waiter;
   int parent = process.stat.parent_pid;
+  const auto waiter_if = [&parent](bool nobody) {
+    return Waiter{nobody, nobody ? std::nullopt : std::optional(parent)};
+  };
   for (size_t generation = 0; generation <= members_.size() && parent != sampler_pid_; ++generation) {
     const auto before = members_.find(parent);
     if (before != members_.end() && before->second.ignores_child_signal) {
-      waiter.nobody = true;
-      return waiter;
+      return waiter_if(true);
     }
     if (const auto reaped = reaped_parents_.find(parent); reaped != reaped_parents_.end()) {
-      waiter.nobody = reaped->second.ignores_child_signal;
-      if (!waiter.nobody) waiter.process = parent;
-      return waiter;
+      return waiter_if(reaped->second.ignores_child_signal);
     }
     const auto living = now.find(parent);
     if (living != now.end() && (before == members_.end() || IsSame(before->second, living->second))) {
-      waiter.nobody = living->second.ignores_child_signal;
-      if (!waiter.nobody) waiter.process = parent;
-      return waiter;
+      return waiter_if(living->second.ignores_child_signal);
     }
-    if (before == members_.end()) return waiter;
+    if (before == members_.end()) break;
     parent = before->second.stat.parent_pid;
   }
-  return waiter;
+  return {};
 }
 
 std::optional<int64_t> TreeLedger::GainedTicks(int waiter, const Members& now) const {

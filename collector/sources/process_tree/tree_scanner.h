@@ -79,6 +79,7 @@ class TreeScanner {
   const char* Path(int pid, const char* file);
   const char* TaskPath(int pid, int tid, const char* file = "children");
   bool HasRealTimeThread(int pid);
+  std::vector<Ignored>::iterator FindIgnored(int pid);
   bool IsIgnored(int pid);
   bool KeepsFiles() const;
 

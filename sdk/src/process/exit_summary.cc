@@ -31,15 +31,11 @@ void PrintLine(const char* format, Values... values) {
   PrintOnStandardError(text, shown, kLongestWaitMilliseconds);
 }
 
-struct ShownSection {
-  SectionNode* node = nullptr;
-};
-
-void Collect(SectionNode* node, RowTable<ShownSection>* sections) {
+void Collect(SectionNode* node, RowTable<SectionNode*>* sections) {
   for (SectionNode* child = node->first_child.load(); child != nullptr; child = child->next_sibling.load()) {
     if (child->count.load() != 0) {
-      ShownSection* row = sections->Add();
-      if (row != nullptr) row->node = child;
+      SectionNode** row = sections->Add();
+      if (row != nullptr) *row = child;
     }
     Collect(child, sections);
   }
@@ -68,15 +64,15 @@ void ExitSummary::Add(ChunkState* state, const ChunkEnd& end) noexcept {
 }
 
 void ExitSummary::PrintSections(const TickRate& rate) noexcept {
-  RowTable<ShownSection> sections;
+  RowTable<SectionNode*> sections;
   Collect(sections_.root(), &sections);
   std::sort(sections.begin(), sections.end(),
-            [](const ShownSection& a, const ShownSection& b) { return a.node->self_ticks > b.node->self_ticks; });
+            [](const SectionNode* a, const SectionNode* b) { return a->self_ticks > b->self_ticks; });
   std::int64_t named_ns = 0;
-  for (const ShownSection& section : sections) named_ns += rate.Nanoseconds(section.node->self_ticks);
+  for (const SectionNode* section : sections) named_ns += rate.Nanoseconds(section->self_ticks);
   if (sections.size() != 0) PrintLine("  %-32s %10s %12s %8s\n", "section", "calls", "own time", "of busy");
   for (std::size_t i = 0; i < std::min(sections.size(), kSectionsShown); ++i) {
-    const SectionNode* node = sections[i].node;
+    const SectionNode* node = sections[i];
     JsonLine path;
     AppendPath(node, &path);
     if (path.broken()) continue;

@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "crema/internal/section_node.h"
-#include "kernel/blocked_call.h"
 #include "storage/arena.h"
 
 namespace crema {
@@ -18,6 +17,31 @@ namespace internal {
 struct OpenWork;
 struct Recorder;
 struct ThreadState;
+
+enum class WaitKind : std::uint8_t {
+  kRunning,  ///< on a CPU, or waiting for one
+  kLock,     ///< or a condition: futex(2)
+  kRead,
+  kWrite,
+  kSync,
+  kNetwork,
+  kPoll,
+  kSleep,
+  kChild,
+  kPageFault,
+  kOther,
+};
+inline constexpr int kWaitKinds = static_cast<int>(WaitKind::kOther) + 1;
+/// As it stands in the log.
+std::string_view NameOf(WaitKind kind) noexcept;
+
+/// A system call that a thread is in.
+struct BlockedCall {
+  WaitKind kind = WaitKind::kRunning;
+  int descriptor = -1;         ///< that it is about; -1: none
+  std::string_view call;       ///< its name, for `kOther`; a literal
+  bool is_in_no_call = false;  ///< blocked all the same: a page fault, mostly
+};
 
 /// Unless CREMA_WAITS asks for more. No rate is reached whose looks would cost too much.
 inline constexpr double kDefaultWaitsHertz = 20;

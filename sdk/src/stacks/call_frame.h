@@ -6,13 +6,21 @@
 #include <cstdint>
 
 #include "stacks/loaded_file.h"
-#include "stacks/unwind_rules.h"
 
 namespace crema {
 namespace internal {
 
 // Everything here may run in the handler of a signal: it only reads memory, of the stack within its bounds and of files
 // that are loaded.
+
+/// A function, or a part of one that the compiler has put elsewhere.
+struct FunctionEntry {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+  const unsigned char* rules = nullptr;  ///< its entry of .eh_frame
+};
+/// The function with this address; false where the file's tables do not tell.
+bool FindFunction(const LoadedFile& file, std::uintptr_t address, FunctionEntry* function) noexcept;
 
 /// Of a thread; [low, high). Both 0: not known.
 struct StackBounds {

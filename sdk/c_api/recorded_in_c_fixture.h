@@ -1,6 +1,6 @@
 /* What crema_c_test records, written in C: the header has to compile as C11, and its structs to be laid out alike. */
-#ifndef CREMA_C_API_RECORDED_IN_C_H_
-#define CREMA_C_API_RECORDED_IN_C_H_
+#ifndef CREMA_C_API_RECORDED_IN_C_FIXTURE_H_
+#define CREMA_C_API_RECORDED_IN_C_FIXTURE_H_
 
 #include "crema_c.h"
 
@@ -63,4 +63,4 @@ int is_off_and_returns_nulls(void);
 } /* extern "C" */
 #endif
 
-#endif /* CREMA_C_API_RECORDED_IN_C_H_ */
+#endif /* CREMA_C_API_RECORDED_IN_C_FIXTURE_H_ */
