@@ -100,15 +100,18 @@ Drawing DrawCutFlow(const ChartInput& input) {
   Json values = Json::array();
   ShownNames names;
   double first = 0, last = 0, least = 0;
-  for (const CutRow& row : input.measurement->cuts) {
+  const std::vector<CutRow>& cuts = input.measurement->cuts;
+  const bool is_list = CutRow::AreList(cuts);
+  for (const CutRow& row : cuts) {
     if (!row.events.has_value()) continue;
     const Number& step = row.step_efficiency;
     last = *row.events;
     std::string words = HumanCount(last);
-    if (!values.empty() && step.has_value()) words += fmt::format(" · {} of the step before", HumanPercent(*step));
-    if (values.empty()) first = last;
+    if (!values.empty() && step.has_value())
+      words += fmt::format(" · {} of {}", HumanPercent(*step), is_list ? "the step before" : "its input");
+    first = values.empty() ? last : std::max(first, last);
     if (last > 0) least = least > 0 ? std::min(least, last) : last;
-    values.push_back({{"cut", names.Of(row.name)},
+    values.push_back({{"cut", names.Of(row.Label())},
                       {"events", last},
                       {"drawn", last},
                       {"step", RealOf(step)},
@@ -128,10 +131,12 @@ Drawing DrawCutFlow(const ChartInput& input) {
     filled["mark"] = {{"type", "point"}, {"style", "events"}, {"filled", true}, {"size", 70}};
     filled["dx"] = 9;
   }
+  const std::string count = Counted(static_cast<double>(values.size()), "cut", "cuts");
   filled["cuts"] = std::move(values);
   return {FilledTemplate("cut_flow", filled),
-          fmt::format("{} of {} events are left{}", HumanCount(last), HumanCount(first),
-                      first > 0 ? fmt::format(" ({})", HumanPercent(last / first)) : ""),
+          !is_list ? count + ", each of its own input"
+                   : fmt::format("{} of {} events are left{}", HumanCount(last), HumanCount(first),
+                                 first > 0 ? fmt::format(" ({})", HumanPercent(last / first)) : ""),
           ""};
 }
 

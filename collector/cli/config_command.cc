@@ -336,6 +336,7 @@ using Json = nlohmann::ordered_json;
 struct ConfigOptions {
   bool of_c = false;
   bool json = false;
+  bool root_macro = false;
   std::string shell;
   std::string share;
   OutputOptions output;
@@ -383,9 +384,20 @@ int PrintCompletion(const std::string& shell, const std::vector<CommandEntry>& c
   return kDone;
 }
 
+// What a macro of ROOT has to run before those that use crema, interpreted or compiled by ACLiC, which links with all
+// libraries that are loaded.
+std::string RootMacro(const InstalledSdk& sdk) {
+  const std::string include = JsonText(sdk.include_dir.string());
+  const std::string include_flag = JsonText(absl::StrCat("-I\"", sdk.include_dir.string(), "\""));
+  const std::string library = JsonText((sdk.pkg_config_dir.parent_path() / "libcrema_cpp.so").string());
+  return absl::StrCat("// Lets macros use crema: root crema.C macro.C\n{\n  gInterpreter->AddIncludePath(", include,
+                      ");\n  gSystem->AddIncludePath(", include_flag, ");\n  gSystem->Load(", library, ");\n}\n");
+}
+
 // Those that were asked for, a line each; all of them with their names where none was.
 int PrintSettings(const CLI::App& config, const ConfigOptions& options) {
   const InstalledSdk sdk = OrFail(FindInstalledSdk(RunningProgram()));
+  if (options.root_macro) return PrintOut(RootMacro(sdk));
   const char* module = options.of_c ? "crema_c.pc" : "crema.pc";
   std::string asked;
   std::string all;
@@ -425,11 +437,13 @@ void AddConfigCommand(CLI::App* program, int* status) {
       "Example:\n  cmake -B build -DCMAKE_PREFIX_PATH=\"$(crema config --prefix)\"\n"
       "  c++ -std=c++17 analysis.cc $(crema config --cflags --libs)\n"
       "  cc analysis.c $(crema config --c --cflags --libs)\n"
+      "  crema config --root-macro > crema.C && root crema.C macro.C+\n"
       "  source <(crema config --completion bash)\n"
       "  crema config --write-share ~/.local/share");
   auto options = std::make_shared<ConfigOptions>();
   for (const Setting& setting : kSettings) config->add_flag(absl::StrCat("--", setting.option), setting.text);
   config->add_flag("--c", options->of_c, "Flags of the C API (crema_c.h) instead of the C++ SDK's");
+  config->add_flag("--root-macro", options->root_macro, "Print a macro of ROOT that lets those after it use crema");
   config->add_flag("--json", options->json, "Print all settings as JSON");
   config->add_option("--completion", options->shell, "Print the completions of this shell")
       ->check(CLI::IsMember(Shells()));

@@ -77,6 +77,11 @@ class Config(unittest.TestCase):
                 shutil.rmtree(self.folder / "lib64", ignore_errors=True)
                 shutil.rmtree(self.folder / "bin")
 
+    def test_the_macro_for_root_has_the_headers_and_the_library(self):
+        macro = self.config(self.install("lib64"), "--root-macro")
+        self.assertIn(f'gInterpreter->AddIncludePath("{self.folder}/include");', macro)
+        self.assertIn(f'gSystem->Load("{self.folder}/lib64/libcrema_cpp.so");', macro)
+
     def test_flags_are_those_that_the_module_says(self):
         program = self.install("lib")
         up = f"{self.folder}/lib/pkgconfig/../.."

@@ -241,7 +241,8 @@ Json ChunkAsJson(const Attempt& attempt) {
              pair("count", &MetricFact::count), pair("sum", &MetricFact::sum), pair("min", &MetricFact::min),
              pair("max", &MetricFact::max), pair("invalid", &MetricFact::invalid));
   row["cuts"] = RowsOf(chunk.cuts, pair("name", &CutFact::name), pair("events", &CutFact::events),
-                       pair("weights", &CutFact::weights));
+                       pair("weights", &CutFact::weights), pair("seen", &CutFact::seen), pair("path", &CutFact::path),
+                       pair("flow", &CutFact::flow));
   row["activities"] = RowsOf(chunk.activities, pair("label", &ActivityFact::label), pair("unit", &ActivityFact::unit),
                              pair("value", &ActivityFact::value));
   row["requests"] = RowsOf(chunk.requests, pair("server", &RequestFact::server),

@@ -220,7 +220,7 @@ absl::Status WritePrometheus(const ExportSource& source, const std::string&, Tex
   AddRows<CutRow>(
       measurement.cuts,
       [](const auto& row) {
-        return Labels{{"cut", row.name.str()}};
+        return Labels{{"cut", row.Label()}};
       },
       {{&CutRow::events, "crema_cut_events", "Events left after the cut.", false}}, &exposition);
   AddRows<BudgetRow>(

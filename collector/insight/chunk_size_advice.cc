@@ -127,8 +127,11 @@ std::string HeedTheRun(const ChunkFitRow& row, double tail, ChunkSizeAdvice& adv
                      HumanPercent(tail));
 }
 
-/// What the dataset has; nullopt where its chunks did not record that.
+/// What the dataset has; nullopt where its chunks did not record that, or where several passes read it.
 std::optional<double> EventsOf(const Measurement& measurement, const ChunkFitRow& fit) {
+  const auto passes = std::count_if(measurement.chunk_fits.begin(), measurement.chunk_fits.end(),
+                                    [&](const ChunkFitRow& row) { return row.dataset == fit.dataset; });
+  if (passes > 1) return std::nullopt;
   for (const BreakdownRow& row : measurement.datasets) {
     if (row.name == fit.dataset) return row.events;
   }
@@ -151,6 +154,7 @@ ChunkSizeAdvice AdviceOf(const ChunkFitRow& row, const std::optional<double>& lo
                          const MemoryRoom& memory, const std::optional<double>& events) {
   ChunkSizeAdvice advice;
   advice.dataset = row.dataset.str();
+  advice.pass = row.pass.str();
   advice.attempts = row.attempts.value_or(0);
   advice.events_p50 = row.events_p50;
   advice.reason = TakeFit(row, advice);
@@ -210,6 +214,7 @@ std::vector<ChunkSizeAdviceRow> ChunkSizeAdviceRows(const std::vector<ChunkSizeA
     const std::optional<double> most = each.EventsMost();
     ChunkSizeAdviceRow& row = rows.emplace_back();
     row.dataset = Text::OrNull(each.dataset);
+    row.pass = Text::OrNull(each.pass);
     row.events_p50 = Whole(each.events_p50);
     row.events_least = Whole(each.events_least);
     row.events_most = Whole(most);

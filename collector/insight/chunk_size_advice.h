@@ -14,6 +14,7 @@ namespace crema {
 
 struct ChunkSizeAdvice {
   std::string dataset;
+  std::string pass;
   double attempts = 0;
   std::optional<double> fixed_seconds;  ///< nullopt where the fit does not tell it well enough
   std::optional<double> seconds_per_event;
@@ -30,6 +31,8 @@ struct ChunkSizeAdvice {
   std::optional<double> events_most_for_memory;
   std::string reason;  ///< why there is no advice, or what it leaves out; empty: nothing
 
+  /// `ttbar`, in a later pass `ttbar, loop 2`; empty: the chunks name neither.
+  std::string Whose() const { return dataset + (dataset.empty() || pass.empty() ? "" : ", ") + pass; }
   /// The lesser of the two.
   std::optional<double> EventsMost() const;
   /// What a chunk of this size takes by the fit.

@@ -387,6 +387,7 @@ template <class Row>
 std::string RowName(const Row& row) {
   return row.name;
 }
+std::string RowName(const CutRow& row) { return row.Label(); }
 std::string RowName(const SectionRow& row) { return row.path.str() + (row.helper.value_or(false) ? " (helper)" : ""); }
 
 /// The rows of one table of all measurements, by name; of several with one name the first.

@@ -18,11 +18,11 @@ void AddAdvice(const ChunkSizeAdvice& advice, Verdict* verdict) {
   const std::string words = AdviceInWords(advice);
   if (words.empty()) return;
   verdict->suggestion += fmt::format(
-      " {}: {}.", advice.dataset.empty() ? "By the fit" : "By the fit of " + ShortName(advice.dataset), words);
+      " {}: {}.", advice.Whose().empty() ? "By the fit" : "By the fit of " + ShortName(advice.Whose()), words);
 }
 
 std::string Of(const ChunkSizeAdvice& advice) {
-  return advice.dataset.empty() ? "" : " of " + ShortName(advice.dataset);
+  return advice.Whose().empty() ? "" : " of " + ShortName(advice.Whose());
 }
 
 /// `count` pieces of work are few for the cores; `{}` of the sentence: how many, the cores, the idle share.

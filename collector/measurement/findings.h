@@ -103,6 +103,7 @@ struct ContentionRow {
 /// How many events a chunk of a dataset should have.
 struct ChunkSizeAdviceRow {
   Text dataset;
+  Text pass;
   Number events_p50;
   Number events_least;
   Number events_most;

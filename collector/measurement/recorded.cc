@@ -147,10 +147,21 @@ constexpr Column kCutColumns[] = {
     ColumnOf<&CutRow::events>("events", "events", Kind::kExactCount, 0, "events that passed, summed over results"),
     ColumnOf<&CutRow::weights>("weights", "sum of weights", Kind::kNumber, 2,
                                "sum of weights; null where a result gave none"),
-    ColumnOf<&CutRow::step_efficiency>("step_efficiency", "of the step before", Kind::kShare, 1,
-                                       "events / events of the cut before; 1 for the first"),
-    ColumnOf<&CutRow::total_efficiency>("total_efficiency", "of all", Kind::kShare, 0,
-                                        "events / events of the first cut"),
+    ColumnOf<&CutRow::step_efficiency>(
+        "step_efficiency", "of its input", Kind::kShare, 1,
+        "events / `seen`; if that is null, events / events of the cut before: the parent, or in a list the row before; "
+        "1 for the first. Null where the cut before left fewer events, so that these are not some of them"),
+    ColumnOf<&CutRow::total_efficiency>(
+        "total_efficiency", "of all", Kind::kShare, 0,
+        "events / events of the first cut of its flow or list; null as `step_efficiency` is"),
+    ColumnOf<&CutRow::seen>("seen", "input", Kind::kExactCount, 2,
+                            "events that the cut was asked about; null where a result did not record it"),
+    ColumnOf<&CutRow::path>("path", "path", Kind::kText, 2,
+                            "the cuts before it in its flow, and its own name, with `/` between them; null: the cut is "
+                            "one of a list, and it is not known which events it was asked about"),
+    ColumnOf<&CutRow::flow>("flow", "flow", Kind::kText, 2,
+                            "the cut flow, as recorded; of ROOT a dataset, with the frame and the loop if there are "
+                            "several; null: none was named"),
 };
 
 constexpr Column kRequestSumColumns[] = {
@@ -360,6 +371,17 @@ absl::Span<const Column> CustomMetricRow::Columns() {
   return kColumns;
 }
 absl::Span<const Column> CutRow::Columns() { return kCutColumns; }
+bool CutRow::AreList(const std::vector<CutRow>& cuts) {
+  return std::none_of(cuts.begin(), cuts.end(), [](const CutRow& cut) { return cut.path.has_value(); });
+}
+size_t CutRow::Depth() const { return static_cast<size_t>(std::count(path.str().begin(), path.str().end(), '/')); }
+std::string CutRow::Shown() const {
+  return flow.has_value() && Depth() == 0 ? flow.str() + ": " + name.str() : name.str();
+}
+std::string CutRow::Label() const {
+  const std::string in_flow = path.has_value() ? path.str() : name.str();
+  return flow.has_value() ? flow.str() + ": " + in_flow : in_flow;
+}
 absl::Span<const Column> RequestSumRow::Columns() { return kRequestSumColumns; }
 absl::Span<const Column> EventLatencyRow::Columns() { return kEventLatencyColumns; }
 absl::Span<const Column> ModuleRow::Columns() { return kModuleColumns; }

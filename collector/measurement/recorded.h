@@ -107,7 +107,18 @@ struct CutRow {
   Number weights;
   Number step_efficiency;
   Number total_efficiency;
+  Number seen;
+  Text path;
+  Text flow;
   static absl::Span<const Column> Columns();
+
+  /// Of a list it is not known which events a cut was asked about.
+  static bool AreList(const std::vector<CutRow>& cuts);
+  size_t Depth() const;  ///< how many cuts are before it
+  /// The name; of the first cut of a flow with the flow: `ttbar, loop 2: all events`.
+  std::string Shown() const;
+  /// `ttbar, loop 2: all events/jets/MET`, or the name where it is one of a list.
+  std::string Label() const;
 };
 
 /// What was asked of a server by an operation (the SDK has a RequestRow of its own).

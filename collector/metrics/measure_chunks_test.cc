@@ -12,6 +12,7 @@
 namespace crema {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 using MeasureChunksTest = MeasureTest;
@@ -153,6 +154,59 @@ TEST_F(MeasureChunksTest, SumsCutsOverResultsInTheirOrder) {
   EXPECT_EQ(rows[2]["step_efficiency"], 0.5);
   EXPECT_EQ(rows[2]["total_efficiency"], 0.125);
   EXPECT_TRUE(rows[2]["weights"].is_null());
+}
+
+/// (flow, path, share of its input, of all) of each row.
+std::vector<std::string> Shares(const Document& rows) {
+  std::vector<std::string> shares;
+  for (const auto& row : rows) {
+    const auto text = [&row](const char* field) { return row[field].is_null() ? "-" : row[field].dump(); };
+    shares.push_back(text("flow") + " " + text("path") + " " + text("step_efficiency") + " " +
+                     text("total_efficiency"));
+  }
+  return shares;
+}
+
+TEST_F(MeasureChunksTest, CutsOfAFlowAreSharesOfTheirOwnInput) {
+  const auto cut = [](const char* flow, const char* path, int64_t events, int64_t seen) {
+    const std::string_view name(path);
+    const std::string own(name.substr(name.rfind('/') + 1));
+    return Line{{"name", own}, {"events", events}, {"seen", seen}, {"path", path}, {"flow", flow}};
+  };
+  Line first = ChunkLine(0, 0, 1);
+  first["cuts"] = {cut("ttbar, loop 10", "all", 100, 100),      cut("ttbar, loop 10", "all/MET", 30, 90),
+                   cut("ttbar, loop 10", "all/jets", 40, 100),  cut("ttbar, loop 10", "all/MET/mass", 3, 30),
+                   cut("ttbar, loop 10", "all/jets/MET", 8, 40)};
+  Line second = ChunkLine(1, 2, 3);
+  second["cuts"] = {cut("ttbar, loop 2", "all", 100, 100), cut("ttbar, loop 2", "all/MET", 1, 100)};
+  Line third = ChunkLine(2, 4, 5);
+  third["cuts"] = {cut("ttbar, loop 2", "all", 100, 100), cut("ttbar, loop 2", "all/MET", 3, 60)};
+  Write("a.jsonl", {ProcessLine(1, 0), first, second, third, EndLine(8)});
+  EXPECT_THAT(Shares(Take()["cuts"]),
+              ElementsAre(R"("ttbar, loop 2" "all" 1.0 1.0)", R"("ttbar, loop 2" "all/MET" 0.025 0.02)",
+                          R"("ttbar, loop 10" "all" 1.0 1.0)", R"("ttbar, loop 10" "all/MET" 0.3333333333333333 0.3)",
+                          R"("ttbar, loop 10" "all/MET/mass" 0.1 0.03)", R"("ttbar, loop 10" "all/jets" 0.4 0.4)",
+                          R"("ttbar, loop 10" "all/jets/MET" 0.2 0.08)"));
+}
+
+TEST_F(MeasureChunksTest, ACutWithoutItsInputIsAShareOfItsParent) {
+  Line chunk = ChunkLine(0, 0, 1);
+  chunk["cuts"] = {{{"name", "all"}, {"events", 100}},
+                   {{"name", "jets"}, {"events", 20}, {"path", "jets"}},
+                   {{"name", "MET"}, {"events", 5}, {"path", "jets/MET"}},
+                   {{"name", "more"}, {"events", 30}, {"path", "jets/more"}}};
+  Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(8)});
+  EXPECT_THAT(Shares(Take()["cuts"]), ElementsAre("- - 1.0 1.0", R"(- "jets" 1.0 1.0)", R"(- "jets/MET" 0.25 0.25)",
+                                                  R"(- "jets/more" - -)"));
+}
+
+TEST_F(MeasureChunksTest, AListOfCutsThatAreNoStepsHasNoShares) {
+  Line chunk = ChunkLine(0, 0, 1);
+  chunk["cuts"] = {{{"name", "all"}, {"events", 100}},
+                   {{"name", "control region"}, {"events", 10}},
+                   {{"name", "signal region"}, {"events", 45}}};
+  Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(8)});
+  EXPECT_THAT(Shares(Take()["cuts"]), ElementsAre("- - - -", "- - - -", "- - - -"));
 }
 
 TEST_F(MeasureChunksTest, SumsCustomMetricsAndDerivesReadRates) {

@@ -399,8 +399,10 @@ void RunObserver::Add(const Attempt& attempt) {
     chunk.gpu_spin = std::min(chunk.gpu_wait, attempt.gpu->wait_cpu_ns.value_or(0) / 1e9);
   }
   chunk.worker = IndexOf(attempt.process.worker, &workers_);
-  chunk.dataset = IndexOf(std::string(fact.input.dataset), &datasets_);
-  chunk.file = IndexOf(std::string(fact.input.dataset) + '\n' + std::string(fact.input.file), &files_);
+  std::string dataset(fact.input.dataset);  // another pass does other work
+  if (!fact.input.pass.empty()) dataset.append(dataset.empty() ? "" : ", ").append(fact.input.pass);
+  chunk.dataset = IndexOf(dataset, &datasets_);
+  chunk.file = IndexOf(dataset + '\n' + std::string(fact.input.file), &files_);
   chunks_.push_back(chunk);
 }
 

@@ -51,7 +51,7 @@ class FactText {
   void Put(const MetricFact& row) {
     PutAll(row.name, row.unit, row.count, row.sum, row.min, row.max, row.invalid, row.sketch, row.sketch_shift);
   }
-  void Put(const CutFact& row) { PutAll(row.name, row.events, row.weights); }
+  void Put(const CutFact& row) { PutAll(row.name, row.events, row.weights, row.seen, row.path, row.flow); }
   void Put(const ActivityFact& row) { PutAll(row.label, row.unit, row.value); }
   void Put(const RequestFact& row) {
     PutAll(row.server, row.operation, row.count, row.bytes, row.total_ns, row.max_ns, row.errors);

@@ -92,6 +92,9 @@ struct CutFact {
   std::string_view name;
   int64_t events = 0;
   std::optional<double> weights;
+  std::optional<int64_t> seen = {};  ///< events that the cut was asked about
+  std::string_view path = {};        ///< in its flow; empty: the cut is one of a list
+  std::string_view flow = {};
 };
 
 /// An activity on Dask's terms, recorded natively.

@@ -65,7 +65,10 @@ class RandomLine {
                    ",\"min\":" + Real() + ",\"max\":" + Real() + Maybe("invalid") + "}";
           }));
     Field("cuts",
-          List([&] { return "{\"name\":" + Text() + ",\"events\":" + Count() + ",\"weights\":" + Real() + "}"; }));
+          List([&] {
+            return "{\"name\":" + Text() + ",\"events\":" + Count() + ",\"weights\":" + Real() + Maybe("seen") +
+                   (OneIn(3) ? ",\"path\":" + Text() + ",\"flow\":" + Text() : "") + "}";
+          }));
     Field("activities",
           List([&] { return "{\"label\":" + Text() + ",\"unit\":" + Text() + ",\"value\":" + Real() + "}"; }));
     if (OneIn(3)) {

@@ -173,6 +173,9 @@ inline constexpr Field<CutFact> kCutFields[] = {
     Any<&CutFact::name>("name", kRequired),
     NotNegative<&CutFact::events>("events", kRequired),
     Any<&CutFact::weights>("weights"),
+    NotNegative<&CutFact::seen>("seen"),
+    Any<&CutFact::path>("path"),
+    Any<&CutFact::flow>("flow"),
 };
 
 inline constexpr Field<ActivityFact> kActivityFields[] = {

@@ -179,16 +179,23 @@ std::string CutFlowCard(const Measurement& measurement) {
   }
   double most = 0;
   for (const CutRow& cut : cuts) most = std::max(most, cut.events.value_or(0));
+  const bool is_list = CutRow::AreList(cuts);
   HtmlTable table;
   table.caption = "Events left after each cut";
-  table.columns = {{"cut", false}, {"events left"}, {"of the step before"}, {"of all"}, {"sum of weights"}};
+  table.columns = {{"cut", false},
+                   {"events left"},
+                   {is_list ? "of the step before" : "of its input"},
+                   {"of all"},
+                   {"sum of weights"}};
   for (size_t i = 0; i < cuts.size(); ++i) {
     const CutRow& cut = cuts[i];
     const std::string key = fmt::format("cuts[{}].", i);
     HtmlCell events = FieldCell(CellOf(cut.events), Kind::kExactCount, key + "events");
     const double share = most > 0 ? events.number.value_or(0) / most : 0;
     events.html = Bar(share, "events") + events.html;
-    table.rows.push_back({FieldCell(CellOf(cut.name), Kind::kText, ""), std::move(events),
+    HtmlCell name = FieldCell(CellOf(Text(cut.Shown())), Kind::kText, "");
+    for (size_t before = cut.Depth(); before > 0; --before) name.html.insert(0, "&emsp;");
+    table.rows.push_back({std::move(name), std::move(events),
                           FieldCell(CellOf(cut.step_efficiency), Kind::kShare, key + "step_efficiency"),
                           FieldCell(CellOf(cut.total_efficiency), Kind::kShare, key + "total_efficiency"),
                           FieldCell(CellOf(cut.weights), Kind::kNumber, key + "weights")});
@@ -203,7 +210,8 @@ std::string CutFlowCard(const Measurement& measurement) {
         Escaped(crema::Counted(lost.uncertain_chunks, "chunk", "chunks")),
         range.empty() ? "" : Escaped(": the results are of " + range));
   }
-  return "<section class=\"card cutflow\" id=\"cut-flow\"><h3>Cut flow</h3>\n" + Render(table) + doubt + "</section>\n";
+  return "<section class=\"card cutflow\" id=\"cut-flow\"><h3>" + std::string(is_list ? "Cut list" : "Cut flow") +
+         "</h3>\n" + Render(table) + doubt + "</section>\n";
 }
 
 std::string RequestsCard(const PageInput& input) {

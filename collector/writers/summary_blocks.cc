@@ -16,6 +16,7 @@ namespace {
 
 /// Rows that a summary shows; the tables show all of them.
 constexpr size_t kMostRows = 10;
+constexpr size_t kMostCuts = 40;
 
 /// Columns of a worker that are asked for first.
 constexpr int kMostWorkerRank = 3;
@@ -286,16 +287,21 @@ SummaryTable ModuleSummary(const Measurement& measurement) {
 }
 
 SummaryTable CutSummary(const Measurement& measurement) {
-  SummaryTable table = {"cuts", "cut flow", "of all events"};
+  const bool is_list = CutRow::AreList(measurement.cuts);
+  SummaryTable table = {"cuts", is_list ? "cut list" : "cut flow", "of all events"};
   if (measurement.cuts.empty()) table.why_not = WhyNoRows("cuts", measurement);
   CellTable cells;
   cells.columns = {{"name", "cut", Kind::kText},
                    {"events", "events", Kind::kCount},
-                   {"step_efficiency", "of the step before", Kind::kShare, 1},
+                   {"step_efficiency", is_list ? "of the step before" : "of its input", Kind::kShare, 1},
                    {"total_efficiency", "of all", Kind::kShare}};
   for (const CutRow& cut : measurement.cuts) {
-    cells.rows.push_back(
-        {CellOf(cut.name), CellOf(cut.events), CellOf(cut.step_efficiency), CellOf(cut.total_efficiency)});
+    if (cells.rows.size() == kMostCuts) {
+      table.left_out = measurement.cuts.size() - kMostCuts;
+      break;
+    }
+    cells.rows.push_back({CellOf(Text(std::string(2 * cut.Depth(), ' ') + cut.Shown())), CellOf(cut.events),
+                          CellOf(cut.step_efficiency), CellOf(cut.total_efficiency)});
     table.bars.push_back({cut.total_efficiency.value_or(0), Paint::kCompute});
   }
   table.text = TableOf(cells).text;

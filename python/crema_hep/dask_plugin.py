@@ -41,7 +41,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin, WorkerPlugin
 SCHEMA = "crema.dask/1"
 SCHEMA_MINOR = 2
 RECORD_SCHEMA = "crema.records/1"
-RECORD_SCHEMA_MINOR = 20
+RECORD_SCHEMA_MINOR = 21
 ASKED_FOR = ("CREMA_REQUESTS", "CREMA_STACKS", "CREMA_GPU")  # switches that hold on workers
 VERSION = "0.1.0"  # as sdk/include/crema/version.h says: a test compares them
 NAME = "crema"

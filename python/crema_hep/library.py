@@ -112,6 +112,7 @@ _SIGNATURES = {
     "crema_record_metric": (None, (_TEXT, _DOUBLE, _TEXT), None),
     "crema_record_cut": (None, (_TEXT, _LONG), None),
     "crema_record_cut_weighted": (None, (_TEXT, _LONG, _DOUBLE), None),
+    "crema_record_cut_after": (None, (_TEXT, _LONG, _POINTER, _TEXT, _LONG, _TEXT), None),
     "crema_record_activity": (None, (_TEXT, _DOUBLE, _TEXT), None),
     "crema_record_request": (None, (_TEXT, _TEXT, _LONG, _LONG, ctypes.c_int), None),
     "crema_write_stacks": (ctypes.c_int, (_TEXT, ctypes.c_size_t, _LONG), 0),

@@ -1,14 +1,15 @@
 """RDataFrame from Python: `crema_hep.root.track(frame, "ttbar")`, for local and distributed frames.
 
-The guards are those of C++ (crema/root.h). ROOT's interpreter compiles them once in a process. docs/root.md is the
-guide.
+The guards are those of C++ (crema/root.h), in a library that is compiled once (root_library). Where that cannot be,
+ROOT's interpreter compiles them in each process. docs/root.md is the guide.
 """
 
 import functools
+import os
 import threading
 import time
 
-from . import library, recorder, sdk
+from . import library, recorder, root_library, sdk
 from .section import track_section
 
 try:
@@ -19,22 +20,6 @@ except ImportError as error:
         "6.40 or newer (pip install ROOT, conda install root, or the setup of your experiment)"
     ) from error
 
-_DECLARATION = """
-#include "crema/root.h"
-
-namespace crema {
-namespace python {
-inline TrackedDataFrame Track(ROOT::RDF::RNode node, const std::string& dataset, const std::string& pass,
-                              std::int64_t entries_per_chunk, bool counts_loops) {
-  DataFrameOptions options(dataset);
-  options.pass = pass;
-  options.entries_per_chunk = entries_per_chunk;
-  options.counts_loops = counts_loops;
-  return TrackDataFrame(node, options);
-}
-}  // namespace python
-}  // namespace crema
-"""
 _add_cost = library.functions["crema_add_cost"]
 _lock = threading.Lock()
 _is_declared = False
@@ -45,8 +30,8 @@ _executions = {}  # (dataset, pass, files): how many event loops of distributed 
 class TrackedFrame:
     """Keeps a frame tracked as long as this object lives. The frame keeps this object alive, too.
 
-    `compile_seconds`: how long ROOT's interpreter took to compile crema's guards; None if they were already compiled,
-    or if recording is off.
+    `compile_seconds`: how long it took to compile crema's guards; None if they were already compiled, or if recording
+    is off.
     """
 
     def __init__(self, dataset, handle=None, compile_seconds=None, where=""):
@@ -89,31 +74,61 @@ def track(frame, dataset=None, *, pass_=None, entries_per_chunk=0) -> TrackedFra
 def _track(frame, options, counts_loops):
     if not recorder.enabled():
         return TrackedFrame(options[0])
-    start_s = time.monotonic()
-    is_first = not _is_declared
-    with _lock, track_section("compile guards"):
+    with _lock:
+        compile_seconds = _declare()
         start_cpu_ns = time.thread_time_ns()
         try:
-            _declare()
             handle = ROOT.crema.python.Track(ROOT.RDF.AsRNode(frame), *options, counts_loops)
         finally:
             _add_cost(time.thread_time_ns() - start_cpu_ns)
-    tracked = TrackedFrame(options[0], handle, time.monotonic() - start_s if is_first else None)
+    tracked = TrackedFrame(options[0], handle, compile_seconds)
     setattr(frame, _ATTRIBUTE, tracked)
     return tracked
 
 
-def _declare() -> None:
+def _declare() -> float | None:
+    """Makes ROOT.crema.python.Track. Returns how long a compilation took; None: there was none."""
     global _is_declared
     if _is_declared:
-        return
+        return None
     found = sdk.find()
-    ROOT.gInterpreter.AddIncludePath(found.include)
     if ROOT.gSystem.Load(found.library) < 0:
         raise sdk.SdkError(f"crema: ROOT cannot load {found.library}; its message is above")
-    if not ROOT.gInterpreter.Declare(_DECLARATION):
+    compile_seconds = None
+    guards = root_library.find(ROOT, found.include)
+    if guards is None and root_library.can_compile():
+        compile_seconds, guards = _timed(lambda: root_library.compile_now(ROOT, found.include))
+    if guards is not None and ROOT.gSystem.Load(guards) >= 0 and ROOT.gInterpreter.Declare(root_library.DECLARATION):
+        _is_declared = True
+        return compile_seconds
+    ROOT.gInterpreter.AddIncludePath(found.include)
+    compile_seconds, is_declared = _timed(lambda: ROOT.gInterpreter.Declare(root_library.INTERPRETED) and _warm_up())
+    if not is_declared:
         raise sdk.SdkError(f"crema: ROOT cannot compile {found.include}/crema/root.h; its messages are above")
     _is_declared = True
+    return compile_seconds
+
+
+def _warm_up():
+    """The interpreter compiles what a function needs when it is first called."""
+    ROOT.crema.python.Track(ROOT.RDF.AsRNode(ROOT.RDataFrame(1)), "", "", 0, False)
+    return True
+
+
+def _cpu_seconds():
+    used = os.times()
+    return time.thread_time() + used.children_user + used.children_system
+
+
+def _timed(compile_guards):
+    """Seconds, and what the function returned. Its CPU time, with that of a compiler, is a cost of recording."""
+    start_s, start_cpu_s = time.monotonic(), _cpu_seconds()
+    try:
+        with track_section("compile guards"):
+            made = compile_guards()
+    finally:
+        _add_cost(int((_cpu_seconds() - start_cpu_s) * 1e9))
+    return time.monotonic() - start_s, made
 
 
 def _distributed_head(frame):

@@ -1,5 +1,6 @@
 """The user's own numbers: metrics, cuts, activities, bytes. They belong to the chunk that the thread works for."""
 
+import ctypes
 import json
 import time
 
@@ -11,6 +12,7 @@ from .nanoevents import EventSource
 _record_metric = library.functions["crema_record_metric"]
 _record_cut = library.functions["crema_record_cut"]
 _record_cut_weighted = library.functions["crema_record_cut_weighted"]
+_record_cut_after = library.functions["crema_record_cut_after"]
 _record_activity = library.functions["crema_record_activity"]
 _add_bytes_read = library.functions["crema_add_bytes_read"]
 _set_attribute = library.functions["crema_set_attribute"]
@@ -25,13 +27,26 @@ def record_metric(name, value, unit=None) -> None:
         _record_metric(library.encoded(name), value, library.encoded_or_none(unit))
 
 
-def record_cut(name, events, sum_of_weights=None) -> None:
+def record_cut(name, events, sum_of_weights=None, *, parent=None, seen=None, flow=None) -> None:
     """Records the events left after a cut, and the sum of their weights. The cuts form a cut flow, in the order of
-    their first calls."""
+    their first calls.
+
+    `parent`: the cut whose events these are, by its name; `seen`: how many events the cut was asked about, if not all
+    that passed the parent; `flow`: which of several cut flows. Cuts without any of them are a list."""
     events, weights = library.number(events), library.number(sum_of_weights)
     if events is None or not abs(events) < 1 << 63:  # also false for NaN
         return
-    if weights is None:
+    if parent is not None or seen is not None or flow is not None:
+        seen = library.number(seen)
+        _record_cut_after(
+            library.encoded(name),
+            int(events),
+            None if weights is None else ctypes.byref(ctypes.c_double(weights)),
+            library.encoded_or_none(parent),
+            -1 if seen is None or not 0 <= seen < 1 << 63 else int(seen),
+            library.encoded_or_none(flow),
+        )
+    elif weights is None:
         _record_cut(library.encoded(name), int(events))
     else:
         _record_cut_weighted(library.encoded(name), int(events), weights)

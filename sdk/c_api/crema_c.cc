@@ -511,6 +511,11 @@ void crema_record_cut(const char* name, int64_t events) { crema::RecordCut(Text(
 void crema_record_cut_weighted(const char* name, int64_t events, double sum_of_weights) {
   crema::RecordCut(Text(name), events, sum_of_weights);
 }
+void crema_record_cut_after(const char* name, int64_t events, const double* sum_of_weights, const char* parent,
+                            int64_t seen, const char* flow) {
+  const crema::CutInput input = {Text(parent), seen, Text(flow), {}};
+  crema::RecordCutEvents(Text(name), events, sum_of_weights, &input);
+}
 void crema_record_activity(const char* label, double value, const char* unit) {
   crema::RecordActivity(Text(label), value, Text(unit));
 }

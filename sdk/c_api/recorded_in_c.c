@@ -30,6 +30,8 @@ void record_full_chunk(void) {
   crema_record_metric("no unit", 0.5, NULL);
   crema_record_cut("all", 1000);
   crema_record_cut_weighted("two leptons", 250, 249.5);
+  const double weights = 99.5;
+  crema_record_cut_after("MET", 100, &weights, "two leptons", 240, "signal");
   crema_add_bytes_read(100, 300);
   crema_chunk_add_bytes_read(chunk, 11, 22);
   crema_chunk_add_column(chunk, "Muon_pt");
@@ -345,6 +347,7 @@ void use_everything_with_nulls(void) {
   crema_scope_end(crema_span_begin(NULL));
   crema_record_metric(NULL, 1, NULL);
   crema_record_cut(NULL, 1);
+  crema_record_cut_after(NULL, 1, NULL, NULL, -1, NULL);
   crema_record_activity(NULL, 1, NULL);
   crema_set_attribute(NULL, NULL);
   crema_chunk_end(chunk);

@@ -36,6 +36,30 @@ TEST(RecordCut, KeepsTheOrderInWhichCutsFirstCame) {
   EXPECT_EQ(chunk.cuts[3].events, 0);
 }
 
+TEST(RecordCut, ACutWithItsInputHasAPathInItsFlow) {
+  const ChunkLine chunk = RecordedChunk([] {
+    TrackMetrics metrics("ttbar");
+    for (int block = 0; block < 2; ++block) {
+      RecordCut("all", 10, {{}, 10, "signal", {}});
+      RecordCut("MET/HT", 4, {"all", -1, "signal", {}});
+      RecordCut("jets", 1, 0.5, {"MET/HT", 3, "signal", {}});
+      RecordCut("jets", 2, {"nobody", -1, {}, {}});
+      RecordCut("jets", 7, {{}, 8, "signal", "all/jets (2)"});
+      RecordCut("all", 9);
+    }
+  });
+  std::vector<std::string> found;
+  for (const CutRow& cut : chunk.cuts) {
+    const std::string seen = cut.seen.has_value() ? std::to_string(*cut.seen) : "-";
+    found.push_back(cut.name + "|" + std::to_string(cut.events) + "|" + seen + "|" + cut.path + "|" + cut.flow);
+  }
+  EXPECT_EQ(found,
+            (std::vector<std::string>{"all|20|20|all|signal", "MET/HT|8|-|all/MET%2FHT|signal",
+                                      "jets|2|6|all/MET%2FHT/jets|signal", "jets|4|-|nobody/jets|",
+                                      "jets|14|16|all/jets (2)|signal", "all|18|-||"}));
+  EXPECT_EQ(chunk.cuts.at(2).weights, 1.0);
+}
+
 TEST(RecordCut, WeightsAreNullWhereNoneWasGiven) {
   const ChunkLine chunk = RecordedChunk([] {
     TrackMetrics metrics("ttbar");

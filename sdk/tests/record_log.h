@@ -54,6 +54,9 @@ struct CutRow {
   std::string name;
   std::int64_t events = 0;
   MaybeNumber weights;
+  MaybeInteger seen;
+  std::string path;
+  std::string flow;
 };
 
 struct ActivityRow {

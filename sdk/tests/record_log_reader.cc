@@ -108,6 +108,9 @@ void ReadTables(const Json& line, Line* chunk) {
     Get(row, "name", &cut.name);
     Get(row, "events", &cut.events);
     Get(row, "weights", &cut.weights);
+    if (row.contains("seen")) Get(row, "seen", &cut.seen);
+    if (row.contains("path")) Get(row, "path", &cut.path);
+    if (row.contains("flow")) Get(row, "flow", &cut.flow);
     chunk->cuts.push_back(cut);
   }
   for (const Json& row : line.at("activities")) {

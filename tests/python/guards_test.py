@@ -36,6 +36,7 @@ with crema.TrackMetrics("ttbar", "events.root", 0, 1000, tree="Events", pass_="s
     crema.record_metric("weight", 0.5)
     crema.record_cut("all", 1000)
     crema.record_cut("two leptons", 250, 249.5)
+    crema.record_cut("MET", 100, 99.5, parent="two leptons", seen=240, flow="signal")
     crema.record_activity("basket cache", 12, "count")
     crema.record_request("root://one", "read", 0.25, 40)
     crema.record_request("root://one", "read", 0.5, failed=True)
@@ -96,7 +97,9 @@ class GuardsTest(installed.RecordedTest):
         metrics = {(row["name"], row["unit"]): row["sum"] for row in chunk["metrics"]}
         self.assertEqual(metrics, {("jets", "count"): 8, ("weight", ""): 0.5})
         cuts = [(row["name"], row["events"], row["weights"]) for row in chunk["cuts"]]
-        self.assertEqual(cuts, [("all", 1000, None), ("two leptons", 250, 249.5)])
+        self.assertEqual(cuts, [("all", 1000, None), ("two leptons", 250, 249.5), ("MET", 100, 99.5)])
+        with_input = {"seen": 240, "path": "two leptons/MET", "flow": "signal"}
+        self.assertEqual({**chunk["cuts"][2], **with_input}, chunk["cuts"][2])
         activities = {(row["label"], row["unit"]): row["value"] for row in chunk["activities"]}
         self.assertGreater(activities.pop(("decompress", "seconds")), 0)
         counted = {("basket cache", "count"): 12, ('["a", 1]', "bytes"): 2, ("allocations", "count"): 7}

@@ -44,7 +44,7 @@ ROW_KEYS = {
     "process_sections": ("path", "helper"),
     "memory_sections": ("path",),
     "custom_metrics": ("name", "unit"),
-    "cuts": ("name",),
+    "cuts": ("name", "path", "flow"),
     "fine": ("span", "worker", "activity", "unit"),
     "budget": ("part",),
     "stragglers": ("worker", "chunk", "duration"),
@@ -209,8 +209,8 @@ class Comparing(unittest.TestCase):
         self.assertEqual(differing(expected, wall_time=1.5, num_chunks=3), ["metrics.chunk_cpu"])
 
     def test_notices_a_row_that_is_missing_or_too_many(self):
-        row = {"name": "all", "events": 5}
-        for found in ([], [row, {"name": "two jets", "events": 1}]):
+        row = {"name": "all", "path": None, "flow": None, "events": 5}
+        for found in ([], [row, {**row, "name": "two jets", "events": 1}]):
             self.assertEqual(len(compare_measurements({"cuts": [row]}, {"cuts": found}).differences), 1)
 
 

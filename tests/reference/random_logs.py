@@ -228,10 +228,26 @@ def metric_rows(dice, duration):
 
 
 def cut_rows(dice, events, weights):
+    if events % 3 == 0:
+        return flow_rows(dice, events)
     rows, left = [], events
     for name in CUTS:
         rows.append({"name": name, "events": left, "weights": left * dice.uniform(0.9, 1.1) if weights else None})
         left = round(left * dice.random())
+    return rows
+
+
+def flow_rows(dice, events):
+    """Two branches below all events, of which one may not know its input."""
+    flow = dice.choice(["ttbar", "ttbar, loop 2", "ttbar, loop 10"])
+    rows = [{"name": "all", "events": events, "weights": None, "seen": events, "path": "all", "flow": flow}]
+    for name in ("jets", "leptons"):
+        seen = dice.randint(0, events)
+        left = dice.randint(0, seen)
+        branch = {"name": name, "events": left, "weights": None, "path": f"all/{name}", "flow": flow}
+        rows.append({**branch, "seen": seen} if name == "jets" else branch)
+        rows.append({"name": "MET", "events": dice.randint(0, left), "weights": None, "path": f"all/{name}/MET"})
+        rows[-1]["flow"] = flow
     return rows
 
 
@@ -343,7 +359,7 @@ ROWS = {
     "sections": ("path", "helper"),
     "memory_sections": ("path",),
     "metrics": ("name", "unit"),
-    "cuts": ("name",),
+    "cuts": ("name", "path", "flow"),
     "activities": ("label", "unit"),
 }
 # These sums are known if one chunk has the value; the others, if all chunks have it.

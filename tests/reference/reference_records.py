@@ -101,7 +101,7 @@ MEMORY_SECTIONS = fields(
 METRICS = fields(
     {"name": is_text, "count": is_count}, unit=is_text, sum=is_number, min=is_number, max=is_number, invalid=is_count
 )
-CUTS = fields({"name": is_text, "events": is_count}, weights=is_number)
+CUTS = fields({"name": is_text, "events": is_count}, weights=is_number, seen=is_count, path=is_text, flow=is_text)
 ACTIVITIES = fields({"label": is_text}, unit=is_text, value=is_number)
 PLACE = {
     "thread": is_thread,

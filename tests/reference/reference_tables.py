@@ -1,5 +1,6 @@
 """The tables of docs/metrics.md that record logs give, row by row."""
 
+import itertools
 from fractions import Fraction
 
 from reference_chunks import (
@@ -368,22 +369,36 @@ def metric_values(entries):
 
 
 def cuts(recorded):
-    """The cut flow of results, in the order in which cuts were recorded."""
+    """The cuts of results, in the order in which cuts were recorded: the list, then each flow."""
     rows = [row for attempt in recorded.all_results for row in attempt.get("cuts") or []]
-    flow = []
-    for group in grouped(rows, lambda row: row["name"]):
+    found = []
+    for group in grouped(rows, lambda row: (row["name"], row.get("path"), row.get("flow"))):
         weights = [row.get("weights") for row in group]
-        events = sum(row["events"] for row in group)
-        flow.append(
+        seen = [row.get("seen") for row in group]
+        found.append(
             {
                 "name": group[0]["name"],
-                "events": events,
+                "events": sum(row["events"] for row in group),
                 "weights": None if None in weights else sum(map(Fraction, weights)),
-                "step_efficiency": ratio(events, flow[-1]["events"] if flow else events),
-                "total_efficiency": ratio(events, flow[0]["events"] if flow else events),
+                "seen": None if None in seen else sum(seen),
+                "path": group[0].get("path"),
+                "flow": group[0].get("flow"),
             }
         )
-    return flow
+    listed = [row for row in found if row["path"] is None]
+    are_steps = all(row["events"] <= before["events"] for before, row in itertools.pairwise(listed))
+    for before, row in zip([*listed[:1], *listed], listed):
+        row["step_efficiency"] = ratio(row["events"], before["events"]) if are_steps else None
+        row["total_efficiency"] = ratio(row["events"], listed[0]["events"]) if are_steps else None
+    in_flows = {(row["flow"], row["path"]): row for row in found if row["path"] is not None}
+    for (flow, path), row in in_flows.items():
+        before = in_flows.get((flow, path.rpartition("/")[0]), row)
+        first = in_flows[flow, path.split("/")[0]]
+        given = before["events"] if row["seen"] is None else row["seen"]
+        is_part = row["events"] <= min(given, first["events"])
+        row["step_efficiency"] = ratio(row["events"], given) if is_part else None
+        row["total_efficiency"] = ratio(row["events"], first["events"]) if is_part else None
+    return found
 
 
 def fine(recorded):

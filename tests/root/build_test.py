@@ -70,26 +70,60 @@ class CmakeTest(root_case.RootCase):
 
 
 class MacroTest(root_case.RootCase):
-    targets = ("//sdk:libcrema_cpp.so",)
+    targets = ("//sdk:libcrema_cpp.so", "//collector/cli:crema")
+
+    def run_macros(self, folder, *macros, **environment):
+        """The chunks that these macros record, one after the other in one ROOT."""
+        records = pathlib.Path(folder, "records")
+        shutil.rmtree(records, ignore_errors=True)
+        root = root_case.PYTHON.parent / "root"
+        status, output = say(*(root, "-l", "-b", "-q", *macros), cwd=folder, CREMA_DIR=f"{records}", **environment)
+        self.assertEqual(status, 0, output)
+        (log,) = records.iterdir()
+        return [line for line in map(json.loads, log.read_text().splitlines()) if line["type"] == "chunk"]
+
+    def check(self, chunks):
+        (chunk,) = chunks
+        self.assertEqual((chunk["dataset"], chunk["events"]), ("ttbar", 1000))
+        self.assertEqual([section["path"] for section in chunk["sections"]], ["select"])
 
     def test_a_macro_records_interpreted_and_compiled(self):
-        root = root_case.PYTHON.parent / "root"
+        variables = {
+            "ROOT_INCLUDE_PATH": f"{root_case.prefix() / 'include'}",
+            "LD_LIBRARY_PATH": f"{root_case.prefix() / 'lib'}",
+        }
         with tempfile.TemporaryDirectory() as folder:
             shutil.copy(root_case.HERE / "macro.C", folder)
             for name in ("macro.C", "macro.C+"):
-                status, output = say(
-                    *(root, "-l", "-b", "-q", name),
-                    cwd=folder,
-                    CREMA_DIR=f"{folder}/{name}.records",
-                    ROOT_INCLUDE_PATH=f"{root_case.prefix() / 'include'}",
-                    LD_LIBRARY_PATH=f"{root_case.prefix() / 'lib'}",
+                self.check(self.run_macros(folder, name, **variables))
+
+    def test_a_frame_in_a_macro_needs_the_macro_of_the_program_only(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "crema.C").write_text(self.macro_of_the_program(folder))
+            shutil.copy(root_case.HERE / "frame.C", folder)
+            for loaded in ("frame.C", "frame.C+"):
+                pathlib.Path(folder, "twice.C").write_text(
+                    f'void twice() {{ gROOT->LoadMacro("{loaded}"); for (int i = 0; i < 2; ++i)'
+                    ' gROOT->ProcessLine("frame()"); }'
                 )
-                self.assertEqual(status, 0, output)
-                (log,) = pathlib.Path(folder, f"{name}.records").iterdir()
-                lines = list(map(json.loads, log.read_text().splitlines()))
-                (chunk,) = (line for line in lines if line["type"] == "chunk")
-                self.assertEqual((chunk["dataset"], chunk["events"]), ("ttbar", 1000))
-                self.assertEqual([section["path"] for section in chunk["sections"]], ["select"])
+                for macro, expected in ((loaded, ["toys"]), ("twice.C", ["toys", "toys, frame 2"])):
+                    chunks = self.run_macros(folder, "crema.C", macro)
+                    self.assertEqual([chunk["cuts"][1]["flow"] for chunk in chunks], expected)
+                    for chunk in chunks:
+                        self.assertEqual([cut["events"] for cut in chunk["cuts"]], [1000, 990])
+
+    @staticmethod
+    def macro_of_the_program(folder):
+        prefix = pathlib.Path(folder, "prefix")
+        shutil.copytree(root_case.prefix(), prefix)
+        for file in ("lib/cmake/crema/cremaConfig.cmake", "lib/pkgconfig/crema.pc"):
+            (prefix / file).parent.mkdir(parents=True)
+            (prefix / file).touch()
+        (prefix / "bin").mkdir()
+        shutil.copy(CHECKOUT / "bazel-bin/collector/cli/crema", prefix / "bin")
+        status, macro = say(prefix / "bin/crema", "config", "--root-macro")
+        assert status == 0, macro
+        return macro
 
 
 class CompilerTest(root_case.RootCase):

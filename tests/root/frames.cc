@@ -197,6 +197,30 @@ void CutFlow(const Files& files) {
   for (const auto& cut : *report) std::cout << cut.GetName() << "=" << cut.GetPass() << std::endl;
 }
 
+/// Prints what ROOT reports of each loop: number of the loop, name, passed, asked.
+void Branches(const Files& files) {
+  int loop = 0;
+  const auto print = [&loop](ROOT::RDF::RResultPtr<ROOT::RDF::RCutFlowReport> report) {
+    for (const auto& cut : *report) {
+      std::cout << loop << "|" << cut.GetName() << "|" << cut.GetPass() << "|" << cut.GetAll() << std::endl;
+    }
+    ++loop;
+  };
+  for (const double least : {1., 2.}) {
+    ROOT::RDataFrame events("Events", files);
+    auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+    auto signal = events.Filter([](double x) { return x > 0; }, {"x"}, "sign");
+    auto control = events.Filter([](double x) { return x > 2; }, {"x"}, "sign");
+    const auto is_large = [least](double y) { return y > least; };
+    auto large = signal.Filter(is_large, {"y"}, "large");
+    auto control_large = control.Filter([](double y) { return y < 1; }, {"y"}).Filter(is_large, {"y"}, "large");
+    print(events.Report());
+    auto compiled = signal.Filter("v.size() > 2", "x/y");
+    auto behind = compiled.Filter([](double y) { return y > 1; }, {"y"}, "large");
+    print(events.Report());
+  }
+}
+
 void Varied(const Files& files) {
   ROOT::RDataFrame events("Events", files);
   auto tracked = crema::TrackDataFrame(events, {"ttbar"});
@@ -371,6 +395,7 @@ const std::map<std::string, std::function<void(const Files&)>> kCases = {
     {"throw", Throw},
     {"throw_timed", ThrowTimed},
     {"timed", Timed},
+    {"branches", Branches},
     {"cut_flow", CutFlow},
     {"caught", Caught},
     {"compiled", Compiled},

@@ -256,6 +256,31 @@ class FramesTest(root_case.RootCase):
             expected = {"all events": sum(ENTRIES), **{name: int(count) for name, count in said.items()}}
             self.assertEqual(dict(passed), expected)
 
+    def test_each_filter_has_what_root_reports_of_it_in_each_branch_loop_and_frame(self):
+        flows = ("ttbar", "ttbar, loop 2", "ttbar, frame 2", "ttbar, frame 2, loop 2")
+        for threads in (0, 2):
+            outcome = self.run_program("frames", "branches", threads, *trees())
+            reported = collections.defaultdict(list)
+            for loop, name, passed, asked in (line.split("|") for line in outcome.said.splitlines()):
+                reported[flows[int(loop)]].append((name, int(passed), int(asked)))
+            counted = collections.Counter()
+            for chunk in outcome.chunks:
+                self.assertEqual(chunk["cuts"][0]["events"], chunk["events"])
+                for cut, number in itertools.product(chunk["cuts"], ("events", "seen")):
+                    counted[(cut["flow"], cut["path"], cut["name"], number)] += cut[number]
+            recorded = collections.defaultdict(list)
+            for flow, path, name, number in list(counted):
+                if number == "events" and name != "all events":
+                    recorded[flow].append((name, *(counted[(flow, path, name, n)] for n in ("events", "seen"))))
+            self.assertEqual(
+                {flow: sorted(cuts) for flow, cuts in recorded.items()},
+                {flow: sorted(cuts) for flow, cuts in reported.items()},
+            )
+            paths = {path for flow, path, *_ in counted if flow == "ttbar, loop 2"}
+            signal, control = "all events/sign", "all events/sign (2)"
+            expected = {"all events", signal, control, f"{signal}/large", f"{control}/large"}
+            self.assertEqual(paths, expected | {f"{signal}/x%2Fy", f"{signal}/x%2Fy/large"})
+
     def test_systematic_variations_of_a_filter_are_no_further_cuts(self):
         outcome = self.run_program("frames", "varied", 2, *trees())
         for chunk in outcome.chunks:

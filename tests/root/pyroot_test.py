@@ -19,7 +19,8 @@ class PyrootTest(root_case.PyrootCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.recorded = cls.run_python("pyroot_frames.py", root_case.data())
+        with tempfile.TemporaryDirectory() as cache:
+            cls.recorded = cls.run_python("pyroot_frames.py", root_case.data(), CREMA_CACHE=cache)
         cls.plain = cls.run_python("pyroot_frames.py", root_case.data(), recording=False)
         cls.said = cls.cases(cls.recorded)
 
@@ -89,6 +90,42 @@ class PyrootTest(root_case.PyrootCase):
 
     def test_what_is_no_frame_is_one_clear_error(self):
         self.assertIn("track() takes an RDataFrame", self.cases(self.plain)["no frame"]["error"])
+
+
+class CompiledOnceTest(root_case.PyrootCase):
+    def run_with(self, cache, **environment):
+        outcome = self.run_python("pyroot_library.py", root_case.data(), CREMA_CACHE=f"{cache}", **environment)
+        said = json.loads(outcome.output)
+        (end,) = outcome.of_type("end")
+        compiled = [row["path"] for row in end["sections"] if row["path"] == "compile guards"]
+        self.assertEqual(len(compiled), 0 if said.pop("seconds") is None else 1)
+        found = [{key: chunk[key] for key in ("file", "events", "cuts")} for chunk in outcome.chunks]
+        return said, found, end["overhead_ns"] / end["cpu_ns"]
+
+    def test_a_library_is_compiled_once_and_tracks_as_the_interpreter_does(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cache = pathlib.Path(folder, "cache")
+            first, chunks, _ = self.run_with(cache)
+            (library,) = cache.iterdir()
+            self.assertEqual(first["library"], str(library))
+            second, again, cost = self.run_with(cache)
+            self.assertEqual((second, again), (first, chunks))
+            self.assertLess(cost, 0.1)
+            interpreted, chunks_of_interpreter, cost = self.run_with("")
+            self.assertEqual((interpreted.pop("library"), chunks_of_interpreter), (None, chunks))
+            self.assertEqual(interpreted["passed"], first["passed"])
+            self.assertGreater(cost, 0.1)  # what the interpreter takes is a cost of measuring
+
+    def test_without_a_compiler_or_with_the_file_of_another_the_interpreter_compiles(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for compiler in ("false", "/none/c++"):
+                said, chunks, _ = self.run_with(folder, CXX=compiler)
+                self.assertIsNone(said["library"])
+                self.assertEqual(sum(chunk["events"] for chunk in chunks), ENTRIES[0])
+            self.assertEqual(os.listdir(folder), [])
+            os.chmod(folder, 0o777)  # anybody may put a library there
+            said, _, _ = self.run_with(folder)
+            self.assertIsNone(said["library"])
 
 
 class MissingPartsTest(root_case.PyrootCase):

@@ -147,12 +147,13 @@ class PyrootCase(RootCase):
             "PYTHONPATH": f"{CHECKOUT / 'python'}",
             "CREMA_PREFIX": f"{prefix()}",
             "CREMA_LIBRARY": f"{CHECKOUT / 'bazel-bin/sdk/c_api/libcrema.so.1'}",
+            "CREMA_CACHE": f"{scratch() / 'cache'}",  # the guards are compiled once for all tests
         }
 
     @classmethod
     def run_python(cls, script, *arguments, **options):
         command = [PYTHON, "-W", "ignore", HERE / script, *arguments]
-        return run_recorded(command, **cls.environment(), **options)
+        return run_recorded(command, **{**cls.environment(), **options})
 
 
 def run_recorded(command, recording=True, status=0, misused=0, **environment) -> Outcome:

@@ -154,7 +154,9 @@ void ForEachText(Fact& fact, const Visit& visit) {
     visit(metric.name);
     visit(metric.unit);
   }
-  for (auto& cut : fact.cuts) visit(cut.name);
+  for (auto& cut : fact.cuts) {
+    for (auto* text : {&cut.name, &cut.path, &cut.flow}) visit(*text);
+  }
   for (auto& activity : fact.activities) {
     visit(activity.label);
     visit(activity.unit);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -12,11 +13,14 @@
 namespace crema {
 namespace {
 
+constexpr uint64_t kHasWeights = 1;
+constexpr uint64_t kHasSeen = 2;
+
 /// The order of a cut flow, from the orders in which chunks recorded their cuts.
 /// What chunks say of the order: `before` holds (a, b) where some chunk recorded b right after a; `position[a]` is the
 /// latest place at which any recorded a.
 struct CutPrecedence {
-  std::vector<std::string> names;
+  std::vector<std::string> names;  ///< no two are equal
   std::vector<int64_t> position;
   std::set<std::pair<uint32_t, uint32_t>> before;
 };
@@ -56,6 +60,92 @@ std::vector<uint32_t> OrderCuts(const CutPrecedence& cuts) {
   return order;
 }
 
+/// What was read of one cut.
+struct CutSums {
+  std::string_view name;
+  std::string_view flow;
+  std::string_view path;
+  int64_t readings = 0;
+  int64_t events = 0;
+  int64_t seen = 0;
+  RealSum weights;
+  bool all_weighted = true;
+  bool all_seen = true;
+
+  bool is_listed() const { return flow.empty() && path.empty(); }
+  std::string_view parent() const { return path.substr(0, std::min(path.rfind('/'), path.size())); }
+};
+
+/// A row of the table: the cut, that before it, and the first of its flow or list.
+struct Place {
+  uint32_t cut = 0;
+  uint32_t before = 0;
+  uint32_t first = 0;
+  bool is_known = true;  ///< whether its events are some of those of the one before
+};
+
+/// Puts the list first, then the flows: `ttbar` before `ttbar, loop 2`, and that before `ttbar, loop 10`.
+class PlacedCuts {
+ public:
+  PlacedCuts(const std::vector<CutSums>& sums, const std::vector<uint32_t>& order) : sums_(sums) {
+    using Flow = std::tuple<std::string_view, size_t, std::string_view>;
+    std::map<std::pair<std::string_view, std::string_view>, uint32_t> cut_at;
+    for (const uint32_t cut : order) {
+      if (!sums[cut].is_listed()) cut_at.emplace(std::pair(sums[cut].flow, sums[cut].path), cut);
+    }
+    std::map<Flow, std::vector<uint32_t>> first_of_flow;
+    for (const uint32_t cut : order) {
+      if (sums[cut].is_listed()) {
+        AddListed(cut);
+        continue;
+      }
+      const std::string_view flow = sums[cut].flow;
+      const auto parent = cut_at.find({flow, sums[cut].parent()});
+      if (parent != cut_at.end() && parent->second != cut) {
+        children_[parent->second].push_back(cut);
+      } else {
+        first_of_flow[{flow.substr(0, flow.find(", ")), flow.size(), flow}].push_back(cut);
+      }
+    }
+    for (const auto& [flow, cuts] : first_of_flow) {
+      for (const uint32_t cut : cuts) AddFlow(cut);
+    }
+  }
+  std::vector<Place> Take() { return std::move(places_); }
+
+ private:
+  /// Each row of a list is compared with the row before it. If one has more events than that, they are no steps.
+  void AddListed(uint32_t cut) {
+    const bool is_first = places_.empty();
+    places_.push_back({cut, is_first ? cut : places_.back().cut, is_first ? cut : places_.front().cut});
+    if (sums_[cut].events <= sums_[places_.back().before].events) return;
+    for (Place& place : places_) place.is_known = false;
+  }
+  void AddFlow(uint32_t first) {
+    std::vector<Place> next = {{first, first, first}};
+    while (!next.empty()) {
+      Place place = next.back();
+      next.pop_back();
+      const CutSums& cut = sums_[place.cut];
+      const int64_t input = cut.all_seen ? cut.seen : sums_[place.before].events;
+      place.is_known = cut.events <= std::min(input, sums_[first].events);
+      places_.push_back(place);
+      const std::vector<uint32_t>& children = children_[place.cut];
+      for (auto child = children.rbegin(); child != children.rend(); ++child) {
+        next.push_back({*child, place.cut, first});
+      }
+    }
+  }
+
+  const std::vector<CutSums>& sums_;
+  std::map<uint32_t, std::vector<uint32_t>> children_;
+  std::vector<Place> places_;
+};
+
+Number ShareOf(int64_t part, int64_t whole) {
+  return whole > 0 ? Number(static_cast<double>(part) / static_cast<double>(whole)) : Number();
+}
+
 }  // namespace
 
 // Base 128, lowest digits first; the top bit says that more follow.
@@ -76,22 +166,25 @@ uint64_t CutTable::TakeNumber(const std::string& readings, uint64_t& offset) {
 void CutTable::Append(const Reading& reading) {
   AppendNumber(reading.cut);
   AppendNumber(reading.events);
-  AppendNumber(reading.weights.has_value());
+  AppendNumber((reading.weights.has_value() ? kHasWeights : 0) | (reading.seen.has_value() ? kHasSeen : 0));
   if (reading.weights.has_value()) {
     char bytes[sizeof(double)];
     std::memcpy(bytes, &*reading.weights, sizeof(bytes));
     readings_.append(bytes, sizeof(bytes));
   }
+  if (reading.seen.has_value()) AppendNumber(*reading.seen);
 }
 
 CutTable::Reading CutTable::Take(const std::string& readings, uint64_t& offset) {
   Reading reading;
   reading.cut = static_cast<uint32_t>(TakeNumber(readings, offset));
   reading.events = TakeNumber(readings, offset);
-  if (TakeNumber(readings, offset) != 0) {
+  const uint64_t has = TakeNumber(readings, offset);
+  if ((has & kHasWeights) != 0) {
     std::memcpy(&reading.weights.emplace(), readings.data() + offset, sizeof(double));
     offset += sizeof(double);
   }
+  if ((has & kHasSeen) != 0) reading.seen = TakeNumber(readings, offset);
   return reading;
 }
 
@@ -142,8 +235,14 @@ std::vector<CutTable::Reading> CutTable::KnownReadings(const std::vector<CutFact
   std::vector<Reading> readings;
   for (size_t i = 0; i < cuts.size(); ++i) {
     const CutFact& cut = cuts[i];
-    const uint32_t index = recent_.IndexOf(i, cut.name, "", [&] { return names_.Intern(cut.name, HashOf(cut.name)); });
-    if (index != BoundedNames::kRefused) readings.push_back({index, static_cast<uint64_t>(cut.events), cut.weights});
+    const auto intern = [&] {
+      const std::string key = KeyOf({cut.name, cut.flow, cut.path});
+      return names_.Intern(key, HashOf(key));
+    };
+    const uint32_t index = cut.path.empty() && cut.flow.empty() ? recent_.IndexOf(i, cut.name, "", intern) : intern();
+    if (index != BoundedNames::kRefused) {
+      readings.push_back({index, static_cast<uint64_t>(cut.events), cut.weights, cut.seen});
+    }
     refused_ += index == BoundedNames::kRefused;
   }
   return readings;
@@ -169,16 +268,16 @@ std::vector<CutRow> CutTable::Finalize(const std::vector<AttemptKey>& results, i
     pruned.Renumber(pruned.names_.Prune());
     return pruned.Finalize(results, dropped);
   }
-  struct Sums {
-    int64_t readings = 0;
-    int64_t events = 0;
-    RealSum weights;
-    bool all_weighted = true;
-  };
   *dropped = refused_;
-  std::vector<Sums> sums(names_.size());
+  std::vector<CutSums> sums(names_.size());
   CutPrecedence precedence{{}, std::vector<int64_t>(names_.size(), -1), {}};
-  for (uint32_t i = 0; i < names_.size(); ++i) precedence.names.push_back(names_.name(i));
+  for (uint32_t i = 0; i < names_.size(); ++i) {
+    std::string_view key = names_.name(i);
+    sums[i].name = TakeText(&key);
+    sums[i].flow = TakeText(&key);
+    sums[i].path = TakeText(&key);
+    precedence.names.push_back(std::string(sums[i].name).append(1, '\0').append(names_.name(i)));
+  }
   std::vector<Attempt> attempts = attempts_;
   std::sort(attempts.begin(), attempts.end(), [](const Attempt& a, const Attempt& b) { return a.key < b.key; });
   std::vector<uint64_t> offsets = of_results_;
@@ -190,34 +289,38 @@ std::vector<CutRow> CutTable::Finalize(const std::vector<AttemptKey>& results, i
     uint32_t previous = 0;
     for (uint64_t i = 0; i < count; ++i) {
       const Reading reading = Take(readings_, offset);
-      Sums& cut = sums[reading.cut];
+      CutSums& cut = sums[reading.cut];
       ++cut.readings;
       cut.events = AddCounts(cut.events, static_cast<int64_t>(reading.events));
       cut.all_weighted &= reading.weights.has_value();
+      cut.all_seen &= reading.seen.has_value();
+      cut.seen = AddCounts(cut.seen, static_cast<int64_t>(reading.seen.value_or(0)));
       if (reading.weights.has_value()) cut.weights.Add(*reading.weights);
       precedence.position[reading.cut] = std::max(precedence.position[reading.cut], static_cast<int64_t>(i));
       if (i > 0) precedence.before.emplace(previous, reading.cut);
       previous = reading.cut;
     }
   }
+  std::vector<uint32_t> order = OrderCuts(precedence);
+  order.erase(std::remove_if(order.begin(), order.end(), [&](uint32_t cut) { return precedence.position[cut] < 0; }),
+              order.end());  // recorded by no result
   std::vector<CutRow> rows;
-  const auto ratio = [](const Number& part, const Number& whole) {
-    return *whole > 0 ? Number(*part / *whole) : Number();
-  };
-  for (const uint32_t index : OrderCuts(precedence)) {
-    if (precedence.position[index] < 0) continue;  // recorded by no result
+  for (const Place& place : PlacedCuts(sums, order).Take()) {
+    const CutSums& cut = sums[place.cut];
     if (rows.size() == kMaxCuts) {
-      *dropped += sums[index].readings;
+      *dropped += cut.readings;
       continue;
     }
-    const Sums& cut = sums[index];
     CutRow row;
-    row.name = names_.name(index);
+    row.name = cut.name;
     row.events = cut.events;
+    row.path = Text::OrNull(cut.path);
+    row.flow = Text::OrNull(cut.flow);
     if (cut.all_weighted) row.weights = cut.weights.value();
-    if (refused_ == 0) {
-      row.step_efficiency = ratio(row.events, rows.empty() ? row.events : rows.back().events);
-      row.total_efficiency = ratio(row.events, rows.empty() ? row.events : rows.front().events);
+    if (cut.all_seen) row.seen = cut.seen;
+    if (refused_ == 0 && place.is_known) {
+      row.step_efficiency = ShareOf(cut.events, cut.all_seen ? cut.seen : sums[place.before].events);
+      row.total_efficiency = ShareOf(cut.events, sums[place.first].events);
     }
     rows.push_back(std::move(row));
   }

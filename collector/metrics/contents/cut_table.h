@@ -14,7 +14,8 @@
 
 namespace crema {
 
-/// Accumulator of the `cuts` of `ok` chunk lines: a few bytes for each cut of each attempt.
+/// Accumulator of the `cuts` of `ok` chunk lines: a few bytes for each cut of each attempt. Cuts that have a path are
+/// parts of flows; those that have none are a list.
 class CutTable {
  public:
   static constexpr size_t kMaxCuts = 1000;     ///< rows
@@ -27,8 +28,9 @@ class CutTable {
   void Merge(const CutTable& other, const std::vector<uint32_t>& logs);
 
   bool empty() const { return attempts_.empty(); }
-  /// Rows in the order of the cuts (`OrderCuts`). `results`: sorted. `dropped`: readings of cuts beyond `kMaxCuts`.
-  /// Beyond `kMaxNames` it is not known which cut was the first or the one before, so no row has an efficiency.
+  /// Rows in the order of the cuts (`OrderCuts`): the list, then each flow, in it each cut behind its parent.
+  /// `results`: sorted. `dropped`: readings of cuts beyond `kMaxCuts`. Beyond `kMaxNames` it is not known which cut was
+  /// the first or the one before, so no row has an efficiency.
   std::vector<CutRow> Finalize(const std::vector<AttemptKey>& results, int64_t* dropped) const;
 
  private:
@@ -40,6 +42,7 @@ class CutTable {
     uint32_t cut = 0;
     uint64_t events = 0;
     std::optional<double> weights;
+    std::optional<uint64_t> seen;
   };
   void Append(const Reading& reading);
   void AppendAll(const std::vector<Reading>& readings);
@@ -60,7 +63,7 @@ class CutTable {
   std::vector<Attempt> attempts_;
   int64_t refused_ = 0;               // readings of names that found no room
   std::vector<uint64_t> of_results_;  // offsets: readings that are results' whatever attempts there are
-  std::string readings_;  // of each attempt: how many, then each as cut, events, whether there are weights, weights
+  std::string readings_;  // of each attempt: how many, then each as cut, events, what else there is, weights, seen
 };
 
 }  // namespace crema

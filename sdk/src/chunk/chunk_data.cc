@@ -111,25 +111,61 @@ void ChunkData::AddMetric(std::string_view name, double value, std::string_view 
   ++row->count;
 }
 
-CutRow* ChunkData::FindCut(std::string_view name) noexcept {
-  CutRow* row = FindRow(&cuts_, &found_cut_, [&](const CutRow& other) { return other.name == name; });
-  if (row == nullptr) row = AddNamed<CutRow>(&cuts_, &CutRow::name, name, nullptr, {});
-  if (row == nullptr) ++dropped_;
-  return row;
+void ChunkData::SetCutPath(std::string_view name, const CutInput& input) noexcept {
+  if (!input.path.empty()) return path_.StringPart(CutOnCodePoint(input.path, kMaxPathBytes), false);
+  if (!input.parent.empty()) {
+    const auto found = std::find_if(cuts_.begin(), cuts_.end(), [&](const CutRow& row) {
+      return row.flow == input.flow && (row.name == input.parent || row.path == input.parent);
+    });
+    if (found != cuts_.end() && !found->path.empty()) {
+      path_.Raw(found->path);
+    } else {
+      path_.StringPart(CutOnCodePoint(input.parent, kMaxNameBytes), false);
+    }
+    path_.Raw("/");
+  }
+  path_.StringPart(name, true);
 }
 
-void ChunkData::AddCut(std::string_view name, std::int64_t events, const double* weights) noexcept {
-  CutRow* row = FindCut(CutOnCodePoint(name, kMaxNameBytes));
-  if (row == nullptr) return;
-  if (events < 0 || (weights != nullptr && !std::isfinite(*weights))) {
+void ChunkData::AddCut(std::string_view name, std::int64_t events, const double* weights,
+                       const CutInput* input) noexcept {
+  CutRow row;
+  row.name = CutOnCodePoint(name, kMaxNameBytes);
+  path_.Clear();
+  if (input != nullptr) {
+    SetCutPath(row.name, *input);
+    row.flow = CutOnCodePoint(input->flow, kMaxNameBytes);
+    row.seen = input->seen;
+  }
+  row.path = path_.text();
+  if (path_.broken() || path_.size() > kMaxPathBytes || events < 0 ||
+      (weights != nullptr && !std::isfinite(*weights))) {
     ++dropped_;
     return;
   }
-  AddKnown(&row->events, events);
-  if (weights != nullptr) {
-    row->weights += *weights;
-    row->has_weights = true;
+  row.events = events;
+  row.has_weights = weights != nullptr;
+  if (row.has_weights) row.weights = *weights;
+  AddCutRow(row);
+}
+
+void ChunkData::AddCutRow(const CutRow& from) noexcept {
+  CutRow* row = FindRow(&cuts_, &found_cut_, [&](const CutRow& other) {
+    return other.name == from.name && other.path == from.path && other.flow == from.flow;
+  });
+  if (row == nullptr) {
+    std::string_view flow;
+    if (Keep(from.flow, &flow)) row = AddNamed(&cuts_, &CutRow::name, from.name, &CutRow::path, from.path);
+    if (row == nullptr) {
+      ++dropped_;
+      return;
+    }
+    row->flow = flow;
   }
+  AddKnown(&row->events, from.events);
+  AddKnown(&row->seen, from.seen);
+  row->weights += from.weights;
+  row->has_weights |= from.has_weights;
 }
 
 void ChunkData::AddColumn(std::string_view name) noexcept {
@@ -303,7 +339,7 @@ void ChunkData::MergeSums(ChunkData& other) noexcept {
     to->count += from.count;
     to->invalid += from.invalid;
   }
-  for (const CutRow& from : other.cuts_) AddCut(from.name, from.events, from.has_weights ? &from.weights : nullptr);
+  for (const CutRow& from : other.cuts_) AddCutRow(from);
   for (const MemoryRow& from : other.memory_) {
     MemoryRow* to = nullptr;
     for (MemoryRow& row : memory_) {

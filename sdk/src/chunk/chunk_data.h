@@ -8,6 +8,7 @@
 
 #include "chunk/section_tree.h"
 #include "chunk/value_sketch.h"
+#include "crema/record_cut.h"
 #include "log/json_line.h"
 #include "storage/arena.h"
 #include "storage/name_set.h"
@@ -30,7 +31,10 @@ struct MetricRow {
 
 struct CutRow {
   std::string_view name;
+  std::string_view path;  ///< as it stands inside a JSON string; empty: the cut is one of a list
+  std::string_view flow;
   std::int64_t events = 0;
+  std::int64_t seen = -1;  ///< -1: not known
   double weights = 0;
   bool has_weights = false;
   std::uint32_t followed_by = 0;
@@ -100,7 +104,7 @@ class ChunkData {
   SectionTree& sections() noexcept { return sections_; }
 
   void AddMetric(std::string_view name, double value, std::string_view unit) noexcept;
-  void AddCut(std::string_view name, std::int64_t events, const double* weights) noexcept;
+  void AddCut(std::string_view name, std::int64_t events, const double* weights, const CutInput* input) noexcept;
   void AddColumn(std::string_view name) noexcept;
   void AddTrace(const TraceRow& occurrence) noexcept;
   void SetAttribute(std::string_view name, std::string_view value) noexcept;
@@ -167,7 +171,10 @@ class ChunkData {
   /// Counts values of this size in the sketch, unless all that came so far are equal to them.
   void AddToSketch(MetricRow* row, double value, std::uint64_t times) noexcept;
   void MergeSketch(MetricRow* to, const MetricRow& from) noexcept;
-  CutRow* FindCut(std::string_view name) noexcept;
+  /// Makes `path_` that of the cut.
+  void SetCutPath(std::string_view name, const CutInput& input) noexcept;
+  /// Adds to the row of this name, path and flow.
+  void AddCutRow(const CutRow& from) noexcept;
 
   SectionTree sections_;
   Arena texts_;

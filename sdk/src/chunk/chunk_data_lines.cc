@@ -14,6 +14,7 @@ constexpr std::size_t kRowsUpTo = kMaxLineBytes / 16 * 15;
 constexpr std::size_t kSketchesUpTo = kMaxLineBytes / 2;
 
 std::size_t LongText(const MemoryRow& row) { return row.path.size(); }  // 64 names of 256 bytes, escaped
+std::size_t LongText(const CutRow& row) { return row.path.size(); }
 template <class Row>
 std::size_t LongText(const Row&) {
   return 0;  // a name or two: they fit into what is left
@@ -80,6 +81,14 @@ void ChunkData::AppendCuts(JsonLine* line) noexcept {
     line->String(row.name);
     line->Field("events", row.events);
     line->FieldNumber("weights", row.has_weights ? std::optional<double>(row.weights) : std::nullopt);
+    if (row.seen >= 0) line->Field("seen", row.seen);
+    if (!row.path.empty()) {
+      line->Key("path");
+      line->Raw("\"");
+      line->Raw(row.path);
+      line->Raw("\"");
+    }
+    if (!row.flow.empty()) line->FieldText("flow", row.flow);
     line->Raw("}");
   });
 }

@@ -39,14 +39,10 @@ void RecordProcessMetricValue(std::string_view name, double value, std::string_v
   if (values.dropped() != dropped) internal::CountDropped();
 }
 
-void RecordCutEvents(std::string_view name, std::int64_t events) noexcept {
+void RecordCutEvents(std::string_view name, std::int64_t events, const double* sum_of_weights,
+                     const CutInput* input) noexcept {
   internal::ChunkData* data = internal::CurrentChunkData();
-  if (data != nullptr) data->AddCut(name, events, nullptr);
-}
-
-void RecordCutEvents(std::string_view name, std::int64_t events, double sum_of_weights) noexcept {
-  internal::ChunkData* data = internal::CurrentChunkData();
-  if (data != nullptr) data->AddCut(name, events, &sum_of_weights);
+  if (data != nullptr) data->AddCut(name, events, sum_of_weights, input);
 }
 
 }  // namespace crema

@@ -307,7 +307,7 @@ class FrameTasks {
     if (loop_.source != nullptr) loop_.limits = GlobalRange::Of(*loop_.source);
     loop_.tree = trees != nullptr ? trees->GetTree() : nullptr;
     exceptions_ = std::uncaught_exceptions();
-    loop_.filters.Find(*loop_manager);
+    loop_.filters.Find(*loop_manager, flows_.Next(identity_.dataset, identity_.pass, !identity_.counts_loops));
     error_notes_.emplace();
     written_.emplace(tasks_.size() > 1);
   }
@@ -337,6 +337,7 @@ class FrameTasks {
   std::mutex mutex_;  ///< for the next one
   std::optional<FrameIdentity> next_identity_;
   FrameLoop loop_;
+  FlowNames flows_;
   int exceptions_ = 0;  ///< in flight when the loop began
   std::vector<FrameTask> tasks_;
   std::optional<ErrorNotes> error_notes_;
