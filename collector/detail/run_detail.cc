@@ -4,11 +4,14 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "collector/detail/attempt_list.h"
 #include "collector/detail/time_tracks.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/stragglers.h"
 #include "collector/metrics/side_by_side.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -170,12 +173,24 @@ class Keeper {
   absl::flat_hash_map<size_t, Turn> turns_;
 };
 
-/// Reads again what only the record has: error, entries, sections.
+/// The attributes of an attempt as one text.
+std::string NotesOf(std::string_view attributes) {
+  const nlohmann::ordered_json object = nlohmann::ordered_json::parse(attributes, nullptr, false);
+  std::vector<std::string> notes;
+  for (const auto& [name, value] : object.items()) {
+    if (value.is_string()) notes.push_back(absl::StrCat(name, ": ", value.get<std::string>()));
+  }
+  return absl::StrJoin(notes, "; ");
+}
+
+/// Reads again what only the record has: error, attributes, entries, sections.
 void AddRecorded(const AttemptReader& for_each_attempt, const std::map<ListedAttempt, size_t>& places,
                  RunDetail* detail) {
   NameNumbers sections;
   NameNumbers errors;
   errors.Number("");
+  NameNumbers notes;
+  notes.Number("");
   absl::flat_hash_set<int64_t> begins;  // most attempts are not kept, and a key of each takes longer than its line
   for (const auto& [key, place] : places) begins.insert(std::get<3>(key));
   const absl::Status read = for_each_attempt([&](const Attempt& attempt) {
@@ -187,6 +202,7 @@ void AddRecorded(const AttemptReader& for_each_attempt, const std::map<ListedAtt
     kept.entry_start = chunk.input.entry_start;
     kept.entry_stop = chunk.input.entry_stop;
     kept.error = errors.Number(chunk.error);
+    if (!chunk.attributes.empty()) kept.notes = notes.Number(NotesOf(chunk.attributes));
     kept.sections.clear();
     for (const SectionFact& section : chunk.sections) {
       if (section.helper || section.path.find('/') != std::string_view::npos) continue;
@@ -196,6 +212,7 @@ void AddRecorded(const AttemptReader& for_each_attempt, const std::map<ListedAtt
   if (!read.ok()) return;  // the logs went between the two readings: what the first one found still stands
   detail->sections = std::move(sections.names);
   detail->errors = std::move(errors.names);
+  detail->notes = std::move(notes.names);
 }
 
 /// Fills `attempts`, `sections`, `errors`, `fits` and `failed_left_out`; `dataset_of`: the detail's number of each of
@@ -231,7 +248,7 @@ void KeepAttempts(const AttemptList& list, const TimelinePlaces& places, const s
         detail->attempts.size();
     detail->attempts.push_back(std::move(attempt));
   }
-  detail->errors = {""};
+  detail->errors = detail->notes = {""};
   AddRecorded(for_each_attempt, keys, detail);
 }
 
@@ -494,7 +511,7 @@ RunDetail ReadRunDetail(const Measurement& measurement, const AttemptReader& for
     detail.why_no_attempts = is_summed ? "all chunks were summed" : "no chunk was recorded";
   }
   SetBounds(measurement, list, &detail);
-  detail.errors = {""};
+  detail.errors = detail.notes = {""};
   if (list.rows.empty()) return detail;
 
   detail.attempts_seen = static_cast<int64_t>(list.rows.size());

@@ -48,6 +48,7 @@ struct DetailAttempt {
   uint32_t dataset = 0;  ///< index into `RunDetail::datasets`
   uint32_t file = 0;     ///< index into `RunDetail::files`
   uint32_t error = 0;    ///< index into `RunDetail::errors`; 0: none
+  uint32_t notes = 0;    ///< index into `RunDetail::notes`; 0: none
   AttemptState state = AttemptState::kOk;
   uint8_t kept_for = 0;
   bool is_result = false;     ///< docs/metrics.md, "Chunks and attempts"
@@ -209,6 +210,7 @@ struct RunDetail {
   std::vector<std::string> files;
   std::vector<std::string> sections;
   std::vector<std::string> errors;  ///< the first is empty
+  std::vector<std::string> notes;   ///< attributes of an attempt, each as `name: value`; the first is empty
 
   std::string_view row_kind = "thread";  ///< `thread`, `worker` or `host`: what a row stands for
   bool rows_are_threads = false;         ///< each row is a recorded thread; else threads that never overlap share one

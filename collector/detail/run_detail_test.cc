@@ -353,6 +353,7 @@ TEST(ReadRunDetail, ListsEveryAttemptOfASmallRunWithItsSections) {
   first.input.entry_stop = 100;
   ChunkFact& second = run.Add(0, 2, 5, AttemptState::kFailed);
   second.error = "basket checksum mismatch";
+  second.attributes = R"({"generator":"madgraph","perf_counters":"the kernel refuses them"})";
   const RunDetail detail = ReadRunDetail(run.Measured(10), run.Reader());
   ASSERT_TRUE(detail.timeline_is_exact);
   EXPECT_TRUE(detail.runs.empty());
@@ -368,6 +369,8 @@ TEST(ReadRunDetail, ListsEveryAttemptOfASmallRunWithItsSections) {
   EXPECT_EQ(ok.entry_stop, 100);
   EXPECT_EQ(detail.errors[ok.error], "");
   EXPECT_EQ(detail.errors[detail.attempts[1].error], "basket checksum mismatch");
+  EXPECT_EQ(detail.notes[ok.notes], "");
+  EXPECT_EQ(detail.notes[detail.attempts[1].notes], "generator: madgraph; perf_counters: the kernel refuses them");
   EXPECT_NE(ok.row, detail.attempts[1].row) << "they overlap";
   EXPECT_EQ(detail.rows.size(), 2u);
 }

@@ -92,6 +92,7 @@ constexpr ChunkField kFields[] = {
     {"chunk", [](const Attempt& attempt) { return ChunkValue(attempt.chunk.number); }},
     {"status", [](const Attempt& attempt) { return ChunkValue(ToString(attempt.state)); }},
     {"error", [](const Attempt& attempt) { return Text(attempt.chunk.error); }},
+    {"attributes", [](const Attempt& attempt) { return Text(attempt.chunk.attributes); }},
     {"dataset", [](const Attempt& attempt) { return Text(attempt.chunk.input.dataset); }},
     {"file", [](const Attempt& attempt) { return Text(attempt.chunk.input.file); }},
     {"tree", [](const Attempt& attempt) { return Text(attempt.chunk.input.tree); }},
@@ -224,6 +225,8 @@ Json ChunkAsJson(const Attempt& attempt) {
   Json row = Json::object();
   for (const ChunkField& field : kFields) row[std::string(field.name)] = ToJson(field.value(attempt));
   const ChunkFact& chunk = attempt.chunk;
+  row["attributes"] = Json::parse(chunk.attributes, nullptr, false);
+  if (!row["attributes"].is_object()) row["attributes"] = Json::object();
   row["columns"] = chunk.columns;
   using std::pair;
   row["sections"] = RowsOf(chunk.sections, pair("path", &SectionFact::path), pair("helper", &SectionFact::helper),

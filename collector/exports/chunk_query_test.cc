@@ -112,6 +112,13 @@ TEST(ChunkAsJson, LeavesNullWhatALostAttemptCannotKnow) {
   EXPECT_EQ(row["status"], "lost");
 }
 
+TEST(ChunkAsJson, HasTheNotesOfTheUser) {
+  ChunkFact chunk = Chunk(3, 1'000'000'000);
+  EXPECT_EQ(ChunkAsJson({kProcess, AttemptState::kOk, chunk})["attributes"], nlohmann::ordered_json::object());
+  chunk.attributes = R"({"generator":"madgraph"})";
+  EXPECT_EQ(ChunkAsJson({kProcess, AttemptState::kOk, chunk})["attributes"]["generator"], "madgraph");
+}
+
 TEST(ChunkAsJson, SplitsTheOwnersTime) {
   ChunkFact chunk = Chunk(3, 1'000'000'000);
   chunk.cpu_ns = 500'000'000;

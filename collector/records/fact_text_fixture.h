@@ -71,7 +71,8 @@ class FactText {
            fact.open_chunks, fact.lanes_peak, fact.thread, fact.tid, fact.input, fact.span, fact.error, fact.columns,
            fact.sections, fact.memory_sections, fact.metrics, fact.cuts, fact.activities, fact.requests, fact.waits,
            fact.unannounced_cpu_ns, fact.children_cpu_ns, fact.sections_dropped, fact.suspended_ns, fact.inner_ns,
-           fact.allocations, fact.allocated_bytes, fact.system_cpu_ns, fact.minor_faults, fact.major_faults);
+           fact.allocations, fact.allocated_bytes, fact.system_cpu_ns, fact.minor_faults, fact.major_faults,
+           fact.attributes);
   }
 
  private:

@@ -321,6 +321,7 @@ struct ChunkFact {
   ChunkInput input;
   std::string_view span;
   std::string_view error;
+  std::string_view attributes;  ///< the user's notes, as the line has them: a JSON object; empty if there are none
   std::vector<std::string_view> columns;
   std::vector<SectionFact> sections;
   std::vector<MemorySectionFact> memory_sections;

@@ -449,6 +449,28 @@ constexpr Field<Struct> Skip(std::string_view key) {
   return {key, false, &ReadNothing<Struct>, &SkipPlain<Struct>, &ClearNothing<Struct>};
 }
 
+template <auto kMember, class Struct>
+Complaint ReadNotes(ondemand::value& value, Struct& out) {
+  ondemand::object object;
+  if (value.get_object().get(object)) return nullptr;
+  if (object.raw_json().get(out.*kMember) || out.*kMember == "{}") out.*kMember = {};
+  return nullptr;
+}
+template <auto kMember, class Struct>
+Rest TakeNotes(PlainCursor line, Struct& out) {
+  const char* const begin = line.rest();
+  if (!line.SkipValue()) return nullptr;
+  const bool has_any = *begin == '{' && line.rest() - begin > 2;
+  out.*kMember = has_any ? std::string_view(begin, static_cast<size_t>(line.rest() - begin)) : std::string_view();
+  return line.rest();
+}
+
+/// An object of texts, kept as the line has it; empty where the value is no object or has no member.
+template <auto kMember>
+constexpr Field<StructOf<kMember>> Notes(std::string_view key) {
+  return {key, false, &ReadNotes<kMember>, &TakeNotes<kMember>, &ClearMember<kMember>};
+}
+
 template <const char* kName, class Struct>
 Rest TakeType(PlainCursor line, Struct&) {
   std::string_view name;

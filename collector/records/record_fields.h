@@ -353,7 +353,7 @@ inline constexpr Field<ChunkFact> kChunkFields[] = {
     NotNegative<&ChunkFact::inner_ns>("inner_ns"),
     NotNegative<&ChunkFact::allocations>("allocations"),
     NotNegative<&ChunkFact::allocated_bytes>("allocated_bytes"),
-    Skip<ChunkFact>("attributes"),
+    Notes<&ChunkFact::attributes>("attributes"),
     Rare("trace", &ReadTrace, &ClearMember<&ChunkFact::trace>),
     NotNegative<&ChunkFact::trace_dropped>("trace_dropped"),
 };

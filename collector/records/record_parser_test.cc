@@ -169,6 +169,22 @@ TEST(RecordParser, ReadsEveryFieldOfAChunkLine) {
   ASSERT_EQ(chunk.activities.size(), 1u);
   EXPECT_EQ(chunk.activities[0].value, 0.5);
   EXPECT_EQ(chunk.sections_dropped, 2);
+  EXPECT_EQ(chunk.attributes, "");
+}
+
+TEST(RecordParser, KeepsTheNotesOfAChunkAsTheyStand) {
+  RecordParser parser;
+  const auto attributes_of = [&parser](const std::string& value) {
+    EXPECT_EQ(parser.ParseCopy(R"({"type":"chunk","chunk":1,"start_ns":1,"stop_ns":2,"status":"ok","attributes":)" +
+                               value + "}"),
+              ParseOutcome::kRecord)
+        << value;
+    return std::string(parser.record().chunk.attributes);
+  };
+  for (const char* value : {R"({"site":"x"})", R"({"site":"x","note":"\u00e9"})", R"({"a":[1,{"b":2}]})"}) {
+    EXPECT_EQ(attributes_of(value), value);
+  }
+  for (const char* value : {"{}", "null", "7", R"("text")"}) EXPECT_EQ(attributes_of(value), "") << value;
 }
 
 TEST(RecordParser, ReadsTheOtherTypes) {

@@ -48,12 +48,12 @@ int WaitingPercent(const DetailAttempt& attempt) {
   return static_cast<int>(std::lround(100 * (1 - cpu / static_cast<double>(*attempt.duration_ns))));
 }
 
-Json Attempts(const PageInput& input, double unit, UsedNames* files, UsedNames* errors) {
+Json Attempts(const PageInput& input, double unit, UsedNames* files, UsedNames* errors, UsedNames* notes) {
   const RunDetail& detail = input.detail;
   Json row = Json::array(), start = Json::array(), duration = Json::array(), dataset = Json::array(),
        file = Json::array(), state = Json::array(), turn = Json::array(), events = Json::array(),
-       waiting = Json::array(), error = Json::array(), number = Json::array(), expected = Json::array(),
-       sections = Json::array();
+       waiting = Json::array(), error = Json::array(), note = Json::array(), number = Json::array(),
+       expected = Json::array(), sections = Json::array();
   int64_t last_start = 0;
   const auto units = [unit](double seconds) { return std::llround(seconds / unit); };
   for (const DetailAttempt& attempt : detail.attempts) {
@@ -69,6 +69,7 @@ Json Attempts(const PageInput& input, double unit, UsedNames* files, UsedNames* 
     events.push_back(attempt.events.value_or(-1));
     waiting.push_back(WaitingPercent(attempt));
     error.push_back(errors->Number(attempt.error));
+    if (detail.notes.size() > 1) note.push_back(notes->Number(attempt.notes));
     number.push_back(attempt.entry_start.value_or(-1));
     expected.push_back(attempt.expected_seconds.has_value() ? units(*attempt.expected_seconds) : -1);
     if (!input.limits.sections_of_chunks) continue;
@@ -79,11 +80,11 @@ Json Attempts(const PageInput& input, double unit, UsedNames* files, UsedNames* 
     }
     sections.push_back(std::move(parts));
   }
-  return {{"row", std::move(row)},          {"start", std::move(start)},   {"dur", std::move(duration)},
-          {"ds", std::move(dataset)},       {"file", std::move(file)},     {"state", std::move(state)},
-          {"turn", std::move(turn)},        {"events", std::move(events)}, {"wait", std::move(waiting)},
-          {"error", std::move(error)},      {"entry", std::move(number)},  {"expected", std::move(expected)},
-          {"sections", std::move(sections)}};
+  return {{"row", std::move(row)},           {"start", std::move(start)},      {"dur", std::move(duration)},
+          {"ds", std::move(dataset)},        {"file", std::move(file)},        {"state", std::move(state)},
+          {"turn", std::move(turn)},         {"events", std::move(events)},    {"wait", std::move(waiting)},
+          {"error", std::move(error)},       {"note", std::move(note)},        {"entry", std::move(number)},
+          {"expected", std::move(expected)}, {"sections", std::move(sections)}};
 }
 
 /// Five numbers a run: row, bins since the run before ended, bins, slot, busy x 16 + waiting; failed is negative.
@@ -204,6 +205,7 @@ Json TimelineData(const PageInput& input) {
   const double unit = UnitOf(end - detail.timeline_start_seconds);
   UsedNames files(detail.files);
   UsedNames errors(detail.errors);
+  UsedNames notes(detail.notes);
   errors.Number(0);
   Json data;
   data["unit"] = unit;
@@ -232,9 +234,10 @@ Json TimelineData(const PageInput& input) {
   for (const std::string& section : detail.sections) sections.push_back(Short(section));
   data["sections"] = std::move(sections);
   data["median"] = ValueOf(input.measurement, "chunk_duration_p50");
-  data["a"] = Attempts(input, unit, &files, &errors);
+  data["a"] = Attempts(input, unit, &files, &errors, &notes);
   data["files"] = files.used();
   data["errors"] = errors.used();
+  data["notes"] = notes.used();
   data["bin"] = detail.bin_seconds;
   data["runs"] = Runs(detail);
   data["busy"] = {{"from", detail.over_time.start_seconds}, {"bin", detail.over_time.bin_seconds}};

@@ -25,6 +25,7 @@ function attemptCard(data, i, precision) {
   if (a.wait[i] >= 0) rows.push(tipRow("waiting", humanPercent(a.wait[i] / 100)));
   if (a.turn[i] > 1) rows.push(tipRow("attempt", String(a.turn[i])));
   if (a.state[i]) rows.push(tipRow(["ok", "failed", "lost", "running", "record lost"][a.state[i]], data.errors[a.error[i]] || "", "fail"));
+  if (a.note.length && data.notes[a.note[i]]) rows.push(tipRow("notes", data.notes[a.note[i]]));
   const parts = (a.sections[i] || []).reduce((list, value, at, all) => (at % 2 ? list : [...list, [value, all[at + 1]]]), [])
     .sort((l, r) => r[1] - l[1]);
   if (parts.length && took > 0) {
