@@ -52,10 +52,6 @@ namespace fs = std::filesystem;
 /// A scheduler that sent more than this at once is still reporting what happened before.
 constexpr size_t kBacklogBytes = 4 << 20;
 
-bool EndsWith(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 bool IsLog(std::string_view path) { return EndsWith(path, kRecordLogSuffix) || EndsWith(path, ".ndjson"); }
 
 bool IsCompressedLog(std::string_view path) {
