@@ -54,8 +54,20 @@ void JudgePart(const PartVerdict& words, const JudgedRun& run) {
 }
 
 void JudgeAround(const JudgedRun& run) {
-  const bool is_set_up = IsMostlySetUp(run.measurement);
+  const std::string section =
+      SectionThatFills(run.measurement, run.measurement.Metric("outside_chunk_time").value_or(0));
+  const bool is_set_up = section.empty() && IsMostlySetUp(run.measurement);
   const size_t judged = run.verdicts->size();
+  if (!section.empty()) {
+    JudgePart({"opening-bound", "outside_chunk", "Tasks spent {} of the core-seconds around your chunks.", section},
+              run);
+    if (run.verdicts->size() > judged) {
+      run.verdicts->back().suggestion =
+          "Do what this section does less often: in larger tasks, or once in each worker. ROOT compiles nothing for "
+          "nodes that are functions, not text.";
+    }
+    return;
+  }
   JudgePart({"opening-bound", "outside_chunk",
              is_set_up ? "Tasks spent {} of the core-seconds around your chunks, most of it before the first chunk of "
                          "each thread: imports and other set-up."
@@ -106,26 +118,6 @@ std::string OwnersAlone(const Measurement& measurement) {
                      HumanDuration(*longest->self));
 }
 
-void JudgeIdle(const JudgedRun& run) {
-  const std::optional<double> inside = IdleInside(run);
-  const double idle = run.budget().core_seconds * run.budget().Share("idle");
-  if (!inside.has_value() || !kMostOfIt.Holds(*inside / idle)) {
-    const bool may_be_inside = HasHelpers(run.measurement) && !inside.has_value();
-    JudgePart({"idle-workers", "idle",
-               may_be_inside ? "Between chunks, or inside them beside too few helpers, free cores cost {} of the "
-                               "core-seconds."
-                             : "Between chunks, free cores cost {} of the core-seconds."},
-              run);
-    return;
-  }
-  const size_t judged = run.verdicts->size();
-  JudgePart({"idle-workers", "idle", "Inside chunks, cores without a helper cost {} of the core-seconds.",
-             OwnersAlone(run.measurement)},
-            run);
-  if (run.verdicts->size() == judged) return;
-  run.verdicts->back().suggestion = "Give helpers a part of what the owner does alone, or run several chunks at once.";
-}
-
 /// `; section merge, outside chunks, took 1.50 s`: the innermost one that is long enough to fill most of `gap` seconds,
 /// and fits into it.
 std::string SectionOfGap(const Measurement& measurement, double gap) {
@@ -142,6 +134,29 @@ std::string SectionOfGap(const Measurement& measurement, double gap) {
   }
   if (found == nullptr) return "";
   return fmt::format("; section {}, outside chunks, took {}", ShortName(found->path.str()), HumanDuration(seconds));
+}
+
+void JudgeIdle(const JudgedRun& run) {
+  const std::optional<double> inside = IdleInside(run);
+  const BudgetRows& budget = run.budget();
+  const double idle = budget.core_seconds * budget.Share("idle");
+  const double wall = run.measurement.Metric("wall_time").value_or(0);
+  if (!inside.has_value() || !kMostOfIt.Holds(*inside / idle)) {
+    const bool may_be_inside = HasHelpers(run.measurement) && !inside.has_value();
+    JudgePart({"idle-workers", "idle",
+               may_be_inside ? "Between chunks, or inside them beside too few helpers, free cores cost {} of the "
+                               "core-seconds."
+                             : "Between chunks, free cores cost {} of the core-seconds.",
+               SectionOfGap(run.measurement, wall * (budget.Share("idle") + budget.Share("process_cpu")))},
+              run);
+    return;
+  }
+  const size_t judged = run.verdicts->size();
+  JudgePart({"idle-workers", "idle", "Inside chunks, cores without a helper cost {} of the core-seconds.",
+             OwnersAlone(run.measurement)},
+            run);
+  if (run.verdicts->size() == judged) return;
+  run.verdicts->back().suggestion = "Give helpers a part of what the owner does alone, or run several chunks at once.";
 }
 
 /// `; 2 of 4 workers began their first chunk after 2.70 s or later`.
