@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/insight/short_name.h"
+#include "collector/insight/thresholds.h"
+#include "fmt/format.h"
 
 namespace crema {
 
@@ -29,6 +32,13 @@ std::vector<OutsideSection> LongestOutsideChunks(const Measurement& measurement)
                    [](const OutsideSection& a, const OutsideSection& b) { return a.self > b.self; });
   if (sections.size() > kMost) sections.resize(kMost);
   return sections;
+}
+
+std::string SectionThatFills(const Measurement& measurement, double core_seconds) {
+  const std::vector<OutsideSection> longest = LongestOutsideChunks(measurement);
+  if (longest.empty() || !kMostOfIt.Holds(longest.front().self / core_seconds)) return "";
+  return fmt::format(", where section {} took {}", ShortName(longest.front().path),
+                     HumanDuration(longest.front().self));
 }
 
 std::optional<BudgetRows> ReadBudget(const Measurement& measurement) {

@@ -46,6 +46,9 @@ struct OutsideSection {
 /// What is known of the part `process_cpu`: the workers' sections outside chunks, longest first, at most three.
 std::vector<OutsideSection> LongestOutsideChunks(const Measurement& measurement);
 
+/// `, where section merge took 1.50 s`: the one of them that could fill most of these core-seconds; empty: none could.
+std::string SectionThatFills(const Measurement& measurement, double core_seconds);
+
 /// Reads the rows; nullopt where there are none or where they hold no core-seconds at all.
 std::optional<BudgetRows> ReadBudget(const Measurement& measurement);
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/engines/engines.h"
 #include "collector/insight/budget_rows.h"
@@ -59,6 +60,9 @@ std::string UseOfUncountedGpu(const Measurement& measurement) {
   return fmt::format("uses a GPU: some kernel ran for {} of the time in which it did", HumanPercent(*utilization));
 }
 
+/// The words where a format stands: their braces are no places.
+std::string AsFormat(const std::string& words) { return absl::StrReplaceAll(words, {{"{", "{{"}, {"}", "}}"}}); }
+
 /// "waiting-bound: your code waited for 44 % of 3 h 21 m of core time and computed for 33 %".
 Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget) {
   const double compute = budget.Share("compute");
@@ -94,7 +98,11 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
                         quota.empty() ? "" : "; its threads wanted more, and " + quota)};
   }
   const double waiting = cpu_wait + blocked;
-  const bool is_set_up = IsMostlySetUp(measurement);
+  const std::string around = SectionThatFills(measurement, outside * budget.core_seconds);
+  const std::string around_clause = "tasks were outside chunks" + AsFormat(around) + ", for {}";
+  const std::string busiest = SectionThatFills(measurement, process * budget.core_seconds);
+  const std::string process_clause = "processes computed outside chunks" + AsFormat(busiest) + ", for {}";
+  const bool is_set_up = around.empty() && IsMostlySetUp(measurement);
   const double gpu = budget.Share("gpu_wait");
   const double copies = measurement.Metric("gpu_copy_seconds").value_or(0);
   const std::array<Use, 7> uses = {{
@@ -120,7 +128,7 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
       {process,
        kOverheadBound.Holds(process),
        "busy outside chunks",
-       "set-up, framework code and merging computed for {}",
+       busiest.empty() ? "set-up, framework code and merging computed for {}" : std::string_view(process_clause),
        {},
        {"process_cpu"}},
       {framework,
@@ -131,9 +139,13 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
        {"framework", "failed"}},
       {outside,
        RuleOf("opening-bound").threshold.Holds(outside),
-       is_set_up ? "set-up-bound" : "opening-bound",
-       is_set_up ? "time around your code, most of it before the first chunk of each thread (imports, set-up), took {}"
-                 : "opening and reading around your code took {}",
+       is_set_up        ? "set-up-bound"
+       : around.empty() ? "opening-bound"
+                        : "busy around chunks",
+       !around.empty() ? std::string_view(around_clause)
+       : is_set_up
+           ? "time around your code, most of it before the first chunk of each thread (imports, set-up), took {}"
+           : "opening and reading around your code took {}",
        {"opening-bound"},
        {"outside_chunk"}},
   }};

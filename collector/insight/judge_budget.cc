@@ -54,6 +54,17 @@ Verdict* JudgePart(const PartVerdict& words, const JudgedRun& run) {
 }
 
 void JudgeAround(const JudgedRun& run) {
+  const std::string section =
+      SectionThatFills(run.measurement, run.measurement.Metric("outside_chunk_time").value_or(0));
+  if (!section.empty()) {
+    Verdict* verdict = JudgePart(
+        {"opening-bound", "outside_chunk", "Tasks spent {} of the core-seconds around your chunks.", section}, run);
+    if (verdict == nullptr) return;
+    verdict->suggestion =
+        "Do what this section does less often: in larger tasks, or once in each worker. ROOT compiles nothing for "
+        "nodes that are functions, not text.";
+    return;
+  }
   const bool is_set_up = IsMostlySetUp(run.measurement);
   Verdict* verdict = JudgePart(
       {"opening-bound", "outside_chunk",
@@ -105,26 +116,6 @@ std::string OwnersAlone(const Measurement& measurement) {
                      HumanDuration(*longest->self));
 }
 
-void JudgeIdle(const JudgedRun& run) {
-  const std::optional<double> inside = IdleInside(run);
-  const double idle = run.budget().core_seconds * run.Share("idle");
-  if (!inside.has_value() || !kMostOfIt.Holds(*inside / idle)) {
-    const bool may_be_inside = HasHelpers(run.measurement) && !inside.has_value();
-    JudgePart({"idle-workers", "idle",
-               may_be_inside ? "Between chunks, or inside them beside too few helpers, free cores cost {} of the "
-                               "core-seconds."
-                             : "Between chunks, free cores cost {} of the core-seconds."},
-              run);
-    return;
-  }
-  Verdict* verdict =
-      JudgePart({"idle-workers", "idle", "Inside chunks, cores without a helper cost {} of the core-seconds.",
-                 OwnersAlone(run.measurement)},
-                run);
-  if (verdict != nullptr)
-    verdict->suggestion = "Give helpers a part of what the owner does alone, or run several chunks at once.";
-}
-
 /// `; section merge, outside chunks, took 1.50 s`: the innermost one that is long enough to fill most of `gap` seconds,
 /// and fits into it.
 std::string SectionOfGap(const Measurement& measurement, double gap) {
@@ -141,6 +132,28 @@ std::string SectionOfGap(const Measurement& measurement, double gap) {
   }
   if (found == nullptr) return "";
   return fmt::format("; section {}, outside chunks, took {}", ShortName(found->path.str()), HumanDuration(seconds));
+}
+
+void JudgeIdle(const JudgedRun& run) {
+  const std::optional<double> inside = IdleInside(run);
+  const double idle = run.budget().core_seconds * run.Share("idle");
+  if (!inside.has_value() || !kMostOfIt.Holds(*inside / idle)) {
+    const double wall = run.measurement.Metric("wall_time").value_or(0);
+    const bool may_be_inside = HasHelpers(run.measurement) && !inside.has_value();
+    JudgePart({"idle-workers", "idle",
+               may_be_inside ? "Between chunks, or inside them beside too few helpers, free cores cost {} of the "
+                               "core-seconds."
+                             : "Between chunks, free cores cost {} of the core-seconds.",
+               SectionOfGap(run.measurement, wall * (run.Share("idle") + run.Share("process_cpu")))},
+              run);
+    return;
+  }
+  Verdict* verdict =
+      JudgePart({"idle-workers", "idle", "Inside chunks, cores without a helper cost {} of the core-seconds.",
+                 OwnersAlone(run.measurement)},
+                run);
+  if (verdict == nullptr) return;
+  verdict->suggestion = "Give helpers a part of what the owner does alone, or run several chunks at once.";
 }
 
 /// `; 2 of 4 workers began their first chunk after 2.70 s or later`.

@@ -95,6 +95,16 @@ void JudgeGaps(const JudgedRun& run) {
   run.verdicts->push_back(std::move(verdict));
 }
 
+/// In all workers, outside chunks.
+double SecondsOfSection(const Measurement& measurement, std::string_view name) {
+  double seconds = 0;
+  for (const SectionRow& row : measurement.process_sections) {
+    const std::string& path = row.path.str();
+    if (path.substr(path.rfind('/') + 1) == name) seconds += row.total.value_or(0);
+  }
+  return seconds;
+}
+
 void JudgeOverhead(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("instrumentation-heavy");
   const std::optional<double> overhead = run.measurement.Metric("instrumentation_overhead");
@@ -105,8 +115,16 @@ void JudgeOverhead(const JudgedRun& run) {
   Verdict& verdict =
       run.Add(rule, *overhead, fmt::format("Measuring itself took {} of the chunks' time.", HumanPercent(*overhead)),
               {{"instrumentation_overhead", *overhead}}, saving);
-  if (run.measurement.functions.empty()) return;
-  verdict.suggestion = "Stacks were taken: take fewer a second (--stacks=HZ), or none.";
+  const double compiling = SecondsOfSection(run.measurement, "compile guards");
+  if (threads.has_value() && kMostOfIt.Holds(compiling / (*overhead * *threads))) {
+    verdict.sentence.back() = ':';
+    verdict.sentence += fmt::format(" section compile guards took {}.", HumanDuration(compiling));
+    verdict.suggestion =
+        "A compiler compiles the guards for PyROOT once, and later runs load them: install c++, and see that "
+        "~/.cache/crema (CREMA_CACHE) can be written.";
+  } else if (!run.measurement.functions.empty()) {
+    verdict.suggestion = "Stacks were taken: take fewer a second (--stacks=HZ), or none.";
+  }
 }
 
 }  // namespace

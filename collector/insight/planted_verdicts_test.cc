@@ -299,6 +299,34 @@ TEST(ShutdownDominated, NamesTheSectionAfterTheLastChunk) {
             "After the last chunk, free cores cost 20 % of the core-seconds.");
 }
 
+TEST(IdleWorkers, NameTheSectionThatFillsTheGaps) {
+  Json document = HealthyRun();
+  SetBudget(&document, {{"blocked", 58}, {"process_cpu", 5}, {"idle", 37}});
+  document["metrics"]["wall_time"] = 25;
+  document["process_sections"] = {{{"path", "just-in-time compilation"}, {"total", 9.0}, {"max", 9.0}}};
+  EXPECT_EQ(Find(document, "idle-workers").sentence,
+            "Between chunks, free cores cost 37 % of the core-seconds; section just-in-time compilation, outside "
+            "chunks, took 9.00 s.");
+}
+
+TEST(OpeningBound, NamesTheSectionThatFillsTheTimeAroundChunks) {
+  Json document = HealthyRun();
+  SetBudget(&document, {{"compute", 60}, {"outside_chunk", 40}});
+  document["metrics"]["outside_chunk_time"] = 40;
+  document["process_sections"] = {{{"path", "just-in-time compilation"}, {"self_in_workers", 30}}};
+  EXPECT_EQ(Find(document, "opening-bound").sentence,
+            "Tasks spent 40 % of the core-seconds around your chunks, where section just-in-time compilation took "
+            "30.0 s.");
+}
+
+TEST(InstrumentationHeavy, NamesTheCompilationOfTheGuards) {
+  Json document = HealthyRun();
+  document["metrics"]["instrumentation_overhead"] = 0.2;
+  document["process_sections"] = {{{"path", "set up/compile guards"}, {"total", 1000}}};
+  EXPECT_THAT(Find(document, "instrumentation-heavy").sentence,
+              testing::EndsWith(": section compile guards took 16 m 40 s."));
+}
+
 TEST(IdleWorkers, SayWhetherCoresWereFreeInsideChunks) {
   Json document = HealthyRun();
   SetBudget(&document, {{"blocked", 63}, {"idle", 37}});
