@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string_view>
 
@@ -80,10 +81,11 @@ void Count(const crema::Record& record, Seen& seen) {
 // A field of a chunk line, as simdjson is told to look for it.
 struct Wanted {
   std::string_view key;
-  enum class Kind { kInteger, kUnsigned, kText } kind;
+  enum class Kind { kType, kInteger, kUnsigned, kText, kSections } kind;
 };
 
 constexpr Wanted kWanted[] = {
+    {"type", Wanted::Kind::kType},
     {"chunk", Wanted::Kind::kInteger},
     {"start_ns", Wanted::Kind::kInteger},
     {"stop_ns", Wanted::Kind::kInteger},
@@ -113,41 +115,71 @@ constexpr Wanted kWanted[] = {
     {"pass", Wanted::Kind::kText},
     {"span", Wanted::Kind::kText},
     {"error", Wanted::Kind::kText},
+    {"sections", Wanted::Kind::kSections},
 };
 
-// The fields of a chunk line that there are: an ordered look-up of one that is not would lose its place.
-std::vector<Wanted> FieldsIn(std::string_view line) {
+constexpr std::string_view kWantedOfSection[] = {"path", "count", "total_ns", "self_ns", "min_ns", "max_ns"};
+
+struct FieldsOfLine {
   std::vector<Wanted> fields;
-  for (const Wanted& field : kWanted) {
-    if (line.find("\"" + std::string(field.key) + "\":") != std::string_view::npos) fields.push_back(field);
-  }
-  return fields;
+  std::vector<std::string_view> of_section;
+};
+
+size_t PlaceOf(std::string_view key, std::string_view line) { return line.find("\"" + std::string(key) + "\":"); }
+
+// The fields of a chunk line that there are, as they follow one another: an ordered look-up of one that is not there
+// would lose its place.
+FieldsOfLine FieldsIn(std::string_view line) {
+  std::map<size_t, Wanted> fields;
+  std::map<size_t, std::string_view> of_section;
+  for (const Wanted& field : kWanted) fields.emplace(PlaceOf(field.key, line), field);
+  for (const std::string_view key : kWantedOfSection) of_section.emplace(PlaceOf(key, line), key);
+  fields.erase(std::string_view::npos);
+  of_section.erase(std::string_view::npos);
+  FieldsOfLine found;
+  for (const auto& [place, field] : fields) found.fields.push_back(field);
+  for (const auto& [place, key] : of_section) found.of_section.push_back(key);
+  return found;
 }
 
-uint64_t SumOfNumbers(ondemand::object row, std::initializer_list<std::string_view> keys) {
+uint64_t SumOfSection(ondemand::object row, const std::vector<std::string_view>& keys) {
   uint64_t sum = 0;
   for (const std::string_view key : keys) {
+    ondemand::value value;
     int64_t number;
-    if (row.find_field(key).get_int64().get(number) == simdjson::SUCCESS) sum += static_cast<uint64_t>(number);
+    std::string_view text;
+    if (row.find_field(key).get(value)) continue;
+    if (key == "path") {
+      if (value.get_string().get(text) == simdjson::SUCCESS) sum += text.size();
+    } else if (value.get_int64().get(number) == simdjson::SUCCESS) {
+      sum += static_cast<uint64_t>(number);
+    }
   }
   return sum;
 }
 
-// What is extracted goes into one sum, so that nothing is left out by the compiler.
-uint64_t Extract(ondemand::object line, const std::vector<Wanted>& fields, Seen& seen) {
+// What is extracted of a chunk line goes into one sum, so that nothing is left out by the compiler.
+uint64_t Extract(ondemand::object line, const FieldsOfLine& wanted, Seen& seen) {
   uint64_t sum = 0;
-  for (const Wanted& field : fields) {
+  int64_t events = 0;
+  bool is_chunk = false;
+  for (const Wanted& field : wanted.fields) {
     ondemand::value value;
     if (line.find_field(field.key).get(value)) continue;
     int64_t number = 0;
     uint64_t unsigned_number = 0;
     std::string_view text;
+    ondemand::array rows;
     bool is_null = false;
     if (value.is_null().get(is_null) == simdjson::SUCCESS && is_null) continue;
     switch (field.kind) {
+      case Wanted::Kind::kType:
+        is_chunk = value.get_string().get(text) == simdjson::SUCCESS && text == "chunk";
+        if (!is_chunk) return 0;
+        break;
       case Wanted::Kind::kInteger:
         if (value.get_int64().get(number) == simdjson::SUCCESS) sum += static_cast<uint64_t>(number);
-        if (field.key == "events") seen.events += number;
+        if (field.key == "events") events = number;
         break;
       case Wanted::Kind::kUnsigned:
         if (value.get_uint64().get(unsigned_number) == simdjson::SUCCESS) sum += unsigned_number;
@@ -155,33 +187,36 @@ uint64_t Extract(ondemand::object line, const std::vector<Wanted>& fields, Seen&
       case Wanted::Kind::kText:
         if (value.get_string().get(text) == simdjson::SUCCESS) sum += text.size();
         break;
+      case Wanted::Kind::kSections:
+        if (value.get_array().get(rows)) break;
+        for (auto element : rows) {
+          ondemand::object row;
+          if (element.get_object().get(row) == simdjson::SUCCESS) sum += SumOfSection(row, wanted.of_section);
+        }
+        break;
     }
   }
-  ondemand::array rows;
-  if (line.find_field("sections").get_array().get(rows) == simdjson::SUCCESS) {
-    for (auto element : rows) {
-      ondemand::object row;
-      std::string_view path;
-      if (element.get_object().get(row) || row.find_field("path").get_string().get(path)) continue;
-      sum += path.size() + SumOfNumbers(row, {"count", "total_ns", "self_ns", "min_ns", "max_ns"});
-    }
-  }
+  if (!is_chunk) return 0;
+  ++seen.chunks;
+  seen.events += events;
   return sum;
 }
 
 Seen ReadWithSimdjson(const std::vector<std::string>& paths) {
   ondemand::parser parser;
-  std::vector<Wanted> fields;
+  FieldsOfLine fields;
   uint64_t sum = 0;
   Seen result = ReadLines(paths, [&](std::string_view line, Seen& seen) {
     ondemand::document document;
     ondemand::object object;
-    std::string_view type;
     const simdjson::padded_string_view padded(line.data(), line.size(), line.size() + crema::RecordParser::kPadding);
     if (parser.iterate(padded).get(document) || document.get_object().get(object)) return;
-    if (object.find_field("type").get_string().get(type) || type != "chunk") return;
-    if (fields.empty()) fields = FieldsIn(line);
-    ++seen.chunks;
+    if (fields.fields.empty()) {
+      std::string_view type;
+      if (object.find_field_unordered("type").get_string().get(type) || type != "chunk") return;
+      if (object.reset().error()) return;
+      fields = FieldsIn(line);
+    }
     sum += Extract(object, fields, seen);
   });
   if (sum == 0) result.chunks = 0;

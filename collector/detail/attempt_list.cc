@@ -1,10 +1,13 @@
 #include "collector/detail/attempt_list.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "collector/metrics/attempts/attempt_results.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/chunk_identity.h"
+#include "collector/metrics/side_by_side.h"
+#include "collector/metrics/statistics/exact_quantiles.h"
 #include "collector/metrics/statistics/stable_hash.h"
 #include "collector/metrics/workers/worker_life.h"
 
@@ -117,7 +120,7 @@ constexpr Quantity kDuration = {"duration_seconds", [](const AttemptList& list, 
                                   return list.rows[i].duration_ns / 1e9;
                                 }};
 constexpr Quantity kEvents = {"events", [](const AttemptList& list, size_t i) { return Number(list.rows[i].events); }};
-constexpr Quantity kQuantities[] = {
+constexpr Quantity kQuantities[kShapedQuantities] = {
     kDuration,
     {"bytes_read", [](const AttemptList& list, size_t i) { return Number(list.bytes[i].read); }},
     {"bytes_uncompressed", [](const AttemptList& list, size_t i) { return Number(list.bytes[i].uncompressed); }},
@@ -150,47 +153,58 @@ void SetLogAxis(double least, double most, ValueShape* shape) {
 }
 
 void FillSorted(std::vector<double> values, ValueShape* shape) {
-  std::sort(values.begin(), values.end());
   if (values.size() <= kSortedPoints) {
+    std::sort(values.begin(), values.end());
     shape->sorted = std::move(values);
     return;
   }
+  std::vector<uint64_t> ranks;
   for (size_t point = 0; point < kSortedPoints; ++point) {
-    shape->sorted.push_back(values[point * (values.size() - 1) / (kSortedPoints - 1)]);
+    ranks.push_back(1 + point * (values.size() - 1) / (kSortedPoints - 1));
   }
+  shape->sorted = ValuesOfRanks<double>(values, ranks);
 }
 
-std::optional<ValueShape> Shape(const AttemptList& list, const Quantity& quantity, const std::vector<uint32_t>& slots,
-                                uint32_t slot_count) {
-  ValueShape shape;
-  shape.quantity = quantity.name;
-  shape.counts.resize(std::max(1U, slot_count));
-  const auto for_each = [&](const auto& visit) {
-    for (size_t i = 0; i < list.rows.size(); ++i) {
-      const std::optional<double> value = IsCounted(list.rows[i]) ? quantity.of(list, i) : std::nullopt;
-      if (value.has_value()) visit(i, *value);
+/// Bins of a logarithmic axis. Values whose first bits are the same are in one bin as a rule, which is computed once.
+class LogBins {
+ public:
+  LogBins(const ValueShape& shape, double least, double most)
+      : shape_(shape), first_(KeyOf(least)), bins_(KeyOf(most) - first_ + 1, kNotKnown) {}
+
+  size_t Of(double value) {
+    int16_t& bin = bins_[KeyOf(value) - first_];
+    if (bin == kNotKnown) {
+      const auto of_bits = [&](uint64_t bits) {
+        double edge = 0;
+        std::memcpy(&edge, &bits, sizeof(edge));
+        return Compute(edge);
+      };
+      const uint64_t key = KeyOf(value);
+      const size_t first = of_bits(key << kOtherBits), last = of_bits(((key + 1) << kOtherBits) - 1);
+      bin = first == last ? static_cast<int16_t>(first) : kSeveral;
     }
-  };
-  std::vector<double> values;
-  double least_positive = 0;
-  for_each([&](size_t, double value) {
-    values.push_back(value);
-    shape.sum += value;
-    if (value > 0 && (least_positive == 0 || value < least_positive)) least_positive = value;
-  });
-  if (values.empty()) return std::nullopt;
-  shape.count = static_cast<int64_t>(values.size());
-  FillSorted(std::move(values), &shape);
-  if (least_positive == 0) return shape;
-  SetLogAxis(least_positive, shape.sorted.back(), &shape);
-  for_each([&](size_t i, double value) {
-    if (!(value > 0)) return;
-    const double bin = std::floor((std::log10(value) - shape.first_exponent) * shape.per_decade);
-    std::vector<int64_t>& counts = shape.counts[slots[i]];
-    ++counts[static_cast<size_t>(std::clamp(bin, 0.0, static_cast<double>(counts.size() - 1)))];
-  });
-  return shape;
-}
+    return bin == kSeveral ? Compute(value) : static_cast<size_t>(bin);
+  }
+
+ private:
+  static constexpr int kOtherBits = 42;  // without the exponent and the first ten bits of the mantissa
+  static constexpr int16_t kNotKnown = -1;
+  static constexpr int16_t kSeveral = -2;
+
+  static uint64_t KeyOf(double value) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(bits));
+    return bits >> kOtherBits;
+  }
+  size_t Compute(double value) const {
+    const double bin = std::floor((std::log10(value) - shape_.first_exponent) * shape_.per_decade);
+    return static_cast<size_t>(std::clamp(bin, 0.0, static_cast<double>(shape_.counts[0].size() - 1)));
+  }
+
+  const ValueShape& shape_;
+  uint64_t first_;
+  std::vector<int16_t> bins_;
+};
 
 std::optional<CountGrid> Grid(const AttemptList& list, const Pair& pair) {
   CountGrid grid;
@@ -252,7 +266,7 @@ absl::Status ListAttempts(const AttemptReader& for_each_attempt, AttemptList* li
     return read;
   }
   list->rows.Seal();
-  MarkResults(list->rows);
+  MarkResults(list->rows, {ThreadsFor(0)}, &list->repeated);
   list->lanes = AssignLanes(list->rows);
   PlaceUnended(list);
   return absl::OkStatus();
@@ -262,14 +276,35 @@ double ValueShape::Edge(size_t index) const {
   return std::pow(10.0, first_exponent + static_cast<double>(index) / per_decade);
 }
 
-std::vector<ValueShape> ShapeDistributions(const AttemptList& list, const std::vector<uint32_t>& slots,
-                                           uint32_t slot_count) {
-  std::vector<ValueShape> shapes;
-  for (const Quantity& quantity : kQuantities) {
-    std::optional<ValueShape> shape = Shape(list, quantity, slots, slot_count);
-    if (shape.has_value()) shapes.push_back(*std::move(shape));
-  }
-  return shapes;
+std::optional<ValueShape> ShapeDistribution(const AttemptList& list, size_t quantity,
+                                            const std::vector<uint32_t>& slots, uint32_t slot_count) {
+  const Quantity& of = kQuantities[quantity];
+  ValueShape shape;
+  shape.quantity = of.name;
+  shape.counts.resize(std::max(1U, slot_count));
+  const auto for_each = [&](const auto& visit) {
+    for (size_t i = 0; i < list.rows.size(); ++i) {
+      const std::optional<double> value = IsCounted(list.rows[i]) ? of.of(list, i) : std::nullopt;
+      if (value.has_value()) visit(i, *value);
+    }
+  };
+  std::vector<double> values;
+  double least_positive = 0;
+  for_each([&](size_t, double value) {
+    values.push_back(value);
+    shape.sum += value;
+    if (value > 0 && (least_positive == 0 || value < least_positive)) least_positive = value;
+  });
+  if (values.empty()) return std::nullopt;
+  shape.count = static_cast<int64_t>(values.size());
+  FillSorted(std::move(values), &shape);
+  if (least_positive == 0) return shape;
+  SetLogAxis(least_positive, shape.sorted.back(), &shape);
+  LogBins bins(shape, least_positive, shape.sorted.back());
+  for_each([&](size_t i, double value) {
+    if (value > 0) ++shape.counts[slots[i]][bins.Of(value)];
+  });
+  return shape;
 }
 
 std::vector<CountGrid> ShapeGrids(const AttemptList& list) {

@@ -48,7 +48,8 @@ struct AttemptList {
   AttemptRows rows;  ///< `process` and `input` are indices into the tables below
   std::vector<AttemptBytes> bytes;
   std::vector<HelperTimes> helpers;
-  std::vector<uint32_t> lanes;  ///< of its process; of an attempt that did not end that of its thread before it
+  std::vector<size_t> repeated;  ///< rows at chunks that were attempted more than once, in order
+  std::vector<uint32_t> lanes;   ///< of its process; of an attempt that did not end that of its thread before it
   std::vector<ListedProcess> processes;
   std::vector<ListedThread> threads;
   std::vector<ListedInput> inputs;
@@ -67,9 +68,10 @@ ListedAttempt KeyOf(const Attempt& attempt);
 /// Reads all attempts, marks results and finds lanes. Errors: those of the reader.
 absl::Status ListAttempts(const AttemptReader& for_each_attempt, AttemptList* list);
 
-/// Over `ok` attempts (docs/metrics.md), of every quantity that at least one of them has. `slots`: by attempt.
-std::vector<ValueShape> ShapeDistributions(const AttemptList& list, const std::vector<uint32_t>& slots,
-                                           uint32_t slot_count);
+/// Over `ok` attempts (docs/metrics.md), of one of the quantities; nullopt: none of them has it. `slots`: by attempt.
+constexpr size_t kShapedQuantities = 3;
+std::optional<ValueShape> ShapeDistribution(const AttemptList& list, size_t quantity,
+                                            const std::vector<uint32_t>& slots, uint32_t slot_count);
 
 /// Over `ok` attempts that have both quantities.
 std::vector<CountGrid> ShapeGrids(const AttemptList& list);

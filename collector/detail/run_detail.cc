@@ -25,14 +25,10 @@ struct Turn {
 };
 
 /// Of chunks that were attempted once, nothing is in the map.
-absl::flat_hash_map<size_t, Turn> FindTurns(const AttemptRows& rows) {
-  absl::flat_hash_map<uint64_t, int32_t> counts;
-  counts.reserve(rows.size());
-  for (const AttemptRow& row : rows) ++counts[row.chunk_id];
+absl::flat_hash_map<size_t, Turn> FindTurns(const AttemptList& list) {
+  const AttemptRows& rows = list.rows;
   absl::flat_hash_map<uint64_t, std::vector<size_t>> repeated;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (counts[rows[i].chunk_id] > 1) repeated[rows[i].chunk_id].push_back(i);
-  }
+  for (const size_t i : list.repeated) repeated[rows[i].chunk_id].push_back(i);
   absl::flat_hash_map<size_t, Turn> turns;
   for (auto& [chunk, attempts] : repeated) {
     std::stable_sort(attempts.begin(), attempts.end(),
@@ -68,7 +64,7 @@ class Keeper {
     for (const ListedInput& input : list.inputs) kind_of_input.push_back(input.kind);
     findings_ = FindStragglers(list.rows, list.helpers, kind_of_input);
     for (const DatasetFit& fit : findings_.datasets) fits_[fit.dataset] = fit.fit;
-    turns_ = FindTurns(list.rows);
+    turns_ = FindTurns(list);
   }
 
   std::optional<double> Expected(const AttemptRow& row) const {
@@ -524,8 +520,8 @@ RunDetail ReadRunDetail(const Measurement& measurement, const AttemptReader& for
   std::vector<uint32_t> slots;
   for (const AttemptRow& row : list.rows) slots.push_back(SlotOf(detail, dataset_of[list.DatasetOf(row)]));
   // Each fills fields of its own, and reads only what is there by now.
+  std::array<std::optional<ValueShape>, kShapedQuantities> shapes;
   std::vector<Piece> pieces = {{0, [&] { KeepAttempts(list, places, dataset_of, for_each_attempt, options, &detail); }},
-                               {0, [&] { detail.distributions = ShapeDistributions(list, slots, SlotCount(detail)); }},
                                {0, [&] { detail.grids = ShapeGrids(list); }},
                                {0, [&] { SumByWorker(list, places, options.grid_bins, options.rows, &detail); }},
                                {0, [&] {
@@ -535,7 +531,13 @@ RunDetail ReadRunDetail(const Measurement& measurement, const AttemptReader& for
   if (for_each_task != nullptr && measurement.quality.tasks_read.value_or(0) > 0) {
     pieces.push_back({0, [&] { PlaceTasks(for_each_task, list, places, options.tasks, &detail); }});
   }
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    pieces.push_back({0, [&, i] { shapes[i] = ShapeDistribution(list, i, slots, SlotCount(detail)); }});
+  }
   RunSideBySide(pieces, {ThreadsFor(0)});
+  for (std::optional<ValueShape>& shape : shapes) {
+    if (shape.has_value()) detail.distributions.push_back(*std::move(shape));
+  }
   if (!detail.timeline_is_exact) DrawRuns(list, places, options, &detail);
   return detail;
 }

@@ -1,6 +1,7 @@
 #include "collector/detail/run_detail.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <random>
@@ -266,6 +267,30 @@ TEST(ReadRunDetail, CountsEveryAttemptInItsShapes) {
   EXPECT_EQ(std::accumulate(grid->cells.begin(), grid->cells.end(), int64_t{0}), totals.ok);
   EXPECT_EQ(SlotCount(detail), 12u);
   EXPECT_EQ(SlotName(detail, 11), "other");
+}
+
+TEST(ReadRunDetail, ItsShapesAreThoseOfTheSortedValues) {
+  std::mt19937_64 random(3);
+  std::lognormal_distribution<double> seconds(0, 3);
+  MadeRun run;
+  const uint32_t process = run.AddProcess("host", 1);
+  for (int i = 0; i < 20'000; ++i) run.Add(process, 0, i % 7 == 0 ? 0.5 : seconds(random));
+  const RunDetail detail = ReadRunDetail(run.Measured(104), run.Reader());
+  const ValueShape* shape = detail.FindDistribution("duration_seconds");
+  ASSERT_NE(shape, nullptr);
+  std::vector<double> values;
+  for (const MadeRun::Made& made : run.made()) values.push_back(static_cast<double>(made.chunk.duration_ns()) / 1e9);
+  std::sort(values.begin(), values.end());
+  std::vector<double> points;
+  for (size_t point = 0; point <= 200; ++point) points.push_back(values[point * (values.size() - 1) / 200]);
+  EXPECT_EQ(shape->sorted, points);
+  std::vector<int64_t> counts(shape->bins());
+  for (const double value : values) {
+    if (value <= 0) continue;
+    const double bin = std::floor((std::log10(value) - shape->first_exponent) * shape->per_decade);
+    ++counts[static_cast<size_t>(std::clamp(bin, 0.0, static_cast<double>(counts.size() - 1)))];
+  }
+  EXPECT_EQ(shape->counts[0], counts);
 }
 
 TEST(ReadRunDetail, ADatasetHasOneColourInAllRuns) {

@@ -317,7 +317,7 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
     for (const std::string& reason : records.accumulator.StacksRefused()) {
       reading.warnings.push_back("stacks of native functions are missing: " + reason);
     }
-    RecordFindings findings = std::move(records.accumulator).Finalize();
+    RecordFindings findings = std::move(records.accumulator).Finalize(limits);
     for (std::string& moved : AlignWithRecords(findings.processes.processes, &clusters.table)) {
       reading.warnings.push_back(std::move(moved));
       window = WindowOf(options, *trees, clusters.table);

@@ -108,13 +108,13 @@ void RecordAccumulator::Merge(RecordAccumulator other) {
   sums_.Merge(other.sums_, logs);
 }
 
-RecordFindings RecordAccumulator::Finalize() && {
+RecordFindings RecordAccumulator::Finalize(const WorkLimits& limits) && {
   RecordFindings findings;
   findings.sums = sums_.Finalize([this](const LogRef& log, const SumsFact& sums) { AddEnded(log, sums); });
   std::vector<AttemptKey> results;
   findings.processes = processes_.Finalize();
   findings.attempts =
-      std::move(attempts_).Finalize(findings.processes, cuts_.empty() && gpu_.empty() ? nullptr : &results);
+      std::move(attempts_).Finalize(findings.processes, cuts_.empty() && gpu_.empty() ? nullptr : &results, limits);
   Omissions& omissions = findings.omissions;
   findings.sections = sections_.Finalize(findings.attempts.nested_ns);
   omissions.section_paths = AddCounts(findings.sections.sections_dropped, findings.processes.dropped_paths);

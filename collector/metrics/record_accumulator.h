@@ -79,7 +79,7 @@ class RecordAccumulator {
   /// The findings so far; more may be added afterwards.
   RecordFindings Finalize() const& { return RecordAccumulator(*this).Finalize(); }
   /// The same without a copy of the attempts; nothing may be added afterwards.
-  RecordFindings Finalize() &&;
+  RecordFindings Finalize(const WorkLimits& limits = {}) &&;
 
  private:
   /// A chunk, or the last word on what chunks without a line came to: it enters the same tables as they would have.

@@ -275,9 +275,10 @@ void SetReadMetrics(const std::vector<CustomMetricRow>& custom_metrics, MetricSe
   SetRatio("decompression_share", sum_of("unzip_wall"), "lane_time", metrics->Number("lane_time"), 1, metrics);
 }
 
-/// The analyses that go through all attempts: on many chunks they take longer than anything but reading.
-/// What single metrics are made from.
+/// What single metrics are made from: the analyses that go through all attempts. On many chunks they take longer than
+/// anything but reading.
 struct AttemptAnalyses {
+  WorkerSteps steps;
   std::array<std::vector<ChunkDistribution>, kDistributionPasses> distributions;
   std::optional<RssSlope> rss_slope;
   std::optional<double> load_imbalance;
@@ -288,11 +289,13 @@ constexpr size_t kMostSampledSpells = 10;  // a look into the logs for each
 
 // Memory that the analyses take beside the attempts, in bytes an attempt.
 constexpr size_t kStragglerBytes = 40;     // a point; while fits are drawn, less
+constexpr size_t kShareBytes = 16;         // two parts of its duration
 constexpr size_t kTimeBytes = 24;          // begin and stop, and indices by worker
 constexpr size_t kDistributionBytes = 24;  // three values
 constexpr size_t kBreakdownBytes = 24;     // a duration for inputs, processes and threads
 constexpr size_t kContentionBytes = 16;    // a start and an index
 constexpr size_t kLaneBytes = 20;          // a lane, its begin and an index
+constexpr size_t kOpenBytes = 16;          // begin and stop
 
 constexpr std::pair<const char*, std::optional<double> Distribution::*> kStatistics[] = {
     {"_mean", &Distribution::mean}, {"_min", &Distribution::min}, {"_max", &Distribution::max},
@@ -364,7 +367,7 @@ void BreakDownAttempts(RunFigures& figures) {
   figures.by_thread = std::move(tables[4]);
 }
 
-std::vector<NamedSpell> FindNamedSpells(const RunFigures& figures) {
+std::vector<NamedSpell> FindNamedSpells(const RunFigures& figures, const std::vector<DatasetFit>& fits) {
   const AttemptFindings& attempts = figures.findings.attempts;
   const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
   const Hosts hosts = IndexHosts(processes);
@@ -386,61 +389,14 @@ std::vector<NamedSpell> FindNamedSpells(const RunFigures& figures) {
   std::vector<NamedSpell> named;
   const SpellGroups groups = {attempts.kind_of_input, attempts.file_of_input, hosts.of_process,
                               !IsNameless(attempts.files), !IsNameless(attempts.datasets)};
-  std::vector<SlowSpell> spells = FindSlowSpells(attempts.rows, groups, figures.stragglers.datasets);
-  ExplainSpells(attempts.rows, attempts.helpers, groups, figures.stragglers.datasets, &spells);
+  std::vector<SlowSpell> spells = FindSlowSpells(attempts.rows, groups, fits);
+  ExplainSpells(attempts.rows, attempts.helpers, groups, fits, &spells);
   for (const SlowSpell& spell : spells) {
     named.push_back({spell, name_of(spell), "", {}});
     if (named.size() > kMostSampledSpells) continue;
-    named.back().sample = SampleSpell(attempts.rows, spell, groups, figures.stragglers.datasets);
+    named.back().sample = SampleSpell(attempts.rows, spell, groups, fits);
   }
   return named;
-}
-
-void FindSlowChunks(RunFigures& figures) {
-  const AttemptFindings& attempts = figures.findings.attempts;
-  figures.stragglers = FindStragglers(attempts.rows, attempts.helpers, attempts.kind_of_input);
-  const std::vector<DatasetFit>& fits = figures.stragglers.datasets;
-  ExpectedTimes expected = FindExpectedTimes(attempts.rows, attempts.kind_of_input, attempts.file_of_input, fits);
-  figures.expected_by_worker = std::move(expected.by_process);
-  figures.expected_by_file = std::move(expected.by_file);
-  figures.slow_spells = FindNamedSpells(figures);
-}
-
-void MeasureLanes(const RunFigures& figures, AttemptAnalyses& analyses) {
-  const AttemptRows& rows = figures.findings.attempts.rows;
-  analyses.load_imbalance = LoadImbalance(rows);
-  const std::vector<int64_t> open = MaxOpenChunks(rows, figures.findings.processes.processes);
-  if (!rows.empty()) analyses.max_open_chunks = *std::max_element(open.begin(), open.end());
-}
-
-/// Runs the analyses side by side: each needs the attempts, their processes and nothing of another. Fills stragglers,
-/// expected times, slow spells, contention and the breakdowns of `figures`. `measure_time` runs beside them: what is
-/// known of the run's time; it touches neither these nor the metrics.
-AttemptAnalyses AnalyseAttempts(const WorkLimits& limits, const std::function<void()>& measure_time,
-                                RunFigures* figures) {
-  const AttemptFindings& attempts = figures->findings.attempts;
-  const size_t count = attempts.rows.size();
-  AttemptAnalyses analyses;
-  // What takes longest is first, so that no thread is left alone with it at the end.
-  std::vector<Piece> pieces = {
-      {kTimeBytes * count, measure_time},
-      {kStragglerBytes * count, [&] { FindSlowChunks(*figures); }},
-      {kBreakdownBytes * count, [&] { BreakDownAttempts(*figures); }},
-      {kContentionBytes * count,
-       [&] { figures->contention = FindContention(attempts.rows, attempts.helpers, attempts.kind_of_input); }},
-  };
-  if (attempts.summed.empty()) {
-    pieces.push_back({kLaneBytes * count, [&] { MeasureLanes(*figures, analyses); }});
-  }
-  pieces.push_back(
-      {0, [&] { analyses.rss_slope = LargestRssSlope(attempts.rows, figures->findings.processes.processes); }});
-  for (size_t pass = 0; pass < kDistributionPasses; ++pass) {
-    pieces.push_back({kDistributionBytes * count, [&, pass] {
-                        analyses.distributions[pass] = DescribeChunks(pass, attempts.rows, attempts.helpers);
-                      }});
-  }
-  RunSideBySide(pieces, limits);
-  return analyses;
 }
 
 void SetDistributions(const AttemptAnalyses& analyses, RunFigures* figures) {
@@ -553,8 +509,8 @@ struct Observed {
   std::optional<int64_t> stop_ns;
 };
 
-/// Sums over all attempts, the run's bounds, and all that is clipped to them.
-WorkerSteps MeasureTime(const Observed& observed, RunFigures& figures) {
+/// Sums over all attempts, the run's bounds, and the workers' lives, which are clipped to them.
+WorkerSteps MeasureLives(const Observed& observed, RunFigures& figures) {
   const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
   const AttemptFindings& attempts = figures.findings.attempts;
   figures.totals = SumAttempts(attempts.rows, attempts.summed, attempts.helpers, attempts.counts);
@@ -566,25 +522,93 @@ WorkerSteps MeasureTime(const Observed& observed, RunFigures& figures) {
   }
   const RunWindow& window = figures.bounds.window;
   figures.workers = FindWorkerLives(attempts.rows, processes, attempts.helpers, window, attempts.summed);
-  const WorkerSteps steps =
-      figures.workers.empty() ? WorkerSteps() : MeasureWorkers(figures.workers, processes, window);
-  figures.timelines = DrawWorkerTimelines(figures.workers, attempts.rows, processes, window, attempts.summed);
+  return figures.workers.empty() ? WorkerSteps() : MeasureWorkers(figures.workers, processes, window);
+}
+
+/// After the lives.
+void DrawTimelines(const Observed& observed, RunFigures& figures) {
+  const AttemptFindings& attempts = figures.findings.attempts;
+  const RunWindow& window = figures.bounds.window;
+  figures.timelines = DrawWorkerTimelines(figures.workers, attempts.rows, figures.findings.processes.processes, window,
+                                          attempts.summed);
   AddClusterTimelines(observed.workers, window, &figures.timelines);
   AddTreeTimelines(observed.trees, window, &figures.timelines);
+}
+
+/// After the lives.
+void DivideTime(const Observed& observed, RunFigures& figures) {
+  const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
+  const AttemptFindings& attempts = figures.findings.attempts;
   figures.engine.join =
       JoinTasks(attempts.rows, attempts.thread_ids, figures.findings.tasks.rows, observed.task_of_process);
   std::vector<int64_t> outside_tasks_ns = OutsideTasks(figures.findings.fine, processes.size());
   AddHeldByScheduler(figures.findings.tasks.rows, &outside_tasks_ns);
   const EngineTime engine_time = {figures.engine.join.stretches, std::move(outside_tasks_ns),
                                   CoresOfTasks(figures.findings.tasks.rows)};
-  figures.budget =
-      ComputeBudget(attempts.rows, processes, attempts.helpers, figures.workers, window, engine_time, attempts.summed);
+  figures.budget = ComputeBudget(attempts.rows, processes, attempts.helpers, figures.workers, figures.bounds.window,
+                                 engine_time, attempts.summed);
   const std::optional<GpuSums>& gpu = figures.findings.gpu.of_results;
   if (gpu.has_value() && gpu->wait_cpu_ns.has_value()) {
     const auto spun_ns = static_cast<double>(*gpu->wait_cpu_ns);
     SetGpuWait(spun_ns / 1e9, (static_cast<double>(gpu->wait_ns) - spun_ns) / 1e9, &figures.budget);
   }
-  return steps;
+}
+
+/// Runs the analyses side by side: each needs the attempts, their processes and nothing of another but of those that it
+/// comes after. Fills stragglers, expected times, slow spells, contention, the breakdowns, and what is known of the
+/// run's time.
+AttemptAnalyses AnalyseAttempts(const WorkLimits& limits, const Observed& observed, RunFigures* figures) {
+  const AttemptFindings& attempts = figures->findings.attempts;
+  const size_t count = attempts.rows.size();
+  AttemptAnalyses analyses;
+  std::vector<FittedDataset> datasets;
+  std::vector<DatasetFit> fits;
+  std::vector<Piece> pieces;
+  const auto add = [&pieces, count](const char* name, size_t bytes_each, std::function<void()> run,
+                                    std::vector<size_t> after = {}) {
+    pieces.push_back({bytes_each * count, std::move(run), std::move(after), name});
+    return pieces.size() - 1;
+  };
+  // The longest chains are first, so that no thread is left alone with one at the end.
+  const size_t fitted = add("fits", kStragglerBytes, [&] {
+    datasets = FitDatasets(attempts.rows, attempts.kind_of_input);
+    fits = FitsOf(datasets);
+  });
+  const size_t lives = add("lives", kTimeBytes, [&] { analyses.steps = MeasureLives(observed, *figures); });
+  add("budget", kTimeBytes, [&] { DivideTime(observed, *figures); }, {lives});
+  add("slow spells", kStragglerBytes, [&] { figures->slow_spells = FindNamedSpells(*figures, fits); }, {fitted});
+  add("stragglers", kShareBytes,
+      [&] {
+        figures->stragglers =
+            FindStragglers(attempts.rows, attempts.helpers, attempts.kind_of_input, std::move(datasets));
+      },
+      {fitted});
+  add("breakdowns", kBreakdownBytes, [&] { BreakDownAttempts(*figures); });
+  add("contention", kContentionBytes,
+      [&] { figures->contention = FindContention(attempts.rows, attempts.helpers, attempts.kind_of_input); });
+  const std::vector<ProcessRow>& processes = figures->findings.processes.processes;
+  if (attempts.summed.empty()) {
+    add("load imbalance", kLaneBytes, [&] { analyses.load_imbalance = LoadImbalance(attempts.rows); });
+    add("open chunks", kOpenBytes, [&] {
+      const std::vector<int64_t> open = MaxOpenChunks(attempts.rows, processes);
+      if (!attempts.rows.empty()) analyses.max_open_chunks = *std::max_element(open.begin(), open.end());
+    });
+  }
+  for (size_t pass = 0; pass < kDistributionPasses; ++pass) {
+    add("distributions", kDistributionBytes,
+        [&, pass] { analyses.distributions[pass] = DescribeChunks(pass, attempts.rows, attempts.helpers); });
+  }
+  add("timelines", kOpenBytes, [&] { DrawTimelines(observed, *figures); }, {lives});
+  add("growth of memory", 0, [&] { analyses.rss_slope = LargestRssSlope(attempts.rows, processes); });
+  add("expected times", 0,
+      [&] {
+        ExpectedTimes expected = FindExpectedTimes(attempts.rows, attempts.kind_of_input, attempts.file_of_input, fits);
+        figures->expected_by_worker = std::move(expected.by_process);
+        figures->expected_by_file = std::move(expected.by_file);
+      },
+      {fitted});
+  RunSideBySide(pieces, limits);
+  return analyses;
 }
 
 /// Workers that share pages count them in each of them; the tree that they are all in counts them once.
@@ -642,17 +666,15 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   figures.processes = LargestProcesses(trees);
   figures.phases = FindPhases(figures.findings.spans);
 
-  WorkerSteps steps;
   const Observed observed = {trees, clusters, cluster_workers, task_of_process, start_ns, stop_ns};
-  const AttemptAnalyses analyses = AnalyseAttempts(
-      limits, [&] { steps = MeasureTime(observed, figures); }, &figures);
+  const AttemptAnalyses analyses = AnalyseAttempts(limits, observed, &figures);
   AddWorkersWithoutChunks(&figures);
 
   const std::optional<double> wall_time =
       figures.bounds.boundary.empty() ? std::nullopt : std::optional<double>(figures.bounds.window.seconds());
   MetricSet& metrics = figures.metrics;
   SetAllNull(&metrics);
-  SetWorkerMetrics(steps, &metrics);
+  SetWorkerMetrics(analyses.steps, &metrics);
   figures.waits = DivideBlocked(figures.findings.waits, figures.findings.attempts);
   ForgetUnknownCores(figures);
   figures.chosen = ChooseTotals(figures.findings.processes.has_records(), figures.totals, figures.bytes_read_chunks(),

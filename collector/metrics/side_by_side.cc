@@ -1,10 +1,14 @@
 #include "collector/metrics/side_by_side.h"
 
+#include <time.h>
+
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -14,18 +18,24 @@
 namespace crema {
 namespace {
 
+double ThreadCpuSeconds() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
+
 /// Which pieces are left, and what those take that run.
 class Schedule {
  public:
   Schedule(const std::vector<Piece>& pieces, size_t most_bytes)
-      : pieces_(pieces), most_bytes_(most_bytes), begun_(pieces.size()) {}
+      : pieces_(pieces), most_bytes_(most_bytes), begun_(pieces.size()), has_ended_(pieces.size()) {}
 
   /// The next piece to run, once there is memory for one; nullopt: all have begun.
   std::optional<size_t> Take() {
     std::unique_lock lock(mutex_);
     while (left_ > 0) {
       for (size_t i = 0; i < pieces_.size(); ++i) {
-        if (begun_[i] || !Fits(pieces_[i])) continue;
+        if (begun_[i] || !IsReady(pieces_[i])) continue;
         begun_[i] = true;
         --left_;
         ++running_;
@@ -38,15 +48,20 @@ class Schedule {
     return std::nullopt;
   }
 
-  void End(size_t piece) {
+  /// `threw`: none begins after it.
+  void End(size_t piece, bool threw) {
     const std::lock_guard lock(mutex_);
+    if (threw) left_ = 0;
+    has_ended_[piece] = true;
     --running_;
     used_bytes_ -= pieces_[piece].bytes;
     ended_.notify_all();
   }
 
  private:
-  bool Fits(const Piece& piece) const {
+  bool IsReady(const Piece& piece) const {
+    const auto has_ended = [this](size_t other) { return has_ended_[other]; };
+    if (!std::all_of(piece.after.begin(), piece.after.end(), has_ended)) return false;
     return running_ == 0 || (used_bytes_ <= most_bytes_ && piece.bytes <= most_bytes_ - used_bytes_);
   }
 
@@ -55,6 +70,7 @@ class Schedule {
   std::mutex mutex_;
   std::condition_variable ended_;
   std::vector<bool> begun_;
+  std::vector<bool> has_ended_;
   size_t left_ = pieces_.size();
   size_t running_ = 0;
   size_t used_bytes_ = 0;
@@ -89,19 +105,39 @@ void OnThreads(size_t threads, const std::function<void(size_t)>& work) {
   }
 }
 
+void ForEachPart(const char* name, size_t count, const WorkLimits& limits, const std::function<void(size_t)>& work) {
+  std::atomic<size_t> next{0};
+  std::vector<double> cpu_seconds(count);
+  OnThreads(std::min(limits.threads, count), [&](size_t) {
+    for (size_t i = next++; i < count; i = next++) {
+      const double began = ThreadCpuSeconds();
+      work(i);
+      cpu_seconds[i] = ThreadCpuSeconds() - began;
+    }
+  });
+  if (limits.times == nullptr) return;
+  limits.times->push_back({name, std::accumulate(cpu_seconds.begin(), cpu_seconds.end(), 0.0), {}, true});
+}
+
 void RunSideBySide(const std::vector<Piece>& pieces, const WorkLimits& limits) {
   Schedule schedule(pieces, limits.bytes);
+  std::vector<PieceTime> times(pieces.size());
   OnThreads(std::min(limits.threads, pieces.size()), [&](size_t) {
     while (const std::optional<size_t> piece = schedule.Take()) {
       struct EndsPiece {
         Schedule& of;
         size_t index;
-        ~EndsPiece() { of.End(index); }
+        bool threw = true;
+        ~EndsPiece() { of.End(index, threw); }
       } ends{schedule, *piece};
       const SpilledLists lists(pieces[*piece].bytes > limits.bytes ? limits.spill : nullptr);
+      const double began = ThreadCpuSeconds();
       pieces[*piece].run();
+      times[*piece] = {pieces[*piece].name, ThreadCpuSeconds() - began, pieces[*piece].after};
+      ends.threw = false;
     }
   });
+  if (limits.times != nullptr) limits.times->insert(limits.times->end(), times.begin(), times.end());
 }
 
 }  // namespace crema

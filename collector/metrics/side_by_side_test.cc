@@ -81,6 +81,42 @@ TEST(SideBySide, ThrowsWhatAPieceThrewAfterTheOthersHaveEnded) {
   }
 }
 
+TEST(SideBySide, BeginsAPieceAfterThoseThatItNames) {
+  for (const size_t threads : {1, 2, 7}) {
+    std::vector<std::atomic<int>> ended(6);
+    std::vector<PieceTime> times;
+    std::vector<Piece> pieces;
+    for (size_t i = 0; i < ended.size(); ++i) {
+      const std::vector<size_t> after = i == 0 ? std::vector<size_t>() : std::vector<size_t>{i / 2, i - 1};
+      const auto run = [&ended, after, i] {
+        for (const size_t other : after) EXPECT_EQ(ended[other], 1) << i;
+        ++ended[i];
+      };
+      pieces.push_back({0, run, after, "piece"});
+    }
+    RunSideBySide(pieces, {threads, 100, nullptr, &times});
+    for (const std::atomic<int>& count : ended) EXPECT_EQ(count, 1);
+    ASSERT_EQ(times.size(), pieces.size());
+    EXPECT_EQ(times[5].after, pieces[5].after);
+  }
+}
+
+TEST(SideBySide, DoesNotBeginWhatComesAfterAPieceThatThrew) {
+  bool has_begun = false;
+  const Piece fails = {0, [] { throw std::bad_alloc(); }};
+  EXPECT_THROW(RunSideBySide({fails, {0, [&] { has_begun = true; }, {0}}}, {2}), std::bad_alloc);
+  EXPECT_FALSE(has_begun);
+}
+
+TEST(SideBySide, DoesEachPartOnceWithAnyNumberOfThreads) {
+  for (const size_t threads : {0, 1, 2, 100}) {
+    std::vector<std::atomic<int>> parts(20);
+    ForEachPart("parts", parts.size(), {threads}, [&parts](size_t part) { ++parts[part]; });
+    for (const std::atomic<int>& count : parts) EXPECT_EQ(count, 1) << threads;
+  }
+  ForEachPart("none", 0, {3}, [](size_t) { ADD_FAILURE(); });
+}
+
 TEST(SideBySide, HasAThreadForEachCoreUnlessAskedOtherwise) {
   EXPECT_EQ(ThreadsFor(3), 3u);
   EXPECT_GE(ThreadsFor(0), 1u);

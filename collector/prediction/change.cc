@@ -97,18 +97,21 @@ std::vector<std::vector<double>> RatiosOf(const ObservedRun& run, const std::vec
   return ratios;
 }
 
-// Another run of the same: what a chunk takes beyond its size is drawn anew.
+// What a chunk takes beyond its size is drawn anew.
+void DrawAnew(const std::vector<Line>& lines, const std::vector<std::vector<double>>& ratios, std::mt19937_64* random,
+              ObservedChunk* chunk) {
+  const std::vector<double>& of_dataset = ratios[chunk->dataset];
+  if (of_dataset.empty() || chunk->duration <= 0) return;
+  const double duration = lines[chunk->dataset].At(chunk->events) * of_dataset[(*random)() % of_dataset.size()];
+  chunk->Scale(duration / chunk->duration);
+}
+
+// Another run of the same.
 void DrawAnew(const ObservedRun& run, const std::vector<Line>& lines, uint64_t seed,
               std::vector<ObservedChunk>* chunks) {
   const std::vector<std::vector<double>> ratios = RatiosOf(run, lines);
   std::mt19937_64 random(seed);
-  for (ObservedChunk& chunk : *chunks) {
-    const std::vector<double>& of_dataset = ratios[chunk.dataset];
-    if (of_dataset.empty() || chunk.duration <= 0) continue;
-    const double duration = lines[chunk.dataset].At(chunk.events) * of_dataset[random() % of_dataset.size()];
-    const double factor = duration / chunk.duration;
-    chunk.Scale(factor);
-  }
+  for (ObservedChunk& chunk : *chunks) DrawAnew(lines, ratios, &random, &chunk);
 }
 
 // Files cut anew; what chunks take is on their dataset's line. A file that keeps its number of chunks keeps them.
@@ -300,6 +303,40 @@ FasterSection Faster(const ObservedChunk& chunk, const SectionOnGpu& on_gpu, con
   return {shorter, all_computing > 0 ? cpu * std::min(1.0, computing * less / all_computing) : 0};
 }
 
+// How lanes and cores are shared.
+struct CoreUse {
+  CoreUse(const ObservedRun& run, const RunChange& change)
+      : had_a_core_each(run.lanes() <= run.cores()),
+        takes_turns(change.kind == ChangeKind::kWithoutWaiting && !had_a_core_each) {}
+
+  bool had_a_core_each;
+  bool takes_turns;  ///< without waiting, chunks that took turns on the cores would compute all at once
+};
+
+// What the chunk takes after the change; `cpu`: of that, in core-seconds.
+ReplayChunk Replayed(const ObservedRun& run, const RunChange& change, const CoreUse& use, const ObservedChunk& chunk,
+                     double* cpu) {
+  ReplayChunk replayed;
+  replayed.phase = chunk.phase;
+  replayed.fixed = chunk.duration;
+  *cpu = std::min(chunk.cpu, chunk.duration);
+  if (change.kind == ChangeKind::kFaster || change.kind == ChangeKind::kFasterGpu) {
+    const FasterSection faster = Faster(chunk, run.section_on_gpu, change);
+    replayed.fixed -= faster.seconds, *cpu -= faster.cpu_seconds;
+  }
+  if (change.kind == ChangeKind::kWithoutWaiting) {  // but for GPUs, whether the thread spins or not
+    replayed.fixed = std::min(chunk.duration, *cpu - chunk.gpu_spin + chunk.gpu_wait);
+    if (use.takes_turns) replayed.cpu = std::min(replayed.fixed, *cpu - chunk.gpu_spin);
+    replayed.fixed -= replayed.cpu;
+  }
+  if (change.kind == ChangeKind::kLanes) {
+    replayed.cpu = *cpu;
+    // Where lanes had a core each, what they waited for a CPU was others' work, which stays.
+    replayed.fixed = std::max(0.0, chunk.duration - replayed.cpu - (use.had_a_core_each ? 0 : chunk.cpu_wait));
+  }
+  return replayed;
+}
+
 }  // namespace
 
 double ChangedRun::CoreSeconds(double wall_time) const {
@@ -371,30 +408,11 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
     for (int i = 0; i < worker.lanes; ++i) setup.lanes.push_back({worker.joined, worker.left});
   }
   BlockByLanes(run, static_cast<double>(setup.lanes.size()) / run.lanes(), seed, &chunks);
-  // Without waiting, chunks that took turns on the cores would compute all at once.
-  const bool shares_cores = change.kind == ChangeKind::kWithoutWaiting && run.lanes() > run.cores();
-  if (change.kind == ChangeKind::kLanes || shares_cores) setup.shared_cores = changed.cores;
-  const bool had_a_core_each = run.lanes() <= run.cores();
+  const CoreUse use(run, change);
+  if (change.kind == ChangeKind::kLanes || use.takes_turns) setup.shared_cores = changed.cores;
   for (const ObservedChunk& chunk : chunks) {
-    ReplayChunk replayed;
-    replayed.phase = chunk.phase;
-    replayed.fixed = chunk.duration;
-    double cpu = std::min(chunk.cpu, chunk.duration);
-    if (change.kind == ChangeKind::kFaster || change.kind == ChangeKind::kFasterGpu) {
-      const FasterSection faster = Faster(chunk, run.section_on_gpu, change);
-      replayed.fixed -= faster.seconds, cpu -= faster.cpu_seconds;
-    }
-    if (change.kind == ChangeKind::kWithoutWaiting) {  // but for GPUs, whether the thread spins or not
-      replayed.fixed = std::min(chunk.duration, cpu - chunk.gpu_spin + chunk.gpu_wait);
-      if (shares_cores) replayed.cpu = std::min(replayed.fixed, cpu - chunk.gpu_spin);
-      replayed.fixed -= replayed.cpu;
-    }
-    if (change.kind == ChangeKind::kLanes) {
-      replayed.cpu = cpu;
-      // Where lanes had a core each, what they waited for a CPU was others' work, which stays.
-      replayed.fixed = std::max(0.0, chunk.duration - replayed.cpu - (had_a_core_each ? 0 : chunk.cpu_wait));
-    }
-    setup.chunks.push_back(replayed);
+    double cpu = 0;
+    setup.chunks.push_back(Replayed(run, change, use, chunk, &cpu));
     changed.cpu_seconds += cpu;
   }
   changed.cpu_known = std::all_of(chunks.begin(), chunks.end(), has_cpu);
@@ -407,6 +425,58 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
   setup.between = run.between;
   setup.shutdown = run.shutdown;
   return changed;
+}
+
+std::vector<ReplayResult> ReplayLateDraws(const ObservedRun& run, const RunChange& change, double most_chunks,
+                                          ChangedRun* changed) {
+  constexpr double kLateOfLane = 40, kLateOfLongest = 4;  // chunks; times the longest one
+  std::vector<ReplayChunk>& chunks = changed->setup.chunks;
+  const bool keeps_chunks = change.kind != ChangeKind::kChunkEvents && change.kind != ChangeKind::kLongestFirst &&
+                            change.kind != ChangeKind::kWithoutWorker && chunks.size() == run.chunks.size();
+  const auto lanes = static_cast<double>(changed->setup.lanes.size());
+  const bool is_blocked = run.blocked.slope > 0 && lanes != run.lanes();
+  if (!keeps_chunks || is_blocked || changed->setup.shared_cores > 0 || chunks.empty()) return {};
+  double all = 0, longest = 0;
+  for (const ReplayChunk& chunk : chunks) all += chunk.fixed, longest = std::max(longest, chunk.fixed);
+  const double mean = all / static_cast<double>(chunks.size());
+  const double late = std::ceil(lanes * std::max(kLateOfLane, mean > 0 ? kLateOfLongest * longest / mean : 0));
+  if (2 * late > static_cast<double>(chunks.size())) return {};
+  size_t first = chunks.size() - static_cast<size_t>(late);
+  while (chunks[first].phase != chunks.back().phase) ++first;
+
+  const CoreUse use(run, change);
+  const std::vector<Line> lines = LinesOf(run);
+  const std::vector<std::vector<double>> ratios = RatiosOf(run, lines);
+  struct Spread {
+    double mean = 1, variance = 0;
+  };
+  std::vector<Spread> spreads;
+  for (const std::vector<double>& of_dataset : ratios) {
+    const auto count = static_cast<double>(std::max<size_t>(1, of_dataset.size()));
+    double sum = 0, squares = 0;
+    for (const double ratio : of_dataset) sum += ratio, squares += ratio * ratio;
+    spreads.push_back({sum / count, std::max(0.0, squares / count - sum / count * sum / count)});
+  }
+  double longer = 0, variance = 0;
+  for (size_t i = 0; i < first; ++i) {
+    const ObservedChunk& chunk = run.chunks[i];
+    if (chunk.duration <= 0) continue;
+    const Spread& spread = spreads[chunk.dataset];
+    const double expected = chunks[i].fixed * lines[chunk.dataset].At(chunk.events) / chunk.duration;
+    longer += expected * spread.mean - chunks[i].fixed;
+    variance += expected * expected * spread.variance;
+  }
+  const auto draws = static_cast<uint64_t>(std::clamp<double>(most_chunks / late, kFewestReplays, kMostReplays));
+  return ReplayLate(changed->setup, first, draws, [&](uint64_t seed) {
+    std::mt19937_64 random(seed);
+    for (size_t i = first; i < chunks.size(); ++i) {
+      ObservedChunk chunk = run.chunks[i];
+      DrawAnew(lines, ratios, &random, &chunk);
+      double cpu = 0;
+      chunks[i] = Replayed(run, change, use, chunk, &cpu);
+    }
+    return std::normal_distribution<double>(longer, std::sqrt(variance))(random);
+  });
 }
 
 }  // namespace crema

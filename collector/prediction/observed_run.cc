@@ -4,6 +4,7 @@
 #include <functional>
 #include <queue>
 #include <random>
+#include <set>
 
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"
@@ -102,28 +103,29 @@ void SetPhases(ObservedRun* run) {
 
 // How many chunks were open during each, on average: the integral of open chunks, from its start to its stop.
 void SetOpen(ObservedRun* run) {
-  std::vector<std::pair<double, int>> steps;
-  for (const ObservedChunk& chunk : run->chunks) {
-    steps.emplace_back(chunk.start, 1);
-    steps.emplace_back(chunk.stop(), -1);
-  }
-  std::sort(steps.begin(), steps.end());
-  std::vector<double> integral(steps.size());
-  int open = 0;
-  std::vector<int> after(steps.size());
-  for (size_t i = 0; i < steps.size(); ++i) {
-    if (i > 0) integral[i] = integral[i - 1] + open * (steps[i].first - steps[i - 1].first);
-    after[i] = open += steps[i].second;
-  }
-  const auto until = [&](double time) {
-    const auto next = std::upper_bound(steps.begin(), steps.end(), time,
-                                       [](double at, const std::pair<double, int>& step) { return at < step.first; });
-    const size_t i = static_cast<size_t>(next - steps.begin()) - 1;
-    return integral[i] + after[i] * (time - steps[i].first);
+  std::vector<double> until_start;
+  until_start.reserve(run->chunks.size());
+  using Stop = std::pair<double, size_t>;  // and the chunk
+  std::priority_queue<Stop, std::vector<Stop>, std::greater<>> open;
+  double time = 0, integral = 0;
+  const auto go_to = [&](double next) {
+    if (!open.empty()) integral += static_cast<double>(open.size()) * (next - time);
+    time = next;
   };
-  for (ObservedChunk& chunk : run->chunks) {
-    if (chunk.duration > 0) chunk.open = (until(chunk.stop()) - until(chunk.start)) / chunk.duration;
+  const auto end_first = [&] {
+    const auto [stop, i] = open.top();
+    go_to(stop);
+    open.pop();
+    ObservedChunk& chunk = run->chunks[i];
+    if (chunk.duration > 0) chunk.open = (integral - until_start[i]) / chunk.duration;
+  };
+  for (size_t i = 0; i < run->chunks.size(); ++i) {
+    while (!open.empty() && open.top().first <= run->chunks[i].start) end_first();
+    go_to(run->chunks[i].start);
+    until_start.push_back(integral);
+    open.emplace(run->chunks[i].stop(), i);
   }
+  while (!open.empty()) end_first();
 }
 
 void SetBlocked(const Measurement& measurement, ObservedRun* run) {
@@ -160,24 +162,31 @@ void SetSectionOnGpu(const Measurement& measurement, const std::string& section,
 
 // Lanes, and when they were there.
 void SetWorkers(const Measurement& measurement, ObservedRun* run) {
-  std::vector<std::vector<std::pair<double, int>>> steps(run->workers.size());
-  for (const ObservedChunk& chunk : run->chunks) {
-    steps[chunk.worker].emplace_back(chunk.start, 1);
-    steps[chunk.worker].emplace_back(FreeFrom(chunk), -1);
-  }
+  std::vector<std::priority_queue<double, std::vector<double>, std::greater<>>> busy(run->workers.size());
+  std::vector<bool> has_joined(run->workers.size());
   double last_start = 0;
-  for (const ObservedChunk& chunk : run->chunks) last_start = std::max(last_start, chunk.start);
-  for (size_t i = 0; i < run->workers.size(); ++i) {
-    ObservedWorker& worker = run->workers[i];
-    std::sort(steps[i].begin(), steps[i].end());  // at one moment, ends come first
-    int open = 0;
-    for (const auto& [time, step] : steps[i]) worker.lanes = std::max(worker.lanes, open += step);
-    worker.joined = steps[i].empty() ? 0 : steps[i].front().first;
+  for (const ObservedChunk& chunk : run->chunks) {
+    ObservedWorker& worker = run->workers[chunk.worker];
+    if (!has_joined[chunk.worker]) worker.joined = chunk.start;
+    has_joined[chunk.worker] = true;
+    last_start = std::max(last_start, chunk.start);
+    auto& lanes = busy[chunk.worker];
+    while (!lanes.empty() && lanes.top() <= chunk.start) lanes.pop();
+    if (FreeFrom(chunk) > chunk.start) lanes.push(FreeFrom(chunk));
+    worker.lanes = std::max(worker.lanes, static_cast<int>(lanes.size()));
+  }
+  std::map<std::string_view, ObservedWorker*> named;
+  for (ObservedWorker& worker : run->workers) {
     worker.cores = worker.lanes;
     worker.left = kForever;
     worker.began = worker.joined;
-    for (const WorkerRow& row : measurement.workers) {
-      if (row.name.str() != worker.name && row.process.str() != worker.name) continue;
+    named[worker.name] = &worker;
+  }
+  for (const WorkerRow& row : measurement.workers) {
+    for (const std::string& name : std::set<std::string>{row.name.str(), row.process.str()}) {
+      const auto found = named.find(name);
+      if (found == named.end()) continue;
+      ObservedWorker& worker = *found->second;
       if (row.cores.value_or(0) > 0) worker.cores = *row.cores;
       worker.began = std::clamp(row.start.value_or(worker.joined), 0.0, worker.joined);
       const double stop = row.stop.value_or(kForever);
@@ -221,24 +230,39 @@ class Replayer {
   }
 
   ReplayResult Run() {
-    size_t next = 0;
-    double phase_begin = 0;
-    for (uint32_t phase = 0; next < setup_.chunks.size(); ++phase) {
-      size_t end = next;
-      while (end < setup_.chunks.size() && setup_.chunks[end].phase == phase) ++end;
-      const bool done = setup_.shared_cores > 0 ? RunShared(next, end, phase_begin) : RunFree(next, end, phase_begin);
-      if (!done) {
-        result_.finished = false;
-        break;
-      }
-      next = end;
-      phase_begin = last_stop_ + (phase < setup_.between.size() ? setup_.between[phase] : 0);
-    }
+    result_.finished = RunTo(setup_.chunks.size());
     result_.wall_time = last_stop_ + setup_.shutdown;
     for (const ReplayLane& lane : setup_.lanes) {
       result_.lane_seconds += std::max(0.0, std::min(lane.until, result_.wall_time) - lane.from);
     }
     return result_;
+  }
+
+  // The chunks before that one; where lanes share cores, it has to be the first of a phase. False: all lanes had left.
+  bool RunTo(size_t stop) {
+    while (next_ < stop) {
+      const uint32_t phase = setup_.chunks[next_].phase;
+      if (phase != phase_) phase_begin_ = last_stop_ + (phase <= setup_.between.size() ? setup_.between[phase - 1] : 0);
+      phase_ = phase;
+      size_t end = next_;
+      while (end < stop && setup_.chunks[end].phase == phase) ++end;
+      const bool done =
+          setup_.shared_cores > 0 ? RunShared(next_, end, phase_begin_) : RunFree(next_, end, phase_begin_);
+      if (!done) return false;
+      next_ = end;
+    }
+    return true;
+  }
+
+  // As if what was replayed so far had taken so many lane-seconds more; goes on with another seed.
+  void GoOn(double longer, uint64_t seed) {
+    const double later = longer / static_cast<double>(std::max<size_t>(1, setup_.lanes.size()));
+    std::vector<Free> lanes;
+    for (; !free_.empty(); free_.pop()) lanes.emplace_back(free_.top().first + later, free_.top().second);
+    free_ = decltype(free_)(std::greater<>(), std::move(lanes));
+    last_stop_ += later;
+    result_.busy += longer;
+    random_.seed(seed);
   }
 
  private:
@@ -333,6 +357,9 @@ class Replayer {
   std::mt19937_64 random_;
   std::priority_queue<Free, std::vector<Free>, std::greater<>> free_;
   std::vector<bool> used_;
+  size_t next_ = 0;
+  uint32_t phase_ = 0;
+  double phase_begin_ = 0;
   double last_stop_ = 0;
   ReplayResult result_;
 };
@@ -438,5 +465,19 @@ ObservedRun RunObserver::Finish(const Measurement& measurement) {
 }
 
 ReplayResult Replay(const ReplaySetup& setup, uint64_t seed) { return Replayer(setup, seed).Run(); }
+
+std::vector<ReplayResult> ReplayLate(const ReplaySetup& setup, size_t first, uint64_t draws,
+                                     const std::function<double(uint64_t)>& draw) {
+  std::vector<ReplayResult> results;
+  Replayer early(setup, 1);
+  if (!early.RunTo(first)) return results;
+  for (uint64_t seed = 2; seed < draws + 2; ++seed) {
+    const double longer = draw(seed);
+    Replayer late = early;
+    late.GoOn(longer, seed);
+    results.push_back(late.Run());
+  }
+  return results;
+}
 
 }  // namespace crema

@@ -2,6 +2,8 @@
 #ifndef CREMA_COLLECTOR_PREDICTION_OBSERVED_RUN_H_
 #define CREMA_COLLECTOR_PREDICTION_OBSERVED_RUN_H_
 
+#include <functional>
+
 #include "collector/insight/wait_words.h"
 #include "collector/measurement/measurement.h"
 #include "collector/sources/attempt_stream.h"
@@ -130,6 +132,12 @@ struct ReplayResult {
 
 /// The same for the same seed.
 ReplayResult Replay(const ReplaySetup& setup, uint64_t seed);
+
+/// The end of a replay, several times: of millions of chunks, what varies in the earlier ones is known without a
+/// replay. `draw(seed)` sets the chunks from `first` on, and returns by how many seconds all before them take longer.
+/// Nothing where all lanes had left before. `setup` has no shared cores.
+std::vector<ReplayResult> ReplayLate(const ReplaySetup& setup, size_t first, uint64_t draws,
+                                     const std::function<double(uint64_t)>& draw);
 
 }  // namespace crema
 

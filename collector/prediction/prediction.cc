@@ -24,7 +24,7 @@ constexpr char kWaitsAreNotKnown[] =
     "It is not known whether chunks wait for one another, for a lock or a server. If they do, more of them at once "
     "take "
     "longer than this. crema run --waits shows what they wait for.";
-constexpr uint64_t kFewestReplays = 8, kMostReplays = 200;
+constexpr size_t kMostReplayedWhole = 200'000;  // chunks: for fewer a range takes a second
 
 std::string WhyRefused(const ObservedRun& run, double replayed) {
   const double missed = std::abs(replayed - run.wall_time);
@@ -70,7 +70,7 @@ void SetRanges(const std::vector<PredictedRow>& draws, double more, PredictedRow
 PredictedRow RowOf(const ObservedRun& run, const RunChange& change, double missed) {
   PredictedRow none;
   none.change = change.Text();
-  const absl::StatusOr<ChangedRun> changed = Apply(run, change, 0);
+  absl::StatusOr<ChangedRun> changed = Apply(run, change, 0);
   if (!changed.ok()) {
     none.why_not = std::string(changed.status().message());
     return none;
@@ -83,10 +83,16 @@ PredictedRow RowOf(const ObservedRun& run, const RunChange& change, double misse
   PredictedRow row = FiguresOf(*changed, result);
   row.change = none.change;
   std::vector<PredictedRow> draws;
-  const double chunks = static_cast<double>(changed->setup.chunks.size());
-  const auto replays =
-      static_cast<uint64_t>(std::clamp<double>(kReplayedChunks / chunks, kFewestReplays, kMostReplays));
-  for (uint64_t seed = 2; seed < replays + 2; ++seed) {
+  const size_t chunks = changed->setup.chunks.size();
+  if (chunks > kMostReplayedWhole) {
+    for (const ReplayResult& late : ReplayLateDraws(run, change, kReplayedChunks, &*changed)) {
+      draws.push_back(FiguresOf(*changed, late));
+    }
+  }
+  const bool are_late = !draws.empty();
+  const auto replays = static_cast<uint64_t>(
+      std::clamp<double>(kReplayedChunks / static_cast<double>(chunks), kFewestReplays, kMostReplays));
+  for (uint64_t seed = 2; !are_late && seed < replays + 2; ++seed) {
     const absl::StatusOr<ChangedRun> drawn = Apply(run, change, seed);
     if (drawn.ok()) draws.push_back(FiguresOf(*drawn, Replay(drawn->setup, seed)));
   }

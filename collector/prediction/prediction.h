@@ -50,6 +50,15 @@ bool HasMoreLanes(const ObservedRun& run, const RunChange& change);
 /// dataset that is drawn anew: another run of the same. Errors: what the run did not record.
 absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change, uint64_t seed);
 
+/// How many other runs of the same are drawn for a range.
+inline constexpr uint64_t kFewestReplays = 8, kMostReplays = 200;
+
+/// Other runs of the same (`Apply` with a seed), where only the last chunks of each lane are replayed: about
+/// `most_chunks` of them in all. What varies in the chunks before, which are very many, is a sum. Changes
+/// `changed->setup`, which `Apply` made without a seed. Empty: this change asks for whole replays.
+std::vector<ReplayResult> ReplayLateDraws(const ObservedRun& run, const RunChange& change, double most_chunks,
+                                          ChangedRun* changed);
+
 /// 90 % of runs so changed are between `low` and `high`.
 struct PredictedValue {
   double value = 0;

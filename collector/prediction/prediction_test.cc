@@ -288,6 +288,23 @@ TEST(Prediction, AWorkerThatEndedWithNothingLeftToBeginWouldHaveStayedForMore) {
   EXPECT_NEAR(row.wall_time.value, 121 * 0.101, 0.1);
 }
 
+// Where each worker looked through the rows of all, this took minutes.
+TEST(Prediction, OfVeryManyWorkersEachHasItsOwnRow) {
+  MadeRun made;
+  constexpr size_t kWorkers = 30'000;
+  for (size_t i = 0; i < kWorkers; ++i) made.AddWorker("worker " + std::to_string(i), 1, 1e-3 * static_cast<double>(i));
+  for (size_t i = 0; i < kWorkers; ++i) made.AddChunk(i, i % 100 == 7 ? 50 : 40, 10, 1000);
+  made.EndWorkersAlone();
+  const ObservedRun run = made.Finish();
+  ASSERT_EQ(run.workers.size(), kWorkers);
+  for (size_t i = 0; i < kWorkers; i += 1000) {
+    EXPECT_NEAR(run.workers[i].joined, 1e-3 * static_cast<double>(i + 1), 1e-6);
+    EXPECT_NEAR(run.workers[i].after, run.wall_time - run.workers[i].joined - 40, 1e-6);
+    EXPECT_EQ(run.workers[i].lanes, 1);
+  }
+  EXPECT_NEAR(run.workers[7].after, run.wall_time - run.workers[7].joined - 50, 1e-6);
+}
+
 TEST(Prediction, AWorkerThatLeftWhileOthersBeganChunksDoesNoMore) {
   MadeRun made;
   made.AddWorker("quick", 1);

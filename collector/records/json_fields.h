@@ -187,25 +187,33 @@ class PlainCursor {
     while (at_ < end_ && IsBlank()) ++at_;
   }
 
-  /// What nobody asks for: a text, a number, or an object of texts.
-  bool SkipValue() {
+  /// What nobody asks for: any value, but for lists and objects more than `depth` deep.
+  bool SkipValue(int depth = 8) {
     std::string_view text;
     double number;
-    if (*at_ == '"') return TakeText(text);
-    if (*at_ != '{') return TakeReal(number);
+    const char first = *at_;
+    if (first == '"') return TakeText(text);
+    if (first == 'n') return Take("null");
+    if (first == 't') return Take("true");
+    if (first == 'f') return Take("false");
+    if (first != '{' && first != '[') return TakeReal(number);
+    if (depth == 0) return false;
+    const char last = first == '{' ? '}' : ']';
     ++at_;
     SkipBlanks();
-    if (Take("}")) return true;
+    if (*at_ == last) return ++at_ <= end_;
     do {
       SkipBlanks();
-      if (!TakeText(text)) return false;
+      if (first == '{') {
+        if (!TakeText(text)) return false;
+        SkipBlanks();
+        if (!Take(":")) return false;
+        SkipBlanks();
+      }
+      if (!SkipValue(depth - 1)) return false;
       SkipBlanks();
-      if (!Take(":")) return false;
-      SkipBlanks();
-      if (!TakeText(text)) return false;
-      SkipBlanks();
-    } while (Take(","));
-    return Take("}");
+    } while (at_ < end_ && Take(","));
+    return *at_ == last && ++at_ <= end_;
   }
 
   bool AtEnd() const { return at_ == end_; }
@@ -624,18 +632,19 @@ inline constexpr KeyIndex kKeyIndex{kTable};
 /// How the objects of a table were written last: what stood before the value of the field that followed another.
 class LastSpelling {
  public:
-  static constexpr size_t kBegin = 64;  // before an object's first field
-  static constexpr size_t kRest = 65;   // before the first that is not in the table's order
+  static constexpr size_t kBegin = 64;    // before an object's first field
+  static constexpr size_t kRest = 65;     // before the first that is not in the table's order
+  static constexpr size_t kUnknown = 66;  // a field that is not in the table
 
   struct Next {
     KnownText lead;  ///< brace or comma, key and colon, with blanks
-    uint8_t at = 0;  ///< the field's place in the table
+    uint8_t at = 0;  ///< the field's place in the table, or `kUnknown`
   };
-  /// `before`: the place of a field, or one of the two above.
+  /// `before`: the place of a field, or one of those above.
   Next& After(size_t before) { return next_[before]; }
 
  private:
-  std::array<Next, 66> next_ = {};
+  std::array<Next, 67> next_ = {};
 };
 
 template <const auto& kTable>
@@ -644,7 +653,7 @@ LastSpelling& LastSpellingOf() {
   return spelling;
 }
 
-/// Takes what stands before a field's value, and finds its place in the table.
+/// Takes what stands before a field's value, and finds its place in the table, or `kUnknown`.
 template <class Struct>
 std::optional<size_t> TakeKey(PlainCursor& line, const Field<Struct>* fields, const KeyIndex& keys, bool is_first) {
   if (!(is_first ? line.Take("{") : line.Take(","))) return std::nullopt;
@@ -654,12 +663,12 @@ std::optional<size_t> TakeKey(PlainCursor& line, const Field<Struct>* fields, co
   line.SkipBlanks();
   if (!line.Take(":")) return std::nullopt;
   line.SkipBlanks();
-  return keys.Find(fields, key);
+  return keys.Find(fields, key).value_or(LastSpelling::kUnknown);
 }
 
 /// Takes an object, or the rest of one, whose fields may come in any order and with blanks: quickest where they are
-/// written as in the last one. Those that it does not know and those that come twice are left to the reader of any
-/// JSON.
+/// written as in the last one. Those that it does not know are passed over; those that come twice are left to the
+/// reader of any JSON.
 template <class Struct>
 Rest TakeRest(PlainCursor line, const Field<Struct>* fields, const KeyIndex& keys, LastSpelling& spelling, Struct& out,
               uint64_t& seen) {
@@ -680,6 +689,10 @@ Rest TakeRest(PlainCursor line, const Field<Struct>* fields, const KeyIndex& key
       next.at = static_cast<uint8_t>(*at);
     }
     before = next.at;
+    if (before == LastSpelling::kUnknown) {
+      if (!line.SkipValue()) return nullptr;
+      continue;
+    }
     if ((seen >> before & 1) != 0) return nullptr;
     seen |= uint64_t{1} << before;
     const Field<Struct>& field = fields[before];

@@ -366,6 +366,37 @@ TEST_P(PlainLines, OfOtherWritersAreReadOrRefusedAsTheGeneralParserDoes) {
   EXPECT_LT(plain_, kLines) << "the way round it neither";
 }
 
+// As a newer minor number of the format brings them.
+constexpr std::string_view kUnknownFields[] = {
+    R"("newer":17)",
+    R"("newer":null)",
+    R"("newer" : "a text")",
+    R"("newer":{"a":[1,-2.5e3,{}],"b":{"c":true,"d":[]}})",
+    R"("newer":[ false , "x" ])",
+    R"("newer":"\u00e9")",
+    R"("newer":[[[[[[[[[[1]]]]]]]]]])",
+    R"("newer":[1,)",
+    R"("newer":01)",
+};
+
+TEST_P(PlainLines, WithFieldsOfANewerFormatAreReadOrRefusedAsTheGeneralParserDoes) {
+  constexpr size_t kLines = 6000;
+  RandomLine random(GetParam());
+  for (size_t i = 0; i < kLines; ++i) {
+    std::string line = random.OneIn(3) ? random.Begin() : random.Chunk();
+    do {
+      const size_t comma = line.find(",\"", static_cast<size_t>(random.Below(static_cast<int64_t>(line.size()) / 2)));
+      if (comma == std::string::npos) break;
+      const auto kind = static_cast<size_t>(random.Below(random.OneIn(9) ? std::size(kUnknownFields) : 5));
+      line.insert(comma, "," + std::string(kUnknownFields[kind]));
+    } while (random.OneIn(3));
+    if (random.OneIn(20)) random.Damage(line);
+    ASSERT_NO_FATAL_FAILURE(ExpectTheSame(line));
+  }
+  EXPECT_GT(plain_, kLines / 4) << "the short cut was hardly tried";
+  EXPECT_LT(plain_, kLines) << "the way round it neither";
+}
+
 TEST_P(PlainLines, AreReadOrRefusedAsTheGeneralParserDoesWhenDamaged) {
   RandomLine random(GetParam());
   for (int i = 0; i < 6000; ++i) {
@@ -410,6 +441,20 @@ TEST(PlainLine, OfTheSdkTakesTheShortCut) {
       std::string(RecordParser::kPadding, ' ');
   BeginFact begun;
   EXPECT_TRUE(ReadPlainBegin(std::string_view(begin).substr(0, begin.size() - RecordParser::kPadding), begun));
+}
+
+TEST(PlainLine, WithAFieldOfANewerFormatTakesTheShortCut) {
+  for (size_t kind = 0; kind < 5; ++kind) {
+    const std::string text = R"({"type":"chunk","chunk":0,)" + std::string(kUnknownFields[kind]) +
+                             R"(,"start_ns":5,"stop_ns":9,"status":"ok","sections":[{"path":"read","count":1,)" +
+                             std::string(kUnknownFields[kind]) + R"(,"total_ns":4,"self_ns":3}]})";
+    const std::string line = text + std::string(RecordParser::kPadding, ' ');
+    ChunkFact fact;
+    EXPECT_TRUE(ReadPlainChunk(std::string_view(line).substr(0, text.size()), fact)) << text;
+    EXPECT_EQ(fact.stop_ns, 9);
+    ASSERT_EQ(fact.sections.size(), 1u);
+    EXPECT_EQ(fact.sections[0].self_ns, 3);
+  }
 }
 
 TEST(PlainLine, OfAnotherWriterTakesTheShortCut) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <boost/sort/pdqsort/pdqsort.hpp>
-#include <cstddef>
+#include <utility>
 
 namespace crema {
 namespace {
@@ -29,44 +29,24 @@ class HashSieve {
   std::vector<uint64_t> words_;
 };
 
-// One of so many parts of the chunks: of very many attempts a part is looked at after the other, in little memory.
-struct PartOfChunks {
-  size_t index = 0;
-  size_t count = 1;
+constexpr size_t kMostOfParts = size_t{1} << 24;  // attempts, of all parts at once: 64 MB for the sieves
+constexpr size_t kLeastOfPart = size_t{1} << 16;  // of fewer, a thread is not worth it
 
-  bool Has(uint64_t chunk_id) const { return count == 1 || chunk_id % count == index; }
-};
-
-constexpr size_t kMostOfPart = size_t{1} << 24;  // attempts: 64 MB for the sieves
-
-// Finds the attempts at chunks that were attempted more than once, and a few others: nearly all chunks are attempted
-// once, and need no sorting.
-class RepeatedChunks {
- public:
-  RepeatedChunks(size_t attempts, PartOfChunks part)
-      : part_(part), seen_(attempts / part.count), repeated_(attempts / part.count) {}
-  // Each attempt, before any is looked for.
-  void See(const AttemptRow& attempt) {
-    if (!part_.Has(attempt.chunk_id)) return;
-    if (seen_.Has(attempt.chunk_id)) {
-      repeated_.Add(attempt.chunk_id);
-    } else {
-      seen_.Add(attempt.chunk_id);
-    }
+// The attempts at chunks that were attempted more than once, and a few others; of one part of the chunks. Nearly all
+// chunks are attempted once, and need no sorting.
+std::vector<ChunkAttempt> FindRepeated(const AttemptRows& attempts, size_t part, size_t parts) {
+  // The sieves use the first bits.
+  const auto has = [=](uint64_t chunk_id) { return (chunk_id & 0xffffffff) * parts >> 32 == part; };
+  HashSieve seen(attempts.size() / parts), repeated(attempts.size() / parts);
+  for (const AttemptRow& attempt : attempts) {
+    const uint64_t chunk_id = attempt.chunk_id;
+    if (has(chunk_id)) (seen.Has(chunk_id) ? repeated : seen).Add(chunk_id);
   }
-  std::vector<ChunkAttempt> SortByChunk(const AttemptRows& attempts) const;
-
- private:
-  PartOfChunks part_;
-  HashSieve seen_;
-  HashSieve repeated_;
-};
-
-std::vector<ChunkAttempt> RepeatedChunks::SortByChunk(const AttemptRows& attempts) const {
   std::vector<ChunkAttempt> found;
   uint32_t i = 0;
   for (const AttemptRow& attempt : attempts) {
-    if (part_.Has(attempt.chunk_id) && repeated_.Has(attempt.chunk_id)) found.push_back({attempt.chunk_id, i});
+    const uint64_t chunk_id = attempt.chunk_id;
+    if (has(chunk_id) && repeated.Has(chunk_id)) found.push_back({chunk_id, i});
     ++i;
   }
   boost::sort::pdqsort_branchless(found.begin(), found.end(),
@@ -77,15 +57,20 @@ std::vector<ChunkAttempt> RepeatedChunks::SortByChunk(const AttemptRows& attempt
 // The attempts at one chunk, in the order given.
 using ChunkAttempts = std::vector<ChunkAttempt>::const_iterator;
 
-void MarkResult(AttemptRows& attempts, ChunkAttempts first, ChunkAttempts last) {
+/// What one part of the chunks came to.
+struct PartResults {
+  AttemptCounts counts;
+  std::vector<std::pair<size_t, bool>> marks;  ///< of attempts at repeated chunks: whether they are the result
+};
+
+void MarkResult(const AttemptRows& attempts, ChunkAttempts first, ChunkAttempts last, PartResults& results) {
   auto result = last;
   for (auto at = first; at != last; ++at) {
     const AttemptRow attempt = attempts[at->attempt];
-    attempts.SetResult(at->attempt, false);
     if (attempt.status != AttemptState::kOk) continue;
     if (result == last || attempt.stop_ns() >= attempts[result->attempt].stop_ns()) result = at;
   }
-  if (result != last) attempts.SetResult(result->attempt, true);
+  for (auto at = first; at != last; ++at) results.marks.emplace_back(at->attempt, at == result);
 }
 
 // What a chunk comes to that was attempted only once.
@@ -115,15 +100,26 @@ void CountChunk(const AttemptRows& attempts, ChunkAttempts first, ChunkAttempts 
   counts.num_retried_chunks += retried;
 }
 
-void MarkRepeated(const RepeatedChunks& repeated, AttemptRows& attempts, AttemptCounts& counts) {
-  std::vector<ChunkAttempt> by_chunk = repeated.SortByChunk(attempts);
+void JudgeRepeated(const AttemptRows& attempts, size_t part, size_t parts, PartResults& results) {
+  std::vector<ChunkAttempt> by_chunk = FindRepeated(attempts, part, parts);
   for (auto first = by_chunk.begin(); first != by_chunk.end();) {
     auto last = first + 1;
     while (last != by_chunk.end() && last->chunk_id == first->chunk_id) ++last;
-    std::sort(first, last, [](const ChunkAttempt& a, const ChunkAttempt& b) { return a.attempt < b.attempt; });
-    MarkResult(attempts, first, last);
-    CountChunk(attempts, first, last, counts);
+    if (last - first > 1) {
+      std::sort(first, last, [](const ChunkAttempt& a, const ChunkAttempt& b) { return a.attempt < b.attempt; });
+      MarkResult(attempts, first, last, results);
+      CountChunk(attempts, first, last, results.counts);
+    }
     first = last;
+  }
+}
+
+void Add(const AttemptCounts& other, AttemptCounts& counts) {
+  for (const auto count :
+       {&AttemptCounts::num_chunks, &AttemptCounts::num_failed_attempts, &AttemptCounts::num_lost_attempts,
+        &AttemptCounts::num_open_attempts, &AttemptCounts::num_unrecorded_attempts, &AttemptCounts::num_retried_chunks,
+        &AttemptCounts::num_recomputed_chunks, &AttemptCounts::num_unfinished_chunks}) {
+    counts.*count += other.*count;
   }
 }
 
@@ -168,28 +164,32 @@ void Add(const SummedAttempts& summed, const std::vector<HelperTimes>& helpers, 
 
 }  // namespace
 
-AttemptCounts MarkResults(AttemptRows& attempts) {
+AttemptCounts MarkResults(AttemptRows& attempts, const WorkLimits& limits, std::vector<size_t>* repeated) {
+  const size_t threads = std::clamp<size_t>(attempts.size() / kLeastOfPart, 1, std::max<size_t>(1, limits.threads));
+  std::vector<PartResults> results(threads * (1 + attempts.size() / kMostOfParts));
+  ForEachPart("states", results.size(), limits, [&](size_t part) {
+    AttemptCounts& counts = results[part].counts;
+    attempts.SetResults(part, results.size(), [&counts](const AttemptRow& attempt) {
+      counts.num_failed_attempts += attempt.status == AttemptState::kFailed;
+      counts.num_lost_attempts += attempt.status == AttemptState::kLost;
+      counts.num_open_attempts += attempt.status == AttemptState::kRunning;
+      counts.num_unrecorded_attempts += attempt.status == AttemptState::kUnrecorded;
+      CountOnly(attempt, 1, counts);
+      return attempt.status == AttemptState::kOk;
+    });
+  });
+  ForEachPart("results", results.size(), limits,
+              [&](size_t part) { JudgeRepeated(attempts, part, results.size(), results[part]); });
   AttemptCounts counts;
   counts.num_attempts = static_cast<int64_t>(attempts.size());
-  PartOfChunks part = {0, 1 + attempts.size() / kMostOfPart};
-  std::optional<RepeatedChunks> repeated;
-  repeated.emplace(attempts.size(), part);
-  attempts.SetResults([&](const AttemptRow& attempt) {
-    counts.num_failed_attempts += attempt.status == AttemptState::kFailed;
-    counts.num_lost_attempts += attempt.status == AttemptState::kLost;
-    counts.num_open_attempts += attempt.status == AttemptState::kRunning;
-    counts.num_unrecorded_attempts += attempt.status == AttemptState::kUnrecorded;
-    CountOnly(attempt, 1, counts);
-    repeated->See(attempt);
-    return attempt.status == AttemptState::kOk;
-  });
-  MarkRepeated(*repeated, attempts, counts);
-  for (++part.index; part.index < part.count; ++part.index) {
-    repeated.reset();  // one after the other: each takes much
-    repeated.emplace(attempts.size(), part);
-    for (const AttemptRow& attempt : attempts) repeated->See(attempt);
-    MarkRepeated(*repeated, attempts, counts);
+  for (const PartResults& of_part : results) {
+    Add(of_part.counts, counts);
+    for (const auto& [attempt, is_result] : of_part.marks) {
+      attempts.SetResult(attempt, is_result);
+      if (repeated != nullptr) repeated->push_back(attempt);
+    }
   }
+  if (repeated != nullptr) std::sort(repeated->begin(), repeated->end());
   return counts;
 }
 

@@ -2,12 +2,14 @@
 #ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_RESULTS_H_
 #define CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_RESULTS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
+#include "collector/metrics/side_by_side.h"
 #include "collector/metrics/statistics/known_sum.h"
 
 namespace crema {
@@ -30,8 +32,11 @@ struct AttemptCounts {
 };
 
 /// Sets `is_result` (docs/metrics.md, "Chunks and attempts"): of each chunk's `ok` attempts the one that stopped last;
-/// of several that stopped at the same moment, the last in the order given. Returns what became of the chunks.
-AttemptCounts MarkResults(AttemptRows& attempts);
+/// of several that stopped at the same moment, the last in the order given. Returns what became of the chunks; adds to
+/// `*repeated`, in order, the index of each attempt at a chunk that was attempted more than once. All is the same for
+/// any limits.
+AttemptCounts MarkResults(AttemptRows& attempts, const WorkLimits& limits = {},
+                          std::vector<size_t>* repeated = nullptr);
 
 /// Sums over all attempts of the run (docs/metrics.md, "The run").
 struct AttemptTotals {

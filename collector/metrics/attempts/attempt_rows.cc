@@ -1,6 +1,7 @@
 #include "collector/metrics/attempts/attempt_rows.h"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
@@ -235,28 +236,48 @@ void AttemptRows::ShiftStarts(const std::vector<int64_t>& offsets) {
   }
 }
 
-/// Puts rows in order, group after group.
+constexpr size_t kLeastOfPart = size_t{1} << 16;  // rows: of fewer, a thread is not worth it
+constexpr size_t kPartsOfThread = 4;              // groups differ in size
+
+/// Puts rows in order, group after group; some groups on each thread.
 class RowsInOrder {
  public:
   RowsInOrder(AttemptRows rows, const std::vector<uint32_t>& group_of_process) : from_(std::move(rows)) {
     from_.Seal();
-    to_.memory_ = std::move(from_.memory_);
+    left_ = std::vector<std::atomic<size_t>>(from_.blocks_.size());
     for (uint32_t block = 0; block < from_.blocks_.size(); ++block) {
-      left_.push_back(from_.blocks_[block].size());
+      left_[block] = from_.blocks_[block].size();
       AddRuns(block, group_of_process);
     }
     std::stable_sort(runs_.begin(), runs_.end(), [](const Run& a, const Run& b) { return a.group < b.group; });
   }
 
-  AttemptRows Take() && {
-    for (size_t first = 0; first < runs_.size();) {
-      size_t last = first;
-      while (last < runs_.size() && runs_[last].group == runs_[first].group) ++last;
-      AddGroup(first, last);
-      first = last;
+  AttemptRows Take(const WorkLimits& limits) && {
+    std::vector<std::pair<size_t, size_t>> parts;  // runs of whole groups
+    const size_t least = std::max(kLeastOfPart, from_.size() / (kPartsOfThread * std::max<size_t>(1, limits.threads)));
+    size_t rows = 0;
+    for (size_t run = 0; run < runs_.size(); ++run) {
+      const bool begins =
+          parts.empty() || (rows >= least && limits.threads > 1 && runs_[run].group != runs_[run - 1].group);
+      if (begins) parts.emplace_back(run, run), rows = 0;
+      parts.back().second = run + 1;
+      rows += runs_[run].end - runs_[run].begin;
     }
-    to_.Seal();
-    return std::move(to_);
+    std::vector<AttemptRows> ordered(std::max<size_t>(1, parts.size()));
+    for (AttemptRows& to : ordered) to.SpillTo(from_.memory_.spill());
+    ordered[0].memory_ = std::move(from_.memory_);
+    ForEachPart("order", parts.size(), limits, [&](size_t part) {
+      for (auto [first, end] = parts[part]; first < end;) {
+        size_t last = first;
+        while (last < end && runs_[last].group == runs_[first].group) ++last;
+        AddGroup(first, last, ordered[part]);
+        first = last;
+      }
+      ordered[part].Seal();
+    });
+    for (size_t part = 1; part < parts.size(); ++part) ordered[0].Take(std::move(ordered[part]));
+    ordered[0].Seal();
+    return std::move(ordered[0]);
   }
 
  private:
@@ -282,14 +303,14 @@ class RowsInOrder {
     }
   }
 
-  void AddGroup(size_t first, size_t last) {
+  void AddGroup(size_t first, size_t last, AttemptRows& to) {
     switch (OrderOf(first, last)) {
       case Order::kExact:
-        return AddAsTheyAre(first, last);
+        return AddAsTheyAre(first, last, to);
       case Order::kNearly:
-        return AddNearlyOrdered(first, last);
+        return AddNearlyOrdered(first, last, to);
       case Order::kNone:
-        return AddSorted(first, last);
+        return AddSorted(first, last, to);
     }
   }
 
@@ -331,28 +352,28 @@ class RowsInOrder {
     return is_nearly ? Order::kNearly : Order::kNone;
   }
 
-  void AddAsTheyAre(size_t first, size_t last) {
+  void AddAsTheyAre(size_t first, size_t last, AttemptRows& to) {
     for (size_t run = first; run < last; ++run) {
       PackedBlock& block = from_.blocks_[runs_[run].block];
       const auto is_enough = [](size_t rows) { return rows >= AttemptRows::kLeastOfBlock; };
-      const size_t pending = to_.pending_.size();
+      const size_t pending = to.pending_.size();
       const bool may_stay = runs_[run].end - runs_[run].begin == block.size() && is_enough(block.size());
       if (may_stay && (pending == 0 || is_enough(pending))) {
-        to_.AddBlock(std::move(block));
+        to.AddBlock(std::move(block));
       } else {
         // Together with the few rows before it, it becomes two blocks, so that those behind it may stay as they are.
         const size_t rows = pending + block.size();
         const size_t first_half = may_stay && is_enough(rows / 2) ? rows - rows / 2 : PackedBlock::kMostRows;
         for (size_t i = runs_[run].begin; i < runs_[run].end; ++i) {
-          to_.Add(block[i]);
-          if (to_.pending_.size() == first_half) to_.Pack();
+          to.Add(block[i]);
+          if (to.pending_.size() == first_half) to.Pack();
         }
       }
       Forget(run);
     }
   }
 
-  void AddNearlyOrdered(size_t first, size_t last) {
+  void AddNearlyOrdered(size_t first, size_t last, AttemptRows& to) {
     std::vector<AttemptRow> window;  // nothing that comes belongs before the first half of it once it is full
     bool is_ordered = true;
     const auto put_in_order = [&] {
@@ -371,16 +392,16 @@ class RowsInOrder {
         window.insert(is_ordered ? at : window.end(), row);
         if (window.size() < 2 * kMostMoved) continue;
         put_in_order();
-        for (size_t k = 0; k < kMostMoved; ++k) to_.Add(window[k]);
+        for (size_t k = 0; k < kMostMoved; ++k) to.Add(window[k]);
         window.erase(window.begin(), window.begin() + kMostMoved);
       }
       Forget(run);
     }
     put_in_order();
-    for (const AttemptRow& row : window) to_.Add(row);
+    for (const AttemptRow& row : window) to.Add(row);
   }
 
-  void AddSorted(size_t first, size_t last) {
+  void AddSorted(size_t first, size_t last, AttemptRows& to) {
     struct Where {
       int64_t number;
       uint32_t block;
@@ -388,7 +409,7 @@ class RowsInOrder {
     };
     size_t count = 0;
     for (size_t run = first; run < last; ++run) count += runs_[run].end - runs_[run].begin;
-    RowSpill* const spill = to_.memory_.spill();
+    RowSpill* const spill = to.memory_.spill();
     const SpilledLists lists(spill == nullptr || spill->HasRoom(count * sizeof(Where)) ? nullptr : spill);
     std::vector<Where> rows;
     ReserveLargePages(rows, count);
@@ -405,24 +426,22 @@ class RowsInOrder {
       if (left < right || right < left) return left < right;
       return a.block != b.block ? a.block < b.block : a.row < b.row;
     });
-    for (const Where& where : rows) to_.Add(row_at(where));
+    for (const Where& where : rows) to.Add(row_at(where));
     for (size_t run = first; run < last; ++run) Forget(run);
   }
 
   void Forget(size_t run) {
-    size_t& left = left_[runs_[run].block];
-    left -= runs_[run].end - runs_[run].begin;
-    if (left == 0) from_.blocks_[runs_[run].block] = PackedBlock();
+    const size_t rows = runs_[run].end - runs_[run].begin;
+    if (left_[runs_[run].block].fetch_sub(rows) == rows) from_.blocks_[runs_[run].block] = PackedBlock();
   }
 
   AttemptRows from_;
-  AttemptRows to_;
   std::vector<Run> runs_;
-  std::vector<size_t> left_;  // by block: rows that were not added yet
+  std::vector<std::atomic<size_t>> left_;  // by block: rows that were not added yet
 };
 
-AttemptRows AttemptRows::Ordered(const std::vector<uint32_t>& group_of_process) && {
-  return RowsInOrder(std::move(*this), group_of_process).Take();
+AttemptRows AttemptRows::Ordered(const std::vector<uint32_t>& group_of_process, const WorkLimits& limits) && {
+  return RowsInOrder(std::move(*this), group_of_process).Take(limits);
 }
 
 }  // namespace crema

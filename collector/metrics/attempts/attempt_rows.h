@@ -16,6 +16,7 @@
 #include "absl/types/span.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/memory/row_memory.h"
+#include "collector/metrics/side_by_side.h"
 
 namespace crema {
 
@@ -193,10 +194,11 @@ class AttemptRows {
   /// `changed`: by index.
   void Replace(const std::vector<std::pair<size_t, AttemptRow>>& changed);
   void SetResult(size_t i, bool is_result);
-  /// Of each row by `is_result(row)`, in order.
+  /// Of each row of one of `parts` parts by `is_result(row)`, in order. Parts may be set at once.
   template <class IsResult>
-  void SetResults(const IsResult& is_result) {
-    for (PackedBlock& block : blocks_) {
+  void SetResults(size_t part, size_t parts, const IsResult& is_result) {
+    for (size_t at = blocks_.size() * part / parts; at < blocks_.size() * (part + 1) / parts; ++at) {
+      PackedBlock& block = blocks_[at];
       for (size_t i = 0; i < block.size(); ++i) block.SetResult(i, is_result(block[i]));
     }
   }
@@ -223,8 +225,8 @@ class AttemptRows {
   void ShiftStarts(const std::vector<int64_t>& offsets);
 
   /// All rows by (`group_of_process[row.process]`, number, start, duration, chunk_id, status); those that are equal in
-  /// all of it as they came. Gives back memory as it goes. They can be read by index then.
-  AttemptRows Ordered(const std::vector<uint32_t>& group_of_process) &&;
+  /// all of it as they came, whatever the limits are. Gives back memory as it goes. They can be read by index then.
+  AttemptRows Ordered(const std::vector<uint32_t>& group_of_process, const WorkLimits& limits = {}) &&;
 
  private:
   friend class RowsInOrder;

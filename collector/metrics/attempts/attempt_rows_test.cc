@@ -195,6 +195,20 @@ TEST(AttemptRows, ComeIntoOrderFromNearAndFar) {
   }
 }
 
+TEST(AttemptRows, ComeIntoTheSameOrderOnAnyNumberOfThreads) {
+  Random random;
+  for (const size_t processes : {size_t{1}, size_t{7}, size_t{500}}) {
+    const std::vector<AttemptRow> shuffled = Shuffled(300'000, processes, 20'000, &random);
+    std::vector<uint32_t> group_of_process;
+    for (uint32_t i = 0; i < processes; ++i) group_of_process.push_back(i / 2);
+    const AttemptRows one = AttemptRows(shuffled).Ordered(group_of_process);
+    std::vector<AttemptRow> expected;
+    for (const AttemptRow& row : one) expected.push_back(row);
+    for (const size_t threads : {2, 3, 16})
+      ExpectSame(AttemptRows(shuffled).Ordered(group_of_process, {threads}), expected);
+  }
+}
+
 TEST(AttemptRows, OfPartsComeIntoOrderWhateverTheirSizes) {
   Random random;
   for (const size_t first_part : {size_t{0}, size_t{1}, size_t{4}}) {  // in order, and with two parts exchanged

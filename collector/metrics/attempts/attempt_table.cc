@@ -433,7 +433,8 @@ AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::ve
   return AttemptTable(*this).Finalize(processes, results);
 }
 
-AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::vector<AttemptKey>* results) && {
+AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::vector<AttemptKey>* results,
+                                       const WorkLimits& limits) && {
   AttemptTable& table = *this;
   table.RenumberInputs(table.inputs_.Prune());
   table.RenumberThreads(table.thread_names_.Prune());
@@ -451,8 +452,8 @@ AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::ve
   };
   findings.nested_ns = TakeNestedTimeOff(processes.process_of_log, has_thread, table.rows_);
   for (auto& [key, row] : table.begun_) table.rows_.Add(row);
-  findings.rows = std::move(table.rows_).Ordered(processes.process_of_log);
-  findings.counts = MarkResults(findings.rows);
+  findings.rows = std::move(table.rows_).Ordered(processes.process_of_log, limits);
+  findings.counts = MarkResults(findings.rows, limits);
   CountSummed(table.summed_, findings.counts);
   if (results != nullptr) {
     for (const AttemptRow& row : findings.rows) {

@@ -162,7 +162,8 @@ class AttemptTable {
   /// the keys of the results, sorted, for those who keep things by attempt.
   AttemptFindings Finalize(const ProcessFindings& processes, std::vector<AttemptKey>* results) const&;
   /// The same without a copy of the rows, which are most of the memory.
-  AttemptFindings Finalize(const ProcessFindings& processes, std::vector<AttemptKey>* results) &&;
+  AttemptFindings Finalize(const ProcessFindings& processes, std::vector<AttemptKey>* results,
+                           const WorkLimits& limits = {}) &&;
 
  private:
   struct Thread {

@@ -107,57 +107,46 @@ Parts PartsInSeconds(const OwnerTime& owner) {
           static_cast<double>(owner.blocked_ns) / 1e9, static_cast<double>(owner.joined_ns) / 1e9};
 }
 
-/// One dataset, while its chunks are judged.
-struct Dataset {
-  size_t ok = 0;             ///< attempts
-  size_t with_events = 0;    ///< of them; the others are judged only where there is none of these
-  size_t sized_results = 0;  ///< results with events
-  DatasetFit fit;
-  std::optional<double> fence;  ///< nullopt: too few attempts
-  Parts usual_shares = {};
-
-  size_t judged() const { return with_events > 0 ? with_events : ok; }
-  bool Judges(const AttemptRow& attempt) const { return with_events == 0 || attempt.events != AttemptRow::kUnknown; }
-};
-
 /// What is gone through again and again: by whole passes over the attempts, which are many and large, for all datasets
 /// at once.
 struct Facts {
   const AttemptRows& attempts;
-  const std::vector<HelperTimes>& helpers;
   const std::vector<uint32_t>& dataset_of_input;
 
   /// Calls `visit(index, attempt, dataset)` for the `ok` attempts.
   template <class Visit>
   void ForEachOk(const Visit& visit) const {
-    for (size_t i = 0; i < attempts.size(); ++i) {
-      const AttemptRow& attempt = attempts[i];
+    size_t i = 0;
+    for (const AttemptRow& attempt : attempts) {
       if (attempt.status == AttemptState::kOk && attempt.duration_ns >= 0) {
         visit(i, attempt, dataset_of_input[attempt.input]);
       }
+      ++i;
     }
   }
 };
 
 template <class RoomOf>
-std::vector<size_t> RoomOfEach(const std::vector<Dataset>& datasets, const RoomOf& room_of) {
+std::vector<size_t> RoomOfEach(const std::vector<FittedDataset>& datasets, const RoomOf& room_of) {
   std::vector<size_t> rooms;
-  for (const Dataset& dataset : datasets) rooms.push_back(room_of(dataset));
+  for (const FittedDataset& dataset : datasets) rooms.push_back(room_of(dataset));
   return rooms;
 }
 
 /// The median share of each part in the durations of the datasets that have stragglers.
-void FindUsualShares(const Facts& facts, std::vector<Dataset>& datasets) {
-  const std::vector<size_t> rooms =
-      RoomOfEach(datasets, [](const Dataset& dataset) { return dataset.fit.stragglers > 0 ? dataset.judged() : 0; });
+std::vector<Parts> FindUsualShares(const Facts& facts, const std::vector<HelperTimes>& helpers,
+                                   const std::vector<FittedDataset>& datasets) {
+  std::vector<Parts> usual_shares(datasets.size(), Parts());
+  const std::vector<size_t> rooms = RoomOfEach(
+      datasets, [](const FittedDataset& dataset) { return dataset.fit.stragglers > 0 ? dataset.judged() : 0; });
   GroupedLists<double> first(rooms), second(rooms);
   for (const size_t part : {size_t{0}, size_t{2}}) {  // two at a time, which take as much memory as the points did
     first.Clear();
     second.Clear();
     facts.ForEachOk([&](size_t, const AttemptRow& attempt, uint32_t index) {
-      const Dataset& dataset = datasets[index];
+      const FittedDataset& dataset = datasets[index];
       if (dataset.fit.stragglers == 0 || !dataset.Judges(attempt) || attempt.duration_ns == 0) return;
-      const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, facts.helpers);
+      const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, helpers);
       if (!owner.has_value()) return;
       const Parts parts = PartsInSeconds(*owner);
       first.Add(index, parts[part] / Seconds(attempt));
@@ -165,10 +154,11 @@ void FindUsualShares(const Facts& facts, std::vector<Dataset>& datasets) {
     });
     for (uint32_t i = 0; i < datasets.size(); ++i) {
       if (first.Of(i).empty()) continue;
-      datasets[i].usual_shares[part] = ExactQuantiles<double>(first.Of(i), {0.5})[0];
-      datasets[i].usual_shares[part + 1] = ExactQuantiles<double>(second.Of(i), {0.5})[0];
+      usual_shares[i][part] = ExactQuantiles<double>(first.Of(i), {0.5})[0];
+      usual_shares[i][part + 1] = ExactQuantiles<double>(second.Of(i), {0.5})[0];
     }
   }
+  return usual_shares;
 }
 
 StragglerReason ReasonOf(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers, const Parts& usual_shares,
@@ -193,63 +183,11 @@ double FenceOf(absl::Span<const ChunkPoint> points, const RobustFit& fit) {
   return third_quartile + kInterquartileRanges * (third_quartile - first_quartile);
 }
 
-/// Results beyond this many events are oversized. `points` are the dataset's, by events.
-double SizeLimit(const Facts& facts, uint32_t index, const Dataset& dataset, absl::Span<const ChunkPoint> points) {
-  if (dataset.sized_results == dataset.with_events) {
-    return kOversizedMedians * points[QuantileRank(0.5, points.size()) - 1].events;
-  }
-  std::vector<int64_t> sizes;  // some chunks were computed twice
-  ReserveLargePages(sizes, dataset.sized_results);
-  facts.ForEachOk([&](size_t, const AttemptRow& attempt, uint32_t of_attempt) {
-    const bool sized = attempt.is_result && attempt.events != AttemptRow::kUnknown;
-    if (of_attempt == index && sized) sizes.push_back(attempt.events);
-  });
-  return kOversizedMedians * static_cast<double>(ExactQuantiles<int64_t>(sizes, {0.5})[0]);
-}
-
-std::vector<Dataset> CountAttempts(const Facts& facts) {
-  std::vector<Dataset> datasets;
-  facts.ForEachOk([&](size_t, const AttemptRow& attempt, uint32_t index) {
-    if (index >= datasets.size()) datasets.resize(index + size_t{1});
-    Dataset& dataset = datasets[index];
-    const bool has_events = attempt.events != AttemptRow::kUnknown;
-    ++dataset.ok;
-    dataset.with_events += has_events;
-    dataset.sized_results += has_events && attempt.is_result;
-  });
-  return datasets;
-}
-
-/// Draws each dataset's line, and the limits beyond which its chunks stand out: by size, nullopt where no result has
-/// events, by dataset.
-std::vector<std::optional<double>> FitDatasets(const Facts& facts, std::vector<Dataset>& datasets) {
-  GroupedLists<ChunkPoint> points(RoomOfEach(datasets, [](const Dataset& dataset) { return dataset.judged(); }));
-  facts.ForEachOk([&](size_t, const AttemptRow& attempt, uint32_t index) {
-    if (datasets[index].Judges(attempt)) points.Add(index, {Events(attempt), Seconds(attempt)});
-  });
-  std::vector<std::optional<double>> size_limits(datasets.size());
-  for (uint32_t i = 0; i < datasets.size(); ++i) {
-    Dataset& dataset = datasets[i];
-    if (dataset.ok == 0) continue;
-    dataset.fit.dataset = i;
-    dataset.fit.fit = FitDuration(points.Of(i));
-    dataset.fit.by_events = dataset.with_events > 0;
-    const absl::Span<const ChunkPoint> by_size = points.Of(i);
-    dataset.fit.events_min = by_size.front().events;
-    dataset.fit.events_p50 = by_size[QuantileRank(0.5, by_size.size()) - 1].events;
-    dataset.fit.events_max = by_size.back().events;
-    if (dataset.judged() >= kLeastFittedAttempts) dataset.fence = FenceOf(points.Of(i), dataset.fit.fit);
-    if (dataset.sized_results > 0) size_limits[i] = SizeLimit(facts, i, dataset, points.Of(i));
-  }
-  return size_limits;
-}
-
 /// Finds the attempts that stand out, those that took too long without a reason yet.
-void JudgeAttempts(const Facts& facts, const std::vector<std::optional<double>>& size_limits,
-                   std::vector<Dataset>& datasets, StragglerFindings& findings) {
+void JudgeAttempts(const Facts& facts, std::vector<FittedDataset>& datasets, StragglerFindings& findings) {
   facts.ForEachOk([&](size_t i, const AttemptRow& attempt, uint32_t index) {
-    Dataset& dataset = datasets[index];
-    if (attempt.events != AttemptRow::kUnknown && attempt.is_result && Events(attempt) > *size_limits[index]) {
+    FittedDataset& dataset = datasets[index];
+    if (attempt.events != AttemptRow::kUnknown && attempt.is_result && Events(attempt) > *dataset.most_events) {
       ++dataset.fit.oversized;
     }
     if (!dataset.fence.has_value() || !dataset.Judges(attempt)) return;
@@ -323,26 +261,80 @@ std::string_view ToString(StragglerReason reason) {
   return kNames[static_cast<size_t>(reason)];
 }
 
+std::vector<FittedDataset> FitDatasets(const AttemptRows& attempts, const std::vector<uint32_t>& dataset_of_input) {
+  const Facts facts = {attempts, dataset_of_input};
+  std::vector<FittedDataset> datasets;
+  std::vector<size_t> sized_results;  // by dataset, those with events
+  facts.ForEachOk([&](size_t, const AttemptRow& attempt, uint32_t index) {
+    if (index >= datasets.size()) {
+      datasets.resize(index + size_t{1});
+      sized_results.resize(datasets.size());
+    }
+    const bool has_events = attempt.events != AttemptRow::kUnknown;
+    ++datasets[index].ok;
+    datasets[index].with_events += has_events;
+    sized_results[index] += has_events && attempt.is_result;
+  });
+  GroupedLists<ChunkPoint> points(RoomOfEach(datasets, [](const FittedDataset& dataset) { return dataset.judged(); }));
+  facts.ForEachOk([&](size_t, const AttemptRow& attempt, uint32_t index) {
+    if (datasets[index].Judges(attempt)) points.Add(index, {Events(attempt), Seconds(attempt)});
+  });
+  for (uint32_t i = 0; i < datasets.size(); ++i) {
+    FittedDataset& dataset = datasets[i];
+    if (dataset.ok == 0) continue;
+    dataset.fit.dataset = i;
+    dataset.fit.fit = FitDuration(points.Of(i));
+    dataset.fit.by_events = dataset.with_events > 0;
+    const absl::Span<const ChunkPoint> by_size = points.Of(i);
+    dataset.fit.events_min = by_size.front().events;
+    dataset.fit.events_p50 = by_size[QuantileRank(0.5, by_size.size()) - 1].events;
+    dataset.fit.events_max = by_size.back().events;
+    if (dataset.judged() >= kLeastFittedAttempts) dataset.fence = FenceOf(points.Of(i), dataset.fit.fit);
+    if (sized_results[i] > 0 && sized_results[i] == dataset.with_events) {
+      dataset.most_events = kOversizedMedians * dataset.fit.events_p50;
+      sized_results[i] = 0;
+    }
+  }
+  // What is left are those in which some chunks were computed twice.
+  if (std::all_of(sized_results.begin(), sized_results.end(), [](size_t count) { return count == 0; })) return datasets;
+  GroupedLists<int64_t> sizes(sized_results);
+  facts.ForEachOk([&](size_t, const AttemptRow& attempt, uint32_t index) {
+    const bool is_wanted = sized_results[index] > 0 && attempt.is_result && attempt.events != AttemptRow::kUnknown;
+    if (is_wanted) sizes.Add(index, attempt.events);
+  });
+  for (size_t i = 0; i < datasets.size(); ++i) {
+    if (sized_results[i] == 0) continue;
+    datasets[i].most_events = kOversizedMedians * static_cast<double>(ExactQuantiles<int64_t>(sizes.Of(i), {0.5})[0]);
+  }
+  return datasets;
+}
+
+std::vector<DatasetFit> FitsOf(const std::vector<FittedDataset>& datasets) {
+  std::vector<DatasetFit> fits;
+  for (const FittedDataset& dataset : datasets) {
+    if (dataset.ok > 0) fits.push_back(dataset.fit);
+  }
+  return fits;
+}
+
 StragglerFindings FindStragglers(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers,
-                                 const std::vector<uint32_t>& dataset_of_input) {
-  const Facts facts = {attempts, helpers, dataset_of_input};
+                                 const std::vector<uint32_t>& dataset_of_input, std::vector<FittedDataset> datasets) {
+  const Facts facts = {attempts, dataset_of_input};
   StragglerFindings findings;
-  std::vector<Dataset> datasets = CountAttempts(facts);
-  const std::vector<std::optional<double>> size_limits = FitDatasets(facts, datasets);
-  JudgeAttempts(facts, size_limits, datasets, findings);
-  if (!findings.stragglers.empty()) FindUsualShares(facts, datasets);
+  JudgeAttempts(facts, datasets, findings);
+  std::vector<Parts> usual_shares;
+  if (!findings.stragglers.empty()) usual_shares = FindUsualShares(facts, helpers, datasets);
   for (Straggler& straggler : findings.stragglers) {
     const AttemptRow& attempt = attempts[straggler.attempt];
-    const Parts& usual_shares = datasets[dataset_of_input[attempt.input]].usual_shares;
-    straggler.reason = ReasonOf(attempt, helpers, usual_shares, straggler.predicted_seconds);
+    straggler.reason =
+        ReasonOf(attempt, helpers, usual_shares[dataset_of_input[attempt.input]], straggler.predicted_seconds);
   }
-  for (const Dataset& dataset : datasets) {
-    if (dataset.ok == 0) continue;
-    findings.datasets.push_back(dataset.fit);
+  findings.datasets = FitsOf(datasets);
+  for (const FittedDataset& dataset : datasets) {
     if (dataset.fence.has_value()) {
       findings.straggler_chunks = findings.straggler_chunks.value_or(0) + dataset.fit.stragglers;
     }
-    if (dataset.sized_results > 0) {
+    if (dataset.most_events.has_value()) {
       findings.oversized_chunks = findings.oversized_chunks.value_or(0) + dataset.fit.oversized;
     }
   }

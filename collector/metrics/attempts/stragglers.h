@@ -76,6 +76,25 @@ struct DatasetFit {
   int64_t oversized = 0;
 };
 
+/// A dataset whose chunks can be judged.
+struct FittedDataset {
+  size_t ok = 0;           ///< attempts
+  size_t with_events = 0;  ///< of them; the others are judged only where there is none of these
+  DatasetFit fit;
+  std::optional<double> fence;        ///< a residual beyond it is a straggler's; nullopt: too few attempts
+  std::optional<double> most_events;  ///< results with more are oversized; nullopt: no result's events are known
+
+  size_t judged() const { return with_events > 0 ? with_events : ok; }
+  bool Judges(const AttemptRow& attempt) const { return with_events == 0 || attempt.events != AttemptRow::kUnknown; }
+};
+
+/// `dataset_of_input[attempt.input]` is the attempt's dataset in its pass. By dataset index. A dataset whose chunks'
+/// events are all unknown has its median duration for a line; where only some are, the others are left out.
+std::vector<FittedDataset> FitDatasets(const AttemptRows& attempts, const std::vector<uint32_t>& dataset_of_input);
+
+/// The fits of those with an `ok` attempt.
+std::vector<DatasetFit> FitsOf(const std::vector<FittedDataset>& datasets);
+
 struct StragglerFindings {
   std::vector<Straggler> stragglers;  ///< largest excess (duration - prediction) first
   std::vector<DatasetFit> datasets;   ///< by dataset index; those with an `ok` attempt
@@ -85,10 +104,13 @@ struct StragglerFindings {
   std::optional<int64_t> oversized_chunks;
 };
 
-/// `dataset_of_input[attempt.input]` is the attempt's dataset in its pass. A dataset whose chunks' events are
-/// all unknown is judged against its median duration; where only some are, the others are left out.
+/// `datasets`: the same attempts' (`FitDatasets`).
 StragglerFindings FindStragglers(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers,
-                                 const std::vector<uint32_t>& dataset_of_input);
+                                 const std::vector<uint32_t>& dataset_of_input, std::vector<FittedDataset> datasets);
+inline StragglerFindings FindStragglers(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers,
+                                        const std::vector<uint32_t>& dataset_of_input) {
+  return FindStragglers(attempts, helpers, dataset_of_input, FitDatasets(attempts, dataset_of_input));
+}
 
 /// Calls `visit(index, attempt, predicted_ns)` for each `ok` attempt of a dataset that has enough of them to be judged
 /// (`kLeastFittedAttempts`); those whose events are not known are left out where others' are.

@@ -69,6 +69,25 @@ TEST(Stragglers, StandOutsideTheSpreadOfTheirDataset) {
   EXPECT_EQ(FindStragglers(attempts, {}, {0}).straggler_chunks, 1);
 }
 
+TEST(Stragglers, AChunkThatWasComputedTwiceCountsOnceForTheUsualSize) {
+  std::vector<AttemptRow> attempts;
+  for (uint32_t dataset = 0; dataset < 3; ++dataset) {
+    for (int i = 0; i < 10; ++i) attempts.push_back(Chunk(dataset, 1000, 1));
+    for (int i = 0; i < 12; ++i) attempts.push_back(Chunk(dataset, 9000, 9));
+  }
+  for (AttemptRow& attempt : attempts) attempt.is_result = true;
+  EXPECT_EQ(FindStragglers(attempts, {}, {0, 1, 2}).oversized_chunks, 0);
+  int repeats = 0;  // of the larger chunks of the last two datasets, all but three are computed again
+  for (AttemptRow& attempt : attempts) {
+    repeats = attempt.events == 9000 ? repeats + 1 : 0;
+    if (attempt.input > 0 && repeats > 3) attempt.is_result = false;
+  }
+  const StragglerFindings findings = FindStragglers(attempts, {}, {0, 1, 2});
+  EXPECT_EQ(findings.datasets[0].oversized, 0);
+  EXPECT_EQ(findings.datasets[1].oversized, 3);
+  EXPECT_EQ(findings.datasets[2].oversized, 3);
+}
+
 TEST(Stragglers, AreJudgedWithinTheirDataset) {
   std::vector<AttemptRow> attempts;
   for (uint32_t input = 0; input < 3; ++input) {  // two files of one dataset, and a dataset that is slow throughout

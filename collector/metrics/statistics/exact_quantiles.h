@@ -111,6 +111,14 @@ void SelectByCounting(absl::Span<const T> values, absl::Span<const uint64_t> ran
 
 }  // namespace exact_quantiles_internal
 
+/// The values of these ranks (from 1), at most 254 of them; `values` as below.
+template <class T>
+std::vector<T> ValuesOfRanks(absl::Span<const T> values, absl::Span<const uint64_t> ranks) {
+  std::vector<T> results(ranks.size());
+  exact_quantiles_internal::SelectByCounting<T>(values, ranks, absl::MakeSpan(results), 0);
+  return results;
+}
+
 /// The values of rank ceil(p n) for each `p`; `values` are integers or finite numbers, fewer than 2^32 and not none.
 template <class T, size_t kCount>
 std::array<T, kCount> ExactQuantiles(absl::Span<const T> values, const double (&p)[kCount]) {
