@@ -266,5 +266,64 @@ TEST(ComparisonCharts, ASingleValueHasNoInterval) {
   EXPECT_TRUE(RowsWith(chart.spec, "low").empty());
 }
 
+Json DocumentOfEvents() {
+  Json document = MadeDocument();
+  const Json edges = {0.1, 1.0, 10.0};
+  document["events"] = {{{"dataset", "few"},
+                         {"events", 2},
+                         {"latency_seconds", 4},
+                         {"active_seconds", 1},
+                         {"queued_seconds", 1},
+                         {"external_seconds", 1},
+                         {"rest_seconds", 1},
+                         {"histogram", {{"edges", edges}, {"counts", {1, 1}}}}},
+                        {{"dataset", "many"},
+                         {"events", 8},
+                         {"latency_seconds", 6},
+                         {"active_seconds", 6},
+                         {"queued_seconds", 0},
+                         {"external_seconds", 0},
+                         {"rest_seconds", 0},
+                         {"p50_seconds", 0.5},
+                         {"max_seconds", 1.5},
+                         {"histogram", {{"edges", edges}, {"counts", {6, 2}}}}}};
+  for (const char* part : {"active", "queued", "external", "rest"}) {
+    document["timelines"]["event_latency"][part] = {{0, 0.25}, {5, 0.5}, {10, nullptr}};
+  }
+  return document;
+}
+
+TEST(EventCharts, DatasetsAreStackedLargestFirst) {
+  const Chart chart = Drawn("event_latencies", DocumentOfEvents());
+  const std::vector<Json> rows = RowsWith(chart.spec, "above");
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[0]["dataset"], "many");
+  EXPECT_EQ(rows[0]["above"], 6.0);
+  EXPECT_EQ(rows[2]["dataset"], "few");
+  EXPECT_EQ(rows[2]["below"], 6.0);
+  EXPECT_EQ(rows[2]["above"], 7.0);
+  EXPECT_NE(chart.subtitle.find("many: 8 events, median 500 ms, longest 1.5 s"), std::string::npos) << chart.subtitle;
+}
+
+TEST(EventCharts, TheFourPartsOfTheLatencyAreStackedOverTime) {
+  const Chart chart = Drawn("event_latency_timeline", DocumentOfEvents());
+  double first = 0;
+  for (const Json& row : RowsWith(chart.spec, "part")) {
+    if (row["t"] == 0.0) first += row["seconds"].get<double>();
+    if (row["t"] == 10.0) EXPECT_EQ(row["seconds"], 0.0) << "no event ended after that";
+  }
+  EXPECT_EQ(first, 1.0);
+  EXPECT_NE(chart.subtitle.find("at work 70.0 %, queued 10.0 %"), std::string::npos) << chart.subtitle;
+}
+
+TEST(EventCharts, ARunWithoutEventsHasNone) {
+  const Measurement measurement = MeasurementOf(MadeDocument());
+  ChartInput input;
+  input.measurement = &measurement;
+  for (const char* name : {"event_latencies", "event_latency_timeline"}) {
+    EXPECT_NE(MakeChart(name, input)->reason.find("TrackEvent"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace crema

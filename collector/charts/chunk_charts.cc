@@ -262,7 +262,10 @@ Drawing DrawRuntimeDistribution(const ChartInput& input) {
        ++bin) {
     outline.push_back({{"from", Rounded(baseline->Edge(bin))}, {"count", CountIn(*baseline, bin)}});
   }
-  return {FilledTemplate("runtime_distribution", {{"bars", StackedBars(*shape, slots)},
+  return {FilledTemplate("runtime_distribution", {{"title", "duration of a chunk (logarithmic) [s]"},
+                                                  {"scale", "log"},
+                                                  {"things", "chunks"},
+                                                  {"bars", StackedBars(*shape, slots)},
                                                   {"datasets", slots},
                                                   // room for the words above the bars
                                                   {"top", 1.3 * static_cast<double>(tallest)},

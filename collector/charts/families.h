@@ -38,6 +38,10 @@ Drawing DrawRuntimeVsEvents(const ChartInput& input);
 Drawing DrawMemoryVsEvents(const ChartInput& input);
 Drawing DrawSlowestChunks(const ChartInput& input);
 
+// event_charts.cc: the latency of events that go from thread to thread
+Drawing DrawEventLatencies(const ChartInput& input);
+Drawing DrawEventLatencyTimeline(const ChartInput& input);
+
 // input_charts.cc: datasets, files, and what was read
 Drawing DrawDatasetRates(const ChartInput& input);
 Drawing DrawFileReadRates(const ChartInput& input);

@@ -237,6 +237,8 @@ Drawing DrawActivityTimeline(const ChartInput& input) {
                                               HumanPercent(computed / available), HumanPercent(waited / available))
                                 : HumanDuration(computed) + " of CPU";
   return {FilledTemplate("activity_timeline", {{"parts", std::move(rows)},
+                                               {"field", "cores"},
+                                               {"title", "cores"},
                                                {"time", TimeAxis(input.detail->seconds)},
                                                {"kinds", ColourScale(parts, colours)}}),
           whole + UsedWithoutChunk(*input.measurement), ""};

@@ -391,6 +391,87 @@ class Perfetto(ExportTestCase):
         nested = [(event["name"], event["depth"]) for event in slices(self.events(records))]
         self.assertEqual(nested, [("ttbar", 0), ("select", 1), ("jets", 2), ("select", 1), ("jets", 2), ("read", 1)])
 
+    def traced_event(self, number, tasks, **changes):
+        """An event of 100 ns. `tasks`: (name, tid, start, stop, more); a tid of None: a request."""
+        rows = []
+        for name, tid, start, stop, more in tasks:
+            row = {"name": name, "operation": "infer"} if tid is None else {"name": name, "tid": tid}
+            rows.append({**row, "start_ns": start, "duration_ns": stop - start, **more})
+        line = invented_run.chunk_line(number, 1.0, 1.0 + 1e-7, detached=True, tasks=rows, **changes)
+        return {**line, "sections": [], "trace_dropped": 0}
+
+    def test_an_event_is_a_track_with_its_parts_and_its_tasks_are_on_threads_with_arrows(self):
+        records = self.path("events")
+        first = [
+            ("read", 7, 0, 20, {}),
+            ("tracks", 8, 30, 50, {"ready_ns": 15, "by": 0}),
+            ("tracks/fit", 8, 35, 45, {}),
+            ("triton", None, 48, 80, {"by": 1}),
+            ("write", 7, 90, 100, {}),
+        ]
+        inside = [("steals", 7, 5, 10, {})]  # of another event, while `read` waits
+        lines = [invented_run.process_line(1), self.traced_event(0, first), self.traced_event(1, inside)]
+        invented_run.write_log(records, lines)
+        events = self.events(records)
+        on_tracks, open_slices = {}, {}
+        for event in events:  # slices of one id nest
+            key = (event.get("cat"), event.get("id"))
+            if event["ph"] == "b":
+                open_slices.setdefault(key, []).append(event)
+            elif event["ph"] == "e":
+                begin = open_slices[key].pop()
+                ns = round(1000 * (event["ts"] - begin["ts"]))
+                on_tracks.setdefault(key, []).append((len(open_slices[key]), begin["name"], ns))
+        self.assertFalse(any(open_slices.values()))
+        parts = [
+            (1, "at work", 20),
+            (1, "queued", 10),
+            (1, "at work", 20),
+            (1, "external", 30),
+            (1, "nothing ready", 10),
+            (1, "at work", 10),
+            (0, "ttbar", 100),
+        ]
+        tracks = [slices for (category, _), slices in on_tracks.items() if category == "event"]
+        self.assertEqual(tracks[0], parts)
+        self.assertEqual(
+            tracks[1], [(1, "nothing ready", 5), (1, "at work", 5), (1, "nothing ready", 90), (0, "ttbar", 100)]
+        )
+        requests = [slices for (category, _), slices in on_tracks.items() if category == "request"]
+        self.assertEqual(requests, [[(0, "infer triton", 32)]])
+        tasks = {task["name"]: task for task in slices(events)}
+        self.assertEqual(set(tasks), {"read", "tracks", "tracks/fit", "write", "steals"})
+        self.assertEqual(tasks["tracks/fit"]["depth"], 1)
+        self.assertEqual(tasks["read"]["tid"], tasks["steals"]["tid"])
+        self.assertAlmostEqual(tasks["tracks"]["args"]["queued ms"], 15e-6)
+        # an arrow begins and ends inside a slice of its thread
+        ends = {}
+        for event in events:
+            if event["ph"] in "sf":
+                inside_of = [t for t in tasks.values() if t["tid"] == event["tid"] and t["name"] != "steals"]
+                inside_of = [t for t in inside_of if t["ts"] <= event["ts"] < t["ts"] + t["dur"]]
+                ends.setdefault(event["id"], []).append(max(inside_of, key=lambda task: task["ts"])["name"])
+        arrows = {tuple(names) for names in ends.values()}
+        self.assertEqual(arrows, {("read", "tracks"), ("read", "tracks/fit"), ("tracks", "write")})
+
+    def test_events_that_are_summed_are_counters(self):
+        records = self.path("summed")
+        second = invented_run.SECOND
+        lines = [invented_run.process_line(1)]
+        for seconds, count in ((2, 10), (4, 40)):
+            latency = {"count": count, "latency_ns": count * second, "active_ns": count * second, "dataset": "raw"}
+            times = {"first_start_ns": invented_run.at(1.0), "last_stop_ns": invented_run.at(seconds)}
+            lines.append({"type": "task_sums", "time_ns": invented_run.at(seconds + 0.1), "task_modules": []})
+            lines[-1]["latencies"] = [{**latency, **times}]
+        invented_run.write_log(records, [*lines, invented_run.end_line(5.0, 40)])
+        values = {}
+        for event in self.events(records):
+            if event["ph"] == "C" and "events" in event["name"]:
+                values.setdefault(event["name"], []).append(next(iter(event["args"].values())))
+        self.assertEqual(values["events that ended"], [10, 0, 15, 0])
+        self.assertEqual(values["events at work"], [10, 0, 15, 0])
+        self.assertEqual(values["events queued"], [0, 0, 0, 0])
+
     def test_writes_100000_chunks(self):
         records = self.path("large")
         chunk = json.dumps(invented_run.chunk_line(0, 0.0, 0.001, sections=[]), separators=(",", ":"))

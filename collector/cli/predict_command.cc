@@ -20,7 +20,7 @@ using Kind = RunChange::Kind;
 struct PredictOptions {
   std::string source;
   std::string run;
-  std::vector<double> cores, lanes, workers, chunk_events;
+  std::vector<double> cores, lanes, workers, chunk_events, streams;
   std::vector<std::string> without_worker;
   std::string faster, faster_gpu;
   std::string order = "measured";
@@ -51,6 +51,7 @@ std::vector<RunChange> AskedFor(const PredictOptions& options) {
   add(Kind::kLanes, options.lanes);
   add(Kind::kWorkers, options.workers);
   add(Kind::kChunkEvents, options.chunk_events);
+  add(Kind::kStreams, options.streams);
   for (const std::string& name : options.without_worker) changes.push_back({Kind::kWithoutWorker, 0, name});
   if (options.order == "longest") changes.push_back({Kind::kLongestFirst, 0, ""});
   if (!options.faster.empty()) changes.push_back(FasterChange(Kind::kFaster, options.faster));
@@ -75,9 +76,9 @@ int PrintPrediction(const PredictOptions& options) {
   RunObserver observer(section);
   OrFail(source.ForEachAttempt([&observer](const Attempt& attempt) { observer.Add(attempt); }));
   const ObservedRun run = observer.Finish(source.measurement());
-  if (asked && !section.empty() && std::all_of(run.chunks.begin(), run.chunks.end(), [](const ObservedChunk& chunk) {
-        return chunk.section == 0;
-      })) {
+  if (asked && !section.empty() && run.events.count == 0 &&
+      std::all_of(run.chunks.begin(), run.chunks.end(),
+                  [](const ObservedChunk& chunk) { return chunk.section == 0; })) {
     OrFail(absl::NotFoundError("no chunk was in a section `" + section +
                                "`; `crema show SOURCE --table sections` lists them"));
   }
@@ -113,6 +114,7 @@ void AddPredictCommand(CLI::App* program, int* status) {
   numbers("--cores", &options->cores, "Number of cores; each has as many chunks at once as in the run");
   numbers("--lanes", &options->lanes, "Number of chunks at once, on the cores of the run");
   numbers("--workers", &options->workers, "Number of workers like those of the run");
+  numbers("--streams", &options->streams, "Number of events open at once, of task frameworks");
   numbers("--chunk-events", &options->chunk_events, "Number of events in a chunk");
   predict->add_option("--without-worker", options->without_worker, "The other workers do the chunks of this worker")
       ->take_all();

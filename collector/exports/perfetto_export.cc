@@ -1,5 +1,6 @@
 // `crema export --to perfetto`.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <tuple>
 
@@ -50,6 +51,82 @@ int64_t ThreadOf(const ChunkFact& chunk) {
   return chunk.tid.value_or(static_cast<int64_t>(chunk.thread.value_or(0) & 0x7fffffff));
 }
 
+struct LatencyPart {
+  std::string_view name;
+  int64_t start_ns;
+  int64_t stop_ns;
+};
+
+/// Where an event's latency went, in the order of time (docs/tasks.md).
+std::vector<LatencyPart> PartsOf(const ChunkFact& chunk) {
+  constexpr std::array<std::string_view, 4> kNames = {"at work", "queued", "external", "nothing ready"};
+  struct Step {
+    int64_t time_ns;
+    size_t part;
+    int more;
+  };
+  const int64_t latency_ns = chunk.stop_ns - chunk.start_ns;
+  std::vector<Step> steps = {{0, 3, 1}, {latency_ns, 3, -1}};
+  const auto add = [&](size_t part, int64_t from_ns, int64_t to_ns) {
+    if (to_ns <= from_ns || from_ns < 0 || to_ns > latency_ns) return;
+    steps.push_back({from_ns, part, 1});
+    steps.push_back({to_ns, part, -1});
+  };
+  for (const TracedTaskFact& task : chunk.tasks) {
+    add(task.is_request() ? 2 : 0, task.start_ns, task.stop_ns());
+    add(1, task.ready_ns.value_or(task.start_ns), task.start_ns);
+  }
+  std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.time_ns < b.time_ns; });
+  std::vector<LatencyPart> parts;
+  std::array<int, 4> open = {};
+  for (size_t i = 0; i + 1 < steps.size(); ++i) {
+    open[steps[i].part] += steps[i].more;
+    if (steps[i + 1].time_ns == steps[i].time_ns) continue;
+    const auto part = std::find_if(open.begin(), open.end(), [](int tasks) { return tasks > 0; });
+    if (part == open.end()) continue;
+    const std::string_view name = kNames[static_cast<size_t>(part - open.begin())];
+    const int64_t start_ns = chunk.start_ns + steps[i].time_ns, stop_ns = chunk.start_ns + steps[i + 1].time_ns;
+    if (!parts.empty() && parts.back().name == name && parts.back().stop_ns == start_ns) {
+      parts.back().stop_ns = stop_ns;
+    } else {
+      parts.push_back({name, start_ns, stop_ns});
+    }
+  }
+  return parts;
+}
+
+/// Tasks and requests of an event, by what let each of them begin.
+class Predecessors {
+ public:
+  explicit Predecessors(const std::vector<TracedTaskFact>& tasks) : tasks_(tasks) {
+    for (const TracedTaskFact& task : tasks) by_stop_.push_back(&task);
+    std::stable_sort(by_stop_.begin(), by_stop_.end(),
+                     [](const TracedTaskFact* a, const TracedTaskFact* b) { return a->stop_ns() < b->stop_ns(); });
+  }
+
+  /// The task that marked it as ready; if none did, the one that had ended last when it became ready or began. If that
+  /// is a request, the task that began it. Null: none.
+  const TracedTaskFact* Of(const TracedTaskFact& task) const {
+    const TracedTaskFact* from = By(task);
+    if (from == nullptr) {
+      auto after = std::upper_bound(by_stop_.begin(), by_stop_.end(), task.ready_ns.value_or(task.start_ns),
+                                    [](int64_t time_ns, const TracedTaskFact* of) { return time_ns < of->stop_ns(); });
+      if (after != by_stop_.begin()) from = *--after;
+    }
+    if (from != nullptr && from->is_request()) from = By(*from);
+    return from == &task || (from != nullptr && from->is_request()) ? nullptr : from;
+  }
+
+ private:
+  const TracedTaskFact* By(const TracedTaskFact& of) const {
+    const bool is_there = of.by.has_value() && *of.by < static_cast<int64_t>(tasks_.size());
+    return is_there ? &tasks_[static_cast<size_t>(*of.by)] : nullptr;
+  }
+
+  const std::vector<TracedTaskFact>& tasks_;
+  std::vector<const TracedTaskFact*> by_stop_;
+};
+
 /// Writes events to a sink. It remembers the processes and threads that it named, nothing else.
 class TraceEvents {
  public:
@@ -82,6 +159,7 @@ class TraceEvents {
   /// an instant.
   void Add(const Attempt& attempt) {
     const ChunkFact& chunk = attempt.chunk;
+    if (chunk.is_detached && attempt.has_ended()) return AddEvent(attempt);
     const int64_t process = Process(attempt.process);
     const int64_t owner_tid = ThreadOf(chunk);
     const int64_t thread = Thread(process, owner_tid, /*is_helper=*/false);
@@ -109,6 +187,69 @@ class TraceEvents {
     for (auto& [number, of_thread] : slices) WriteNested(process, number, std::move(of_thread));
   }
 
+  /// An event that no thread holds: a track of its own, with the parts of its latency. In trace mode, slices for its
+  /// tasks on their threads, with an arrow from what let each of them begin, and a track for each request.
+  void AddEvent(const Attempt& attempt) {
+    const ChunkFact& chunk = attempt.chunk;
+    const int64_t process = Process(attempt.process);
+    const std::string name = chunk.input.dataset.empty() ? "event" : std::string(chunk.input.dataset);
+    const int64_t track = ++tracks_;
+    const auto slice = [&](std::string_view category, int64_t id, std::string_view of, int64_t start_ns,
+                           int64_t stop_ns) {
+      Track("b", category, id, of, process, start_ns);
+      Track("e", category, id, of, process, stop_ns);
+    };
+    Track("b", "event", track, chunk.failed ? name + " (failed)" : name, process, chunk.start_ns, ArgumentsOf(attempt));
+    if (chunk.trace_dropped == 0 && !chunk.tasks.empty()) {
+      for (const auto& [part, start_ns, stop_ns] : PartsOf(chunk)) slice("event", track, part, start_ns, stop_ns);
+    }
+    Track("e", "event", track, name, process, chunk.stop_ns);
+    std::map<int64_t, std::vector<TraceSlice>> slices;  // by thread
+    for (const TracedTaskFact& task : chunk.tasks) {
+      const int64_t start_ns = chunk.start_ns + task.start_ns, stop_ns = chunk.start_ns + task.stop_ns();
+      if (task.is_request()) {
+        slice("request", ++tracks_, fmt::format("{} {}", task.operation, task.name), start_ns, stop_ns);
+        continue;
+      }
+      Json arguments = {{"event", name}, {"chunk", chunk.number}};
+      if (task.ready_ns.has_value()) arguments["queued ms"] = (task.start_ns - *task.ready_ns) / 1e6;
+      slices[Thread(process, task.tid, /*is_helper=*/false)].push_back(
+          {start_ns, stop_ns, 0, "task", std::string(task.name), std::move(arguments)});
+    }
+    for (auto& [thread, of_thread] : slices) {
+      SetDepths(&of_thread);
+      WriteNested(process, thread, std::move(of_thread));
+    }
+    const Predecessors predecessors(chunk.tasks);
+    for (const TracedTaskFact& task : chunk.tasks) {
+      const TracedTaskFact* const from = task.is_request() ? nullptr : predecessors.Of(task);
+      if (from != nullptr && from->duration_ns > 0) Arrow(process, chunk.start_ns, *from, task);
+    }
+  }
+
+  /// Sums of events since the process began: counters of how many ended per second since the line before, and of how
+  /// many of them were in each part of their latency on average.
+  void Add(int64_t process, const TaskSumsFact& fact) {
+    if (fact.events.empty()) return;
+    const EventSumFact all = fact.AllEvents();
+    auto& [before_ns, before] = event_sums_.try_emplace(process, all.first_start_ns, EventSumFact()).first->second;
+    if (all.last_stop_ns <= before_ns || all.count < before.count) return;
+    const double wall_ns = static_cast<double>(all.last_stop_ns - before_ns);
+    const auto counter = [&](std::string_view of, std::string_view unit, double value) {
+      Counter(process, of, unit, before_ns, value);
+      Counter(process, of, unit, all.last_stop_ns, 0);  // until the next line says otherwise
+    };
+    counter("events that ended", "1/s", static_cast<double>(all.count - before.count) / wall_ns * 1e9);
+    for (const auto& [part, sum] :
+         {std::pair("events at work", &EventSumFact::active_ns), std::pair("events queued", &EventSumFact::queued_ns),
+          std::pair("events external", &EventSumFact::external_ns),
+          std::pair("events with nothing ready", &EventSumFact::rest_ns)}) {
+      counter(part, "events", static_cast<double>(all.*sum - before.*sum) / wall_ns);
+    }
+    before_ns = all.last_stop_ns;
+    before = all;
+  }
+
   /// `by`: who sampled, at the end of the counters' names; empty: the process itself.
   void Add(int64_t process, const SampleFact& sample, std::string_view by = "") {
     const auto counter = [&](std::string_view name, std::string_view unit, const std::optional<int64_t>& value) {
@@ -122,10 +263,9 @@ class TraceEvents {
   }
 
   void Add(int64_t process, const SpanFact& span) {
-    const std::string head = fmt::format(R"("cat":"span","id":{},"name":{},"pid":{},"tid":0)", ++spans_,
-                                         Quoted(span.path.empty() ? span.name : span.path), process);
-    Write(fmt::format(R"({{"ph":"b",{},"ts":{}}})", head, Micros(span.start_ns)));
-    Write(fmt::format(R"({{"ph":"e",{},"ts":{}}})", head, Micros(span.stop_ns)));
+    const std::string_view name = span.path.empty() ? span.name : span.path;
+    Track("b", "span", ++tracks_, name, process, span.start_ns);
+    Track("e", "span", tracks_, name, process, span.stop_ns);
   }
 
   /// A value that changes over time.
@@ -178,6 +318,28 @@ class TraceEvents {
     Json arguments;
   };
 
+  /// The begin or the end of a slice on a track of its own, inside those that are open there.
+  void Track(std::string_view phase, std::string_view category, int64_t id, std::string_view name, int64_t process,
+             int64_t time_ns, const Json& arguments = {}) {
+    Write(fmt::format(
+        R"({{"ph":"{}","cat":"{}","id":{},"name":{},"pid":{},"tid":0,"ts":{}{}}})", phase, category, id, Quoted(name),
+        process, Micros(time_ns),
+        arguments.is_null() ? "" : R"(,"args":)" + arguments.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  }
+
+  /// From inside the slice of `from`, where it marked `to` as ready or just before it ended, to the begin of `to`.
+  void Arrow(int64_t process, int64_t start_ns, const TracedTaskFact& from, const TracedTaskFact& to) {
+    const int64_t last_ns = from.stop_ns() - 1;
+    const int64_t from_ns = std::clamp(to.ready_ns.value_or(to.start_ns), from.start_ns, last_ns);
+    const auto end = [&](std::string_view phase, const TracedTaskFact& task, int64_t time_ns) {
+      Write(fmt::format(R"({{{},"cat":"task","name":"next","id":{},"pid":{},"tid":{},"ts":{}}})", phase, tracks_,
+                        process, Thread(process, task.tid, /*is_helper=*/false), Micros(start_ns + time_ns)));
+    };
+    ++tracks_;
+    end(R"("ph":"s")", from, from_ns);
+    end(R"("ph":"f","bp":"e")", to, to.start_ns);
+  }
+
   /// A thread with a process's number is taken for that process's main thread, so only that one gets it.
   int64_t Thread(int64_t process, int64_t tid, bool is_helper) {
     const int64_t number = tid == pids_[process] ? process : numbers_ + 1;
@@ -191,6 +353,19 @@ class TraceEvents {
                         process, number, number + (is_helper ? kHelpersLast : 0)));
     }
     return entry->second;
+  }
+
+  /// Of tasks of one thread: how many others each of them lies in.
+  static void SetDepths(std::vector<TraceSlice>* slices) {
+    std::sort(slices->begin(), slices->end(), [](const TraceSlice& a, const TraceSlice& b) {
+      return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.stop_ns > b.stop_ns;
+    });
+    std::vector<int64_t> open;  // stops
+    for (TraceSlice& slice : *slices) {
+      while (!open.empty() && open.back() <= slice.start_ns && open.back() < slice.stop_ns) open.pop_back();
+      slice.depth = static_cast<int64_t>(open.size());
+      open.push_back(slice.stop_ns);
+    }
   }
 
   /// As pairs of begin and end in an order that nests: readers that add a duration to a start may come out after the
@@ -226,7 +401,7 @@ class TraceEvents {
   TextSink* sink_;
   int64_t zero_ns_;
   bool is_first_ = true;
-  int64_t spans_ = 0;
+  int64_t tracks_ = 0;                                                          // and arrows
   int64_t numbers_ = 0;                                                         // given to processes and threads
   std::map<std::tuple<std::string, int64_t, int64_t>, int64_t> processes_;      // (host, pid, start)
   std::map<int64_t, int64_t> pids_;                                             // by process
@@ -234,6 +409,7 @@ class TraceEvents {
   std::map<std::pair<int64_t, std::string>, std::pair<int64_t, int64_t>> cpu_;  // (process, by): (time, CPU time)
   std::map<int64_t, int64_t> outside_at_ns_;                                    // by process: the reading before
   std::map<std::pair<int64_t, std::string>, int64_t> outside_ns_;               // (process, section): its sum then
+  std::map<int64_t, std::pair<int64_t, EventSumFact>> event_sums_;              // by process: the line before
 };
 
 /// The trace's zero: the run's start, or that of a process which began before it.
@@ -261,6 +437,7 @@ void AddLog(const RecordLog& log, bool all_runs, TraceEvents* events) {
     if (record.type == RecordType::kEnd) {
       events->OutsideSections(events->Process(process), process.start_ns, record.end.time_ns, record.end.sections);
     }
+    if (record.type == RecordType::kTaskSums) events->Add(events->Process(process), record.task_sums);
     if (record.type == RecordType::kSpan) events->Add(events->Process(process), record.span);
   });
   assembler.Finish();

@@ -224,6 +224,10 @@ constexpr Column kEventLatencyColumns[] = {
     ColumnOf<&EventLatencyRow::not_divided>(
         "not_divided", "not divided", Kind::kCount, 4,
         "events with more than 8,192 tasks and requests, whose latency is in rest_seconds and critical_gap_seconds"),
+    ColumnOf<&EventLatencyRow::histogram>(
+        "histogram", "", Kind::kText, 0,
+        "of the latencies in seconds: `edges`, the same for all datasets, and `counts` of at most 40 bins; null where "
+        "p50_seconds is"),
 };
 
 constexpr Column kModuleColumns[] = {

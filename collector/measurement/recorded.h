@@ -156,6 +156,7 @@ struct EventLatencyRow {
   Number work_seconds;
   Number parallel;
   Number not_divided;
+  std::optional<ValueHistogram> histogram;
   static absl::Span<const Column> Columns();
 };
 

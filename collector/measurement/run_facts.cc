@@ -206,6 +206,9 @@ constexpr TimelineKind kTimelines[] = {
      "a process of theirs, `<name>:<pid>`; the 24 with most CPU time and the 8 with most memory"},
     {"process_memory", "B", "its resident memory"},
     {"process_threads", "count", "its threads"},
+    {"event_latency", "s",
+     "mean latency of the events (`TrackEvent`) that ended until the next point, by its parts `active`, `queued`, "
+     "`external` and `rest`; left out where there are none"},
 };
 
 void WritePoints(const Timeline& timeline, Json* value) {

@@ -438,6 +438,17 @@ class Assembly {
         if (!has_others || with_row.contains(worker)) named.by_worker->emplace_back(worker, std::move(timeline));
       }
     }
+    const std::vector<LatencyStep>& steps = figures_.findings.task_sums.over_time;
+    if (steps.empty()) return;
+    NamedTimelines& latency = to_.timelines.series.emplace_back();
+    latency.key = "event_latency";
+    latency.by_worker.emplace();
+    for (size_t part = 0; part < std::size(TaskSumsTable::kParts); ++part) {
+      Timeline& timeline = latency.by_worker->emplace_back(TaskSumsTable::kParts[part].first, Timeline()).second;
+      for (const LatencyStep& step : steps) {
+        timeline.push_back({SecondsOf(step.start_ns - figures_.bounds.window.start_ns), step.seconds[part]});
+      }
+    }
   }
   void AddStragglers(const std::vector<EntryRange>& ranges) {
     const AttemptFindings& attempts = figures_.findings.attempts;

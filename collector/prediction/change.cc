@@ -355,11 +355,14 @@ std::string RunChange::Text() const {
   constexpr const char* kTexts[] = {"as it was",         "--cores {1}",          "--lanes {1}",
                                     "--workers {1}",     "--without-worker {0}", "--chunk-events {1}",
                                     "--order longest",   "--faster {0}={1}",     "--faster-gpu {0}={1}",
-                                    "--without-waiting", "--all-from-start"};
+                                    "--without-waiting", "--all-from-start",     "--streams {1}"};
   return fmt::format(fmt::runtime(kTexts[static_cast<size_t>(kind)]), name, number);
 }
 
 absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change, uint64_t seed) {
+  if (change.kind == ChangeKind::kStreams) {
+    return absl::FailedPreconditionError("the run has no events that go from task to task (TrackEvent)");
+  }
   if (LanesAskedFor(run, change) > std::max<double>(kMostLanes, run.lanes())) {
     return absl::InvalidArgumentError("more than 100,000 chunks at once are not replayed");
   }

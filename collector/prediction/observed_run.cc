@@ -379,6 +379,7 @@ int ObservedRun::lanes() const {
 }
 
 double ObservedRun::cores() const {
+  if (events.count > 0) return events.cores;
   double sum = 0;
   for (const ObservedWorker& worker : workers) sum += worker.cores;
   return sum;
@@ -405,8 +406,8 @@ double RunObserver::SectionSeconds(const ChunkFact& chunk) {
 
 void RunObserver::Add(const Attempt& attempt) {
   ++begun_;
-  if (!attempt.has_ended()) return;
   const ChunkFact& fact = attempt.chunk;
+  if (!attempt.has_ended() || fact.is_detached) return;  // of events, all are summed (`EventsOf`)
   if (!zero_ns_.has_value()) zero_ns_ = fact.start_ns;
   ObservedChunk chunk;
   chunk.start = (fact.start_ns - *zero_ns_) / 1e9;
@@ -442,6 +443,12 @@ ObservedRun RunObserver::Finish(const Measurement& measurement) {
   run.coverage = all > 0 ? static_cast<double>(chunks_.size()) / all : 0;
   const std::optional<double> wall_time = measurement.Metric("wall_time");
   const Number& start_ns = measurement.run.start_ns;
+  if (wall_time.has_value()) run.events = EventsOf(measurement);
+  if (run.events.count > 0) {
+    run.wall_time = *wall_time;
+    if (!chunks_.empty()) run.why_not = "it has chunks of threads beside its events, and they share the cores";
+    return run;
+  }
   if (chunks_.empty() || !wall_time.has_value() || !start_ns.is_integer()) {
     run.why_not = chunks_.empty() ? "no chunk of it ended" : "its wall time is not known";
     return run;

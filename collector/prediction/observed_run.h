@@ -2,6 +2,7 @@
 #ifndef CREMA_COLLECTOR_PREDICTION_OBSERVED_RUN_H_
 #define CREMA_COLLECTOR_PREDICTION_OBSERVED_RUN_H_
 
+#include <algorithm>
 #include <functional>
 
 #include "collector/insight/wait_words.h"
@@ -60,6 +61,32 @@ struct SectionOnGpu {
   double work = 0;     ///< kernels and copies that the section launched
 };
 
+/// A module that never ran twice at once.
+struct ObservedModule {
+  std::string name;
+  double seconds = 0;      ///< of an event, in which it ran
+  bool is_serial = false;  ///< else it may be chance that it never did
+};
+
+/// Events that go from task to task: what one needs, on average. Seconds.
+struct ObservedEvents {
+  double count = 0;    ///< 0: the run has none
+  double seconds = 0;  ///< from the first begin to the last end
+  double cores = 0;
+  double streams = 0;  ///< mean number of events that were open
+  double latency = 0;  ///< of an event, as what follows
+  double queued = 0;
+  double external = 0;
+  double rest = 0;
+  double work = 0;              ///< of threads in tasks, those of no event included
+  double cpu = 0;               ///< of `work`
+  bool queue_is_known = false;  ///< most calls were marked as ready: `rest` holds no queue
+  std::vector<ObservedModule> modules;
+
+  double rate() const { return count / seconds; }
+  double lanes() const { return std::max(cores, rate() * work); }  ///< tasks at once that there was room for
+};
+
 struct ObservedRun {
   double wall_time = 0;
   double shutdown = 0;                ///< from the last stop to the end
@@ -74,12 +101,16 @@ struct ObservedRun {
   CommonWaits common_waits;        ///< which the replay of more chunks at once cannot know
   double coverage = 0;             ///< chunks that are here over all that were begun
   std::string why_not;             ///< not empty: this run cannot be replayed
+  ObservedEvents events;           ///< if there are some, `chunks` are those beside them
 
   /// The share of the chunks' time that waited for GPUs.
   double GpuWaitingShare() const;
   int lanes() const;
   double cores() const;
 };
+
+/// Of a run that has events.
+ObservedEvents EventsOf(const Measurement& measurement);
 
 /// Takes the attempts of a run, one by one.
 class RunObserver {

@@ -112,6 +112,7 @@ size_t ChunksThatVary(const ObservedRun& run) {
 }  // namespace
 
 Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes) {
+  if (run.events.count > 0) return PredictEvents(run, changes);
   Prediction prediction;
   prediction.measured = run.wall_time;
   prediction.refused = run.why_not;
@@ -133,7 +134,7 @@ Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes
   for (const RunChange& change : changes) {
     prediction.rows.push_back(RowOf(run, change, missed));
     if (!prediction.rows.back().why_not.empty() || !HasMoreLanes(run, change)) continue;
-    prediction.waits_are_known = run.common_waits.is_known || run.blocked.slope > 0;
+    if (!run.common_waits.is_known && !(run.blocked.slope > 0)) prediction.not_known = kWaitsAreNotKnown;
   }
   return prediction;
 }
@@ -168,6 +169,7 @@ Json PredictionJson(const Prediction& prediction) {
                     {"efficiency", row.cpu_known ? number(row.efficiency.value) : Json()},
                     {"budget", std::move(budget)},
                     {"ranges", std::move(ranges)},
+                    {"limited_by", row.limited_by.empty() ? Json() : Json(row.limited_by)},
                     {"not_told", told ? Json() : Json(row.why_not)}});
   }
   const bool replayed = prediction.replayed > 0;
@@ -175,7 +177,8 @@ Json PredictionJson(const Prediction& prediction) {
           {"replayed", {{"wall_time", replayed ? Json(prediction.replayed) : Json()}}},
           {"predicted", std::move(rows)},
           {"blocked_slope", prediction.blocked_slope > 0 ? Json(prediction.blocked_slope) : Json()},
-          {"not_known", prediction.waits_are_known ? Json() : Json(kWaitsAreNotKnown)},
+          {"basis", prediction.basis.empty() ? Json() : Json(prediction.basis)},
+          {"not_known", prediction.not_known.empty() ? Json() : Json(prediction.not_known)},
           {"refused", prediction.refused.empty() ? Json() : Json(prediction.refused)}};
 }
 
@@ -197,6 +200,10 @@ std::vector<RunChange> UsualChanges(const ObservedRun& run, const std::string& s
   if (cores >= 2) changes.push_back({ChangeKind::kCores, cores / 2, ""});
   changes.push_back({ChangeKind::kCores, 2 * cores, ""});
   changes.push_back({ChangeKind::kCores, 4 * cores, ""});
+  if (run.events.count > 0) {
+    changes.push_back({ChangeKind::kStreams, std::ceil(2 * run.events.streams), ""});
+    return changes;
+  }
   const bool waits = kMostOfIt.Holds(run.section_on_gpu.waiting);
   if (!section.empty()) changes.push_back({waits ? ChangeKind::kFasterGpu : ChangeKind::kFaster, 2, section});
   changes.push_back({ChangeKind::kWithoutWaiting, 0, ""});

@@ -21,6 +21,7 @@ struct RunChange {
     kFasterGpu,       ///< kernels and copies that it launches, `number` times as fast
     kWithoutWaiting,  ///< chunks take their CPU time
     kAllFromStart,    ///< no worker joined late or left early
+    kStreams,         ///< `number` events open at once; of runs with events
   };
   Kind kind = Kind::kNone;
   double number = 0;
@@ -76,6 +77,7 @@ struct PredictedRow {
   PredictedValue free;        ///< between chunks
   bool cpu_known = true;      ///< else `cpu` holds `waiting`, too, and there is no efficiency
   PredictedValue efficiency;  ///< CPU seconds of the chunks over `core_seconds`
+  std::string limited_by;     ///< of a run with events: what lets no more of them through
   std::string why_not;        ///< not empty: this change cannot be told, and the numbers are 0
 };
 
@@ -83,18 +85,27 @@ struct Prediction {
   double measured = 0;
   double replayed = 0;
   std::vector<PredictedRow> rows;
-  double blocked_slope = 0;     ///< `ObservedRun::blocked`: with other lanes, chunks were taken to be blocked so
-  bool waits_are_known = true;  ///< else chunks may wait for one another, and nobody knows what for
-  std::string refused;          ///< not empty: there are no rows, for this reason
+  double blocked_slope = 0;  ///< `ObservedRun::blocked`: with other lanes, chunks were taken to be blocked so
+  std::string basis;         ///< of a run with events: what it is predicted from, a sentence
+  std::string not_known;     ///< not empty: a sentence on what the rows take for granted
+  std::string refused;       ///< not empty: there are no rows, for this reason
 };
 
-/// Refuses where the replay of the run as it was misses the measured time by more than 3 % and 0.2 s, where less than
-/// 99 % of its chunks are there, or where fewer than 8 chunks leave no range.
+/// A run with events is not replayed: `PredictEvents`. Of others: refuses where the replay of the run as it was misses
+/// the measured time by more than 3 % and 0.2 s, where less than 99 % of its chunks are there, or where fewer than 8
+/// chunks leave no range.
 Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes);
 
+/// Of a run with events. The most events a second that its cores, its serial modules and the events that are open at
+/// once let through is an upper bound. A closed queueing network with the same demands (mean value analysis,
+/// Reiser and Lavenberg 1980, J. ACM 27, 313; several cores by Seidmann's approximation) is a lower one. What was
+/// measured says where between the two the run was; it is taken to be there after the change, too. `low` and `high`
+/// are the bounds, and 2 % to either side.
+Prediction PredictEvents(const ObservedRun& run, const std::vector<RunChange>& changes);
+
 /// `{"measured": {"wall_time"}, "replayed": {"wall_time"}, "predicted": [{"change", "wall_time", "low", "high",
-/// "core_seconds", "core_hours", "busy_share", "efficiency", "budget", "ranges", "not_told"}], "blocked_slope",
-/// "not_known", "refused"}`. `ranges` has `low` and `high` of what has none beside it.
+/// "core_seconds", "core_hours", "busy_share", "efficiency", "budget", "ranges", "limited_by", "not_told"}],
+/// "blocked_slope", "basis", "not_known", "refused"}`. `ranges` has `low` and `high` of what has none beside it.
 nlohmann::ordered_json PredictionJson(const Prediction& prediction);
 
 /// The section in which owners spent most of their own time; empty: the run has none.

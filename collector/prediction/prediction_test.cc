@@ -240,7 +240,7 @@ TEST(Prediction, HowAnotherNumberOfChunksSharesALockIsNotKnown) {
 
 TEST(Prediction, SaysThatNobodyKnowsWhetherChunksWaitForOneAnother) {
   const auto is_known = [](const ObservedRun& run, double lanes) {
-    return Predict(run, {{ChangeKind::kLanes, lanes, ""}}).waits_are_known;
+    return Predict(run, {{ChangeKind::kLanes, lanes, ""}}).not_known.empty();
   };
   EXPECT_TRUE(is_known(BlockedRun(0.04, ""), 4)) << "they were hardly blocked";
   EXPECT_FALSE(is_known(BlockedRun(0.5, ""), 4));

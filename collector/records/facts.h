@@ -220,6 +220,20 @@ struct TraceFact {
   int64_t tid = 0;
 };
 
+/// A task or a request of an event, in trace mode.
+struct TracedTaskFact {
+  std::string_view name;       ///< of the module; of a request the server
+  std::string_view operation;  ///< of a request
+  int64_t tid = 0;             ///< of a task; 0: a request
+  int64_t start_ns = 0;        ///< since the event's start, as `ready_ns`
+  int64_t duration_ns = 0;
+  std::optional<int64_t> ready_ns;  ///< nullopt: not marked
+  std::optional<int64_t> by;        ///< index of the task that marked it as ready, or began the request
+
+  bool is_request() const { return tid == 0; }
+  int64_t stop_ns() const { return start_ns + duration_ns; }
+};
+
 /// What runs a process, as its environment tells. Texts are empty where it does not.
 struct ProcessEngineFact {
   std::string_view name;  ///< `taskvine`, `slurm` and others; empty: none was told
@@ -338,8 +352,9 @@ struct ChunkFact {
   int64_t inner_ns = 0;                ///< the same, that of chunks and helper scopes inside it on its thread
   std::optional<int64_t> allocations;  ///< of the owner thread
   std::optional<int64_t> allocated_bytes;
-  std::vector<TraceFact> trace;  ///< trace mode only
-  int64_t trace_dropped = 0;     ///< occurrences that are not in `trace`
+  std::vector<TraceFact> trace;       ///< trace mode only
+  int64_t trace_dropped = 0;          ///< occurrences that are not in `trace`, or `tasks`
+  std::vector<TracedTaskFact> tasks;  ///< of an event, in trace mode only
 
   /// From start to stop without the time that was not its own; never negative.
   int64_t duration_ns() const {
@@ -456,6 +471,20 @@ struct TaskSumsFact {
   std::vector<EventSumFact> events;
   std::vector<TaskThreadFact> threads;
   std::vector<TaskModuleFact> modules;
+
+  /// Of all datasets together: their number, their latency with its four parts, the first begin and the last end.
+  EventSumFact AllEvents() const {
+    EventSumFact all;
+    for (const EventSumFact& row : events) {
+      if (all.first_start_ns == 0 || row.first_start_ns < all.first_start_ns) all.first_start_ns = row.first_start_ns;
+      all.last_stop_ns = std::max(all.last_stop_ns, row.last_stop_ns);
+      for (const auto sum : {&EventSumFact::count, &EventSumFact::latency_ns, &EventSumFact::active_ns,
+                             &EventSumFact::queued_ns, &EventSumFact::external_ns, &EventSumFact::rest_ns}) {
+        all.*sum += row.*sum;
+      }
+    }
+    return all;
+  }
 };
 
 /// A task of a distributed engine, as its plug-in saw it end inside the worker.

@@ -294,6 +294,16 @@ constexpr Field<Fact> Status(std::string_view key, bool required) {
   return {key, required, &ReadStatus<Fact>, &TakeStatus<Fact>, &ClearMember<&Fact::failed>};
 }
 
+inline constexpr Field<TracedTaskFact> kTracedTaskFields[] = {
+    Any<&TracedTaskFact::name>("name", kRequired),
+    Any<&TracedTaskFact::operation>("operation"),
+    NotNegative<&TracedTaskFact::tid>("tid"),
+    NotNegative<&TracedTaskFact::start_ns>("start_ns", kRequired),
+    NotNegative<&TracedTaskFact::duration_ns>("duration_ns", kRequired),
+    NotNegative<&TracedTaskFact::ready_ns>("ready_ns"),
+    NotNegative<&TracedTaskFact::by>("by"),
+};
+
 /// `[section, start_ns, duration_ns, tid]`, all of them never negative.
 inline Complaint ReadTrace(ondemand::value& value, ChunkFact& out) {
   const auto read = [](TraceFact& fact, size_t at, ondemand::value& item) {
@@ -355,6 +365,7 @@ inline constexpr Field<ChunkFact> kChunkFields[] = {
     NotNegative<&ChunkFact::allocated_bytes>("allocated_bytes"),
     Notes<&ChunkFact::attributes>("attributes"),
     Rare("trace", &ReadTrace, &ClearMember<&ChunkFact::trace>),
+    Objects<&ChunkFact::tasks, kTracedTaskFields>("tasks"),
     NotNegative<&ChunkFact::trace_dropped>("trace_dropped"),
 };
 

@@ -32,7 +32,9 @@ struct Shown {
   std::string_view name;
   bool is_wide;
 };
-constexpr std::array<Shown, 9> kShown = {{
+constexpr std::array<Shown, 11> kShown = {{
+    {"event_latencies", false},
+    {"event_latency_timeline", false},
     {"throughput_timeline", true},
     {"memory_small_multiples", true},
     {"process_timeline", true},

@@ -178,6 +178,10 @@ ScalingPoint PointOf(const Measurement& measurement) {
   const double most = measurement.Metric("peak_cores").value_or(average);
   point.cores_vary = average < kCoresStayed * most;
   point.cores = point.cores_vary ? average : most;
+  if (const ObservedEvents events = EventsOf(measurement); events.count > 0) {
+    point.streams = events.streams;
+    point.latency = events.latency;
+  }
   return point;
 }
 
@@ -210,6 +214,21 @@ void AddNotes(const std::vector<ReadRun>& runs, std::vector<std::string>* notes)
                                    Counted(run.point.cores, "core", "cores")));
     }
   }
+}
+
+/// Streams for each core that differ by more say as much as the cores.
+constexpr double kSameStreams = 1.5;
+
+void NoteStreams(const std::vector<ScalingPoint>& points, std::vector<std::string>* notes) {
+  double least = kInfinity, most = 0;
+  for (const ScalingPoint& point : points) {
+    if (!point.streams.has_value()) return;
+    least = std::min(least, *point.streams / point.cores);
+    most = std::max(most, *point.streams / point.cores);
+  }
+  if (most <= kSameStreams * least) return;
+  notes->push_back(
+      fmt::format("{:.2g} to {:.2g} events were open for each core: the rates differ for that, too", least, most));
 }
 
 /// Sets the work: events, if all know them.
@@ -305,7 +324,9 @@ Json AsJson(const ScalingPoint& point, bool is_predicted) {
           {"speedup", point.speedup},
           {"efficiency", point.efficiency},
           {"core_seconds", point.core_seconds},
-          {"cost", point.cost}};
+          {"cost", point.cost},
+          {"streams", OrNull(point.streams)},
+          {"latency", OrNull(point.latency)}};
 }
 
 }  // namespace
@@ -391,6 +412,7 @@ ScalingStudy StudyScaling(const std::vector<const Measurement*>& measurements) {
   study.work = SetWork(&runs);
   AddNotes(runs, &study.notes);
   for (const ReadRun& run : runs) study.points.push_back(run.point);
+  NoteStreams(study.points, &study.notes);
   study.kind = KindOf(study.points);
   SetRatios(&study.points);
   SetLaws(&study);

@@ -66,6 +66,8 @@ struct ScalingPoint {
   double efficiency = 1;            ///< speed-up over the ratio of the cores
   double cost = 1;                  ///< core-seconds of a piece of work, over those of the runs with the fewest cores
   std::optional<double> low, high;  ///< of a predicted run: 90 % of such runs take between these
+  std::optional<double> streams;    ///< events of task frameworks that were open, on average, as the next
+  std::optional<double> latency;    ///< mean, of such an event
 };
 
 struct LeftOutRun {

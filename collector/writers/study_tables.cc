@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::vector<CellColumn> PointColumns(bool is_predicted) {
+std::vector<CellColumn> PointColumns(const Json& points, bool is_predicted) {
   std::vector<CellColumn> columns = {{"name", "run", Kind::kPath, 0},
                                      {"cores_text", "cores", Kind::kText, 0},
                                      {"wall_time", "wall time", Kind::kDuration, 0},
@@ -22,6 +22,12 @@ std::vector<CellColumn> PointColumns(bool is_predicted) {
                                      {"cost", "cost", Kind::kNumber, 3}};
   // runs that were measured have no range
   if (is_predicted) columns.insert(columns.begin() + 3, {"range", "90 % of runs", Kind::kText, 0});
+  const bool has_events = std::any_of(points.begin(), points.end(),
+                                      [](const Json& point) { return NumberField(point, "streams").has_value(); });
+  if (has_events) {
+    columns.push_back({"streams", "events open", Kind::kNumber, 1});
+    columns.push_back({"latency", "latency", Kind::kDuration, 1});
+  }
   return columns;
 }
 
@@ -69,14 +75,16 @@ Json FitRow(const Json& fit) {
           {"error", Field(fit, "error")}};
 }
 
-std::vector<CellColumn> PredictionColumns() {
-  return {{"change", "with", Kind::kText, 0},
-          {"wall_time", "wall time", Kind::kDuration, 0},
-          {"difference", "change", Kind::kText, 0},
-          {"range", "90 % of runs", Kind::kText, 0},
-          {"core_seconds", "core time", Kind::kDuration, 1},
-          {"efficiency", "CPU efficiency", Kind::kShare, 1},
-          {"busy_share", "chunks open", Kind::kShare, 2}};
+std::vector<CellColumn> PredictionColumns(bool is_of_events) {
+  std::vector<CellColumn> columns = {{"change", "with", Kind::kText, 0},
+                                     {"wall_time", "wall time", Kind::kDuration, 0},
+                                     {"difference", "change", Kind::kText, 0},
+                                     {"range", is_of_events ? "range" : "90 % of runs", Kind::kText, 0},
+                                     {"core_seconds", "core time", Kind::kDuration, 1},
+                                     {"efficiency", "CPU efficiency", Kind::kShare, 1},
+                                     {"busy_share", is_of_events ? "tasks at work" : "chunks open", Kind::kShare, 2}};
+  if (is_of_events) columns.insert(columns.begin() + 4, {"limited_by", "limited by", Kind::kText, 0});
+  return columns;
 }
 
 constexpr size_t kShownHash = 12;
@@ -160,7 +168,7 @@ std::string RenderScaling(const Json& scaling, const TerminalStyle& style) {
   Json rows = Json::array();
   for (const Json& point : ListField(scaling, "points")) rows.push_back(PointRow(point));
   const bool is_predicted = TextField(scaling, "kind") == "predicted";
-  if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PointColumns(is_predicted))), style, &text);
+  if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PointColumns(rows, is_predicted))), style, &text);
   Json fits = Json::array();
   for (const Json& fit : ListField(scaling, "fits")) fits.push_back(FitRow(fit));
   if (!fits.empty()) {
@@ -187,8 +195,11 @@ std::string RenderPrediction(const Json& prediction, const TerminalStyle& style)
     AddNote("nothing is predicted from this run: " + refused, style, &text);
     return text;
   }
-  AddNote(fmt::format("The run took {}. Its chunks, replayed on its own lanes, take {}.", HumanDuration(measured),
-                      HumanDuration(replayed.value_or(0))),
+  const std::string basis = TextField(prediction, "basis");
+  AddNote(fmt::format("The run took {}. {}", HumanDuration(measured),
+                      basis.empty() ? fmt::format("Its chunks, replayed on its own lanes, take {}.",
+                                                  HumanDuration(replayed.value_or(0)))
+                                    : basis),
           style, &text);
   if (NumberField(prediction, "blocked_slope").has_value()) {
     AddNote(
@@ -217,7 +228,7 @@ std::string RenderPrediction(const Json& prediction, const TerminalStyle& style)
     shown["difference"] = measured > 0 ? HumanChange(*wall_time / measured - 1) : "";
     rows.push_back(std::move(shown));
   }
-  if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PredictionColumns())), style, &text);
+  if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PredictionColumns(!basis.empty()))), style, &text);
   if (const std::string not_known = TextField(prediction, "not_known"); !not_known.empty()) {
     AddNote(not_known, style, &text);
   }

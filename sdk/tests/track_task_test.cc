@@ -211,6 +211,39 @@ TEST(TrackTask, ARequestEndsOnAnotherThreadAndIsExternal) {
   EXPECT_EQ(log.chunks[0].requests[0].bytes, 1000);
 }
 
+TEST(TrackTask, ARequestThatEndsInsideItsTaskIsNoExternalTime) {
+  const TaskSums sums = SumsOf(Recorded([] {
+    TrackEvent event("raw", kSummed);
+    TrackTask task(event.handle(), "asks and waits");
+    {
+      const TrackRequest request(event.handle(), "server", "ask");
+      Sleep(5 * kMs);
+    }
+    Sleep(kMs);
+  }));
+  ExpectExactSums(sums);
+  EXPECT_EQ(sums.Event("raw", "external_ns"), 0);
+  EXPECT_EQ(sums.Event("raw", "critical_external_ns"), 0);
+  EXPECT_GE(sums.Module("server", "own_ns"), 5 * kMs);
+}
+
+TEST(TrackTask, WhileOneEventIsExternalItsThreadWorksForAnother) {
+  const TaskSums sums = SumsOf(Recorded([] {
+    TrackEvent one("one", kSummed), two("two", kSummed);
+    TrackRequest request(one.handle(), "server", "ask");
+    {
+      TrackTask task(two.handle(), "task");
+      Sleep(10 * kMs);
+    }
+    request.End();
+  }));
+  ExpectExactSums(sums);
+  EXPECT_GE(sums.Event("one", "external_ns"), 10 * kMs);
+  EXPECT_EQ(sums.Event("one", "active_ns"), 0);
+  EXPECT_GE(sums.Event("two", "active_ns"), 10 * kMs);
+  EXPECT_EQ(sums.Event("two", "external_ns"), 0);
+}
+
 TEST(TrackTask, ATaskOfAnotherEventInsideIsNotTheOuterOnesTime) {
   const TaskSums sums = SumsOf(Recorded([] {
     TrackEvent one("one", kSummed), two("two", kSummed);
@@ -392,6 +425,57 @@ TEST(TrackTask, RandomTasksAddUpExactly) {
   EXPECT_GE(sums.OfTasks("cpu_ns"), *burnt);
   EXPECT_EQ(log.chunks.size() + static_cast<std::size_t>(SummedChunks(log)), static_cast<std::size_t>(kEvents));
   EXPECT_EQ(log.end->dropped, 0);
+}
+
+TEST(TrackTask, InTraceModeEveryEventKeepsItsTasks) {
+  constexpr unsigned kEvents = 40;
+  const RecordLog log = Recorded(
+      [] {
+        std::atomic<std::int64_t> burnt_ns{0};
+        std::atomic<unsigned> left{kEvents};
+        Pool pool(3);
+        for (unsigned i = 0; i < kEvents; ++i) RunRandomEvent(&pool, i, &burnt_ns, [&left] { --left; });
+        while (left != 0) Sleep(kMs);
+      },
+      {{"CREMA_TRACE", "1"}});
+  const TaskSums sums = SumsOf(log);
+  ExpectExactSums(sums);
+  std::map<std::string, std::int64_t> counts;
+  std::int64_t active_ns = 0, queued_ns = 0;
+  unsigned events = 0;
+  for (const std::string& text : log.lines) {
+    const Json line = Json::parse(text);
+    if (line["type"] != "chunk") continue;
+    ++events;
+    EXPECT_EQ(line["trace_dropped"], 0);
+    const std::int64_t latency_ns = line["stop_ns"].get<std::int64_t>() - line["start_ns"].get<std::int64_t>();
+    // What of the latency a task covers, nanosecond by nanosecond of the borders.
+    std::map<std::int64_t, std::pair<int, int>> changes = {{latency_ns, {0, 0}}};
+    for (const Json& task : line["tasks"]) {
+      const bool is_request = task.contains("operation");
+      ++counts[task["name"].get<std::string>()];
+      const std::int64_t start_ns = task["start_ns"], stop_ns = start_ns + task["duration_ns"].get<std::int64_t>();
+      EXPECT_LE(stop_ns, latency_ns);
+      EXPECT_LT(task.value("by", 0), static_cast<int>(line["tasks"].size()));
+      EXPECT_EQ(task.contains("tid"), !is_request);
+      if (is_request) continue;
+      const std::int64_t ready_ns = task.value("ready_ns", start_ns);
+      EXPECT_LE(ready_ns, start_ns);
+      ++changes[start_ns].first, --changes[stop_ns].first;
+      ++changes[ready_ns].second, --changes[start_ns].second;
+    }
+    int running = 0, ready = 0;
+    for (auto at = changes.begin(); std::next(at) != changes.end(); ++at) {
+      running += at->second.first, ready += at->second.second;
+      const std::int64_t length_ns = std::next(at)->first - at->first;
+      if (running > 0) active_ns += length_ns;
+      if (running == 0 && ready > 0) queued_ns += length_ns;
+    }
+  }
+  EXPECT_EQ(events, kEvents) << "those that are summed otherwise, too";
+  EXPECT_EQ(sums.Event("raw", "active_ns"), active_ns);
+  EXPECT_EQ(sums.Event("raw", "queued_ns"), queued_ns);
+  for (const auto& [name, row] : sums.modules) EXPECT_EQ(counts[name], row["count"]) << name;
 }
 
 TEST(TrackTask, TasksAndTheTimeBetweenThemAreTheThread) {

@@ -53,8 +53,9 @@ CANNOT_BE_PLANTED = {
     "gil-contention": "never fires where nobody measures the lock",
     **dict.fromkeys(("kernel-time", "page-faults"), "tests/laboratory plants them"),
     **dict.fromkeys(("costly-dataset", "last-worker", "shutdown-dominated"), "tests/laboratory plants them"),
+    "serial-module": "needs events and tasks: events_test.py",
     **dict.fromkeys(
-        ("serial-module", "external-work", "stolen-work", "nothing-ready"),
+        ("external-work", "stolen-work", "nothing-ready"),
         "need events and tasks: collector/insight plants them in documents",
     ),
     "opening-bound": "needs the tasks of an engine: tests/dask",

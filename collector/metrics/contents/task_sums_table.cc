@@ -1,8 +1,11 @@
 #include "collector/metrics/contents/task_sums_table.h"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <string_view>
 
+#include "collector/metrics/contents/custom_metric_table.h"
 #include "collector/metrics/statistics/known_sum.h"
 #include "collector/metrics/statistics/quantile_sketch.h"
 
@@ -33,6 +36,7 @@ void EventSum::Add(const EventSumFact& more) {
               &EventSumFact::critical_gap_ns, &EventSumFact::tasks, &EventSumFact::work_ns},
              &fact);
   fact.max_ns = std::max(fact.max_ns, more.max_ns);
+  fact.min_ns = fact.min_ns == 0 ? more.min_ns : std::min(fact.min_ns, more.min_ns);
   const double wall = SecondsOf(more.last_stop_ns) - SecondsOf(more.first_start_ns);
   if (wall > 0) {
     rate += static_cast<double>(more.count) / wall;
@@ -50,7 +54,7 @@ void EventSum::Add(const EventSumFact& more) {
   are_latencies_known = are_latencies_known && known == more.count;
 }
 
-EventLatencyRow RowOf(const std::string& dataset, const EventSum& sum) {
+EventLatencyRow RowOf(const std::string& dataset, const EventSum& sum, int64_t min_ns, int64_t max_ns) {
   const EventSumFact& fact = sum.fact;
   EventLatencyRow row;
   row.dataset = Text::OrNull(dataset);
@@ -62,6 +66,7 @@ EventLatencyRow RowOf(const std::string& dataset, const EventSum& sum) {
   if (sum.are_latencies_known) {
     row.p50_seconds = sum.latencies.Quantile(0.5);
     row.p95_seconds = sum.latencies.Quantile(0.95);
+    row.histogram = HistogramOf(sum.latencies, SecondsOf(min_ns), SecondsOf(max_ns), false);
   }
   row.max_seconds = SecondsOf(fact.max_ns);
   row.active_seconds = SecondsOf(fact.active_ns);
@@ -176,6 +181,7 @@ void TaskSumsTable::Add(const LogRef& log, const TaskSumsFact& fact) {
     kept.dataset = {};
     Keep({log.index, std::string(row.dataset)}, kept);
   }
+  if (!fact.events.empty()) Keep(fact.time_ns, fact.AllEvents(), &over_time_[log.index]);
   Threads& threads = threads_[log.index];
   if (!fact.threads.empty() && fact.time_ns > threads.time_ns) threads = {fact.time_ns, fact.threads};
 }
@@ -189,6 +195,69 @@ void TaskSumsTable::Merge(const TaskSumsTable& other, const std::vector<uint32_t
     Threads& threads = threads_[logs[log]];
     if (theirs.time_ns > threads.time_ns) threads = theirs;
   }
+  for (const auto& [log, theirs] : other.over_time_) {
+    for (const auto& [second, sums] : theirs) Keep(sums.first, sums.second, &over_time_[logs[log]]);
+  }
+}
+
+void TaskSumsTable::Keep(int64_t time_ns, const EventSumFact& sums, SumsByTime* kept) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  auto& of_second = (*kept)[time_ns / kSecond];
+  if (of_second.first <= time_ns) of_second = {time_ns, sums};
+}
+
+/// What ended between two lines of a process is spread evenly over the time between them. Steps of several processes
+/// are put together, to `kMostSteps` about.
+std::vector<LatencyStep> TaskSumsTable::LatencyOverTime() const {
+  constexpr int64_t kMostSteps = 200;
+  constexpr size_t kSums = 1 + std::size(kParts);
+  std::map<int64_t, std::array<double, kSums>> changes;  // of events, and of each part, in a nanosecond
+  std::map<int64_t, int> open;                           // intervals with events
+  for (const auto& [log, lines] : over_time_) {
+    int64_t before_ns = lines.begin()->second.second.first_start_ns;
+    EventSumFact before;
+    for (const auto& [second, line] : lines) {
+      const EventSumFact& sums = line.second;
+      if (sums.last_stop_ns <= before_ns || sums.count <= before.count) continue;
+      const double wall_ns = static_cast<double>(sums.last_stop_ns - before_ns);
+      std::array<double, kSums> more = {static_cast<double>(sums.count - before.count) / wall_ns};
+      for (size_t i = 1; i < kSums; ++i) {
+        const auto part = kParts[i - 1].second;
+        more[i] = SecondsOf(std::max<int64_t>(sums.*part - before.*part, 0)) / wall_ns;
+      }
+      for (size_t i = 0; i < kSums; ++i) {
+        changes[before_ns][i] += more[i];
+        changes[sums.last_stop_ns][i] -= more[i];
+      }
+      ++open[before_ns];
+      --open[sums.last_stop_ns];
+      before_ns = sums.last_stop_ns;
+      before = sums;
+    }
+  }
+  std::vector<LatencyStep> steps;
+  if (changes.empty()) return steps;
+  const int64_t least_ns = (changes.rbegin()->first - changes.begin()->first) / kMostSteps;
+  std::array<double, kSums> rates = {}, sums = {};
+  int intervals = 0;
+  int64_t start_ns = changes.begin()->first;
+  for (auto change = changes.begin(); std::next(change) != changes.end(); ++change) {
+    const int64_t stop_ns = std::next(change)->first;
+    intervals += open[change->first];
+    for (size_t i = 0; i < kSums; ++i) {
+      rates[i] += change->second[i];
+      if (intervals > 0) sums[i] += rates[i] * static_cast<double>(stop_ns - change->first);
+    }
+    if (stop_ns - start_ns < least_ns && std::next(change, 2) != changes.end()) continue;
+    LatencyStep& step = steps.emplace_back();
+    step.start_ns = start_ns;
+    for (size_t i = 1; i < kSums; ++i) step.seconds[i - 1] = std::max(sums[i], 0.0) / sums[0];  // 0 / 0: NaN
+    sums = {};
+    start_ns = stop_ns;
+  }
+  steps.push_back({start_ns, {}});
+  steps.back().seconds.fill(std::numeric_limits<double>::quiet_NaN());
+  return steps;
 }
 
 TaskSumsFindings TaskSumsTable::Finalize() const {
@@ -196,8 +265,13 @@ TaskSumsFindings TaskSumsTable::Finalize() const {
   std::map<std::string, EventSum> events;
   for (const auto& [dataset, fact] : events_) events[dataset.second].Add(fact);
   int64_t latency_ns = 0;
+  int64_t min_ns = std::numeric_limits<int64_t>::max(), max_ns = 0;
   for (const auto& [dataset, sum] : events) {
-    findings.events.push_back(RowOf(dataset, sum));
+    min_ns = std::min(min_ns, sum.fact.min_ns);
+    max_ns = std::max(max_ns, sum.fact.max_ns);
+  }
+  for (const auto& [dataset, sum] : events) {
+    findings.events.push_back(RowOf(dataset, sum, min_ns, max_ns));
     latency_ns = AddCounts(latency_ns, sum.fact.latency_ns);
   }
   std::map<std::pair<std::string, std::string>, ModuleSum> modules;
@@ -213,6 +287,7 @@ TaskSumsFindings TaskSumsTable::Finalize() const {
     const bool is_request = one.operation.has_value(), is_other = other.operation.has_value();
     return is_request != is_other ? is_other : one.own_seconds > other.own_seconds;
   });
+  findings.over_time = LatencyOverTime();
   for (const auto& [log, threads] : threads_) {
     for (const TaskThreadFact& fact : threads.rows) findings.threads.push_back({log, RowOf(fact)});
   }

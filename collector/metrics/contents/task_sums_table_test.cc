@@ -1,5 +1,7 @@
 #include "collector/metrics/contents/task_sums_table.h"
 
+#include <array>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -120,6 +122,62 @@ TEST(TaskSumsTable, QuantilesAreKnownWhereAllLatenciesAre) {
   Add(line, 0, &with);
   EXPECT_TRUE(Shown(without.Finalize())[0][0]["p50_seconds"].is_null());
   EXPECT_EQ(Shown(with.Finalize())[0][0]["p50_seconds"], 1);
+}
+
+TEST(TaskSumsTable, HistogramsOfAllDatasetsHaveTheSameBins) {
+  Json line = LineOf(2, {});
+  Json other = line["latencies"][0];
+  line["latencies"][0]["sketch"] = {65472, 2};  // the bucket of 1
+  other["dataset"] = "slow";
+  other["sketch"] = {65600, 1, 65664, 1};  // of 4 and 8
+  other["min_ns"] = 4 * kSecond;
+  other["max_ns"] = 8 * kSecond;
+  line["latencies"].push_back(other);
+  TaskSumsTable table;
+  Add(line, 0, &table);
+  const Json rows = Shown(table.Finalize())[0];
+  const Json &fast = rows[0]["histogram"], &slow = rows[1]["histogram"];
+  EXPECT_EQ(fast["edges"], slow["edges"]);
+  EXPECT_EQ(fast["edges"].front(), 1);
+  EXPECT_EQ(fast["edges"].back(), 8);
+  EXPECT_EQ(fast["counts"].front(), 2);
+  EXPECT_EQ(slow["counts"].back(), 1);
+}
+
+TEST(TaskSumsTable, LatencyOverTimeIsOfTheEventsThatEndedBetweenTwoLines) {
+  const Json early = LineOf(2, {});  // 2 events until 2 s
+  Json late = LineOf(8, {});         // 6 more until 8 s, which only worked
+  late["latencies"][0]["active_ns"] = kSecond + 6 * kSecond;
+  late["latencies"][0]["queued_ns"] = kSecond / 2;
+  late["latencies"][0]["external_ns"] = late["latencies"][0]["rest_ns"] = kSecond / 4;
+  TaskSumsTable forward, backward;
+  Add(early, 0, &forward);
+  Add(late, 0, &forward);
+  Add(late, 0, &backward);
+  Add(early, 0, &backward);
+  const std::vector<LatencyStep> steps = forward.Finalize().over_time;
+  ASSERT_EQ(steps.size(), 3u);
+  EXPECT_EQ(steps[0].start_ns, 0);
+  EXPECT_EQ(steps[1].start_ns, 2 * kSecond);
+  EXPECT_EQ(steps[2].start_ns, 8 * kSecond);
+  const std::array<double, 4> first = {0.5, 0.25, 0.125, 0.125}, second = {1, 0, 0, 0};
+  EXPECT_EQ(steps[0].seconds, first);
+  EXPECT_EQ(steps[1].seconds, second);
+  EXPECT_TRUE(std::isnan(steps[2].seconds[0]));
+  EXPECT_EQ(backward.Finalize().over_time[1].seconds, second);
+  // Another process with events of 0.5 s from 4 s to 8 s, 4 a second: 4 of them to one of the first.
+  Json fast = LineOf(16, {});
+  Json& row = fast["latencies"][0];
+  row["first_start_ns"] = 4 * kSecond;
+  row["last_stop_ns"] = 8 * kSecond;
+  row["latency_ns"] = row["active_ns"] = 8 * kSecond;
+  row["queued_ns"] = row["external_ns"] = row["rest_ns"] = 0;
+  Add(fast, 1, &forward);
+  const std::vector<LatencyStep> both = forward.Finalize().over_time;
+  ASSERT_EQ(both.size(), 4u);
+  EXPECT_EQ(both[1].seconds, second);
+  EXPECT_EQ(both[2].start_ns, 4 * kSecond);
+  EXPECT_DOUBLE_EQ(both[2].seconds[0], (4 * 0.5 + 1) / 5);
 }
 
 TEST(TaskSumsTable, ARunWithoutTasksHasNoneOfTheTables) {

@@ -4,6 +4,7 @@
 
 #include "guards/span_state.h"
 #include "kernel/kernel_readings.h"
+#include "tasks/task_table.h"
 
 namespace crema {
 namespace internal {
@@ -28,12 +29,14 @@ std::optional<std::int64_t> ChunkEnd::JoinedNanoseconds(const ChunkState& state)
   return std::max<std::int64_t>(std::min(rest_ns, state.helper_union_ns), 0);
 }
 
-void EncodeIdentity(const Recorder& recorder, const ThreadState& thread, const Chunk& chunk,
-                    ChunkState* state) noexcept {
+void EncodeIdentity(const Recorder& recorder, const ThreadState& thread, const Chunk& chunk, ChunkState* state,
+                    bool is_summed) noexcept {
   JsonLine& line = state->identity;
   line.Clear();
-  line.FieldUnsigned("thread", thread.thread);
-  line.Field("tid", thread.tid);
+  if (!is_summed) {
+    line.FieldUnsigned("thread", thread.thread);
+    line.Field("tid", thread.tid);
+  }
   const std::size_t dataset = line.size();
   line.FieldText("dataset", CutOnCodePoint(chunk.dataset, kMaxPathBytes));
   const std::size_t file = line.size();
@@ -41,8 +44,10 @@ void EncodeIdentity(const Recorder& recorder, const ThreadState& thread, const C
   line.TakeSecretsOut(file);
   const std::size_t tree = line.size();
   line.FieldText("tree", CutOnCodePoint(chunk.tree, kMaxPathBytes));
-  line.Field("entry_start", chunk.entry_start);
-  line.Field("entry_stop", chunk.entry_stop);
+  if (!is_summed) {
+    line.Field("entry_start", chunk.entry_start);
+    line.Field("entry_stop", chunk.entry_stop);
+  }
   const std::string_view span = InnermostSpanPath(recorder, thread);
   std::string_view pass = CutOnCodePoint(chunk.pass, kMaxPathBytes);
   if (pass.empty()) pass = recorder.settings.pass.view();
@@ -133,6 +138,7 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
   }
   data.AppendAttributes(line);
   data.AppendTrace(rate, state->start.ticks, line);
+  if (end.traced != nullptr && recorder.settings.trace) AppendTasks(*end.traced, line);
   line->Raw("}\n");
   return dropped;
 }

@@ -16,6 +16,8 @@ namespace crema {
 namespace internal {
 
 /// What was read when a chunk ended.
+struct EventSlot;
+
 struct ChunkEnd {
   Instant stop;
   MaybeInteger cpu_ns;
@@ -25,22 +27,25 @@ struct ChunkEnd {
   MaybeInteger allocations;  ///< of the chunk's own thread; nullopt: nobody counts
   MaybeInteger allocated_bytes;
   std::int64_t open_chunks = 0;
-  TickRate rate;                  ///< of the chunk
-  std::int64_t duration_ns = 0;   ///< stop - start, at that rate
-  std::int64_t suspended_ns = 0;  ///< part of it, as the next
-  std::int64_t inner_ns = 0;      ///< of other chunks and helper scopes, which the thread opened inside
+  TickRate rate;                      ///< of the chunk
+  std::int64_t duration_ns = 0;       ///< stop - start, at that rate
+  std::int64_t suspended_ns = 0;      ///< part of it, as the next
+  std::int64_t inner_ns = 0;          ///< of other chunks and helper scopes, which the thread opened inside
+  const EventSlot* traced = nullptr;  ///< of an event
   std::int64_t own_ns() const noexcept { return duration_ns - suspended_ns - inner_ns; }
 
   /// Of the time in which the chunk's own thread neither ran nor waited for a CPU, what helpers were active.
   std::optional<std::int64_t> JoinedNanoseconds(const ChunkState& state) const noexcept;
 };
 
-/// Sets `state->identity`: the fields by which a chunk is recognised, as both lines carry them.
-void EncodeIdentity(const Recorder& recorder, const ThreadState& thread, const Chunk& chunk,
-                    ChunkState* state) noexcept;
+/// Sets `state->identity`: the fields by which a chunk is recognised, as both lines carry them. Of one that is only
+/// summed, those that sums need.
+void EncodeIdentity(const Recorder& recorder, const ThreadState& thread, const Chunk& chunk, ChunkState* state,
+                    bool is_summed = false) noexcept;
 /// Makes `state` that of a new chunk, with its number, its identity and its attributes. Defined with the chunks, as the
 /// next one.
-void PrepareChunk(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkState* state) noexcept;
+void PrepareChunk(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkState* state,
+                  bool is_summed = false) noexcept;
 void FailChunk(ChunkState* state, std::string_view reason) noexcept;
 /// What is not bytes: `,"system_cpu_ns":4000000,"minor_faults":210,"major_faults":0`.
 void AppendUsage(const ThreadUsage& usage, JsonLine* line) noexcept;

@@ -51,7 +51,8 @@ void CloseSections(ThreadState* thread, const OpenWork& frame, std::uint64_t now
 
 }  // namespace
 
-void PrepareChunk(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkState* state) noexcept {
+void PrepareChunk(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkState* state,
+                  bool is_summed) noexcept {
   state->data.Reset();
   state->helpers.Reset();
   state->number = recorder->next_chunk.fetch_add(1, std::memory_order_relaxed);
@@ -81,7 +82,7 @@ void PrepareChunk(Recorder* recorder, ThreadState* thread, const Chunk& chunk, C
   for (const internal::OwnedText* text : {&chunk.dataset, &chunk.file, &chunk.tree, &chunk.pass}) {
     if (text->is_lost()) state->data.CountDropped();
   }
-  EncodeIdentity(*recorder, *thread, chunk, state);
+  EncodeIdentity(*recorder, *thread, chunk, state, is_summed);
   state->file_is_lost = !state->data.Keep(CutOnCodePoint(chunk.file, kMaxPathBytes), &state->file);
   state->has_begin_line = state->is_detached = false;
   state->lanes_peak.store(0);

@@ -146,6 +146,7 @@ ChunkEnd EndOf(EventSlot* slot, const EventParts& parts, std::int64_t peak, std:
   end.duration_ns = stop_ns - slot->start_ns;
   end.suspended_ns = end.duration_ns - parts.active_ns;
   end.open_chunks = 1;
+  end.traced = slot;
   return end;
 }
 
@@ -238,14 +239,14 @@ TrackEvent::TrackEvent(const Chunk& chunk, EventRecord record) noexcept {
     CountDropped();  // more are open than there are places, or no memory
     return;
   }
-  PrepareChunk(recorder, thread, chunk, &slot->chunk);
+  slot->has_lines = (record == kLine || recorder->settings.trace) && !recorder->log.limits().is_stopped();
+  PrepareChunk(recorder, thread, chunk, &slot->chunk, !slot->has_lines);
   slot->chunk.is_detached = true;
   slot->chunk.start = recorder->clock.Now();
   const std::uint32_t used = std::min(slot->used.exchange(0, kRelaxed), EventNodes::kMost);
   for (std::uint32_t i = 0; i < used; ++i) slot->nodes->nodes[i].stop_ns.store(TaskNode::kNone, kRelaxed);
   for (auto* sum : {&slot->tasks, &slot->work_ns, &slot->cpu_ns, &slot->wait_ns}) sum->store(0, kRelaxed);
   slot->start_ns = slot->chunk.start.monotonic_ns;
-  slot->has_lines = record == kLine && !recorder->log.limits().is_stopped();
   if (slot->has_lines) {
     recorder->suspended.fetch_add(1, kRelaxed);
     recorder->open_events.fetch_add(1, kRelaxed);
@@ -270,7 +271,7 @@ TrackRequest::TrackRequest(const EventHandle& event, std::string_view server, st
   const TaskFrame* const by = TaskOf(static_cast<ThreadState*>(t_context), event.slot);
   start_ns_ = MonotonicNanoseconds();
   Begin(module_, start_ns_);
-  row_ = TaskTable::AddNode(event.slot, module_, start_ns_, start_ns_, by != nullptr ? by->node : -1);
+  row_ = TaskTable::AddNode(event.slot, module_, start_ns_, start_ns_, by != nullptr ? by->node : -1, 0);
   event_ = event.slot;
 }
 
@@ -390,7 +391,7 @@ TrackTask::TrackTask(const EventHandle& event, std::string_view name, const Read
       module->behind_ns.fetch_add(std::clamp<std::int64_t>(ran_ns, 0, now_ns - ready_ns), kRelaxed);
     }
   }
-  if (is_of_event) frame.node = TaskTable::AddNode(event.slot, module, now_ns, ready_ns, ready.by);
+  if (is_of_event) frame.node = TaskTable::AddNode(event.slot, module, now_ns, ready_ns, ready.by, thread->tid);
   use_ = ++tasks->uses;
   frame.use.store(use_, kRelaxed);
   frame_ = &frame;

@@ -13,6 +13,12 @@ using Piece = EventNodes::Piece;
 /// In the order in which they count.
 enum Part : std::int32_t { kActive, kQueued, kExternal, kParts };
 
+/// Most events come in order.
+template <class Iterator, class Less>
+void Sort(Iterator begin, Iterator end, const Less& less) {
+  if (!std::is_sorted(begin, end, less)) std::sort(begin, end, less);
+}
+
 /// The length of what pieces of `part` and those before it cover together.
 std::int64_t Covered(const Piece* begin, const Piece* end, std::int32_t part) {
   std::int64_t covered_ns = 0;
@@ -35,7 +41,7 @@ void FollowCriticalPath(EventNodes* nodes, std::uint32_t count, std::int64_t sta
   const Span* const spans = nodes->spans;
   std::uint32_t* const order = nodes->by_stop;
   for (std::uint32_t i = 0; i < count; ++i) order[i] = i;
-  std::sort(order, order + count, [spans](std::uint32_t a, std::uint32_t b) {
+  Sort(order, order + count, [spans](std::uint32_t a, std::uint32_t b) {
     return spans[a].stop_ns != spans[b].stop_ns ? spans[a].stop_ns < spans[b].stop_ns : a < b;
   });
   // The last in order that ended by this time.
@@ -94,7 +100,7 @@ EventParts DivideLatency(EventNodes* nodes, std::uint32_t count, std::int64_t st
     *end++ = {span.start_ns, span.stop_ns, node.module->is_request ? kExternal : kActive};
     if (span.ready_ns < span.start_ns) *end++ = {span.ready_ns, span.start_ns, kQueued};
   }
-  std::sort(nodes->pieces, end, [](const Piece& a, const Piece& b) { return a.start_ns < b.start_ns; });
+  Sort(nodes->pieces, end, [](const Piece& a, const Piece& b) { return a.start_ns < b.start_ns; });
   std::int64_t covered_ns[kParts];
   for (std::int32_t part = 0; part < kParts; ++part) covered_ns[part] = Covered(nodes->pieces, end, part);
   parts.active_ns = covered_ns[kActive];

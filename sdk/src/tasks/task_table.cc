@@ -38,8 +38,16 @@ std::uint64_t HashOf(std::string_view text, std::uint64_t hash) {
     hash = (hash ^ word) * kPrime;
     hash ^= hash >> 32;
   }
-  word = text.size();
-  for (const char c : text) word = word << 8 | static_cast<unsigned char>(c);
+  word = 0;
+  if (text.size() >= sizeof(std::uint32_t)) {  // its two halves, which may overlap
+    std::uint32_t halves[2];
+    std::memcpy(&halves[0], text.data(), sizeof halves[0]);
+    std::memcpy(&halves[1], text.data() + text.size() - sizeof halves[1], sizeof halves[1]);
+    std::memcpy(&word, halves, sizeof word);
+  } else {
+    for (const char c : text) word = word << 8 | static_cast<unsigned char>(c);
+  }
+  hash += text.size();
   hash = (hash ^ word) * kPrime;
   return hash ^ hash >> 32;
 }
@@ -73,12 +81,10 @@ std::int64_t CostOfTask() {
 
 }  // namespace
 
-TaskTable* TaskTable::Of(Recorder* recorder) noexcept {
-  TaskTable* table = recorder->tasks.load(std::memory_order_acquire);
-  if (CREMA_LIKELY(table != nullptr)) return table;
+TaskTable* TaskTable::Make(Recorder* recorder) noexcept {
   const ErrnoAndCancelGuard guard;
   const std::lock_guard<std::mutex> lock(recorder->mutex);
-  table = recorder->tasks.load(kRelaxed);
+  TaskTable* table = recorder->tasks.load(kRelaxed);
   if (table != nullptr) return table;
   table = MakeOwn<TaskTable>();
   if (table == nullptr) return nullptr;
@@ -153,7 +159,7 @@ bool TaskTable::Acquire(const EventHandle& event, std::int64_t pid) noexcept {
 }
 
 std::int32_t TaskTable::AddNode(EventSlot* slot, TaskModule* module, std::int64_t start_ns, std::int64_t ready_ns,
-                                std::int32_t begun_by) noexcept {
+                                std::int32_t begun_by, std::int64_t tid) noexcept {
   if (slot->used.load(kRelaxed) > EventNodes::kMost) return -1;  // so that it does not overflow
   const std::uint32_t index = slot->used.fetch_add(1, kRelaxed);
   if (index >= EventNodes::kMost) return -1;
@@ -162,6 +168,7 @@ std::int32_t TaskTable::AddNode(EventSlot* slot, TaskModule* module, std::int64_
   node.ready_ns = ready_ns;
   node.module = module;
   node.begun_by = begun_by;
+  node.tid = static_cast<std::int32_t>(tid);
   node.stop_ns.store(TaskNode::kOpen, std::memory_order_release);
   return static_cast<std::int32_t>(index);
 }
@@ -338,6 +345,31 @@ void AppendEvent(const EventRow& row, const Clock& clock, JsonLine* line) {
 
 }  // namespace
 
+void AppendTasks(const EventSlot& slot, JsonLine* line) noexcept {
+  const std::uint32_t used = slot.used.load(kRelaxed);
+  std::uint32_t i = 0;
+  line->Raw(",\"tasks\":[");
+  // Of an event with more, none is known well enough: its latency is not divided.
+  for (; used <= EventNodes::kMost && i < used && line->size() < kMaxLineBytes / 16 * 15; ++i) {
+    const EventNodes::Span& span = slot.nodes->spans[i];
+    BeginRow(line);
+    line->Raw("\"name\":");
+    line->String(span.module != nullptr ? span.module->name : kOther);
+    if (span.module != nullptr && span.module->is_request) {
+      line->FieldText("operation", span.module->operation);
+    } else {
+      line->Field("tid", slot.nodes->nodes[i].tid);
+    }
+    line->Field("start_ns", span.start_ns - slot.start_ns);
+    line->Field("duration_ns", span.stop_ns - span.start_ns);
+    if (span.ready_ns < span.start_ns) line->Field("ready_ns", span.ready_ns - slot.start_ns);
+    if (span.begun_by >= 0) line->Field("by", span.begun_by);
+    line->Raw("}");
+  }
+  line->Raw("]");
+  line->FieldUnsigned("trace_dropped", used - i);
+}
+
 void TaskTable::AppendThreads(Recorder* recorder, std::int64_t now_ns) noexcept {
   line_.Raw(",\"task_threads\":[");
   std::size_t rows = 0;
@@ -421,7 +453,10 @@ std::int64_t TaskBoundary(ThreadState* thread) noexcept {
   std::int64_t cpu_ns = last_cpu_ns + wall_ns;
   if (top != nullptr || wall_ns > kShortGapNs || !tasks.is_clock_known) cpu_ns = ThreadCpuNanoseconds();
   if (cpu_ns == kUnknownCpu) cpu_ns = last_cpu_ns;
-  tasks.version.fetch_add(1, std::memory_order_acquire);
+  // Only this thread writes it.
+  const std::uint32_t version = tasks.version.load(kRelaxed);
+  tasks.version.store(version + 1, kRelaxed);
+  std::atomic_thread_fence(std::memory_order_release);
   if (tasks.is_clock_known) {
     // What does not fit into this piece is of the next one: clocks are not read at one moment.
     const std::int64_t own_cpu_ns = std::clamp<std::int64_t>(cpu_ns - last_cpu_ns, 0, wall_ns);
@@ -447,7 +482,7 @@ std::int64_t TaskBoundary(ThreadState* thread) noexcept {
   tasks.last_ns.store(now_ns, kRelaxed);
   tasks.last_cpu_ns.store(cpu_ns, kRelaxed);
   tasks.is_clock_known = true;
-  tasks.version.fetch_add(1, std::memory_order_release);
+  tasks.version.store(version + 2, std::memory_order_release);
   return now_ns;
 }
 

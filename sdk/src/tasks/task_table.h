@@ -12,12 +12,12 @@
 #include "chunk/value_sketch.h"
 #include "crema/track_task.h"
 #include "log/json_line.h"
+#include "process/process_recorder.h"
 #include "storage/arena.h"
 
 namespace crema {
 namespace internal {
 
-struct Recorder;
 struct ThreadState;
 
 /// How many calls of a module run, and for how long at least one has, in one word that changes at once. While some run,
@@ -88,7 +88,8 @@ struct TaskNode {
   std::int64_t start_ns = 0;
   std::int64_t ready_ns = 0;  ///< as `start_ns` where it was not marked
   TaskModule* module = nullptr;
-  std::int32_t begun_by = -1;  ///< of a request, the task that began it
+  std::int32_t begun_by = -1;  ///< of a request, the task that began it; of a task, the one that marked it as ready
+  std::int32_t tid = 0;        ///< of a task
 };
 
 /// Where the latency of an event went. Both lists add up to it, to the nanosecond.
@@ -210,7 +211,10 @@ class TaskTable {
   static constexpr int kMostDatasets = 256;
 
   /// The process's, made at first use; null where there is no memory.
-  static TaskTable* Of(Recorder* recorder) noexcept;
+  static CREMA_ALWAYS_INLINE TaskTable* Of(Recorder* recorder) noexcept {
+    TaskTable* const table = recorder->tasks.load(std::memory_order_acquire);
+    return CREMA_LIKELY(table != nullptr) ? table : Make(recorder);
+  }
 
   /// The module of this name, or `(other)`; null where there is no memory. With an operation: requests.
   TaskModule* Find(std::string_view name, std::string_view operation, bool is_request) noexcept;
@@ -220,7 +224,7 @@ class TaskTable {
   static void Release(EventSlot* slot) noexcept { slot->state->fetch_sub(1, std::memory_order_acq_rel); }
   /// A node that is open from now on; -1 where the event has no room for more.
   static std::int32_t AddNode(EventSlot* slot, TaskModule* module, std::int64_t start_ns, std::int64_t ready_ns,
-                              std::int32_t begun_by) noexcept;
+                              std::int32_t begun_by, std::int64_t tid) noexcept;
   void AddEvent(EventSlot* slot, const EventParts& parts, std::int64_t stop_ns, bool is_divided) noexcept;
   void AddEnded(const ThreadTimes& times) noexcept;
   void OccupyThread() noexcept;
@@ -233,6 +237,7 @@ class TaskTable {
   void Write(Recorder* recorder, bool is_last) noexcept;
 
  private:
+  static TaskTable* Make(Recorder* recorder) noexcept;
   static constexpr std::uint32_t kPlaces = 2 * kMostModules;
   void AppendThreads(Recorder* recorder, std::int64_t now_ns) noexcept;
 
@@ -256,6 +261,9 @@ class TaskTable {
   std::atomic<std::int64_t> due_ns_{0};
   JsonLine line_;
 };
+
+/// `"tasks":[{...}, ...]` of an event whose latency was divided, in trace mode; and what does not fit.
+void AppendTasks(const EventSlot& slot, JsonLine* line) noexcept;
 
 /// What the thread did since the last boundary belongs to its innermost task, to the chunk that it has open, or to the
 /// time between tasks. Returns the time. Only where `thread->tasks` is not null.
