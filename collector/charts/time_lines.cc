@@ -2,7 +2,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/drawing.h"
-#include "collector/detail/time_tracks.h"
+#include "collector/detail/attempt_list.h"
 #include "fmt/format.h"
 
 namespace crema {

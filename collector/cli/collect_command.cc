@@ -1,7 +1,5 @@
 // `crema collect` and `crema merge`: make a measurement of record logs, or one of several measurements.
 
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "absl/strings/numbers.h"
 #include "absl/time/time.h"
 #include "collector/cli/measured_source.h"

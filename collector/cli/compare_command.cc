@@ -1,13 +1,11 @@
 // `crema compare`: measurements side by side, and gates on how they differ.
 #include <unistd.h>
 
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "collector/charts/study_charts.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/plot_output.h"
 #include "collector/cli/subcommand.h"
-#include "collector/exports/text_sink.h"
+#include "collector/exports/export_format.h"
 #include "collector/insight/comparison.h"
 #include "collector/insight/comparison_gate.h"
 #include "collector/insight/paired_change.h"

@@ -3,8 +3,6 @@
 #include <iterator>
 #include <new>
 
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "collector/appearance/similar_names.h"

@@ -3,8 +3,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "absl/strings/str_cat.h"
 #include "collector/cli/doctor_checks.h"
 #include "collector/cli/measured_source.h"

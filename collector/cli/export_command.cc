@@ -1,8 +1,6 @@
 // `crema export`: a measurement in the formats of other tools.
 #include <cstdio>
 
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/subcommand.h"
 #include "collector/exports/export_format.h"

@@ -1,8 +1,6 @@
 // `crema history`: one figure of many measurements by time, and since when it has its level.
 #include <unistd.h>
 
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "collector/charts/study_charts.h"
 #include "collector/cli/plot_output.h"
 #include "collector/cli/subcommand.h"

@@ -155,13 +155,6 @@ absl::StatusOr<MeasuredRun> MeasureAny(MeasureOptions options, const std::string
   return measured;
 }
 
-bool AnyIsRoastcoffea(const std::vector<std::string>& sources) {
-  for (const std::string& source : sources) {
-    if (IsRoastcoffea(source)) return true;
-  }
-  return false;
-}
-
 /// An engine's workers have names of their own in the measurement. By process, `<host>:<pid>`.
 std::map<std::string, std::string> EngineNames(const Measurement& measurement) {
   std::map<std::string, std::string> names;
@@ -326,7 +319,7 @@ absl::StatusOr<MeasuredRun> MeasureAndJudge(const MeasureOptions& given, bool qu
   const absl::StatusOr<std::shared_ptr<TemporaryDirectory>> unpacked = UnpackEngineSources(&options.sources);
   if (!unpacked.ok()) return unpacked.status();
   absl::StatusOr<MeasuredRun> measured;
-  if (AnyIsRoastcoffea(options.sources)) {
+  if (std::any_of(options.sources.begin(), options.sources.end(), IsRoastcoffea)) {
     const absl::StatusOr<std::unique_ptr<TemporaryDirectory>> directory = TemporaryDirectory::Make();
     if (!directory.ok()) return directory.status();
     measured = MeasureAny(options, (*directory)->path());

@@ -1,8 +1,6 @@
 // `crema plot`: the standard charts as pictures, or as the Vega-Lite specifications that they are drawn from.
 #include <filesystem>
 
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "collector/charts/chart.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/plot_output.h"

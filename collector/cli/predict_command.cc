@@ -3,8 +3,6 @@
 
 #include <cstdlib>
 
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/subcommand.h"
 #include "collector/prediction/prediction.h"

@@ -2,8 +2,6 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/subcommand.h"
 #include "collector/exports/export_format.h"

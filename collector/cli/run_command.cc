@@ -6,8 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "collector/cli/installed_sdk.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/run_session.h"
@@ -78,7 +76,7 @@ int CollectGuarded(const RunPlan& plan, RunDirectory* directory) {
 void CollectAndPrint(const RunPlan& plan, RunDirectory* directory, SignalRelay* signals) {
   const pid_t collector = fork();
   if (collector == 0) {
-    signals->RestoreInChild();
+    signals->Restore();
     const int status = CollectGuarded(plan, directory);
     std::fflush(stderr);
     _exit(status);

@@ -54,14 +54,6 @@ void RunDirectory::Keep() {
   if (const absl::Status status = output_.Settle(); !status.ok()) ReportFailure(status);
 }
 
-std::string NewRunId() {
-  uint64_t random = 0;
-  if (getrandom(&random, sizeof random, 0) != sizeof random) {
-    random = static_cast<uint64_t>(absl::GetCurrentTimeNanos()) ^ static_cast<uint64_t>(getpid()) << 40;
-  }
-  return absl::FormatTime("%Y%m%dT%H%M%SZ-", absl::Now(), absl::UTCTimeZone()) + fmt::format("{:016x}", random);
-}
-
 std::string HostName() {
   char name[256] = "";
   if (gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') return "localhost";
@@ -72,29 +64,63 @@ std::string HostName() {
   return host;
 }
 
-std::string CommandName(const std::string& command) {
-  const size_t slash = command.find_last_of('/');
-  const std::string name = slash == std::string::npos ? command : command.substr(slash + 1);
-  return name.empty() ? command : name;
-}
-
 namespace {
 
 constexpr int kNotExecutable = 126;
 constexpr int kNotFound = 127;
 
+/// Unique on all hosts, sorted by time: `20261121T140211Z-<8 random bytes in hex>`.
+std::string NewRunId() {
+  uint64_t random = 0;
+  if (getrandom(&random, sizeof random, 0) != sizeof random) {
+    random = static_cast<uint64_t>(absl::GetCurrentTimeNanos()) ^ static_cast<uint64_t>(getpid()) << 40;
+  }
+  return absl::FormatTime("%Y%m%dT%H%M%SZ-", absl::Now(), absl::UTCTimeZone()) + fmt::format("{:016x}", random);
+}
+
+using EnvironmentChanges = std::vector<std::pair<std::string, std::string>>;
+
+struct Launched {
+  pid_t pid = -1;
+  int fork_errno = 0;  ///< why there is no process
+  int exec_errno = 0;  ///< why the process did not become the command; it has been waited for
+
+  bool started() const { return fork_errno == 0 && exec_errno == 0; }
+};
+
 [[noreturn]] void BecomeOrReport(const std::vector<std::string>& command, const EnvironmentChanges& changes,
                                  int report_descriptor) {
-  for (const auto& [name, value] : changes) {
-    if (value.has_value()) {
-      setenv(name.c_str(), value->c_str(), 1);
-    } else {
-      unsetenv(name.c_str());
-    }
-  }
+  for (const auto& [name, value] : changes) setenv(name.c_str(), value.c_str(), 1);
   const int error = Become(command);
   [[maybe_unused]] const ssize_t written = write(report_descriptor, &error, sizeof error);
   _exit(StatusOfExecError(error));
+}
+
+/// fork(2), not vfork(2): the kernel would count the parent's peak memory as the child's. `signals` are given back to
+/// the child before it becomes the command. Returns once the command runs.
+Launched Launch(const std::vector<std::string>& command, const EnvironmentChanges& changes,
+                const SignalRelay& signals) {
+  Launched launched;
+  int report[2];  // closed by a successful exec, else it carries errno
+  if (pipe2(report, O_CLOEXEC) != 0) {
+    launched.fork_errno = errno;
+    return launched;
+  }
+  launched.pid = fork();
+  if (launched.pid == 0) {
+    signals.Restore();
+    BecomeOrReport(command, changes, report[1]);
+  }
+  if (launched.pid < 0) launched.fork_errno = errno;
+  close(report[1]);
+  ssize_t got = 0;
+  do {
+    got = read(report[0], &launched.exec_errno, sizeof launched.exec_errno);
+  } while (got < 0 && errno == EINTR);
+  if (got != sizeof launched.exec_errno) launched.exec_errno = 0;
+  close(report[0]);
+  if (launched.exec_errno != 0) waitpid(launched.pid, nullptr, 0);
+  return launched;
 }
 
 TreeRunFact Describe(const RunPlan& plan, const std::string& run_id, const Environment& environment,
@@ -118,6 +144,64 @@ TreeRunFact Describe(const RunPlan& plan, const std::string& run_id, const Envir
 }
 
 namespace fs = std::filesystem;
+
+/// `WithoutSecrets`, or nothing where CREMA_NO_ARGUMENTS=1 asks to leave the command line out.
+std::vector<std::string> ShownCommand(const std::vector<std::string>& command) {
+  const char* leave_out = secure_getenv("CREMA_NO_ARGUMENTS");
+  if (leave_out != nullptr && std::string(leave_out) == "1") return {};
+  return WithoutSecrets(command);
+}
+
+/// Of a command that will be started: `pid` and `start_ns` are the caller's to set. It gets what crema itself was
+/// given.
+TreeRunFact DescribeCommand(const RunPlan& plan, const std::string& run_id) {
+  TreeRunFact run = Describe(
+      plan, run_id, [](const char* name) { return std::getenv(name); }, "self", AffinityCores());
+  run.name = plan.name.empty() ? fs::path(plan.command.front()).filename().string() : plan.name;
+  run.command = ShownCommand(plan.command);
+  return run;
+}
+
+/// Of a process that runs already. It began when the kernel says (a clock tick, 10 ms, fine), and was given what its
+/// own environment, control groups and affinity mask say.
+TreeRunFact DescribeWatched(const RunPlan& plan, const std::string& run_id, const WatchedProcess& process,
+                            const AnchoredClock& clock) {
+  const auto variable = [&process](const char* name) -> const char* {
+    const auto found = process.environment.find(name);
+    return found == process.environment.end() ? nullptr : found->second.c_str();
+  };
+  TreeRunFact run = Describe(plan, run_id, variable, std::to_string(process.pid), AffinityCores(process.pid));
+  run.origin = TreeOrigin::kWatched;
+  run.name = plan.name.empty() ? process.name : plan.name;
+  run.command = ShownCommand(process.arguments);
+  run.pid = process.pid;
+  run.start_ns = clock.boot_ns() + process.start_ticks * TickNs();
+  return run;
+}
+
+/// Where CREMA_DIR is set in crema's own environment, writes `$CREMA_DIR/<host>-<pid>.nested.json`: `schema`
+/// (`crema.nested/1`), `run_id`, `name`, `command`, `host`, `pid`, `start_ns`, `directory`. A pointer that cannot be
+/// written is no reason to fail: the outer run's records lack nothing but the hint.
+void NotePointerInOuterRun(const TreeRunFact& run, const RunDirectory& directory) {
+  const char* outer = secure_getenv("CREMA_DIR");
+  if (outer == nullptr || *outer == '\0') return;
+  const nlohmann::ordered_json pointer = {
+      {"schema", "crema.nested/1"},
+      {"run_id", run.run_id},
+      {"name", run.name},
+      {"command", run.command.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(run.command)},
+      {"host", run.host},
+      {"pid", run.pid},
+      {"start_ns", run.start_ns},
+      {"directory", std::filesystem::path(directory.records()).parent_path().string()},
+  };
+  const std::string text = pointer.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  const std::string path = absl::StrCat(outer, "/", run.host, "-", run.pid, ".nested.json");
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (descriptor < 0) return;
+  [[maybe_unused]] const ssize_t written = write(descriptor, text.data(), text.size());
+  close(descriptor);
+}
 
 constexpr int64_t kMillisecondNs = 1'000'000;
 constexpr int64_t kSecondNs = 1'000'000'000;
@@ -294,31 +378,6 @@ void WaitForStragglers(const AnchoredClock& clock, const SignalRelay& signals, T
 
 }  // namespace
 
-Launched Launch(const std::vector<std::string>& command, const EnvironmentChanges& changes,
-                const std::function<void()>& in_child) {
-  Launched launched;
-  int report[2];  // closed by a successful exec, else it carries errno
-  if (pipe2(report, O_CLOEXEC) != 0) {
-    launched.fork_errno = errno;
-    return launched;
-  }
-  launched.pid = fork();
-  if (launched.pid == 0) {
-    in_child();
-    BecomeOrReport(command, changes, report[1]);
-  }
-  if (launched.pid < 0) launched.fork_errno = errno;
-  close(report[1]);
-  ssize_t got = 0;
-  do {
-    got = read(report[0], &launched.exec_errno, sizeof launched.exec_errno);
-  } while (got < 0 && errno == EINTR);
-  if (got != sizeof launched.exec_errno) launched.exec_errno = 0;
-  close(report[0]);
-  if (launched.exec_errno != 0) waitpid(launched.pid, nullptr, 0);
-  return launched;
-}
-
 int Become(const std::vector<std::string>& command) {
   std::vector<char*> words;
   words.reserve(command.size() + 1);
@@ -339,27 +398,6 @@ std::string DescribeExecError(const std::string& command, int exec_errno) {
 
 int StatusOfExecError(int exec_errno) { return exec_errno == ENOENT ? kNotFound : kNotExecutable; }
 
-void NotePointerInOuterRun(const TreeRunFact& run, const RunDirectory& directory) {
-  const char* outer = secure_getenv("CREMA_DIR");
-  if (outer == nullptr || *outer == '\0') return;
-  const nlohmann::ordered_json pointer = {
-      {"schema", "crema.nested/1"},
-      {"run_id", run.run_id},
-      {"name", run.name},
-      {"command", run.command.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(run.command)},
-      {"host", run.host},
-      {"pid", run.pid},
-      {"start_ns", run.start_ns},
-      {"directory", std::filesystem::path(directory.records()).parent_path().string()},
-  };
-  const std::string text = pointer.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  const std::string path = absl::StrCat(outer, "/", run.host, "-", run.pid, ".nested.json");
-  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (descriptor < 0) return;
-  [[maybe_unused]] const ssize_t written = write(descriptor, text.data(), text.size());
-  close(descriptor);
-}
-
 std::vector<std::string> WithoutSecrets(const std::vector<std::string>& command) {
   std::vector<std::string> shown;
   internal::SecretFilter filter;
@@ -368,35 +406,6 @@ std::vector<std::string> WithoutSecrets(const std::vector<std::string>& command)
     shown.push_back(std::string(next.text) + (next.hides_value ? "***" : "") + std::string(next.rest));
   }
   return shown;
-}
-
-std::vector<std::string> ShownCommand(const std::vector<std::string>& command) {
-  const char* leave_out = secure_getenv("CREMA_NO_ARGUMENTS");
-  if (leave_out != nullptr && std::string(leave_out) == "1") return {};
-  return WithoutSecrets(command);
-}
-
-TreeRunFact DescribeCommand(const RunPlan& plan, const std::string& run_id) {
-  TreeRunFact run = Describe(
-      plan, run_id, [](const char* name) { return std::getenv(name); }, "self", AffinityCores());
-  run.name = plan.name.empty() ? CommandName(plan.command.front()) : plan.name;
-  run.command = ShownCommand(plan.command);
-  return run;
-}
-
-TreeRunFact DescribeWatched(const RunPlan& plan, const std::string& run_id, const WatchedProcess& process,
-                            const AnchoredClock& clock) {
-  const auto variable = [&process](const char* name) -> const char* {
-    const auto found = process.environment.find(name);
-    return found == process.environment.end() ? nullptr : found->second.c_str();
-  };
-  TreeRunFact run = Describe(plan, run_id, variable, std::to_string(process.pid), AffinityCores(process.pid));
-  run.origin = TreeOrigin::kWatched;
-  run.name = plan.name.empty() ? process.name : plan.name;
-  run.command = ShownCommand(process.arguments);
-  run.pid = process.pid;
-  run.start_ns = clock.boot_ns() + process.start_ticks * TickNs();
-  return run;
 }
 
 RunOutcome RunCommand(const RunPlan& plan, RunDirectory* directory, SignalRelay* signals) {
@@ -423,7 +432,7 @@ RunOutcome RunCommand(const RunPlan& plan, RunDirectory* directory, SignalRelay*
   const Launched launched = Launch(
       plan.command,
       RecordingOn(plan, *directory, run_id, LibraryToPreload(plan, library_copy), LibraryToInject(plan, gpu_copy)),
-      [signals] { signals->RestoreInChild(); });
+      *signals);
   if (!launched.started()) {
     ReportNotStarted(plan.command.front(), launched);
     if (launched.exec_errno != 0) outcome.exit_status = StatusOfExecError(launched.exec_errno);

@@ -2,14 +2,9 @@
 #ifndef CREMA_COLLECTOR_CLI_RUN_SESSION_H_
 #define CREMA_COLLECTOR_CLI_RUN_SESSION_H_
 
-#include <functional>
-
 #include "collector/cli/signal_relay.h"
 #include "collector/cli/subcommand.h"
 #include "collector/output/output_directory.h"
-#include "collector/records/tree_facts.h"
-#include "collector/sources/process_tree/tree_sampler.h"
-#include "collector/sources/process_tree/watched_process.h"
 
 namespace crema {
 
@@ -68,30 +63,8 @@ class RunDirectory {
   OutputDirectory output_;
 };
 
-/// Unique on all hosts, sorted by time: `20261121T140211Z-<8 random bytes in hex>`.
-std::string NewRunId();
-
 /// This host's name, fit for a file's name.
 std::string HostName();
-
-/// `/opt/bin/analysis` is `analysis`.
-std::string CommandName(const std::string& command);
-
-/// Changes to the environment: a value, or none to remove the variable.
-using EnvironmentChanges = std::vector<std::pair<std::string, std::optional<std::string>>>;
-
-struct Launched {
-  pid_t pid = -1;
-  int fork_errno = 0;  ///< why there is no process
-  int exec_errno = 0;  ///< why the process did not become the command; it has been waited for
-
-  bool started() const { return fork_errno == 0 && exec_errno == 0; }
-};
-
-/// fork(2), not vfork(2): the kernel would count the parent's peak memory as the child's. `in_child` runs in the child
-/// before the command (to give it back its signals). Returns once the command runs.
-Launched Launch(const std::vector<std::string>& command, const EnvironmentChanges& changes,
-                const std::function<void()>& in_child);
 
 /// The calling process becomes the command; returns errno, only where that failed.
 int Become(const std::vector<std::string>& command);
@@ -102,25 +75,8 @@ std::string DescribeExecError(const std::string& command, int exec_errno);
 /// 127 where the command was not found, 126 where it cannot be executed, as shells do.
 int StatusOfExecError(int exec_errno);
 
-/// Where CREMA_DIR is set in crema's own environment, writes `$CREMA_DIR/<host>-<pid>.nested.json`: `schema`
-/// (`crema.nested/1`), `run_id`, `name`, `command`, `host`, `pid`, `start_ns`, `directory`. A pointer that cannot be
-/// written is no reason to fail: the outer run's records lack nothing but the hint.
-void NotePointerInOuterRun(const TreeRunFact& run, const RunDirectory& directory);
-
 /// What looks like a secret is `***`, by the rules of the SDK (sdk/src/log/secret_filter.h).
 std::vector<std::string> WithoutSecrets(const std::vector<std::string>& command);
-
-/// `WithoutSecrets`, or nothing where CREMA_NO_ARGUMENTS=1 asks to leave the command line out.
-std::vector<std::string> ShownCommand(const std::vector<std::string>& command);
-
-/// Of a command that will be started: `pid` and `start_ns` are the caller's to set. It gets what crema itself was
-/// given.
-TreeRunFact DescribeCommand(const RunPlan& plan, const std::string& run_id);
-
-/// Of a process that runs already. It began when the kernel says (a clock tick, 10 ms, fine), and was given what its
-/// own environment, control groups and affinity mask say.
-TreeRunFact DescribeWatched(const RunPlan& plan, const std::string& run_id, const WatchedProcess& process,
-                            const AnchoredClock& clock);
 
 /// Exit status for crema's own failures before the command starts, as of env(1) and timeout(1).
 inline constexpr int kRunFailed = 125;

@@ -1,8 +1,6 @@
 // `crema scaling`: runs on different numbers of cores, or what one run would take on others.
 #include <unistd.h>
 
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "collector/charts/study_charts.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/plot_output.h"

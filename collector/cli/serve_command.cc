@@ -6,8 +6,6 @@
 #include <csignal>
 #include <cstdio>
 
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/subcommand.h"
 #include "collector/exports/export_format.h"

@@ -3,8 +3,6 @@
 
 #include <cstdio>
 
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "absl/strings/str_join.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/subcommand.h"

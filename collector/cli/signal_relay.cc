@@ -71,14 +71,7 @@ SignalRelay::SignalRelay() {
   Ignore(SIGXFSZ, &file_size_before_);
 }
 
-SignalRelay::~SignalRelay() {
-  sigaction(SIGCHLD, &child_before_, nullptr);
-  sigaction(SIGPIPE, &pipe_before_, nullptr);
-  sigaction(SIGXFSZ, &file_size_before_, nullptr);
-  sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
-}
-
-void SignalRelay::RestoreInChild() const {
+void SignalRelay::Restore() const {
   sigaction(SIGCHLD, &child_before_, nullptr);
   sigaction(SIGPIPE, &pipe_before_, nullptr);
   sigaction(SIGXFSZ, &file_size_before_, nullptr);

@@ -15,12 +15,12 @@ namespace crema {
 class SignalRelay {
  public:
   SignalRelay();
-  ~SignalRelay();
+  ~SignalRelay() { Restore(); }
   SignalRelay(const SignalRelay&) = delete;
   SignalRelay& operator=(const SignalRelay&) = delete;
 
-  /// In a child between fork and exec: signals are as crema found them.
-  void RestoreInChild() const;
+  /// Signals are as crema found them: for a child between fork and exec.
+  void Restore() const;
 
   /// Waits for the next signal, SIGCHLD included; nullopt after `timeout_ns`.
   std::optional<siginfo_t> Wait(int64_t timeout_ns) const;

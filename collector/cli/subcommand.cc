@@ -10,8 +10,6 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "absl/strings/numbers.h"
 #include "collector/cli/measured_source.h"
 #include "fmt/format.h"

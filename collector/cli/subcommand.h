@@ -5,6 +5,8 @@
 #include <exception>
 
 #include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
 #include "CLI/Validators.hpp"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"

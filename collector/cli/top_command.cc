@@ -10,8 +10,6 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "absl/strings/str_replace.h"
 #include "collector/cli/subcommand.h"
 #include "collector/server/live_service.h"

@@ -4,8 +4,6 @@
 
 #include <cstdio>
 
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "collector/appearance/similar_names.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/subcommand.h"

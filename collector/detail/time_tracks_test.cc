@@ -1,5 +1,4 @@
-#include "collector/detail/time_tracks.h"
-
+#include "collector/detail/attempt_list.h"
 #include "collector/measurement/measurement_json.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -1,7 +1,6 @@
 #include <numeric>
 
 #include "collector/detail/attempt_list.h"
-#include "collector/detail/time_tracks.h"
 #include "collector/metrics/attempts/attempt_row.h"
 
 namespace crema {

@@ -2,9 +2,9 @@
 
 #include "absl/strings/match.h"
 #include "collector/exports/chunk_fields.h"
+#include "collector/exports/export_format.h"
 #include "collector/exports/formats.h"
 #include "collector/exports/missing_ranges.h"
-#include "collector/exports/text_sink.h"
 #include "collector/measurement/measurement_json.h"
 #include "fmt/format.h"
 

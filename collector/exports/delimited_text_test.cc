@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "collector/exports/text_sink.h"
+#include "collector/exports/export_format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

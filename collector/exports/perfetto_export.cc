@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "collector/exports/chunk_fields.h"
+#include "collector/exports/export_format.h"
 #include "collector/exports/formats.h"
-#include "collector/exports/text_sink.h"
 #include "collector/records/facts.h"
 #include "collector/records/section_path.h"
 #include "collector/sources/attempt_stream.h"

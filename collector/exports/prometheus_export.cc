@@ -46,19 +46,18 @@ struct BaseMetric {
   std::string_view stated;
 };
 
+bool TakeEnding(std::string_view ending, std::string* text) {
+  const size_t rest = text->size() - ending.size();
+  if (text->size() <= ending.size() || text->compare(rest, std::string::npos, ending) != 0) return false;
+  text->resize(rest);
+  return true;
+}
+
 std::optional<BaseMetric> InBaseUnit(std::string key, std::string_view unit) {
   for (const BaseUnit& base : kBaseUnits) {
     if (base.unit != unit) continue;
-    const bool ends = key.size() > base.key_ending.size() &&
-                      key.compare(key.size() - base.key_ending.size(), std::string::npos, base.key_ending) == 0;
-    if (ends) key.resize(key.size() - base.key_ending.size());
-    if (!ends && unit == "%") continue;
-    // these endings are kept for histograms and counters
-    for (const auto& [ending, instead] : {std::pair<std::string_view, std::string_view>{"_count", "_calls"}}) {
-      if (key.size() > ending.size() && key.compare(key.size() - ending.size(), std::string::npos, ending) == 0) {
-        key.replace(key.size() - ending.size(), std::string::npos, instead);
-      }
-    }
+    if (!TakeEnding(base.key_ending, &key) && unit == "%") continue;
+    if (TakeEnding("_count", &key)) key += "_calls";  // kept for histograms and counters
     return BaseMetric{"crema_" + key + std::string(base.suffix), base.factor, base.stated};
   }
   return std::nullopt;  // a unit this table does not know: left out rather than mislabelled
@@ -182,8 +181,8 @@ absl::Status WritePrometheus(const ExportSource& source, const std::string&, Tex
   AddMetrics(source, &exposition);
   AddRows<BreakdownRow>(
       measurement.datasets,
-      [](const auto& row) {
-        return Labels{{"dataset", row.name.str()}};
+      [](const auto& row) -> Labels {
+        return {{"dataset", row.name.str()}};
       },
       {{&BreakdownRow::chunks, "crema_dataset_chunks", "Chunks of the dataset that have a result."},
        {&BreakdownRow::attempts, "crema_dataset_attempts", "Attempts at chunks of the dataset."},
@@ -195,8 +194,8 @@ absl::Status WritePrometheus(const ExportSource& source, const std::string&, Tex
       &exposition);
   AddRows<WorkerRow>(
       measurement.workers,
-      [](const auto& row) {
-        return Labels{{"worker", row.name.str()}};
+      [](const auto& row) -> Labels {
+        return {{"worker", row.name.str()}};
       },
       {{&WorkerRow::chunks, "crema_worker_chunks", "Chunks whose result the worker gave."},
        {&WorkerRow::events, "crema_worker_events", "Events of these chunks."},
@@ -219,20 +218,20 @@ absl::Status WritePrometheus(const ExportSource& source, const std::string&, Tex
       &exposition);
   AddRows<CutRow>(
       measurement.cuts,
-      [](const auto& row) {
-        return Labels{{"cut", row.Label()}};
+      [](const auto& row) -> Labels {
+        return {{"cut", row.Label()}};
       },
       {{&CutRow::events, "crema_cut_events", "Events left after the cut.", false}}, &exposition);
   AddRows<BudgetRow>(
       measurement.budget,
-      [](const auto& row) {
-        return Labels{{"part", row.part.str()}, {"group", row.group.str()}};
+      [](const auto& row) -> Labels {
+        return {{"part", row.part.str()}, {"group", row.group.str()}};
       },
       {{&BudgetRow::core_seconds, "crema_budget_core_seconds", "Where the core-seconds went."}}, &exposition);
   AddRows<CustomMetricRow>(
       measurement.custom_metrics,
-      [](const auto& row) {
-        return Labels{{"name", row.name.str()}, {"unit", row.unit.str()}};
+      [](const auto& row) -> Labels {
+        return {{"name", row.name.str()}, {"unit", row.unit.str()}};
       },
       {{&CustomMetricRow::count, "crema_user_metric_values", "How many values of the user's metric were recorded."},
        {&CustomMetricRow::sum, "crema_user_metric_value", "Sum of the values.", false},

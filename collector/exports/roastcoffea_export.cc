@@ -69,9 +69,10 @@ constexpr std::pair<const char*, const char*> kFine[] = {
 
 /// All of them, 0 where unseen, or none: the package's table tells a run without Dask's spans by their absence.
 void AddFine(const Measurement& measurement, Json* metrics) {
-  bool any = false;
-  for (const auto& [theirs, ours] : kFine) any = any || !OrNull(measurement, ours).is_null();
-  if (!any) return;
+  if (std::none_of(std::begin(kFine), std::end(kFine),
+                   [&](const auto& names) { return measurement.Metric(names.second).has_value(); })) {
+    return;
+  }
   for (const auto& [theirs, ours] : kFine) (*metrics)[theirs] = OrZero(measurement, ours);
 }
 
@@ -299,33 +300,19 @@ Json ChunkRecord(const Attempt& attempt, const FileReads& file) {
   return record;
 }
 
-void AddUp(const Attempt& attempt, Sums* sums, FileReads* file) {
-  const ChunkFact& chunk = attempt.chunk;
-  ++sums->counts.ended;
-  file->bytes_read += chunk.bytes_read.value_or(0);
-  for (std::string_view column : chunk.columns) file->columns.emplace(column);
-  if (attempt.state != AttemptState::kOk) return;
-  ++sums->counts.ok;
-  sums->counts.events += chunk.events.value_or(0);
-  const std::string_view name = chunk.input.dataset.empty() ? "unknown" : chunk.input.dataset;
+/// Attempts that ended; `fact` is the record of one, or what was told of several.
+template <class Fact>
+void AddUp(const Fact& fact, int64_t attempts, int64_t duration_ns, bool is_ok, Sums* sums, FileReads* file) {
+  sums->counts.ended += attempts;
+  file->bytes_read += fact.bytes_read.value_or(0);
+  if (!is_ok) return;
+  sums->counts.ok += attempts;
+  sums->counts.events += fact.events.value_or(0);
+  const std::string_view name = fact.input.dataset.empty() ? "unknown" : fact.input.dataset;
   DatasetSums& dataset = sums->datasets[std::string(name)];
-  ++dataset.chunks;
-  dataset.duration += chunk.duration_ns() / 1e9;
-  if (chunk.events.has_value()) dataset.events = dataset.events.value_or(0) + *chunk.events;
-}
-
-/// Chunks without a line have no chunk record, and are in every sum.
-void AddUp(const SumsFact& added, Sums* sums) {
-  sums->counts.ended += added.chunks;
-  sums->files[std::string(added.input.file)].bytes_read += added.bytes_read.value_or(0);
-  if (added.failed) return;
-  sums->counts.ok += added.chunks;
-  sums->counts.events += added.events.value_or(0);
-  const std::string_view name = added.input.dataset.empty() ? "unknown" : added.input.dataset;
-  DatasetSums& dataset = sums->datasets[std::string(name)];
-  dataset.chunks += added.chunks;
-  dataset.duration += added.duration_ns / 1e9;
-  if (added.events.has_value()) dataset.events = dataset.events.value_or(0) + *added.events;
+  dataset.chunks += attempts;
+  dataset.duration += duration_ns / 1e9;
+  if (fact.events.has_value()) dataset.events = dataset.events.value_or(0) + *fact.events;
 }
 
 /// What the records tell beside attempts.
@@ -338,7 +325,11 @@ absl::Status ReadFilesAndSums(const ExportSource& source, Sums* sums) {
     ReadLogOfRun(log, true, logs->all_runs, [&](const Record& record) {
       if (record.type == RecordType::kProcess) told = SumsSoFar();
       if (record.type == RecordType::kSums) {
-        if (const std::optional<SumsFact> added = told.Increment(record.sums)) AddUp(*added, sums);
+        // chunks without a line have no chunk record, and are in every sum
+        if (const std::optional<SumsFact> added = told.Increment(record.sums)) {
+          AddUp(*added, added->chunks, added->duration_ns, !added->failed, sums,
+                &sums->files[std::string(added->input.file)]);
+        }
       }
       if (record.type != RecordType::kFile) return;
       FileReads& file = sums->files[std::string(record.file.file)];
@@ -411,7 +402,8 @@ absl::Status WriteMetrics(const ExportSource& source, TextSink* sink) {
   absl::Status read = source.for_each_attempt([&](const Attempt& attempt) {
     if (!attempt.has_ended()) return;
     FileReads& file = sums.files[std::string(attempt.chunk.input.file)];
-    AddUp(attempt, &sums, &file);
+    for (std::string_view column : attempt.chunk.columns) file.columns.emplace(column);
+    AddUp(attempt.chunk, 1, attempt.chunk.duration_ns(), attempt.state == AttemptState::kOk, &sums, &file);
     sink->Write((is_first ? "\n" : ",\n") + Dump(ChunkRecord(attempt, file)));
     is_first = false;
   });
@@ -454,19 +446,13 @@ absl::Status WriteRoastcoffea(const ExportSource& source, const std::string& dir
   if (!status.ok()) return status;
   const double wall_time = source.measurement.Metric("wall_time").value_or(0);
   // the package's own are readings of a clock without a zero: only their difference means something
-  status = WriteTextFile(directory + "/start_end_time.txt", [wall_time](TextSink* sink) {
-    sink->Write(fmt::format("0.0,{}\n", wall_time));
-    return absl::OkStatus();
-  });
+  status = WriteTextFile(directory + "/start_end_time.txt", fmt::format("0.0,{}\n", wall_time));
   if (!status.ok()) return status;
   const Json metadata = {{"timestamp", absl::FormatTime("%Y-%m-%dT%H:%M:%E6S", absl::Now(), absl::LocalTimeZone())},
                          {"elapsed_time_seconds", wall_time},
                          {"format", "roastcoffea_measurement_v1"},
                          {"written_by", "crema " CREMA_VERSION_STRING}};
-  return WriteTextFile(directory + "/metadata.json", [&metadata](TextSink* sink) {
-    sink->Write(JsonText(metadata, 2) + "\n");
-    return absl::OkStatus();
-  });
+  return WriteTextFile(directory + "/metadata.json", JsonText(metadata, 2) + "\n");
 }
 
 }  // namespace crema

@@ -6,7 +6,6 @@
 #include <unordered_map>
 
 #include "collector/exports/export_format.h"
-#include "collector/exports/text_sink.h"
 
 namespace crema {
 

@@ -37,34 +37,34 @@ void Take(const Reading& reading, ReadingQuality& quality) {
   quality.warnings.insert(quality.warnings.end(), reading.problems.begin(), reading.problems.end());
 }
 
-struct Trees {
-  TreeAccumulator accumulator;
-  ReadingQuality quality;
-};
+void LeaveOut(const absl::Status& why, ReadingQuality& quality) {
+  quality.warnings.push_back(std::string(why.message()) + "; it was left out");
+  ++quality.logs_left_out;
+}
 
-absl::StatusOr<Trees> ReadTrees(const RecordLogs& logs, const MeasureOptions& options) {
-  Trees trees;
+absl::StatusOr<TreeAccumulator> ReadTrees(const RecordLogs& logs, const MeasureOptions& options,
+                                          ReadingQuality& quality) {
+  TreeAccumulator trees;
   std::vector<absl::StatusOr<TreeLogReading>> readings;
   for (const std::string& path : logs.tree_logs) readings.push_back(ReadTreeLog(path));
   for (const PrmonPaths& paths : logs.prmon) readings.push_back(ReadPrmon(paths));
   for (absl::StatusOr<TreeLogReading>& reading : readings) {
     if (!reading.ok()) {
-      trees.quality.warnings.push_back(std::string(reading.status().message()) + "; it was left out");
-      ++trees.quality.logs_left_out;
+      LeaveOut(reading.status(), quality);
       continue;
     }
-    Take(*reading, trees.quality);
-    trees.accumulator.Add(std::move(reading->run));
+    Take(*reading, quality);
+    trees.Add(std::move(reading->run));
   }
-  if (logs.logs.empty() && trees.accumulator.empty() && !readings.empty()) {
-    return absl::InvalidArgumentError("nothing to measure: " + trees.quality.warnings.front());
+  if (logs.logs.empty() && trees.empty() && !readings.empty()) {
+    return absl::InvalidArgumentError("nothing to measure: " + quality.warnings.front());
   }
   if (options.run == "all") return trees;
-  const std::vector<std::string> ids = trees.accumulator.run_ids();
+  const std::vector<std::string> ids = trees.run_ids();
   const std::string chosen = logs.logs.empty() ? options.run : logs.logs.front().run_id;
   const bool is_asked_for = !options.run.empty() && !logs.logs.empty();
   if (is_asked_for || std::find(ids.begin(), ids.end(), chosen) != ids.end()) {
-    trees.accumulator.KeepRun(chosen);
+    trees.KeepRun(chosen);
   } else if (logs.logs.empty() && !options.run.empty()) {
     return absl::NotFoundError(fmt::format("{} holds nothing of the run {}; it holds process trees of {}",
                                            fmt::join(options.sources, ", "), options.run, fmt::join(ids, ", ")));
@@ -174,7 +174,6 @@ std::vector<std::string> SourcesOfLogs(const std::vector<std::string>& sources) 
 
 struct Clusters {
   ClusterTable table;
-  ReadingQuality quality;
   absl::Status refused;  // why the first log was that could not be read
 };
 
@@ -187,17 +186,16 @@ void ForgetWhatWasFound(const std::vector<RecordLog>& logs, const std::string& p
   }
 }
 
-Clusters ReadClusters(const RecordLogs& logs) {
+Clusters ReadClusters(const RecordLogs& logs, ReadingQuality& quality) {
   Clusters clusters;
   for (const EngineLog& log : logs.engine_logs) {
     absl::StatusOr<EngineReading> reading = log.engine->read(log.path);
     if (!reading.ok()) {
-      clusters.quality.warnings.push_back(std::string(reading.status().message()) + "; it was left out");
+      LeaveOut(reading.status(), quality);
       if (clusters.refused.ok()) clusters.refused = reading.status();
-      ++clusters.quality.logs_left_out;
       continue;
     }
-    Take(*reading, clusters.quality);
+    Take(*reading, quality);
     for (ClusterFact& cluster : reading->clusters) {
       cluster.log = log.path;
       ForgetWhatWasFound(logs.logs, log.path, cluster);
@@ -207,18 +205,11 @@ Clusters ReadClusters(const RecordLogs& logs) {
   return clusters;
 }
 
-void Add(const ReadingQuality& other, ReadingQuality& quality) {
-  quality.records_malformed += other.records_malformed;
-  quality.records_torn += other.records_torn;
-  quality.records_unknown += other.records_unknown;
-  quality.logs_left_out += other.logs_left_out;
-  quality.warnings.insert(quality.warnings.end(), other.warnings.begin(), other.warnings.end());
-}
-
 /// Workers of an engine serve one run after another: which records are this one's. nullopt: all.
-std::optional<RecordWindow> WindowOf(const MeasureOptions& options, const Trees& trees, const ClusterTable& clusters) {
+std::optional<RecordWindow> WindowOf(const MeasureOptions& options, const TreeAccumulator& trees,
+                                     const ClusterTable& clusters) {
   // A command's own bounds go before those of what it measured in between.
-  if (!trees.accumulator.empty()) return std::nullopt;
+  if (!trees.empty()) return std::nullopt;
   const std::optional<ClusterSession> session = clusters.Session();
   if (!session.has_value()) return std::nullopt;
   RecordWindow window = {session->window.start_ns, session->window.stop_ns, session->flushed_ns};
@@ -230,8 +221,7 @@ std::optional<RecordWindow> WindowOf(const MeasureOptions& options, const Trees&
   return window;
 }
 
-ReadingQuality SumUp(const RecordLogs& logs, const LogReading& records, const ReadingQuality& trees) {
-  ReadingQuality quality = trees;
+ReadingQuality SumUp(const RecordLogs& logs, const LogReading& records, ReadingQuality quality) {
   quality.records_read = records.records_read;
   quality.records_malformed += records.records_malformed;
   quality.records_torn += records.records_torn;
@@ -248,7 +238,7 @@ ReadingQuality SumUp(const RecordLogs& logs, const LogReading& records, const Re
   if (records.more_warnings > 0) {
     warnings.push_back(fmt::format("{} more lines could not be used", records.more_warnings));
   }
-  warnings.insert(warnings.end(), trees.warnings.begin(), trees.warnings.end());
+  warnings.insert(warnings.end(), quality.warnings.begin(), quality.warnings.end());
   quality.warnings = std::move(warnings);
   return quality;
 }
@@ -287,16 +277,16 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
   absl::StatusOr<RecordLogs> logs =
       log_sources.empty() ? RecordLogs() : FindRecordLogs(log_sources, options.run, options.takes_streams, &left_out);
   if (!logs.ok()) return logs.status();
-  absl::StatusOr<Trees> trees = ReadTrees(*logs, options);
+  ReadingQuality reading;
+  absl::StatusOr<TreeAccumulator> trees = ReadTrees(*logs, options, reading);
   if (!trees.ok()) return trees.status();
 
-  Clusters clusters = ReadClusters(*logs);
-  const bool has_others = !logs->logs.empty() || !trees->accumulator.empty() || !coffea->figures.empty();
+  Clusters clusters = ReadClusters(*logs, reading);
+  const bool has_others = !logs->logs.empty() || !trees->empty() || !coffea->figures.empty();
   if (!clusters.refused.ok() && clusters.table.empty() && !has_others) return clusters.refused;
   const size_t memory_bytes = MemoryFor(options);
   RowSpill spill(SpillDirectory(options), memory_bytes / 2);
   RunFigures figures;  // has rows of the spill
-  ReadingQuality reading;
   std::vector<std::vector<ChunkStretch>> stretches;
   const WorkLimits limits = {ThreadsFor(options.jobs), memory_bytes - memory_bytes / 2, &spill};
   {
@@ -311,8 +301,7 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
     RecordsRead records = ReadRecords(logs->logs, how);
     if (absl::Status brought = CheckStreams(*logs, records.reading); !brought.ok()) return brought;
     stretches = std::move(records.stretches);
-    reading = SumUp(*logs, records.reading, trees->quality);
-    Add(clusters.quality, reading);
+    reading = SumUp(*logs, records.reading, std::move(reading));
     reading.warnings.insert(reading.warnings.end(), coffea->warnings.begin(), coffea->warnings.end());
     for (const std::string& reason : records.accumulator.StacksRefused()) {
       reading.warnings.push_back("stacks of native functions are missing: " + reason);
@@ -323,7 +312,7 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
       window = WindowOf(options, *trees, clusters.table);
     }
     const bool has_window = window.has_value();
-    figures = ComputeFigures(std::move(findings), trees->accumulator, has_window ? window->start_ns : options.start_ns,
+    figures = ComputeFigures(std::move(findings), *trees, has_window ? window->start_ns : options.start_ns,
                              has_window ? window->stop_ns : options.stop_ns, std::move(coffea->figures), clusters.table,
                              limits);
   }

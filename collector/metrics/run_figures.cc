@@ -302,16 +302,6 @@ constexpr std::pair<const char*, std::optional<double> Distribution::*> kStatist
     {"_std", &Distribution::std},   {"_p50", &Distribution::p50}, {"_p90", &Distribution::p90},
     {"_p95", &Distribution::p95},   {"_p99", &Distribution::p99}};
 
-void SetDistribution(const ChunkDistribution& described, RunFigures& figures) {
-  const bool are_all_summed = described.distribution.count == 0 && !figures.findings.attempts.summed.empty();
-  for (const auto& [suffix, statistic] : kStatistics) {
-    const std::string key = std::string(described.key) + suffix;
-    SetIfKnown(key, described.distribution.*statistic, &figures.metrics);
-    if (are_all_summed) figures.metrics.SetNull(key, "all chunks were summed: single ones are not known");
-  }
-  if (described.unknown > 0) figures.missing_values.push_back({described.key, described.unknown});
-}
-
 std::vector<std::string> WithStandIns(std::vector<std::string> names) {
   for (std::string& name : names) {
     if (name.empty()) name = std::string(kNoName);
@@ -400,8 +390,18 @@ std::vector<NamedSpell> FindNamedSpells(const RunFigures& figures, const std::ve
 }
 
 void SetDistributions(const AttemptAnalyses& analyses, RunFigures* figures) {
+  const bool were_summed = !figures->findings.attempts.summed.empty();
   for (const std::vector<ChunkDistribution>& pass : analyses.distributions) {
-    for (const ChunkDistribution& described : pass) SetDistribution(described, *figures);
+    for (const auto& [quantity, distribution, unknown] : pass) {
+      for (const auto& [suffix, statistic] : kStatistics) {
+        const std::string key = std::string(quantity) + suffix;
+        SetIfKnown(key, distribution.*statistic, &figures->metrics);
+        if (were_summed && distribution.count == 0) {
+          figures->metrics.SetNull(key, "all chunks were summed: single ones are not known");
+        }
+      }
+      if (unknown > 0) figures->missing_values.push_back({quantity, unknown});
+    }
   }
 }
 

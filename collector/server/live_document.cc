@@ -15,42 +15,8 @@ using Json = nlohmann::ordered_json;
 /// Prefixes and workers that are shown, those with most finished tasks.
 constexpr size_t kMostRows = 100;
 
-constexpr Column kPrefixColumns[] = {
-    ColumnOf<&PrefixRow::prefix>("prefix"),
-    ColumnOf<&PrefixRow::finished>("finished"),
-    ColumnOf<&PrefixRow::compute_seconds>("compute_seconds"),
-    ColumnOf<&PrefixRow::compute_seconds_in_all>("compute_seconds_in_all"),
-};
-
-constexpr Column kFinishedColumns[] = {
-    ColumnOf<&FinishedRow::worker>("worker"),
-    ColumnOf<&FinishedRow::finished>("finished"),
-};
-
-void WriteReasons(const void* row, Json* reasons) {
-  *reasons = Json::object();
-  for (const auto& [key, reason] : static_cast<const SchedulerRow*>(row)->not_measured) (*reasons)[key] = reason;
-}
-
-constexpr Column kSchedulerColumns[] = {
-    ColumnOf<&SchedulerRow::address>("address"),
-    ColumnOf<&SchedulerRow::workers>("workers"),
-    ColumnOf<&SchedulerRow::cores>("cores"),
-    ColumnOf<&SchedulerRow::tasks>("tasks"),
-    ColumnOf<&SchedulerRow::processing>("processing"),
-    ColumnOf<&SchedulerRow::waiting>("waiting"),
-    ColumnOf<&SchedulerRow::erred>("erred"),
-    ColumnOf<&SchedulerRow::unrunnable>("unrunnable"),
-    ColumnOf<&SchedulerRow::finished>("finished"),
-    ColumnOf<&SchedulerRow::finished_rate_now>("finished_rate_now"),
-    ColumnOf<&SchedulerRow::followed_seconds>("followed_seconds"),
-    ColumnOf<&SchedulerRow::prefixes>("prefixes"),
-    ColumnOf<&SchedulerRow::finished_by_worker>("finished_by_worker"),
-    Column{"not_measured", "", "", &WriteReasons, nullptr, nullptr, "", Kind::kText, 0},
-};
-
-Number RoundedSeconds(const std::optional<double>& seconds) {
-  return seconds.has_value() ? Number(std::round(*seconds * 1e3) / 1e3) : Number();
+Json RoundedSeconds(const std::optional<double>& seconds) {
+  return seconds.has_value() ? Json(std::round(*seconds * 1e3) / 1e3) : Json();
 }
 
 template <class Value, class Measure>
@@ -62,24 +28,25 @@ std::vector<std::pair<std::string, Value>> Largest(const std::map<std::string, V
   return rows;
 }
 
-std::vector<PrefixRow> PrefixRows(const LiveScheduler& scheduler) {
-  std::vector<PrefixRow> rows;
+Json PrefixesOf(const LiveScheduler& scheduler) {
+  Json rows = Json::array();
   const bool is_told = scheduler.finished().has_value();
   const auto measure = [](const SchedulerTasks& tasks) {
     return std::make_pair(tasks.finished, tasks.compute_seconds_in_all.value_or(0));
   };
   for (const auto& [prefix, tasks] : Largest(scheduler.tasks(), measure)) {
-    rows.push_back({prefix, is_told ? Number(tasks.finished) : Number(),
-                    is_told ? RoundedSeconds(tasks.compute_seconds) : Number(),
-                    RoundedSeconds(tasks.compute_seconds_in_all)});
+    rows.push_back({{"prefix", prefix},
+                    {"finished", is_told ? Json(tasks.finished) : Json()},
+                    {"compute_seconds", is_told ? RoundedSeconds(tasks.compute_seconds) : Json()},
+                    {"compute_seconds_in_all", RoundedSeconds(tasks.compute_seconds_in_all)}});
   }
   return rows;
 }
 
-std::vector<FinishedRow> FinishedByWorker(const LiveScheduler& scheduler) {
-  std::vector<FinishedRow> rows;
+Json FinishedByWorker(const LiveScheduler& scheduler) {
+  Json rows = Json::array();
   for (const auto& [worker, finished] : Largest(scheduler.finished_by_worker(), [](int64_t tasks) { return tasks; })) {
-    rows.push_back({worker, finished});
+    rows.push_back({{"worker", worker}, {"finished", finished}});
   }
   return rows;
 }
@@ -139,20 +106,6 @@ Json Picked(const Row& row, Keys keys, const std::map<std::string_view, const Nu
   }
   return picked;
 }
-
-constexpr Column kOpenChunkColumns[] = {
-    ColumnOf<&OpenChunkRow::worker>("worker"),           ColumnOf<&OpenChunkRow::chunk>("chunk"),
-    ColumnOf<&OpenChunkRow::dataset>("dataset"),         ColumnOf<&OpenChunkRow::file>("file"),
-    ColumnOf<&OpenChunkRow::entry_start>("entry_start"), ColumnOf<&OpenChunkRow::entry_stop>("entry_stop"),
-    ColumnOf<&OpenChunkRow::seconds>("seconds"),
-};
-
-constexpr Column kEventColumns[] = {
-    ColumnOf<&LiveEventRow::number>("number"),
-    ColumnOf<&LiveEventRow::time_ns>("time_ns"),
-    ColumnOf<&LiveEventRow::kind>("kind"),
-    ColumnOf<&LiveEventRow::text>("text"),
-};
 
 /// The catalogue's keys that a live run may have, in the document's order.
 constexpr const char* kKnownLive[] = {
@@ -259,7 +212,7 @@ MetricSet MetricsOf(const LiveModel& model, const LiveFigures& figures) {
   double utilization = 0;
   int64_t workers = 0;
   for (const LiveWorker& worker : model.workers()) {
-    workers += worker.has_recorded() && worker.state == LiveState::kRunning;
+    workers += worker.is_at_work();
     peak_memory = std::max(peak_memory, worker.peak_rss_bytes);
     if (worker.memory_limit_bytes.value_or(0) <= 0) continue;
     utilization = std::max(
@@ -404,32 +357,25 @@ Json DefinitionsOf(const MetricSet& metrics) {
 
 }  // namespace
 
-absl::Span<const Column> PrefixRow::Columns() { return kPrefixColumns; }
-absl::Span<const Column> FinishedRow::Columns() { return kFinishedColumns; }
-absl::Span<const Column> SchedulerRow::Columns() { return kSchedulerColumns; }
-
-std::vector<SchedulerRow> SchedulerRows(const LiveModel& model) {
-  std::vector<SchedulerRow> rows;
+Json SchedulersJson(const LiveModel& model) {
+  Json rows = Json::array();
   for (const auto& [address, scheduler] : model.schedulers()) {
-    SchedulerRow& row = rows.emplace_back();
-    row.address = address;
-    row.workers = scheduler.count("workers");
-    row.cores = scheduler.count("cores");
-    row.tasks = scheduler.count("tasks");
-    row.processing = scheduler.count("processing");
-    row.waiting = scheduler.count("waiting");
-    row.erred = scheduler.count("erred");
-    row.unrunnable = scheduler.count("unrunnable");
-    row.finished = scheduler.finished();
-    row.finished_rate_now = RoundedSeconds(scheduler.finished_rate(model.second()));
-    row.followed_seconds = std::max<int64_t>(0, (model.now_ns() - scheduler.since_ns()) / 1'000'000'000);
-    row.prefixes = PrefixRows(scheduler);
-    row.finished_by_worker = FinishedByWorker(scheduler);
-    if (!row.finished.has_value()) row.not_measured.emplace_back("finished", WhyNoRate(scheduler));
-    if (!row.finished_rate_now.has_value()) row.not_measured.emplace_back("finished_rate_now", WhyNoRate(scheduler));
-    if (!TellsSeconds(scheduler)) {
-      row.not_measured.emplace_back("compute_seconds_in_all", "the scheduler does not report them");
+    Json& row = rows.emplace_back();
+    row["address"] = address;
+    for (const char* count : {"workers", "cores", "tasks", "processing", "waiting", "erred", "unrunnable"}) {
+      row[count] = JsonOf(Number(scheduler.count(count)));
     }
+    row["finished"] = JsonOf(Number(scheduler.finished()));
+    row["finished_rate_now"] = RoundedSeconds(scheduler.finished_rate(model.second()));
+    row["followed_seconds"] = std::max<int64_t>(0, (model.now_ns() - scheduler.since_ns()) / 1'000'000'000);
+    row["prefixes"] = PrefixesOf(scheduler);
+    row["finished_by_worker"] = FinishedByWorker(scheduler);
+    Json reasons = Json::object();
+    for (const char* key : {"finished", "finished_rate_now"}) {
+      if (row[key].is_null()) reasons[key] = WhyNoRate(scheduler);
+    }
+    if (!TellsSeconds(scheduler)) reasons["compute_seconds_in_all"] = "the scheduler does not report them";
+    row["not_measured"] = std::move(reasons);
   }
   return rows;
 }
@@ -457,9 +403,6 @@ void AddSchedulerMetrics(const LiveModel& model, MetricSet* metrics) {
   metrics->SetOptional("live_finished_tasks", SumOver(model, finished), why_not);
   metrics->SetOptional("live_finished_task_rate_hz", SumOver(model, rate), why_not);
 }
-
-absl::Span<const Column> OpenChunkRow::Columns() { return kOpenChunkColumns; }
-absl::Span<const Column> LiveEventRow::Columns() { return kEventColumns; }
 
 absl::Span<const MetricDefinition> LiveMetrics() {
   static const auto* const kMetrics = [] {
@@ -519,7 +462,7 @@ Json LiveDocument(const LiveModel& model, const LiveFigures& figures) {
   }
   document["datasets"] = std::move(datasets);
   document["workers"] = std::move(workers);
-  WriteValue(SchedulerRows(model), &document["schedulers"]);
+  document["schedulers"] = SchedulersJson(model);
   document["quality"] = Picked(
       QualityOf(model.totals()),
       {"records_read", "records_malformed", "records_unknown", "records_dropped", "records_lost", "summed_chunks"}, {});
@@ -528,7 +471,7 @@ Json LiveDocument(const LiveModel& model, const LiveFigures& figures) {
   return document;
 }
 
-std::vector<OpenChunkRow> OpenChunkRows(const LiveModel& model, size_t most) {
+Json OpenChunksJson(const LiveModel& model, size_t most) {
   std::vector<std::tuple<int64_t, const LiveWorker*, int64_t>> open;  // start, worker, number
   for (const LiveWorker& worker : model.workers()) {
     for (const auto& [number, chunk] : worker.open) open.emplace_back(chunk.start_ns, &worker, number);
@@ -537,19 +480,25 @@ std::vector<OpenChunkRow> OpenChunkRows(const LiveModel& model, size_t most) {
     return std::make_tuple(std::get<0>(a), std::get<2>(a)) < std::make_tuple(std::get<0>(b), std::get<2>(b));
   });
   if (open.size() > most) open.resize(most);
-  std::vector<OpenChunkRow> rows;
+  Json rows = Json::array();
   for (const auto& [start_ns, worker, number] : open) {
     const OpenChunk& chunk = worker->open.at(number);
-    rows.push_back({worker->name, number, model.datasets()[chunk.dataset].name, Text::OrNull(chunk.file),
-                    chunk.entry_start, chunk.entry_stop, Seconds(std::max<int64_t>(0, model.now_ns() - start_ns))});
+    rows.push_back({{"worker", worker->name},
+                    {"chunk", number},
+                    {"dataset", model.datasets()[chunk.dataset].name},
+                    {"file", chunk.file.empty() ? Json() : Json(chunk.file)},
+                    {"entry_start", JsonOf(Number(chunk.entry_start))},
+                    {"entry_stop", JsonOf(Number(chunk.entry_stop))},
+                    {"seconds", Seconds(std::max<int64_t>(0, model.now_ns() - start_ns))}});
   }
   return rows;
 }
 
-std::vector<LiveEventRow> EventRows(const LiveModel& model) {
-  std::vector<LiveEventRow> rows;
+Json EventsJson(const LiveModel& model) {
+  Json rows = Json::array();
   for (const LiveEvent& event : model.events().NewestFirst()) {
-    rows.push_back({event.number, event.time_ns, ToString(event.kind), event.text});
+    rows.push_back(
+        {{"number", event.number}, {"time_ns", event.time_ns}, {"kind", ToString(event.kind)}, {"text", event.text}});
   }
   return rows;
 }

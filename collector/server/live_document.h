@@ -3,7 +3,6 @@
 #define CREMA_COLLECTOR_SERVER_LIVE_DOCUMENT_H_
 
 #include "collector/measurement/catalog.h"
-#include "collector/measurement/column.h"
 #include "collector/measurement/measurement.h"
 #include "collector/measurement/metric_set.h"
 #include "collector/server/live_figures.h"
@@ -11,66 +10,11 @@
 
 namespace crema {
 
-/// Tasks of one prefix.
-struct PrefixRow {
-  Text prefix;
-  Number finished;
-  Number compute_seconds;
-  Number compute_seconds_in_all;
-  static absl::Span<const Column> Columns();
-};
-
-/// Tasks that a worker finished.
-struct FinishedRow {
-  Text worker;
-  Number finished;
-  static absl::Span<const Column> Columns();
-};
-
-/// A scheduler (docs/live_api.md); what is not known is null.
-struct SchedulerRow {
-  Text address;
-  Number workers;
-  Number cores;
-  Number tasks;
-  Number processing;
-  Number waiting;
-  Number erred;
-  Number unrunnable;
-  Number finished;
-  Number finished_rate_now;
-  Number followed_seconds;
-  std::vector<PrefixRow> prefixes;
-  std::vector<FinishedRow> finished_by_worker;
-  std::vector<std::pair<std::string, std::string>> not_measured;  ///< why a value is null, by key
-  static absl::Span<const Column> Columns();
-};
-
-std::vector<SchedulerRow> SchedulerRows(const LiveModel& model);
+/// Its schedulers (docs/live_api.md); what is not known is null.
+nlohmann::ordered_json SchedulersJson(const LiveModel& model);
 
 /// Adds the sums over them, and why some are null.
 void AddSchedulerMetrics(const LiveModel& model, MetricSet* metrics);
-
-/// A chunk in progress.
-struct OpenChunkRow {
-  Text worker;
-  Number chunk;
-  Text dataset;
-  Text file;
-  Number entry_start;
-  Number entry_stop;
-  Number seconds;
-  static absl::Span<const Column> Columns();
-};
-
-/// Something that happened.
-struct LiveEventRow {
-  Number number;
-  Number time_ns;
-  Text kind;
-  Text text;
-  static absl::Span<const Column> Columns();
-};
 
 /// `run`, `metrics`, `datasets`, `workers` and `quality`. What a live run does not tell is null; `crema show` of the
 /// same source has it. So the formats that are written of measurements can be written of it.
@@ -84,10 +28,10 @@ nlohmann::ordered_json LiveDocument(const LiveModel& model, const LiveFigures& f
 absl::Span<const MetricDefinition> LiveMetrics();
 
 /// The chunks in progress, longest first, at most `most`.
-std::vector<OpenChunkRow> OpenChunkRows(const LiveModel& model, size_t most);
+nlohmann::ordered_json OpenChunksJson(const LiveModel& model, size_t most);
 
 /// What happened, newest first.
-std::vector<LiveEventRow> EventRows(const LiveModel& model);
+nlohmann::ordered_json EventsJson(const LiveModel& model);
 
 }  // namespace crema
 

@@ -529,15 +529,12 @@ void LiveModel::Tick(int64_t now_ns, int64_t passed_ns) {
   latest_chunks_.Forget(now_ns_);
   if (passed_ns > 0) {
     // a tick that came late stands for the seconds that it missed, as far as they are kept
-    double cores = 0;
     double open = 0;
     for (const LiveWorker& worker : workers_) {
-      if (worker.state != LiveState::kRunning || !worker.has_recorded()) continue;
-      cores += worker.cores();
-      open += worker.busy_cores();
+      if (worker.is_at_work()) open += worker.busy_cores();
     }
     if (RunSecond* bin = recent_.Find(second_); bin != nullptr) {
-      bin->core_ns += cores * static_cast<double>(passed_ns);
+      bin->core_ns += live_cores() * static_cast<double>(passed_ns);
       bin->occupied_ns += open * static_cast<double>(passed_ns);
     }
   }
@@ -616,7 +613,6 @@ void LiveModel::SetLife(WorkerId id, bool running) {
 void LiveModel::NoteJoins() {
   std::string names;
   size_t count = 0;
-  double cores = 0;
   int64_t time_ns = 0;
   for (const WorkerId id : joined_) {
     const LiveWorker& worker = workers_[id];
@@ -627,11 +623,8 @@ void LiveModel::NoteJoins() {
   joined_.clear();
   if (count == 0) return;
   if (count > 3) names += fmt::format(" and {} more", count - 3);
-  for (const LiveWorker& worker : workers_) {
-    if (worker.state == LiveState::kRunning && worker.has_recorded()) cores += worker.cores();
-  }
   NoteAt(time_ns, EventKind::kInfo,
-         fmt::format("{} joined: {}", names, Counted(cores, "core at work", "cores at work")));
+         fmt::format("{} joined: {}", names, Counted(live_cores(), "core at work", "cores at work")));
 }
 
 std::optional<double> SecondsToLimit(const LiveWorker& worker) {
@@ -688,10 +681,7 @@ void LiveModel::JudgeSpeed(LiveWorker& worker) {
 }
 
 LiveState LiveModel::state() const {
-  if (session_stop_ns_.has_value()) return LiveState::kEnded;
-  if (command_.known) {
-    if (command_.stop_ns.has_value()) return LiveState::kEnded;
-  }
+  if (session_stop_ns_.has_value() || (command_.known && command_.stop_ns.has_value())) return LiveState::kEnded;
   bool any_ended = false, any_lost = false;
   for (const LiveWorker& worker : workers_) {
     if (worker.state == LiveState::kRunning) return LiveState::kRunning;
@@ -747,7 +737,7 @@ double LiveModel::core_seconds() const {
 double LiveModel::live_cores() const {
   double cores = 0;
   for (const LiveWorker& worker : workers_) {
-    if (worker.state == LiveState::kRunning && worker.has_recorded()) cores += worker.cores();
+    if (worker.is_at_work()) cores += worker.cores();
   }
   return cores;
 }
@@ -774,7 +764,5 @@ std::optional<int64_t> LiveModel::total_events_of(const std::string& dataset) co
   }
   return std::nullopt;
 }
-
-double LiveModel::quiet_seconds() const { return quiet_seconds_; }
 
 }  // namespace crema

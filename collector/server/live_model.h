@@ -264,6 +264,7 @@ struct LiveWorker {
   }
 
   bool has_recorded() const { return chunks + failed + lost > 0 || !open.empty(); }
+  bool is_at_work() const { return state == LiveState::kRunning && has_recorded(); }
   /// docs/metrics.md: declared, else the scheduler's, else the most lanes (without those of owners that wait for their
   /// helpers), else the most chunks open at once, and at most as many as were allowed.
   double cores() const {
@@ -494,7 +495,7 @@ class LiveModel {
   std::optional<int64_t> total_events() const;
   std::optional<int64_t> total_events_of(const std::string& dataset) const;
   /// Seconds since anything was recorded.
-  double quiet_seconds() const;
+  double quiet_seconds() const { return quiet_seconds_; }
 
  private:
   uint32_t Dataset(std::string_view name);

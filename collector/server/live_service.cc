@@ -35,9 +35,7 @@ Json RoundedOrNull(const std::optional<double>& value) { return value.has_value(
 void SetRun(const LiveModel& model, const LiveFigures& figures, const std::vector<SourceState>& sources,
             DeltaStore* store) {
   int64_t workers = 0;
-  for (const LiveWorker& worker : model.workers()) {
-    workers += worker.state == LiveState::kRunning && worker.has_recorded();
-  }
+  for (const LiveWorker& worker : model.workers()) workers += worker.is_at_work();
   Json run;
   run["name"] = model.options().name;
   run["id"] = model.run_id();
@@ -52,13 +50,12 @@ void SetRun(const LiveModel& model, const LiveFigures& figures, const std::vecto
   run["command"] = model.command().command;
   run["exit_status"] = OrNull(model.command().exit_status);
   store->Set("run", std::move(run));
-  Json rows = Json::array(), schedulers;
+  Json rows = Json::array();
   for (const SourceState& source : sources) {
     rows.push_back({{"name", source.name}, {"is_there", source.is_there}, {"problem", source.problem}});
   }
   store->Set("sources", std::move(rows));
-  WriteValue(SchedulerRows(model), &schedulers);
-  store->Set("schedulers", std::move(schedulers));
+  store->Set("schedulers", SchedulersJson(model));
 }
 
 void SetTiles(const LiveModel& model, const LiveFigures& figures, DeltaStore* store) {
@@ -263,13 +260,6 @@ int64_t QueryNumber(const HttpTarget& target, const std::string& name) {
 
 LiveReply JsonReply(const Json& json) { return {200, kJson, Dump(json, 1) + "\n"}; }
 
-template <class Row>
-LiveReply JsonReply(const std::vector<Row>& rows) {
-  Json json;
-  WriteValue(rows, &json);
-  return JsonReply(json);
-}
-
 std::string Exposition(const Measurement& measurement) {
   std::string text;
   TextSink sink(&text);
@@ -414,8 +404,8 @@ void LiveService::Publish() {
 std::string LiveService::Delta(int64_t since) const { return Dump(store_.Since(since)); }
 
 LiveReply LiveService::AnswerApi(const HttpTarget& target) const {
-  if (target.path == "/api/v1/events") return JsonReply(EventRows(model_));
-  if (target.path == "/api/v1/chunks") return JsonReply(OpenChunkRows(model_, kMostOpenRows));
+  if (target.path == "/api/v1/events") return JsonReply(EventsJson(model_));
+  if (target.path == "/api/v1/chunks") return JsonReply(OpenChunksJson(model_, kMostOpenRows));
   const Json document = LiveDocument(model_, figures_);
   if (target.path == "/api/v1") return JsonReply(document);
   const size_t slash = target.path.rfind('/');

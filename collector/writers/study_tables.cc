@@ -53,6 +53,13 @@ Json PointRow(const Json& point) {
   return row;
 }
 
+/// What the document says beside its tables.
+void AddNotes(const Json& document, const TerminalStyle& style, std::string* text) {
+  for (const Json& note : ListField(document, "notes")) {
+    if (note.is_string()) AddNote("note: " + note.get<std::string>(), style, text);
+  }
+}
+
 /// `12 (10 to 15)`, `12 (10 or more)`, `none (40 or more)`.
 std::string Range(const Json& number, std::string (*text)(double)) {
   const auto value = NumberField(number, "value"), low = NumberField(number, "low"), high = NumberField(number, "high");
@@ -177,9 +184,7 @@ std::string RenderScaling(const Json& scaling, const TerminalStyle& style) {
   }
   const std::string not_fitted = TextField(scaling, "not_fitted");
   if (!not_fitted.empty() && !rows.empty()) AddNote("no fit: " + not_fitted, style, &text);
-  for (const Json& note : ListField(scaling, "notes")) {
-    if (note.is_string()) AddNote("note: " + note.get<std::string>(), style, &text);
-  }
+  AddNotes(scaling, style, &text);
   for (const Json& run : ListField(scaling, "left_out")) {
     AddNote(fmt::format("left out: {}: {}", TextField(run, "name"), TextField(run, "reason")), style, &text);
   }
@@ -253,9 +258,7 @@ std::string RenderHistory(const Json& history, size_t rows, const TerminalStyle&
     AddTitle("levels, with 90 % ranges", style, &text);
     AddTable(TableOf(CellsOf(LevelRows(history), LevelColumns())), style, &text);
   }
-  for (const Json& note : ListField(history, "notes")) {
-    if (note.is_string()) AddNote("note: " + note.get<std::string>(), style, &text);
-  }
+  AddNotes(history, style, &text);
   size_t told = 0;
   for (const Json& run : ListField(history, "left_out")) {
     if (++told > kShownReasons) continue;
