@@ -318,8 +318,9 @@ class FaultsTest(root_case.RootCase):
     def test_a_file_that_cannot_be_opened_on_two_threads_fails_the_loop(self):
         for name in ("truncated.root", "stub.root", "none.root"):
             with self.subTest(name):
-                _, outcome = self.with_bad_file(name, 2)
-                ((_, reason),) = self.failures(outcome)
+                bad, outcome = self.with_bad_file(name, 2)
+                ((file, reason),) = self.failures(outcome)
+                self.assertEqual(file, bad)
                 self.assertIn(name, reason)
 
     def test_a_missing_column_fails_its_chunk_with_roots_message(self):
