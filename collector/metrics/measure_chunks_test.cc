@@ -174,8 +174,8 @@ TEST_F(MeasureChunksTest, CutsOfAFlowAreSharesOfTheirOwnInput) {
     return Line{{"name", own}, {"events", events}, {"seen", seen}, {"path", path}, {"flow", flow}};
   };
   Line first = ChunkLine(0, 0, 1);
-  first["cuts"] = {cut("ttbar, loop 10", "all", 100, 100),      cut("ttbar, loop 10", "all/MET", 30, 90),
-                   cut("ttbar, loop 10", "all/jets", 40, 100),  cut("ttbar, loop 10", "all/MET/mass", 3, 30),
+  first["cuts"] = {cut("ttbar, loop 10", "all", 100, 100), cut("ttbar, loop 10", "all/MET", 30, 90),
+                   cut("ttbar, loop 10", "all/jets", 40, 100), cut("ttbar, loop 10", "all/MET/mass", 3, 30),
                    cut("ttbar, loop 10", "all/jets/MET", 8, 40)};
   Line second = ChunkLine(1, 2, 3);
   second["cuts"] = {cut("ttbar, loop 2", "all", 100, 100), cut("ttbar, loop 2", "all/MET", 1, 100)};
@@ -192,12 +192,16 @@ TEST_F(MeasureChunksTest, CutsOfAFlowAreSharesOfTheirOwnInput) {
 TEST_F(MeasureChunksTest, ACutWithoutItsInputIsAShareOfItsParent) {
   Line chunk = ChunkLine(0, 0, 1);
   chunk["cuts"] = {{{"name", "all"}, {"events", 100}},
-                   {{"name", "jets"}, {"events", 20}, {"path", "jets"}},
-                   {{"name", "MET"}, {"events", 5}, {"path", "jets/MET"}},
-                   {{"name", "more"}, {"events", 30}, {"path", "jets/more"}}};
+                   {{"name", "jets"}, {"events", 20}, {"path", "all/jets"}},
+                   {{"name", "alone"}, {"events", 7}},
+                   {{"name", "MET"}, {"events", 5}, {"path", "all/jets/MET"}},
+                   {{"name", "more"}, {"events", 30}, {"path", "all/jets/more"}},
+                   {{"name", "lost"}, {"events", 3}, {"path", "nobody/lost"}},
+                   {{"name", "found"}, {"events", 3}, {"path", "nobody/found"}, {"seen", 4}}};
   Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(8)});
-  EXPECT_THAT(Shares(Take()["cuts"]), ElementsAre("- - 1.0 1.0", R"(- "jets" 1.0 1.0)", R"(- "jets/MET" 0.25 0.25)",
-                                                  R"(- "jets/more" - -)"));
+  EXPECT_THAT(Shares(Take()["cuts"]), ElementsAre("- - 1.0 1.0", R"(- "all" 1.0 1.0)", R"(- "all/jets" 0.2 0.2)",
+                                                  R"(- "all/jets/MET" 0.25 0.05)", R"(- "all/jets/more" - -)",
+                                                  R"(- "nobody/lost" - -)", R"(- "nobody/found" 0.75 -)"));
 }
 
 TEST_F(MeasureChunksTest, AListOfCutsThatAreNoStepsHasNoShares) {

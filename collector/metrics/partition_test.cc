@@ -76,6 +76,13 @@ class RandomRun {
       cuts.push_back({{"name", name}, {"events", events}, {"weights", static_cast<double>(Below(99)) / 2 - 20}});
       events /= 2;
     }
+    const std::string flow = Below(2) == 0 ? "ttbar" : "ttbar, loop 2";
+    for (const char* path : {"all", "all/MET", "all/jets", "all/jets/MET"}) {
+      const std::string_view in_flow(path);
+      cuts.push_back({{"name", std::string(in_flow.substr(in_flow.rfind('/') + 1))}, {"events", Below(50)}});
+      cuts.back().update({{"path", path}, {"flow", flow}});
+      if (Below(9) > 0) cuts.back()["seen"] = 50 + Below(50);
+    }
     return cuts;
   }
 

@@ -44,6 +44,7 @@ class MadeRun {
     fact.events = events;
     fact.input.dataset = "d";
     fact.input.file = "f0";
+    fact.input.pass = pass_;
     fact.sections.push_back({});
     fact.sections.back().path = "a/select";
     fact.sections.back().total_ns = std::llround(section * 1e9);
@@ -66,6 +67,8 @@ class MadeRun {
     gpu_work_ = work;
   }
 
+  /// What chunks do from now on.
+  void BeginPass(const char* name) { pass_ = name; }
   /// Each worker begins with the run.
   void StartWorkersWithTheRun() { starts_with_the_run_ = true; }
   /// Each worker ends after its own last chunk.
@@ -121,6 +124,7 @@ class MadeRun {
   bool starts_with_the_run_ = false, ends_alone_ = false, uncounted_ = false;
   double blocked_ = 0;
   std::string wait_;
+  const char* pass_ = "";
   Json sections_ = Json::array();
   double gpu_wait_ = 0, gpu_spin_ = 0, gpu_work_ = 0, section_seconds_ = 0;
   int64_t number_ = 0;
@@ -274,6 +278,17 @@ TEST(Prediction, WithoutTheSlowWorkerOthersDoItsChunksAtTheirPace) {
   EXPECT_GT(without.low, 0.95 * without.value);
   EXPECT_LT(without.high, 1.05 * without.value);
   EXPECT_EQ(Only(run, {ChangeKind::kWithoutWorker, 0, "nobody"}).why_not, "no worker `nobody`");
+}
+
+TEST(Prediction, AWorkerThatHadAnotherPassIsNoSlowOne) {
+  MadeRun made;
+  made.AddWorker("quick", 1);
+  made.AddWorker("other", 1);
+  for (int i = 0; i < 90; ++i) made.AddChunk(0, 0.1, 0.1, 1000);
+  made.BeginPass("loop 2");
+  for (int i = 0; i < 30; ++i) made.AddChunk(1, 0.3, 0.3, 1000);
+  EXPECT_EQ(Only(made.Finish(), {ChangeKind::kWithoutWorker, 0, "other"}).why_not,
+            "no other worker had a chunk of `d, loop 2`");
 }
 
 TEST(Prediction, AWorkerThatEndedWithNothingLeftToBeginWouldHaveStayedForMore) {

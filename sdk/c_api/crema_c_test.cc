@@ -33,7 +33,10 @@ TEST(CApi, AChunkCarriesEverythingThatWasTold) {
   EXPECT_EQ(chunk.bytes_uncompressed, 322);
   EXPECT_EQ(chunk.columns, (std::vector<std::string>{"Muon_pt", "Muon_eta"}));
   EXPECT_EQ(chunk.attributes, (std::map<std::string, std::string>{{"generator", "madgraph"}, {"site", "here"}}));
-  ASSERT_EQ(chunk.cuts.size(), 2u);
+  ASSERT_EQ(chunk.cuts.size(), 3u);
+  EXPECT_EQ(chunk.cuts[2].path, "two leptons/MET");
+  EXPECT_EQ(chunk.cuts[2].seen, 240);
+  EXPECT_EQ(chunk.cuts[2].weights, 99.5);
   EXPECT_EQ(chunk.cuts[0].events, 1000);
   EXPECT_EQ(chunk.cuts[0].weights, std::nullopt);
   EXPECT_EQ(chunk.cuts[1].weights, 249.5);

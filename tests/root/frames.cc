@@ -250,6 +250,16 @@ void Compiled(const Files& files) {
   std::cout << "count " << *positive.Count() << std::endl;
 }
 
+void CompiledTogether(const Files& files) {
+  ROOT::RLogScopedVerbosity verbosity(ROOT::Detail::RDF::RDFLogChannel(), ROOT::ELogLevel::kInfo);
+  ROOT::RDataFrame first("Events", files), second("Events", files);
+  auto tracked = crema::TrackDataFrame(first, {"ttbar"});
+  auto other = crema::TrackDataFrame(second, {"zjets"});
+  auto count_first = first.Filter("x > 0").Count(), count_second = second.Filter("y > 0").Count();
+  ROOT::RDF::RunGraphs({count_first, count_second});
+  std::cout << "counts " << *count_first << " " << *count_second << std::endl;
+}
+
 /// The program asks for ROOT's log, before and behind the guard.
 void Logged(const Files& files) {
   for (const bool is_before : {true, false}) {
@@ -399,6 +409,7 @@ const std::map<std::string, std::function<void(const Files&)>> kCases = {
     {"cut_flow", CutFlow},
     {"caught", Caught},
     {"compiled", Compiled},
+    {"compiled_together", CompiledTogether},
     {"logged", Logged},
     {"frame_ends_first", FrameEndsFirst},
     {"handle_ends_first", HandleEndsFirst},

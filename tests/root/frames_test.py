@@ -212,6 +212,14 @@ class FramesTest(root_case.RootCase):
             (row,) = (row for row in outcome.of_type("end")[0]["sections"] if row["path"] == COMPILATION)
             self.assertEqual(row["count"], 1)  # the second loop has nothing to compile
 
+    def test_what_graphs_that_run_together_compile_is_a_section(self):
+        outcome = self.run_program("frames", "compiled_together", 2, *trees())
+        seconds_of_root = re.findall(r"compilation phase for RunGraphs.*completed in ([\d.]+) seconds", outcome.errors)
+        self.assertEqual(len(seconds_of_root), 1, outcome.errors)
+        (row,) = (row for row in outcome.of_type("end")[0]["sections"] if row["path"] == COMPILATION)
+        self.assertEqual(row["count"], 1)
+        self.assertGreaterEqual(row["total_ns"] / 1e9, float(seconds_of_root[0]) - 1e-3)
+
     def test_the_log_of_root_is_the_programs(self):
         outcome = self.run_program("frames", "logged", 0, *trees())
         plain = self.run_program("frames", "logged", 0, *trees(), recording=False)
@@ -318,8 +326,9 @@ class FaultsTest(root_case.RootCase):
     def test_a_file_that_cannot_be_opened_on_two_threads_fails_the_loop(self):
         for name in ("truncated.root", "stub.root", "none.root"):
             with self.subTest(name):
-                _, outcome = self.with_bad_file(name, 2)
-                ((_, reason),) = self.failures(outcome)
+                bad, outcome = self.with_bad_file(name, 2)
+                ((file, reason),) = self.failures(outcome)
+                self.assertEqual(file, bad)
                 self.assertIn(name, reason)
 
     def test_a_missing_column_fails_its_chunk_with_roots_message(self):

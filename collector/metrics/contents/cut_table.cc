@@ -81,31 +81,36 @@ struct Place {
   uint32_t cut = 0;
   uint32_t before = 0;
   uint32_t first = 0;
-  bool is_known = true;  ///< whether its events are some of those of the one before
+  bool knows_step = true;  ///< its events are some of those of the one before
+  bool knows_total = true;
 };
 
 /// Puts the list first, then the flows: `ttbar` before `ttbar, loop 2`, and that before `ttbar, loop 10`.
 class PlacedCuts {
  public:
-  PlacedCuts(const std::vector<CutSums>& sums, const std::vector<uint32_t>& order) : sums_(sums) {
+  /// A cut of the list that others name as the one before them gets a path.
+  PlacedCuts(std::vector<CutSums>& sums, const std::vector<uint32_t>& order) : sums_(sums) {
     using Flow = std::tuple<std::string_view, size_t, std::string_view>;
     std::map<std::pair<std::string_view, std::string_view>, uint32_t> cut_at;
     for (const uint32_t cut : order) {
-      if (!sums[cut].is_listed()) cut_at.emplace(std::pair(sums[cut].flow, sums[cut].path), cut);
+      cut_at.emplace(std::pair(sums[cut].flow, sums[cut].is_listed() ? sums[cut].name : sums[cut].path), cut);
     }
-    std::map<Flow, std::vector<uint32_t>> first_of_flow;
+    std::vector<uint32_t> first_or_listed;
     for (const uint32_t cut : order) {
-      if (sums[cut].is_listed()) {
-        AddListed(cut);
+      const auto parent = cut_at.find({sums[cut].flow, sums[cut].parent()});
+      if (sums[cut].is_listed() || parent == cut_at.end() || parent->second == cut) {
+        first_or_listed.push_back(cut);
         continue;
       }
+      children_[parent->second].push_back(cut);
+      CutSums& before = sums[parent->second];
+      if (before.is_listed()) before.path = before.name;
+    }
+    std::map<Flow, std::vector<uint32_t>> first_of_flow;
+    for (const uint32_t cut : first_or_listed) {
       const std::string_view flow = sums[cut].flow;
-      const auto parent = cut_at.find({flow, sums[cut].parent()});
-      if (parent != cut_at.end() && parent->second != cut) {
-        children_[parent->second].push_back(cut);
-      } else {
-        first_of_flow[{flow.substr(0, flow.find(", ")), flow.size(), flow}].push_back(cut);
-      }
+      if (sums[cut].is_listed()) AddListed(cut);
+      if (!sums[cut].is_listed()) first_of_flow[{flow.substr(0, flow.find(", ")), flow.size(), flow}].push_back(cut);
     }
     for (const auto& [flow, cuts] : first_of_flow) {
       for (const uint32_t cut : cuts) AddFlow(cut);
@@ -119,16 +124,19 @@ class PlacedCuts {
     const bool is_first = places_.empty();
     places_.push_back({cut, is_first ? cut : places_.back().cut, is_first ? cut : places_.front().cut});
     if (sums_[cut].events <= sums_[places_.back().before].events) return;
-    for (Place& place : places_) place.is_known = false;
+    for (Place& place : places_) place.knows_step = place.knows_total = false;
   }
+  /// Where the cut before the first one was not recorded, it is not known how many events there were.
   void AddFlow(uint32_t first) {
+    const bool is_whole = sums_[first].parent() == sums_[first].path;
     std::vector<Place> next = {{first, first, first}};
     while (!next.empty()) {
       Place place = next.back();
       next.pop_back();
       const CutSums& cut = sums_[place.cut];
-      const int64_t input = cut.all_seen ? cut.seen : sums_[place.before].events;
-      place.is_known = cut.events <= std::min(input, sums_[first].events);
+      const bool knows_input = cut.all_seen || place.cut != first || is_whole;
+      place.knows_step = knows_input && cut.events <= (cut.all_seen ? cut.seen : sums_[place.before].events);
+      place.knows_total = is_whole && place.knows_step && cut.events <= sums_[first].events;
       places_.push_back(place);
       const std::vector<uint32_t>& children = children_[place.cut];
       for (auto child = children.rbegin(); child != children.rend(); ++child) {
@@ -318,10 +326,10 @@ std::vector<CutRow> CutTable::Finalize(const std::vector<AttemptKey>& results, i
     row.flow = Text::OrNull(cut.flow);
     if (cut.all_weighted) row.weights = cut.weights.value();
     if (cut.all_seen) row.seen = cut.seen;
-    if (refused_ == 0 && place.is_known) {
+    if (refused_ == 0 && place.knows_step) {
       row.step_efficiency = ShareOf(cut.events, cut.all_seen ? cut.seen : sums[place.before].events);
-      row.total_efficiency = ShareOf(cut.events, sums[place.first].events);
     }
+    if (refused_ == 0 && place.knows_total) row.total_efficiency = ShareOf(cut.events, sums[place.first].events);
     rows.push_back(std::move(row));
   }
   return rows;

@@ -56,6 +56,19 @@ inline bool RecordUnopened(const TTree* tree, std::string_view dataset, std::str
   return is_any;
 }
 
+/// The one file of a chain that ROOT's errors name; null: none, or several.
+inline const TChainElement* FileOfErrors(const TTree* tree) {
+  const auto* chain = dynamic_cast<const TChain*>(tree);
+  if (chain == nullptr) return nullptr;
+  const TChainElement* named = nullptr;
+  for (const TObject* object : *chain->GetListOfFiles()) {
+    if (ErrorNotes::About(object->GetTitle()).empty()) continue;
+    if (named != nullptr) return nullptr;
+    named = static_cast<const TChainElement*>(object);
+  }
+  return named;
+}
+
 }  // namespace internal
 }  // namespace crema
 

@@ -324,7 +324,9 @@ class FrameTasks {
     }
     const bool is_left = std::uncaught_exceptions() > exceptions_;
     if (!RecordUnopened(loop_.tree, identity_.dataset, identity_.pass) && is_left && !has_failed) {
-      RecordFailedInput(identity_.dataset, identity_.pass, {}, {});
+      const TChainElement* const file = FileOfErrors(loop_.tree);
+      if (file != nullptr) RecordFailedInput(identity_.dataset, identity_.pass, file->GetTitle(), file->GetName());
+      if (file == nullptr) RecordFailedInput(identity_.dataset, identity_.pass, {}, {});
     }
     error_notes_.reset();
   }

@@ -5,9 +5,13 @@
 #include <ROOT/RDF/Utils.hxx>
 #include <ROOT/RLogger.hxx>
 #include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 
 #include "crema/root/late_section.h"
@@ -16,9 +20,9 @@
 namespace crema {
 namespace internal {
 
-/// RDataFrame compiles before any action hears of a loop. Only its log tells when: at the level of information, which
-/// is off. So the level is raised, and what the program did not ask for is swallowed here. The level is one that nobody
-/// sets, so that one which the program sets later is known as its own.
+/// RDataFrame compiles before any action hears of a loop. Only its log says how long: at the level of information,
+/// which is off. So the level is raised, and what the program did not ask for is swallowed here. The level is one that
+/// nobody sets, so that one which the program sets later is known as its own.
 class LoopLog final : public ROOT::RLogHandler {
  public:
   /// Hears the log as long as one is alive.
@@ -54,6 +58,7 @@ class LoopLog final : public ROOT::RLogHandler {
 
   static ROOT::RLogChannel& Channel() { return ROOT::Detail::RDF::RDFLogChannel(); }
   static bool Install() {
+    First();
     ROOT::RLogManager::Get().PushFront(std::make_unique<LoopLog>());
     return true;
   }
@@ -71,16 +76,30 @@ class LoopLog final : public ROOT::RLogHandler {
     return own;
   }
 
-  static void Hear(std::string_view message) noexcept {
-    constexpr std::string_view kBegin = "Starting event loop";
-    constexpr std::string_view kEnd = "Just-in-time compilation phase completed";
-    thread_local std::uint64_t start_ticks = 0;
-    if (message.substr(0, kBegin.size()) == kBegin) {
-      start_ticks = SectionTicks();
-    } else if (message.substr(0, kEnd.size()) == kEnd) {
-      RecordSectionSince("just-in-time compilation", start_ticks);
-      start_ticks = 0;
-    }
+  /// A pair of clocks that were read together.
+  struct Reading {
+    std::uint64_t ticks = SectionTicks();
+    std::chrono::steady_clock::time_point time = std::chrono::steady_clock::now();
+  };
+  /// As the log was first heard; before any loop that crema sees.
+  static const Reading& First() {
+    static const Reading first;
+    return first;
+  }
+  /// The section that took so long and ends now.
+  static void RecordLast(double seconds) noexcept {
+    const Reading now;
+    const std::chrono::duration<double> passed = now.time - First().time;
+    if (now.ticks == 0 || First().ticks == 0 || !(seconds > 0) || passed.count() <= seconds) return;
+    const double ticks = static_cast<double>(now.ticks - First().ticks) * (seconds / passed.count());
+    RecordSectionSince("just-in-time compilation", now.ticks - static_cast<std::uint64_t>(ticks));
+  }
+  /// `Just-in-time compilation phase completed in 0.72 seconds.`, and `… phase for RunGraphs (2 …) completed in …`.
+  static void Hear(const std::string& message) noexcept {
+    constexpr std::string_view kCompleted = "completed in ";
+    if (message.rfind("Just-in-time compilation phase", 0) != 0) return;
+    const std::size_t at = message.find(kCompleted);
+    if (at != message.npos) RecordLast(std::strtod(message.c_str() + at + kCompleted.size(), nullptr));
   }
 };
 
