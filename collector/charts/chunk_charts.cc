@@ -90,9 +90,6 @@ Json StackedBars(const ValueShape& shape, const std::vector<std::string>& slots)
   return rows;
 }
 
-/// On the logarithmic axis, text to the right of the last bin would not fit in a chart of half the page's width.
-constexpr double kRoomForWords = 0.65;
-
 /// Each attempt as a point, as far as they are to be seen one by one; else those that stand out.
 Json AttemptPoints(const RunDetail& detail, bool all) {
   Json rows = Json::array();
@@ -236,9 +233,8 @@ Drawing DrawRuntimeDistribution(const ChartInput& input) {
   const ValueShape* shape = DurationsOf(input.detail);
   if (shape == nullptr || shape->bins() == 0) return NotDrawn(WhyNoDurations(input));
   const std::vector<std::string> slots = SlotNames(*input.detail);
-  const double first = std::log(shape->Edge(0)), span = std::log(shape->Edge(shape->bins())) - first;
   std::string finding = Counted(shape->count, "chunk", "chunks");
-  Json right = Json::array(), left = Json::array();
+  std::vector<std::pair<double, std::string>> marks;
   for (const auto& [key, label] : {std::pair<std::string_view, std::string_view>{"chunk_duration_p50", "median"},
                                    {"chunk_duration_p95", "p95"},
                                    {"chunk_duration_p99", "p99"},
@@ -247,13 +243,8 @@ Drawing DrawRuntimeDistribution(const ChartInput& input) {
     if (!value.has_value() || !(*value > 0)) continue;
     const std::string words = fmt::format("{} {}", label, HumanDuration(*value));
     finding += ", " + words;
-    // words that would stand on one another take turns in height
-    const size_t turn = (right.size() + left.size()) % 4;
-    Json& side = std::log(*value) - first > kRoomForWords * span ? left : right;
-    side.push_back({{"v", Rounded(*value)}, {"words", words}, {"top", 2 + 14 * turn}});
+    marks.emplace_back(*value, words);
   }
-  const Json sides = Json::array({{{"marks", std::move(right)}, {"align", "left"}, {"dx", 4}},
-                                  {{"marks", std::move(left)}, {"align", "right"}, {"dx", -4}}});
   int64_t tallest = 0;
   for (size_t bin = 0; bin < shape->bins(); ++bin) tallest = std::max(tallest, CountIn(*shape, bin));
   Json outline = Json::array();
@@ -262,15 +253,16 @@ Drawing DrawRuntimeDistribution(const ChartInput& input) {
        ++bin) {
     outline.push_back({{"from", Rounded(baseline->Edge(bin))}, {"count", CountIn(*baseline, bin)}});
   }
-  return {FilledTemplate("runtime_distribution", {{"title", "duration of a chunk (logarithmic) [s]"},
-                                                  {"scale", "log"},
-                                                  {"things", "chunks"},
-                                                  {"bars", StackedBars(*shape, slots)},
-                                                  {"datasets", slots},
-                                                  // room for the words above the bars
-                                                  {"top", 1.3 * static_cast<double>(tallest)},
-                                                  {"baseline", std::move(outline)},
-                                                  {"sides", sides}}),
+  return {FilledTemplate("runtime_distribution",
+                         {{"title", "duration of a chunk (logarithmic) [s]"},
+                          {"scale", "log"},
+                          {"things", "chunks"},
+                          {"bars", StackedBars(*shape, slots)},
+                          {"datasets", slots},
+                          // room for the words above the bars
+                          {"top", 1.3 * static_cast<double>(tallest)},
+                          {"baseline", std::move(outline)},
+                          {"sides", MarksWithWords(marks, shape->Edge(0), shape->Edge(shape->bins()), true)}}),
           finding, ""};
 }
 

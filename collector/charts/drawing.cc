@@ -204,6 +204,23 @@ Json ColourScale(const std::vector<std::string>& names, const std::vector<std::s
   return {{"domain", names}, {"range", std::move(range)}};
 }
 
+Json MarksWithWords(const std::vector<std::pair<double, std::string>>& marks, double first, double last,
+                    bool is_logarithmic) {
+  // text to the right of the last bin would not fit in a chart of half the page's width
+  constexpr double kRoomForWords = 0.65;
+  const auto place = [&](double value) { return is_logarithmic ? std::log(value) : value; };
+  const double from = place(first), span = place(last) - from;
+  Json right = Json::array(), left = Json::array();
+  for (const auto& [value, words] : marks) {
+    // words that would stand on one another take turns in height
+    const size_t turn = (right.size() + left.size()) % 4;
+    Json& side = place(value) - from > kRoomForWords * span ? left : right;
+    side.push_back({{"v", Rounded(value)}, {"words", words}, {"top", 2 + 14 * turn}});
+  }
+  return Json::array({{{"marks", std::move(right)}, {"align", "left"}, {"dx", 4}},
+                      {{"marks", std::move(left)}, {"align", "right"}, {"dx", -4}}});
+}
+
 Json RealOf(const Number& number) { return number.has_value() ? Json(*number) : Json(); }
 
 double Rounded(double value) { return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr); }

@@ -39,6 +39,10 @@ nlohmann::ordered_json NumberLabels(double largest);
 /// colours their values.
 nlohmann::ordered_json ColourScale(const std::vector<std::string>& names, const std::vector<std::string_view>& colours);
 
+/// For `runtime_distribution`: lines at values of an axis from `first` to `last`, with words beside them.
+nlohmann::ordered_json MarksWithWords(const std::vector<std::pair<double, std::string>>& marks, double first,
+                                      double last, bool is_logarithmic);
+
 /// With a decimal point, also a count; null where it is not measured.
 nlohmann::ordered_json RealOf(const Number& number);
 

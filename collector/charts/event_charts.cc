@@ -29,7 +29,8 @@ Drawing DrawEventLatencies(const ChartInput& input) {
   });
   const std::vector<double>& edges = rows.front()->histogram->edges;
   std::vector<double> below(edges.size() - 1);
-  Json bars = Json::array(), marks = Json::array();
+  Json bars = Json::array();
+  std::vector<std::pair<double, std::string>> marks;
   std::vector<std::string> datasets;
   ShownNames names;
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -59,7 +60,7 @@ Drawing DrawEventLatencies(const ChartInput& input) {
     if (!value.has_value()) continue;
     const std::string words = fmt::format("{} {}", label, HumanDuration(*value));
     finding += ", " + words;
-    if (rows.size() == 1) marks.push_back({{"v", Rounded(*value)}, {"words", words}, {"top", 2 + 14 * marks.size()}});
+    if (rows.size() == 1) marks.emplace_back(*value, words);
   }
   const bool is_log = edges.front() > 0;
   return {FilledTemplate("runtime_distribution",
@@ -70,7 +71,7 @@ Drawing DrawEventLatencies(const ChartInput& input) {
                           {"datasets", datasets},
                           {"top", 1.3 * *std::max_element(below.begin(), below.end())},
                           {"baseline", Json::array()},
-                          {"sides", Json::array({{{"marks", std::move(marks)}, {"align", "right"}, {"dx", -4}}})}}),
+                          {"sides", MarksWithWords(marks, edges.front(), edges.back(), is_log)}}),
           finding, ""};
 }
 

@@ -467,7 +467,7 @@ class Perfetto(ExportTestCase):
         values = {}
         for event in self.events(records):
             if event["ph"] == "C" and "events" in event["name"]:
-                values.setdefault(event["name"], []).append(next(iter(event["args"].values())))
+                values.setdefault(event["name"], []).append(round(next(iter(event["args"].values())), 9))
         self.assertEqual(values["events that ended"], [10, 0, 15, 0])
         self.assertEqual(values["events at work"], [10, 0, 15, 0])
         self.assertEqual(values["events queued"], [0, 0, 0, 0])

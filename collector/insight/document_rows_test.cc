@@ -73,7 +73,13 @@ class DocumentRowsTest : public MeasureTest {
     lines.push_back({{"type", "gpu"}, {"time_ns", At(300)}, {"cupti_version", 130001}, {"busy_ns", 50}, {"lost", 0}});
     const Line kernel = {{"name", "fit"}, {"section", "read"}, {"count", 1}, {"total_ns", 50}, {"max_ns", 50}};
     lines.back().update({{"work", Line::array()}, {"kernels", Line::array({kernel})}, {"last", true}});
-    const Line event = {{"dataset", "raw"}, {"count", 1}, {"latency_ns", kSecond}, {"tasks", 1}, {"work_ns", 9}};
+    const Line event = {{"dataset", "raw"},
+                        {"count", 1},
+                        {"first_start_ns", At(299)},
+                        {"last_stop_ns", At(300)},
+                        {"latency_ns", kSecond},
+                        {"tasks", 1},
+                        {"work_ns", 9}};
     const Line module = {{"name", "fit"}, {"count", 1}, {"own_ns", 9}, {"peak", 1}, {"cpu_ns", 5}};
     const Line thread = {{"tid", 7}, {"tasks", 1}, {"task_ns", 9}};
     lines.push_back({{"type", "task_sums"}, {"time_ns", At(300)}, {"peak", 1}, {"open", 0}});

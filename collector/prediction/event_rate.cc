@@ -117,8 +117,10 @@ std::string BasisOf(const ObservedEvents& events, const Setup& setup, const Rate
   std::string text = fmt::format("{} events came at {}/s, {:.2f} of them open at once", HumanCount(events.count),
                                  HumanCount(events.rate()), events.streams);
   text += fmt::format("; at most {}/s by its {}", HumanCount(setup.lanes / events.work),
-                      Counted(events.cores, "core", "cores"));
-  if (rates.most.by != "cores") text += fmt::format(", {}/s by {}", HumanCount(rates.most.rate), rates.most.by);
+                      setup.lanes > setup.cores ? fmt::format("{:.2g} tasks at once", setup.lanes)
+                                                : Counted(events.cores, "core", "cores"));
+  if (rates.most.by != "cores" && rates.most.by != "tasks at once")
+    text += fmt::format(", {}/s by {}", HumanCount(rates.most.rate), rates.most.by);
   return text + ".";
 }
 
