@@ -5,7 +5,8 @@
 //     bazel run -c opt //collector/benchmarks:work_and_span -- /dev/shm/made 5
 //
 // All is measured on one thread, so that it holds on a machine with few cores, and of several rounds the least counts.
-// What is divisible takes 1/P on P cores; pieces are given to cores in the order in which crema gives them to threads.
+// What is divisible takes 1/P on P cores (rows are put in order process by process). Pieces are given to cores in the
+// order in which crema gives them to threads.
 // Memory, which all cores share, is not in this model: two_cores.py compares it with two cores.
 #include <time.h>
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <string>
@@ -382,6 +383,46 @@ TEST(Prediction, LongestFirstShortensTheTail) {
   const ObservedRun run = made.Finish();
   EXPECT_NEAR(run.wall_time, 4.0, 0.1);
   EXPECT_NEAR(Only(run, {ChangeKind::kLongestFirst, 0, ""}).wall_time.value, 3.0, 0.12);
+}
+
+TEST(Prediction, WhereOnlyTheEndIsReplayedDrawsAreThoseOfWholeReplays) {
+  MadeRun made;
+  made.AddWorker("quick", 4);
+  std::mt19937_64 random(7);
+  std::lognormal_distribution<double> noise(0, 0.3);
+  for (int i = 0; i < 20'000; ++i) {
+    const auto events = static_cast<int64_t>(1000 + random() % 9000);
+    const double seconds = (0.01 + 1e-5 * static_cast<double>(events)) * noise(random);
+    made.AddChunk(0, seconds, 0.8 * seconds, events);
+  }
+  const ObservedRun run = made.Finish();
+  for (const double cores : {2.0, 16.0}) {
+    const RunChange change = {ChangeKind::kCores, cores, ""};
+    std::vector<double> whole;
+    for (uint64_t seed = 2; seed < 42; ++seed) {
+      whole.push_back(Replay(Apply(run, change, seed)->setup, seed).wall_time);
+    }
+    absl::StatusOr<ChangedRun> changed = Apply(run, change, 0);
+    std::vector<double> late;
+    for (const ReplayResult& result : ReplayLateDraws(run, change, 4e5, &*changed)) {
+      EXPECT_TRUE(result.finished);
+      late.push_back(result.wall_time);
+    }
+    ASSERT_GE(late.size(), kFewestReplays);
+    const auto mean_of = [](const std::vector<double>& values) {
+      return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+    };
+    const auto deviation_of = [&](const std::vector<double>& values) {
+      double squares = 0;
+      for (const double value : values) squares += std::pow(value - mean_of(values), 2);
+      return std::sqrt(squares / static_cast<double>(values.size()));
+    };
+    EXPECT_NEAR(mean_of(late), mean_of(whole), 0.002 * mean_of(whole));
+    EXPECT_GT(deviation_of(late), 0.5 * deviation_of(whole));
+    EXPECT_LT(deviation_of(late), 2 * deviation_of(whole));
+  }
+  absl::StatusOr<ChangedRun> changed = Apply(run, {ChangeKind::kLongestFirst, 0, ""}, 0);
+  EXPECT_TRUE(ReplayLateDraws(run, {ChangeKind::kLongestFirst, 0, ""}, 4e5, &*changed).empty());
 }
 
 TEST(Prediction, RefusesARunWhoseTimeIsNotInItsChunks) {
