@@ -38,8 +38,8 @@ TEST(ChunkDataTables, SumsThatOverflowStayAtTheLargest) {
   data.AddBytes(INT64_MAX - 1, -1);
   data.AddBytes(5, -1);
   EXPECT_EQ(data.bytes_read(), INT64_MAX);
-  data.AddCut("all", INT64_MAX, nullptr);
-  data.AddCut("all", 1, nullptr);
+  data.AddCut("all", INT64_MAX, nullptr, nullptr);
+  data.AddCut("all", 1, nullptr, nullptr);
   EXPECT_EQ(Cuts(&data), ",\"cuts\":[{\"name\":\"all\",\"events\":9223372036854775807,\"weights\":null}]");
 }
 
@@ -59,7 +59,7 @@ TEST(ChunkDataTables, MergingAddsWhatAnotherKept) {
   helper.AddMetric("pt", -1, "GeV");
   helper.AddMetric("only here", 2, "");
   const double weights = 1.5;
-  helper.AddCut("all", 3, &weights);
+  helper.AddCut("all", 3, &weights, nullptr);
   helper.AddBytes(10, -1);
   helper.SetAttribute("a", "b");
   helper.SawRss(1000);
@@ -102,7 +102,7 @@ TEST(ChunkDataTables, MemoryKeepsTheReadingsOfItsLargestDelta) {
 TEST(ChunkDataTables, ResetForgetsEverything) {
   ChunkData data;
   data.AddMetric("pt", 5, "GeV");
-  data.AddCut("all", 3, nullptr);
+  data.AddCut("all", 3, nullptr, nullptr);
   data.AddBytes(1, 1);
   data.SawRss(10);
   data.CountDropped();
