@@ -148,7 +148,7 @@ ObservedEvents EventsOf(const Measurement& measurement) {
   const auto* lines = measurement.timelines.Find("event_latency");
   if (lines == nullptr || lines->empty() || lines->front().second.empty()) return events;
   events.seconds = lines->front().second.back().seconds - lines->front().second.front().seconds;
-  events.cores = measurement.Metric("total_cores").value_or(0);
+  events.cores = measurement.Metric("peak_cores").value_or(measurement.Metric("total_cores").value_or(0));
   double count = 0;
   for (const EventLatencyRow& row : measurement.events) {
     count += row.events.value_or(0);

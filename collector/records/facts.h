@@ -480,7 +480,7 @@ struct TaskSumsFact {
       all.last_stop_ns = std::max(all.last_stop_ns, row.last_stop_ns);
       for (const auto sum : {&EventSumFact::count, &EventSumFact::latency_ns, &EventSumFact::active_ns,
                              &EventSumFact::queued_ns, &EventSumFact::external_ns, &EventSumFact::rest_ns}) {
-        all.*sum += row.*sum;
+        if (__builtin_add_overflow(all.*sum, row.*sum, &(all.*sum))) all.*sum = INT64_MAX;  // only of a corrupt log
       }
     }
     return all;

@@ -180,6 +180,19 @@ TEST(TaskSumsTable, LatencyOverTimeIsOfTheEventsThatEndedBetweenTwoLines) {
   EXPECT_DOUBLE_EQ(both[2].seconds[0], (4 * 0.5 + 1) / 5);
 }
 
+TEST(TaskSumsTable, SumsOfACorruptLogStayWhatTheyCanBe) {
+  Json line = LineOf(2, {});
+  line["latencies"][0]["latency_ns"] = line["latencies"][0]["rest_ns"] = INT64_MAX;
+  Json other = line["latencies"][0];
+  other["dataset"] = "other";
+  line["latencies"].push_back(other);
+  TaskSumsTable table;
+  Add(line, 0, &table);
+  for (const LatencyStep& step : table.Finalize().over_time) {
+    for (const double seconds : step.seconds) EXPECT_FALSE(seconds < 0);
+  }
+}
+
 TEST(TaskSumsTable, ARunWithoutTasksHasNoneOfTheTables) {
   const Json document = JsonOf(Measurement());
   for (const char* table : {"events", "modules", "task_threads"}) EXPECT_FALSE(document.contains(table)) << table;
