@@ -408,7 +408,7 @@ absl::Status MeasuredSource::ForEachAttempt(const OnAttempt& on_attempt) const {
     if (name.empty()) return on_attempt(attempt);
     AttemptProcess process = attempt.process;
     process.worker = name;
-    on_attempt({process, attempt.state, attempt.chunk});
+    on_attempt({process, attempt.state, attempt.chunk, attempt.gpu});
   });
   return absl::OkStatus();
 }
