@@ -116,7 +116,7 @@ constexpr Column kContentionColumns[] = {
 
 constexpr Column kChunkSizeAdviceColumns[] = {
     ColumnOf<&ChunkSizeAdviceRow::dataset>("dataset", "dataset", Kind::kText, 0, "as recorded"),
-    ColumnOf<&ChunkSizeAdviceRow::pass>("pass", "pass", Kind::kText, 1, "as recorded"),
+    ColumnOf<&ChunkSizeAdviceRow::pass>("pass", "pass", Kind::kText, 1, "as recorded").OptIn(),
     ColumnOf<&ChunkSizeAdviceRow::events_p50>("events_p50", "median events", Kind::kCount, 0, "median of its chunks"),
     ColumnOf<&ChunkSizeAdviceRow::events_least>("events_least", "at least", Kind::kCount, 0,
                                                 "from here on the fixed cost of a chunk is under 5 %"),

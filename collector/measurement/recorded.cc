@@ -155,13 +155,16 @@ constexpr Column kCutColumns[] = {
         "total_efficiency", "of all", Kind::kShare, 0,
         "events / events of the first cut of its flow or list; null as `step_efficiency` is"),
     ColumnOf<&CutRow::seen>("seen", "input", Kind::kExactCount, 2,
-                            "events that the cut was asked about; null where a result did not record it"),
+                            "events that the cut was asked about; null where a result did not record it")
+        .OptIn(),
     ColumnOf<&CutRow::path>("path", "path", Kind::kText, 2,
                             "the cuts before it in its flow, and its own name, with `/` between them; null: the cut is "
-                            "one of a list, and it is not known which events it was asked about"),
+                            "one of a list, and it is not known which events it was asked about")
+        .OptIn(),
     ColumnOf<&CutRow::flow>("flow", "flow", Kind::kText, 2,
                             "the cut flow, as recorded; of ROOT a dataset, with the frame and the loop if there are "
-                            "several; null: none was named"),
+                            "several; null: none was named")
+        .OptIn(),
 };
 
 constexpr Column kRequestSumColumns[] = {
