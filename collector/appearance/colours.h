@@ -1,8 +1,7 @@
 // The colours, each with what it stands for: the one table of charts, pages and terminals. Pages have it as variables
 // of their style sheets, which the build writes (print_colours.cc); tools/colours.py refuses a colour that is written
 // elsewhere.
-#ifndef CREMA_COLLECTOR_APPEARANCE_COLOURS_H_
-#define CREMA_COLLECTOR_APPEARANCE_COLOURS_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -38,5 +37,3 @@ std::string_view TerminalColour(std::string_view name);
 std::string ColourVariables();
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_APPEARANCE_COLOURS_H_

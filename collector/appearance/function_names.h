@@ -1,6 +1,5 @@
 // Names of functions as people read them where there is little room.
-#ifndef CREMA_COLLECTOR_APPEARANCE_FUNCTION_NAMES_H_
-#define CREMA_COLLECTOR_APPEARANCE_FUNCTION_NAMES_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -13,5 +12,3 @@ namespace crema {
 std::string ShortFunctionName(std::string_view name);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_APPEARANCE_FUNCTION_NAMES_H_

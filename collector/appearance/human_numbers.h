@@ -1,8 +1,7 @@
 // Figures as people read them: three significant digits (all where the value is whole), a unit, one space between. Pure
 // text, locale-free. A value that is not finite is "?": it should have been null before it came here. The pages'
 // scripts do the same (human_numbers.js); number_cases.json holds both to it.
-#ifndef CREMA_COLLECTOR_APPEARANCE_HUMAN_NUMBERS_H_
-#define CREMA_COLLECTOR_APPEARANCE_HUMAN_NUMBERS_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -71,5 +70,3 @@ std::string HumanQuantity(std::string_view key, double value, std::string_view u
 std::string Unbroken(std::string_view text);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_APPEARANCE_HUMAN_NUMBERS_H_

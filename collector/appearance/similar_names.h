@@ -1,6 +1,5 @@
 // The names that a misspelt one may stand for.
-#ifndef CREMA_COLLECTOR_APPEARANCE_SIMILAR_NAMES_H_
-#define CREMA_COLLECTOR_APPEARANCE_SIMILAR_NAMES_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -13,5 +12,3 @@ namespace crema {
 std::string DidYouMean(std::string_view word, const std::vector<std::string_view>& names);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_APPEARANCE_SIMILAR_NAMES_H_

@@ -1,6 +1,5 @@
 // Names of workers as people tell them apart: without what all of a run's workers share.
-#ifndef CREMA_COLLECTOR_APPEARANCE_WORKER_NAMES_H_
-#define CREMA_COLLECTOR_APPEARANCE_WORKER_NAMES_H_
+#pragma once
 
 #include <set>
 #include <string>
@@ -29,5 +28,3 @@ class WorkerNames {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_APPEARANCE_WORKER_NAMES_H_

@@ -1,6 +1,5 @@
 // Record logs for benchmarks: made up, but such as the SDK writes for an analysis of two datasets.
-#ifndef CREMA_COLLECTOR_BENCHMARKS_MADE_LOGS_H_
-#define CREMA_COLLECTOR_BENCHMARKS_MADE_LOGS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -39,5 +38,3 @@ struct MadeLogs {
 absl::StatusOr<MadeLogs> MakeLogs(const LogsToMake& logs, const std::string& directory);
 
 }  // namespace crema_benchmarks
-
-#endif  // CREMA_COLLECTOR_BENCHMARKS_MADE_LOGS_H_

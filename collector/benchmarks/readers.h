@@ -1,6 +1,5 @@
 // The ways of reading record logs that are compared, from the least that reading can cost to the whole measurement.
-#ifndef CREMA_COLLECTOR_BENCHMARKS_READERS_H_
-#define CREMA_COLLECTOR_BENCHMARKS_READERS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -34,5 +33,3 @@ inline constexpr char kMeasurement[] = "crema: the whole measurement";
 std::string SimdjsonImplementations();
 
 }  // namespace crema_benchmarks
-
-#endif  // CREMA_COLLECTOR_BENCHMARKS_READERS_H_

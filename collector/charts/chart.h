@@ -1,6 +1,5 @@
 // The standard charts of a run as Vega-Lite specifications: what `crema plot` draws and the report page shows.
-#ifndef CREMA_COLLECTOR_CHARTS_CHART_H_
-#define CREMA_COLLECTOR_CHARTS_CHART_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "collector/measurement/measurement.h"
@@ -57,5 +56,3 @@ enum class ChartTheme { kLight, kDark };
 nlohmann::ordered_json ChartConfig(ChartTheme theme);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_CHARTS_CHART_H_

@@ -1,6 +1,5 @@
 // The table of charts: names, what they answer, and the function that draws each.
-#ifndef CREMA_COLLECTOR_CHARTS_CHART_TABLE_H_
-#define CREMA_COLLECTOR_CHARTS_CHART_TABLE_H_
+#pragma once
 
 #include "collector/charts/chart.h"
 #include "collector/charts/drawing.h"
@@ -40,5 +39,3 @@ inline constexpr std::pair<std::string_view, std::string_view> kFormerCharts[] =
 std::string ChartsPage();
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_CHARTS_CHART_TABLE_H_

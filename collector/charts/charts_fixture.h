@@ -1,6 +1,5 @@
 // A small run, its document and its detail, for the tests of charts; and a way to find rows in a specification.
-#ifndef CREMA_COLLECTOR_CHARTS_CHARTS_FIXTURE_H_
-#define CREMA_COLLECTOR_CHARTS_CHARTS_FIXTURE_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -202,5 +201,3 @@ inline Json Value(const std::vector<Json>& rows, const std::string& key, const s
 }
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_CHARTS_CHARTS_FIXTURE_H_

@@ -1,6 +1,5 @@
 // What a family of charts hands back, before title, theme and schema are put to it, and what its pieces are made from.
-#ifndef CREMA_COLLECTOR_CHARTS_DRAWING_H_
-#define CREMA_COLLECTOR_CHARTS_DRAWING_H_
+#pragma once
 
 #include <set>
 
@@ -79,5 +78,3 @@ class ShownNames {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_CHARTS_DRAWING_H_

@@ -1,6 +1,5 @@
 // The drawing functions of all charts, family by family: one file each. Names are those of docs/plots.md.
-#ifndef CREMA_COLLECTOR_CHARTS_FAMILIES_H_
-#define CREMA_COLLECTOR_CHARTS_FAMILIES_H_
+#pragma once
 
 #include "collector/charts/chart.h"
 #include "collector/charts/drawing.h"
@@ -58,5 +57,3 @@ Drawing DrawCutFlow(const ChartInput& input);
 Drawing DrawComparedMetric(const ChartInput& input, std::string_view metric);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_CHARTS_FAMILIES_H_

@@ -1,6 +1,5 @@
 // The timeline of chunks for a picture of fixed size: boxes of one dataset each, as many as can be seen.
-#ifndef CREMA_COLLECTOR_CHARTS_LANE_CELLS_H_
-#define CREMA_COLLECTOR_CHARTS_LANE_CELLS_H_
+#pragma once
 
 #include "collector/detail/run_detail.h"
 
@@ -25,5 +24,3 @@ struct LaneCells {
 LaneCells LaneCellsOf(const RunDetail& detail, size_t most);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_CHARTS_LANE_CELLS_H_

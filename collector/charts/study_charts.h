@@ -1,7 +1,6 @@
 // Charts of what `crema history`, `predict`, `scaling` and `compare` found. Each takes the JSON that its command
 // prints.
-#ifndef CREMA_COLLECTOR_CHARTS_STUDY_CHARTS_H_
-#define CREMA_COLLECTOR_CHARTS_STUDY_CHARTS_H_
+#pragma once
 
 #include "collector/charts/chart.h"
 
@@ -21,5 +20,3 @@ Chart MakeScalingChart(const nlohmann::ordered_json& scaling);
 Chart MakeSectionTreeChart(const nlohmann::ordered_json& comparison);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_CHARTS_STUDY_CHARTS_H_

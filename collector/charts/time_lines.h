@@ -1,6 +1,5 @@
 // Quantities of workers over time, and a panel of steps over the run's time: what timelines are put together from.
-#ifndef CREMA_COLLECTOR_CHARTS_TIME_LINES_H_
-#define CREMA_COLLECTOR_CHARTS_TIME_LINES_H_
+#pragma once
 
 #include "collector/appearance/worker_names.h"
 #include "collector/measurement/measurement.h"
@@ -89,5 +88,3 @@ class TimePanel {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_CHARTS_TIME_LINES_H_

@@ -1,6 +1,5 @@
 // What this machine lets crema measure, and what to do about what is missing.
-#ifndef CREMA_COLLECTOR_CLI_DOCTOR_CHECKS_H_
-#define CREMA_COLLECTOR_CLI_DOCTOR_CHECKS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -30,5 +29,3 @@ struct DoctorCheck {
 std::vector<DoctorCheck> CheckMachine(const std::string& filesystem_root = {});
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_CLI_DOCTOR_CHECKS_H_

@@ -1,6 +1,5 @@
 // The SDK that lies beside the program: `bin/crema` of the same prefix.
-#ifndef CREMA_COLLECTOR_CLI_INSTALLED_SDK_H_
-#define CREMA_COLLECTOR_CLI_INSTALLED_SDK_H_
+#pragma once
 
 #include <filesystem>
 #include <string>
@@ -33,5 +32,3 @@ absl::StatusOr<std::string> FindLibraryToLoad(const std::filesystem::path& progr
                                               const std::string& folder);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_CLI_INSTALLED_SDK_H_

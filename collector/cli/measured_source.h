@@ -1,6 +1,5 @@
 // From sources to a judged measurement, and to the single attempts behind it: what the subcommands have in common.
-#ifndef CREMA_COLLECTOR_CLI_MEASURED_SOURCE_H_
-#define CREMA_COLLECTOR_CLI_MEASURED_SOURCE_H_
+#pragma once
 
 #include <condition_variable>
 #include <mutex>
@@ -133,5 +132,3 @@ void AddSavedOptions(CLI::App* subcommand, SavedOptions* options);
 int SaveAndShow(const MeasuredRun& measured, const SavedOptions& options);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_CLI_MEASURED_SOURCE_H_

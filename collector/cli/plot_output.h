@@ -1,6 +1,5 @@
 // Where charts go: one file, a file for each by a pattern, or a directory of them.
-#ifndef CREMA_COLLECTOR_CLI_PLOT_OUTPUT_H_
-#define CREMA_COLLECTOR_CLI_PLOT_OUTPUT_H_
+#pragma once
 
 #include "CLI/App.hpp"
 #include "absl/status/status.h"
@@ -29,5 +28,3 @@ void CheckChart(const PlotOutput& output);
 absl::Status WriteCharts(const std::vector<Chart>& charts, const PlotOutput& output);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_CLI_PLOT_OUTPUT_H_

@@ -1,6 +1,5 @@
 // `crema run` from its plan and its directory to the end of the command, or of the process that it watches.
-#ifndef CREMA_COLLECTOR_CLI_RUN_SESSION_H_
-#define CREMA_COLLECTOR_CLI_RUN_SESSION_H_
+#pragma once
 
 #include "collector/cli/signal_relay.h"
 #include "collector/cli/subcommand.h"
@@ -97,5 +96,3 @@ RunOutcome RunCommand(const RunPlan& plan, RunDirectory* directory, SignalRelay*
 RunOutcome WatchProcess(const RunPlan& plan, RunDirectory* directory, SignalRelay* signals);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_CLI_RUN_SESSION_H_

@@ -1,6 +1,5 @@
 // Passes the signals that crema gets on to the command it runs.
-#ifndef CREMA_COLLECTOR_CLI_SIGNAL_RELAY_H_
-#define CREMA_COLLECTOR_CLI_SIGNAL_RELAY_H_
+#pragma once
 
 #include <signal.h>
 #include <sys/types.h>
@@ -49,5 +48,3 @@ class SignalRelay {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_CLI_SIGNAL_RELAY_H_

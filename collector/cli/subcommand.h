@@ -1,6 +1,5 @@
 // What the subcommands have in common: exit statuses, and the one line in which a person hears of a failure.
-#ifndef CREMA_COLLECTOR_CLI_SUBCOMMAND_H_
-#define CREMA_COLLECTOR_CLI_SUBCOMMAND_H_
+#pragma once
 
 #include <exception>
 
@@ -118,5 +117,3 @@ void AddLiveOptions(CLI::App* subcommand, LiveCommandOptions* options);
 LiveOptions ReadLiveOptions(const LiveCommandOptions& options);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_CLI_SUBCOMMAND_H_

@@ -1,6 +1,5 @@
 // Names of files that were compressed.
-#ifndef CREMA_COLLECTOR_COMPRESSION_COMPRESSED_NAME_H_
-#define CREMA_COLLECTOR_COMPRESSION_COMPRESSED_NAME_H_
+#pragma once
 
 #include <string_view>
 
@@ -17,5 +16,3 @@ std::string_view NameBeforeCompression(std::string_view name);
 bool HasSuffixBeforeCompression(std::string_view name, std::string_view suffix);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_COMPRESSION_COMPRESSED_NAME_H_

@@ -1,6 +1,5 @@
 // Files as they were before gzip or zstd; others as they are.
-#ifndef CREMA_COLLECTOR_COMPRESSION_DECOMPRESSED_FILE_H_
-#define CREMA_COLLECTOR_COMPRESSION_DECOMPRESSED_FILE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -85,5 +84,3 @@ bool IsCompressed(const std::string& path);
 absl::StatusOr<int64_t> DecompressedBytes(const std::string& path);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_COMPRESSION_DECOMPRESSED_FILE_H_

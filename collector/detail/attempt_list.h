@@ -1,6 +1,5 @@
 // Every attempt of a run in a few numbers each: what the reductions work on.
-#ifndef CREMA_COLLECTOR_DETAIL_ATTEMPT_LIST_H_
-#define CREMA_COLLECTOR_DETAIL_ATTEMPT_LIST_H_
+#pragma once
 
 #include <algorithm>
 #include <tuple>
@@ -146,5 +145,3 @@ TimelinePlaces PlaceRows(const AttemptList& list, const DetailOptions& options, 
 void DrawRuns(const AttemptList& list, const TimelinePlaces& places, const DetailOptions& options, RunDetail* detail);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_DETAIL_ATTEMPT_LIST_H_

@@ -3,8 +3,7 @@
 // A run of a few thousand chunks is here as it was. One of a million is reduced: over time into bins, over values into
 // histograms and grids, all of them filled from every record. Attempts that somebody will ask for by name (failed,
 // repeated, slow, late) stay exact whatever the size.
-#ifndef CREMA_COLLECTOR_DETAIL_RUN_DETAIL_H_
-#define CREMA_COLLECTOR_DETAIL_RUN_DETAIL_H_
+#pragma once
 
 #include <functional>
 
@@ -259,5 +258,3 @@ RunDetail ReadRunDetail(const Measurement& measurement, const AttemptReader& for
                         const DetailOptions& options = {}, const TaskReader& for_each_task = nullptr);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_DETAIL_RUN_DETAIL_H_

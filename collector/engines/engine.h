@@ -2,8 +2,7 @@
 // followed, and what sets it apart from others. The seam at which the collector knows engines.
 //
 // A new engine is a folder here that defines an `Engine`, and one row of the table in engines.cc.
-#ifndef CREMA_COLLECTOR_ENGINES_ENGINE_H_
-#define CREMA_COLLECTOR_ENGINES_ENGINE_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -145,5 +144,3 @@ struct Engine {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_ENGINES_ENGINE_H_

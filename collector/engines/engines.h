@@ -1,6 +1,5 @@
 // The engines that the collector knows.
-#ifndef CREMA_COLLECTOR_ENGINES_ENGINES_H_
-#define CREMA_COLLECTOR_ENGINES_ENGINES_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -48,5 +47,3 @@ struct EngineLog {
 std::optional<EngineLog> FindEngineLog(const std::string& path);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_ENGINES_ENGINES_H_

@@ -1,6 +1,5 @@
 // FollowingThread: asks for what is new, again and again, until whoever wants to know goes away.
-#ifndef CREMA_COLLECTOR_ENGINES_FOLLOWING_THREAD_H_
-#define CREMA_COLLECTOR_ENGINES_FOLLOWING_THREAD_H_
+#pragma once
 
 #include <chrono>
 #include <condition_variable>
@@ -34,5 +33,3 @@ struct FollowingThread {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_ENGINES_FOLLOWING_THREAD_H_

@@ -1,6 +1,5 @@
 // An engine's log, line by line, compressed or not, and what is wrong with it.
-#ifndef CREMA_COLLECTOR_ENGINES_LOG_LINES_H_
-#define CREMA_COLLECTOR_ENGINES_LOG_LINES_H_
+#pragma once
 
 #include <time.h>
 
@@ -63,5 +62,3 @@ inline LocalMoment ReadLocalMoment(const tm& moment) {
 }
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_ENGINES_LOG_LINES_H_

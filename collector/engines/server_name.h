@@ -1,6 +1,5 @@
 // Where a server is that an engine asks.
-#ifndef CREMA_COLLECTOR_ENGINES_SERVER_NAME_H_
-#define CREMA_COLLECTOR_ENGINES_SERVER_NAME_H_
+#pragma once
 
 #include <string>
 
@@ -23,5 +22,3 @@ struct ServerName {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_ENGINES_SERVER_NAME_H_

@@ -1,7 +1,6 @@
 // The fields of one chunk attempt as people ask for them: the same names in the list of `crema show --table chunks`, in
 // `--sort` and `--where`, and in `crema export --to chunks`.
-#ifndef CREMA_COLLECTOR_EXPORTS_CHUNK_FIELDS_H_
-#define CREMA_COLLECTOR_EXPORTS_CHUNK_FIELDS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -92,5 +91,3 @@ class TopChunks {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_EXPORTS_CHUNK_FIELDS_H_

@@ -1,6 +1,5 @@
 // The formats of `crema export`: one row a format, one file a format.
-#ifndef CREMA_COLLECTOR_EXPORTS_EXPORT_FORMAT_H_
-#define CREMA_COLLECTOR_EXPORTS_EXPORT_FORMAT_H_
+#pragma once
 
 #include <functional>
 
@@ -90,5 +89,3 @@ absl::Span<const ExportFormat> ExportFormats();
 absl::Status Export(const ExportFormat& format, const ExportSource& source, const std::string& path, bool force);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_EXPORTS_EXPORT_FORMAT_H_

@@ -1,6 +1,5 @@
 // What each format writes. Pure functions of the source: they compute no metric.
-#ifndef CREMA_COLLECTOR_EXPORTS_FORMATS_H_
-#define CREMA_COLLECTOR_EXPORTS_FORMATS_H_
+#pragma once
 
 #include "collector/exports/export_format.h"
 #include "collector/records/tree_facts.h"
@@ -70,5 +69,3 @@ PrmonTexts RenderPrmon(const PrmonSeries& series);
 inline constexpr char kPrmonWriter[] = "crema " CREMA_VERSION_STRING;
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_EXPORTS_FORMATS_H_

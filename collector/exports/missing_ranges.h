@@ -1,6 +1,5 @@
 // What a run has no result of: entries that were tried, and files that nobody tried.
-#ifndef CREMA_COLLECTOR_EXPORTS_MISSING_RANGES_H_
-#define CREMA_COLLECTOR_EXPORTS_MISSING_RANGES_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -43,5 +42,3 @@ struct MissingFile {
 absl::StatusOr<std::vector<MissingFile>> FindMissing(const ExportSource& source);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_EXPORTS_MISSING_RANGES_H_

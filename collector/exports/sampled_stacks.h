@@ -1,6 +1,5 @@
 // The sampled stacks of a run, from its records.
-#ifndef CREMA_COLLECTOR_EXPORTS_SAMPLED_STACKS_H_
-#define CREMA_COLLECTOR_EXPORTS_SAMPLED_STACKS_H_
+#pragma once
 
 #include <tuple>
 #include <unordered_map>
@@ -73,5 +72,3 @@ absl::StatusOr<SampledStacks> ReadSampledStacks(const ExportSource& source);
 std::string DatasetFrame(const std::string& dataset);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_EXPORTS_SAMPLED_STACKS_H_

@@ -1,6 +1,5 @@
 // How one figure of an analysis went from run to run, and since when it has its level: the answer of `crema history`.
-#ifndef CREMA_COLLECTOR_HISTORY_RUN_HISTORY_H_
-#define CREMA_COLLECTOR_HISTORY_RUN_HISTORY_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -128,5 +127,3 @@ std::vector<std::string> HistorySentences(const RunHistory& history);
 nlohmann::ordered_json HistoryAsJson(const RunHistory& history);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_HISTORY_RUN_HISTORY_H_

@@ -1,6 +1,5 @@
 // How much two runs of the same differ.
-#ifndef CREMA_COLLECTOR_INSIGHT_BETWEEN_RUNS_H_
-#define CREMA_COLLECTOR_INSIGHT_BETWEEN_RUNS_H_
+#pragma once
 
 #include <cstddef>
 #include <vector>
@@ -40,5 +39,3 @@ double MeanOf(const std::vector<double>& values);
 MeasuredChange BetweenSides(const std::vector<double>& before, const std::vector<double>& after, double* deviation);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_BETWEEN_RUNS_H_

@@ -1,6 +1,5 @@
 // "The core-second budget" of docs/metrics.md as the document holds it, ready to be judged and drawn.
-#ifndef CREMA_COLLECTOR_INSIGHT_BUDGET_ROWS_H_
-#define CREMA_COLLECTOR_INSIGHT_BUDGET_ROWS_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -72,5 +71,3 @@ struct RunEvidence {
 RunEvidence ReadRunEvidence(const Measurement& measurement);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_BUDGET_ROWS_H_

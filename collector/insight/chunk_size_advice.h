@@ -1,7 +1,6 @@
 // How many events a chunk should have, from the robust fits, the cores and the memory limits: docs/verdicts.md,
 // "Chunk-size advice".
-#ifndef CREMA_COLLECTOR_INSIGHT_CHUNK_SIZE_ADVICE_H_
-#define CREMA_COLLECTOR_INSIGHT_CHUNK_SIZE_ADVICE_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -55,5 +54,3 @@ std::string AdviceInWords(const ChunkSizeAdvice& advice);
 std::vector<ResourceAdviceRow> AdviseResources(const Measurement& measurement);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_CHUNK_SIZE_ADVICE_H_

@@ -1,6 +1,5 @@
 // Several measurements side by side: what should be equal and is not, and what changed by how much.
-#ifndef CREMA_COLLECTOR_INSIGHT_COMPARISON_H_
-#define CREMA_COLLECTOR_INSIGHT_COMPARISON_H_
+#pragma once
 
 #include <cstddef>
 #include <optional>
@@ -132,5 +131,3 @@ Comparison CompareSides(const std::vector<const Measurement*>& before, const std
 nlohmann::ordered_json ComparisonAsJson(const Comparison& comparison);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_COMPARISON_H_

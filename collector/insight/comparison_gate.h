@@ -1,6 +1,5 @@
 // Gates on a comparison, for continuous integration: `wall_time>5%`.
-#ifndef CREMA_COLLECTOR_INSIGHT_COMPARISON_GATE_H_
-#define CREMA_COLLECTOR_INSIGHT_COMPARISON_GATE_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -48,5 +47,3 @@ std::vector<JudgedGate> JudgeSure(double percent, const Comparison& comparison);
 std::vector<JudgedGate> JudgeUnclear(const Comparison& comparison);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_COMPARISON_GATE_H_

@@ -1,6 +1,5 @@
 // What terminal and page say first of events that go from thread to thread.
-#ifndef CREMA_COLLECTOR_INSIGHT_EVENT_LINES_H_
-#define CREMA_COLLECTOR_INSIGHT_EVENT_LINES_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -14,5 +13,3 @@ namespace crema {
 std::vector<std::string> EventLines(const Measurement& measurement);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_EVENT_LINES_H_

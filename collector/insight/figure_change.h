@@ -1,6 +1,5 @@
 // How a figure of a run differs from that of another, its baseline, and whether that is more than chance makes of it.
-#ifndef CREMA_COLLECTOR_INSIGHT_FIGURE_CHANGE_H_
-#define CREMA_COLLECTOR_INSIGHT_FIGURE_CHANGE_H_
+#pragma once
 
 #include <optional>
 #include <string_view>
@@ -49,5 +48,3 @@ std::optional<FigureChange> ChangeSince(const Measurement& baseline, const Measu
 bool HaveSameEvents(const Measurement& baseline, const Measurement& measurement);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_FIGURE_CHANGE_H_

@@ -1,6 +1,5 @@
 // Causes with their symptoms: how the verdicts of a document are shown to people.
-#ifndef CREMA_COLLECTOR_INSIGHT_GROUPED_VERDICTS_H_
-#define CREMA_COLLECTOR_INSIGHT_GROUPED_VERDICTS_H_
+#pragma once
 
 #include <vector>
 
@@ -24,5 +23,3 @@ void FindCauses(const Measurement& measurement, std::vector<Verdict>* verdicts);
 void OrderByCause(std::vector<Verdict>* verdicts);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_GROUPED_VERDICTS_H_

@@ -1,6 +1,5 @@
 // The two sentences that open every summary: the worst truth first, then the largest loss.
-#ifndef CREMA_COLLECTOR_INSIGHT_HEADLINE_H_
-#define CREMA_COLLECTOR_INSIGHT_HEADLINE_H_
+#pragma once
 
 #include <string>
 
@@ -16,5 +15,3 @@ namespace crema {
 std::string Headline(const Measurement& measurement);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_HEADLINE_H_

@@ -1,6 +1,5 @@
 // A measurement document of a quiet run, for the tests of what judges documents: each changes what it is about.
-#ifndef CREMA_COLLECTOR_INSIGHT_JUDGED_DOCUMENT_FIXTURE_H_
-#define CREMA_COLLECTOR_INSIGHT_JUDGED_DOCUMENT_FIXTURE_H_
+#pragma once
 
 #include <string>
 #include <utility>
@@ -55,5 +54,3 @@ inline void AddInsight(nlohmann::ordered_json* document) {
 }
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_JUDGED_DOCUMENT_FIXTURE_H_

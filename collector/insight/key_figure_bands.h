@@ -1,7 +1,6 @@
 // When a figure is good, worth a look, or bad: the one table that the terminal, the report, the live page, the list of
 // what can be trusted, the headline and the verdicts share.
-#ifndef CREMA_COLLECTOR_INSIGHT_KEY_FIGURE_BANDS_H_
-#define CREMA_COLLECTOR_INSIGHT_KEY_FIGURE_BANDS_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -53,5 +52,3 @@ std::string GoodHint(const KeyFigureBand& band);
 inline std::string GoodHint(KeyFigure figure) { return GoodHint(BandOf(figure)); }
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_KEY_FIGURE_BANDS_H_

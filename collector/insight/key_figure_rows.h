@@ -1,6 +1,5 @@
 // The eight figures that say how a run went: the one list that terminal, report and notebook show, each in its way.
-#ifndef CREMA_COLLECTOR_INSIGHT_KEY_FIGURE_ROWS_H_
-#define CREMA_COLLECTOR_INSIGHT_KEY_FIGURE_ROWS_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -93,5 +92,3 @@ struct KeyFigureRow {
 std::vector<KeyFigureRow> KeyFigureRows(const Measurement& measurement);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_KEY_FIGURE_ROWS_H_

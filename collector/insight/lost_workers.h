@@ -1,6 +1,5 @@
 // Workers that vanished, and what hangs on them.
-#ifndef CREMA_COLLECTOR_INSIGHT_LOST_WORKERS_H_
-#define CREMA_COLLECTOR_INSIGHT_LOST_WORKERS_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -38,5 +37,3 @@ std::string RangeOfResults(const LostWorkers& lost, double events);
 LostWorkers FindLostWorkers(const Measurement& measurement);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_LOST_WORKERS_H_

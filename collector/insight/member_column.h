@@ -1,6 +1,5 @@
 // The column of a row's member, for tables of members.
-#ifndef CREMA_COLLECTOR_INSIGHT_MEMBER_COLUMN_H_
-#define CREMA_COLLECTOR_INSIGHT_MEMBER_COLUMN_H_
+#pragma once
 
 #include <algorithm>
 #include <variant>
@@ -21,5 +20,3 @@ const Column& ColumnOfMember(Number Row::*member) {
 }
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_MEMBER_COLUMN_H_

@@ -1,7 +1,6 @@
 // Memory that grows over time: how fast, and when its limit is reached. A measurement has the slope over events, too
 // (`rss_slope`); this one is also known of a running job, and of memory that has nothing to do with events.
-#ifndef CREMA_COLLECTOR_INSIGHT_MEMORY_GROWTH_H_
-#define CREMA_COLLECTOR_INSIGHT_MEMORY_GROWTH_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -38,5 +37,3 @@ std::optional<double> SecondsToLimit(const std::vector<MemoryPoint>& memory, int
 std::vector<MemoryPoint> LastMemoryOf(const Measurement& measurement, std::string_view worker);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_MEMORY_GROWTH_H_

@@ -5,8 +5,7 @@
 // ready to run and had no CPU, which other programs on the machine decide. Of one run a side, its range comes from
 // drawing files, pairs or chunks again and again (a bootstrap), and from what equal runs are known to differ by
 // (between_runs.h). Several runs a side measure that.
-#ifndef CREMA_COLLECTOR_INSIGHT_PAIRED_CHANGE_H_
-#define CREMA_COLLECTOR_INSIGHT_PAIRED_CHANGE_H_
+#pragma once
 
 #include <cstddef>
 #include <optional>
@@ -92,5 +91,3 @@ void JudgeChange(const MeasuredChange& all, const std::vector<MeasuredPart>& par
                  PairedChange* change);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_PAIRED_CHANGE_H_

@@ -1,6 +1,5 @@
 // A measurement in which nothing is wrong, for tests that plant a cause into it.
-#ifndef CREMA_COLLECTOR_INSIGHT_PLANTED_RUN_FIXTURE_H_
-#define CREMA_COLLECTOR_INSIGHT_PLANTED_RUN_FIXTURE_H_
+#pragma once
 
 #include "collector/insight/judged_document_fixture.h"
 
@@ -67,5 +66,3 @@ inline nlohmann::ordered_json HealthyRun() {
 }
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_PLANTED_RUN_FIXTURE_H_

@@ -1,6 +1,5 @@
 // What stands at the head of a run's picture, in the terminal as in the report: its name, when, on what, how it ended.
-#ifndef CREMA_COLLECTOR_INSIGHT_RUN_HEAD_H_
-#define CREMA_COLLECTOR_INSIGHT_RUN_HEAD_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -62,5 +61,3 @@ struct StateInWords {
 StateInWords StateOf(const Measurement& measurement);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_RUN_HEAD_H_

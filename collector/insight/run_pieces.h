@@ -1,6 +1,5 @@
 // What each piece of a run's input cost, so that two runs over the same input can be compared piece by piece.
-#ifndef CREMA_COLLECTOR_INSIGHT_RUN_PIECES_H_
-#define CREMA_COLLECTOR_INSIGHT_RUN_PIECES_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -64,5 +63,3 @@ class RunPieces {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_RUN_PIECES_H_

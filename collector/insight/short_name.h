@@ -1,6 +1,5 @@
 // Names of files, workers and sections as sentences can hold them.
-#ifndef CREMA_COLLECTOR_INSIGHT_SHORT_NAME_H_
-#define CREMA_COLLECTOR_INSIGHT_SHORT_NAME_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -15,5 +14,3 @@ std::string ShortName(std::string_view name);
 bool NamesIt(std::string_view sentence, std::string_view name);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_SHORT_NAME_H_

@@ -1,8 +1,7 @@
 // The bounds by which a run is judged, but for the verdicts' own thresholds (verdict_table.h) and the bands of the key
 // figures (key_figure_bands.h), which are made of these: each number, its side and its reason once. docs/verdicts.md
 // prints what the judges ask here.
-#ifndef CREMA_COLLECTOR_INSIGHT_THRESHOLDS_H_
-#define CREMA_COLLECTOR_INSIGHT_THRESHOLDS_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -165,5 +164,3 @@ inline constexpr Bound kShortInSeconds = Below(600, "core-seconds: people read m
 inline constexpr Bound kWorthASentence = From(0.03, "the sizes of chunks alone cost as much");
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_THRESHOLDS_H_

@@ -1,6 +1,5 @@
 // A value of the document in the words around it, as terminal, page and notebook write it.
-#ifndef CREMA_COLLECTOR_INSIGHT_TOLD_FIGURE_H_
-#define CREMA_COLLECTOR_INSIGHT_TOLD_FIGURE_H_
+#pragma once
 
 #include <string>
 
@@ -18,5 +17,3 @@ struct ToldFigure {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_TOLD_FIGURE_H_

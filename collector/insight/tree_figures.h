@@ -1,6 +1,5 @@
 // What is known of a command that recorded no chunk: the figures of its processes, and what its cores did.
-#ifndef CREMA_COLLECTOR_INSIGHT_TREE_FIGURES_H_
-#define CREMA_COLLECTOR_INSIGHT_TREE_FIGURES_H_
+#pragma once
 
 #include <optional>
 #include <string_view>
@@ -56,5 +55,3 @@ inline constexpr std::string_view kWhatGuardsAdd =
     "failures.";
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_TREE_FIGURES_H_

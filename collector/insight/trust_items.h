@@ -1,6 +1,5 @@
 // "Can I trust this?": what is known about the measurement itself, the same rows wherever they are shown.
-#ifndef CREMA_COLLECTOR_INSIGHT_TRUST_ITEMS_H_
-#define CREMA_COLLECTOR_INSIGHT_TRUST_ITEMS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -31,5 +30,3 @@ std::vector<UnmeasuredFigures> FindUnmeasured(const Measurement& measurement);
 std::vector<TrustItem> TrustItems(const Measurement& measurement);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_TRUST_ITEMS_H_

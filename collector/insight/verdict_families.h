@@ -1,6 +1,5 @@
 // The verdicts by what they look at; each function adds those of its family that fire.
-#ifndef CREMA_COLLECTOR_INSIGHT_VERDICT_FAMILIES_H_
-#define CREMA_COLLECTOR_INSIGHT_VERDICT_FAMILIES_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -122,5 +121,3 @@ bool IsMostlySetUp(const Measurement& measurement);
 void JudgeHealth(const JudgedRun& run);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_VERDICT_FAMILIES_H_

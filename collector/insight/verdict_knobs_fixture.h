@@ -1,6 +1,5 @@
 // For each bound of each verdict: how a healthy run is changed so that only this bound decides.
-#ifndef CREMA_COLLECTOR_INSIGHT_VERDICT_KNOBS_FIXTURE_H_
-#define CREMA_COLLECTOR_INSIGHT_VERDICT_KNOBS_FIXTURE_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -535,5 +534,3 @@ inline const Knob kKnobs[] = {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_VERDICT_KNOBS_FIXTURE_H_

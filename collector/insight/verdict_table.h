@@ -1,6 +1,5 @@
 // The rules of the verdicts in words and numbers: the one table that the code, its tests and docs/verdicts.md share.
-#ifndef CREMA_COLLECTOR_INSIGHT_VERDICT_TABLE_H_
-#define CREMA_COLLECTOR_INSIGHT_VERDICT_TABLE_H_
+#pragma once
 
 #include <limits>
 #include <string>
@@ -52,5 +51,3 @@ const VerdictRule& RuleOf(std::string_view id);
 std::string ConditionText(const VerdictRule& rule);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_VERDICT_TABLE_H_

@@ -1,6 +1,5 @@
 // Findings about a finished measurement: what was found, on which evidence, and what one could do about it.
-#ifndef CREMA_COLLECTOR_INSIGHT_VERDICTS_H_
-#define CREMA_COLLECTOR_INSIGHT_VERDICTS_H_
+#pragma once
 
 #include <vector>
 
@@ -21,5 +20,3 @@ std::vector<VerdictRow> VerdictRows(const std::vector<Verdict>& verdicts);
 void AddInsight(Measurement* measurement);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_VERDICTS_H_

@@ -1,6 +1,5 @@
 // docs/verdicts.md, written from the table that the code judges by.
-#ifndef CREMA_COLLECTOR_INSIGHT_VERDICTS_PAGE_H_
-#define CREMA_COLLECTOR_INSIGHT_VERDICTS_PAGE_H_
+#pragma once
 
 #include <string>
 
@@ -10,5 +9,3 @@ namespace crema {
 std::string VerdictsPage();
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_VERDICTS_PAGE_H_

@@ -1,6 +1,5 @@
 // What the blocked time was spent on, in words: as far as samples show it.
-#ifndef CREMA_COLLECTOR_INSIGHT_WAIT_WORDS_H_
-#define CREMA_COLLECTOR_INSIGHT_WAIT_WORDS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -61,5 +60,3 @@ std::string WhereMostWaiting(const Measurement& measurement, Waiting waiting);
 std::string MostWaiting(const Measurement& measurement, Waiting waiting);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_INSIGHT_WAIT_WORDS_H_

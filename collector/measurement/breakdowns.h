@@ -1,7 +1,6 @@
 // What attempts, workers, processes and core-seconds add up to: the rows of `phases`, `datasets`, `files`, `workers`,
 // `hosts`, `threads`, `budget` and `processes`.
-#ifndef CREMA_COLLECTOR_MEASUREMENT_BREAKDOWNS_H_
-#define CREMA_COLLECTOR_MEASUREMENT_BREAKDOWNS_H_
+#pragma once
 
 #include <cstdint>
 
@@ -106,5 +105,3 @@ struct ProcessUseRow {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_MEASUREMENT_BREAKDOWNS_H_

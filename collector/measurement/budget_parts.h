@@ -1,6 +1,5 @@
 // The parts of the core-second budget: names, groups, colours, and the texts that describe them.
-#ifndef CREMA_COLLECTOR_MEASUREMENT_BUDGET_PARTS_H_
-#define CREMA_COLLECTOR_MEASUREMENT_BUDGET_PARTS_H_
+#pragma once
 
 #include <string_view>
 
@@ -91,5 +90,3 @@ constexpr const BudgetGroupKind* FindBudgetGroup(std::string_view group) {
 }
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_MEASUREMENT_BUDGET_PARTS_H_

@@ -1,6 +1,5 @@
 // The one table of the metric set: every key of docs/metrics.md with its unit, label and definition.
-#ifndef CREMA_COLLECTOR_MEASUREMENT_CATALOG_H_
-#define CREMA_COLLECTOR_MEASUREMENT_CATALOG_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -62,5 +61,3 @@ absl::Span<const MetricEntry> FineMetrics();
 absl::Span<const MetricEntry> EfficiencyMetrics();
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_MEASUREMENT_CATALOG_H_

@@ -1,6 +1,5 @@
 // Rows of any type as cells, for tables that people see and for spreadsheets.
-#ifndef CREMA_COLLECTOR_MEASUREMENT_CELLS_H_
-#define CREMA_COLLECTOR_MEASUREMENT_CELLS_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -51,5 +50,3 @@ bool IsNull(const Cell& cell);
 std::string DigitsOf(const Number& number);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_MEASUREMENT_CELLS_H_

@@ -1,6 +1,5 @@
 // How a row's members are declared: once, with the key, unit and meaning of each, and how tables show it.
-#ifndef CREMA_COLLECTOR_MEASUREMENT_COLUMN_H_
-#define CREMA_COLLECTOR_MEASUREMENT_COLUMN_H_
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -233,5 +232,3 @@ void ReadValue(const nlohmann::ordered_json& value, std::optional<Row>* row) {
 }
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_MEASUREMENT_COLUMN_H_

@@ -1,7 +1,6 @@
 // What the figures show: the rows of `stragglers`, `chunk_fits`, `expected_time`, `slow_spells`, `contention`,
 // `chunk_size_advice`, `resource_advice` and `verdicts`.
-#ifndef CREMA_COLLECTOR_MEASUREMENT_FINDINGS_H_
-#define CREMA_COLLECTOR_MEASUREMENT_FINDINGS_H_
+#pragma once
 
 #include <utility>
 #include <vector>
@@ -146,5 +145,3 @@ struct VerdictRow {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_MEASUREMENT_FINDINGS_H_

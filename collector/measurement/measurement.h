@@ -1,7 +1,6 @@
 // A measurement of a run: its figures and tables, as the program works with them. measurement_json.h has its file
 // format.
-#ifndef CREMA_COLLECTOR_MEASUREMENT_MEASUREMENT_H_
-#define CREMA_COLLECTOR_MEASUREMENT_MEASUREMENT_H_
+#pragma once
 
 #include <cstddef>
 #include <map>
@@ -87,5 +86,3 @@ absl::Span<const Table> Tables();
 const Table* FindTable(std::string_view key);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_MEASUREMENT_MEASUREMENT_H_

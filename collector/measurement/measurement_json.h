@@ -1,6 +1,5 @@
 // The file format of a measurement, `crema.measurement/1`: docs/measurements.md.
-#ifndef CREMA_COLLECTOR_MEASUREMENT_MEASUREMENT_JSON_H_
-#define CREMA_COLLECTOR_MEASUREMENT_MEASUREMENT_JSON_H_
+#pragma once
 
 #include "collector/measurement/measurement.h"
 #include "nlohmann/json_fwd.hpp"
@@ -18,5 +17,3 @@ nlohmann::ordered_json JsonOf(const Number& number);
 Measurement MeasurementOf(const nlohmann::ordered_json& document);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_MEASUREMENT_MEASUREMENT_JSON_H_

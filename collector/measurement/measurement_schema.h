@@ -1,6 +1,5 @@
 // The name of the format of measurement.json (docs/measurements.md, "What a measurement holds").
-#ifndef CREMA_COLLECTOR_MEASUREMENT_MEASUREMENT_SCHEMA_H_
-#define CREMA_COLLECTOR_MEASUREMENT_MEASUREMENT_SCHEMA_H_
+#pragma once
 
 #include <string_view>
 
@@ -11,5 +10,3 @@ inline constexpr std::string_view kMeasurementSchema = "crema.measurement/1";
 inline constexpr int kMeasurementSchemaMinor = 6;  ///< docs/changelog.md says what each number brought
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_MEASUREMENT_MEASUREMENT_SCHEMA_H_

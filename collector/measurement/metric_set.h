@@ -1,6 +1,5 @@
 // The finished figures: every key of the metric set with its value, or with the reason why there is none.
-#ifndef CREMA_COLLECTOR_MEASUREMENT_METRIC_SET_H_
-#define CREMA_COLLECTOR_MEASUREMENT_METRIC_SET_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -48,5 +47,3 @@ class MetricSet {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_MEASUREMENT_METRIC_SET_H_

@@ -1,6 +1,5 @@
 // docs/metrics.md, written from the catalog and the row tables.
-#ifndef CREMA_COLLECTOR_MEASUREMENT_METRICS_PAGE_H_
-#define CREMA_COLLECTOR_MEASUREMENT_METRICS_PAGE_H_
+#pragma once
 
 #include <string>
 
@@ -10,5 +9,3 @@ namespace crema {
 std::string MetricsPage();
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_MEASUREMENT_METRICS_PAGE_H_

@@ -1,6 +1,5 @@
 // From where on the measurement itself deserves a warning.
-#ifndef CREMA_COLLECTOR_MEASUREMENT_QUALITY_LIMITS_H_
-#define CREMA_COLLECTOR_MEASUREMENT_QUALITY_LIMITS_H_
+#pragma once
 
 namespace crema {
 
@@ -8,5 +7,3 @@ namespace crema {
 inline constexpr double kFullCoverage = 0.99;
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_MEASUREMENT_QUALITY_LIMITS_H_

@@ -1,7 +1,6 @@
 // What guards and engines recorded, summed: the rows of `sections`, `process_sections`, `memory_sections`,
 // `custom_metrics`, `cuts`, `requests`, `functions` and `fine`.
-#ifndef CREMA_COLLECTOR_MEASUREMENT_RECORDED_H_
-#define CREMA_COLLECTOR_MEASUREMENT_RECORDED_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -255,5 +254,3 @@ struct FineRow {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_MEASUREMENT_RECORDED_H_

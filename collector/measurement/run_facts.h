@@ -1,6 +1,5 @@
 // The run, its quality and its lines over time: what a measurement holds beside its tables and metrics.
-#ifndef CREMA_COLLECTOR_MEASUREMENT_RUN_FACTS_H_
-#define CREMA_COLLECTOR_MEASUREMENT_RUN_FACTS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -184,5 +183,3 @@ struct TimelineKind {
 absl::Span<const TimelineKind> TimelineKinds();
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_MEASUREMENT_RUN_FACTS_H_

@@ -1,6 +1,5 @@
 // The values of a measurement's rows: a number, a text or a truth value, each of which may be null.
-#ifndef CREMA_COLLECTOR_MEASUREMENT_VALUE_H_
-#define CREMA_COLLECTOR_MEASUREMENT_VALUE_H_
+#pragma once
 
 #include <cmath>
 #include <cstdint>
@@ -136,5 +135,3 @@ class Flag {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_MEASUREMENT_VALUE_H_

@@ -1,6 +1,5 @@
 // A measurement from finished figures.
-#ifndef CREMA_COLLECTOR_METRICS_ASSEMBLE_H_
-#define CREMA_COLLECTOR_METRICS_ASSEMBLE_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -44,5 +43,3 @@ Measurement Assemble(RunFigures figures, Quality quality, const std::vector<Entr
                      const RunProvenance& provenance);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_ASSEMBLE_H_

@@ -1,6 +1,5 @@
 // What an engine tells of a run, among the run's figures.
-#ifndef CREMA_COLLECTOR_METRICS_ENGINE_FIGURES_H_
-#define CREMA_COLLECTOR_METRICS_ENGINE_FIGURES_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -27,5 +26,3 @@ void ForgetUnknownCores(RunFigures& figures);
 void UseTimesOfTasks(RunFigures& figures);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_ENGINE_FIGURES_H_

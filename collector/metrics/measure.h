@@ -1,6 +1,5 @@
 // Makes the measurement of a run from its record logs.
-#ifndef CREMA_COLLECTOR_METRICS_MEASURE_H_
-#define CREMA_COLLECTOR_METRICS_MEASURE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -48,5 +47,3 @@ struct MeasureOptions {
 absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_MEASURE_H_

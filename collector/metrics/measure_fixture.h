@@ -1,6 +1,5 @@
 // Measurements of literal records, for tests.
-#ifndef CREMA_COLLECTOR_METRICS_MEASURE_FIXTURE_H_
-#define CREMA_COLLECTOR_METRICS_MEASURE_FIXTURE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -61,5 +60,3 @@ class MeasureTest : public ::testing::Test {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_MEASURE_FIXTURE_H_

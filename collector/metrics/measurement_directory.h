@@ -1,6 +1,5 @@
 // Saves a measurement to a directory, and loads it from there.
-#ifndef CREMA_COLLECTOR_METRICS_MEASUREMENT_DIRECTORY_H_
-#define CREMA_COLLECTOR_METRICS_MEASUREMENT_DIRECTORY_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -62,5 +61,3 @@ absl::StatusOr<MeasuredRun> LoadMeasurement(const std::string& directory);
 bool IsMeasurement(const std::string& directory);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_MEASUREMENT_DIRECTORY_H_

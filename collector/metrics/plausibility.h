@@ -1,6 +1,5 @@
 // What no figure can be, however the records came about: docs/metrics.md, "Rules".
-#ifndef CREMA_COLLECTOR_METRICS_PLAUSIBILITY_H_
-#define CREMA_COLLECTOR_METRICS_PLAUSIBILITY_H_
+#pragma once
 
 #include <optional>
 
@@ -16,5 +15,3 @@ void RefuseImpossible(MetricSet* metrics);
 std::optional<double> PossibleShare(std::optional<double> share);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_PLAUSIBILITY_H_

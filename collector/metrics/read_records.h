@@ -1,6 +1,5 @@
 // Reads record logs into accumulators, on all cores.
-#ifndef CREMA_COLLECTOR_METRICS_READ_RECORDS_H_
-#define CREMA_COLLECTOR_METRICS_READ_RECORDS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -84,5 +83,3 @@ std::vector<EntryRange> FindEntryRanges(const RunFigures& figures, const Searche
 void NameSpellSections(const SearchedLogs& logs, RunFigures* figures);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_READ_RECORDS_H_

@@ -1,6 +1,5 @@
 // All that records add up to: the accumulators of every family, fed by one stream of facts.
-#ifndef CREMA_COLLECTOR_METRICS_RECORD_ACCUMULATOR_H_
-#define CREMA_COLLECTOR_METRICS_RECORD_ACCUMULATOR_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -108,5 +107,3 @@ class RecordAccumulator {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_RECORD_ACCUMULATOR_H_

@@ -1,6 +1,5 @@
 // Record lines for tests: whole by default, so that a test states only what it is about.
-#ifndef CREMA_COLLECTOR_METRICS_RECORD_LINES_FIXTURE_H_
-#define CREMA_COLLECTOR_METRICS_RECORD_LINES_FIXTURE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -74,5 +73,3 @@ inline Line SectionRowLine(const std::string& path, int64_t total_ns, int64_t se
 }
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_RECORD_LINES_FIXTURE_H_

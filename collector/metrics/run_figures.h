@@ -1,6 +1,5 @@
 // Everything a measurement says, finished, before it becomes a document.
-#ifndef CREMA_COLLECTOR_METRICS_RUN_FIGURES_H_
-#define CREMA_COLLECTOR_METRICS_RUN_FIGURES_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -122,5 +121,3 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
                           const WorkLimits& limits = {});
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_RUN_FIGURES_H_

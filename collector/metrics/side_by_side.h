@@ -1,6 +1,5 @@
 // Work on several threads: as much of it at once as memory allows.
-#ifndef CREMA_COLLECTOR_METRICS_SIDE_BY_SIDE_H_
-#define CREMA_COLLECTOR_METRICS_SIDE_BY_SIDE_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -53,5 +52,3 @@ struct Piece {
 void RunSideBySide(const std::vector<Piece>& pieces, const WorkLimits& limits);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_SIDE_BY_SIDE_H_

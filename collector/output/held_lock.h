@@ -1,6 +1,5 @@
 // A lock on a file or directory that is held, flock(2).
-#ifndef CREMA_COLLECTOR_OUTPUT_HELD_LOCK_H_
-#define CREMA_COLLECTOR_OUTPUT_HELD_LOCK_H_
+#pragma once
 
 #include <string>
 
@@ -33,5 +32,3 @@ class HeldLock {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_OUTPUT_HELD_LOCK_H_

@@ -1,6 +1,5 @@
 // The directory of a measurement while crema writes it: `measurement.json` and `records/`, whole at every moment.
-#ifndef CREMA_COLLECTOR_OUTPUT_OUTPUT_DIRECTORY_H_
-#define CREMA_COLLECTOR_OUTPUT_OUTPUT_DIRECTORY_H_
+#pragma once
 
 #include <filesystem>
 #include <optional>
@@ -102,5 +101,3 @@ class OutputDirectory {
 absl::Status CompleteOutput(const std::string& directory);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_OUTPUT_OUTPUT_DIRECTORY_H_

@@ -1,6 +1,5 @@
 // A file or directory that gets its name once it is whole.
-#ifndef CREMA_COLLECTOR_OUTPUT_TEMPORARY_FILE_H_
-#define CREMA_COLLECTOR_OUTPUT_TEMPORARY_FILE_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -40,5 +39,3 @@ class TemporaryFile {
 void RemoveUnlocked(const std::filesystem::path& directory, const std::string& prefix);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_OUTPUT_TEMPORARY_FILE_H_

@@ -1,6 +1,5 @@
 // Pictures of specifications, drawn by vl-convert (PyPI vl-convert-python) in a Python that has it.
-#ifndef CREMA_COLLECTOR_PICTURES_RENDERER_H_
-#define CREMA_COLLECTOR_PICTURES_RENDERER_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -45,5 +44,3 @@ absl::Status CheckMayReplacePicture(const std::string& path, bool force);
 absl::Status WritePicture(const std::string& path, const std::string& content);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_PICTURES_RENDERER_H_

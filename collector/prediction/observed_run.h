@@ -1,6 +1,5 @@
 // What a replay needs to know of a run: its chunks in their order, its lanes, and the gaps between chunks.
-#ifndef CREMA_COLLECTOR_PREDICTION_OBSERVED_RUN_H_
-#define CREMA_COLLECTOR_PREDICTION_OBSERVED_RUN_H_
+#pragma once
 
 #include <algorithm>
 #include <functional>
@@ -171,5 +170,3 @@ std::vector<ReplayResult> ReplayLate(const ReplaySetup& setup, size_t first, uin
                                      const std::function<double(uint64_t)>& draw);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_PREDICTION_OBSERVED_RUN_H_

@@ -1,6 +1,5 @@
 // What a change would bring: the answer of `crema predict`.
-#ifndef CREMA_COLLECTOR_PREDICTION_PREDICTION_H_
-#define CREMA_COLLECTOR_PREDICTION_PREDICTION_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "collector/measurement/measurement.h"
@@ -118,5 +117,3 @@ std::vector<RunChange> UsualChanges(const ObservedRun& run, const std::string& s
 void SortBestFirst(nlohmann::ordered_json* prediction);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_PREDICTION_PREDICTION_H_

@@ -1,6 +1,5 @@
 // What became of an attempt at a chunk, and of those that have no end.
-#ifndef CREMA_COLLECTOR_RECORDS_ATTEMPT_STATE_H_
-#define CREMA_COLLECTOR_RECORDS_ATTEMPT_STATE_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -54,5 +53,3 @@ inline void FindEnded(std::vector<UnendedAttempt>& attempts, std::optional<int64
 }
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_RECORDS_ATTEMPT_STATE_H_

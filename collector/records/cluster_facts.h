@@ -1,6 +1,5 @@
 // What an engine's scheduler knows of its workers, as plain facts. Times are Unix nanoseconds on the scheduler's clock.
-#ifndef CREMA_COLLECTOR_RECORDS_CLUSTER_FACTS_H_
-#define CREMA_COLLECTOR_RECORDS_CLUSTER_FACTS_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -147,5 +146,3 @@ struct SchedulerFact {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_RECORDS_CLUSTER_FACTS_H_

@@ -1,6 +1,5 @@
 // FactText: facts of the parsers as text, for tests that compare them.
-#ifndef CREMA_COLLECTOR_RECORDS_FACT_TEXT_FIXTURE_H_
-#define CREMA_COLLECTOR_RECORDS_FACT_TEXT_FIXTURE_H_
+#pragma once
 
 #include <cstdint>
 #include <cstring>
@@ -85,5 +84,3 @@ class FactText {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_RECORDS_FACT_TEXT_FIXTURE_H_

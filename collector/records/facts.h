@@ -2,8 +2,7 @@
 //
 // Names are views into the line or the parser's memory: they hold until the next line is parsed. Times are Unix
 // nanoseconds. An empty optional is "not measured".
-#ifndef CREMA_COLLECTOR_RECORDS_FACTS_H_
-#define CREMA_COLLECTOR_RECORDS_FACTS_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -652,5 +651,3 @@ bool MayBeOneProcess(const A& a, const B& b) {
 }
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_RECORDS_FACTS_H_

@@ -3,8 +3,7 @@
 //
 // A record log states the order of its fields, so the table's next entry is tried first. Another writer may have an
 // order of its own, and blanks: what it wrote last is tried first then.
-#ifndef CREMA_COLLECTOR_RECORDS_JSON_FIELDS_H_
-#define CREMA_COLLECTOR_RECORDS_JSON_FIELDS_H_
+#pragma once
 
 #include <simdjson.h>
 
@@ -755,5 +754,3 @@ constexpr Field<StructOf<kMember>> Objects(std::string_view key) {
 }
 
 }  // namespace crema::json
-
-#endif  // CREMA_COLLECTOR_RECORDS_JSON_FIELDS_H_

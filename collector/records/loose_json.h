@@ -1,6 +1,5 @@
 // Reading JSON without trusting its shape: what is absent, null or of another type is "not there".
-#ifndef CREMA_COLLECTOR_RECORDS_LOOSE_JSON_H_
-#define CREMA_COLLECTOR_RECORDS_LOOSE_JSON_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -26,5 +25,3 @@ const nlohmann::ordered_json& ListField(const nlohmann::ordered_json& object, st
 std::string JsonText(const nlohmann::ordered_json& json, int indent = -1);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_RECORDS_LOOSE_JSON_H_

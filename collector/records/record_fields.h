@@ -1,6 +1,5 @@
 // The fields of each type of record line, in the order of the format (docs/record_log.md, "Types").
-#ifndef CREMA_COLLECTOR_RECORDS_RECORD_FIELDS_H_
-#define CREMA_COLLECTOR_RECORDS_RECORD_FIELDS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -608,5 +607,3 @@ inline constexpr Field<EndFact> kEndFields[] = {
 };
 
 }  // namespace crema::json
-
-#endif  // CREMA_COLLECTOR_RECORDS_RECORD_FIELDS_H_

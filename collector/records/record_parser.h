@@ -1,6 +1,5 @@
 // Turns one line of a record log into a fact.
-#ifndef CREMA_COLLECTOR_RECORDS_RECORD_PARSER_H_
-#define CREMA_COLLECTOR_RECORDS_RECORD_PARSER_H_
+#pragma once
 
 #include <cstddef>
 #include <memory>
@@ -58,5 +57,3 @@ class RecordParser {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_RECORDS_RECORD_PARSER_H_

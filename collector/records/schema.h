@@ -1,6 +1,5 @@
 // The names of the record log `crema.records/1` (docs/record_log.md).
-#ifndef CREMA_COLLECTOR_RECORDS_SCHEMA_H_
-#define CREMA_COLLECTOR_RECORDS_SCHEMA_H_
+#pragma once
 
 #include <cstddef>
 #include <string_view>
@@ -22,5 +21,3 @@ inline constexpr std::string_view kLiveCopyMark = ".live";
 inline constexpr size_t kMaxLineBytes = size_t{1} << 20;
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_RECORDS_SCHEMA_H_

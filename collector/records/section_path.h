@@ -1,6 +1,5 @@
 // Paths of sections: names with a slash between, in which a slash of a name is written %2F.
-#ifndef CREMA_COLLECTOR_RECORDS_SECTION_PATH_H_
-#define CREMA_COLLECTOR_RECORDS_SECTION_PATH_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -33,5 +32,3 @@ inline std::string PathPartOfName(std::string name) {
 }
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_RECORDS_SECTION_PATH_H_

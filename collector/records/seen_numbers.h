@@ -1,6 +1,5 @@
 // SeenNumbers: which chunk numbers a process has used. They count up from 0, so a bit each is enough.
-#ifndef CREMA_COLLECTOR_RECORDS_SEEN_NUMBERS_H_
-#define CREMA_COLLECTOR_RECORDS_SEEN_NUMBERS_H_
+#pragma once
 
 #include <cstdint>
 
@@ -59,5 +58,3 @@ class SeenNumbers {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_RECORDS_SEEN_NUMBERS_H_

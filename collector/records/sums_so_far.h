@@ -1,6 +1,5 @@
 // What is new in a line of sums: each holds all that its row has come to.
-#ifndef CREMA_COLLECTOR_RECORDS_SUMS_SO_FAR_H_
-#define CREMA_COLLECTOR_RECORDS_SUMS_SO_FAR_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -27,5 +26,3 @@ class SumsSoFar {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_RECORDS_SUMS_SO_FAR_H_

@@ -1,8 +1,7 @@
 // What `crema run` saw of a process tree, as plain facts: the run, samples, reaped processes, the end.
 //
 // They are the lines of the log `crema.tree/1` (docs/tree_log.md); a fact knows nothing of that format.
-#ifndef CREMA_COLLECTOR_RECORDS_TREE_FACTS_H_
-#define CREMA_COLLECTOR_RECORDS_TREE_FACTS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -195,5 +194,3 @@ inline constexpr TreeGpuField kTreeGpuFields[] = {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_RECORDS_TREE_FACTS_H_

@@ -1,6 +1,5 @@
 // Pieces of HTML. Names come from records that anybody may have written: whatever goes through here stays text.
-#ifndef CREMA_COLLECTOR_REPORT_HTML_H_
-#define CREMA_COLLECTOR_REPORT_HTML_H_
+#pragma once
 
 #include <functional>
 
@@ -94,5 +93,3 @@ std::string DocumentHtmlTable(const CellTable& cells, const DocumentTableOptions
 HtmlCell FieldCell(const Cell& cell, Kind kind, std::string_view key);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_REPORT_HTML_H_

@@ -1,6 +1,5 @@
 // What the page brings along, as constants that the build makes from page/ and the npm packages.
-#ifndef CREMA_COLLECTOR_REPORT_PAGE_ASSETS_H_
-#define CREMA_COLLECTOR_REPORT_PAGE_ASSETS_H_
+#pragma once
 
 #include <string_view>
 
@@ -18,5 +17,3 @@ extern const PageAsset kChartScript;
 extern const std::string_view kChartScriptVersions;  ///< `vega 6.4.0, vega-lite 6.5.0, ...`
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_REPORT_PAGE_ASSETS_H_

@@ -1,6 +1,5 @@
 // The blocks of the page, in the order in which they are read. Each is a pure function of what was measured.
-#ifndef CREMA_COLLECTOR_REPORT_PAGE_BLOCK_H_
-#define CREMA_COLLECTOR_REPORT_PAGE_BLOCK_H_
+#pragma once
 
 #include "collector/charts/chart.h"
 #include "collector/detail/run_detail.h"
@@ -104,5 +103,3 @@ std::vector<std::string_view> ChartsThatThePageNames();
 bool IsDrawnByThePage(std::string_view chart);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_REPORT_PAGE_BLOCK_H_

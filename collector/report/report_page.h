@@ -1,6 +1,5 @@
 // The report: one HTML file that needs nothing else, neither a network nor a server.
-#ifndef CREMA_COLLECTOR_REPORT_REPORT_PAGE_H_
-#define CREMA_COLLECTOR_REPORT_REPORT_PAGE_H_
+#pragma once
 
 #include "collector/detail/run_detail.h"
 #include "collector/exports/export_format.h"
@@ -38,5 +37,3 @@ bool IsReportPage(std::string_view beginning);
 const ExportFormat& ReportFormat();
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_REPORT_REPORT_PAGE_H_

@@ -1,6 +1,5 @@
 // A run's summary as a piece of HTML that a notebook, or any other page, can hold: `crema show --html`.
-#ifndef CREMA_COLLECTOR_REPORT_SUMMARY_FRAGMENT_H_
-#define CREMA_COLLECTOR_REPORT_SUMMARY_FRAGMENT_H_
+#pragma once
 
 #include "collector/measurement/measurement.h"
 
@@ -16,5 +15,3 @@ std::string SummaryFragment(const Measurement& measurement);
 std::string ColourOnAnyGround(std::string_view name);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_REPORT_SUMMARY_FRAGMENT_H_

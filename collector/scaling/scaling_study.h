@@ -1,6 +1,5 @@
 // How runs of one analysis on different numbers of cores compare: the answer of `crema scaling`.
-#ifndef CREMA_COLLECTOR_SCALING_SCALING_STUDY_H_
-#define CREMA_COLLECTOR_SCALING_SCALING_STUDY_H_
+#pragma once
 
 #include "collector/measurement/measurement.h"
 #include "collector/prediction/prediction.h"
@@ -101,5 +100,3 @@ std::string ScalingSentence(const ScalingStudy& study);
 nlohmann::ordered_json ScalingAsJson(const ScalingStudy& study);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SCALING_SCALING_STUDY_H_

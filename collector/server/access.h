@@ -1,6 +1,5 @@
 // Who may ask the live server for what.
-#ifndef CREMA_COLLECTOR_SERVER_ACCESS_H_
-#define CREMA_COLLECTOR_SERVER_ACCESS_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -51,5 +50,3 @@ std::string TokenCookie(std::string_view token);
 absl::StatusOr<std::string> TokenOfFile(const std::string& path);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SERVER_ACCESS_H_

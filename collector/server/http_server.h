@@ -1,6 +1,5 @@
 // The live server: GET over HTTP/1.1, and a stream of server-sent events for each page.
-#ifndef CREMA_COLLECTOR_SERVER_HTTP_SERVER_H_
-#define CREMA_COLLECTOR_SERVER_HTTP_SERVER_H_
+#pragma once
 
 #include <boost/asio/ip/tcp.hpp>
 
@@ -61,5 +60,3 @@ class HttpServer {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SERVER_HTTP_SERVER_H_

@@ -1,6 +1,5 @@
 // A live run in the shape of a measurement (`crema.measurement/1`): the keys that are known while it goes on.
-#ifndef CREMA_COLLECTOR_SERVER_LIVE_DOCUMENT_H_
-#define CREMA_COLLECTOR_SERVER_LIVE_DOCUMENT_H_
+#pragma once
 
 #include "collector/measurement/catalog.h"
 #include "collector/measurement/measurement.h"
@@ -34,5 +33,3 @@ nlohmann::ordered_json OpenChunksJson(const LiveModel& model, size_t most);
 nlohmann::ordered_json EventsJson(const LiveModel& model);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SERVER_LIVE_DOCUMENT_H_

@@ -1,6 +1,5 @@
 // What the live page, the terminal and Prometheus show of a run at one moment.
-#ifndef CREMA_COLLECTOR_SERVER_LIVE_FIGURES_H_
-#define CREMA_COLLECTOR_SERVER_LIVE_FIGURES_H_
+#pragma once
 
 #include "collector/insight/key_figure_bands.h"
 #include "collector/insight/key_figure_rows.h"
@@ -94,5 +93,3 @@ Mark MemoryMarkOf(const LiveModel& model, const LiveWorker& worker);
 std::vector<size_t> WorstWorkersFirst(const LiveModel& model, size_t most);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SERVER_LIVE_FIGURES_H_

@@ -1,7 +1,6 @@
 // A run while it goes on: sums that grow with every record, and what the last seconds were like. Its memory does not
 // grow with the records.
-#ifndef CREMA_COLLECTOR_SERVER_LIVE_MODEL_H_
-#define CREMA_COLLECTOR_SERVER_LIVE_MODEL_H_
+#pragma once
 
 #include <algorithm>
 #include <deque>
@@ -572,5 +571,3 @@ class LiveModel {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SERVER_LIVE_MODEL_H_

@@ -1,6 +1,5 @@
 // A live run whose time is told, and lines for it: for the tests of what judges and shows it.
-#ifndef CREMA_COLLECTOR_SERVER_LIVE_MODEL_FIXTURE_H_
-#define CREMA_COLLECTOR_SERVER_LIVE_MODEL_FIXTURE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -91,5 +90,3 @@ class LiveModelTest : public ::testing::Test {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SERVER_LIVE_MODEL_FIXTURE_H_

@@ -1,6 +1,5 @@
 // A live run that is looked at once a second, and everything that is served of it.
-#ifndef CREMA_COLLECTOR_SERVER_LIVE_SERVICE_H_
-#define CREMA_COLLECTOR_SERVER_LIVE_SERVICE_H_
+#pragma once
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -147,5 +146,3 @@ class LiveService {
 std::string Dump(const nlohmann::ordered_json& json, int indent = -1);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SERVER_LIVE_SERVICE_H_

@@ -1,6 +1,5 @@
 // The sources of a live run: directories of logs, single logs and schedulers, of which only what is new is read.
-#ifndef CREMA_COLLECTOR_SERVER_LIVE_SOURCES_H_
-#define CREMA_COLLECTOR_SERVER_LIVE_SOURCES_H_
+#pragma once
 
 #include <functional>
 
@@ -161,5 +160,3 @@ class LiveSources {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SERVER_LIVE_SOURCES_H_

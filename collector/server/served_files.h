@@ -1,6 +1,5 @@
 // The page and its parts, as they are built into the program from page/.
-#ifndef CREMA_COLLECTOR_SERVER_SERVED_FILES_H_
-#define CREMA_COLLECTOR_SERVER_SERVED_FILES_H_
+#pragma once
 
 #include <string_view>
 
@@ -17,5 +16,3 @@ struct ServedFile {
 absl::Span<const ServedFile> ServedFiles();
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SERVER_SERVED_FILES_H_

@@ -1,6 +1,5 @@
 // The attempts that record logs tell of, one after another: a log of any length costs the same memory.
-#ifndef CREMA_COLLECTOR_SOURCES_ATTEMPT_STREAM_H_
-#define CREMA_COLLECTOR_SOURCES_ATTEMPT_STREAM_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -112,5 +111,3 @@ LogReading ForEachAttempt(const RecordLogs& logs, const OnAttempt& on_attempt);
 LogReading ForEachTask(const RecordLogs& logs, const OnTask& on_task);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SOURCES_ATTEMPT_STREAM_H_

@@ -1,6 +1,5 @@
 // What Coffea says of a run: the report of `Runner(savemetrics=True)`, and a dictionary of figures by dataset.
-#ifndef CREMA_COLLECTOR_SOURCES_COFFEA_REPORT_H_
-#define CREMA_COLLECTOR_SOURCES_COFFEA_REPORT_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -67,5 +66,3 @@ absl::StatusOr<CoffeaReport> ReadCoffeaReport(const std::string& path);
 absl::StatusOr<MetricsByDataset> ReadMetricsByDataset(const std::string& path);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SOURCES_COFFEA_REPORT_H_

@@ -1,6 +1,5 @@
 // Finding the files that HSF prmon leaves of a job.
-#ifndef CREMA_COLLECTOR_SOURCES_PRMON_PATHS_H_
-#define CREMA_COLLECTOR_SOURCES_PRMON_PATHS_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -28,5 +27,3 @@ std::optional<PrmonPaths> PrmonFilesOf(const std::string& file);
 bool IsPrmonSnapshot(const std::string& summary);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SOURCES_PRMON_PATHS_H_

@@ -1,6 +1,5 @@
 // Record logs `crema.records/1` (docs/record_log.md) as a source: finds them in directories and reads their facts.
-#ifndef CREMA_COLLECTOR_SOURCES_RECORD_LOG_H_
-#define CREMA_COLLECTOR_SOURCES_RECORD_LOG_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -171,5 +170,3 @@ LogPartReading ReadLogPart(const RecordLog& log, const LogPart& part, bool runni
 LogReading JoinParts(const RecordLog& log, const std::vector<LogPartReading>& parts);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SOURCES_RECORD_LOG_H_

@@ -1,6 +1,5 @@
 // The functions of a program or library, from the symbols in its file (ELF: elf(5)).
-#ifndef CREMA_COLLECTOR_SYMBOLS_SYMBOL_TABLE_H_
-#define CREMA_COLLECTOR_SYMBOLS_SYMBOL_TABLE_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -60,5 +59,3 @@ absl::StatusOr<std::vector<std::optional<SourceLine>>> FindSourceLines(const std
 std::optional<SourceLine> ParseSourceLine(std::string_view text);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SYMBOLS_SYMBOL_TABLE_H_

@@ -2,8 +2,7 @@
 //
 // Names come from records that anybody may have written. A tab, an escape sequence, a combining accent or a wide letter
 // would break the box or worse, so only characters that every terminal draws in one column are let through.
-#ifndef CREMA_COLLECTOR_WRITERS_DISPLAY_TEXT_H_
-#define CREMA_COLLECTOR_WRITERS_DISPLAY_TEXT_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -51,5 +50,3 @@ std::vector<std::string> Wrap(std::string_view text, int columns, const Terminal
 std::string Repeated(std::string_view sign, int count);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_WRITERS_DISPLAY_TEXT_H_

@@ -1,6 +1,5 @@
 // Tables for the terminal: how values are written, which columns are left out, and how the rest is laid out.
-#ifndef CREMA_COLLECTOR_WRITERS_DOCUMENT_TABLE_H_
-#define CREMA_COLLECTOR_WRITERS_DOCUMENT_TABLE_H_
+#pragma once
 
 #include "collector/measurement/cells.h"
 #include "collector/measurement/measurement.h"
@@ -79,5 +78,3 @@ std::string MetricText(std::string_view key, const MetricValue& value, std::stri
 std::vector<std::string_view> KeysOf(const MetricSet& metrics);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_WRITERS_DOCUMENT_TABLE_H_

@@ -1,6 +1,5 @@
 // `crema top`: a running job on one screen of a terminal.
-#ifndef CREMA_COLLECTOR_WRITERS_LIVE_SCREEN_H_
-#define CREMA_COLLECTOR_WRITERS_LIVE_SCREEN_H_
+#pragma once
 
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model.h"
@@ -18,5 +17,3 @@ std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const
 std::string RenderLiveLine(const LiveModel& model, const LiveFigures& figures, const std::vector<SourceState>& sources);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_WRITERS_LIVE_SCREEN_H_

@@ -1,7 +1,6 @@
 // The blocks of the terminal summary, from top to bottom. Each draws itself into the box; one that may lack its data
 // returns why it was left out, and an empty text otherwise.
-#ifndef CREMA_COLLECTOR_WRITERS_SUMMARY_BLOCKS_H_
-#define CREMA_COLLECTOR_WRITERS_SUMMARY_BLOCKS_H_
+#pragma once
 
 #include "collector/insight/key_figure_rows.h"
 #include "collector/measurement/measurement.h"
@@ -85,5 +84,3 @@ SummaryTable CutSummary(const Measurement& measurement);
 SummaryTable ModuleSummary(const Measurement& measurement);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_WRITERS_SUMMARY_BLOCKS_H_

@@ -2,8 +2,7 @@
 //
 // Pure functions of the measurement document (docs/measurements.md). They compute no metric, never
 // fail on a document with missing or null fields (a block without data says why in one line), and end in a newline.
-#ifndef CREMA_COLLECTOR_WRITERS_TERMINAL_H_
-#define CREMA_COLLECTOR_WRITERS_TERMINAL_H_
+#pragma once
 
 #include "collector/insight/comparison.h"
 #include "collector/insight/comparison_gate.h"
@@ -77,5 +76,3 @@ std::string RenderPrediction(const nlohmann::ordered_json& prediction, const Ter
 std::string RenderHistory(const nlohmann::ordered_json& history, size_t rows, const TerminalStyle& style);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_WRITERS_TERMINAL_H_

@@ -1,6 +1,5 @@
 // The frame of the summary: lines of painted text, every one exactly as wide as the others.
-#ifndef CREMA_COLLECTOR_WRITERS_TERMINAL_BOX_H_
-#define CREMA_COLLECTOR_WRITERS_TERMINAL_BOX_H_
+#pragma once
 
 #include "collector/insight/key_figure_bands.h"
 #include "collector/measurement/measurement.h"
@@ -87,5 +86,3 @@ std::vector<std::optional<double>> TimelineColumns(const Measurement& measuremen
                                                    int columns);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_WRITERS_TERMINAL_BOX_H_

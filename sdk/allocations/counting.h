@@ -1,6 +1,5 @@
 // Counts the blocks of the process, each for the site that the SDK names.
-#ifndef CREMA_ALLOCATIONS_COUNTING_H_
-#define CREMA_ALLOCATIONS_COUNTING_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -44,5 +43,3 @@ void MakeNoSystemCalls(bool none) noexcept;
 
 }  // namespace allocations
 }  // namespace crema
-
-#endif  // CREMA_ALLOCATIONS_COUNTING_H_

@@ -1,7 +1,6 @@
 // Whether a library can be preloaded into a program. ld.so(8) complains of one that it cannot load, and some dynamic
 // linkers end the program.
-#ifndef CREMA_ALLOCATIONS_LOADABLE_H_
-#define CREMA_ALLOCATIONS_LOADABLE_H_
+#pragma once
 
 #include <cstddef>
 
@@ -27,5 +26,3 @@ int OpenProgram(const char* name, const char* path) noexcept;
 
 }  // namespace allocations
 }  // namespace crema
-
-#endif  // CREMA_ALLOCATIONS_LOADABLE_H_

@@ -1,6 +1,5 @@
 // PriorityLock: a lock that needs no memory, may be held over a fork, and is never waited for without end.
-#ifndef CREMA_ALLOCATIONS_PRIORITY_LOCK_H_
-#define CREMA_ALLOCATIONS_PRIORITY_LOCK_H_
+#pragma once
 
 #include <linux/futex.h>
 #include <sched.h>
@@ -96,5 +95,3 @@ class PriorityLock {
 
 }  // namespace allocations
 }  // namespace crema
-
-#endif  // CREMA_ALLOCATIONS_PRIORITY_LOCK_H_

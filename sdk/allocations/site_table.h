@@ -1,6 +1,5 @@
 // The sites that blocks belong to, and their counters.
-#ifndef CREMA_ALLOCATIONS_SITE_TABLE_H_
-#define CREMA_ALLOCATIONS_SITE_TABLE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -30,5 +29,3 @@ void ForgetCounts() noexcept;
 
 }  // namespace allocations
 }  // namespace crema
-
-#endif  // CREMA_ALLOCATIONS_SITE_TABLE_H_

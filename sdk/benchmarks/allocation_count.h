@@ -1,6 +1,5 @@
 // Counts the heap allocations of a thread: replaces malloc(3) and its relatives in this program.
-#ifndef CREMA_SDK_BENCHMARKS_ALLOCATION_COUNT_H_
-#define CREMA_SDK_BENCHMARKS_ALLOCATION_COUNT_H_
+#pragma once
 
 #include <cstdint>
 
@@ -10,5 +9,3 @@ namespace crema_benchmarks {
 std::int64_t Allocations();
 
 }  // namespace crema_benchmarks
-
-#endif  // CREMA_SDK_BENCHMARKS_ALLOCATION_COUNT_H_

@@ -1,6 +1,5 @@
 // A whole chunk record, against its own system calls.
-#ifndef CREMA_SDK_BENCHMARKS_CHUNK_BENCHMARKS_H_
-#define CREMA_SDK_BENCHMARKS_CHUNK_BENCHMARKS_H_
+#pragma once
 
 #include <string>
 
@@ -13,5 +12,3 @@ namespace crema_benchmarks {
 void RegisterChunks(const std::string& log, const std::string& raw_log, LineSizes sizes);
 
 }  // namespace crema_benchmarks
-
-#endif  // CREMA_SDK_BENCHMARKS_CHUNK_BENCHMARKS_H_

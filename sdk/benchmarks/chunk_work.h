@@ -1,6 +1,5 @@
 // The chunk whose record is measured, and the same system calls without crema.
-#ifndef CREMA_SDK_BENCHMARKS_CHUNK_WORK_H_
-#define CREMA_SDK_BENCHMARKS_CHUNK_WORK_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -46,5 +45,3 @@ class RawChunk {
 int OpenRawLog(const std::string& path);
 
 }  // namespace crema_benchmarks
-
-#endif  // CREMA_SDK_BENCHMARKS_CHUNK_WORK_H_

@@ -1,6 +1,5 @@
 // The guards, each with the least that it could cost.
-#ifndef CREMA_SDK_BENCHMARKS_GUARD_BENCHMARKS_H_
-#define CREMA_SDK_BENCHMARKS_GUARD_BENCHMARKS_H_
+#pragma once
 
 #include "crema/recorder.h"
 
@@ -13,5 +12,3 @@ void RegisterGuards(const crema::Options& recording);
 void RegisterGuardLimits();
 
 }  // namespace crema_benchmarks
-
-#endif  // CREMA_SDK_BENCHMARKS_GUARD_BENCHMARKS_H_

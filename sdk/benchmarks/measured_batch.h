@@ -1,6 +1,5 @@
 // MeasureBatch: one timed batch of an operation, and whether anything disturbed it.
-#ifndef CREMA_SDK_BENCHMARKS_MEASURED_BATCH_H_
-#define CREMA_SDK_BENCHMARKS_MEASURED_BATCH_H_
+#pragma once
 
 #include <benchmark/benchmark.h>
 
@@ -51,5 +50,3 @@ void MeasureBatch(benchmark::State& state, int batch, int guards_per_call, Opera
 }
 
 }  // namespace crema_benchmarks
-
-#endif  // CREMA_SDK_BENCHMARKS_MEASURED_BATCH_H_

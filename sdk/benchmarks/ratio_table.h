@@ -1,6 +1,5 @@
 // The table of costs and limits.
-#ifndef CREMA_SDK_BENCHMARKS_RATIO_TABLE_H_
-#define CREMA_SDK_BENCHMARKS_RATIO_TABLE_H_
+#pragma once
 
 #include <benchmark/benchmark.h>
 
@@ -43,5 +42,3 @@ class RepetitionCollector : public benchmark::BenchmarkReporter {
 int PrintRatios(const RepetitionCollector& measured);
 
 }  // namespace crema_benchmarks
-
-#endif  // CREMA_SDK_BENCHMARKS_RATIO_TABLE_H_

@@ -1,6 +1,5 @@
 // The costs of the hardware and the kernel, with which guards are compared.
-#ifndef CREMA_SDK_BENCHMARKS_RAW_READINGS_H_
-#define CREMA_SDK_BENCHMARKS_RAW_READINGS_H_
+#pragma once
 
 #include <fcntl.h>
 #include <time.h>
@@ -62,5 +61,3 @@ class KeptFile {
 };
 
 }  // namespace crema_benchmarks
-
-#endif  // CREMA_SDK_BENCHMARKS_RAW_READINGS_H_

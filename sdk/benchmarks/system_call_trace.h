@@ -1,6 +1,5 @@
 // Traces the system calls of a function by ptrace(2). It needs neither root nor strace.
-#ifndef CREMA_SDK_BENCHMARKS_SYSTEM_CALL_TRACE_H_
-#define CREMA_SDK_BENCHMARKS_SYSTEM_CALL_TRACE_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -27,5 +26,3 @@ SystemCallTrace TraceSystemCalls(const std::function<void()>& prepare, const std
 std::string ToText(const SystemCall& call);
 
 }  // namespace crema_benchmarks
-
-#endif  // CREMA_SDK_BENCHMARKS_SYSTEM_CALL_TRACE_H_

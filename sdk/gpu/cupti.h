@@ -1,8 +1,7 @@
 // The part of NVIDIA's CUPTI that is used, declared anew: libcupti.so.12 or .13 is loaded at run time, and nothing of
 // NVIDIA's is needed to build crema. Records grow from version to version, at their ends only: the fields below stand
 // where they stand in both (CUDA Toolkit, CUPTI, "Activity API"; compared with the headers of 12.4 and 13.5).
-#ifndef CREMA_GPU_CUPTI_H_
-#define CREMA_GPU_CUPTI_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -119,5 +118,3 @@ inline constexpr CuptiResult kMultipleSubscribers = 39;  // CUPTI_ERROR_MULTIPLE
 
 }  // namespace gpu
 }  // namespace crema
-
-#endif  // CREMA_GPU_CUPTI_H_

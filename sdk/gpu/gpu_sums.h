@@ -1,7 +1,6 @@
 // Adds up the records that CUPTI delivers, by the places of the launching threads. The record of a kernel may come
 // before that of the call that launched it, or after it.
-#ifndef CREMA_GPU_GPU_SUMS_H_
-#define CREMA_GPU_GPU_SUMS_H_
+#pragma once
 
 #include <cstdint>
 
@@ -24,5 +23,3 @@ void TakeRows(bool (*row)(void* data, const internal::GpuRow& row),
 
 }  // namespace gpu
 }  // namespace crema
-
-#endif  // CREMA_GPU_GPU_SUMS_H_

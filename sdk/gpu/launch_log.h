@@ -1,8 +1,7 @@
 // Where each thread was when it called CUDA. CUPTI reads crema's clock at the begin and at the end of each call, on the
 // thread that calls. The clock notes the thread's place. The record of the call comes later, and its times lead to the
 // note.
-#ifndef CREMA_GPU_LAUNCH_LOG_H_
-#define CREMA_GPU_LAUNCH_LOG_H_
+#pragma once
 
 #include <cstdint>
 
@@ -26,5 +25,3 @@ bool FindCall(std::uint32_t thread, std::uint64_t start_ns, std::uint64_t end_ns
 
 }  // namespace gpu
 }  // namespace crema
-
-#endif  // CREMA_GPU_LAUNCH_LOG_H_

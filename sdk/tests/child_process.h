@@ -1,6 +1,5 @@
 // Child processes of a test: each has a recorder of its own, and may die without harm.
-#ifndef CREMA_TESTS_CHILD_PROCESS_H_
-#define CREMA_TESTS_CHILD_PROCESS_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -32,5 +31,3 @@ std::string NewDirectory();
 
 }  // namespace testing
 }  // namespace crema
-
-#endif  // CREMA_TESTS_CHILD_PROCESS_H_

@@ -1,6 +1,5 @@
 // The kernel's clocks and loads that are measured by them, so that tests wait for time itself.
-#ifndef CREMA_TESTS_CLOCKS_H_
-#define CREMA_TESTS_CLOCKS_H_
+#pragma once
 
 #include <time.h>
 
@@ -44,5 +43,3 @@ inline std::int64_t CounterToleranceNs(std::int64_t duration_ns) { return 2000 +
 
 }  // namespace testing
 }  // namespace crema
-
-#endif  // CREMA_TESTS_CLOCKS_H_

@@ -1,6 +1,5 @@
 // FreshPages: memory that the process never touched before, so that touching it grows the resident set.
-#ifndef CREMA_TESTS_FRESH_PAGES_H_
-#define CREMA_TESTS_FRESH_PAGES_H_
+#pragma once
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -36,5 +35,3 @@ class FreshPages {
 
 }  // namespace testing
 }  // namespace crema
-
-#endif  // CREMA_TESTS_FRESH_PAGES_H_

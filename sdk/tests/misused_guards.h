@@ -1,6 +1,5 @@
 // Guards that end in the wrong place, and what must hold for the chunk nevertheless.
-#ifndef CREMA_SDK_TESTS_MISUSED_GUARDS_H_
-#define CREMA_SDK_TESTS_MISUSED_GUARDS_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -39,5 +38,3 @@ void EndOnAnotherThread(std::unique_ptr<Guard> guard) {
 
 }  // namespace testing
 }  // namespace crema
-
-#endif  // CREMA_SDK_TESTS_MISUSED_GUARDS_H_

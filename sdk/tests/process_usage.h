@@ -1,6 +1,5 @@
 // Memory and descriptors of this process, as the kernel reports them.
-#ifndef CREMA_TESTS_PROCESS_USAGE_H_
-#define CREMA_TESTS_PROCESS_USAGE_H_
+#pragma once
 
 #include <unistd.h>
 
@@ -39,5 +38,3 @@ inline int OpenDescriptors() {
 
 }  // namespace testing
 }  // namespace crema
-
-#endif  // CREMA_TESTS_PROCESS_USAGE_H_

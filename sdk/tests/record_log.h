@@ -1,6 +1,5 @@
 // RecordLog: a record log (docs/record_log.md) as plain data, for tests to look at.
-#ifndef CREMA_TESTS_RECORD_LOG_H_
-#define CREMA_TESTS_RECORD_LOG_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -254,5 +253,3 @@ struct RecordLog {
 
 }  // namespace testing
 }  // namespace crema
-
-#endif  // CREMA_TESTS_RECORD_LOG_H_

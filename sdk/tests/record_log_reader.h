@@ -1,6 +1,5 @@
 // Reads record logs, for tests. Knows only JSON, not the code that wrote it.
-#ifndef CREMA_TESTS_RECORD_LOG_READER_H_
-#define CREMA_TESTS_RECORD_LOG_READER_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -42,5 +41,3 @@ ChunkLine ChunkOf(const RecordLog& log, std::string_view dataset);
 
 }  // namespace testing
 }  // namespace crema
-
-#endif  // CREMA_TESTS_RECORD_LOG_READER_H_

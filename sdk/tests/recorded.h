@@ -1,6 +1,5 @@
 // Recorded: runs a part of a test in a child that records, and reads its log.
-#ifndef CREMA_TESTS_RECORDED_H_
-#define CREMA_TESTS_RECORDED_H_
+#pragma once
 
 #include <functional>
 
@@ -19,5 +18,3 @@ ChunkLine RecordedChunk(const std::function<void()>& body, const Environment& en
 
 }  // namespace testing
 }  // namespace crema
-
-#endif  // CREMA_TESTS_RECORDED_H_

@@ -1,7 +1,6 @@
 // RefuseCalls: a kernel, or a container's seccomp profile, that does not allow some system calls. TrapCalls: a program
 // that answers them itself.
-#ifndef CREMA_TESTS_REFUSED_CALLS_H_
-#define CREMA_TESTS_REFUSED_CALLS_H_
+#pragma once
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -43,5 +42,3 @@ inline void TrapCalls(std::initializer_list<long> calls) { FilterCalls(calls, SE
 
 }  // namespace testing
 }  // namespace crema
-
-#endif  // CREMA_TESTS_REFUSED_CALLS_H_

@@ -1,6 +1,5 @@
 // Rival: another process on the test's core.
-#ifndef CREMA_TESTS_RIVAL_H_
-#define CREMA_TESTS_RIVAL_H_
+#pragma once
 
 #include <sched.h>
 #include <signal.h>
@@ -41,5 +40,3 @@ inline void StayOnOneCore() {
 
 }  // namespace testing
 }  // namespace crema
-
-#endif  // CREMA_TESTS_RIVAL_H_

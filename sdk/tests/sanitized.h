@@ -1,7 +1,6 @@
 // Whether a sanitizer runs this test: it keeps memory that was freed, so growth says nothing, and its own work is in
 // every time.
-#ifndef CREMA_SDK_TESTS_SANITIZED_H_
-#define CREMA_SDK_TESTS_SANITIZED_H_
+#pragma once
 
 namespace crema {
 namespace testing {
@@ -14,5 +13,3 @@ inline constexpr bool kSanitized = false;
 
 }  // namespace testing
 }  // namespace crema
-
-#endif  // CREMA_SDK_TESTS_SANITIZED_H_

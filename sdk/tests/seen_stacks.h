@@ -1,6 +1,5 @@
 // SeenStacks: the `stacks` lines of a log, as tests look at them.
-#ifndef CREMA_TESTS_SEEN_STACKS_H_
-#define CREMA_TESTS_SEEN_STACKS_H_
+#pragma once
 
 #include <cmath>
 #include <cstdint>
@@ -79,5 +78,3 @@ inline Seen StacksOf(const RecordLog& log) {
 
 }  // namespace testing
 }  // namespace crema
-
-#endif  // CREMA_TESTS_SEEN_STACKS_H_

@@ -1,6 +1,5 @@
 // SharedValue: a value that a child process returns to the test that started it.
-#ifndef CREMA_TESTS_SHARED_VALUE_H_
-#define CREMA_TESTS_SHARED_VALUE_H_
+#pragma once
 
 #include <sys/mman.h>
 
@@ -31,5 +30,3 @@ class SharedValue {
 
 }  // namespace testing
 }  // namespace crema
-
-#endif  // CREMA_TESTS_SHARED_VALUE_H_

@@ -1,6 +1,5 @@
 // The kernel's own figures of the calling thread and process. Tests compare records with them.
-#ifndef CREMA_TESTS_THREAD_ACCOUNT_H_
-#define CREMA_TESTS_THREAD_ACCOUNT_H_
+#pragma once
 
 #include <sys/resource.h>
 
@@ -61,5 +60,3 @@ struct Bounds {
 
 }  // namespace testing
 }  // namespace crema
-
-#endif  // CREMA_TESTS_THREAD_ACCOUNT_H_

@@ -1,6 +1,5 @@
 // A directory of this process, in memory where there is one: the readers under test take paths.
-#ifndef CREMA_TESTS_FUZZ_SCRATCH_DIRECTORY_H_
-#define CREMA_TESTS_FUZZ_SCRATCH_DIRECTORY_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -14,5 +13,3 @@ const std::string& ScratchDirectory();
 std::string WriteScratch(const std::string& name, std::string_view text);
 
 }  // namespace crema
-
-#endif  // CREMA_TESTS_FUZZ_SCRATCH_DIRECTORY_H_

@@ -6,8 +6,7 @@
 //   STAND_IN_SUBSCRIBED  somebody is subscribed to CUPTI's callbacks
 //   STAND_IN_UNKNOWN  1: records of an unknown kind are among the others
 //   STAND_IN_CLOCK_THREAD  1: the clock is read on another thread than the one that calls
-#ifndef CREMA_TESTS_GPU_STAND_IN_CUPTI_H_
-#define CREMA_TESTS_GPU_STAND_IN_CUPTI_H_
+#pragma once
 
 #include <cstdint>
 
@@ -28,5 +27,3 @@ void stand_in_synchronize(bool spins);
 /// Buffers that one user asked for and another one was given.
 std::uint64_t stand_in_mixed_buffers();
 }
-
-#endif  // CREMA_TESTS_GPU_STAND_IN_CUPTI_H_

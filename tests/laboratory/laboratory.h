@@ -1,6 +1,5 @@
 // Shared by the programs of the laboratory: pieces of work, workers that take them in order, and known times.
-#ifndef CREMA_TESTS_LABORATORY_LABORATORY_H_
-#define CREMA_TESTS_LABORATORY_LABORATORY_H_
+#pragma once
 
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -134,5 +133,3 @@ class Server {
 };
 
 }  // namespace laboratory
-
-#endif  // CREMA_TESTS_LABORATORY_LABORATORY_H_

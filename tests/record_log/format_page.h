@@ -1,6 +1,5 @@
 // What docs/record_log.md says: the tables of fields, and the example lines.
-#ifndef CREMA_TESTS_RECORD_LOG_FORMAT_PAGE_H_
-#define CREMA_TESTS_RECORD_LOG_FORMAT_PAGE_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -27,5 +26,3 @@ FormatPage ReadFormatPage(const std::string& path);
 
 }  // namespace testing
 }  // namespace crema
-
-#endif  // CREMA_TESTS_RECORD_LOG_FORMAT_PAGE_H_

@@ -1,6 +1,5 @@
 // A record log in which the SDK had a reason to write every type of line and every field.
-#ifndef CREMA_TESTS_RECORD_LOG_WRITTEN_LOG_H_
-#define CREMA_TESTS_RECORD_LOG_WRITTEN_LOG_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -18,5 +17,3 @@ std::vector<std::string> WriteLog(const std::string& directory, const WrittenAs&
 
 }  // namespace testing
 }  // namespace crema
-
-#endif  // CREMA_TESTS_RECORD_LOG_WRITTEN_LOG_H_

@@ -1,6 +1,5 @@
 // Observes ROOT's loops without crema: by its own action, ROOT's global counters, and clocks of the program.
-#ifndef CREMA_TESTS_ROOT_PROBE_H_
-#define CREMA_TESTS_ROOT_PROBE_H_
+#pragma once
 
 #include <TFile.h>
 #include <sys/syscall.h>
@@ -80,5 +79,3 @@ class Probe : public ROOT::Detail::RDF::RActionImpl<Probe> {
 };
 
 }  // namespace probe
-
-#endif  // CREMA_TESTS_ROOT_PROBE_H_

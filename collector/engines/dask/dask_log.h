@@ -1,6 +1,5 @@
 // What crema's plug-in on a Dask scheduler serves: NDJSON `crema.dask/1` (docs/dask_log.md).
-#ifndef CREMA_COLLECTOR_ENGINES_DASK_DASK_LOG_H_
-#define CREMA_COLLECTOR_ENGINES_DASK_DASK_LOG_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -50,5 +49,3 @@ absl::StatusOr<EngineReading> ReadDaskLog(const std::string& path);
 absl::Status SplitDaskLog(const std::string& path, const std::string& directory, const std::string& name);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_ENGINES_DASK_DASK_LOG_H_

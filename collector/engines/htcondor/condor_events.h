@@ -1,7 +1,6 @@
 // The events of HTCondor's job event log, in its classic text form: a line with the number of the event, the job and
 // the time, lines that say more, and `...` (HTCondor's manual, "Job Event Log Codes").
-#ifndef CREMA_COLLECTOR_ENGINES_HTCONDOR_CONDOR_EVENTS_H_
-#define CREMA_COLLECTOR_ENGINES_HTCONDOR_CONDOR_EVENTS_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -85,5 +84,3 @@ class CondorAds {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_ENGINES_HTCONDOR_CONDOR_EVENTS_H_

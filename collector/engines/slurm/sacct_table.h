@@ -1,7 +1,6 @@
 // The forms in which sacct writes its rows: with a delimiter (`--parsable2`, `--delimiter`), as a table of fixed width,
 // or as JSON (`--json`).
-#ifndef CREMA_COLLECTOR_ENGINES_SLURM_SACCT_TABLE_H_
-#define CREMA_COLLECTOR_ENGINES_SLURM_SACCT_TABLE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -103,5 +102,3 @@ absl::StatusOr<std::vector<SacctCells>> ReadSacctJson(const std::string& text, S
 std::optional<SacctHeader> RecogniseSacctColumns(std::string_view text);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_ENGINES_SLURM_SACCT_TABLE_H_

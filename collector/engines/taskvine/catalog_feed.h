@@ -1,6 +1,5 @@
 // What a catalog tells of managers, for whoever shows the run.
-#ifndef CREMA_COLLECTOR_ENGINES_TASKVINE_CATALOG_FEED_H_
-#define CREMA_COLLECTOR_ENGINES_TASKVINE_CATALOG_FEED_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -30,5 +29,3 @@ std::unique_ptr<EngineFollower> FollowCatalog(const std::string& address, std::s
 std::unique_ptr<EngineFeed> MakeCatalogFeed(std::string engine, LiveRun* run);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_ENGINES_TASKVINE_CATALOG_FEED_H_

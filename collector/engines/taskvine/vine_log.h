@@ -1,6 +1,5 @@
 // What a TaskVine manager writes into its run directory: `vine-run-info/<date>/vine-logs/`.
-#ifndef CREMA_COLLECTOR_ENGINES_TASKVINE_VINE_LOG_H_
-#define CREMA_COLLECTOR_ENGINES_TASKVINE_VINE_LOG_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -127,5 +126,3 @@ std::optional<int64_t> PidOfWorkerDirectory(std::string_view path);
 std::unique_ptr<EngineFeed> MakeVineFeed(std::string engine, const TaskNames& names, std::string log, LiveRun* run);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_ENGINES_TASKVINE_VINE_LOG_H_

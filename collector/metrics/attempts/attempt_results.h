@@ -1,6 +1,5 @@
 // Which attempt at a chunk is its result, and what became of chunks that were attempted more than once.
-#ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_RESULTS_H_
-#define CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_RESULTS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -67,5 +66,3 @@ AttemptTotals SumAttempts(const AttemptRows& attempts, const std::vector<SummedA
                           const std::vector<HelperTimes>& helpers, const AttemptCounts& counts);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_RESULTS_H_

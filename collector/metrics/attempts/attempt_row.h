@@ -1,6 +1,5 @@
 // One attempt at one chunk: what the collector keeps of it after its line was read.
-#ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_ROW_H_
-#define CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_ROW_H_
+#pragma once
 
 #include <algorithm>
 #include <cmath>
@@ -361,5 +360,3 @@ inline AttemptRow RowOf(const SumsFact& fact) {
 }
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_ROW_H_

@@ -1,6 +1,5 @@
 // All attempts of a run.
-#ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_ROWS_H_
-#define CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_ROWS_H_
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -283,5 +282,3 @@ inline AttemptRows::Iterator AttemptRows::begin() const { return Iterator(blocks
 inline AttemptRows::Iterator AttemptRows::end() const { return Iterator(blocks_.data() + blocks_.size()); }
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_ROWS_H_

@@ -1,6 +1,5 @@
 // The attempts at chunks: from begin and chunk lines to rows, each with its place among the attempts at its chunk.
-#ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_TABLE_H_
-#define CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_TABLE_H_
+#pragma once
 
 #include <algorithm>
 #include <array>
@@ -268,5 +267,3 @@ class SumsTable {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_TABLE_H_

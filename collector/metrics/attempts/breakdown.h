@@ -1,6 +1,5 @@
 // Attempts summed by dataset, file, worker, host or thread (docs/metrics.md, "Tables").
-#ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_BREAKDOWN_H_
-#define CREMA_COLLECTOR_METRICS_ATTEMPTS_BREAKDOWN_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -72,5 +71,3 @@ std::vector<std::vector<BreakdownRow>> BreakDown(const AttemptRows& attempts, co
 void SortByCost(std::vector<BreakdownRow>* rows);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_ATTEMPTS_BREAKDOWN_H_

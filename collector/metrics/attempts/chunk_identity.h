@@ -1,7 +1,6 @@
 // Which attempts are at the same chunk, and which processes are the same (docs/record_log.md, "What a reader does"):
 // the one place, for tables, pictures and the live page.
-#ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_CHUNK_IDENTITY_H_
-#define CREMA_COLLECTOR_METRICS_ATTEMPTS_CHUNK_IDENTITY_H_
+#pragma once
 
 #include <cstdint>
 #include <string_view>
@@ -43,5 +42,3 @@ inline uint64_t ChunkIdentity(StableHash input_identity, const ChunkInput& input
 }
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_ATTEMPTS_CHUNK_IDENTITY_H_

@@ -1,6 +1,5 @@
 // Whether chunks wait for longer while more of them are open: a resource that all of them share.
-#ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_CONTENTION_H_
-#define CREMA_COLLECTOR_METRICS_ATTEMPTS_CONTENTION_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -37,5 +36,3 @@ Contention FindContention(const AttemptRows& attempts, const std::vector<HelperT
                           const std::vector<uint32_t>& dataset_of_input);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_ATTEMPTS_CONTENTION_H_

@@ -1,6 +1,5 @@
 // Whether memory grows from chunk to chunk.
-#ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_RSS_SLOPE_H_
-#define CREMA_COLLECTOR_METRICS_ATTEMPTS_RSS_SLOPE_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -28,5 +27,3 @@ struct RssSlope {
 std::optional<RssSlope> LargestRssSlope(const AttemptRows& attempts, const std::vector<ProcessRow>& processes = {});
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_ATTEMPTS_RSS_SLOPE_H_

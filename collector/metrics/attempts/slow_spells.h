@@ -1,6 +1,5 @@
 // Slowness that lasted only a while: of a worker, a host, a file, a dataset, or of everything.
-#ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_SLOW_SPELLS_H_
-#define CREMA_COLLECTOR_METRICS_ATTEMPTS_SLOW_SPELLS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -101,5 +100,3 @@ SpellSample SampleSpell(const AttemptRows& attempts, const SlowSpell& spell, con
                         const std::vector<DatasetFit>& fits);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_ATTEMPTS_SLOW_SPELLS_H_

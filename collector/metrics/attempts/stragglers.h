@@ -1,6 +1,5 @@
 // Chunks that took far longer than their size explains, and chunks that are far larger than their like.
-#ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_STRAGGLERS_H_
-#define CREMA_COLLECTOR_METRICS_ATTEMPTS_STRAGGLERS_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -158,5 +157,3 @@ ExpectedTimes FindExpectedTimes(const AttemptRows& attempts, const std::vector<u
                                 const std::vector<uint32_t>& file_of_input, const std::vector<DatasetFit>& fits);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_ATTEMPTS_STRAGGLERS_H_

@@ -1,6 +1,5 @@
 // Where the core-seconds went: docs/metrics.md, "The core-second budget".
-#ifndef CREMA_COLLECTOR_METRICS_BUDGET_BUDGET_H_
-#define CREMA_COLLECTOR_METRICS_BUDGET_BUDGET_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -158,5 +157,3 @@ Budget ComputeBudget(const AttemptRows& attempts, const std::vector<ProcessRow>&
                      const std::vector<SummedAttempts>& summed = {});
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_BUDGET_BUDGET_H_

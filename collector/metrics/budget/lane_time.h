@@ -1,6 +1,5 @@
 // What one attempt's lanes were doing: its share of each part of the budget.
-#ifndef CREMA_COLLECTOR_METRICS_BUDGET_LANE_TIME_H_
-#define CREMA_COLLECTOR_METRICS_BUDGET_LANE_TIME_H_
+#pragma once
 
 #include <algorithm>
 #include <cmath>
@@ -204,5 +203,3 @@ struct SummedLanes {
 std::vector<LaneSegment> FillFreeLanes(Changes changes, const RunWindow& window, LaneTimeSum lane_time);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_BUDGET_LANE_TIME_H_

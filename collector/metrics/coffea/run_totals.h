@@ -1,6 +1,5 @@
 // The totals of a run that more than one source can tell: which source is taken, and how far the others are from it.
-#ifndef CREMA_COLLECTOR_METRICS_COFFEA_RUN_TOTALS_H_
-#define CREMA_COLLECTOR_METRICS_COFFEA_RUN_TOTALS_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -82,5 +81,3 @@ std::vector<std::string> CompareSources(const RunTotals& chosen, const AttemptTo
                                         const std::vector<BreakdownRow>& by_dataset);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_COFFEA_RUN_TOTALS_H_

@@ -1,6 +1,5 @@
 // Activities that chunks recorded (`TrackActivity`, `RecordActivity`): native fine metrics.
-#ifndef CREMA_COLLECTOR_METRICS_CONTENTS_ACTIVITY_TABLE_H_
-#define CREMA_COLLECTOR_METRICS_CONTENTS_ACTIVITY_TABLE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -118,5 +117,3 @@ class FineTable {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_CONTENTS_ACTIVITY_TABLE_H_

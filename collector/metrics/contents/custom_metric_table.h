@@ -1,6 +1,5 @@
 // Users' own metrics (`RecordMetric`), summed over ended attempts (docs/metrics.md, "custom_metrics").
-#ifndef CREMA_COLLECTOR_METRICS_CONTENTS_CUSTOM_METRIC_TABLE_H_
-#define CREMA_COLLECTOR_METRICS_CONTENTS_CUSTOM_METRIC_TABLE_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -101,5 +100,3 @@ class ProcessMetrics {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_CONTENTS_CUSTOM_METRIC_TABLE_H_

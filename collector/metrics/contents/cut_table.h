@@ -1,6 +1,5 @@
 // The cut flow (`RecordCut`): summed over results, so it is kept by attempt until the results are known.
-#ifndef CREMA_COLLECTOR_METRICS_CONTENTS_CUT_TABLE_H_
-#define CREMA_COLLECTOR_METRICS_CONTENTS_CUT_TABLE_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -67,5 +66,3 @@ class CutTable {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_CONTENTS_CUT_TABLE_H_

@@ -1,6 +1,5 @@
 // What libraries count that crema loads into programs: allocations (docs/inside.md) and work of GPUs (docs/gpu.md).
-#ifndef CREMA_COLLECTOR_METRICS_CONTENTS_LOADED_COUNTERS_H_
-#define CREMA_COLLECTOR_METRICS_CONTENTS_LOADED_COUNTERS_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -143,5 +142,3 @@ class GpuTable {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_CONTENTS_LOADED_COUNTERS_H_

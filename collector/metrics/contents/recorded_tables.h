@@ -1,6 +1,5 @@
 // Tables of what records say: memory sections, requests to storage, spans, files and the columns read from them.
-#ifndef CREMA_COLLECTOR_METRICS_CONTENTS_RECORDED_TABLES_H_
-#define CREMA_COLLECTOR_METRICS_CONTENTS_RECORDED_TABLES_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -170,5 +169,3 @@ class FileTable {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_CONTENTS_RECORDED_TABLES_H_

@@ -1,6 +1,5 @@
 // What samples of threads say (docs/metrics.md): the functions that sections are made of, and what threads waited for.
-#ifndef CREMA_COLLECTOR_METRICS_CONTENTS_SAMPLED_TABLES_H_
-#define CREMA_COLLECTOR_METRICS_CONTENTS_SAMPLED_TABLES_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -114,5 +113,3 @@ class WaitTable {
 std::vector<WaitSumRow> DivideBlocked(const std::vector<WaitCount>& counts, const AttemptFindings& attempts);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_CONTENTS_SAMPLED_TABLES_H_

@@ -1,6 +1,5 @@
 // Sections inside chunks, summed over ended attempts (docs/metrics.md, "sections, process_sections").
-#ifndef CREMA_COLLECTOR_METRICS_CONTENTS_SECTION_TABLE_H_
-#define CREMA_COLLECTOR_METRICS_CONTENTS_SECTION_TABLE_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -123,5 +122,3 @@ class SectionTable {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_CONTENTS_SECTION_TABLE_H_

@@ -1,6 +1,5 @@
 // Events that go from thread to thread, and their tasks, as their processes summed them (docs/metrics.md, "events").
-#ifndef CREMA_COLLECTOR_METRICS_CONTENTS_TASK_SUMS_TABLE_H_
-#define CREMA_COLLECTOR_METRICS_CONTENTS_TASK_SUMS_TABLE_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -68,5 +67,3 @@ class TaskSumsTable {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_CONTENTS_TASK_SUMS_TABLE_H_

@@ -1,6 +1,5 @@
 // What schedulers told, put together with what the workers' own logs say.
-#ifndef CREMA_COLLECTOR_METRICS_ENGINE_CLUSTER_TABLE_H_
-#define CREMA_COLLECTOR_METRICS_ENGINE_CLUSTER_TABLE_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -98,5 +97,3 @@ int64_t AddClusterTasks(const ClusterTable& clusters, const std::vector<ClusterW
 std::vector<std::string> NameMissingLogs(const ClusterTable& clusters, const std::vector<ProcessRow>& processes);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_ENGINE_CLUSTER_TABLE_H_

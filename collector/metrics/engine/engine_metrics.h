@@ -1,6 +1,5 @@
 // The keys of docs/metrics.md, "Fine metrics", from an engine's activities and tasks.
-#ifndef CREMA_COLLECTOR_METRICS_ENGINE_ENGINE_METRICS_H_
-#define CREMA_COLLECTOR_METRICS_ENGINE_ENGINE_METRICS_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -66,5 +65,3 @@ std::optional<double> GilContention(const std::vector<ClusterWorker>& workers, c
 std::vector<PhaseRow> FindTaskPhases(const TaskFindings& tasks, const TaskJoin& join);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_ENGINE_ENGINE_METRICS_H_

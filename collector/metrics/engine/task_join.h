@@ -1,6 +1,5 @@
 // Which task each chunk ran in.
-#ifndef CREMA_COLLECTOR_METRICS_ENGINE_TASK_JOIN_H_
-#define CREMA_COLLECTOR_METRICS_ENGINE_TASK_JOIN_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -132,5 +131,3 @@ TaskJoin JoinTasks(const AttemptRows& attempts, const std::vector<uint64_t>& thr
                    const TaskOfProcess& task_of_process = {});
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_ENGINE_TASK_JOIN_H_

@@ -1,6 +1,5 @@
 // Engines that start a process for each task: which recorded process was which task, and what that makes of its worker.
-#ifndef CREMA_COLLECTOR_METRICS_ENGINE_TASK_PROCESSES_H_
-#define CREMA_COLLECTOR_METRICS_ENGINE_TASK_PROCESSES_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -67,5 +66,3 @@ void JudgeEnds(const std::vector<ClusterWorker>& workers, const TaskOfProcess& t
                const TreeAccumulator& trees, RecordFindings* findings);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_ENGINE_TASK_PROCESSES_H_

@@ -1,6 +1,5 @@
 // Memory for packed rows, in large pages, or in files where rows have no room.
-#ifndef CREMA_COLLECTOR_METRICS_MEMORY_ROW_MEMORY_H_
-#define CREMA_COLLECTOR_METRICS_MEMORY_ROW_MEMORY_H_
+#pragma once
 
 #include <sys/mman.h>
 
@@ -195,5 +194,3 @@ class RowMemory {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_MEMORY_ROW_MEMORY_H_

@@ -1,6 +1,5 @@
 // A table of names that never grows beyond a limit, and keeps the same names however the records were split.
-#ifndef CREMA_COLLECTOR_METRICS_STATISTICS_BOUNDED_NAMES_H_
-#define CREMA_COLLECTOR_METRICS_STATISTICS_BOUNDED_NAMES_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -253,5 +252,3 @@ class GroupedSums {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_STATISTICS_BOUNDED_NAMES_H_

@@ -1,6 +1,5 @@
 // Several exact quantiles of many values in a few passes, without sorting them.
-#ifndef CREMA_COLLECTOR_METRICS_STATISTICS_EXACT_QUANTILES_H_
-#define CREMA_COLLECTOR_METRICS_STATISTICS_EXACT_QUANTILES_H_
+#pragma once
 
 #include <algorithm>
 #include <array>
@@ -130,5 +129,3 @@ std::array<T, kCount> ExactQuantiles(absl::Span<const T> values, const double (&
 }
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_STATISTICS_EXACT_QUANTILES_H_

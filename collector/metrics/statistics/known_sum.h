@@ -1,6 +1,5 @@
 // An exact sum of integers of which some may not be known.
-#ifndef CREMA_COLLECTOR_METRICS_STATISTICS_KNOWN_SUM_H_
-#define CREMA_COLLECTOR_METRICS_STATISTICS_KNOWN_SUM_H_
+#pragma once
 
 #include <cmath>
 #include <cstdint>
@@ -119,5 +118,3 @@ struct ByteSums {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_STATISTICS_KNOWN_SUM_H_

@@ -1,6 +1,5 @@
 // Quantiles of any number of values in bounded memory, the same for any grouping of the values.
-#ifndef CREMA_COLLECTOR_METRICS_STATISTICS_QUANTILE_SKETCH_H_
-#define CREMA_COLLECTOR_METRICS_STATISTICS_QUANTILE_SKETCH_H_
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -76,5 +75,3 @@ class QuantileSketch {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_STATISTICS_QUANTILE_SKETCH_H_

@@ -1,6 +1,5 @@
 // A 64-bit hash that is the same in every process and on every day, so that parts read apart can be merged.
-#ifndef CREMA_COLLECTOR_METRICS_STATISTICS_STABLE_HASH_H_
-#define CREMA_COLLECTOR_METRICS_STATISTICS_STABLE_HASH_H_
+#pragma once
 
 #include <cstdint>
 #include <cstring>
@@ -45,5 +44,3 @@ class StableHash {
 inline uint64_t HashOf(std::string_view text) { return StableHash().Add(text).value(); }
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_STATISTICS_STABLE_HASH_H_

@@ -1,6 +1,5 @@
 // The process tree's figures (docs/metrics.md) from the facts of one or many `crema run`s.
-#ifndef CREMA_COLLECTOR_METRICS_TREE_TREE_ACCUMULATOR_H_
-#define CREMA_COLLECTOR_METRICS_TREE_TREE_ACCUMULATOR_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -100,5 +99,3 @@ inline constexpr size_t kMostProcessRows = 200;
 std::vector<ProcessUse> LargestProcesses(const TreeAccumulator& trees);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_TREE_TREE_ACCUMULATOR_H_

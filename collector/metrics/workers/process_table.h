@@ -1,6 +1,5 @@
 // The recorded processes: who they were, how long they lived, what their samples and last words say.
-#ifndef CREMA_COLLECTOR_METRICS_WORKERS_PROCESS_TABLE_H_
-#define CREMA_COLLECTOR_METRICS_WORKERS_PROCESS_TABLE_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -141,5 +140,3 @@ class ProcessTable {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_WORKERS_PROCESS_TABLE_H_

@@ -1,6 +1,5 @@
 // Which processes were workers, from when to when, and with how many cores (docs/metrics.md, "Runs and workers").
-#ifndef CREMA_COLLECTOR_METRICS_WORKERS_WORKER_LIFE_H_
-#define CREMA_COLLECTOR_METRICS_WORKERS_WORKER_LIFE_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -138,5 +137,3 @@ WorkerSteps MeasureWorkers(const std::vector<WorkerLife>& workers, const std::ve
                            const RunWindow& run);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_WORKERS_WORKER_LIFE_H_

@@ -1,6 +1,5 @@
 // The timelines of docs/metrics.md, "timelines", that record logs can give.
-#ifndef CREMA_COLLECTOR_METRICS_WORKERS_WORKER_TIMELINES_H_
-#define CREMA_COLLECTOR_METRICS_WORKERS_WORKER_TIMELINES_H_
+#pragma once
 
 #include <map>
 #include <optional>
@@ -46,5 +45,3 @@ void AddClusterTimelines(const std::vector<ClusterWorker>& workers, const RunWin
 void AddTreeTimelines(const TreeAccumulator& trees, const RunWindow& run, WorkerTimelines* timelines);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_METRICS_WORKERS_WORKER_TIMELINES_H_

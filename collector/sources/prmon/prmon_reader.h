@@ -1,6 +1,5 @@
 // Reads what HSF prmon wrote of a job (https://github.com/HSF/prmon) as a process tree.
-#ifndef CREMA_COLLECTOR_SOURCES_PRMON_PRMON_READER_H_
-#define CREMA_COLLECTOR_SOURCES_PRMON_PRMON_READER_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "collector/sources/prmon_paths.h"
@@ -16,5 +15,3 @@ namespace crema {
 absl::StatusOr<TreeLogReading> ReadPrmon(const PrmonPaths& paths, const OnTreeSample& on_sample = {});
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SOURCES_PRMON_PRMON_READER_H_

@@ -1,6 +1,5 @@
 // How many CPUs a job was granted on this host, and who says so.
-#ifndef CREMA_COLLECTOR_SOURCES_PROCESS_TREE_ALLOCATED_CORES_H_
-#define CREMA_COLLECTOR_SOURCES_PROCESS_TREE_ALLOCATED_CORES_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -52,5 +51,3 @@ std::optional<AllocatedCores> FindAllocatedCores(const Environment& environment,
 std::optional<int> AffinityCores(int pid = 0);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SOURCES_PROCESS_TREE_ALLOCATED_CORES_H_

@@ -1,6 +1,5 @@
 // A root of a file system for tests: what stands below it passes for /proc and /sys.
-#ifndef CREMA_COLLECTOR_SOURCES_PROCESS_TREE_FAKE_ROOT_FIXTURE_H_
-#define CREMA_COLLECTOR_SOURCES_PROCESS_TREE_FAKE_ROOT_FIXTURE_H_
+#pragma once
 
 #include <stdlib.h>
 
@@ -36,5 +35,3 @@ class FakeRoot {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SOURCES_PROCESS_TREE_FAKE_ROOT_FIXTURE_H_

@@ -1,7 +1,6 @@
 // Samples the machine's NVIDIA GPUs through NVML, where the driver is installed. Nothing of it is linked: the library
 // is loaded at run time, by a thread of its own, so that a driver that hangs delays nobody.
-#ifndef CREMA_COLLECTOR_SOURCES_PROCESS_TREE_GPU_SAMPLER_H_
-#define CREMA_COLLECTOR_SOURCES_PROCESS_TREE_GPU_SAMPLER_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -44,5 +43,3 @@ struct GpuDriver {
 GpuDriver FindGpuDriver();
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SOURCES_PROCESS_TREE_GPU_SAMPLER_H_

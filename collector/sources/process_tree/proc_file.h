@@ -1,6 +1,5 @@
 // Reading small kernel files (below /proc and /sys) cheaply, with a root in front so that tests can bring their own.
-#ifndef CREMA_COLLECTOR_SOURCES_PROCESS_TREE_PROC_FILE_H_
-#define CREMA_COLLECTOR_SOURCES_PROCESS_TREE_PROC_FILE_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -122,5 +121,3 @@ struct ProcessReading {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SOURCES_PROCESS_TREE_PROC_FILE_H_

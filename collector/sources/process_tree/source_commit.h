@@ -1,6 +1,5 @@
 // Which commit of its source a run is of, and who says so: the environment, or the files of git. No process is started.
-#ifndef CREMA_COLLECTOR_SOURCES_PROCESS_TREE_SOURCE_COMMIT_H_
-#define CREMA_COLLECTOR_SOURCES_PROCESS_TREE_SOURCE_COMMIT_H_
+#pragma once
 
 #include <string>
 
@@ -23,5 +22,3 @@ struct SourceCommit {
 SourceCommit FindSourceCommit(const Environment& environment, const std::string& directory);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SOURCES_PROCESS_TREE_SOURCE_COMMIT_H_

@@ -1,7 +1,6 @@
 // The process-tree log (`*.tree.ndjson`, `crema.tree/1`): written line by line while the job runs, so that a killed
 // `crema run` leaves what it saw; read, and what it comes to.
-#ifndef CREMA_COLLECTOR_SOURCES_PROCESS_TREE_TREE_LOG_H_
-#define CREMA_COLLECTOR_SOURCES_PROCESS_TREE_TREE_LOG_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -155,5 +154,3 @@ class TreeLogWriter {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SOURCES_PROCESS_TREE_TREE_LOG_H_

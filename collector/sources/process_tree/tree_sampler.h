@@ -1,6 +1,5 @@
 // Follows a command's process tree while it runs: samples, waits for what ends, writes the process-tree log.
-#ifndef CREMA_COLLECTOR_SOURCES_PROCESS_TREE_TREE_SAMPLER_H_
-#define CREMA_COLLECTOR_SOURCES_PROCESS_TREE_TREE_SAMPLER_H_
+#pragma once
 
 #include <sys/types.h>
 #include <time.h>
@@ -110,5 +109,3 @@ class TreeSampler {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SOURCES_PROCESS_TREE_TREE_SAMPLER_H_

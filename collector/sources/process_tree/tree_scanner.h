@@ -1,6 +1,5 @@
 // Finds and reads all descendants of a process, again and again, at low cost.
-#ifndef CREMA_COLLECTOR_SOURCES_PROCESS_TREE_TREE_SCANNER_H_
-#define CREMA_COLLECTOR_SOURCES_PROCESS_TREE_TREE_SCANNER_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -184,5 +183,3 @@ class TreeLedger {
 };
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SOURCES_PROCESS_TREE_TREE_SCANNER_H_

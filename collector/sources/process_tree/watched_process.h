@@ -1,6 +1,5 @@
 // Who a process is that somebody else started: what `crema run --pid` writes down of it.
-#ifndef CREMA_COLLECTOR_SOURCES_PROCESS_TREE_WATCHED_PROCESS_H_
-#define CREMA_COLLECTOR_SOURCES_PROCESS_TREE_WATCHED_PROCESS_H_
+#pragma once
 
 #include <sys/wait.h>
 
@@ -51,5 +50,3 @@ inline int ShellStatus(int wait_status) {
 }
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SOURCES_PROCESS_TREE_WATCHED_PROCESS_H_

@@ -1,6 +1,5 @@
 // A measurement as roastcoffea saves it: its chunk records become a record log, the rest completes what that says.
-#ifndef CREMA_COLLECTOR_SOURCES_ROASTCOFFEA_ROASTCOFFEA_H_
-#define CREMA_COLLECTOR_SOURCES_ROASTCOFFEA_ROASTCOFFEA_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -64,5 +63,3 @@ void AddRoastcoffeaFigures(const RoastcoffeaMeasurement& measurement, const Roas
                            Measurement* measured);
 
 }  // namespace crema
-
-#endif  // CREMA_COLLECTOR_SOURCES_ROASTCOFFEA_ROASTCOFFEA_H_

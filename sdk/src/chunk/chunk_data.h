@@ -1,6 +1,5 @@
 // ChunkData: what one thread notes while it works for a chunk.
-#ifndef CREMA_SRC_CHUNK_CHUNK_DATA_H_
-#define CREMA_SRC_CHUNK_CHUNK_DATA_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -202,5 +201,3 @@ class ChunkData {
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_CHUNK_CHUNK_DATA_H_

@@ -1,6 +1,5 @@
 // The `begin` and the `chunk` line.
-#ifndef CREMA_SRC_CHUNK_CHUNK_LINE_H_
-#define CREMA_SRC_CHUNK_CHUNK_LINE_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -55,5 +54,3 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_CHUNK_CHUNK_LINE_H_

@@ -1,6 +1,5 @@
 // ChunkSums: what chunks came to that have no line of their own.
-#ifndef CREMA_SRC_CHUNK_CHUNK_SUMS_H_
-#define CREMA_SRC_CHUNK_CHUNK_SUMS_H_
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -64,5 +63,3 @@ class ChunkSums {
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_CHUNK_CHUNK_SUMS_H_

@@ -1,6 +1,5 @@
 // OpenWork: a piece of work that a thread has open, its own chunk or a part of another thread's.
-#ifndef CREMA_SRC_CHUNK_OPEN_WORK_H_
-#define CREMA_SRC_CHUNK_OPEN_WORK_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -135,5 +134,3 @@ int Depth(const OpenWork* frame) noexcept;
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_CHUNK_OPEN_WORK_H_

@@ -1,6 +1,5 @@
 // Sections as libraries beside the SDK know them: numbers of sites (allocation_counter.h, gpu_counter.h).
-#ifndef CREMA_SRC_CHUNK_SECTION_SITES_H_
-#define CREMA_SRC_CHUNK_SECTION_SITES_H_
+#pragma once
 
 #include <cstdint>
 
@@ -31,5 +30,3 @@ void AppendSitePath(const Counter& counter, std::uint32_t site, JsonLine* line) 
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_CHUNK_SECTION_SITES_H_

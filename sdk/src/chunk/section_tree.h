@@ -1,6 +1,5 @@
 // SectionTree: the section paths of one piece of work, and what was measured on each.
-#ifndef CREMA_SRC_CHUNK_SECTION_TREE_H_
-#define CREMA_SRC_CHUNK_SECTION_TREE_H_
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -114,5 +113,3 @@ void AppendPath(const SectionNode* node, JsonLine* line) noexcept;
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_CHUNK_SECTION_TREE_H_

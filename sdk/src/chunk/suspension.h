@@ -1,6 +1,5 @@
 // Chunks that leave their thread for a while: coroutines and fibres.
-#ifndef CREMA_SRC_CHUNK_SUSPENSION_H_
-#define CREMA_SRC_CHUNK_SUSPENSION_H_
+#pragma once
 
 #include "chunk/open_work.h"
 #include "chunk/thread_state.h"
@@ -27,5 +26,3 @@ void MakeInnermost(Recorder* recorder, ThreadState* thread, ChunkState* state) n
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_CHUNK_SUSPENSION_H_

@@ -1,6 +1,5 @@
 // ThreadState: all that belongs to one thread, and the chunks and helper scopes it has open.
-#ifndef CREMA_SRC_CHUNK_THREAD_STATE_H_
-#define CREMA_SRC_CHUNK_THREAD_STATE_H_
+#pragma once
 
 #include <algorithm>
 #include <atomic>
@@ -160,5 +159,3 @@ class ErrnoAndCancelGuard {
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_CHUNK_THREAD_STATE_H_

@@ -1,6 +1,5 @@
 // ValueSketch: how often values of about one size came, for quantiles (docs/record_log.md, "sketch").
-#ifndef CREMA_SRC_CHUNK_VALUE_SKETCH_H_
-#define CREMA_SRC_CHUNK_VALUE_SKETCH_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -81,5 +80,3 @@ class ValueSketch {
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_CHUNK_VALUE_SKETCH_H_

@@ -1,6 +1,5 @@
 // Metrics of guards that record several numbers under one name: `<name>.<what>`.
-#ifndef CREMA_SRC_GUARDS_DOTTED_METRIC_H_
-#define CREMA_SRC_GUARDS_DOTTED_METRIC_H_
+#pragma once
 
 #include <string_view>
 
@@ -22,5 +21,3 @@ inline void RecordDotted(std::string_view name, std::string_view what, double va
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_GUARDS_DOTTED_METRIC_H_

@@ -1,6 +1,5 @@
 // SpanState: an open span.
-#ifndef CREMA_SRC_GUARDS_SPAN_STATE_H_
-#define CREMA_SRC_GUARDS_SPAN_STATE_H_
+#pragma once
 
 #include <cstdint>
 #include <string_view>
@@ -37,5 +36,3 @@ std::string_view InnermostSpanPath(const Recorder& recorder, const ThreadState& 
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_GUARDS_SPAN_STATE_H_

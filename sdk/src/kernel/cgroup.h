@@ -1,6 +1,5 @@
 // What the kernel allows this process: cores and memory, by affinity and control groups (versions 1 and 2).
-#ifndef CREMA_SRC_KERNEL_CGROUP_H_
-#define CREMA_SRC_KERNEL_CGROUP_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -20,5 +19,3 @@ std::optional<double> CpuPressurePercent() noexcept;
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_KERNEL_CGROUP_H_

@@ -1,6 +1,5 @@
 // The process's clock: one anchor to Unix time, and the rate of the tick counter.
-#ifndef CREMA_SRC_KERNEL_CLOCK_H_
-#define CREMA_SRC_KERNEL_CLOCK_H_
+#pragma once
 
 #include <cstdint>
 
@@ -61,5 +60,3 @@ std::int64_t ProcessStartUnixNanoseconds(const Clock& clock, std::int64_t otherw
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_KERNEL_CLOCK_H_

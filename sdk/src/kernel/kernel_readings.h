@@ -1,6 +1,5 @@
 // What the kernel says of a thread: CPU time, run delay, RSS, I/O.
-#ifndef CREMA_SRC_KERNEL_KERNEL_READINGS_H_
-#define CREMA_SRC_KERNEL_KERNEL_READINGS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -109,5 +108,3 @@ inline void AddTo(MaybeInteger* sum, MaybeInteger value) noexcept {
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_KERNEL_KERNEL_READINGS_H_

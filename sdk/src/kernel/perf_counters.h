@@ -1,6 +1,5 @@
 // PerfCounters: one thread's performance counters, opened at the first use.
-#ifndef CREMA_SRC_KERNEL_PERF_COUNTERS_H_
-#define CREMA_SRC_KERNEL_PERF_COUNTERS_H_
+#pragma once
 
 #include <linux/perf_event.h>
 
@@ -48,5 +47,3 @@ class PerfCounters {
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_KERNEL_PERF_COUNTERS_H_

@@ -1,6 +1,5 @@
 // Small files of the kernel, read without stdio.
-#ifndef CREMA_SRC_KERNEL_PROC_FILE_H_
-#define CREMA_SRC_KERNEL_PROC_FILE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -38,5 +37,3 @@ std::optional<std::int64_t> IntegerAfter(std::string_view text, std::string_view
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_KERNEL_PROC_FILE_H_

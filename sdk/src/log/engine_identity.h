@@ -1,6 +1,5 @@
 // Which engine or batch system runs this process, as its environment tells (docs/record_log.md, "`engine`").
-#ifndef CREMA_SRC_LOG_ENGINE_IDENTITY_H_
-#define CREMA_SRC_LOG_ENGINE_IDENTITY_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -27,5 +26,3 @@ EngineIdentity FindEngine(std::string_view working_directory) noexcept;
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_LOG_ENGINE_IDENTITY_H_

@@ -1,6 +1,5 @@
 // The `file` line: what a file holds in all.
-#ifndef CREMA_SRC_LOG_FILE_LINE_H_
-#define CREMA_SRC_LOG_FILE_LINE_H_
+#pragma once
 
 #include <cstdint>
 #include <string_view>
@@ -22,5 +21,3 @@ void WriteFileLine(Recorder* recorder, std::string_view file, const FileInfo& in
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_LOG_FILE_LINE_H_

@@ -1,6 +1,5 @@
 // JsonLine: one line of the record log, built in a buffer that is kept for the next one.
-#ifndef CREMA_SRC_LOG_JSON_LINE_H_
-#define CREMA_SRC_LOG_JSON_LINE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -138,5 +137,3 @@ class JsonLine {
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_LOG_JSON_LINE_H_

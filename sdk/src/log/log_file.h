@@ -1,6 +1,5 @@
 // LogFile: the record log on disk. A line is one write(2) to an O_APPEND file, so threads need no lock.
-#ifndef CREMA_SRC_LOG_LOG_FILE_H_
-#define CREMA_SRC_LOG_LOG_FILE_H_
+#pragma once
 
 #include <limits.h>
 #include <sys/stat.h>
@@ -123,5 +122,3 @@ class LogFile {
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_LOG_LOG_FILE_H_

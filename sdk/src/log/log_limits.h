@@ -1,6 +1,5 @@
 // LogLimits: when a log stops to have a line for each chunk. The disk belongs to the program that is measured.
-#ifndef CREMA_SRC_LOG_LOG_LIMITS_H_
-#define CREMA_SRC_LOG_LOG_LIMITS_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -65,5 +64,3 @@ class LogLimits {
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_LOG_LOG_LIMITS_H_

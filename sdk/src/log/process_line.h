@@ -1,6 +1,5 @@
 // The `process` line: the first of a record log.
-#ifndef CREMA_SRC_LOG_PROCESS_LINE_H_
-#define CREMA_SRC_LOG_PROCESS_LINE_H_
+#pragma once
 
 #include <cstdint>
 
@@ -17,5 +16,3 @@ bool OpenLog(Recorder* recorder) noexcept;
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_LOG_PROCESS_LINE_H_

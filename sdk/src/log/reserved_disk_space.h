@@ -1,6 +1,5 @@
 // ReservedDiskSpace: some of the disk, held from the start, for the last lines of a log on a disk that others fill.
-#ifndef CREMA_SRC_LOG_RESERVED_DISK_SPACE_H_
-#define CREMA_SRC_LOG_RESERVED_DISK_SPACE_H_
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -30,5 +29,3 @@ class ReservedDiskSpace {
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_LOG_RESERVED_DISK_SPACE_H_

@@ -1,6 +1,5 @@
 // The `sample` and `end` lines: the process as a whole, now and at its end.
-#ifndef CREMA_SRC_LOG_SAMPLE_LINE_H_
-#define CREMA_SRC_LOG_SAMPLE_LINE_H_
+#pragma once
 
 namespace crema {
 namespace internal {
@@ -13,5 +12,3 @@ void WriteEnd(Recorder* recorder) noexcept;
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_LOG_SAMPLE_LINE_H_

@@ -1,6 +1,5 @@
 // SecretFilter: a command line without its secrets. ServerName, TakeSecretsOut: addresses without them.
-#ifndef CREMA_SRC_LOG_SECRET_FILTER_H_
-#define CREMA_SRC_LOG_SECRET_FILTER_H_
+#pragma once
 
 #include <cstddef>
 #include <string_view>
@@ -46,5 +45,3 @@ std::size_t TakeSecretsOut(char* text, std::size_t size) noexcept;
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_LOG_SECRET_FILTER_H_

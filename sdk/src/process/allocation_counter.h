@@ -1,7 +1,6 @@
 // AllocationCounter: what the preloaded library libcrema_allocations.so hands to the SDK (docs/inside.md,
 // "Allocations"). The two are built apart, and may be of different versions: only `version` stays where it is.
-#ifndef CREMA_SRC_PROCESS_ALLOCATION_COUNTER_H_
-#define CREMA_SRC_PROCESS_ALLOCATION_COUNTER_H_
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -70,5 +69,3 @@ inline constexpr char kAllocationCounterFunction[] = "crema_allocation_counter";
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_PROCESS_ALLOCATION_COUNTER_H_

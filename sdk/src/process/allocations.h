@@ -1,8 +1,7 @@
 // What the program allocates, by section, if the library that counts it was loaded before the program (docs/inside.md,
 // "Allocations"). The library asks for the thread's section in each allocation. So sections cost no more with it, and
 // nothing without it.
-#ifndef CREMA_SRC_PROCESS_ALLOCATIONS_H_
-#define CREMA_SRC_PROCESS_ALLOCATIONS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -38,5 +37,3 @@ void SetAllocationSite(const Recorder& recorder, HelperState* helper) noexcept;
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_PROCESS_ALLOCATIONS_H_

@@ -1,6 +1,5 @@
 // The environment variables: how a program that knows nothing of crema's options is recorded.
-#ifndef CREMA_SRC_PROCESS_ENVIRONMENT_H_
-#define CREMA_SRC_PROCESS_ENVIRONMENT_H_
+#pragma once
 
 #include <string_view>
 
@@ -53,5 +52,3 @@ class WorkingDirectory {
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_PROCESS_ENVIRONMENT_H_

@@ -1,6 +1,5 @@
 // What happens to the recorder when the process forks, and when it ends.
-#ifndef CREMA_SRC_PROCESS_EXIT_AND_FORK_H_
-#define CREMA_SRC_PROCESS_EXIT_AND_FORK_H_
+#pragma once
 
 namespace crema {
 namespace internal {
@@ -22,5 +21,3 @@ void EndRecording() noexcept;
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_PROCESS_EXIT_AND_FORK_H_

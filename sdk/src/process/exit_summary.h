@@ -1,6 +1,5 @@
 // The summary at exit (CREMA_SUMMARY=1), for those who do not use `crema run`.
-#ifndef CREMA_SRC_PROCESS_EXIT_SUMMARY_H_
-#define CREMA_SRC_PROCESS_EXIT_SUMMARY_H_
+#pragma once
 
 #include <cstdint>
 #include <mutex>
@@ -43,5 +42,3 @@ class ExitSummary {
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_PROCESS_EXIT_SUMMARY_H_

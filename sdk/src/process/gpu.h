@@ -1,7 +1,6 @@
 // What GPUs did for each chunk and section, if CUDA loads the library that counts it (docs/gpu.md). The library asks
 // for the thread's place when the thread calls CUDA. So chunks and sections cost no more with it.
-#ifndef CREMA_SRC_PROCESS_GPU_H_
-#define CREMA_SRC_PROCESS_GPU_H_
+#pragma once
 
 #include <cstdint>
 
@@ -19,5 +18,3 @@ void WriteGpu(Recorder* recorder, bool is_last) noexcept;
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_PROCESS_GPU_H_

@@ -1,7 +1,6 @@
 // GpuCounter: what the library libcrema_gpu.so, which CUDA loads, hands to the SDK (docs/gpu.md). The two are built
 // apart, and may be of different versions: only `version` stays where it is.
-#ifndef CREMA_SRC_PROCESS_GPU_COUNTER_H_
-#define CREMA_SRC_PROCESS_GPU_COUNTER_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -83,5 +82,3 @@ inline constexpr char kGpuCounterFunction[] = "crema_gpu_counter";
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_PROCESS_GPU_COUNTER_H_

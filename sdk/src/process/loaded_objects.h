@@ -1,8 +1,7 @@
 // The programs and libraries of the process, and what they define. Reads their tables itself: dlopen(3) and dlsym(3)
 // change what dlerror(3) reports to the program, and allocate. Their versions depend on the C library, so that the
 // library that counts allocations would not load beside an older one.
-#ifndef CREMA_SRC_PROCESS_LOADED_OBJECTS_H_
-#define CREMA_SRC_PROCESS_LOADED_OBJECTS_H_
+#pragma once
 
 #include <link.h>
 
@@ -50,5 +49,3 @@ void FindNext(Function** function, const char* name) noexcept {
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_PROCESS_LOADED_OBJECTS_H_

@@ -1,6 +1,5 @@
 // Descriptors of ours in a process that is not: high numbers, few of them, and never a doubt whose they are.
-#ifndef CREMA_SRC_PROCESS_OWN_DESCRIPTOR_H_
-#define CREMA_SRC_PROCESS_OWN_DESCRIPTOR_H_
+#pragma once
 
 #include <errno.h>
 #include <sys/types.h>
@@ -67,5 +66,3 @@ bool MayOpen() noexcept;
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_PROCESS_OWN_DESCRIPTOR_H_

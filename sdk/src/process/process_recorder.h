@@ -1,6 +1,5 @@
 // Recorder: the one thing there is per process.
-#ifndef CREMA_SRC_PROCESS_PROCESS_RECORDER_H_
-#define CREMA_SRC_PROCESS_PROCESS_RECORDER_H_
+#pragma once
 
 #include <sys/mman.h>
 
@@ -181,5 +180,3 @@ void FreeLane(Recorder* recorder, const OpenWork& frame) noexcept;
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_PROCESS_PROCESS_RECORDER_H_

@@ -1,8 +1,7 @@
 // Several copies of the SDK in one process: the library libcrema.so.1 (Python loads it), and those that are linked into
 // the program and its plug-ins. A copy works on the recorder of another one that is there, so that there is one log,
 // one chunk a thread, and sections of one copy nest in the chunks and sections of the other.
-#ifndef CREMA_SRC_PROCESS_SHARED_COPY_H_
-#define CREMA_SRC_PROCESS_SHARED_COPY_H_
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -65,5 +64,3 @@ bool OwnsRecorder() noexcept;
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_PROCESS_SHARED_COPY_H_

@@ -1,6 +1,5 @@
 // PrintOnStandardError: the few lines that recording says, where they harm nobody.
-#ifndef CREMA_SRC_PROCESS_STANDARD_ERROR_H_
-#define CREMA_SRC_PROCESS_STANDARD_ERROR_H_
+#pragma once
 
 #include <cstddef>
 
@@ -21,5 +20,3 @@ bool PrintOnStandardError(const char* text, std::size_t size, int wait_milliseco
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_PROCESS_STANDARD_ERROR_H_

@@ -1,6 +1,5 @@
 // UnannouncedCpu: which chunk used the CPU time of threads that no guard announced, and of child processes.
-#ifndef CREMA_SRC_PROCESS_UNANNOUNCED_CPU_H_
-#define CREMA_SRC_PROCESS_UNANNOUNCED_CPU_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -78,5 +77,3 @@ class UnannouncedCpu {
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_PROCESS_UNANNOUNCED_CPU_H_

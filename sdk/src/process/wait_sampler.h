@@ -1,6 +1,5 @@
 // WaitSampler: what threads with an open chunk are seen waiting for.
-#ifndef CREMA_SRC_PROCESS_WAIT_SAMPLER_H_
-#define CREMA_SRC_PROCESS_WAIT_SAMPLER_H_
+#pragma once
 
 #include <limits.h>
 
@@ -120,5 +119,3 @@ void TakeWaits(ThreadState* thread, OpenWork* frame, std::string_view prefix) no
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_PROCESS_WAIT_SAMPLER_H_

@@ -1,6 +1,5 @@
 // A step from a function to the one that called it, by the tables that compilers make for exceptions.
-#ifndef CREMA_SRC_STACKS_CALL_FRAME_H_
-#define CREMA_SRC_STACKS_CALL_FRAME_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -61,5 +60,3 @@ Step StepByFramePointer(const StackBounds& bounds, FrameRegisters* registers) no
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_STACKS_CALL_FRAME_H_

@@ -1,6 +1,5 @@
 // ChunkPositions: where in its chunks a thread was seen, and how much less its samples say if it was the same places.
-#ifndef CREMA_SRC_STACKS_CHUNK_POSITIONS_H_
-#define CREMA_SRC_STACKS_CHUNK_POSITIONS_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -47,5 +46,3 @@ class ChunkPositions {
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_STACKS_CHUNK_POSITIONS_H_

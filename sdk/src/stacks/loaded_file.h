@@ -1,6 +1,5 @@
 // LoadedFile: a program or a library in the memory of this process.
-#ifndef CREMA_SRC_STACKS_LOADED_FILE_H_
-#define CREMA_SRC_STACKS_LOADED_FILE_H_
+#pragma once
 
 #include <link.h>
 
@@ -37,5 +36,3 @@ BuildId BuildIdOf(const LoadedFile& file) noexcept;
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_STACKS_LOADED_FILE_H_

@@ -1,6 +1,5 @@
 // NativeStacks: which functions the chunks of this process are in: one sample for each 1/HZ s of a thread's CPU time.
-#ifndef CREMA_SRC_STACKS_NATIVE_STACKS_H_
-#define CREMA_SRC_STACKS_NATIVE_STACKS_H_
+#pragma once
 
 #include <pthread.h>
 #include <signal.h>
@@ -171,5 +170,3 @@ void EndStacks(ThreadState* thread) noexcept;
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_STACKS_NATIVE_STACKS_H_

@@ -1,6 +1,5 @@
 // StackTable: how often stacks were seen, in memory of a fixed size.
-#ifndef CREMA_SRC_STACKS_STACK_TABLE_H_
-#define CREMA_SRC_STACKS_STACK_TABLE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -122,5 +121,3 @@ class StackTable {
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_STACKS_STACK_TABLE_H_

@@ -1,7 +1,6 @@
 // The lines `stacks`: what an interpreter's sampling thread counted, written by the language's own package, and what
 // NativeStacks did.
-#ifndef CREMA_SRC_STACKS_STACKS_LINE_H_
-#define CREMA_SRC_STACKS_STACKS_LINE_H_
+#pragma once
 
 #include <cstdint>
 #include <string_view>
@@ -25,5 +24,3 @@ void WriteStacksRefused(Recorder* recorder, const char* reason) noexcept;
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_STACKS_STACKS_LINE_H_

@@ -1,6 +1,5 @@
 // TaskClock: a signal after so much CPU time of a thread, also between the kernel's ticks.
-#ifndef CREMA_SRC_STACKS_TASK_CLOCK_H_
-#define CREMA_SRC_STACKS_TASK_CLOCK_H_
+#pragma once
 
 #include <signal.h>
 
@@ -65,5 +64,3 @@ class TickModes {
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_STACKS_TASK_CLOCK_H_

@@ -1,6 +1,5 @@
 // Arena: memory that is given out piece by piece and taken back all at once.
-#ifndef CREMA_SRC_STORAGE_ARENA_H_
-#define CREMA_SRC_STORAGE_ARENA_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdlib>
@@ -77,5 +76,3 @@ Row* RowTable<Row>::Add() noexcept {
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_STORAGE_ARENA_H_

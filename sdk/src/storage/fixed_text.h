@@ -1,7 +1,6 @@
 // FixedText: text in place. What recording begins and ends with must not need a heap: memory may be refused then, and
 // the standard library's strings would throw into the program that is measured.
-#ifndef CREMA_SRC_STORAGE_FIXED_TEXT_H_
-#define CREMA_SRC_STORAGE_FIXED_TEXT_H_
+#pragma once
 
 #include <cstddef>
 #include <cstring>
@@ -40,5 +39,3 @@ class FixedText {
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_STORAGE_FIXED_TEXT_H_

@@ -1,6 +1,5 @@
 // NameSet: texts, each once, in the order they came.
-#ifndef CREMA_SRC_STORAGE_NAME_SET_H_
-#define CREMA_SRC_STORAGE_NAME_SET_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -34,5 +33,3 @@ class NameSet {
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_STORAGE_NAME_SET_H_

@@ -1,7 +1,6 @@
 // Objects of the SDK, in memory of malloc(3): the operators new and delete may be the program's own, which count,
 // print, or take from a pool.
-#ifndef CREMA_SRC_STORAGE_OWN_MEMORY_H_
-#define CREMA_SRC_STORAGE_OWN_MEMORY_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdlib>
@@ -53,5 +52,3 @@ OwnArray<Element> MakeOwnArray(std::size_t count) noexcept {
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_STORAGE_OWN_MEMORY_H_

@@ -1,6 +1,5 @@
 // SdkAllocationScope: while it lives, memory that the thread allocates is the SDK's, not the program's.
-#ifndef CREMA_SRC_STORAGE_SDK_ALLOCATION_SCOPE_H_
-#define CREMA_SRC_STORAGE_SDK_ALLOCATION_SCOPE_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -34,5 +33,3 @@ class SdkAllocationScope {
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_STORAGE_SDK_ALLOCATION_SCOPE_H_

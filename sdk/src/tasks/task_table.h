@@ -1,6 +1,5 @@
 // TaskTable: the modules, the open events, and what threads do for them (docs/tasks.md).
-#ifndef CREMA_SRC_TASKS_TASK_TABLE_H_
-#define CREMA_SRC_TASKS_TASK_TABLE_H_
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -278,5 +277,3 @@ void EndTasksOfThread(Recorder* recorder, ThreadState* thread) noexcept;
 
 }  // namespace internal
 }  // namespace crema
-
-#endif  // CREMA_SRC_TASKS_TASK_TABLE_H_

@@ -1,6 +1,5 @@
 // ControlGroup: a control group of the kernel's for the programs of a test (cgroups(7)).
-#ifndef CREMA_TESTS_FAULTS_CONTROL_GROUP_H_
-#define CREMA_TESTS_FAULTS_CONTROL_GROUP_H_
+#pragma once
 
 #include <string>
 
@@ -35,5 +34,3 @@ class ControlGroup {
 
 }  // namespace testing
 }  // namespace crema
-
-#endif  // CREMA_TESTS_FAULTS_CONTROL_GROUP_H_

@@ -1,6 +1,5 @@
 // FakedKernel: fakes answers of the C library for which no test can wait, such as a full disk or a clock that jumps.
-#ifndef CREMA_TESTS_FAULTS_FAKED_KERNEL_H_
-#define CREMA_TESTS_FAULTS_FAKED_KERNEL_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -25,5 +24,3 @@ FakedKernel& Kernel();
 
 }  // namespace testing
 }  // namespace crema
-
-#endif  // CREMA_TESTS_FAULTS_FAKED_KERNEL_H_

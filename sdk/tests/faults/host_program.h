@@ -1,6 +1,5 @@
 // RunWithFault: what a fault does to the program that is measured, and what is left in its logs.
-#ifndef CREMA_TESTS_FAULTS_HOST_PROGRAM_H_
-#define CREMA_TESTS_FAULTS_HOST_PROGRAM_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -32,5 +31,3 @@ void Require(bool holds);
 
 }  // namespace testing
 }  // namespace crema
-
-#endif  // CREMA_TESTS_FAULTS_HOST_PROGRAM_H_

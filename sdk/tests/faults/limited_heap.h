@@ -1,6 +1,5 @@
 // LimitHeap: a heap that refuses memory from a given byte on.
-#ifndef CREMA_TESTS_FAULTS_LIMITED_HEAP_H_
-#define CREMA_TESTS_FAULTS_LIMITED_HEAP_H_
+#pragma once
 
 #include <cstdint>
 
@@ -14,5 +13,3 @@ void LimitHeap(std::int64_t bytes);
 
 }  // namespace testing
 }  // namespace crema
-
-#endif  // CREMA_TESTS_FAULTS_LIMITED_HEAP_H_

@@ -1,6 +1,5 @@
 // RecordChunks: the smallest analysis that most faults need.
-#ifndef CREMA_TESTS_FAULTS_RECORD_CHUNKS_H_
-#define CREMA_TESTS_FAULTS_RECORD_CHUNKS_H_
+#pragma once
 
 #include "crema/crema.h"
 
@@ -17,5 +16,3 @@ inline void RecordChunks(int chunks, const char* dataset = "ttbar") {
 
 }  // namespace testing
 }  // namespace crema
-
-#endif  // CREMA_TESTS_FAULTS_RECORD_CHUNKS_H_
