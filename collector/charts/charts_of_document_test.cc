@@ -310,7 +310,9 @@ TEST(EventCharts, TheFourPartsOfTheLatencyAreStackedOverTime) {
   double first = 0;
   for (const Json& row : RowsWith(chart.spec, "part")) {
     if (row["t"] == 0.0) first += row["seconds"].get<double>();
-    if (row["t"] == 10.0) EXPECT_EQ(row["seconds"], 0.0) << "no event ended after that";
+    if (row["t"] == 10.0) {
+      EXPECT_EQ(row["seconds"], 0.0) << "no event ended after that";
+    }
   }
   EXPECT_EQ(first, 1.0);
   EXPECT_NE(chart.subtitle.find("at work 70 %, queued 10 %"), std::string::npos) << chart.subtitle;
