@@ -66,8 +66,9 @@ TEST_F(AllCharts, EachHasFiguresOrAReasonNeverBoth) {
 
 TEST_F(AllCharts, AllAreDrawnOfARunThatHasEverything) {
   for (const Chart& chart : Made()) {
-    const bool is_compared = chart.name.rfind("compare_", 0) == 0;  // the made run has few metrics
-    EXPECT_TRUE(is_compared || !chart.spec.is_null()) << chart.name << ": " << chart.reason;
+    // the made run has few metrics, and no events of task frameworks: EventCharts draws those
+    if (chart.name.rfind("compare_", 0) == 0 || chart.name.rfind("event_latenc", 0) == 0) continue;
+    EXPECT_FALSE(chart.spec.is_null()) << chart.name << ": " << chart.reason;
   }
 }
 

@@ -226,7 +226,7 @@ Json ChunkAsJson(const Attempt& attempt) {
   for (const ChunkField& field : kFields) row[std::string(field.name)] = ToJson(field.value(attempt));
   const ChunkFact& chunk = attempt.chunk;
   row["attributes"] = Json::parse(chunk.attributes, nullptr, false);
-  if (!row["attributes"].is_object()) row["attributes"] = Json::object();
+  if (!row["attributes"].is_object()) row["attributes"] = Json();
   row["columns"] = chunk.columns;
   using std::pair;
   row["sections"] = RowsOf(chunk.sections, pair("path", &SectionFact::path), pair("helper", &SectionFact::helper),

@@ -114,7 +114,7 @@ TEST(ChunkAsJson, LeavesNullWhatALostAttemptCannotKnow) {
 
 TEST(ChunkAsJson, HasTheNotesOfTheUser) {
   ChunkFact chunk = Chunk(3, 1'000'000'000);
-  EXPECT_EQ(ChunkAsJson({kProcess, AttemptState::kOk, chunk})["attributes"], nlohmann::ordered_json::object());
+  EXPECT_EQ(ChunkAsJson({kProcess, AttemptState::kOk, chunk})["attributes"], nullptr);
   chunk.attributes = R"({"generator":"madgraph"})";
   EXPECT_EQ(ChunkAsJson({kProcess, AttemptState::kOk, chunk})["attributes"]["generator"], "madgraph");
 }

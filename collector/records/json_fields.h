@@ -460,7 +460,10 @@ template <auto kMember, class Struct>
 Complaint ReadNotes(ondemand::value& value, Struct& out) {
   ondemand::object object;
   if (value.get_object().get(object)) return nullptr;
-  if (object.raw_json().get(out.*kMember) || out.*kMember == "{}") out.*kMember = {};
+  std::string_view& notes = out.*kMember;
+  if (object.raw_json().get(notes)) return nullptr;
+  notes = notes.substr(0, notes.rfind('}') + 1);  // blanks that follow are not the object's
+  if (notes == "{}") notes = {};
   return nullptr;
 }
 template <auto kMember, class Struct>

@@ -45,6 +45,7 @@ void RecordFullChunk() {
   for (int i = -300; i < 300; ++i) RecordMetric("mass", std::ldexp(1.0, i), "GeV");  // too many for the finest buckets
   RecordCut("all", 1000, 998.5);
   RecordCut("two leptons", 17);
+  RecordCut("on the Z peak", 5, {"two leptons", 17, "signal region"});
   RecordActivity("basket cache", 12, "count");
   RecordRequest("root://eos.example.org", "readv", 40000, 250000);
   RecordRequest("root://eos.example.org", "readv", 0, 900000, true);

@@ -13,8 +13,8 @@ struct CutInput {
   /// The cut that these events passed: its name, or its path ("jets/MET") where several have this name. Empty: none.
   std::string_view parent = {};
   std::int64_t seen = -1;  ///< how many events the cut was asked about; negative: those that passed the parent
-  std::string_view flow =
-      {};  ///< which of several cut flows, for example "signal region"; a cut has its parent in its own
+  /// Which of several cut flows, for example "signal region". A cut has its parent in its own.
+  std::string_view flow = {};
   /// Where the cut is in its flow; empty: below the parent, under its name. Needed where one parent has two cuts of
   /// one name.
   std::string_view path = {};
