@@ -225,9 +225,8 @@ TEST(Headline, SaysOfEachOtherLargestUseWhatTookTheTime) {
               StartsWith("Busy outside chunks: set-up, framework code and merging computed for 70 % "
                          "of 100 core-seconds, and your code computed for 20 %."));
   document["process_sections"] = {{{"path", "a {} section"}, {"self_in_workers", 60}}};
-  EXPECT_THAT(
-      Headline(document),
-      StartsWith("Busy outside chunks: processes computed outside chunks, where section a {} section took 1 m "
+  EXPECT_THAT(Headline(document),
+              StartsWith("Busy outside chunks: processes computed outside chunks, where section a {} section took 1 m "
                          "00 s, for 70 % of 100 core-seconds, and your code computed for 20 %."));
   SetBudget(&document, {{"compute", 20}, {"outside_chunk", 70}, {"idle", 10}});
   EXPECT_THAT(Headline(document), StartsWith("Busy around chunks: tasks were outside chunks, where section a {} "

@@ -64,8 +64,7 @@ class RandomLine {
             return "{\"name\":" + Text() + ",\"unit\":" + Text() + ",\"count\":" + Count() + ",\"sum\":" + Real() +
                    ",\"min\":" + Real() + ",\"max\":" + Real() + Maybe("invalid") + "}";
           }));
-    Field("cuts",
-          List([&] {
+    Field("cuts", List([&] {
             return "{\"name\":" + Text() + ",\"events\":" + Count() + ",\"weights\":" + Real() + Maybe("seen") +
                    (OneIn(3) ? ",\"path\":" + Text() + ",\"flow\":" + Text() : "") + "}";
           }));

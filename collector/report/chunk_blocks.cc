@@ -90,7 +90,7 @@ std::string SlowestCard(const PageInput& input) {
                    {"waiting"},
                    {"why", false}};
   const bool has_notes = detail.notes.size() > 1;
-  if (has_notes) table.columns.push_back({"notes", false, "", true});
+  if (has_notes) table.columns.push_back({"notes", false});
   const std::optional<double> median = input.measurement.Metric("chunk_duration_p50");
   const WorkerNames names = NamesOfWorkers(input.measurement);
   for (const DetailAttempt* attempt : slow) {
@@ -110,7 +110,7 @@ std::string SlowestCard(const PageInput& input) {
     const double waiting = has_cpu ? std::max(0.0, 1 - Seconds(*attempt->cpu_ns) / duration) : -1;
     row.push_back({has_cpu ? Escaped(HumanPercent(waiting)) : "–", waiting});
     row.push_back({Why(*attempt)});
-    if (has_notes) row.push_back({Name(detail.notes[attempt->notes], 120)});
+    if (has_notes) row.push_back({Name(detail.notes[attempt->notes], 32)});
     table.rows.push_back(std::move(row));
   }
   return "<section class=\"card\"><h3>Slowest chunks</h3>\n" + Render(table) + "</section>\n";

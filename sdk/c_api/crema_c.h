@@ -198,11 +198,11 @@ CREMA_API void crema_request_end(crema_request* request, int64_t bytes, int fail
 CREMA_API void crema_record_metric(const char* name, double value, const char* unit);
 CREMA_API void crema_record_cut(const char* name, int64_t events);
 CREMA_API void crema_record_cut_weighted(const char* name, int64_t events, double sum_of_weights);
-/* With the events that the cut was asked about: `parent` is the cut that they passed (null: none), `seen` how many there
- * were (negative: those that passed the parent), `flow` which of several cut flows (null: the only one). `sum_of_weights` may
- * be null. */
-CREMA_API void crema_record_cut_after(const char* name, int64_t events, const double* sum_of_weights, const char* parent,
-                                      int64_t seen, const char* flow);
+/* With the events that the cut was asked about: `parent` is the cut that they passed (null: none), `seen` how many
+ * there were (negative: those that passed the parent), `flow` which of several cut flows (null: the only one).
+ * `sum_of_weights` may be null. */
+CREMA_API void crema_record_cut_after(const char* name, int64_t events, const double* sum_of_weights,
+                                      const char* parent, int64_t seen, const char* flow);
 CREMA_API void crema_record_activity(const char* label, double value, const char* unit);
 /* One request to storage that took `nanoseconds`; `bytes` negative: not known; `failed` nonzero: it failed. Call it
  * where the request was waited for: on a thread that works for the chunk. */

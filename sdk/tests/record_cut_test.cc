@@ -53,10 +53,9 @@ TEST(RecordCut, ACutWithItsInputHasAPathInItsFlow) {
     const std::string seen = cut.seen.has_value() ? std::to_string(*cut.seen) : "-";
     found.push_back(cut.name + "|" + std::to_string(cut.events) + "|" + seen + "|" + cut.path + "|" + cut.flow);
   }
-  EXPECT_EQ(found,
-            (std::vector<std::string>{"all|20|20|all|signal", "MET/HT|8|-|all/MET%2FHT|signal",
-                                      "jets|2|6|all/MET%2FHT/jets|signal", "jets|4|-|nobody/jets|",
-                                      "jets|14|16|all/jets (2)|signal", "all|18|-||"}));
+  EXPECT_EQ(found, (std::vector<std::string>{"all|20|20|all|signal", "MET/HT|8|-|all/MET%2FHT|signal",
+                                             "jets|2|6|all/MET%2FHT/jets|signal", "jets|4|-|nobody/jets|",
+                                             "jets|14|16|all/jets (2)|signal", "all|18|-||"}));
   EXPECT_EQ(chunk.cuts.at(2).weights, 1.0);
 }
 
