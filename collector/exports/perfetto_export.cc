@@ -235,8 +235,8 @@ class TraceEvents {
     auto& [before_ns, before] = event_sums_.try_emplace(process, all.first_start_ns, EventSumFact()).first->second;
     if (all.last_stop_ns <= before_ns || all.count < before.count) return;
     const double wall_ns = static_cast<double>(all.last_stop_ns - before_ns);
-    const auto counter = [&](std::string_view of, std::string_view unit, double value) {
-      Counter(process, of, unit, before_ns, value);
+    const auto counter = [&, since_ns = before_ns](std::string_view of, std::string_view unit, double value) {
+      Counter(process, of, unit, since_ns, value);
       Counter(process, of, unit, all.last_stop_ns, 0);  // until the next line says otherwise
     };
     counter("events that ended", "1/s", static_cast<double>(all.count - before.count) / wall_ns * 1e9);
