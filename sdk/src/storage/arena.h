@@ -66,6 +66,7 @@ Row* RowTable<Row>::Add() noexcept {
   if (size_ == capacity_) {
     const std::size_t capacity = capacity_ == 0 ? 16 : 2 * capacity_;
     const SdkAllocationScope scope;
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): a row may be a pointer
     void* rows = std::realloc(static_cast<void*>(rows_), capacity * sizeof(Row));
     if (rows == nullptr) return nullptr;
     rows_ = static_cast<Row*>(rows);
