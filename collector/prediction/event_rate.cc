@@ -1,4 +1,4 @@
-// What changes would bring to a run of events that go from task to task (docs/predict.md, "Events and streams").
+// What changes would bring to a run of events that go from task to task (docs/predict_events.md).
 #include <algorithm>
 #include <cmath>
 
