@@ -71,7 +71,7 @@ const std::vector<Colour>& PageColours() {
   return kColours;
 }
 
-// Five are told apart by all eyes; no set of more is. None is a paler one of another: pale is waiting.
+// Five are distinct to all eyes; no set of more is. None is a paler one of another: pale is waiting.
 const std::vector<Colour>& DatasetColours() {
   static const std::vector<Colour> kColours = {
       {"dataset1", "#00528a", "#4a9fe0", "first dataset"}, {"dataset2", "#c98500", "#f0b53c", "second"},

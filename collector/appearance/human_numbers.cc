@@ -249,7 +249,7 @@ std::string HumanQuantity(std::string_view key, double value, std::string_view u
   if (unit == "%") return HumanPercent(value / 100, 1);
   if (unit == "count") return HumanCount(value);
   if (unit.substr(0, 2) == "Hz" || unit.substr(0, 3) == "kHz") return Frequency(value, unit);
-  // a ratio may exceed 1 (a speed-up, a compression): only what it is called tells, so it stays a plain number
+  // a ratio may exceed 1 (a speed-up, a compression): only its name shows it, so it stays a plain number
   if (unit == "ratio" || unit.empty()) return HumanNumber(value);
   return fmt::format("{} {}", HumanNumber(value), unit);
 }

@@ -63,7 +63,7 @@ std::string HumanFactor(double factor);
 std::string HumanNumber(double number);
 
 /// The value of a metric in the unit that its definition names: `6 m 17 s` of `s`, `18.6 kHz/core` of `Hz/core`. Bytes
-/// are memory or data, as `key` tells. An unknown unit is written behind the number.
+/// are memory or data, as `key` says. An unknown unit is written behind the number.
 std::string HumanQuantity(std::string_view key, double value, std::string_view unit);
 
 /// A sentence whose numbers do not part from their units where a page ends a line: with no-break spaces (U+00A0).

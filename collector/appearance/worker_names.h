@@ -1,4 +1,4 @@
-// Names of workers as people tell them apart: without what all of a run's workers share.
+// Names of workers as people distinguish them: without what all of a run's workers share.
 #pragma once
 
 #include <set>

@@ -131,7 +131,7 @@ Json GridValues(const CountGrid& grid, double y_factor) {
 }
 
 /// Lines of the datasets that took most time, each over the events that its chunks have: it says nothing of others.
-/// They have the datasets' colours, and the legend says which is which and what it tells.
+/// They have the datasets' colours, and the legend says which is which and what it means.
 void AddFits(const RunDetail& detail, Json* values) {
   std::vector<DetailFit> fits;
   for (const DetailFit& fit : detail.fits) {
@@ -325,7 +325,7 @@ Drawing DrawSlowestChunks(const ChartInput& input) {
     const std::string entries = attempt.entry_start.has_value()
                                     ? fmt::format(" from {}", HumanCount(*attempt.entry_start))
                                     : fmt::format(" chunk {}", attempt.number);
-    // two attempts may be at the same entries: their place tells them apart
+    // two attempts may be at the same entries: their place distinguishes them
     const std::string label =
         fmt::format("{}. {}{}", i + 1, ShownName(ShortestUniqueEnd(detail.files[attempt.file], files)), entries);
     int order = 0;

@@ -27,7 +27,7 @@ void AddRow(const std::string& name, const CustomMetricFigures& figures, Json* v
                      {"count", RealOf(figures.count)}});
 }
 
-// How often values of about one size came; null where the records do not tell.
+// How often values of about one size came; null where the records do not say.
 Json HistogramPanel(const CustomMetricRow& metric, const std::string& title) {
   if (!metric.histogram.has_value() || metric.histogram->counts.size() < 2) return {};
   const auto& [edges, counts] = *metric.histogram;

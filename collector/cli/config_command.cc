@@ -60,7 +60,7 @@ OptionEntry ShownOf(const CLI::Option& option) {
   return shown;
 }
 
-// A command may have a usage of its own, which only its help tells.
+// A command may have a usage of its own, which only its help shows.
 std::vector<std::string> UsageOf(const CLI::App& command, const std::string& program) {
   std::vector<std::string> usage;
   const std::vector<std::string> lines = absl::StrSplit(command.help(program), '\n');

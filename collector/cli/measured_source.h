@@ -86,7 +86,7 @@ class MeasuredSource {
   absl::StatusOr<RecordLogs> FindLogs() const;
   /// Reads every attempt again, in bounded memory. Errors: as `FindLogs`.
   absl::Status ForEachAttempt(const OnAttempt& on_attempt) const;
-  /// Reads every task that workers' logs tell of. Errors: as `FindLogs`.
+  /// Reads every task in workers' logs. Errors: as `FindLogs`.
   absl::Status ForEachTask(const OnTask& on_task) const;
 
  private:

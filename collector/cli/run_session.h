@@ -14,7 +14,7 @@ struct RunPlan {
   std::string name;       ///< empty: the command's file name
   std::string pass;       ///< empty: none
   double interval_seconds = 1;
-  int cores = 0;  ///< that each process is given; 0: not told
+  int cores = 0;  ///< that each process is given; 0: not known
   bool trace = false;
   bool requests = false;
   bool allocations = false;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kSecondNs = 1'000'000'000;
 
-// What people and batch systems send. SIGCONT is among them: it resumes crema by itself, the command only if told.
+// What people and batch systems send. SIGCONT is among them: it resumes crema by itself, the command only if asked to.
 constexpr int kRelayed[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1,   SIGUSR2, SIGALRM,
                             SIGTSTP, SIGCONT, SIGXCPU, SIGPROF, SIGVTALRM, SIGIO,   SIGPWR};
 
@@ -24,7 +24,7 @@ bool IsStopped(pid_t child) {
   return waitid(P_PID, static_cast<id_t>(child), &change, WSTOPPED | WNOHANG | WNOWAIT) == 0 && change.si_pid == child;
 }
 
-// Whether it was stopped and runs again since this was last asked: the kernel tells each time once.
+// Whether it was stopped and runs again since this was last asked: the kernel reports each time once.
 bool WentOn(pid_t child) {
   siginfo_t change{};
   return waitid(P_PID, static_cast<id_t>(child), &change, WCONTINUED | WNOHANG) == 0 && change.si_pid == child &&

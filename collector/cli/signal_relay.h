@@ -29,7 +29,7 @@ class SignalRelay {
 
   /// Gives the signal to `command`, unless it has it already: what a terminal sends (Ctrl-C, Ctrl-\, Ctrl-Z) goes to
   /// the whole foreground group, and so does the SIGCONT with which a shell resumes it, and what the command sends to
-  /// its own group. Once the command has stopped, crema stops too, where it was told to or a shell waits: not before,
+  /// its own group. Once the command has stopped, crema stops too, where it was asked to or a shell waits: not before,
   /// as an editor has the terminal to restore, and one that does not stop has to be waited for.
   void Relay(const siginfo_t& signal, pid_t command);
 
@@ -44,7 +44,7 @@ class SignalRelay {
   struct sigaction child_before_;
   struct sigaction pipe_before_;
   struct sigaction file_size_before_;
-  bool is_to_stop_ = false;  ///< somebody told crema alone
+  bool is_to_stop_ = false;  ///< somebody signalled crema alone
 };
 
 }  // namespace crema

@@ -84,7 +84,7 @@ struct TerminalSize {
   int rows = 24;
 };
 
-/// Of the terminal at stdout; 80 x 24 where it does not tell.
+/// Of the terminal at stdout; 80 x 24 where it does not say.
 TerminalSize SizeOfTerminal() {
   winsize size = {};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
@@ -191,7 +191,7 @@ class Screen {
       char key = 0;
       const ssize_t got = read(STDIN_FILENO, &key, 1);
       if (got == 1 && (key == 'q' || key == 'Q')) return Stop();
-      if (got == 1) WaitForKey();  // else the terminal is gone, of which SIGHUP tells
+      if (got == 1) WaitForKey();  // else the terminal is gone, which SIGHUP reports
     });
   }
 

@@ -211,7 +211,7 @@ class GzipDecoder : public BlockDecoder {
   bool is_inside_ = false;  // a member has begun and not ended
   bool is_over_ = false;
   bool has_more_ = false;  // of what was read there may be more than there was room for
-  absl::Status damage_;    // told once what comes before it was read
+  absl::Status damage_;    // reported once what comes before it was read
 };
 
 class ZstdDecoder : public BlockDecoder {

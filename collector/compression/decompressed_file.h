@@ -13,9 +13,9 @@
 
 namespace crema {
 
-/// A file to read from its beginning on. Its first bytes, not its name, tell whether and how it is compressed; several
+/// A file to read from its beginning on. Its first bytes, not its name, show whether and how it is compressed; several
 /// compressed pieces one after another are read as one. A file that became a FIFO does not block. A pipe that brings
-/// compressed data is refused: what told so cannot be read again.
+/// compressed data is refused: what showed so cannot be read again.
 class DecompressedFile {
  public:
   /// `is_stream`: the file is a pipe, which is waited for and read once.

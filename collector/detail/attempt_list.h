@@ -91,7 +91,7 @@ struct ListedProcess {
 struct ListedThread {
   uint32_t process = 0;
   uint64_t id = 0;       ///< the kernel's where it was recorded, else the library's
-  uint64_t library = 0;  ///< the thread library's; 0: not told
+  uint64_t library = 0;  ///< the thread library's; 0: not known
 };
 
 /// What `AttemptRow` has no room for.
@@ -117,7 +117,7 @@ struct AttemptList {
   uint32_t FileOf(const AttemptRow& row) const { return inputs[row.input].file; }
 };
 
-/// Tells the same attempt in two readings of the logs.
+/// Identifies an attempt in two readings of the logs.
 using ListedAttempt = std::tuple<std::string, int64_t, int64_t, int64_t>;  // worker, process start, number, begin
 ListedAttempt KeyOf(const Attempt& attempt);
 

@@ -190,7 +190,7 @@ struct DetailWorker {
   std::optional<double> start_seconds = {};  ///< when it was there, as the document says; nullopt: not known
   std::optional<double> stop_seconds = {};
   bool is_lost = false;
-  std::string left_reason = {};  ///< in the engine's words; empty: not told
+  std::string left_reason = {};  ///< in the engine's words; empty: not known
 };
 
 struct RunDetail {
@@ -247,7 +247,7 @@ uint32_t SlotCount(const RunDetail& detail);
 /// Calls back with every attempt; `MeasuredSource::ForEachAttempt` is one.
 using AttemptReader = std::function<absl::Status(const OnAttempt&)>;
 
-/// Calls back with every task that workers' logs tell of; `MeasuredSource::ForEachTask` is one.
+/// Calls back with every task in workers' logs; `MeasuredSource::ForEachTask` is one.
 using TaskReader = std::function<absl::Status(const OnTask&)>;
 
 /// Reads the records twice: once for all sums, once for the details of what is listed. It keeps some 65 bytes a chunk

@@ -69,7 +69,7 @@ struct EngineTraits {
   std::string_view scheduler = "scheduler";  ///< what hands out its tasks
   std::string_view task = "task";            ///< what it hands out
   std::string_view logs = {};                ///< its logs, for `--help`
-  std::string_view dashboard = {};           ///< what tells of the scheduler, for `--help`: an address; empty: nothing
+  std::string_view dashboard = {};           ///< where the scheduler reports, for `--help`: an address; empty: nothing
   std::optional<EngineMemory> memory = {};   ///< nullopt: workers may fill their limit
   /// `process.engine.name` of processes that it starts for its tasks (docs/record_log.md, "`engine`"); empty: it starts
   /// none, or they do not say so.
@@ -92,7 +92,7 @@ struct EngineReading {
 struct EngineNews {
   std::vector<std::string> pages;  ///< bytes of the engine's log, in order
   bool answers = false;            ///< the scheduler answered when it was last asked
-  std::string problem;             ///< why not, or what it cannot tell, in one line
+  std::string problem;             ///< why not, or what it cannot know, in one line
 };
 
 /// Follows an address.
@@ -103,7 +103,7 @@ class EngineFollower {
   virtual EngineNews Take() = 0;
 };
 
-/// Takes what a log gains while the run goes on, and tells it to a `LiveRun`.
+/// Takes what a log gains while the run goes on, and reports it to a `LiveRun`.
 class EngineFeed {
  public:
   virtual ~EngineFeed() = default;
@@ -130,14 +130,14 @@ struct Engine {
   /// Takes a log apart into `directory`: record logs, and the engine's own as `<name><log_suffix>`. Null: the log is
   /// read where it is.
   absl::Status (*unpack)(const std::string& log, const std::string& directory, const std::string& name) = nullptr;
-  /// Writes all that a scheduler tells at this moment as a log. Null where no address tells what happened before.
+  /// Writes all that a scheduler reports at this moment as a log. Null where no address reports what happened before.
   absl::Status (*pull)(const std::string& address, const std::string& log) = nullptr;
   /// Begins to follow an address. Null where there is no scheme.
   std::unique_ptr<EngineFollower> (*follow)(const std::string& address) = nullptr;
   /// For a log that grows, or an address that is followed. `run` outlives it. Null: its runs are not followed.
   std::unique_ptr<EngineFeed> (*make_feed)(const std::string& log, LiveRun* run) = nullptr;
   /// The process of the worker below whose directory a task ran, from a path; nullopt: the path is of no such task.
-  /// Null: directories tell nothing of workers.
+  /// Null: directories hold nothing about workers.
   std::optional<int64_t> (*pid_of_worker)(std::string_view directory) = nullptr;
   /// Keeps a log in `directory`, as `<name><log_suffix>`. Null: a copy is enough.
   absl::Status (*keep)(const std::string& log, const std::string& directory, const std::string& name) = nullptr;

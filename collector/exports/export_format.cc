@@ -32,7 +32,7 @@ void TextSink::Write(std::string_view text) {
     return;
   }
   buffer_.append(text);
-  // an error is kept, and told by the last Flush
+  // an error is kept, and reported by the last Flush
   if (buffer_.size() >= kBufferBytes) Flush().IgnoreError();
 }
 

@@ -16,7 +16,7 @@ struct ExportSource;
 struct ExpectedFile {
   std::string dataset;
   std::string file;
-  std::string tree;  ///< empty: not told
+  std::string tree;  ///< empty: not known
   /// Entries from the first to the one after the last; empty: only the file is named, not what of it.
   std::vector<std::pair<int64_t, int64_t>> ranges;
 };
@@ -32,7 +32,7 @@ using MissingRange = std::optional<std::pair<int64_t, int64_t>>;
 struct MissingFile {
   std::string dataset;
   std::string file;
-  std::string tree;  ///< empty: not told
+  std::string tree;  ///< empty: not known
   std::vector<MissingRange> ranges;
 };
 

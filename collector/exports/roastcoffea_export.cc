@@ -67,7 +67,7 @@ constexpr std::pair<const char*, const char*> kFine[] = {
     {"total_serialization_overhead_seconds", "total_serialization_overhead_seconds"},
 };
 
-/// All of them, 0 where unseen, or none: the package's table tells a run without Dask's spans by their absence.
+/// All of them, 0 where unseen, or none: the package's table recognizes a run without Dask's spans by their absence.
 void AddFine(const Measurement& measurement, Json* metrics) {
   if (std::none_of(std::begin(kFine), std::end(kFine),
                    [&](const auto& names) { return measurement.Metric(names.second).has_value(); })) {
@@ -300,7 +300,7 @@ Json ChunkRecord(const Attempt& attempt, const FileReads& file) {
   return record;
 }
 
-/// Attempts that ended; `fact` is the record of one, or what was told of several.
+/// Attempts that ended; `fact` is the record of one, or what was recorded of several.
 template <class Fact>
 void AddUp(const Fact& fact, int64_t attempts, int64_t duration_ns, bool is_ok, Sums* sums, FileReads* file) {
   sums->counts.ended += attempts;
@@ -315,7 +315,7 @@ void AddUp(const Fact& fact, int64_t attempts, int64_t duration_ns, bool is_ok, 
   if (fact.events.has_value()) dataset.events = dataset.events.value_or(0) + *fact.events;
 }
 
-/// What the records tell beside attempts.
+/// What the records hold beside attempts.
 absl::Status ReadFilesAndSums(const ExportSource& source, Sums* sums) {
   if (!source.find_logs) return absl::OkStatus();
   const absl::StatusOr<RecordLogs> logs = source.find_logs();

@@ -8,7 +8,7 @@
 
 namespace crema {
 
-/// Frames are told apart by `;`, the number by the last space, stacks by line ends.
+/// Frames are separated by `;`, the number by the last space, stacks by line ends.
 std::string FoldedFrame(std::string name);
 
 /// The frames of a section's path below `root`.

@@ -201,7 +201,7 @@ void FindLevels(RunHistory* history) {
   for (size_t i = 0; i < history->runs.size(); ++i) values.push_back(history->ValueOf(i));
   history->is_relative = std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
   if (values.size() < kLeastValues) {
-    history->notes.push_back(fmt::format("{} too few to tell a change from noise: {} are needed",
+    history->notes.push_back(fmt::format("{} too few to distinguish a change from noise: {} are needed",
                                          Counted(values.size(), "run is", "runs are"), kLeastValues));
     return;
   }

@@ -102,7 +102,7 @@ struct RunHistory {
   std::optional<bool> more_is_worse;  ///< nullopt: the metric says nothing of it
   bool is_relative = true;
   std::vector<HistoryRun> runs;      ///< by time; each has the metric
-  ChangePoints points;               ///< without segments: too few runs to tell a change
+  ChangePoints points;               ///< without segments: too few runs to find a change
   std::vector<HistoryLevel> levels;  ///< one for each segment
   std::vector<LeftOutOfHistory> left_out;
   std::vector<std::string> notes;

@@ -87,7 +87,7 @@ bool TakeAsFixed(const Fit& fit, double events, double seconds, ChunkSizeAdvice&
   return true;
 }
 
-/// Why the fit tells nothing of how to cut; else its figures are taken over.
+/// Why the fit says nothing about how to cut; else its figures are taken over.
 std::string TakeFit(const ChunkFitRow& row, ChunkSizeAdvice& advice) {
   const double least = row.events_min.value_or(0);
   const double most = row.events_max.value_or(0);

@@ -15,7 +15,7 @@ struct ChunkSizeAdvice {
   std::string dataset;
   std::string pass;
   double attempts = 0;
-  std::optional<double> fixed_seconds;  ///< nullopt where the fit does not tell it well enough
+  std::optional<double> fixed_seconds;  ///< nullopt where the fit does not show it well enough
   std::optional<double> seconds_per_event;
   double fixed_seconds_low = 0;  ///< of its 95 % interval, as the next
   double fixed_seconds_high = 0;
@@ -50,7 +50,7 @@ std::string AdviceInWords(const ChunkSizeAdvice& advice);
 // What to ask a batch system for next time, from what its jobs used: docs/verdicts.md, "Resource advice".
 
 /// The rows of the document's `resource_advice`: of a document with jobs of a batch system, what an engine's workers
-/// tell of memory limits and CPU time. Empty: it has none.
+/// hold memory limits and CPU time. Empty: it has none.
 std::vector<ResourceAdviceRow> AdviseResources(const Measurement& measurement);
 
 }  // namespace crema

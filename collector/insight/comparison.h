@@ -57,7 +57,7 @@ std::optional<ElapsedChange> CompareElapsed(const std::vector<const Measurement*
 // The tree of sections of two runs, or of two sides, with what each section took more or less: what is in a section
 // adds up to it, and the roots add up to the difference of the time in chunks.
 
-/// Seconds of owners; of several runs a side their mean. These were measured; how sure a difference is, is told of
+/// Seconds of owners; of several runs a side their mean. These were measured; how sure a difference is, is said of
 /// top-level sections (paired_change.h).
 struct SectionDifference {
   std::string path;
@@ -91,7 +91,7 @@ struct ComparedRow {
 };
 
 struct ComparedRun {
-  /// Told apart: those of one name by what their sources differ in (`before`, `after`), else `ttbar`, `ttbar (2)`.
+  /// Distinguished: those of one name by what their sources differ in (`before`, `after`), else `ttbar`, `ttbar (2)`.
   std::string name;
   std::string id;
   std::string state;

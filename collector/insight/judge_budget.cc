@@ -237,7 +237,7 @@ void JudgePythonsLock(const JudgedRun& run) {
           {{"gil_contention", *taken}, {"budget.blocked.share", run.Share("blocked")}}, share);
 }
 
-/// No two threads worked at once, as far as records tell.
+/// No two threads worked at once, as far as records show.
 bool RunsOneByOne(const Measurement& measurement) {
   return measurement.Metric("peak_workers") == 1 && measurement.Metric("max_open_chunks") == 1 &&
          measurement.Metric("lane_time") == measurement.Metric("busy_time");
@@ -256,7 +256,7 @@ void JudgeCompute(const JudgedRun& run) {
       "several threads or processes: here they ran one after the other.";
 }
 
-/// By where the cores come from: who declared them need not be told to declare them.
+/// By where the cores come from: who declared them needs no advice to declare them.
 std::string_view CureOfOversubscription(std::string_view cores_source) {
   if (cores_source == "declared") {
     return "Run as many threads as were declared (CREMA_THREADS), or declare those that run.";

@@ -16,7 +16,7 @@ namespace crema {
 inline constexpr int64_t kMemorySpanNs = 120'000'000'000;  ///< of samples: older ones say little of the next minutes
 inline constexpr int64_t kMemoryStepNs = 1'000'000'000;    ///< between samples that are read off a timeline
 inline constexpr size_t kLeastMemoryPoints = 15;           ///< samples: a line through fewer follows single chunks
-inline constexpr size_t kPartsOfMemory = 3;   ///< of the samples: the last part tells whether it still grows
+inline constexpr size_t kPartsOfMemory = 3;   ///< of the samples: the last part shows whether it still grows
 inline constexpr double kLeastGrowth = 0.02;  ///< of the limit, within the span: caches move by less
 inline constexpr double kLeastMemory = 0.5;   ///< of the limit: below it growth is the start of a job
 

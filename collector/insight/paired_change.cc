@@ -195,7 +195,7 @@ std::vector<WeighedPiece> Weigh(const ChunksOfDataset& of, bool by_event, const 
   return weighed;
 }
 
-/// Datasets as a whole. Their chunks may be compared by events, or, where as many did not tell them, one by one.
+/// Datasets as a whole. Their chunks may be compared by events, or, where as many did not record them, one by one.
 PieceMatch MatchDatasets(const RunPieces& before, const RunPieces& after, const Parts& parts) {
   PieceMatch match;
   match.paired_by = "none";
@@ -220,7 +220,7 @@ PieceMatch MatchDatasets(const RunPieces& before, const RunPieces& after, const 
   return match;
 }
 
-/// By chunk where chunks tell their ranges, else by file, else not paired at all. What takes part is the input that
+/// By chunk where chunks have their ranges, else by file, else not paired at all. What takes part is the input that
 /// both runs have; a way that leaves out more than 10 % of either run's time is taken only where no other leaves out
 /// less.
 PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after, ComparedTime time) {
@@ -386,7 +386,7 @@ MeasuredChange FromDraws(double change, Times draws, double widening) {
   };
   MeasuredChange measured{change, std::max(0.0, widening * (change - at(kRangeTail))),
                           std::max(0.0, widening * (at(1 - kRangeTail) - change)), 1};
-  // By the normal distribution of the draws' width: the draws themselves cannot tell small probabilities apart.
+  // By the normal distribution of the draws' width: the draws themselves cannot resolve small probabilities.
   const double sigma = (measured.below + measured.above) / 2 / kSigmasTo95;
   measured.probability_of_none =
       sigma > 0 ? std::erfc(std::fabs(change) / sigma / std::sqrt(2)) : (change == 0 ? 1.0 : 0.0);

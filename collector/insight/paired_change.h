@@ -69,14 +69,14 @@ PairedChange CompareSides(const std::vector<RunPieces>& before, const std::vecto
 /// have this standard deviation; 0: more than 1,000.
 size_t RunsNeeded(double effect, double between_runs);
 
-/// Effects for which people are told how many runs they need.
+/// Effects for which the answer says how many runs are needed.
 inline constexpr double kEffectsOfRuns[] = {0.01, 0.02, 0.05, 0.10};
 
 /// `conclusion`, `change`, `low`, `high`, `effects`, `compared`, `waiting`, `paired_by`, `pairs`, `paired_shares`,
 /// `runs_a_side`, `between_runs`, `runs_needed`, `reason`.
 nlohmann::ordered_json PairedChangeAsJson(const PairedChange& change);
 
-// From how parts of a run's time changed, and how sure that is, to what is told of it.
+// From how parts of a run's time changed, and how sure that is, to what is said of it.
 
 struct MeasuredPart {
   std::string what;

@@ -204,7 +204,7 @@ TEST(PairedChange, IsTheSameEachTime) {
             PairedChangeAsJson(ComparePieces(MadeRun(1, 1), MadeRun(2, 1.1))));
 }
 
-/// Chunks that tell no range: `seconds` of each, in that file, with that many events (0: not told).
+/// Chunks without a range: `seconds` of each, in that file, with that many events (0: not known).
 void AddUnranged(RunPieces* run, const std::string& file, double seconds, int64_t events, double select = 0) {
   const AttemptProcess process;
   ChunkFact chunk;

@@ -16,7 +16,7 @@ struct RunTrouble {
   std::vector<std::string> clauses;  ///< `2 of 40 chunks have no result`, worst first
   std::string brief;                 ///< the first of them in a few words: `2 chunks without a result`
   Mark mark = Mark::kGood;           ///< bad where results are missing, or may be
-  bool results_may_lack = false;     ///< a result is missing, or may be, or the records do not tell
+  bool results_may_lack = false;     ///< a result is missing, or may be, or the records do not say
 
   bool any() const { return !clauses.empty(); }
 };

@@ -35,7 +35,7 @@ class RunPieces {
   void ForgetSinglePass();
 
   const std::map<std::string, RunPiece>& pieces() const { return pieces_; }  ///< by what identifies the input
-  /// Chunks that tell no range: which of them have the same input in two runs is not known.
+  /// Chunks without a range: which of them have the same input in two runs is not known.
   const std::vector<RunPiece>& unranged() const { return unranged_; }
   const std::vector<std::string>& parts() const { return parts_; }
   bool is_cut() const { return is_cut_; }

@@ -6,7 +6,7 @@
 
 namespace crema {
 
-/// The name, or `…` and its last 60 bytes where it is longer: the end of a path tells files apart. Never cuts a UTF-8
+/// The name, or `…` and its last 60 bytes where it is longer: the end of a path distinguishes files. Never cuts a UTF-8
 /// character. `(none)` for an empty one.
 std::string ShortName(std::string_view name);
 

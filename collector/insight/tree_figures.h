@@ -49,7 +49,7 @@ std::optional<TreeBudget> ReadTreeBudget(const Measurement& measurement);
 /// The guard for a chunk in the language of the command: `crema::TrackMetrics`, or `@crema_hep.track_metrics`.
 std::string_view GuardOfChunks(const Measurement& measurement);
 
-/// What a command without chunks does not tell; it follows the name of the guard.
+/// What a command without chunks does not record; it follows the name of the guard.
 inline constexpr std::string_view kWhatGuardsAdd =
     "around a chunk of work adds a timeline of all threads, where time goes, sections, event rates, datasets, cuts and "
     "failures.";

@@ -184,7 +184,7 @@ constexpr MetricEntry kWorkerMetrics[] = {
      "of processes on one host the largest.",
      "no process had a CPU quota, or nobody read what it cost"},
     {"task_slot_utilization_avg", "", "ratio", "Task slots used",
-     "Cores that executing tasks were given (one each where the engine does not tell), divided by the workers' "
+     "Cores that executing tasks were given (one each where the engine does not say), divided by the workers' "
      "threads.",
      "no engine's tasks were observed"},
     {"gil_contention", "", "ratio", "GIL contention",
@@ -266,7 +266,8 @@ constexpr MetricEntry kChunkMetrics[] = {
      "no result said how many events it had (SetEvents)"},
     {"rss_slope", "", "B/1000 events", "Memory growth",
      "Slope (Theil-Sen) of a process's resident memory over the number of its chunks, without the first 10 % of them. "
-     "Pages of files and shared memory do not count, where samples tell them apart. It is made from medians of at most "
+     "Pages of files and shared memory do not count, where samples distinguish them. It is made from medians of at "
+     "most "
      "200 equal bins. The value is that of the process with the largest slope.",
      "no process has 20 chunks with memory and events"},
     {"rss_slope_low", "", "B/1000 events", "Memory growth, lower bound", "Lower end of the 95 % interval of rss_slope.",

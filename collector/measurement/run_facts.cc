@@ -167,7 +167,7 @@ constexpr Column kQualityColumns[] = {
 constexpr TimelineKind kTimelines[] = {
     {"worker_counts", "count", "live workers"},
     {"worker_memory", "B", "resident memory"},
-    {"worker_anonymous_memory", "B", "of it, what the program allocated, where its samples tell"},
+    {"worker_anonymous_memory", "B", "of it, what the program allocated, where its samples say so"},
     {"worker_memory_limit", "B", "its limit"},
     {"worker_cores", "cores", "the worker's cores"},
     {"worker_active_tasks", "count", "tasks assigned, queued ones too"},

@@ -111,7 +111,7 @@ void WarnOfSums(const RunFigures& figures, std::vector<std::string>& warnings) {
 void WarnOfDrops(const ProcessFindings& processes, std::vector<std::string>& warnings) {
   WarnIf(processes.guards_misused,
          "{} guards were not used as they should be (a chunk that ended on another thread, sections that do not nest): "
-         "what they were told is missing",
+         "what they recorded is missing",
          warnings);
   WarnIf(processes.records_unwritten,
          "{} records could not be written (the disk was full, the log was removed, or files may not be larger): sums "
@@ -122,7 +122,7 @@ void WarnOfDrops(const ProcessFindings& processes, std::vector<std::string>& war
          warnings);
   WarnIf(processes.records_of_unknown_cause,
          "{} records could not be written or kept by their processes (full disk, file size limit, no memory, or no "
-         "open chunk; these processes do not tell which)",
+         "open chunk; these processes do not say which)",
          warnings);
   WarnIf(processes.records_without_room,
          "{} values or records found no room in their processes: there was no memory, or a chunk had too many names",
@@ -223,7 +223,8 @@ std::optional<double> EventCoverage(const RunFigures& figures) {
   if (!expected.has_value()) expected = figures.coffea.of_datasets.entries;
   if (!expected.has_value()) return std::nullopt;
   const std::optional<double> events = figures.totals.events.In(1);
-  if (!events.has_value() && figures.totals.counts.num_chunks > 0) return std::nullopt;  // chunks that do not tell
+  if (!events.has_value() && figures.totals.counts.num_chunks > 0)
+    return std::nullopt;  // chunks that do not record them
   const auto announced = static_cast<double>(*expected);
   if (figures.coffea.reports > 1 && events.value_or(0) < announced) {
     double computed = 0;  // each report may count a chunk that others count, too

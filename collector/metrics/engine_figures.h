@@ -1,4 +1,4 @@
-// What an engine tells of a run, among the run's figures.
+// What an engine knows of a run, among the run's figures.
 #pragma once
 
 #include <cstdint>

@@ -398,7 +398,7 @@ TEST_F(MeasureSumsTest, DropsAreToldByTheirCause) {
         "8 tasks have no record, because the disk of their worker was short"}) {
     EXPECT_THAT(warnings, HasSubstr(sentence));
   }
-  EXPECT_THAT(warnings, Not(HasSubstr("do not tell which")));
+  EXPECT_THAT(warnings, Not(HasSubstr("do not say which")));
 }
 
 TEST_F(MeasureSumsTest, SumsThatClaimMoreTimeThanThereWasAreMalformed) {

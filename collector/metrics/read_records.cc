@@ -159,7 +159,7 @@ PartRead ReadPart(const LogInParts& log, const LogPart& part, const ReadRecordsO
     }
   });
   if (taken && (!read.reading.failure.empty() || read.reading.refused.has_value())) accumulator.SawDamage(process);
-  // A log whose first line is blank does not tell its process at once: the log is read as a whole then.
+  // A log whose first line is blank does not show its process at once: the log is read as a whole then.
   read.other_process = processes != known_processes || known_processes == 0;
   return read;
 }

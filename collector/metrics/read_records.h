@@ -20,7 +20,7 @@ namespace crema {
 struct RecordWindow {
   int64_t start_ns = 0;
   int64_t stop_ns = 0;
-  int64_t flushed_ns = 0;  ///< until then, workers told their activities of before `stop_ns`
+  int64_t flushed_ns = 0;  ///< until then, workers reported their activities of before `stop_ns`
 
   /// Sums cannot be divided: they are kept where all of them is inside.
   bool Keeps(const Record& record) const;

@@ -421,7 +421,8 @@ void SetAnalyses(const AttemptAnalyses& analyses, RunFigures* figures) {
   for (std::string_view key :
        {"straggler_chunks", "oversized_chunks", "rss_slope", "rss_slope_low", "rss_slope_high"}) {
     if (metrics.Number(key).has_value()) continue;
-    metrics.SetNull(key, "too few chunks have a line of their own, the others were summed, or they told too little");
+    metrics.SetNull(key,
+                    "too few chunks have a line of their own, the others were summed, or they recorded too little");
   }
   constexpr std::string_view kReason = "chunks were summed: when each of them was open is not known";
   metrics.SetNull("load_imbalance", kReason);

@@ -108,7 +108,7 @@ struct RunFigures {
 
   std::vector<MissingValues> missing_values;
 
-  /// Bytes that ended attempts read, as they told; nullopt: none did.
+  /// Bytes that ended attempts read, as they recorded; nullopt: none did.
   RecordedBytes bytes_read_chunks() const {
     return KnownSum{findings.attempts.bytes.read, findings.attempts.bytes.with_read}.Integer();
   }

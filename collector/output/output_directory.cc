@@ -88,7 +88,7 @@ constexpr char kNew[] = "new";
 constexpr char kOld[] = "old";
 constexpr char kThrowAway[] = "throw-away";  // the old parts are not kept
 constexpr char kNoRecords[] = "no-records";  // the new parts have none
-// Beside it, after the name of the directory. With the inode of the old directory, so that what has that name tells
+// Beside it, after the name of the directory. With the inode of the old directory, so that what has that name shows
 // whether the exchange has come to pass.
 constexpr char kExchange[] = "exchange-";
 constexpr char kAside[] = "aside-";

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kForever = std::numeric_limits<double>::infinity();
 
-// Ratios that are fewer do not tell how much the chunks of a dataset vary: those of all datasets stand for them.
+// Fewer ratios do not show how much the chunks of a dataset vary: those of all datasets stand for them.
 constexpr size_t kFewestRatios = 8;
 
 // Seconds a chunk of a dataset takes: fixed + slope x events, least squares, neither of them negative.

@@ -121,7 +121,7 @@ Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes
   }
   if (prediction.refused.empty() && ChunksThatVary(run) < kFewestChunks) {
     prediction.refused =
-        fmt::format("it has only {}, and at least {} of a dataset are needed to tell how much chunks vary",
+        fmt::format("it has only {}, and at least {} of a dataset are needed to show how much chunks vary",
                     Counted(run.chunks.size(), "chunk", "chunks"), kFewestChunks);
   }
   if (!prediction.refused.empty()) return prediction;

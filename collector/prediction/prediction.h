@@ -77,7 +77,7 @@ struct PredictedRow {
   bool cpu_known = true;      ///< else `cpu` holds `waiting`, too, and there is no efficiency
   PredictedValue efficiency;  ///< CPU seconds of the chunks over `core_seconds`
   std::string limited_by;     ///< of a run with events: what lets no more of them through
-  std::string why_not;        ///< not empty: this change cannot be told, and the numbers are 0
+  std::string why_not;        ///< not empty: this change has no answer, and the numbers are 0
 };
 
 struct Prediction {
@@ -113,7 +113,7 @@ std::string LargestSection(const Measurement& measurement);
 /// `section` was observed (RunObserver); empty: none.
 std::vector<RunChange> UsualChanges(const ObservedRun& run, const std::string& section);
 
-/// The rows of `PredictionJson`, those with the least wall time first; those that cannot be told last.
+/// The rows of `PredictionJson`, those with the least wall time first; those without an answer last.
 void SortBestFirst(nlohmann::ordered_json* prediction);
 
 }  // namespace crema

@@ -44,7 +44,7 @@ struct ClusterWorkerFact {
   std::optional<int64_t> left_ns;  ///< nullopt: it is still there
   bool is_lost = false;            ///< it left by a failure
   bool left_untold = false;        ///< whether it left by a failure is not known
-  std::string left_reason;         ///< in the engine's words; empty: not told
+  std::string left_reason;         ///< in the engine's words; empty: not known
   std::optional<int64_t> disk_bytes;
   // What a batch system counted, and allowed.
   std::optional<int64_t> cpu_ns;
@@ -52,14 +52,14 @@ struct ClusterWorkerFact {
   std::optional<int64_t> time_limit_ns;
   /// What the scheduler's clock is ahead of the worker's; nullopt: not known.
   std::optional<int64_t> clock_offset_ns;
-  // Told by its plug-in; empty: that never came.
+  // Reported by its plug-in; empty: that never came.
   std::string hostname;
   std::optional<int64_t> process_start_ns;
   std::string failure;  ///< why it records nothing
   std::vector<ClusterSampleFact> samples;
 };
 
-/// A task as the scheduler's own log tells it. Engines whose workers write task lines (docs/record_log.md) need none.
+/// A task as the scheduler's own log has it. Engines whose workers write task lines (docs/record_log.md) need none.
 struct ClusterTaskFact {
   std::string worker;  ///< its address
   std::string prefix;  ///< what tasks of its kind are called
@@ -67,9 +67,9 @@ struct ClusterTaskFact {
   int64_t stop_ns = 0;
   std::optional<int64_t> queue_ns;  ///< between the order and the start
   bool failed = false;
-  bool is_last = false;    ///< it is not tried again, and nobody cancelled it; false too where the engine does not tell
+  bool is_last = false;    ///< it is not tried again, and nobody cancelled it; false too where the engine does not say
   bool is_script = false;  ///< it starts other tasks, which have its cores: it counts where its processes recorded
-  int32_t cores = 0;       ///< of its worker, that it was given; 0: not told
+  int32_t cores = 0;       ///< of its worker, that it was given; 0: not known
   // Of engines that start a process for each task.
   std::string job;                      ///< `name` and `job` of `process.engine`, with a blank; empty: not known
   std::string directory;                ///< the name of the directory that it runs in: `task.14`; empty: not known
@@ -98,16 +98,16 @@ struct ClusterSessionFact {
   std::string id;
   std::optional<int64_t> begin_ns;
   std::optional<int64_t> end_ns;
-  std::optional<int64_t> flushed_ns;  ///< by then, workers had told what they did until the end
-  std::string processor;              ///< prefix of the tasks that the user calls the processor's; empty: not told
+  std::optional<int64_t> flushed_ns;  ///< by then, workers had reported what they did until the end
+  std::string processor;              ///< prefix of the tasks that the user calls the processor's; empty: not known
 };
 
-/// All that one scheduler told.
+/// All that one scheduler reported.
 struct ClusterFact {
   std::string log;    ///< in which this stands; empty: not known
-  std::string epoch;  ///< tells schedulers, and restarts of one, apart
+  std::string epoch;  ///< distinguishes schedulers, and restarts of one
   std::string address;
-  std::string version;  ///< of the engine; empty: not told
+  std::string version;  ///< of the engine; empty: not known
   std::string boot_id;
   int64_t first_ns = 0;
   int64_t last_ns = 0;
@@ -130,7 +130,7 @@ struct ClusterFact {
   std::vector<std::string> complaints;  ///< what people should know of it, one line each
 };
 
-/// What a scheduler tells of itself while it is followed, where its workers tell nothing.
+/// What a scheduler reports of itself while it is followed, where its workers report nothing.
 struct SchedulerFact {
   struct Finished {
     std::string prefix;
@@ -139,9 +139,9 @@ struct SchedulerFact {
   };
   std::string address;
   std::map<std::string, int64_t> counts;  ///< at this moment: `workers`, `cores`, `tasks`, `erred` and others
-  std::vector<Finished> finished;         ///< since it was told last, as the next
+  std::vector<Finished> finished;         ///< since the last report, as the next
   std::map<std::string, int64_t> finished_by_worker;
-  std::string problem;    ///< why finished tasks are not told; empty: they are
+  std::string problem;    ///< why finished tasks are not reported; empty: they are
   bool is_there = false;  ///< it is known to live: it was heard of just now, or its process here has its log open
 };
 

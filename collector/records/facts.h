@@ -83,7 +83,7 @@ struct MetricFact {
   std::optional<double> min;
   std::optional<double> max;
   int64_t invalid = 0;               ///< values that were not finite, beside the `count` good ones
-  std::vector<int64_t> sketch = {};  ///< bucket, count, bucket, count, …; empty: not told
+  std::vector<int64_t> sketch = {};  ///< bucket, count, bucket, count, …; empty: not known
   int64_t sketch_shift = 0;
 };
 
@@ -233,9 +233,9 @@ struct TracedTaskFact {
   int64_t stop_ns() const { return start_ns + duration_ns; }
 };
 
-/// What runs a process, as its environment tells. Texts are empty where it does not.
+/// What runs a process, as its environment says. Texts are empty where it does not.
 struct ProcessEngineFact {
-  std::string_view name;  ///< `taskvine`, `slurm` and others; empty: none was told
+  std::string_view name;  ///< `taskvine`, `slurm` and others; empty: none is known
   std::string_view job;
   std::string_view step;
   std::optional<int64_t> rank;
@@ -244,7 +244,7 @@ struct ProcessEngineFact {
   std::optional<int64_t> memory_bytes;
 };
 
-/// The engine's name and the job's, `taskvine 14`; empty: none was told.
+/// The engine's name and the job's, `taskvine 14`; empty: none is known.
 inline std::string JobOf(const ProcessEngineFact& engine) {
   return engine.job.empty() ? std::string() : std::string(engine.name) + " " + std::string(engine.job);
 }
@@ -264,7 +264,7 @@ struct ProcessFact {
   std::optional<int64_t> pid_namespace;
   int64_t start_ns = 0;
   std::string_view boot_id;         ///< empty: not known
-  std::optional<int64_t> recorder;  ///< tells the recorders of one process apart
+  std::optional<int64_t> recorder;  ///< distinguishes the recorders of one process
   std::string_view executable;
   std::vector<std::string_view> arguments;
   std::optional<double> cores;     ///< allowed by affinity and cgroup
@@ -272,7 +272,7 @@ struct ProcessFact {
   std::optional<int64_t> memory_limit_bytes;
   std::string_view sdk;
   std::optional<int64_t> total_events;  ///< what the whole run will process (CREMA_TOTAL_EVENTS)
-  std::string_view working_directory;   ///< when recording began; empty: not told
+  std::string_view working_directory;   ///< when recording began; empty: not known
   ProcessEngineFact engine;
 };
 
@@ -565,7 +565,7 @@ struct EndFact {
   std::optional<int64_t> chunks;
   std::optional<int64_t> failed;
   std::optional<int64_t> open;
-  std::optional<int64_t> dropped;  ///< records that could not be written, and what guards were told and was not kept
+  std::optional<int64_t> dropped;  ///< records that could not be written, and what guards were given and was not kept
   std::optional<int64_t> summed_chunks;   ///< of `chunks`, those that are in sums
   std::optional<int64_t> misused;         ///< of `dropped`, guards that were not used as they should be
   std::optional<int64_t> overhead_ns;     ///< what the instrumentation cost
@@ -635,8 +635,8 @@ auto NameOf(const Process& process) {
   return std::tie(process.run_id, process.host, process.pid, process.start_ns);
 }
 
-/// All that tells a process from others. An empty boot id and a namespace that is not known are values of their own:
-/// see `MayBeOneProcess`.
+/// All that distinguishes a process from others. An empty boot id and a namespace that is not known are values of their
+/// own: see `MayBeOneProcess`.
 template <class Process>
 auto IdentityOf(const Process& process) {
   return std::tuple_cat(NameOf(process), std::tie(process.boot_id, process.pid_namespace));

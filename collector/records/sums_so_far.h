@@ -17,8 +17,8 @@ class SumsSoFar {
   /// A process writes 1,250 rows at most.
   static constexpr size_t kMostRows = 2000;
 
-  /// The fact less what was told of its row before: counts, sums and `first_start_ns`, from which on it is new.
-  /// nullopt: nothing is new, or there are too many rows. Its lists stay as they were told.
+  /// The fact less what was recorded of its row before: counts, sums and `first_start_ns`, from which on it is new.
+  /// nullopt: nothing is new, or there are too many rows. Its lists stay as they were recorded.
   std::optional<SumsFact> Increment(const SumsFact& fact);
 
  private:

@@ -75,7 +75,7 @@ struct TreeProcessFact {
   int64_t rss_bytes = 0;
   int64_t cpu_ns = 0;  ///< its own, user and system
   int64_t threads = 0;
-  std::string name = {};  ///< of the kernel, at most 15 bytes; empty: not told
+  std::string name = {};  ///< of the kernel, at most 15 bytes; empty: not known
   ProcessCounts counts = {};
 };
 

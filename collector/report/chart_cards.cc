@@ -1,4 +1,4 @@
-// The standard charts of a block: the telling ones in cards, the others folded; all drawn when they come into view.
+// The standard charts of a block: those that say most in cards, the others folded; all drawn when they come into view.
 #include <algorithm>
 #include <set>
 

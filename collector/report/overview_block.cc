@@ -118,7 +118,7 @@ std::string AddressOf(const PageInput& input, const std::string& verdict) {
     to = input.detail.seconds;
   }
   if (!from.has_value() || !to.has_value() || !(*to > *from)) return block;
-  const double around = (*to - *from) / 4;  // what was before and after tells it from the rest
+  const double around = (*to - *from) / 4;  // what was before and after distinguishes it from the rest
   return fmt::format("{}&amp;zoom={:.9g}_{:.9g}", block, std::max(0.0, *from - around),
                      std::min(input.detail.seconds, *to + around));
 }

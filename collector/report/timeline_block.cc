@@ -22,7 +22,7 @@ std::string Short(const std::string& name) {
   return name.substr(0, kLongestName / 2) + "…" + name.substr(name.size() - kLongestName / 2);
 }
 
-/// Fine enough to tell neighbours apart, coarse enough for few digits.
+/// Fine enough to distinguish neighbours, coarse enough for few digits.
 double UnitOf(double seconds) { return seconds < 1000 ? 1e-6 : seconds < 10'000 ? 1e-5 : 1e-4; }
 
 /// Names by number, only those that are used.

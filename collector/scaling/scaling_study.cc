@@ -466,10 +466,10 @@ ScalingStudy PredictScaling(const Measurement& measurement, const ObservedRun& r
 }
 
 std::string ScalingSentence(const ScalingStudy& study) {
-  if (!study.refused.empty()) return "Nothing can be told: " + study.refused + ".";
+  if (!study.refused.empty()) return "No answer: " + study.refused + ".";
   const ScalingPoint &first = study.points.front(), &last = study.points.back();
   if (first.cores == last.cores)
-    return fmt::format("All runs had {}: nothing is told of others.", CoresText(first.cores));
+    return fmt::format("All runs had {}: nothing is known of others.", CoresText(first.cores));
   std::string what = "As much work for each core";
   if (study.kind == ScalingKind::kStrong) what = "The same work";
   if (study.kind == ScalingKind::kMixed) what = "Different work";

@@ -143,7 +143,7 @@ TEST(ScalingStudy, WithoutEventsChunksAreTheWork) {
 
 TEST(ScalingStudy, RunsOnEquallyManyCoresTellNothingOfOthers) {
   const ScalingStudy study = Study({Made("a", 4, 10, 1e6), Made("b", 4, 11, 1e6)});
-  EXPECT_EQ(ScalingSentence(study), "All runs had 4 cores: nothing is told of others.");
+  EXPECT_EQ(ScalingSentence(study), "All runs had 4 cores: nothing is known of others.");
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ std::string WhyNoRate(const LiveScheduler& scheduler) {
   return scheduler.stream_problem().empty() ? "crema has not yet seen it for a second" : scheduler.stream_problem();
 }
 
-/// nullopt: one of them does not tell.
+/// nullopt: one of them does not know.
 template <class Get>
 auto SumOver(const LiveModel& model, const Get& get) {
   auto sum = get(model.schedulers().begin()->second);
@@ -466,7 +466,7 @@ Json LiveDocument(const LiveModel& model, const LiveFigures& figures) {
   document["quality"] = Picked(
       QualityOf(model.totals()),
       {"records_read", "records_malformed", "records_unknown", "records_dropped", "records_lost", "summed_chunks"}, {});
-  document["quality"]["chunks_exact"] = model.totals().chunks_exact;  // else more than can be told apart
+  document["quality"]["chunks_exact"] = model.totals().chunks_exact;  // else more than can be distinguished
   document["quality"]["not_measured"] = std::move(not_measured);
   return document;
 }

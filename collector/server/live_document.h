@@ -15,11 +15,11 @@ nlohmann::ordered_json SchedulersJson(const LiveModel& model);
 /// Adds the sums over them, and why some are null.
 void AddSchedulerMetrics(const LiveModel& model, MetricSet* metrics);
 
-/// `run`, `metrics`, `datasets`, `workers` and `quality`. What a live run does not tell is null; `crema show` of the
+/// `run`, `metrics`, `datasets`, `workers` and `quality`. What a live run does not know is null; `crema show` of the
 /// same source has it. So the formats that are written of measurements can be written of it.
 Measurement LiveMeasurement(const LiveModel& model, const LiveFigures& figures);
 
-/// The same in JSON, with `definitions`, `schedulers` and what only rows of a live run have. What it does not tell is
+/// The same in JSON, with `definitions`, `schedulers` and what only rows of a live run have. What it does not know is
 /// left out.
 nlohmann::ordered_json LiveDocument(const LiveModel& model, const LiveFigures& figures);
 

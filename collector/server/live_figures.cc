@@ -9,7 +9,7 @@
 namespace crema {
 namespace {
 
-/// Blocks of this many seconds, and so many of them, tell how the rate varies.
+/// Blocks of this many seconds, and so many of them, show how the rate varies.
 constexpr int64_t kBlockSeconds = 10;
 constexpr int64_t kBlocks = 6;
 constexpr int64_t kLeastBlocks = 3;

@@ -62,7 +62,7 @@ struct LiveFigures {
 
 LiveFigures ComputeLiveFigures(const LiveModel& model);
 
-/// Of one dataset; `left` is not told.
+/// Of one dataset; `left` is not known.
 Progress ProgressOf(const LiveModel& model, const LiveDataset& dataset);
 
 /// `running`, `finished` or `killed`, as measurements have it; empty where they have null.

@@ -502,7 +502,7 @@ void LiveModel::AddTimes(LiveWorker& worker, const SumsFact& added, const LiveDa
 
 void LiveModel::AddTask(LiveWorker& worker, const TaskFact& task) {
   worker.last_ns = std::max(worker.last_ns, task.stop_ns);
-  if (task.outcome == "executing") return;  // its end tells all of it
+  if (task.outcome == "executing") return;  // its end has all of it
   const double seconds = std::max<int64_t>(0, task.stop_ns - task.start_ns) / 1e9;
   Spread(SecondOf(worker, task.stop_ns), seconds,
          [&](RunSecond& bin, double share) { bin.task_ns += seconds * 1e9 * share; });

@@ -168,7 +168,7 @@ struct OpenChunk {
   std::string file;
   std::optional<int64_t> entry_start;
   std::optional<int64_t> entry_stop;
-  uint64_t thread = 0;  ///< which runs it; 0: not told
+  uint64_t thread = 0;  ///< which runs it; 0: not known
   int32_t lane = -1;    ///< its thread's in the worker; -1: not known
 };
 
@@ -280,7 +280,7 @@ struct LiveWorker {
 struct SchedulerTasks {
   int64_t finished = 0;  ///< since it is followed
   double compute_seconds = 0;
-  std::optional<double> compute_seconds_in_all;  ///< since the scheduler began; nullopt: it does not tell
+  std::optional<double> compute_seconds_in_all;  ///< since the scheduler began; nullopt: it does not say
 };
 
 /// A scheduler. It knows only the finished tasks that the log reports.
@@ -318,7 +318,7 @@ class LiveScheduler {
   int64_t since_ns_;
   std::map<std::string, int64_t> counts_;
   bool is_there_ = false;
-  std::string stream_problem_ = "nothing was told yet";
+  std::string stream_problem_ = "nothing was reported yet";
   std::optional<int64_t> streams_since_;  // the second from which on its stream is read without a gap
   bool has_streamed_ = false;
   int64_t finished_ = 0;
@@ -384,7 +384,7 @@ struct LiveTotals {
   int64_t unknown = 0;
   int64_t dropped = 0;
   int64_t summed = 0;        ///< of `attempts`, those without a line
-  bool chunks_exact = true;  ///< false: there were more chunks than can be told apart here
+  bool chunks_exact = true;  ///< false: there were more chunks than can be distinguished here
 };
 
 /// What `crema run` noted of the command.
@@ -405,7 +405,7 @@ std::optional<double> SecondsToLimit(const LiveWorker& worker);
 class LiveModel {
  public:
   using WorkerId = uint32_t;
-  static constexpr size_t kMostChunks = 1'500'000;  ///< told apart, 8 bytes each
+  static constexpr size_t kMostChunks = 1'500'000;  ///< distinguished, 8 bytes each
   static constexpr size_t kMostDatasets = 1000;
   static constexpr size_t kMostWorkers = 10'000;   ///< with rows; what the others record is in one row, `(other)`
   static constexpr size_t kMostFailures = 10'000;  ///< chunks whose recovery is watched for
@@ -415,7 +415,7 @@ class LiveModel {
   /// A log's process line. nullopt: it is of another run; its records are to be left out. Logs of one process are one
   /// worker.
   std::optional<WorkerId> AddProcess(const ProcessFact& process);
-  /// What a recorder of it has told so far; stays where it is.
+  /// What a recorder of it has written so far; stays where it is.
   LiveRecorder& RecorderOf(WorkerId worker, int64_t recorder) { return recorders_[{worker, recorder}]; }
   /// A record of any other type.
   void Add(WorkerId worker, const Record& record);

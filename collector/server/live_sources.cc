@@ -277,7 +277,7 @@ struct LiveSources::Log {
   bool has_problem = false;
 };
 
-/// An address, and what it tells goes to.
+/// An address, and where its reports go.
 struct LiveSources::Followed {
   Followed(const Engine& engine, const std::string& address, RecordParser* parser, LiveModel* model)
       : follower(engine.follow(address)), taker(engine, address, parser, model) {}
@@ -375,7 +375,7 @@ void LiveSources::LookInto(size_t source) {
     fs::directory_iterator entries(directory, error);
     for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
       std::string name = entries->path().lexically_normal().string();
-      // what a scheduler told stands in an engine's log beside the records; those are read as they are
+      // what a scheduler reported stands in an engine's log beside the records; those are read as they are
       has_compressed = has_compressed || IsCompressedLog(name);
       if (EndsWith(name, kTreeLogSuffix) || EndsWith(name, kRecordLogSuffix)) found.push_back(std::move(name));
     }

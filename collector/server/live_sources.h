@@ -69,14 +69,14 @@ class RecordFeed {
   RecordFeed(RecordParser* parser, LiveModel* model) : parser_(parser), model_(model) {}
 
   void Add(std::string_view bytes);
-  /// The log is read from its beginning again: what was told before is not counted twice.
+  /// The log is read from its beginning again: what was read before is not counted twice.
   void Restart() { lines_.Clear(); }
   /// The worker whose log it is; nullopt: not known yet, or its records are left out.
   std::optional<LiveModel::WorkerId> worker() const { return worker_; }
 
  private:
   void AddLine(std::string_view line);
-  /// It was told before: the log was copied, or written anew.
+  /// It was read before: the log was copied, or written anew.
   bool IsRepeated(const Record& record);
 
   RecordParser* parser_;

@@ -131,7 +131,7 @@ void AttemptAssembler::Add(const Record& record) {
 void AttemptAssembler::SeeThread(std::optional<uint64_t> thread, std::optional<int64_t> tid, int64_t number,
                                  int64_t start_ns) {
   const uint64_t id = tid.has_value() ? static_cast<uint64_t>(*tid) : thread.value_or(0);
-  if (id == 0) return;  // whose it is cannot be told
+  if (id == 0) return;  // whose it is cannot be known
   const auto [latest, is_new] = latest_of_thread_.try_emplace(id, number);
   if (is_new || latest->second == number) return;
   const auto before = begun_.find(std::exchange(latest->second, number));

@@ -1,4 +1,4 @@
-// The attempts that record logs tell of, one after another: a log of any length costs the same memory.
+// The attempts in record logs, one after another: a log of any length costs the same memory.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ struct AttemptProcess {
   std::optional<int64_t> pid_namespace = {};
   int64_t recorder = 0;
   std::string job = {};                ///< the name of the engine that runs it, and its task's: `taskvine 14`
-  std::string working_directory = {};  ///< empty: not told
+  std::string working_directory = {};  ///< empty: not known
 };
 
 struct Attempt {
@@ -61,7 +61,7 @@ struct Attempt {
 /// Views of the attempt hold during the call only.
 using OnAttempt = std::function<void(const Attempt&)>;
 
-/// A task that a worker's own log tells of.
+/// A task in a worker's own log.
 struct TaskOfRun {
   const AttemptProcess& process;
   const TaskFact& fact;

@@ -56,7 +56,7 @@ struct RecordLog {
 struct RecordLogs {
   std::vector<RecordLog> logs;           ///< by path
   std::vector<std::string> tree_logs;    ///< paths of `*.tree.ndjson`, which `crema run` writes, sorted
-  std::vector<EngineLog> engine_logs;    ///< what engines told, by path
+  std::vector<EngineLog> engine_logs;    ///< what engines reported, by path
   std::vector<PrmonPaths> prmon;         ///< jobs that prmon watched
   std::vector<std::string> directories;  ///< those that held logs
   std::vector<std::string> warnings;

@@ -335,7 +335,7 @@ absl::Status ChooseRun(const std::vector<std::string>& sources, const std::strin
     if (!log.has_process_line) {
       if (logs_of_run.size() > 1) {
         found.warnings.push_back(
-            fmt::format("{}: crema cannot tell to which run it belongs; it was left out", log.path));
+            fmt::format("{}: crema cannot know to which run it belongs; it was left out", log.path));
         ++found.logs_left_out;
         continue;
       }

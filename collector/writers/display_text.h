@@ -34,7 +34,7 @@ int ColumnsOf(std::string_view display_text);
 /// The display text of `text` in at most `columns` columns, cut with `…`.
 std::string Cut(std::string_view text, int columns, const TerminalStyle& style);
 
-/// As `Cut`, keeping the end of the text: of a long path it is the end that tells files apart.
+/// As `Cut`, keeping the end of the text: of a long path it is the end that distinguishes files.
 std::string CutFront(std::string_view text, int columns, const TerminalStyle& style);
 
 enum class Align { kLeft, kRight };

@@ -24,7 +24,7 @@ Cell CellOfValue(const nlohmann::ordered_json& value) {
   return CellOf(number);
 }
 
-/// What tells it from others stands at its end.
+/// What distinguishes it from others stands at its end.
 bool IsCutAtItsBegin(Kind kind) { return kind == Kind::kPath || kind == Kind::kFunction; }
 
 std::string NumberText(const Number& number, Kind kind) {

@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, 8> kLevels = {"▁", "▂", "▃", "▄",
 struct Columns {
   double width;                  ///< seconds of one column
   std::vector<double> integral;  ///< value x seconds
-  std::vector<double> covered;   ///< seconds on which the sum is known; workers are not told apart
+  std::vector<double> covered;   ///< seconds on which the sum is known; workers are not distinguished
 
   void Add(double from, double to, double value) {
     if (!(to > from)) return;

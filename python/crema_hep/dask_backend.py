@@ -54,7 +54,7 @@ def _why_refused(client) -> str | None:
         getattr(worker.scheduler, "address", None) == scheduler for worker in own
     ):
         return (
-            "workers inside this process (processes=False) cannot be told apart: use processes=True, or "
+            "workers inside this process (processes=False) cannot be distinguished: use processes=True, or "
             "backend='local', which measures this process"
         )
     return None

@@ -450,7 +450,7 @@ def _why_not_alone(worker) -> str | None:
     """Why crema cannot measure this process as this worker; None if it can."""
     others = [other for other in type(worker)._instances if other is not worker and other.status.name != "closed"]
     if worker.address.startswith("inproc://") or others:
-        return "workers that share a process (processes=False) cannot be told apart"
+        return "workers that share a process (processes=False) cannot be distinguished"
     return None
 
 

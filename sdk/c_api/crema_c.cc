@@ -72,9 +72,9 @@ CREMA_THREAD_LOCAL char t_here;
 enum class GuardKind : std::uint32_t { kChunk, kScope, kEvent, kRequest };
 
 /// Where the guards of the C API live. A handle is no address: it is a place, and which of the guards that lived there
-/// it means. A handle whose guard has ended is so told from all others, also where another guard has the place now, and
-/// of several threads that end a guard one does. Places are used again and never given back. No lock, so that a forked
-/// child finds none taken; allocates 64 kB each time that 1,024 more guards are open at once. Never throws.
+/// it means. This distinguishes a handle whose guard has ended from all others, also where another guard has the place
+/// now, and of several threads that end a guard one does. Places are used again and never given back. No lock, so that
+/// a forked child finds none taken; allocates 64 kB each time that 1,024 more guards are open at once. Never throws.
 class GuardSlots {
  public:
   using Handle = std::uintptr_t;  ///< 0: none
@@ -200,7 +200,7 @@ class GuardSlots {
   std::atomic<Slot*> blocks_[kBlocks] = {};
   std::atomic<std::uint32_t> used_{0};  ///< places that were ever used
   /// The free place that was given back last, + 1, in the lower half; how often one was taken or given back in the
-  /// upper half: a list that changed meanwhile is so told from the one that was looked at.
+  /// upper half: this distinguishes a list that changed meanwhile from the one that was looked at.
   std::atomic<std::uint64_t> free_{0};
 };
 

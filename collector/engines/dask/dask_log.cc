@@ -145,7 +145,7 @@ void AddWorker(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
     known->is_lost = false;
     return NoteDeparture(fields, *known);
   }
-  if (known != nullptr && !known->left_ns.has_value()) return;  // told twice
+  if (known != nullptr && !known->left_ns.has_value()) return;  // reported twice
   ClusterWorkerFact worker;
   worker.address = address;
   worker.name = TextField(fields, "name");

@@ -31,7 +31,7 @@ std::optional<int64_t> SacctDurationNs(std::string_view text);
 struct SacctMemory {
   enum class Of { kJob, kNode, kCore };
   int64_t bytes = 0;
-  Of of = Of::kJob;  ///< until Slurm 21.08 a letter told it: `n`, `c`
+  Of of = Of::kJob;  ///< until Slurm 21.08 a letter said it: `n`, `c`
 };
 
 /// `4G`, `1523.5M`, `812K`, `2000Mc`; without a unit they are bytes. nullopt: anything else.

@@ -449,7 +449,7 @@ class SacctJobs {
 constexpr EngineTraits kTraits = {"Slurm", "scheduler", "step", "what `sacct --parsable2` or `sacct --json` wrote",
                                   {},      {},          {},     /*numbers_jobs=*/true};
 constexpr size_t kHeadBytes = 8192;
-constexpr size_t kRowsBytes = 262'144;  // so much of a file without a header tells its columns
+constexpr size_t kRowsBytes = 262'144;  // so much of a file without a header shows its columns
 constexpr std::string_view kAsk =
     "sacct did not say when jobs ran: ask it for the columns JobID, JobIDRaw, State, Start and End, with --parsable2";
 

@@ -71,7 +71,7 @@ absl::StatusOr<std::string> Get(const ServerName& server, const std::string& tar
 }
 
 constexpr int64_t kSecond = 1'000'000'000;
-/// A manager tells the catalog of itself once a minute.
+/// A manager reports to the catalog once a minute.
 constexpr int64_t kLateSeconds = 150;
 constexpr int64_t kMostCount = int64_t{1} << 52;
 constexpr int64_t kMostMicroseconds = int64_t{1} << 52;  // some 140 years
@@ -152,7 +152,7 @@ class CatalogFollower : public EngineFollower {
   FollowingThread thread_;
 };
 
-/// Between two lines it tells which tasks were done, by category; a catalog does not know on which worker, how long
+/// Between two lines it reports which tasks were done, by category; a catalog does not know on which worker, how long
 /// they took, or at what rate they end: it hears of them once a minute.
 class CatalogFeed : public EngineFeed {
  public:
@@ -182,7 +182,7 @@ class CatalogFeed : public EngineFeed {
   struct Told {
     int64_t lost = 0;
     std::map<std::string, int64_t> done;  ///< by category
-    SchedulerFact scheduler;              ///< as it was told last, without what ended
+    SchedulerFact scheduler;              ///< as reported last, without what ended
     int64_t heard_s = 0;                  ///< when the catalog heard of it
     bool is_late = false;
   };
@@ -191,12 +191,13 @@ class CatalogFeed : public EngineFeed {
     const int64_t age = run_->now_ns() / kSecond - told->heard_s;
     const bool is_late = age > kLateSeconds;
     scheduler.is_there = !is_late;
-    scheduler.problem = is_late ? fmt::format("it told the catalog nothing for {} s", age)
+    scheduler.problem = is_late ? fmt::format("it has reported nothing to the catalog for {} s", age)
                                 : std::string("a catalog hears of them once a minute");
     run_->AddScheduler(scheduler);
     scheduler.finished.clear();
     if (is_late && !told->is_late) {
-      run_->Note(EventKind::kWarning, fmt::format("{} told the catalog nothing for {} s", scheduler.address, age));
+      run_->Note(EventKind::kWarning,
+                 fmt::format("{} has reported nothing to the catalog for {} s", scheduler.address, age));
     }
     told->is_late = is_late;
   }

@@ -1,4 +1,4 @@
-// What a catalog tells of managers, for whoever shows the run.
+// What a catalog knows of managers, for whoever shows the run.
 #pragma once
 
 #include <memory>

@@ -84,7 +84,7 @@ TEST_F(CatalogFeedTest, NamesLostWorkersAndAManagerThatIsSilent) {
   feed_->Tick();  // the catalog itself may be silent
   feed_->Tick();
   EXPECT_THAT(run_.notes, ElementsAre(HasSubstr("lost 1 worker before it was followed"), HasSubstr("lost 2 workers"),
-                                      HasSubstr("told the catalog nothing for 310 s")));
+                                      HasSubstr("has reported nothing to the catalog for 310 s")));
   EXPECT_FALSE(run_.told.is_there);
   EXPECT_THAT(run_.told.problem, HasSubstr("nothing for 310 s"));
 }

@@ -54,7 +54,7 @@ class VineTransactions {
     int64_t number = 0;
     int64_t ready_ns = 0;
     std::string worker;
-    int32_t cores = 0;                  ///< that it was given; 0: not told
+    int32_t cores = 0;                  ///< that it was given; 0: not known
     std::optional<int64_t> commit_ns;   ///< these were held from here; nullopt: it was not sent
     std::optional<int64_t> sent_ns;     ///< all that it needs was there
     std::optional<int64_t> waiting_ns;  ///< the manager heard that it ended

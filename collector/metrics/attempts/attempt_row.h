@@ -52,8 +52,8 @@ struct ProcessRow {
   std::vector<CpuReading> cpu_readings;  ///< by time; beside those in `samples`
 
   // Where it says that an engine started it for one task.
-  std::string job;                ///< the engine's name, the task's and its step, `slurm 14.0`; empty: not told
-  std::string working_directory;  ///< empty: not told
+  std::string job;                ///< the engine's name, the task's and its step, `slurm 14.0`; empty: not known
+  std::string working_directory;  ///< empty: not known
 
   /// Cores that its engine or batch system gave it, where its environment says so; nullopt: it does not.
   std::optional<int64_t> granted_cores;
@@ -63,7 +63,7 @@ struct ProcessRow {
   std::string engine_worker;             ///< the engine's name for it
   std::optional<int64_t> joined_ns;      ///< on the scheduler's clock, as the next; nullopt: not seen
   std::optional<int64_t> left_ns;        ///< nullopt: it was there to the last
-  std::string left_reason;               ///< why it left, in the engine's words; empty: not told
+  std::string left_reason;               ///< why it left, in the engine's words; empty: not known
   std::optional<int64_t> disk_bytes;     ///< that it offers to tasks
   std::optional<int64_t> engine_cpu_ns;  ///< that its batch system counted, as the next
   std::optional<int64_t> engine_peak_memory_bytes;

@@ -380,7 +380,7 @@ int64_t AttemptTable::JudgeBegun(const ProcessFindings& processes, std::vector<u
   }
   std::sort(begun.begin(), begun.end(), [](const Begun& a, const Begun& b) { return a.place < b.place; });
   const auto see = [&](const AttemptRow& row) {
-    if (row.thread == BoundedNames::kRefused || threads_[row.thread].id == 0) return;  // whose it is cannot be told
+    if (row.thread == BoundedNames::kRefused || threads_[row.thread].id == 0) return;  // whose it is cannot be known
     const Place place = place_of(row);
     const auto after =
         std::lower_bound(begun.begin(), begun.end(), place, [](const Begun& a, const Place& b) { return a.place < b; });

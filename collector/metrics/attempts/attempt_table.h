@@ -157,8 +157,8 @@ class AttemptTable {
   /// `logs`: what `ProcessTable::Merge` returned. Rows that are moved in cost no second memory.
   void Merge(AttemptTable other, const std::vector<uint32_t>& logs);
 
-  /// `processes` as finished: it tells lost attempts from open ones, and renames logs to processes. `results` receives
-  /// the keys of the results, sorted, for those who keep things by attempt.
+  /// `processes` as finished: it distinguishes lost attempts from open ones, and renames logs to processes. `results`
+  /// receives the keys of the results, sorted, for those who keep things by attempt.
   AttemptFindings Finalize(const ProcessFindings& processes, std::vector<AttemptKey>* results) const&;
   /// The same without a copy of the rows, which are most of the memory.
   AttemptFindings Finalize(const ProcessFindings& processes, std::vector<AttemptKey>* results,

@@ -10,7 +10,7 @@
 
 namespace crema {
 
-/// Of all that tells a process from others (records/facts.h).
+/// All that distinguishes a process from others (records/facts.h).
 template <class Process>
 uint64_t HashOfProcess(const Process& process) {
   return StableHash()

@@ -86,7 +86,7 @@ class OpenLanes {
   std::vector<absl::int128> integral_ns_;
 };
 
-/// Points of the attempts that tell enough, by their start; of many, of every second, third ...
+/// Points of the attempts that hold enough, by their start; of many, of every second, third ...
 struct Sample {
   std::vector<Point> points;
   size_t attempts = 0;  ///< `points` may be of a part of them
@@ -192,7 +192,7 @@ std::optional<double> MedianSlope(const Groups& groups, std::vector<std::vector<
       for (size_t j = i + 1; j < groups.first[dataset + 1]; ++j) {
         const double apart = groups.lanes[j] - groups.lanes[i];
         if (!(apart > 0) || (*values)[i].empty() || (*values)[j].empty()) continue;
-        // a pair that is further apart tells more: of noise that is equal everywhere, the less the further
+        // a pair that is further apart shows more: of noise that is equal everywhere, the less the further
         slopes.push_back({(middle[j] - middle[i]) / apart, apart});
         total += apart;
       }
@@ -274,8 +274,8 @@ Contention FindContention(const AttemptRows& attempts, const std::vector<HelperT
   std::vector<Point>& points = sample.points;
   found.attempts = static_cast<int64_t>(sample.attempts);
   const auto too_few = [&](const std::string& where) {
-    found.why_not = fmt::format("{} chunks{} told their events, CPU time and run delay; {} are needed", points.size(),
-                                where, kFewestPoints);
+    found.why_not = fmt::format("{} chunks{} recorded their events, CPU time and run delay; {} are needed",
+                                points.size(), where, kFewestPoints);
     return found;
   };
   if (points.size() < kFewestPoints) return too_few("");

@@ -109,7 +109,7 @@ TEST(Contention, LanesThatHardlyVaryTellNothing) {
 TEST(Contention, WithoutRunDelayNobodyKnowsWhatWasBlocked) {
   MadeAttempts made([](double lanes) { return lanes / 5000; }, 1);
   for (AttemptRow& attempt : made.attempts()) attempt.cpu_wait_ns = AttemptRow::kUnknown;
-  EXPECT_EQ(made.Find().why_not, "0 chunks told their events, CPU time and run delay; 40 are needed");
+  EXPECT_EQ(made.Find().why_not, "0 chunks recorded their events, CPU time and run delay; 40 are needed");
 }
 
 TEST(Contention, TheOrderOfAttemptsDoesNotMatter) {

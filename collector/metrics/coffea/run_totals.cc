@@ -112,7 +112,7 @@ RunTotals ChooseTotals(bool has_processes, const AttemptTotals& totals, const Re
   if (has_attempts) {
     chosen.busy_time = {totals.busy_ns.Seconds().value_or(0), kRecords};
     chosen.num_chunks = {totals.counts.num_chunks, kRecords};
-    // An aggregate has one kind of source: events that the chunks did not tell are not taken from elsewhere.
+    // An aggregate has one kind of source: events that the chunks did not record are not taken from elsewhere.
     if (const auto events = totals.events.Integer()) chosen.total_events = {events, kRecords};
     return chosen;
   }

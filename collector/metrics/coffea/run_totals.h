@@ -1,4 +1,4 @@
-// The totals of a run that more than one source can tell: which source is taken, and how far the others are from it.
+// The totals of a run that more than one source can know: which source is taken, and how far the others are from it.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,7 @@ struct RunTotals {
   SourcedValue<int64_t> bytes_read;  ///< `bytes_read_compressed`
 };
 
-/// What records say of bytes; nullopt: no attempt told.
+/// What records say of bytes; nullopt: no attempt recorded them.
 using RecordedBytes = std::optional<int64_t>;
 
 /// Records come first, but for bytes, where the report's come first; figures by dataset come last. Records without any

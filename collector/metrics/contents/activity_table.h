@@ -77,7 +77,7 @@ class ActivityTable {
   static constexpr size_t kMaxRows = 10000;
 
   void Add(const LogRef& log, const ChunkFact& chunk);
-  /// Sums tell no span.
+  /// Sums have no span.
   void Add(const LogRef& log, const SumsFact& sums);
   /// `logs`: what `ProcessTable::Merge` returned.
   void Merge(const ActivityTable& other, const std::vector<uint32_t>& logs) { sums_.Merge(other.sums_, logs); }

@@ -18,7 +18,7 @@ namespace crema {
 class CutTable {
  public:
   static constexpr size_t kMaxCuts = 1000;     ///< rows
-  static constexpr size_t kMaxNames = 10'000;  ///< told apart until their order is known
+  static constexpr size_t kMaxNames = 10'000;  ///< kept apart until their order is known
 
   void Add(const LogRef& log, const ChunkFact& chunk);
   /// Each summed `ok` attempt is a result.

@@ -58,7 +58,7 @@ void AddProcess(const AllocationSums& from, std::optional<AllocationSums>* to) {
   (*to)->allocated_bytes = AddCounts((*to)->allocated_bytes, from.allocated_bytes);
   AddIfKnown(&(*to)->live_bytes, from.live_bytes);
   RaiseIfKnown(&(*to)->peak_live_bytes, from.peak_live_bytes);
-  std::optional<int64_t>& growth = (*to)->live_growth_bytes;  // processes of a few chunks do not tell theirs
+  std::optional<int64_t>& growth = (*to)->live_growth_bytes;  // processes of a few chunks do not record theirs
   growth = std::max(growth, from.live_growth_bytes);
 }
 

@@ -183,7 +183,7 @@ std::vector<ClusterWorker> MatchWorkers(const ClusterTable& clusters, ProcessFin
     const bool is_job = clusters.TraitsOf(epoch).numbers_jobs;
     const int64_t last_ns = is_job ? ends_ns[cluster.log] : cluster.last_ns;
     for (const ClusterWorkerFact& worker : cluster.workers) {
-      // Rows beyond those recorded are of other workers, or of this one before it came again, unless it tells which
+      // Rows beyond those recorded are of other workers, or of this one before it came again, unless it says which
       // process it is.
       const bool is_told = worker.pid.has_value() || worker.process_start_ns.has_value();
       const auto end = is_told ? findings.processes.end() : findings.processes.begin() + static_cast<long>(recorded);

@@ -1,4 +1,4 @@
-// What schedulers told, put together with what the workers' own logs say.
+// What schedulers reported, put together with what the workers' own logs say.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace crema {
 /// What one collector measured, over all clusters.
 struct ClusterSession {
   RunWindow window;
-  int64_t flushed_ns = 0;  ///< by then, workers had told what they did in it
+  int64_t flushed_ns = 0;  ///< by then, workers had reported what they did in it
   bool ended = false;
 };
 
@@ -31,7 +31,7 @@ class ClusterTable {
   /// `engine` outlives it.
   void Add(const Engine& engine, ClusterFact cluster);
   bool empty() const { return clusters_.empty(); }
-  /// One of its schedulers told something.
+  /// One of its schedulers reported something.
   bool Has(const Engine& engine) const;
   /// That of the first scheduler; nullptr without any.
   const Engine* engine() const { return engines_.empty() ? nullptr : engines_.begin()->second; }
@@ -44,7 +44,7 @@ class ClusterTable {
   /// From the first begin of a session to the last end; nullopt: no session was begun.
   std::optional<ClusterSession> Session() const;
 
-  /// By when workers had told what they did until `stop_ns`: the flush of the first session that ended no earlier.
+  /// By when workers had reported what they did until `stop_ns`: the flush of the first session that ended no earlier.
   std::optional<int64_t> FlushedAfter(int64_t stop_ns) const;
 
   /// Prefixes that sessions name the processor's.
@@ -53,7 +53,7 @@ class ClusterTable {
   /// A worker's clock was found to be another than its scheduler's.
   bool ClocksDiffer() const;
 
-  /// Compute seconds by prefix that schedulers counted from `start_ns` to `stop_ns`, as far as they told then.
+  /// Compute seconds by prefix that schedulers counted from `start_ns` to `stop_ns`, as far as they reported then.
   std::map<std::string, double> ComputeSeconds(int64_t start_ns, int64_t stop_ns) const;
 
   /// Integral of the spans' union with the live workers' cores would be their active core seconds: this is the union.
@@ -75,7 +75,7 @@ class ClusterWorkerIndex {
  public:
   /// `workers` outlives it.
   explicit ClusterWorkerIndex(const std::vector<ClusterWorker>& workers);
-  /// The worker of this address that had joined last when the task began; nullopt: nobody told of it.
+  /// The worker of this address that had joined last when the task began; nullopt: nobody reported it.
   std::optional<uint32_t> Find(const ClusterTaskFact& task) const;
 
  private:
@@ -86,8 +86,8 @@ class ClusterWorkerIndex {
 /// The facts belong to `clusters`.
 std::vector<ClusterWorker> MatchWorkers(const ClusterTable& clusters, ProcessFindings& findings);
 
-/// Adds the tasks that schedulers' own logs tell, of the session where there is one. Returns how many were left out,
-/// because nobody told of their worker. `lives`: of tasks with processes, by number; a script is there as long as
+/// Adds the tasks in schedulers' own logs, of the session where there is one. Returns how many were left out,
+/// because nobody reported their worker. `lives`: of tasks with processes, by number; a script is there as long as
 /// these.
 int64_t AddClusterTasks(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers,
                         const std::map<uint32_t, RunWindow>& lives, TaskFindings* tasks);

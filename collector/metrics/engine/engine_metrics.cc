@@ -131,10 +131,10 @@ void SetFine(const EngineFacts& facts, MetricSet* metrics) {
   metrics->Set("task_overhead_seconds", sums.OfAll({"executor", "offload", "other"}));
   std::optional<double> idle = facts.active_core_seconds;
   if (idle.has_value()) idle = std::max(0.0, *idle - sums.SecondsOf(Sums::IsExecute));
-  metrics->SetOptional("idle_time_seconds", idle, "the scheduler told of no span that was active");
+  metrics->SetOptional("idle_time_seconds", idle, "the scheduler reported no span that was active");
 }
 
-// Where no task tells it, the key stays null.
+// Where no task shows it, the key stays null.
 void SetSumOf(std::string_view key, int64_t TaskRow::*member, const TaskFindings& tasks, std::string_view reason,
               MetricSet* metrics) {
   KnownSum sum;
@@ -159,7 +159,7 @@ void SetFailedTasks(const EngineFacts& facts, MetricSet* metrics) {
   }
   if (jobs.empty()) {
     for (std::string_view key : {"num_tasks", "num_failed_tasks", "num_failed_tasks_without_chunk"}) {
-      metrics->SetNull(key, "no log of an engine tells of a task that ended and was not cancelled");
+      metrics->SetNull(key, "no log of an engine has a task that ended and was not cancelled");
     }
     return;
   }
@@ -179,7 +179,7 @@ void SetTasks(const EngineFacts& facts, MetricSet* metrics) {
   SetFailedTasks(facts, metrics);
   SetSumOf("task_queue_seconds", &TaskRow::queue_ns, facts.tasks,
            "the engine's log does not report how long tasks waited", metrics);
-  constexpr std::string_view kNotHeld = "the engine's log does not tell when a core was held for a task";
+  constexpr std::string_view kNotHeld = "the engine's log does not say when a core was held for a task";
   SetSumOf("task_dispatch_seconds", &TaskRow::dispatch_ns, facts.tasks, kNotHeld, metrics);
   SetSumOf("task_retrieval_seconds", &TaskRow::retrieval_ns, facts.tasks, kNotHeld, metrics);
   metrics->SetOptional("task_cores_avg", MeanCoresOfTasks(facts.tasks.rows),

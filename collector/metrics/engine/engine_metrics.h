@@ -30,11 +30,11 @@ struct EngineFacts {
   const std::vector<EngineFineSum>& fine;
   const TaskFindings& tasks;
   const TaskJoin& join;
-  /// By prefix, as the scheduler counts them; empty: not told.
+  /// By prefix, as the scheduler counts them; empty: not known.
   std::map<std::string, double> compute_seconds = {};
   /// Prefixes that the user calls the processor's; empty: those of the tasks in which chunks ran.
   std::set<std::string> processors = {};
-  /// Integral of live workers' cores while a span was active; nullopt: no span was told.
+  /// Integral of live workers' cores while a span was active; nullopt: no span was reported.
   std::optional<double> active_core_seconds = {};
   /// Of tasks inside the run, over the integral of live workers' cores; nullopt: no tasks, or no cores.
   std::optional<double> task_slot_utilization = {};

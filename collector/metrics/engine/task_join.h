@@ -25,7 +25,7 @@ enum class TaskOutcome : uint8_t {
 struct TaskRow {
   static constexpr int64_t kUnknown = -1;
   static constexpr uint32_t kNone = 0xffffffff;
-  static constexpr uint64_t kAnyThread = ~uint64_t{0};  ///< one of its process: which, nobody told
+  static constexpr uint64_t kAnyThread = ~uint64_t{0};  ///< one of its process: which, nobody reported
   /// None: it starts other tasks, and holds a core only while a chunk of its own processes is open.
   static constexpr uint64_t kNoLane = kAnyThread - 1;
 
@@ -38,13 +38,13 @@ struct TaskRow {
   uint64_t thread = 0;              ///< pthread_self(3), `kAnyThread` or `kNoLane`; 0: not known
   uint32_t process = 0;             ///< index of the finished process (of the log while it is collected)
   uint32_t prefix = 0;              ///< index into `TaskFindings::prefixes`
-  uint32_t told = kNone;            ///< its number among the tasks that schedulers' own logs tell
-  uint32_t job = kNone;             ///< the same of all tries of one task, on all its nodes; none: not told
+  uint32_t told = kNone;            ///< its number among the tasks in schedulers' own logs
+  uint32_t job = kNone;             ///< the same of all tries of one task, on all its nodes; none: not known
   TaskOutcome outcome = TaskOutcome::kDone;
   bool is_repeat = false;  ///< it was tried before, in the same process
   bool is_last = false;    ///< as in ClusterTaskFact
   bool is_open = false;    ///< it still ran as it was recorded
-  uint16_t cores = 0;      ///< of its worker, that it was given; 0: not told, and taken for one
+  uint16_t cores = 0;      ///< of its worker, that it was given; 0: not known, and taken for one
 
   /// When it gave its lane back, or ended.
   int64_t lane_stop_ns() const { return stop_ns - without_lane_ns; }

@@ -156,7 +156,7 @@ std::vector<std::string> AlignLog(const std::string& log, const JobsToAlign& job
   return done;
 }
 
-/// The kernel tells the start of a process to 10 ms, and the engine notes its own a little before or after.
+/// The kernel reports the start of a process to 10 ms, and the engine notes its own a little before or after.
 constexpr int64_t kTolerance = 1'000'000'000;
 
 struct ToldTask {
@@ -229,7 +229,7 @@ std::optional<size_t> FindTold(const ToldTasks& tasks, const ProcessRow& process
   const std::string_view job = process.job;
   if (!job.empty()) {
     if (auto task = Choose(tasks, tasks.by_job.equal_range(job), process)) return task;
-    // Of a step whose engine tells of its job alone, the job is the task. The job's script is not: it has steps beside.
+    // If the engine of a step reports its job alone, the job is the task. The job's script is not: it has steps beside.
     const auto task = Choose(tasks, tasks.by_job.equal_range(JobOfStep(job)), process);
     if (task.has_value() && !tasks.all[*task].fact->is_script) return task;
   }

@@ -30,7 +30,7 @@ std::set<std::string> NumberedJobs(const ClusterTable& clusters);
 std::vector<std::string> AlignWithRecords(const std::vector<ProcessRow>& processes, ClusterTable* clusters);
 
 /// By process: the number of its task among those of `clusters`, in order; `TaskRow::kNone`: no task is known to be
-/// its. A process is known by the task that its engine told it, or by the directory it works in; of several attempts at
+/// its. A process is known by the task that its engine gave it, or by the directory it works in; of several attempts at
 /// this task, it is the one that ran when the process began. One that says nothing is known by its life, where it lies
 /// in the time of a single task. Puts the processes' clocks on those of their schedulers.
 TaskOfProcess MatchTaskProcesses(const ClusterTable& clusters, std::vector<ProcessRow>* processes);

@@ -28,13 +28,14 @@ std::string_view WhyOfPrmon(std::string_view key) {
 std::string_view WhyTreeMetricIsUnknown(TreeOrigin origin, std::string_view key) {
   if (origin == TreeOrigin::kPrmon) return WhyOfPrmon(key);
   if (origin == TreeOrigin::kWatched && key == "context_switches_involuntary") {
-    return "only the parent of a process is told (wait4), and `crema run --pid` is none";
+    return "the kernel reports it to the parent of a process only (wait4), and `crema run --pid` is none";
   }
   if (key == "tree_peak_pss_bytes") {
     return "it was never read near the peak: the run was too short, /proc/PID/smaps_rollup cannot be read, or a thread "
            "was of a real-time class, which must not wait for the reading";
   }
-  if (key == "tree_peak_swap_bytes") return "the kernel does not tell VmSwap, or the run ended before its first sample";
+  if (key == "tree_peak_swap_bytes")
+    return "the kernel does not report VmSwap, or the run ended before its first sample";
   if (IsIo(key)) return "/proc/PID/io could not be read";
   if (BeginsWith(key, "net_")) return "/proc/net/dev could not be read";
   if (key == "major_faults" || key == "context_switches_involuntary") {
@@ -237,7 +238,7 @@ TreeAccumulator::Seen TreeAccumulator::Find(std::string_view host, int64_t pid, 
     auto process = tree.processes.lower_bound({pid, std::numeric_limits<int64_t>::min()});
     for (; process != tree.processes.end() && process->first.first == pid; ++process) {
       const int64_t distance = std::abs(process->first.second - start_ns);
-      // Nested runs see the same process: the one with more samples tells more.
+      // Nested runs see the same process: the one with more samples knows more.
       if (distance < least_distance || (distance == least_distance && nearest.samples != nullptr &&
                                         process->second.size() > nearest.samples->size())) {
         least_distance = distance;

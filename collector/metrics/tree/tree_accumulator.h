@@ -82,7 +82,7 @@ void SetTreeMetrics(const std::optional<TreeFigures>& figures, std::optional<dou
 /// What samples show: a process that began and ended between two of them is not there, and what one did after its last
 /// is not in its figures.
 struct ProcessUse {
-  std::string name;  ///< of the kernel, at most 15 bytes; empty: not told
+  std::string name;  ///< of the kernel, at most 15 bytes; empty: not known
   std::string host;
   int64_t pid = 0;
   int64_t start_ns = 0;  ///< Unix time

@@ -323,7 +323,7 @@ ProcessFindings ProcessTable::Finalize() const {
     TakeLarger(findings.clock_step_ns, log.clock_step_ns);
     TakeLarger(events_of_run[log.row.run_id], log.total_events);
     for (const Section& section : log.sections) {
-      // The owner's rows and the helpers' are apart: the name's first letter tells them.
+      // The owner's rows and the helpers' are apart: the name's first letter distinguishes them.
       const std::string name = (section.helper ? "h" : "o") + section.path;
       OutsideSums told = {section.sums};
       if (workers.count(log.ref.process_hash) > 0) told.of_workers_ns = section.sums.self_ns;

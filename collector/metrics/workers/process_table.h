@@ -60,7 +60,7 @@ struct ProcessFindings {
   int64_t records_unwritten = 0;           ///< of these, lines that the disk did not take
   int64_t values_outside_chunks = 0;       ///< of these, values and guards where no chunk was open
   int64_t records_without_room = 0;        ///< of these, those for which there was no memory, or no place in a chunk
-  int64_t records_of_unknown_cause = 0;    ///< of these, those of logs that do not tell causes
+  int64_t records_of_unknown_cause = 0;    ///< of these, those of logs that do not say causes
   int64_t tasks_left_out = 0;              ///< tasks without a line, as the processes that ended say
   std::optional<int64_t> lost_samples;     ///< samples of native stacks without a line; nullopt: nobody took them
   int64_t summed_chunks = 0;               ///< chunks without a line, as the processes that ended say
@@ -125,9 +125,9 @@ class ProcessTable {
     std::optional<int64_t> total_events;
     bool serves_engine = false;
     bool has_chunks = false;
-    std::optional<std::pair<int64_t, int64_t>> clock;  // uncertainty and offset: the best that was told
-    // Sections outside chunks are told as sums since the process began: the latest telling is the whole truth.
-    // `told` is when, and how much, which decides between two tellings at one moment.
+    std::optional<std::pair<int64_t, int64_t>> clock;  // uncertainty and offset: the best that was reported
+    // Sections outside chunks are recorded as sums since the process began: the latest line is the whole truth.
+    // `told` is when, and how much, which decides between two lines of one moment.
     std::pair<int64_t, absl::int128> told = {-1, 0};
     std::vector<Section> sections;
   };

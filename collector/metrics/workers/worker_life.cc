@@ -423,7 +423,7 @@ std::vector<WorkerLife> FindWorkerLives(const AttemptRows& attempts, const std::
   std::vector<int64_t> open_chunks;  // counted only where they are needed
   const auto most_open = [&](size_t process) {
     if (open_chunks.empty()) open_chunks = MaxOpenChunks(attempts, processes);
-    return std::max<int64_t>(1, open_chunks[process]);  // sums may not tell it
+    return std::max<int64_t>(1, open_chunks[process]);  // sums may not have it
   };
   const std::vector<int64_t> nesting_threads = MostNestingThreads(attempts, processes, spans);
   std::vector<WorkerLife> workers;
@@ -479,7 +479,7 @@ std::string_view NameCoresSource(const std::vector<WorkerLife>& workers) {
 }
 
 std::optional<double> AllowedCores(const std::vector<ProcessRow>& processes) {
-  std::map<std::string_view, double> by_host;  // 0: not told
+  std::map<std::string_view, double> by_host;  // 0: not known
   for (const ProcessRow& process : processes) {
     double& cores = by_host[process.host];
     cores = std::max(cores, process.allowed_cores.value_or(0));

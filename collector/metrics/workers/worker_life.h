@@ -76,8 +76,8 @@ std::vector<WorkerLife> FindWorkerLives(const AttemptRows& attempts, const std::
 /// workers.
 std::string_view NameCoresSource(const std::vector<WorkerLife>& workers);
 
-/// `allocated_cores` as affinity and cgroup quota tell it: the largest `allowed_cores` of each host, added over hosts;
-/// nullopt where a host tells none.
+/// `allocated_cores` as affinity and cgroup quota say: the largest `allowed_cores` of each host, added over hosts;
+/// nullopt where a host reports none.
 std::optional<double> AllowedCores(const std::vector<ProcessRow>& processes);
 
 /// Where there are many processes, those that were lost and those that were busy for longest have rows. The others

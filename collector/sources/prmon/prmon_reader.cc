@@ -252,7 +252,7 @@ absl::StatusOr<TreeLogReading> ReadPrmon(const PrmonPaths& paths, const OnTreeSa
 
   TreeRun& run = reading.run;
   run.run.origin = TreeOrigin::kPrmon;
-  run.run.host = path;  // prmon does not tell; it only keeps jobs that began in the same second apart
+  run.run.host = path;  // prmon does not say; it only keeps jobs that began in the same second apart
   for (const PrmonValues& row : rows.rows) {
     const TreeSampleFact sample = SampleOf(row);
     run.Add(sample);

@@ -149,7 +149,7 @@ std::optional<AllocatedCores> FromHtcondor(const Environment& environment, const
     const std::string text = ReadWholeFile(filesystem_root + machine_ad);
     for (const std::string& line : std::vector<std::string>(absl::StrSplit(text, '\n'))) {
       const std::pair<std::string, std::string> field = absl::StrSplit(line, absl::MaxSplits('=', 1));
-      // Names of ClassAds do not tell upper from lower case.
+      // Names of ClassAds do not distinguish upper from lower case.
       if (absl::AsciiStrToLower(absl::StripAsciiWhitespace(field.first)) != "cpus") continue;
       const std::optional<double> cores = PositiveNumber(field.second.c_str());
       if (cores.has_value()) return AllocatedCores{*cores, "htcondor", "Cpus in " + std::string(machine_ad)};

@@ -133,7 +133,7 @@ TreeSampler::Reaped TreeSampler::ReapChildren(pid_t command) {
       return result;
     }
     if (ended.si_pid == 0) return result;
-    // wait4 gives the account of a process and all that it waited for in one sum: /proc tells its parts, but only as
+    // wait4 gives the account of a process and all that it waited for in one sum: /proc has its parts, but only as
     // long as nobody waited for it.
     const std::optional<ProcessReading> last = scanner_.ReadEnded(ended.si_pid);
     int status = 0;

@@ -56,8 +56,8 @@ class PssSchedule {
 
 class TreeSampler {
  public:
-  /// Whether /proc tells of the calling process's pid namespace. Else it is one that began without a /proc of its own,
-  /// and of an own command only what wait4(2) tells is known.
+  /// Whether /proc shows the calling process's pid namespace. Else it is one that began without a /proc of its own,
+  /// and of an own command only what wait4(2) reports is known.
   static bool SeesProcesses();
 
   /// Of the commands that the calling process starts: it must be their parent and the subreaper of their orphans.
@@ -80,7 +80,7 @@ class TreeSampler {
   /// Whether a process of the tree was there at the last sample.
   bool AnyAlive() const;
 
-  /// Last sample and last line. `stop_ns`: when the command, or the watch, ended; nullopt: nobody told its status.
+  /// Last sample and last line. `stop_ns`: when the command, or the watch, ended; nullopt: nobody reported its status.
   void End(int64_t stop_ns, std::optional<int> exit_status);
 
  private:

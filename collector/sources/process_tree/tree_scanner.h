@@ -156,7 +156,7 @@ class TreeLedger {
   /// Who would have waited for a process that vanished.
   struct Waiter {
     bool nobody = false;         ///< an ancestor ignores SIGCHLD: the kernel reaped it
-    std::optional<int> process;  ///< pid of the nearest ancestor whose account is known; absent: cannot be told
+    std::optional<int> process;  ///< pid of the nearest ancestor whose account is known; absent: not known
   };
   using Members = std::map<int, ProcessReading>;
 

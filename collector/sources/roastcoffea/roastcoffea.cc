@@ -446,7 +446,7 @@ absl::StatusOr<RoastcoffeaRecords> WriteRoastcoffeaRecords(const RoastcoffeaMeas
     add(*line);
     ++told.chunks;
   }
-  constexpr int64_t kSomeTime = 1'000'000'000;  // without chunks nothing tells when it was
+  constexpr int64_t kSomeTime = 1'000'000'000;  // without chunks nothing shows when it was
   if (told.chunks == 0 && !NumberField(measurement.metrics, "num_chunks").has_value()) {
     return absl::FailedPreconditionError(
         fmt::format("{}: holds neither chunk records (raw_chunk_metrics) nor totals", measurement.name));

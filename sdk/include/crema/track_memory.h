@@ -24,7 +24,7 @@ class TrackMemory {
 
  private:
   [[maybe_unused]] internal::OpenWork* frame_ = nullptr;  ///< null: not recorded
-  [[maybe_unused]] std::uint64_t use_ = 0;                ///< tells the chunk from later ones
+  [[maybe_unused]] std::uint64_t use_ = 0;                ///< distinguishes the chunk from later ones
   [[maybe_unused]] std::int64_t rss_start_bytes_ = 0;
   [[maybe_unused]] int row_ = -1;
 };

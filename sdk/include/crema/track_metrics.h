@@ -20,7 +20,7 @@ struct ChunkState;
 /// Refers to an open chunk from another thread (see `TrackHelper`). Cheap to copy; harmless when the chunk is over.
 struct ChunkHandle {
   internal::ChunkState* state = nullptr;
-  std::uint64_t generation = 0;                    ///< tells the chunk from later ones in the same place
+  std::uint64_t generation = 0;                    ///< distinguishes the chunk from later ones in the same place
   const internal::SectionNode* section = nullptr;  ///< the section that was open where the handle was taken
 };
 

@@ -17,8 +17,8 @@ struct TaskModule;
 
 /// Adds one request that was timed elsewhere to the chunk that this thread works for: `bytes` that it moved, as the
 /// server sent or took them (negative: not known, counts as none), `nanoseconds` that it took, and whether it failed. A
-/// chunk tells 64 pairs of server and operation apart; the requests of all others are in one row, `(other)`. Outside a
-/// chunk, or with a negative time, it is counted as dropped. Never throws.
+/// chunk distinguishes 64 pairs of server and operation; the requests of all others are in one row, `(other)`. Outside
+/// a chunk, or with a negative time, it is counted as dropped. Never throws.
 void RecordRequest(std::string_view server, std::string_view operation, std::int64_t bytes, std::int64_t nanoseconds,
                    bool failed = false) noexcept;
 
@@ -26,7 +26,7 @@ void RecordRequest(std::string_view server, std::string_view operation, std::int
 /// to the row of this server (or mount) and operation in the chunk that this thread works for. Requests may overlap and
 /// nest: their times add up, and are no part of a section's. Left by an exception, it failed. It ends on the thread
 /// that began it, inside its chunk; otherwise it is not recorded, and counted as misuse. A request that was waited for
-/// elsewhere is told by `RecordRequest`. Never throws.
+/// elsewhere is recorded by `RecordRequest`. Never throws.
 ///
 /// A request of an event (`TrackEvent`) belongs to no thread: it may move, and end on any thread. Until then the event
 /// waits for something outside, such as a GPU or a server of models.

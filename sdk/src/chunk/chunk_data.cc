@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kOtherRequests = "(other)";
 
 /// The row for which `is_it` holds. Looked for first where the row stands that followed last time on the one found
-/// before: that is right for values that are told in turn, and for one that is told again and again.
+/// before: that is right for values that are set in turn, and for one that is set again and again.
 template <class Row, class IsIt>
 Row* FindRow(RowTable<Row>* rows, std::size_t* found, IsIt is_it) {
   const std::size_t size = rows->size();

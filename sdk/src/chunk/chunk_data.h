@@ -151,8 +151,8 @@ class ChunkData {
   void AppendAttributes(JsonLine* line) noexcept;
 
   std::size_t num_metrics() const noexcept { return metrics_.size(); }
-  std::int64_t bytes_read() const noexcept { return bytes_read_; }                  ///< -1: never told
-  std::int64_t bytes_uncompressed() const noexcept { return bytes_uncompressed_; }  ///< -1: never told
+  std::int64_t bytes_read() const noexcept { return bytes_read_; }                  ///< -1: never set
+  std::int64_t bytes_uncompressed() const noexcept { return bytes_uncompressed_; }  ///< -1: never set
   std::int64_t rss_peak_bytes() const noexcept { return rss_peak_bytes_; }          ///< -1: never read
   std::uint64_t dropped() const noexcept { return dropped_; }
   void CountDropped() noexcept { ++dropped_; }

@@ -55,7 +55,7 @@ class Clock {
   std::int64_t realtime_offset_ns_ = 0;
 };
 
-/// When this process began, in Unix ns (`/proc/self/stat` field 22, 10 ms fine); `otherwise` where /proc does not tell.
+/// When this process began, in Unix ns (`/proc/self/stat` field 22, 10 ms fine); `otherwise` where /proc does not say.
 std::int64_t ProcessStartUnixNanoseconds(const Clock& clock, std::int64_t otherwise) noexcept;
 
 }  // namespace internal

@@ -76,7 +76,7 @@ void ProcReading::Open(DescriptorBudget* budget) noexcept {
     return;
   }
   budget->GiveBack();
-  if (fd >= 0) close(fd);  // the kernel refuses to tell which file it is: it could not be closed later either
+  if (fd >= 0) close(fd);  // the kernel refuses to say which file it is: it could not be closed later either
   if (low < 0 && error != EMFILE && error != ENFILE) descriptor_ = kUnreadable;
 }
 

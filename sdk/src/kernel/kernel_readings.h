@@ -20,7 +20,7 @@ class ProcReading {
   using HasForm = bool (*)(std::string_view text);
   constexpr ProcReading(const char* path, HasForm has_form) noexcept : path_(path), has_form_(has_form) {}
 
-  /// Reads up to `capacity - 1` bytes; -1 where the kernel does not tell.
+  /// Reads up to `capacity - 1` bytes; -1 where the kernel does not say.
   long Read(DescriptorBudget* budget, char* buffer, int capacity) noexcept;
   void Close(DescriptorBudget* budget) noexcept;
 
@@ -71,7 +71,7 @@ class KernelReadings {
   /// unless null, becomes the highest resident set of the process so far, that of what it executed before included.
   ThreadUsage Usage(MaybeInteger* rss_peak_bytes = nullptr) noexcept;
 
-  /// The whole text of `/proc/thread-self/io`; -1 where the kernel does not tell.
+  /// The whole text of `/proc/thread-self/io`; -1 where the kernel does not say.
   long ReadIo(DescriptorBudget* budget, char* buffer, int capacity) noexcept;
 
   void Close(DescriptorBudget* budget) noexcept;
@@ -84,7 +84,7 @@ class KernelReadings {
   ProcReading io_{kIoPath, IsIo};
 };
 
-/// CPU time of all threads of the process; nullopt where the kernel refuses to tell.
+/// CPU time of all threads of the process; nullopt where the kernel refuses it.
 std::optional<std::int64_t> ProcessCpuNanoseconds() noexcept;
 
 /// CPU time of a living thread of this process, by its number; nullopt when it has ended.

@@ -1,4 +1,4 @@
-// Which engine or batch system runs this process, as its environment tells (docs/record_log.md, "`engine`").
+// Which engine or batch system runs this process, as its environment says (docs/record_log.md, "`engine`").
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ void WriteFileLine(Recorder* recorder, std::string_view file, const FileInfo& in
   {
     const std::lock_guard<std::mutex> lock(recorder->mutex);
     if (recorder->files.Contains(file)) return;
-    // Beyond what the set holds a file may be told of again, which readers accept.
+    // Beyond what the set holds a file may be reported again, which readers accept.
     recorder->files.Add(file, &recorder->file_names);
   }
   const auto known = [](std::int64_t value) {

@@ -16,7 +16,7 @@ struct FileInfo {
   std::int64_t compressed_bytes = -1;  ///< as stored
 };
 
-/// Writes the line, the first time that this process tells of the file. Without a file's name nothing is written.
+/// Writes the line, the first time that this process reports the file. Without a file's name nothing is written.
 void WriteFileLine(Recorder* recorder, std::string_view file, const FileInfo& info) noexcept;
 
 }  // namespace internal

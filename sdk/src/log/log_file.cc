@@ -185,7 +185,7 @@ bool LogFile::OpenAgain() noexcept {
   const int fd = MoveUp(low, [&log](int opened) { return IsOpenOn(opened, log); });
   const bool is_ours = fd >= 0 && Look(fd) == State::kOurs;
   if (fd >= 0 && !is_ours) close(fd);
-  if (low >= 0 && !is_ours) left_removed_ = true;  // another file, or the kernel refuses to tell: not tried again
+  if (low >= 0 && !is_ours) left_removed_ = true;  // another file, or the kernel refuses to say: not tried again
   if (!is_ours) return false;
   flock(fd, LOCK_EX | LOCK_NB);
   descriptor_ = fd;

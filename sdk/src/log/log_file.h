@@ -58,7 +58,7 @@ class LogFile {
   /// disk whole: it can be tried again.
   bool WriteSums(const JsonLine& line, bool is_last) noexcept;
   const LogLimits& limits() const noexcept { return limits_; }
-  /// As `Write`, for the line that tells what was lost, and is not counted itself: below RLIMIT_FSIZE some bytes are
+  /// As `Write`, for the line that says what was lost, and is not counted itself: below RLIMIT_FSIZE some bytes are
   /// kept free for it. Nothing is written after it, but a line that another thread has begun to write.
   bool WriteLast(std::string_view text) noexcept;
   std::string_view path() const noexcept { return path_.view(); }

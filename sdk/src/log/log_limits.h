@@ -22,7 +22,7 @@ const char* ReasonText(StopReason reason) noexcept;
 /// RLIMIT_FSIZE. The kernel kills a program that writes beyond it (SIGXFSZ). The program may set it at any time.
 std::uint64_t LargestFileBytes() noexcept;
 
-/// What is kept below a limit in bytes for the lines that tell sums.
+/// What is kept below a limit in bytes for the lines of sums.
 std::uint64_t RoomBelow(std::uint64_t limit_bytes) noexcept;
 
 /// Any thread may call it. The disk is asked once per MB that the log grew, earlier where little is left, and once per
@@ -40,7 +40,7 @@ class LogLimits {
     }
     return Ask(descriptor, size, now_ns);
   }
-  /// From now on no line for a chunk is written. `room_bytes` are left for the lines that tell sums.
+  /// From now on no line for a chunk is written. `room_bytes` are left for the lines of sums.
   void Stop(StopReason reason, std::uint64_t room_bytes) noexcept;
   bool is_stopped() const noexcept { return reason() != StopReason::kNone; }
   StopReason reason() const noexcept { return reason_.load(std::memory_order_acquire); }

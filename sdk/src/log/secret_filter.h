@@ -29,7 +29,7 @@ class SecretFilter {
   bool value_is_user_ = false;
 };
 
-/// A server's name without what tells who asks: of `root://user:password@host:1094//data?authz=token` remain `scheme`,
+/// A server's name without what shows who asks: of `root://user:password@host:1094//data?authz=token` remain `scheme`,
 /// `root://`, and `rest`, `host:1094//data`.
 struct ServerName {
   std::string_view scheme;
@@ -38,7 +38,7 @@ struct ServerName {
   static ServerName Of(std::string_view server) noexcept;
 };
 
-/// Takes out of each address in the text, in place, what tells who asks and for how long: user, password, and the
+/// Takes out of each address in the text, in place, what shows who asks and for how long: user, password, and the
 /// parameters of tokens and signatures. Of `root://me:abc@host//f.root?authz=abc&svc=disk` remains
 /// `root://host//f.root?svc=disk`: the same file under another signature has the same name. Returns the size left.
 std::size_t TakeSecretsOut(char* text, std::size_t size) noexcept;

@@ -68,7 +68,7 @@ void SetDirectory(std::string_view given, Settings* settings) {
   settings->directory.Append(path);
 }
 
-/// What was told, or where that is empty what the variable says.
+/// The given value, or where that is empty the variable's.
 std::string_view TextOr(std::string_view told, const char* name) { return told.empty() ? Text(name) : told; }
 
 /// CREMA_WAITS, or what is usual: where there is a sampler's thread, it looks at waits too. `auto`, as `crema run` sets

@@ -27,7 +27,7 @@ class ExitSummary {
   std::mutex mutex_;
   std::uint64_t chunks_ = 0;
   std::uint64_t failed_ = 0;
-  std::int64_t events_ = -1;  ///< -1: never told
+  std::int64_t events_ = -1;  ///< -1: never set
   std::int64_t busy_ns_ = 0;
   std::int64_t cpu_ns_ = 0;
   std::int64_t wait_ns_ = 0;

@@ -30,15 +30,15 @@ struct FileIdentity {
 inline bool operator==(const FileIdentity& one, const FileIdentity& other) noexcept {
   return one.inode == other.inode && one.device == other.device;
 }
-/// nullopt where it is not open, or the kernel refuses to tell.
+/// nullopt where it is not open, or the kernel refuses it.
 std::optional<FileIdentity> IdentityOf(int descriptor) noexcept;
-/// Whether `descriptor` is open on this file, or on this file system. Where the kernel refuses to tell of a descriptor
-/// that is open (seccomp(2)), it counts as ours.
+/// Whether `descriptor` is open on this file, or on this file system. Where the kernel refuses information about a
+/// descriptor that is open (seccomp(2)), it counts as ours.
 bool IsOpenOn(int descriptor, const FileIdentity& file) noexcept;
 bool IsOpenOnDevice(int descriptor, dev_t device) noexcept;
 
 /// Whether it was opened as ours are, with all of `flags` and their access mode (fcntl(2), F_GETFL). A file that was
-/// removed leaves its inode to the next one, which may be the program's. Where the kernel refuses to tell, it was.
+/// removed leaves its inode to the next one, which may be the program's. Where the kernel refuses to say, it was.
 bool IsOpenedAs(int descriptor, int flags) noexcept;
 
 /// From -1, with errno set, to the numbers that only recording asks for.

@@ -54,9 +54,9 @@ struct Settings {
   bool record_arguments = true;
 };
 
-/// Tells a process from children of it that no handler of pthread_atfork(3) saw, of clone(2) and _Fork(3): a page that
-/// the kernel gives to children empty (MADV_WIPEONFORK). Where it cannot (Linux before 4.14), such children are not
-/// noticed. A child of vfork(2) has the memory of its parent, and is taken for it.
+/// Distinguishes a process from children of it that no handler of pthread_atfork(3) saw, of clone(2) and _Fork(3): a
+/// page that the kernel gives to children empty (MADV_WIPEONFORK). Where it cannot (Linux before 4.14), such children
+/// are not noticed. A child of vfork(2) has the memory of its parent, and is taken for it.
 class ForkMark {
  public:
   /// Before any other thread knows of this object. Never taken back.
@@ -105,7 +105,7 @@ struct Recorder {
   std::atomic<std::int64_t> suspended{0};    ///< of the open chunks
   std::atomic<std::int64_t> open_events{0};  ///< those of `TrackEvent` that have lines; not in the two above
   std::atomic<std::int64_t> lanes{0};        ///< open chunks and active helpers
-  std::atomic<std::uint64_t> dropped{0};     ///< what guards were told and could not be kept; lost lines are the log's
+  std::atomic<std::uint64_t> dropped{0};     ///< what guards were given and could not be kept; lost lines are the log's
   std::atomic<std::uint64_t> misused{0};     ///< of these, guards that were not used as they should be
   std::atomic<std::uint64_t> outside{0};     ///< of these, values and guards where no chunk was open
   std::atomic<std::int64_t> overhead_ns{0};  ///< CPU time of recording, but for sections outside chunks and allocations
@@ -163,7 +163,7 @@ void WarnOnce(std::initializer_list<std::string_view> parts) noexcept;
 /// Adds CPU time that recording took.
 void AddCost(std::int64_t cpu_ns) noexcept;
 
-/// Counts one thing that a guard was told and that could not be kept.
+/// Counts one thing that a guard was given and that could not be kept.
 void CountDropped() noexcept;
 
 /// Counts a value or a guard that belongs to a chunk, where none is open.

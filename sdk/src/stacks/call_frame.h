@@ -18,7 +18,7 @@ struct FunctionEntry {
   std::uintptr_t end = 0;
   const unsigned char* rules = nullptr;  ///< its entry of .eh_frame
 };
-/// The function with this address; false where the file's tables do not tell.
+/// The function with this address; false where the file's tables do not say.
 bool FindFunction(const LoadedFile& file, std::uintptr_t address, FunctionEntry* function) noexcept;
 
 /// Of a thread; [low, high). Both 0: not known.

@@ -13,7 +13,7 @@ namespace internal {
 /// A function of a stack: the number of its file, from 1, above its address as the file has it; or one of those below.
 using StackFrame = std::uint64_t;
 inline constexpr int kFrameAddressBits = 48;
-inline constexpr StackFrame kOuterFrames = 1;    ///< what could not be told, at the outer end
+inline constexpr StackFrame kOuterFrames = 1;    ///< what could not be known, at the outer end
 inline constexpr StackFrame kGeneratedCode = 2;  ///< code that no file has
 inline constexpr StackFrame kUnkeptFile = 3;     ///< code of a file for which there was no room
 

@@ -123,7 +123,7 @@ class LineWriter {
     return path.empty() ? std::string_view(program_.get(), program_bytes_) : path;  // the program itself has none
   }
 
-  /// The name by which functions of a line tell their file: its own without the directories, where no other has it.
+  /// The name by which functions of a line name their file: its own without the directories, where no other has it.
   std::string_view NameOf(const StackTable::File& file) const {
     const std::string_view path = PathOf(file);
     for (std::uint32_t i = 0; i < table_.files(); ++i) {

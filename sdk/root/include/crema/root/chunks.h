@@ -23,7 +23,7 @@ namespace crema {
 namespace internal {
 
 /// What ROOT counts in a file, whichever thread reads it: `TTree::GetEntry` reads branches on other threads where
-/// implicit multi-threading is on. Those tell this thread no times.
+/// implicit multi-threading is on. Those report no times to this thread.
 class SharedFileCounters {
  public:
   void Begin(TFile* file) {
@@ -40,7 +40,7 @@ class SharedFileCounters {
     RecordMetric(metric::kBytesRead, payload_bytes, "B");
     RecordMetric(metric::kReadOverheadBytes, file_->GetBytesReadExtra() - overhead_bytes_, "B");
     RecordMetric(metric::kReadCalls, file_->GetReadCalls() - calls_, "count");
-    chunk->SetAttribute("reading", "ROOT may read branches on other threads, and does not tell their times");
+    chunk->SetAttribute("reading", "ROOT may read branches on other threads, and does not report their times");
   }
 
  private:

@@ -31,7 +31,7 @@ class ColumnBytes {
     column->second += branch.GetBasketBytes()[basket];
   }
   void Clear() { bytes_.clear(); }
-  /// Tells the chunk of this thread.
+  /// Reports to the chunk of this thread.
   void Record() const {
     const std::string prefix = "column_bytes.";
     std::size_t columns = 0;

@@ -167,7 +167,7 @@ class alignas(128) FrameTask {
 
  private:
   static constexpr std::string_view kTreeClusters = "tree_clusters";
-  static constexpr std::string_view kNotTold = "ROOT does not tell bytes, times and columns of RNTuple in RDataFrame";
+  static constexpr std::string_view kNotTold = "ROOT does not report bytes, times and columns of RNTuple in RDataFrame";
 
   static std::string NameOf(const ROOT::RDF::RSampleInfo& sample) {
     try {

@@ -19,7 +19,7 @@ inline std::uint64_t SectionTicks() noexcept {
   return context != nullptr ? Ticks(context) : 0;
 }
 
-/// A section of this thread that begins at `start_ticks` and ends now. What may come to nothing is told so.
+/// A section of this thread that begins at `start_ticks` and ends now. What may come to nothing is marked so.
 inline void RecordSectionSince(std::string_view name, std::uint64_t start_ticks) noexcept {
   if (start_ticks == 0 || !Recording()) return;
   OpenSection section = EnterSection(name);

@@ -26,7 +26,7 @@ inline std::uint64_t NextLoop() noexcept {
 /// Which loop of its process reads a file for a dataset. Its memory is bounded, however many loops a program runs.
 class LoopPasses {
  public:
-  static constexpr std::size_t kMostFiles = 100'000;  ///< further ones are not told apart: each loop is their first
+  static constexpr std::size_t kMostFiles = 100'000;  ///< further ones are not distinguished: each loop is their first
   static constexpr std::size_t kMostLoops = 32;       ///< of a file that may take turns
 
   /// How many other loops read `file` for `dataset` before `loop` did. Throws `std::bad_alloc`.

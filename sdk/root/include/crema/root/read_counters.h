@@ -27,7 +27,7 @@
 namespace crema {
 namespace internal {
 
-/// ROOT tells one `TVirtualPerfStats` per thread of each read and each decompression. This one counts, and tells the
+/// ROOT reports each read and each decompression to one `TVirtualPerfStats` per thread. This one counts, and tells the
 /// program's own, if there is one.
 class ReadCounters final : public TVirtualPerfStats {
  public:
@@ -52,7 +52,7 @@ class ReadCounters final : public TVirtualPerfStats {
     tree_own_ = nullptr;
     current_tree_ = tree != nullptr ? tree->GetTree() : nullptr;
     if (current_tree_ == nullptr) return;
-    // Only a tree's own statistics are told which baskets are used.
+    // Only a tree's own statistics learn which baskets are used.
     tree_around_ = current_tree_->GetPerfStats();
     const auto* counters = dynamic_cast<ReadCounters*>(tree_around_);
     tree_own_ = counters != nullptr ? counters->tree_own_ : tree_around_;
@@ -74,7 +74,8 @@ class ReadCounters final : public TVirtualPerfStats {
       LeaveChain(current_tree_->GetPerfStats(), &ReadCounters::tree_around_);
     }
   }
-  /// Tells the chunk. `file_is_open`: the tree's still is. The program may have closed others that it read meanwhile.
+  /// Reports to the chunk. `file_is_open`: the tree's still is. The program may have closed others that it read
+  /// meanwhile.
   void Record(bool file_is_open) {
     const TFile* const open = file_is_open && tree_ != nullptr ? tree_->GetCurrentFile() : nullptr;
     for (int i = 0; i < counts_.num_files; ++i) {
@@ -95,7 +96,7 @@ class ReadCounters final : public TVirtualPerfStats {
     columns_.Record();
   }
 
-  /// ROOT tells a vector read as one, so reads of both kinds are requests "read".
+  /// ROOT reports a vector read as one, so reads of both kinds are requests "read".
   void FileReadEvent(TFile* file, Int_t bytes, Double_t start) override {
     if (IsOwnThread()) {
       const double seconds = SecondsSince(start);
@@ -206,7 +207,7 @@ class ReadCounters final : public TVirtualPerfStats {
   };
 
   void SetFile(TFile*) override {}
-  /// Where ROOT reads the branches of an entry on several threads, it tells a tree's statistics on all of them.
+  /// Where ROOT reads the branches of an entry on several threads, it calls a tree's statistics on all of them.
   bool IsOwnThread() const { return thread_ == std::this_thread::get_id(); }
   /// Ends before a chunk that began later, which would put it back.
   void LeaveChain(TVirtualPerfStats* innermost, TVirtualPerfStats* ReadCounters::*around) {

@@ -32,7 +32,8 @@ struct DataFrameOptions {
   /// Where a task is longer, it is several chunks of this many entries; 0: a chunk is a task. Without implicit MT a
   /// file is one task.
   std::int64_t entries_per_chunk = 0;
-  /// Whether "loop 2" is told apart; false where the program runs the loops of one frame over parts of its files.
+  /// Whether "loop 2" is a loop of its own; false where the program runs the loops of one frame over parts of its
+  /// files.
   bool counts_loops = true;
 };
 

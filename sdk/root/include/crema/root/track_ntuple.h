@@ -22,8 +22,8 @@
 namespace crema {
 
 /// A part of an `RNTupleReader`'s loop as a chunk, until the end of the scope: bytes, read calls, time for reading and
-/// decompression, by the reader's own metrics, which it switches on. The reader does not tell its file: say it, and the
-/// range where it is not the whole. It does not tell either how far a loop came: events are those that the guard gave
+/// decompression, by the reader's own metrics, which it switches on. The reader does not know its file: say it, and the
+/// range where it is not the whole. It does not know either how far a loop came: events are those that the guard gave
 /// out, or what `SetEvents` says; without both they are not known.
 ///
 ///     auto reader = ROOT::RNTupleReader::Open("Events", path);
@@ -64,7 +64,7 @@ class TrackNtuple {
     chunk_.emplace(where);
     const std::string_view host = internal::HostOf(std::string_view(where.file));
     if (!host.empty()) chunk_->SetAttribute("server", host);
-    chunk_->SetAttribute("reading", "ROOT does not tell the columns that an RNTupleReader reads");
+    chunk_->SetAttribute("reading", "ROOT does not report the columns that an RNTupleReader reads");
   }
   ~TrackNtuple() {
     if (!chunk_.has_value()) return;

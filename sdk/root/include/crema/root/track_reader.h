@@ -83,7 +83,7 @@ class TrackReader {
 
  private:
   void ChangeFile() {
-    if (chunk_.has_value() && tree_->GetTreeNumber() == tree_number_) return;  // told twice
+    if (chunk_.has_value() && tree_->GetTreeNumber() == tree_number_) return;  // reported twice
     End(false);
     if (IsInCurrentTree()) Begin();
   }

@@ -111,7 +111,7 @@ class WrittenBytes {
     --shared.users;
     const std::int64_t now_bytes = TFile::GetFileBytesWritten();
     const std::int64_t bytes = now_bytes - shared.start_bytes - MemoryFileWrites::Instance().TakeBytes();
-    // Where another loop is about to tell of a write in memory, it is taken off at the end of that one.
+    // Where another loop is about to report a write in memory, it is taken off at the end of that one.
     shared.start_bytes = bytes > 0 ? now_bytes : now_bytes - bytes;
     if (bytes > 0) RecordProcessMetric("bytes_written", bytes, "B");
   }
@@ -127,7 +127,7 @@ class WrittenBytes {
     std::mutex mutex;
     int users = 0;
     int on_threads = 0;
-    std::int64_t start_bytes = 0;  ///< of what ROOT wrote, those that were told before
+    std::int64_t start_bytes = 0;  ///< of what ROOT wrote, those that were reported before
   };
 
   bool on_threads_;
