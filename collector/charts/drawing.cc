@@ -261,9 +261,9 @@ const std::string& ShownNames::Of(std::string_view name) {
   const auto found = shown_.find(name);
   if (found != shown_.end()) return found->second;
   const std::string shown = ShownName(name);
-  std::string told_apart = shown;
-  for (int number = 2; !taken_.insert(told_apart).second; ++number) told_apart = fmt::format("{} ({})", shown, number);
-  return shown_.emplace(name, std::move(told_apart)).first->second;
+  std::string distinguished = shown;
+  for (int number = 2; !taken_.insert(distinguished).second; ++number) distinguished = fmt::format("{} ({})", shown, number);
+  return shown_.emplace(name, std::move(distinguished)).first->second;
 }
 
 Json FilledTemplate(std::string_view name, const Json& values) {

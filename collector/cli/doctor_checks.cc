@@ -155,8 +155,8 @@ DoctorCheck CheckEngine() {
   std::vector<std::string> files;
   for (auto entry = std::filesystem::directory_iterator(".", error);
        !error && entry != std::filesystem::directory_iterator() && files.size() < kMostFiles; entry.increment(error)) {
-    std::error_code untold;
-    if (entry->is_regular_file(untold)) files.push_back(entry->path().filename().string());
+    std::error_code unreported;
+    if (entry->is_regular_file(unreported)) files.push_back(entry->path().filename().string());
   }
   std::sort(files.begin(), files.end());
   places.insert(places.end(), files.begin(), files.end());

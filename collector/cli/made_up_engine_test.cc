@@ -84,26 +84,26 @@ absl::StatusOr<EngineReading> ReadLog(const std::string& path) {
 
 class Feed : public EngineFeed {
  public:
-  Feed(std::string source, LiveRun* run) : run_(run) { told_.address = std::move(source); }
+  Feed(std::string source, LiveRun* run) : run_(run) { reported_.address = std::move(source); }
   void Add(std::string_view bytes) override { lines_ << bytes; }
   void Tick() override {
     run_->SetVersion("3");
     for (std::string line; std::getline(lines_, line);) {
       const std::optional<Happening> happening = ParseHappening(line);
       if (!happening.has_value()) continue;
-      told_.counts["workers"] += (happening->what == "JOIN") - (happening->what == "LOST");
+      reported_.counts["workers"] += (happening->what == "JOIN") - (happening->what == "LOST");
       if (happening->what == "LOST") run_->Note(EventKind::kBad, happening->worker + " was lost");
-      if (happening->what == "DONE") told_.finished.push_back({happening->kind, 1, 0});
-      told_.counts["erred"] += happening->what == "FAILED";
+      if (happening->what == "DONE") reported_.finished.push_back({happening->kind, 1, 0});
+      reported_.counts["erred"] += happening->what == "FAILED";
     }
     lines_.clear();
-    run_->AddScheduler(told_);
-    told_.finished.clear();
+    run_->AddScheduler(reported_);
+    reported_.finished.clear();
   }
 
  private:
   LiveRun* run_;
-  SchedulerFact told_;
+  SchedulerFact reported_;
   std::stringstream lines_;
 };
 

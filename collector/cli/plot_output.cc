@@ -38,9 +38,9 @@ std::string FileNameOf(const std::string& chart, std::set<std::string>* taken) {
         std::isalnum(static_cast<unsigned char>(byte)) != 0 || byte == '_' || byte == '-' || byte == '.';
     name += is_plain ? byte : '_';
   }
-  std::string told_apart = name;
-  for (int number = 2; !taken->insert(told_apart).second; ++number) told_apart = fmt::format("{}_{}", name, number);
-  return told_apart;
+  std::string distinguished = name;
+  for (int number = 2; !taken->insert(distinguished).second; ++number) distinguished = fmt::format("{}_{}", name, number);
+  return distinguished;
 }
 
 std::string InPattern(std::string pattern, const std::string& name) {

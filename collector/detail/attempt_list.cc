@@ -100,8 +100,8 @@ std::vector<TimeTrack> TracksOf(const Measurement& measurement, const TimeBins& 
   cpu.limit = over_time.lanes_available;
   cpu.limit_name = "cores";
   tracks.push_back(std::move(cpu));
-  const bool chunks_told = HasAny(over_time.bytes_read);
-  TimeTrack read = TrackOf(measurement, axis, chunks_told ? "" : "worker_disk_read_bps", over_time.bytes_read);
+  const bool chunks_reported = HasAny(over_time.bytes_read);
+  TimeTrack read = TrackOf(measurement, axis, chunks_reported ? "" : "worker_disk_read_bps", over_time.bytes_read);
   read.name = "Read";
   read.unit = "B/s";
   tracks.push_back(std::move(read));

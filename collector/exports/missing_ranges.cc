@@ -19,7 +19,7 @@ using Ranges = std::vector<std::pair<int64_t, int64_t>>;
 std::string TextOf(const Json& value) { return value.is_string() ? value.get<std::string>() : std::string(); }
 
 /// The value of `key`; nullptr: there is none, or it is null, as Coffea writes what it does not know.
-const Json* ToldOf(const Json& entry, const char* key) {
+const Json* KnownMember(const Json& entry, const char* key) {
   const auto found = entry.find(key);
   return found == entry.end() || found->is_null() ? nullptr : &*found;
 }
@@ -33,7 +33,7 @@ std::string NameOf(std::string file) {
 /// nullopt: they are none.
 std::optional<Ranges> RangesOf(const Json& entry) {
   Ranges ranges;
-  if (const Json* steps = ToldOf(entry, "steps")) {
+  if (const Json* steps = KnownMember(entry, "steps")) {
     if (!steps->is_array()) return std::nullopt;
     for (const Json& step : *steps) {
       const bool is_range =
@@ -41,7 +41,7 @@ std::optional<Ranges> RangesOf(const Json& entry) {
       if (!is_range || step[0] < 0 || step[1] < step[0]) return std::nullopt;
       ranges.emplace_back(step[0].get<int64_t>(), step[1].get<int64_t>());
     }
-  } else if (const Json* entries = ToldOf(entry, "num_entries")) {
+  } else if (const Json* entries = KnownMember(entry, "num_entries")) {
     if (!entries->is_number_integer() || *entries < 0) return std::nullopt;
     ranges.emplace_back(0, entries->get<int64_t>());
   }
@@ -119,9 +119,9 @@ absl::StatusOr<std::vector<ExpectedFile>> ReadExpectedFileset(const std::string&
         expected.push_back({dataset, NameOf(file.get<std::string>()), tree, {}});
       }
     } else if (files.is_object() && has_files) {
-      for (const auto& [file, told] : files.items()) {
-        const std::string own = TextOf(told.is_object() ? told.value("object_path", Json()) : told);
-        std::optional<Ranges> ranges = told.is_object() ? RangesOf(told) : Ranges();
+      for (const auto& [file, reported] : files.items()) {
+        const std::string own = TextOf(reported.is_object() ? reported.value("object_path", Json()) : reported);
+        std::optional<Ranges> ranges = reported.is_object() ? RangesOf(reported) : Ranges();
         if (!ranges.has_value()) {
           return absl::InvalidArgumentError(
               fmt::format("{}: {} of {}: expected \"steps\": [[first, one after the last], ...] and \"num_entries\": n",

@@ -321,12 +321,12 @@ absl::Status ReadFilesAndSums(const ExportSource& source, Sums* sums) {
   const absl::StatusOr<RecordLogs> logs = source.find_logs();
   if (!logs.ok()) return logs.status();
   for (const RecordLog& log : logs->logs) {
-    SumsSoFar told;
+    SumsSoFar reported;
     ReadLogOfRun(log, true, logs->all_runs, [&](const Record& record) {
-      if (record.type == RecordType::kProcess) told = SumsSoFar();
+      if (record.type == RecordType::kProcess) reported = SumsSoFar();
       if (record.type == RecordType::kSums) {
         // chunks without a line have no chunk record, and are in every sum
-        if (const std::optional<SumsFact> added = told.Increment(record.sums)) {
+        if (const std::optional<SumsFact> added = reported.Increment(record.sums)) {
           AddUp(*added, added->chunks, added->duration_ns, !added->failed, sums,
                 &sums->files[std::string(added->input.file)]);
         }

@@ -111,13 +111,13 @@ class StackReader {
 
   /// nullopt: it found no room.
   std::optional<size_t> NumberOf(const FunctionFact& fact) {
-    SampledFunction told = {std::string(fact.name), std::string(fact.file), fact.line, std::string(fact.build_id)};
-    const auto known = told_.find(told);
-    if (known != told_.end()) return known->second;
+    SampledFunction reported = {std::string(fact.name), std::string(fact.file), fact.line, std::string(fact.build_id)};
+    const auto known = reported_.find(reported);
+    if (known != reported_.end()) return known->second;
     if (IsFull()) return std::nullopt;
-    SampledFunction named = told;
+    SampledFunction named = reported;
     std::optional<NamedFunction> found =
-        told.line.has_value() ? std::nullopt : namer_.Find(told.name, told.file, told.build_id);
+        reported.line.has_value() ? std::nullopt : namer_.Find(reported.name, reported.file, reported.build_id);
     if (found.has_value()) {
       named.name = found->name;
       named.build_id.clear();
@@ -130,7 +130,7 @@ class StackReader {
         numbers_of_native_.push_back(place->second);
       }
     }
-    told_.emplace(std::move(told), place->second);
+    reported_.emplace(std::move(reported), place->second);
     return place->second;
   }
 
@@ -139,7 +139,7 @@ class StackReader {
   std::vector<size_t> numbers_of_native_;  ///< in `stacks_.functions`
   SampledStacks stacks_;
   StackWeight other_;                          ///< of what found no room
-  std::map<SampledFunction, size_t> told_;     ///< as the records name them
+  std::map<SampledFunction, size_t> reported_;     ///< as the records name them
   std::map<SampledFunction, size_t> numbers_;  ///< as people do
   size_t num_stacks_ = 0;
 };

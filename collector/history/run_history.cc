@@ -246,7 +246,7 @@ using Json = nlohmann::ordered_json;
 constexpr char kSchema[] = "crema.history/1";
 constexpr int kSchemaMinor = 0;
 constexpr size_t kShownHash = 12;
-constexpr size_t kMostCommitsTold = 5;
+constexpr size_t kMostCommitsNamed = 5;
 
 std::string Date(int64_t unix_ns, const char* format) {
   return absl::FormatTime(format, absl::FromUnixNanos(unix_ns), absl::UTCTimeZone());
@@ -288,7 +288,7 @@ std::string WhoBegan(const RunHistory& history, const Segment& place) {
   if (place.latest > place.earliest) {
     std::vector<std::string> shown;
     for (const std::string& one : commits) {
-      if (shown.size() < kMostCommitsTold) shown.push_back(ShortCommit(one));
+      if (shown.size() < kMostCommitsNamed) shown.push_back(ShortCommit(one));
     }
     if (commits.size() > shown.size()) shown.emplace_back("…");
     text += fmt::format("; because of the noise it may be any of {} runs, of {}", place.latest - place.earliest + 1,

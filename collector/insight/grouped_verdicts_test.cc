@@ -28,36 +28,36 @@ nlohmann::ordered_json Straggler(const char* worker, const char* file, double st
 }
 
 /// `id<cause`, in order.
-std::vector<std::string> Told(std::vector<Verdict> verdicts,
+std::vector<std::string> Reported(std::vector<Verdict> verdicts,
                               const nlohmann::ordered_json& document = WithFailedAttempts(0)) {
   FindCauses(MeasurementOf(document), &verdicts);
   OrderByCause(&verdicts);
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   for (const Verdict& verdict : verdicts) {
-    told.push_back(verdict.id + (verdict.cause.empty() ? "" : "<" + verdict.cause));
+    reported.push_back(verdict.id + (verdict.cause.empty() ? "" : "<" + verdict.cause));
   }
-  return told;
+  return reported;
 }
 
 TEST(GroupedVerdicts, PutSymptomsBehindTheirCause) {
-  EXPECT_THAT(Told({Made("long-tail", Severity::kWarning, 0.2), Made("hot-section", Severity::kWarning, 0.1),
+  EXPECT_THAT(Reported({Made("long-tail", Severity::kWarning, 0.2), Made("hot-section", Severity::kWarning, 0.1),
                     Made("oversized-chunks", Severity::kWarning, 0.05)}),
               ElementsAre("hot-section", "oversized-chunks", "long-tail<oversized-chunks"));
-  EXPECT_THAT(Told({Made("long-tail", Severity::kWarning, 0.2)}), ElementsAre("long-tail"));
+  EXPECT_THAT(Reported({Made("long-tail", Severity::kWarning, 0.2)}), ElementsAre("long-tail"));
 }
 
 TEST(GroupedVerdicts, LogsThatOnlyLackTheirEndsAreOfTheWorkersThatDied) {
   Verdict incomplete = Made("incomplete-measurement", Severity::kWarning);
   incomplete.evidence = {{"quality.processes_lost", 4}};
   const Verdict loss = Made("worker-loss", Severity::kWarning);
-  EXPECT_THAT(Told({incomplete, loss}), ElementsAre("worker-loss", "incomplete-measurement<worker-loss"));
+  EXPECT_THAT(Reported({incomplete, loss}), ElementsAre("worker-loss", "incomplete-measurement<worker-loss"));
   incomplete.evidence.emplace_back("quality.records_lost", 12);
-  EXPECT_THAT(Told({incomplete, loss}), ElementsAre("incomplete-measurement", "worker-loss"));
+  EXPECT_THAT(Reported({incomplete, loss}), ElementsAre("incomplete-measurement", "worker-loss"));
 }
 
 TEST(GroupedVerdicts, ExplainStragglersOnlyByWhatMostOfThemShare) {
-  const auto told = [](const char* cause, const nlohmann::ordered_json& document) {
-    return Told({Made("stragglers", Severity::kWarning, 0.2), Made(cause, Severity::kWarning, 0.1)}, document).back();
+  const auto reported = [](const char* cause, const nlohmann::ordered_json& document) {
+    return Reported({Made("stragglers", Severity::kWarning, 0.2), Made(cause, Severity::kWarning, 0.1)}, document).back();
   };
   nlohmann::ordered_json document;
   document["expected_time"] = {{{"by", "worker"}, {"name", "slow"}, {"duration", 20}, {"predicted", 10}},
@@ -66,13 +66,13 @@ TEST(GroupedVerdicts, ExplainStragglersOnlyByWhatMostOfThemShare) {
   document["slow_spells"] = {{{"by", "worker"}, {"name", "slow"}, {"start", 50}, {"stop", 60}}};
   document["stragglers"] = {Straggler("slow", "far.root", 55), Straggler("slow", "far.root", 58),
                             Straggler("other", "near.root", 55)};
-  EXPECT_EQ(told("slow-worker", document), "stragglers<slow-worker");
-  EXPECT_EQ(told("slow-file", document), "stragglers<slow-file");
-  EXPECT_EQ(told("slow-spell", document), "stragglers<slow-spell");
+  EXPECT_EQ(reported("slow-worker", document), "stragglers<slow-worker");
+  EXPECT_EQ(reported("slow-file", document), "stragglers<slow-file");
+  EXPECT_EQ(reported("slow-spell", document), "stragglers<slow-spell");
   document["stragglers"] = {Straggler("slow", "far.root", 90), Straggler("other", "near.root", 55)};
-  EXPECT_EQ(told("slow-worker", document), "slow-worker") << "as many are elsewhere";
-  EXPECT_EQ(told("slow-file", document), "slow-file");
-  EXPECT_EQ(told("slow-spell", document), "slow-spell") << "none of it is of that worker at that time";
+  EXPECT_EQ(reported("slow-worker", document), "slow-worker") << "as many are elsewhere";
+  EXPECT_EQ(reported("slow-file", document), "slow-file");
+  EXPECT_EQ(reported("slow-spell", document), "slow-spell") << "none of it is of that worker at that time";
 }
 
 TEST(GroupedVerdicts, BlameAShortageOfCpuForWhatWaitedForOne) {
@@ -87,19 +87,19 @@ TEST(GroupedVerdicts, BlameAShortageOfCpuForWhatWaitedForOne) {
     std::vector<Verdict> verdicts = symptoms;
     verdicts.push_back(Made(cause, Severity::kWarning));
     const std::string because = std::string("<") + cause;
-    EXPECT_THAT(Told(verdicts, document),
+    EXPECT_THAT(Reported(verdicts, document),
                 ElementsAre(cause, "stragglers" + because, "slow-spell" + because, "skewed-dataset" + because));
   }
   std::vector<Verdict> verdicts = symptoms;
   verdicts.push_back(Made("cpu-contention", Severity::kWarning));
   verdicts.push_back(Made("oversubscribed", Severity::kWarning));
-  EXPECT_THAT(Told(verdicts, document),
+  EXPECT_THAT(Reported(verdicts, document),
               ElementsAre("oversubscribed", "stragglers<oversubscribed", "slow-spell<oversubscribed",
                           "skewed-dataset<oversubscribed", "cpu-contention<oversubscribed"));
   for (auto& straggler : document["stragglers"]) straggler["reason"] = "blocked";
   document["slow_spells"][0]["reason"] = "cpu";
   verdicts.pop_back();
-  EXPECT_THAT(Told(verdicts, document), ElementsAre("stragglers", "slow-spell", "skewed-dataset", "cpu-contention"));
+  EXPECT_THAT(Reported(verdicts, document), ElementsAre("stragglers", "slow-spell", "skewed-dataset", "cpu-contention"));
 }
 
 TEST(GroupedVerdicts, BlameASlowTimeForFilesThatWereReadThen) {
@@ -109,28 +109,28 @@ TEST(GroupedVerdicts, BlameASlowTimeForFilesThatWereReadThen) {
   document["stragglers"] = {Straggler("a", "far.root", 55), Straggler("b", "far.root", 58),
                             Straggler("a", "near.root", 90)};
   const std::vector<Verdict> verdicts = {Made("slow-file", Severity::kWarning), Made("slow-spell", Severity::kWarning)};
-  EXPECT_THAT(Told(verdicts, document), ElementsAre("slow-file", "slow-spell<slow-file")) << "one file, whenever";
+  EXPECT_THAT(Reported(verdicts, document), ElementsAre("slow-file", "slow-spell<slow-file")) << "one file, whenever";
   document["expected_time"].push_back({{"by", "file"}, {"name", "too.root"}, {"duration", 25}, {"predicted", 10}});
-  EXPECT_THAT(Told(verdicts, document), ElementsAre("slow-spell", "slow-file<slow-spell"));
+  EXPECT_THAT(Reported(verdicts, document), ElementsAre("slow-spell", "slow-file<slow-spell"));
   document["stragglers"][1]["start"] = 80;
-  EXPECT_THAT(Told(verdicts, document), ElementsAre("slow-file", "slow-spell"));
+  EXPECT_THAT(Reported(verdicts, document), ElementsAre("slow-file", "slow-spell"));
 }
 
 TEST(GroupedVerdicts, MakeACauseAsBadAsWhatItBrings) {
-  EXPECT_THAT(Told({Made("waiting-bound", Severity::kBad, 0.5), Made("worker-loss", Severity::kWarning),
+  EXPECT_THAT(Reported({Made("waiting-bound", Severity::kBad, 0.5), Made("worker-loss", Severity::kWarning),
                     Made("failing-chunks", Severity::kBad), Made("retry-waste", Severity::kWarning, 0.1)}),
               ElementsAre("worker-loss", "failing-chunks<worker-loss", "retry-waste<worker-loss", "waiting-bound"));
 }
 
 TEST(GroupedVerdicts, DoNotBlameALostWorkerForChunksThatFailed) {
-  EXPECT_THAT(Told({Made("worker-loss", Severity::kWarning), Made("failing-chunks", Severity::kBad),
+  EXPECT_THAT(Reported({Made("worker-loss", Severity::kWarning), Made("failing-chunks", Severity::kBad),
                     Made("retry-waste", Severity::kWarning, 0.1)},
                    WithFailedAttempts(3)),
               ElementsAre("failing-chunks", "retry-waste<failing-chunks", "worker-loss"));
 }
 
 TEST(GroupedVerdicts, HaveOneLevel) {
-  EXPECT_THAT(Told({Made("long-tail", Severity::kWarning), Made("chunks-too-large", Severity::kWarning),
+  EXPECT_THAT(Reported({Made("long-tail", Severity::kWarning), Made("chunks-too-large", Severity::kWarning),
                     Made("oversized-chunks", Severity::kWarning)}),
               ElementsAre("oversized-chunks", "long-tail<oversized-chunks", "chunks-too-large<oversized-chunks"));
 }

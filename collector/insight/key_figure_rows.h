@@ -8,7 +8,7 @@
 
 #include "collector/insight/figure_change.h"
 #include "collector/insight/key_figure_bands.h"
-#include "collector/insight/told_figure.h"
+#include "collector/insight/figure_text.h"
 #include "collector/measurement/measurement.h"
 
 namespace crema {
@@ -84,7 +84,7 @@ struct KeyFigureRow {
   std::optional<KeyFigureBand> band = std::nullopt;  ///< what judges `share`
   std::optional<double> share = std::nullopt;        ///< 0 to 1: how far a bar is filled
   std::optional<Mark> mark = std::nullopt;           ///< none where too little was measured to judge
-  std::vector<ToldFigure> notes = {};                ///< most important first
+  std::vector<FigureText> notes = {};                ///< most important first
 };
 
 /// Of every document with chunks the same eight, in this order: elapsed time, event rate, data rate, CPU efficiency,

@@ -21,7 +21,7 @@ KeyFigureRow RowOf(const Json& document, std::string_view label) {
 
 std::vector<std::string> Notes(const KeyFigureRow& row) {
   std::vector<std::string> notes;
-  for (const ToldFigure& note : row.notes) notes.push_back(note.text());
+  for (const FigureText& note : row.notes) notes.push_back(note.text());
   return notes;
 }
 

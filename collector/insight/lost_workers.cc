@@ -51,13 +51,13 @@ std::string LostWorkers::Why() const {
   if (reasons.empty()) return "killed, crashed, or out of memory";
   const std::string teller = has_engine ? "the engine says " : "";
   std::string text = teller;
-  auto untold = static_cast<int>(names.size());
+  auto unreported = static_cast<int>(names.size());
   for (const auto& [reason, count] : reasons) {
     if (text != teller) text += ", ";
     text += reasons.size() == 1 ? reason : fmt::format("{} of {}", reason, count);
-    untold -= count;
+    unreported -= count;
   }
-  if (untold > 0) text += fmt::format(", and nothing of {}", untold);
+  if (unreported > 0) text += fmt::format(", and nothing of {}", unreported);
   return text;
 }
 

@@ -243,8 +243,8 @@ PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after, Compared
     if (by_file.speaks_for_the_run() || by_file.least_share() > best.least_share()) best = std::move(by_file);
   }
   const bool is_enough = best.pairs.size() >= kFewestPairs;
-  const bool some_tell_no_range = !before.unranged().empty() && !after.unranged().empty();
-  if (some_tell_no_range && (!is_enough || !best.speaks_for_the_run())) {
+  const bool some_have_no_range = !before.unranged().empty() && !after.unranged().empty();
+  if (some_have_no_range && (!is_enough || !best.speaks_for_the_run())) {
     PieceMatch whole = MatchDatasets(before, after, parts);
     if (whole.speaks_for_the_run()) return whole;
     if (!is_enough) {

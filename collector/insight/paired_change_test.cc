@@ -194,9 +194,9 @@ TEST(PairedChange, SaysWhyNothingCanBePaired) {
   EXPECT_EQ(ComparePieces(MadeRun(1, 1), other).why_not, "the two did not process the same input");
   EXPECT_EQ(ComparePieces(MadeRun(1, 1), RunPieces()).why_not, "a run has no chunk with a result");
   EXPECT_EQ(ComparePieces(other, other).why_not, "the two have only 1 chunk in common");
-  const nlohmann::ordered_json told = PairedChangeAsJson(ComparePieces(other, other));
-  EXPECT_TRUE(told["conclusion"].is_null());
-  EXPECT_EQ(told["reason"], "the two have only 1 chunk in common");
+  const nlohmann::ordered_json reported = PairedChangeAsJson(ComparePieces(other, other));
+  EXPECT_TRUE(reported["conclusion"].is_null());
+  EXPECT_EQ(reported["reason"], "the two have only 1 chunk in common");
 }
 
 TEST(PairedChange, IsTheSameEachTime) {

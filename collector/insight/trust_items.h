@@ -5,16 +5,16 @@
 #include <vector>
 
 #include "collector/insight/key_figure_bands.h"
-#include "collector/insight/told_figure.h"
+#include "collector/insight/figure_text.h"
 #include "collector/measurement/measurement.h"
 
 namespace crema {
 
 struct TrustItem {
   Mark mark = Mark::kGood;
-  ToldFigure told;
+  FigureText reported;
 
-  std::string text() const { return told.text(); }
+  std::string text() const { return reported.text(); }
 };
 
 /// Figures that were not measured for one reason.

@@ -177,7 +177,7 @@ void WarnOfTimes(const RunFigures& figures, const Quality& quality, std::vector<
 
 /// There are no records that a worker's could lack beside.
 bool IsLogAlone(const RunFigures& figures) {
-  return figures.engine.tells_tasks && !figures.findings.processes.has_records();
+  return figures.engine.reports_tasks && !figures.findings.processes.has_records();
 }
 
 void WarnOfEngine(const RunFigures& figures, std::vector<std::string>& warnings) {
@@ -193,7 +193,7 @@ void WarnOfEngine(const RunFigures& figures, std::vector<std::string>& warnings)
   if (engine.workers_unseen > 0 && !IsLogAlone(figures)) {
     warnings.push_back(fmt::format("{} of the {}'s workers sent no records; their {}s are missing",
                                    engine.workers_unseen, engine.traits.scheduler,
-                                   engine.tells_tasks ? "chunk" : engine.traits.task));
+                                   engine.reports_tasks ? "chunk" : engine.traits.task));
   }
   const FineCoverage fine = engine.fine_coverage.value_or(FineCoverage{1, 0});
   if (fine.excess > 1 - kFullCoverage) {
@@ -254,12 +254,12 @@ Text StateOf(const RunFigures& figures, const RunProvenance& provenance) {
     return process.state == ProcessState::kRunning;
   });
   if (figures.engine.went_silent && !any_writes) return Text();
-  if (figures.engine.goes_on && !figures.bounds.stop_was_told) return "running";
-  bool any_ended = figures.bounds.stop_was_told;
+  if (figures.engine.goes_on && !figures.bounds.stop_was_reported) return "running";
+  bool any_ended = figures.bounds.stop_was_reported;
   bool any_lost = false;
   bool any_damaged = false;
   for (const ProcessRow& process : found.processes) {
-    if (process.state == ProcessState::kRunning && !figures.bounds.stop_was_told) return "running";
+    if (process.state == ProcessState::kRunning && !figures.bounds.stop_was_reported) return "running";
     any_ended |= process.state == ProcessState::kEnded && !process.is_damaged;
     any_lost |= process.state == ProcessState::kLost;
     any_damaged |= process.is_damaged;

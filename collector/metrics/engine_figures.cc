@@ -128,7 +128,7 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const Task
   std::vector<ClusterWorker> workers = MatchWorkers(clusters, figures.findings.processes);
   for (const auto& [epoch, cluster] : clusters.by_epoch()) {
     figures.engine.has_scheduler = true;
-    figures.engine.tells_tasks = figures.engine.tells_tasks || !cluster.tasks.empty();
+    figures.engine.reports_tasks = figures.engine.reports_tasks || !cluster.tasks.empty();
   }
   figures.engine.name = clusters.EngineText();
   if (const Engine* engine = clusters.engine()) figures.engine.traits = engine->traits;
@@ -140,7 +140,7 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const Task
     ProcessRow& process = figures.findings.processes.processes[worker.process];
     if (worker.process < recorded || with_tasks.count(worker.process) > 0) continue;
     ++figures.engine.workers_unseen;
-    process.is_unrecorded = process.is_job || (figures.engine.tells_tasks && !has_records);
+    process.is_unrecorded = process.is_job || (figures.engine.reports_tasks && !has_records);
     const ClusterWorkerFact& fact = *worker.fact;
     if (!fact.failure.empty()) complaints.push_back(fmt::format("{} records nothing: {}", fact.address, fact.failure));
   }
@@ -193,8 +193,8 @@ void SetEngine(const ClusterTable& clusters, const std::vector<ClusterWorker>& w
   facts.chunks_unknown = WhyChunksOfTasksAreUnknown(figures);
   const std::optional<ClusterSession> session = clusters.Session();
   const int64_t last_ns = session.has_value() ? session->flushed_ns : std::numeric_limits<int64_t>::max();
-  const int64_t told_ns = clusters.FlushedAfter(window.stop_ns).value_or(last_ns);
-  facts.compute_seconds = clusters.ComputeSeconds(session.has_value() ? window.start_ns : 0, told_ns);
+  const int64_t reported_ns = clusters.FlushedAfter(window.stop_ns).value_or(last_ns);
+  facts.compute_seconds = clusters.ComputeSeconds(session.has_value() ? window.start_ns : 0, reported_ns);
   if (const std::vector<RunWindow> active = clusters.ActiveSpans(window); !active.empty()) {
     facts.active_core_seconds = CoreSeconds(figures.workers, active);
   }

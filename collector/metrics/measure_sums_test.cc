@@ -379,19 +379,19 @@ TEST_F(MeasureSumsTest, DropsAreToldByTheirCause) {
   end["dropped"] = 20;
   end["misused"] = 1;
   lines.push_back(end);
-  const Document untold = Measured(lines);
-  EXPECT_TRUE(untold["quality"]["records_unwritten"].is_null());
-  EXPECT_TRUE(untold["quality"]["values_outside_chunks"].is_null());
-  EXPECT_THAT(untold["quality"]["warnings"].dump(), HasSubstr("19 records could not be written or kept"));
+  const Document unreported = Measured(lines);
+  EXPECT_TRUE(unreported["quality"]["records_unwritten"].is_null());
+  EXPECT_TRUE(unreported["quality"]["values_outside_chunks"].is_null());
+  EXPECT_THAT(unreported["quality"]["warnings"].dump(), HasSubstr("19 records could not be written or kept"));
   lines.back()["unwritten"] = 3;
   lines.back()["outside_chunks"] = 5;
   lines.back()["tasks_left_out"] = 8;
-  const Document told = Measured(lines);
-  EXPECT_EQ(told["quality"]["records_dropped"], 20);
-  EXPECT_EQ(told["quality"]["records_unwritten"], 3);
-  EXPECT_EQ(told["quality"]["values_outside_chunks"], 5);
-  EXPECT_EQ(told["quality"]["tasks_left_out"], 8);
-  const std::string warnings = told["quality"]["warnings"].dump();
+  const Document reported = Measured(lines);
+  EXPECT_EQ(reported["quality"]["records_dropped"], 20);
+  EXPECT_EQ(reported["quality"]["records_unwritten"], 3);
+  EXPECT_EQ(reported["quality"]["values_outside_chunks"], 5);
+  EXPECT_EQ(reported["quality"]["tasks_left_out"], 8);
+  const std::string warnings = reported["quality"]["warnings"].dump();
   for (const char* sentence :
        {"1 guards were not used as they should be", "3 records could not be written (the disk was full",
         "5 values or guards were given where no chunk was open", "11 values or records found no room",

@@ -519,7 +519,7 @@ WorkerSteps MeasureLives(const Observed& observed, RunFigures& figures) {
       FindBounds(figures.tree, figures.findings.processes, figures.totals, observed.start_ns, observed.stop_ns);
   const std::optional<ClusterSession> session = observed.clusters.Session();
   if (session.has_value() && !session->ended && observed.stop_ns == session->window.stop_ns) {
-    figures.bounds.stop_was_told = false;  // the session goes on: that is what was known last
+    figures.bounds.stop_was_reported = false;  // the session goes on: that is what was known last
   }
   const RunWindow& window = figures.bounds.window;
   figures.workers = FindWorkerLives(attempts.rows, processes, attempts.helpers, window, attempts.summed);
@@ -639,7 +639,7 @@ RunBounds FindBounds(const std::optional<TreeFigures>& tree, const ProcessFindin
   }
   if (start_ns.has_value() || stop_ns.has_value()) {
     bounds.boundary = "context";
-    bounds.stop_was_told = stop_ns.has_value();
+    bounds.stop_was_reported = stop_ns.has_value();
     bounds.window.start_ns = start_ns.value_or(bounds.window.start_ns);
     bounds.window.stop_ns = stop_ns.value_or(bounds.window.stop_ns);
   }

@@ -34,7 +34,7 @@ struct RunBounds {
   /// `command`, `context`, `processes` or `chunks`: what the window is taken from; empty: there are no time stamps.
   std::string_view boundary;
   /// The caller said when it stopped: its processes may live on, as an engine's workers and a notebook do.
-  bool stop_was_told = false;
+  bool stop_was_reported = false;
 };
 
 /// The first that exists of: the command's bounds (`crema run`), the processes', the chunks'. `start_ns` and `stop_ns`
@@ -52,7 +52,7 @@ struct EngineFigures {
   bool has_scheduler = false;
   std::string name;  ///< with its version; empty: no engine was observed
   EngineTraits traits;
-  bool tells_tasks = false;                    ///< its own log does
+  bool reports_tasks = false;                    ///< its own log does
   bool ended = false;                          ///< the session was
   bool went_silent = false;                    ///< a log has no end, and is older than a day
   bool goes_on = false;                        ///< ... and is not

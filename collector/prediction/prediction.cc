@@ -142,8 +142,8 @@ Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes
 Json PredictionJson(const Prediction& prediction) {
   Json rows = Json::array();
   for (const PredictedRow& row : prediction.rows) {
-    const bool told = row.why_not.empty();
-    const auto number = [told](double value) { return told ? Json(value) : Json(); };
+    const bool reported = row.why_not.empty();
+    const auto number = [reported](double value) { return reported ? Json(value) : Json(); };
     Json ranges = Json::object(), budget = Json::array();
     const auto range = [&ranges](const char* key, const PredictedValue& value) {
       ranges[key] = {{"low", value.low}, {"high", value.high}};
@@ -151,7 +151,7 @@ Json PredictionJson(const Prediction& prediction) {
     const auto part = [&budget](const char* name, const PredictedValue& value) {
       budget.push_back({{"part", name}, {"seconds", value.value}, {"low", value.low}, {"high", value.high}});
     };
-    if (told) {
+    if (reported) {
       range("core_seconds", row.core_seconds);
       if (row.cpu_known) range("efficiency", row.efficiency);
       part(row.cpu_known ? "cpu" : "chunks", row.cpu);
@@ -170,7 +170,7 @@ Json PredictionJson(const Prediction& prediction) {
                     {"budget", std::move(budget)},
                     {"ranges", std::move(ranges)},
                     {"limited_by", row.limited_by.empty() ? Json() : Json(row.limited_by)},
-                    {"not_told", told ? Json() : Json(row.why_not)}});
+                    {"not_told", reported ? Json() : Json(row.why_not)}});
   }
   const bool replayed = prediction.replayed > 0;
   return {{"measured", {{"wall_time", prediction.measured}}},

@@ -498,7 +498,7 @@ ObservedRun NoisyRun(uint32_t seed, double noise) {
 }
 
 TEST(Prediction, OfLargerChunksTheRangeHoldsTheErrorOfTheSlope) {
-  int covered = 0, told = 0;
+  int covered = 0, reported = 0;
   for (uint32_t seed = 1; seed <= 40; ++seed) {
     const ObservedRun run = NoisyRun(seed, 0.15);
     double events = 0;
@@ -507,10 +507,10 @@ TEST(Prediction, OfLargerChunksTheRangeHoldsTheErrorOfTheSlope) {
     if (!row.why_not.empty()) continue;
     const double truth = events / 300 * (0.02 + 1e-4 * 300) / 2;
     covered += row.wall_time.low <= truth && truth <= row.wall_time.high;
-    ++told;
+    ++reported;
   }
-  EXPECT_GE(told, 35);
-  EXPECT_GE(covered, 0.8 * told) << "of " << told;
+  EXPECT_GE(reported, 35);
+  EXPECT_GE(covered, 0.8 * reported) << "of " << reported;
   EXPECT_NE(Only(NoisyRun(1, 3), {ChangeKind::kChunkEvents, 300, ""}).why_not, "") << "noise tells no slope";
 }
 
@@ -524,11 +524,11 @@ TEST(Prediction, TwiceTheWorkersTakeHalfTheTime) {
 }
 
 /// 4 lanes share what serves 1000 events a second: an event is blocked 1 ms for each of them.
-ObservedRun BlockedRun(double told_slope) {
+ObservedRun BlockedRun(double reported_slope) {
   MadeRun made;
   made.AddWorker("w", 4);
   for (int i = 0; i < 400; ++i) made.AddChunk(0, 0.04, 0, 10, 0, 0);
-  return made.Finish(told_slope);
+  return made.Finish(reported_slope);
 }
 
 TEST(Prediction, BlockedTimeGrowsWithLanesWhereTheRunShowsSo) {

@@ -44,9 +44,9 @@ SumsFact NumbersOf(const SumsFact& fact) {
 
 std::optional<SumsFact> SumsSoFar::Increment(const SumsFact& fact) {
   const std::string name = NameOf(fact);
-  const auto found = told_.find(name);
-  const bool is_first = found == told_.end();
-  if (is_first && told_.size() >= kMostRows) return std::nullopt;
+  const auto found = reported_.find(name);
+  const bool is_first = found == reported_.end();
+  if (is_first && reported_.size() >= kMostRows) return std::nullopt;
   const SumsFact before = is_first ? SumsFact() : found->second;
   if (fact.chunks <= before.chunks) return std::nullopt;
   SumsFact added = fact;
@@ -54,7 +54,7 @@ std::optional<SumsFact> SumsSoFar::Increment(const SumsFact& fact) {
   added.duration_ns = std::max<int64_t>(0, fact.duration_ns - before.duration_ns);
   for (const auto member : kKnownSums) added.*member = Less(fact.*member, before.*member, is_first);
   added.first_start_ns = std::max(fact.first_start_ns, before.last_stop_ns);
-  told_.insert_or_assign(name, NumbersOf(fact));
+  reported_.insert_or_assign(name, NumbersOf(fact));
   return added;
 }
 

@@ -22,7 +22,7 @@ class SumsSoFar {
   std::optional<SumsFact> Increment(const SumsFact& fact);
 
  private:
-  std::map<std::string, SumsFact> told_;  // numbers only: texts and lists are gone with their line
+  std::map<std::string, SumsFact> reported_;  // numbers only: texts and lists are gone with their line
 };
 
 }  // namespace crema

@@ -141,10 +141,10 @@ std::string Figure(std::string_view key, double value, std::string_view text) {
   return fmt::format("<data data-key=\"{}\" value=\"{}\">{}</data>", Escaped(key), value, Escaped(text));
 }
 
-std::string ToldHtml(const ToldFigure& told) {
-  const bool is_exact = !told.key.empty() && !told.figure.empty();
-  const std::string figure = is_exact ? Figure(told.key, told.value, told.figure) : Escaped(told.figure);
-  return Escaped(told.before) + figure + Escaped(told.after) + (told.name.empty() ? "" : Name(told.name, 24));
+std::string FigureHtml(const FigureText& reported) {
+  const bool is_exact = !reported.key.empty() && !reported.figure.empty();
+  const std::string figure = is_exact ? Figure(reported.key, reported.value, reported.figure) : Escaped(reported.figure);
+  return Escaped(reported.before) + figure + Escaped(reported.after) + (reported.name.empty() ? "" : Name(reported.name, 24));
 }
 
 std::string DefinitionOf(const Measurement& measurement, std::string_view key) {

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "collector/insight/key_figure_bands.h"
-#include "collector/insight/told_figure.h"
+#include "collector/insight/figure_text.h"
 #include "collector/measurement/cells.h"
 #include "collector/measurement/measurement.h"
 
@@ -25,7 +25,7 @@ std::string PathName(std::string_view path, size_t most = 60);
 std::string Figure(std::string_view key, double value, std::string_view text);
 
 /// A figure in its words; a name at their end is cut.
-std::string ToldHtml(const ToldFigure& told);
+std::string FigureHtml(const FigureText& reported);
 
 /// What a metric is; empty where the measurement has no such key.
 std::string DefinitionOf(const Measurement& measurement, std::string_view key);

@@ -52,12 +52,12 @@ std::string ChangesTable(const Json& prediction) {
                    {"wall time"},
                    {"90 % of runs", false},
                    {"change", true, "of the wall time, against this run"}};
-  std::string not_told;
+  std::string not_reported;
   for (const Json& row : ListField(prediction, "predicted")) {
     const std::string change = TextField(row, "change");
     const auto wall_time = NumberField(row, "wall_time");
     if (!wall_time.has_value()) {
-      not_told += fmt::format("<p class=\"more\">not predicted for <code>{}</code>: {}</p>\n", Escaped(change),
+      not_reported += fmt::format("<p class=\"more\">not predicted for <code>{}</code>: {}</p>\n", Escaped(change),
                               Escaped(TextField(row, "not_told")));
       continue;
     }
@@ -67,7 +67,7 @@ std::string ChangesTable(const Json& prediction) {
                           {Range(row)},
                           {Escaped(HumanChange(against)), against}});
   }
-  return (table.rows.empty() ? "" : Render(table)) + not_told;
+  return (table.rows.empty() ? "" : Render(table)) + not_reported;
 }
 
 std::string ScalingTable(const Json& scaling) {

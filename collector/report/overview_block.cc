@@ -258,7 +258,7 @@ std::string NotesHtml(const KeyFigureRow& row) {
   std::string html;
   const auto add = [&html](const std::string& note) { html += (html.empty() ? "" : " · ") + note; };
   if (row.value.has_value() && !row.meaning.empty()) add(Escaped(row.meaning));
-  for (const ToldFigure& note : row.notes) add(ToldHtml(note));
+  for (const FigureText& note : row.notes) add(FigureHtml(note));
   if (!row.why_not.empty()) add("not measured: " + Escaped(row.why_not));
   return html;
 }
@@ -390,7 +390,7 @@ std::string TrustCard(const PageInput& input) {
   std::string items;
   for (const TrustItem& item : TrustItems(input.measurement)) {
     items += fmt::format("<li><span class=\"sign {}\">{}</span> {}</li>\n", ToString(item.mark), SignOf(item.mark),
-                         ToldHtml(item.told));
+                         FigureHtml(item.reported));
   }
   if (items.empty()) items = "<li><span class=\"sign watch\">▲</span> Nothing is known about their quality</li>";
   return fmt::format(

@@ -250,16 +250,16 @@ TEST(ReportPage, WhatWouldHelpStandsBestFirstOrSaysWhyNot) {
     {"change": "--workers 2", "wall_time": null, "not_told": "it has one worker"}]})");
   outlook.scaling = Json::parse(R"({"sentence": "Predicted from one run, not measured.", "points": [
     {"cores": 8, "wall_time": 5, "low": 4, "high": 6, "speedup": 2, "efficiency": 0.5}]})");
-  const std::string told =
+  const std::string reported =
       BlockOf(ReportPage(Measurement(), NothingRecorded(), {}, themes, nullptr, kLargestPage, &outlook), "outlook");
-  const size_t best = told.find(">8 cores<"), next = told.find(">&lt;b&gt; 2 times as fast<");
-  ASSERT_NE(best, std::string::npos) << told;
+  const size_t best = reported.find(">8 cores<"), next = reported.find(">&lt;b&gt; 2 times as fast<");
+  ASSERT_NE(best, std::string::npos) << reported;
   EXPECT_LT(best, next);
-  EXPECT_TRUE(Holds(told, "title=\"--faster &lt;b&gt;=2\""));
-  EXPECT_TRUE(Holds(told, "\u221250") || Holds(told, "-50")) << told;
-  EXPECT_TRUE(Holds(told, "4.00\u00a0s to 6.00\u00a0s")) << told;
-  EXPECT_TRUE(Holds(told, "it has one worker"));
-  EXPECT_TRUE(Holds(told, "Predicted from one run, not measured."));
+  EXPECT_TRUE(Holds(reported, "title=\"--faster &lt;b&gt;=2\""));
+  EXPECT_TRUE(Holds(reported, "\u221250") || Holds(reported, "-50")) << reported;
+  EXPECT_TRUE(Holds(reported, "4.00\u00a0s to 6.00\u00a0s")) << reported;
+  EXPECT_TRUE(Holds(reported, "it has one worker"));
+  EXPECT_TRUE(Holds(reported, "Predicted from one run, not measured."));
   outlook.prediction = {{"refused", "chunks are missing"}};
   EXPECT_TRUE(Holds(
       BlockOf(ReportPage(Measurement(), NothingRecorded(), {}, themes, nullptr, kLargestPage, &outlook), "outlook"),

@@ -73,7 +73,7 @@ std::string Head(const Measurement& measurement) {
 
 std::string Tile(const Measurement& measurement, const KeyFigureRow& row) {
   std::string notes;
-  for (const ToldFigure& note : row.notes) notes += (notes.empty() ? "" : " · ") + ToldHtml(note);
+  for (const FigureText& note : row.notes) notes += (notes.empty() ? "" : " · ") + FigureHtml(note);
   if (!row.why_not.empty()) notes += (notes.empty() ? "" : " · ") + Sentence(row.why_not);
   std::string mark;
   if (row.mark.has_value()) {
@@ -177,7 +177,7 @@ std::string TableHtml(const SummaryTable& table, bool is_open) {
 std::string Trust(const Measurement& measurement) {
   std::string items;
   for (const TrustItem& item : TrustItems(measurement)) {
-    items += fmt::format("{}{} {}", items.empty() ? "" : " · ", SignOf(item.mark), ToldHtml(item.told));
+    items += fmt::format("{}{} {}", items.empty() ? "" : " · ", SignOf(item.mark), FigureHtml(item.reported));
   }
   if (items.empty()) items = "▲ Nothing is known about the quality of these figures";
   std::string lines;

@@ -26,13 +26,13 @@ class EngineRunTest : public ::testing::Test {
     model_.Tick(kStart + 10 * kSecond, 0);
   }
 
-  void Tell(const std::string& line) { feed_->Add(line + "\n"); }
+  void Report(const std::string& line) { feed_->Add(line + "\n"); }
 
   /// A worker of two threads, and its log's first lines.
-  void TellWorker() {
-    Tell(R"({"type":"cluster","schema":"crema.dask/1","epoch":"e1","dask":"2025.11.0"})");
-    Tell(R"({"type":"worker","event":"join","worker":"tcp://node:1","threads":2,"memory_limit_bytes":1000})");
-    Tell(R"({"type":"plugin","worker":"tcp://node:1","hostname":"node","pid":7})");
+  void ReportWorker() {
+    Report(R"({"type":"cluster","schema":"crema.dask/1","epoch":"e1","dask":"2025.11.0"})");
+    Report(R"({"type":"worker","event":"join","worker":"tcp://node:1","threads":2,"memory_limit_bytes":1000})");
+    Report(R"({"type":"plugin","worker":"tcp://node:1","hostname":"node","pid":7})");
     log_ = fmt::format(R"({{"type":"process","schema":"crema.records/1","run_id":"run","host":"node","pid":7,)"
                        R"("start_ns":{},"recorder":1,"clock":"monotonic"}})"
                        "\n",
@@ -48,7 +48,7 @@ class EngineRunTest : public ::testing::Test {
                        100 * number + 100, events);
   }
   void Send(size_t offset, const std::string& bytes) {
-    Tell(fmt::format(R"({{"type":"records","source":"node-7.jsonl","worker":"tcp://node:1","offset":{},"bytes":{}}})",
+    Report(fmt::format(R"({{"type":"records","source":"node-7.jsonl","worker":"tcp://node:1","offset":{},"bytes":{}}})",
                      offset, bytes.size()));
     feed_->Add(bytes);
   }
@@ -62,7 +62,7 @@ class EngineRunTest : public ::testing::Test {
 };
 
 TEST_F(EngineRunTest, TakesRecordsAndTheSchedulersNames) {
-  TellWorker();
+  ReportWorker();
   EXPECT_EQ(model_.totals().chunks, 1);
   ASSERT_EQ(model_.workers().size(), 1u);
   EXPECT_EQ(model_.workers()[0].name, "tcp://node:1");
@@ -70,39 +70,39 @@ TEST_F(EngineRunTest, TakesRecordsAndTheSchedulersNames) {
 }
 
 TEST_F(EngineRunTest, CountsBytesThatWereSentTwiceOnce) {
-  TellWorker();
+  ReportWorker();
   Send(0, log_ + Chunk(1, 50));
   EXPECT_EQ(model_.totals().attempts, 2);
   EXPECT_EQ(model_.totals().events, 150);
 }
 
 TEST_F(EngineRunTest, SaysWhichBytesWereLost) {
-  TellWorker();
+  ReportWorker();
   Send(log_.size() + 30, Chunk(1, 50));
   EXPECT_EQ(model_.totals().attempts, 2);
   EXPECT_THAT(model_.events().all().back().text, ::testing::HasSubstr("30 bytes of node-7.jsonl were lost"));
 }
 
 TEST_F(EngineRunTest, TakesLinesInPieces) {
-  TellWorker();
+  ReportWorker();
   const std::string text = R"({"type":"erred","key":"process-1","worker":"tcp://node:1","error":"KeyError"})";
   for (const char c : text + "\n") feed_->Add(std::string(1, c));
   EXPECT_THAT(model_.events().all().back().text, ::testing::HasSubstr("process-1"));
 }
 
 TEST_F(EngineRunTest, ThePlanIsTheTotal) {
-  TellWorker();
+  ReportWorker();
   EXPECT_EQ(model_.total_events(), std::nullopt);
-  Tell(R"({"type":"plan","id":"a","events":{"ttbar":400,"wjets":600,"bad":-1,"text":"x"}})");
+  Report(R"({"type":"plan","id":"a","events":{"ttbar":400,"wjets":600,"bad":-1,"text":"x"}})");
   EXPECT_EQ(model_.total_events(), 1000);
   EXPECT_DOUBLE_EQ(ComputeLiveFigures(model_).progress.share.value_or(0), 0.1);
   EXPECT_DOUBLE_EQ(ProgressOf(model_, model_.datasets()[0]).share.value_or(0), 0.25);
-  Tell(R"({"type":"session","id":"b","event":"begin","time_ns":1790000009000000000})");
+  Report(R"({"type":"session","id":"b","event":"begin","time_ns":1790000009000000000})");
   EXPECT_EQ(model_.total_events(), std::nullopt) << "that was the plan of the session before";
 }
 
 TEST_F(EngineRunTest, BetweenTwoProcessesOfItsTasksARunIsNotOver) {
-  TellWorker();
+  ReportWorker();
   const SchedulerFact busy = {"manager 7", {{"tasks", 3}}, {}, {}, ""},
                       idle = {"manager 7", {{"tasks", 0}}, {}, {}, ""};
   run_.AddScheduler(busy);
@@ -124,7 +124,7 @@ TEST_F(EngineRunTest, LinesOfAnyShapeAreTaken) {
   for (const char* fields : {"", R"(,"epoch":1,"event":2,"worker":3,"events":4,"bytes":-5,"offset":"x")",
                              R"(,"events":{"a":null,"b":-1},"threads":"x","pid":{},"time_ns":[])"}) {
     for (const char* type : {"cluster", "worker", "plugin", "session", "plan", "records", "erred", "bare", "account"}) {
-      Tell(fmt::format(R"({{"type":"{}"{}}})", type, fields));
+      Report(fmt::format(R"({{"type":"{}"{}}})", type, fields));
     }
   }
   EXPECT_TRUE(model_.workers().empty());
@@ -157,8 +157,8 @@ class ToldTotalTest : public EngineRunTest {
 };
 
 TEST_F(ToldTotalTest, WhatTheUserSaysGoesBeforeThePlan) {
-  TellWorker();
-  Tell(R"({"type":"plan","id":"a","events":{"ttbar":400,"wjets":600}})");
+  ReportWorker();
+  Report(R"({"type":"plan","id":"a","events":{"ttbar":400,"wjets":600}})");
   EXPECT_EQ(model_.total_events(), 200);
   EXPECT_DOUBLE_EQ(ProgressOf(model_, model_.datasets()[0]).share.value_or(0), 0.5);
 }

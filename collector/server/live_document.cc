@@ -30,14 +30,14 @@ std::vector<std::pair<std::string, Value>> Largest(const std::map<std::string, V
 
 Json PrefixesOf(const LiveScheduler& scheduler) {
   Json rows = Json::array();
-  const bool is_told = scheduler.finished().has_value();
+  const bool is_reported = scheduler.finished().has_value();
   const auto measure = [](const SchedulerTasks& tasks) {
     return std::make_pair(tasks.finished, tasks.compute_seconds_in_all.value_or(0));
   };
   for (const auto& [prefix, tasks] : Largest(scheduler.tasks(), measure)) {
     rows.push_back({{"prefix", prefix},
-                    {"finished", is_told ? Json(tasks.finished) : Json()},
-                    {"compute_seconds", is_told ? RoundedSeconds(tasks.compute_seconds) : Json()},
+                    {"finished", is_reported ? Json(tasks.finished) : Json()},
+                    {"compute_seconds", is_reported ? RoundedSeconds(tasks.compute_seconds) : Json()},
                     {"compute_seconds_in_all", RoundedSeconds(tasks.compute_seconds_in_all)}});
   }
   return rows;

@@ -113,7 +113,7 @@ void SetShare(Progress& progress) {
   progress.share = static_cast<double>(progress.events) / static_cast<double>(*progress.total_events);
 }
 
-ToldFigure Words(std::string words) { return {std::move(words), "", ""}; }
+FigureText Words(std::string words) { return {std::move(words), "", ""}; }
 
 double BitRate(double bytes_per_second) { return bytes_per_second * 8 / 1e9; }
 

@@ -292,7 +292,7 @@ class LiveScheduler {
   explicit LiveScheduler(int64_t since_ns) : since_ns_(since_ns) {}
 
   /// `second` as of `LiveModel`.
-  void Add(const SchedulerFact& told, int64_t second);
+  void Add(const SchedulerFact& reported, int64_t second);
   /// Since it began, by prefix.
   void SetComputeSeconds(const std::map<std::string, double>& by_prefix);
 

@@ -7,26 +7,26 @@
 namespace crema {
 namespace {
 
-SchedulerFact Told(int finished) {
-  SchedulerFact told;
-  told.counts = {{"workers", 2}, {"cores", 4}};
-  told.finished = {{"fill", finished, 0.5 * finished}};
-  told.finished_by_worker = {{"tcp://a:1", finished}};
-  return told;
+SchedulerFact Reported(int finished) {
+  SchedulerFact reported;
+  reported.counts = {{"workers", 2}, {"cores", 4}};
+  reported.finished = {{"fill", finished, 0.5 * finished}};
+  reported.finished_by_worker = {{"tcp://a:1", finished}};
+  return reported;
 }
 
 SchedulerFact Problem(const std::string& problem) {
-  SchedulerFact told;
-  told.problem = problem;
-  return told;
+  SchedulerFact reported;
+  reported.problem = problem;
+  return reported;
 }
 
 TEST(LiveScheduler, WhatItDoesNotTellIsNotKnown) {
   LiveScheduler scheduler(7);
   EXPECT_EQ(scheduler.since_ns(), 7);
-  SchedulerFact told = Problem("it is taken");
-  told.counts = {{"workers", 2}};
-  scheduler.Add(told, 10);
+  SchedulerFact reported = Problem("it is taken");
+  reported.counts = {{"workers", 2}};
+  scheduler.Add(reported, 10);
   EXPECT_EQ(scheduler.count("workers"), 2);
   EXPECT_EQ(scheduler.count("cores"), std::nullopt);
   EXPECT_EQ(scheduler.finished(), std::nullopt);
@@ -36,11 +36,11 @@ TEST(LiveScheduler, WhatItDoesNotTellIsNotKnown) {
 
 TEST(LiveScheduler, FinishedTasksAddUp) {
   LiveScheduler scheduler(0);
-  scheduler.Add(Told(0), 10);
+  scheduler.Add(Reported(0), 10);
   EXPECT_EQ(scheduler.finished(), 0) << "none has finished, which is known";
   EXPECT_EQ(scheduler.finished_rate(10), std::nullopt) << "not a second is over";
-  scheduler.Add(Told(3), 11);
-  scheduler.Add(Told(5), 12);
+  scheduler.Add(Reported(3), 11);
+  scheduler.Add(Reported(5), 12);
   EXPECT_EQ(scheduler.finished(), 8);
   EXPECT_EQ(scheduler.tasks().at("fill").finished, 8);
   EXPECT_DOUBLE_EQ(scheduler.tasks().at("fill").compute_seconds, 4);
@@ -51,12 +51,12 @@ TEST(LiveScheduler, FinishedTasksAddUp) {
 
 TEST(LiveScheduler, WhileItsStreamIsGoneThereIsNoRate) {
   LiveScheduler scheduler(0);
-  scheduler.Add(Told(3), 10);
+  scheduler.Add(Reported(3), 10);
   scheduler.Add(Problem("it is gone"), 11);
   EXPECT_EQ(scheduler.finished_rate(12), std::nullopt);
   EXPECT_EQ(scheduler.finished(), 3) << "as far as they were told";
   EXPECT_EQ(scheduler.count("workers"), std::nullopt);
-  scheduler.Add(Told(4), 20);
+  scheduler.Add(Reported(4), 20);
   EXPECT_DOUBLE_EQ(scheduler.finished_rate(22).value_or(-1), 2) << "from its return on";
 }
 

@@ -68,7 +68,7 @@ void SetTiles(const LiveModel& model, const LiveFigures& figures, DeltaStore* st
   Json rows = Json::array();
   for (const KeyFigureRow& row : LiveKeyFigureRows(model, figures)) {
     std::string notes = row.why_not;
-    for (const ToldFigure& note : row.notes) notes += (notes.empty() ? "" : " · ") + note.text();
+    for (const FigureText& note : row.notes) notes += (notes.empty() ? "" : " · ") + note.text();
     rows.push_back({{"key", row.figure.key},
                     {"label", row.label},
                     {"text", row.text},

@@ -15,17 +15,17 @@ constexpr double kMostSeconds = 3e6;
 
 }  // namespace
 
-void LiveScheduler::Add(const SchedulerFact& told, int64_t second) {
-  counts_ = told.counts;
-  is_there_ = told.is_there;
-  stream_problem_ = told.problem;
+void LiveScheduler::Add(const SchedulerFact& reported, int64_t second) {
+  counts_ = reported.counts;
+  is_there_ = reported.is_there;
+  stream_problem_ = reported.problem;
   if (!stream_problem_.empty()) {
     streams_since_.reset();
   } else if (!streams_since_.has_value()) {
     streams_since_ = second;
     has_streamed_ = true;
   }
-  for (const SchedulerFact::Finished& finished : told.finished) {
+  for (const SchedulerFact::Finished& finished : reported.finished) {
     SchedulerTasks& tasks = ValueOf(tasks_, finished.prefix, kMostPrefixes);
     tasks.finished += finished.tasks;
     tasks.compute_seconds += finished.compute_seconds;
@@ -33,7 +33,7 @@ void LiveScheduler::Add(const SchedulerFact& told, int64_t second) {
     has_streamed_ = true;
     if (int64_t* bin = recent_.Find(second); bin != nullptr) *bin += finished.tasks;
   }
-  for (const auto& [worker, finished] : told.finished_by_worker) {
+  for (const auto& [worker, finished] : reported.finished_by_worker) {
     ValueOf(finished_by_worker_, worker, kMostWorkers) += std::max<int64_t>(0, finished);
   }
 }

@@ -27,7 +27,7 @@ const char kRest[] =
 class RecordFeedTest : public ::testing::Test {
  protected:
   RecordFeedTest() : model_({}) { model_.Tick(kStartNs + 5'000'000'000, 0); }
-  void ExpectToldOnce() const {
+  void ExpectReportedOnce() const {
     EXPECT_EQ(model_.workers().size(), 1u);
     EXPECT_EQ(model_.totals().attempts, 6);
     EXPECT_EQ(model_.totals().events, 59);
@@ -48,7 +48,7 @@ TEST_F(RecordFeedTest, ALogThatIsReadAgainCountsOnce) {
   feed.Add(std::string(kProcess) + kRest + R"({"type":"chunk","chunk":1,"sta)");
   feed.Restart();
   feed.Add(std::string(kProcess) + kRest);
-  ExpectToldOnce();
+  ExpectReportedOnce();
 }
 
 TEST_F(RecordFeedTest, ACopyOfALogCountsOnce) {
@@ -56,7 +56,7 @@ TEST_F(RecordFeedTest, ACopyOfALogCountsOnce) {
   RecordFeed copy(&parser_, &model_);
   feed.Add(std::string(kProcess) + kRest);
   copy.Add(std::string(kProcess) + kRest);
-  ExpectToldOnce();
+  ExpectReportedOnce();
 }
 
 }  // namespace

@@ -213,15 +213,15 @@ std::string RenderPrediction(const Json& prediction, const TerminalStyle& style)
         style, &text);
   }
   Json rows = Json::array();
-  std::vector<std::pair<std::string, std::string>> not_told;  // why, and of which changes
+  std::vector<std::pair<std::string, std::string>> not_reported;  // why, and of which changes
   for (const Json& row : ListField(prediction, "predicted")) {
     const auto wall_time = NumberField(row, "wall_time");
     if (!wall_time.has_value()) {
       const std::string why = TextField(row, "not_told"), change = TextField(row, "change");
       const auto same =
-          std::find_if(not_told.begin(), not_told.end(), [&](const auto& one) { return one.first == why; });
-      if (same == not_told.end()) {
-        not_told.emplace_back(why, change);
+          std::find_if(not_reported.begin(), not_reported.end(), [&](const auto& one) { return one.first == why; });
+      if (same == not_reported.end()) {
+        not_reported.emplace_back(why, change);
       } else {
         same->second += ", " + change;
       }
@@ -237,7 +237,7 @@ std::string RenderPrediction(const Json& prediction, const TerminalStyle& style)
   if (const std::string not_known = TextField(prediction, "not_known"); !not_known.empty()) {
     AddNote(not_known, style, &text);
   }
-  for (const auto& [why, changes] : not_told) AddNote("not predicted for " + changes + ": " + why, style, &text);
+  for (const auto& [why, changes] : not_reported) AddNote("not predicted for " + changes + ": " + why, style, &text);
   return text;
 }
 
@@ -259,12 +259,12 @@ std::string RenderHistory(const Json& history, size_t rows, const TerminalStyle&
     AddTable(TableOf(CellsOf(LevelRows(history), LevelColumns())), style, &text);
   }
   AddNotes(history, style, &text);
-  size_t told = 0;
+  size_t reported = 0;
   for (const Json& run : ListField(history, "left_out")) {
-    if (++told > kShownReasons) continue;
+    if (++reported > kShownReasons) continue;
     AddNote(fmt::format("left out: {}: {}", TextField(run, "directory"), TextField(run, "reason")), style, &text);
   }
-  if (told > kShownReasons) AddNote(fmt::format("left out: {} more (--json)", told - kShownReasons), style, &text);
+  if (reported > kShownReasons) AddNote(fmt::format("left out: {} more (--json)", reported - kShownReasons), style, &text);
   return text;
 }
 

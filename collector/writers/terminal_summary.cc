@@ -123,7 +123,7 @@ Paint PaintOf(const KeyFigureRow& row) {
 /// As many notes as fit; the first one always, cut by the box if it must be.
 std::string NotesWithin(const KeyFigureRow& row, int columns, const TerminalStyle& style) {
   std::vector<std::string> notes;
-  for (const ToldFigure& note : row.notes) notes.push_back(note.text());
+  for (const FigureText& note : row.notes) notes.push_back(note.text());
   if (!row.why_not.empty()) notes.push_back(row.why_not);
   std::string text;
   for (const std::string& note : notes) {

@@ -236,8 +236,8 @@ TEST(CApi, SpansAndSectionsOutsideChunksAreTheProcesss) {
 TEST(CApi, HandsOutTheSectionsOfAFinishedChunkOnce) {
   const RecordLog log = Recorded(record_visited_sections);
   const ChunkLine chunk = ChunkOf(log, "ttbar");
-  std::map<std::pair<std::string, std::string>, double> told;
-  for (const auto& metric : ChunkOf(log, "around").metrics) told[{metric.unit, metric.name}] = metric.sum.value_or(-1);
+  std::map<std::pair<std::string, std::string>, double> reported;
+  for (const auto& metric : ChunkOf(log, "around").metrics) reported[{metric.unit, metric.name}] = metric.sum.value_or(-1);
   std::map<std::pair<std::string, std::string>, double> recorded;
   std::int64_t inside_ns = 0;
   for (const auto& section : chunk.sections) {
@@ -246,17 +246,17 @@ TEST(CApi, HandsOutTheSectionsOfAFinishedChunkOnce) {
   }
   EXPECT_EQ(recorded.size(), 3u);
   recorded[{"owner", "(chunk)"}] = static_cast<double>(chunk.stop_ns - chunk.start_ns - inside_ns);
-  EXPECT_EQ(told, recorded);
+  EXPECT_EQ(reported, recorded);
 }
 
 TEST(CApi, HandsOutSectionsAsTextsToo) {
   const RecordLog log = Recorded(record_visited_texts);
   const ChunkLine chunk = ChunkOf(log, "ttbar");
   const SectionRow section = Section(chunk.sections, "jets%2Fb jets");
-  std::vector<std::string> told;
-  for (const auto& metric : ChunkOf(log, "around").metrics) told.push_back(metric.unit + ": " + metric.name);
+  std::vector<std::string> reported;
+  for (const auto& metric : ChunkOf(log, "around").metrics) reported.push_back(metric.unit + ": " + metric.name);
   const std::int64_t rest_ns = chunk.stop_ns - chunk.start_ns - section.self_ns;
-  EXPECT_EQ(told, (std::vector<std::string>{"first: " + std::to_string(rest_ns) + " 0 ",
+  EXPECT_EQ(reported, (std::vector<std::string>{"first: " + std::to_string(rest_ns) + " 0 ",
                                             "first: " + std::to_string(section.self_ns) + " 0 jets%2Fb jets"}));
 }
 

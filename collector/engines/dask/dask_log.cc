@@ -129,7 +129,7 @@ void NoteDeparture(const Json& fields, ClusterWorkerFact& worker) {
     worker.is_lost = true;
     worker.left_reason = "its connection broke: killed, crashed, or out of memory";
   } else {
-    worker.left_untold = true;
+    worker.left_unreported = true;
   }
 }
 

@@ -87,7 +87,7 @@ TEST_F(DaskLog, TellsHowAWorkerLeft) {
     const char* status;  // JSON
     const char* text;
     bool is_lost;
-    bool is_untold;
+    bool is_unreported;
   };
   const std::string broke = "its connection broke: killed, crashed, or out of memory";
   for (const Case& one : {Case{"retire-workers-1.5", "\"closing_gracefully\"", "retired", false, false},
@@ -106,7 +106,7 @@ TEST_F(DaskLog, TellsHowAWorkerLeft) {
     const ClusterWorkerFact& worker = reading->clusters[0].workers.at(0);
     EXPECT_EQ(worker.left_reason, one.text) << one.reason << one.status;
     EXPECT_EQ(worker.is_lost, one.is_lost) << one.reason << one.status;
-    EXPECT_EQ(worker.left_untold, one.is_untold) << one.reason << one.status;
+    EXPECT_EQ(worker.left_unreported, one.is_unreported) << one.reason << one.status;
   }
 }
 

@@ -172,34 +172,34 @@ class CatalogFeed : public EngineFeed {
   }
 
   void Tick() override {
-    for (auto& [id, told] : managers_) {
-      const bool is_late = run_->now_ns() / kSecond - told.heard_s > kLateSeconds;
-      if (is_late != told.is_late) Tell(&told);
+    for (auto& [id, reported] : managers_) {
+      const bool is_late = run_->now_ns() / kSecond - reported.heard_s > kLateSeconds;
+      if (is_late != reported.is_late) Report(&reported);
     }
   }
 
  private:
-  struct Told {
+  struct Reported {
     int64_t lost = 0;
     std::map<std::string, int64_t> done;  ///< by category
     SchedulerFact scheduler;              ///< as reported last, without what ended
     int64_t heard_s = 0;                  ///< when the catalog heard of it
     bool is_late = false;
   };
-  void Tell(Told* told) {
-    SchedulerFact& scheduler = told->scheduler;
-    const int64_t age = run_->now_ns() / kSecond - told->heard_s;
+  void Report(Reported* reported) {
+    SchedulerFact& scheduler = reported->scheduler;
+    const int64_t age = run_->now_ns() / kSecond - reported->heard_s;
     const bool is_late = age > kLateSeconds;
     scheduler.is_there = !is_late;
     scheduler.problem = is_late ? fmt::format("it has reported nothing to the catalog for {} s", age)
                                 : std::string("a catalog hears of them once a minute");
     run_->AddScheduler(scheduler);
     scheduler.finished.clear();
-    if (is_late && !told->is_late) {
+    if (is_late && !reported->is_late) {
       run_->Note(EventKind::kWarning,
                  fmt::format("{} has reported nothing to the catalog for {} s", scheduler.address, age));
     }
-    told->is_late = is_late;
+    reported->is_late = is_late;
   }
 
   void AddManager(const Json& manager) {
@@ -209,12 +209,12 @@ class CatalogFeed : public EngineFeed {
     const int64_t started_us = Count(manager, "time_when_started");
     const std::string id = fmt::format("{} {}", name, started_us);
     if (managers_.size() >= kMostManagers && managers_.count(id) == 0) return;
-    const auto [entry, is_new] = managers_.try_emplace(id, Told());
-    Told& told = entry->second;
+    const auto [entry, is_new] = managers_.try_emplace(id, Reported());
+    Reported& reported = entry->second;
     if (started_us > 0 && started_us < kMostMicroseconds && !std::exchange(has_begun_, true)) {
       run_->BeginSession(started_us * 1000);
     }
-    SchedulerFact& scheduler = told.scheduler;
+    SchedulerFact& scheduler = reported.scheduler;
     scheduler.address = name;
     const int64_t running = std::max(Count(manager, "tasks_running"), Count(manager, "tasks_on_workers"));
     const int64_t waiting = Count(manager, "tasks_waiting");
@@ -224,19 +224,19 @@ class CatalogFeed : public EngineFeed {
                         {"processing", running},
                         {"waiting", waiting},
                         {"erred", Count(manager, "tasks_failed")}};
-    told.heard_s = Count(manager, "lastheardfrom");
-    TellTasks(manager, !is_new, &told, &scheduler);
-    Tell(&told);
+    reported.heard_s = Count(manager, "lastheardfrom");
+    ReportTasks(manager, !is_new, &reported, &scheduler);
+    Report(&reported);
     const int64_t lost = Count(manager, "workers_lost");
-    if (lost > told.lost) {
+    if (lost > reported.lost) {
       run_->Note(EventKind::kBad,
-                 fmt::format("{} lost {} worker{}{}", name, lost - told.lost, lost - told.lost == 1 ? "" : "s",
+                 fmt::format("{} lost {} worker{}{}", name, lost - reported.lost, lost - reported.lost == 1 ? "" : "s",
                              is_new ? " before it was followed" : ""));
     }
-    told.lost = lost;
+    reported.lost = lost;
   }
 
-  static void TellTasks(const Json& manager, bool is_known, Told* told, SchedulerFact* scheduler) {
+  static void ReportTasks(const Json& manager, bool is_known, Reported* reported, SchedulerFact* scheduler) {
     const auto categories = manager.find("categories");
     if (categories == manager.end() || !categories->is_array()) return;
     for (const Json& category : *categories) {
@@ -244,7 +244,7 @@ class CatalogFeed : public EngineFeed {
       const std::string name = TextOf(category, "category");
       if (name == kWholeQueue) continue;
       const int64_t done = Count(category, "tasks_done");
-      int64_t& before = told->done[name];
+      int64_t& before = reported->done[name];
       if (is_known && done > before) scheduler->finished.push_back({name, done - before, 0});
       before = done;
     }
@@ -253,7 +253,7 @@ class CatalogFeed : public EngineFeed {
   std::string engine_;
   LiveRun* run_;
   std::string held_;                      ///< of a line that is not whole yet
-  std::map<std::string, Told> managers_;  ///< by address, and when each began
+  std::map<std::string, Reported> managers_;  ///< by address, and when each began
   bool has_begun_ = false;
 };
 

@@ -30,7 +30,7 @@ std::string Answer(int done, int lost) {
   return R"([{"type":"catalog"},3,)" + text + "]";
 }
 
-struct ToldRun : LiveRun {
+struct ReportedRun : LiveRun {
   int64_t now_ns() const override { return now; }
   void SetVersion(const std::string&) override {}
   void BeginSession(int64_t time_ns) override { begins.push_back(time_ns); }
@@ -39,54 +39,54 @@ struct ToldRun : LiveRun {
   void AddWorker(const ClusterWorkerFact&) override {}
   void AddRecords(const std::string&, std::string_view) override {}
   void SetLives(const std::function<bool(const std::string&, int64_t)>&) override {}
-  void AddScheduler(const SchedulerFact& scheduler) override { told = scheduler; }
+  void AddScheduler(const SchedulerFact& scheduler) override { reported = scheduler; }
   void SetComputeSeconds(const std::string&, const std::map<std::string, double>&) override {}
   void Note(EventKind, std::string text) override { notes.push_back(std::move(text)); }
   void CountMalformed(int64_t lines) override { malformed += lines; }
 
   int64_t now = 1'010'000'000'000;
   std::vector<int64_t> begins;
-  SchedulerFact told;
+  SchedulerFact reported;
   std::vector<std::string> notes;
   int64_t malformed = 0;
 };
 
 class CatalogFeedTest : public ::testing::Test {
  protected:
-  void Tell(int done, int lost) { feed_->Add(*ManagersIn(Answer(done, lost), "wq_master", "my run")); }
+  void Report(int done, int lost) { feed_->Add(*ManagersIn(Answer(done, lost), "wq_master", "my run")); }
 
-  ToldRun run_;
+  ReportedRun run_;
   std::unique_ptr<EngineFeed> feed_ = MakeCatalogFeed("Work Queue", &run_);
 };
 
 TEST_F(CatalogFeedTest, TellsOfWorkersAndTasksAsTheManagerCountsThem) {
-  Tell(10, 0);
-  EXPECT_EQ(run_.told.address, "Work Queue my run at node1.example:1024");
-  EXPECT_EQ(run_.told.counts,
+  Report(10, 0);
+  EXPECT_EQ(run_.reported.address, "Work Queue my run at node1.example:1024");
+  EXPECT_EQ(run_.reported.counts,
             (std::map<std::string, int64_t>{
                 {"workers", 2}, {"cores", 8}, {"tasks", 8}, {"processing", 5}, {"waiting", 3}, {"erred", 1}}));
-  EXPECT_TRUE(run_.told.is_there);
+  EXPECT_TRUE(run_.reported.is_there);
   EXPECT_THAT(run_.begins, ElementsAre(900'000'000'000));
-  EXPECT_TRUE(run_.told.finished.empty()) << "they were done before it was followed";
-  Tell(17, 0);
-  ASSERT_EQ(run_.told.finished.size(), 1u);
-  EXPECT_EQ(run_.told.finished[0].prefix, "analysis");
-  EXPECT_EQ(run_.told.finished[0].tasks, 7);
-  EXPECT_THAT(run_.told.problem, HasSubstr("once a minute")) << "so their rate is not known";
+  EXPECT_TRUE(run_.reported.finished.empty()) << "they were done before it was followed";
+  Report(17, 0);
+  ASSERT_EQ(run_.reported.finished.size(), 1u);
+  EXPECT_EQ(run_.reported.finished[0].prefix, "analysis");
+  EXPECT_EQ(run_.reported.finished[0].tasks, 7);
+  EXPECT_THAT(run_.reported.problem, HasSubstr("once a minute")) << "so their rate is not known";
   EXPECT_THAT(run_.begins, testing::SizeIs(1));
 }
 
 TEST_F(CatalogFeedTest, NamesLostWorkersAndAManagerThatIsSilent) {
-  Tell(10, 1);
-  Tell(10, 1);
-  Tell(10, 3);
+  Report(10, 1);
+  Report(10, 1);
+  Report(10, 3);
   run_.now += 300'000'000'000;
   feed_->Tick();  // the catalog itself may be silent
   feed_->Tick();
   EXPECT_THAT(run_.notes, ElementsAre(HasSubstr("lost 1 worker before it was followed"), HasSubstr("lost 2 workers"),
                                       HasSubstr("has reported nothing to the catalog for 310 s")));
-  EXPECT_FALSE(run_.told.is_there);
-  EXPECT_THAT(run_.told.problem, HasSubstr("nothing for 310 s"));
+  EXPECT_FALSE(run_.reported.is_there);
+  EXPECT_THAT(run_.reported.problem, HasSubstr("nothing for 310 s"));
 }
 
 TEST_F(CatalogFeedTest, BelievesNoImpossibleNumber) {
@@ -94,8 +94,8 @@ TEST_F(CatalogFeedTest, BelievesNoImpossibleNumber) {
              R"("tasks_running":9223372036854775807,"workers_connected":1e300}])"
              "\n");
   EXPECT_TRUE(run_.begins.empty());
-  EXPECT_EQ(run_.told.counts.at("workers"), 0);
-  EXPECT_GT(run_.told.counts.at("tasks"), 0);
+  EXPECT_EQ(run_.reported.counts.at("workers"), 0);
+  EXPECT_GT(run_.reported.counts.at("tasks"), 0);
 }
 
 TEST_F(CatalogFeedTest, TakesWhatIsNoManagerAsMalformed) {

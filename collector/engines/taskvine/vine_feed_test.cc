@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 /// Keeps what it is told.
-class ToldRun : public LiveRun {
+class ReportedRun : public LiveRun {
  public:
   int64_t now_ns() const override { return 0; }
   void SetVersion(const std::string&) override {}
@@ -23,7 +23,7 @@ class ToldRun : public LiveRun {
   void AddWorker(const ClusterWorkerFact&) override {}
   void AddRecords(const std::string&, std::string_view) override {}
   void SetLives(const std::function<bool(const std::string&, int64_t)>&) override {}
-  void AddScheduler(const SchedulerFact& told) override { scheduler = told; }
+  void AddScheduler(const SchedulerFact& reported) override { scheduler = reported; }
   void SetComputeSeconds(const std::string&, const std::map<std::string, double>& by_prefix) override {
     seconds = by_prefix;
   }
@@ -53,7 +53,7 @@ class VineFeedTest : public ::testing::Test {
     Add(begin + seconds, "TASK " + id + " DONE SUCCESS 0");
   }
 
-  ToldRun run_;
+  ReportedRun run_;
   std::unique_ptr<EngineFeed> feed_ = kTaskVine.make_feed("vine-run-info", &run_);
 };
 

@@ -229,8 +229,8 @@ VineLine VineTransactions::Add(std::string_view line) {
     if (const auto id = Whole(event.word(1))) manager.libraries.insert(*id);
     return VineLine::kTaken;
   }
-  const bool tells_no_task = object == "CATEGORY" || object == "APPLICATION" || object == "TRANSFER";
-  return tells_no_task ? VineLine::kTaken : VineLine::kUnknown;
+  const bool reports_no_task = object == "CATEGORY" || object == "APPLICATION" || object == "TRANSFER";
+  return reports_no_task ? VineLine::kTaken : VineLine::kUnknown;
 }
 
 VineLine VineTransactions::AddWorker(const Event& event, Manager* manager) {
@@ -361,7 +361,7 @@ void VineTransactions::EndAttempt(int64_t task, int64_t time_ns, bool failed, Ma
   manager->timed.push_back(is_timed ? std::optional<Attempt>(std::move(attempt)) : std::nullopt);
 }
 
-void VineTransactions::TellNews(const std::function<void(const VineNews&)>& visit) {
+void VineTransactions::ReportNews(const std::function<void(const VineNews&)>& visit) {
   for (Manager& manager : managers_) {
     VineNews news;
     news.cluster = &manager.cluster;
@@ -466,10 +466,10 @@ void VinePerformance::Compare(std::vector<ClusterFact>* clusters) const {
   if (clusters->size() != 1) return;  // whose sums these are is not known
   ClusterFact& cluster = clusters->back();
   const auto compare = [&](std::string_view column, std::string_view count, std::string_view what) {
-    const auto told = last_.find(column);
+    const auto reported = last_.find(column);
     const auto seen = cluster.counts.find(std::string(count));
-    if (told == last_.end() || seen == cluster.counts.end()) return;
-    const auto counted = static_cast<int64_t>(told->second);
+    if (reported == last_.end() || seen == cluster.counts.end()) return;
+    const auto counted = static_cast<int64_t>(reported->second);
     if (counted <= seen->second) return;
     cluster.complaints.push_back(
         fmt::format("the manager counted {} {}, but its transactions show {}: some of them are missing", counted, what,
@@ -583,12 +583,12 @@ class VineFeed : public EngineFeed {
   }
 
   void Tick() override {
-    transactions_.TellNews([this](const VineNews& news) { Tell(news); });
+    transactions_.ReportNews([this](const VineNews& news) { Report(news); });
   }
 
  private:
   /// What was reported of a manager.
-  struct Told {
+  struct Reported {
     bool is_followed = false;  ///< from the second time on: what the log held at first happened before
     bool is_closed = false;
     std::set<size_t> lost;                  ///< of its workers, by index
@@ -600,11 +600,11 @@ class VineFeed : public EngineFeed {
     if (taken == VineLine::kMalformed || taken == VineLine::kTorn) run_->CountMalformed(1);
   }
 
-  void Tell(const VineNews& news) {
+  void Report(const VineNews& news) {
     const ClusterFact& cluster = *news.cluster;
-    Told& told = managers_[cluster.epoch];
-    if (told.is_closed) return;
-    if (!told.is_followed) run_->BeginSession(cluster.first_ns);
+    Reported& reported = managers_[cluster.epoch];
+    if (reported.is_closed) return;
+    if (!reported.is_followed) run_->BeginSession(cluster.first_ns);
     SchedulerFact scheduler;
     scheduler.address = fmt::format("{} {}", engine_, cluster.address);
     scheduler.counts = {{"tasks", news.ready + news.running},
@@ -612,33 +612,33 @@ class VineFeed : public EngineFeed {
                         {"waiting", news.ready},
                         {"erred", cluster.erred}};
     scheduler.is_there = HasOpen(news.pid, log_);
-    TellWorkers(cluster, scheduler.address, &told, &scheduler);
+    ReportWorkers(cluster, scheduler.address, &reported, &scheduler);
     std::map<std::string, SchedulerFact::Finished> finished;
     for (const ClusterTaskFact& task : cluster.tasks) {
       const double seconds = static_cast<double>(task.stop_ns - task.start_ns) / 1e9;
-      told.seconds[task.prefix] += seconds;
+      reported.seconds[task.prefix] += seconds;
       if (task.failed) continue;  // it comes again, or is among `erred`
       SchedulerFact::Finished& row = finished[task.prefix];
       row.prefix = task.prefix;
       ++row.tasks;
       row.compute_seconds += seconds;
-      if (told.is_followed) ++scheduler.finished_by_worker[task.worker];
+      if (reported.is_followed) ++scheduler.finished_by_worker[task.worker];
     }
-    if (told.is_followed) {
+    if (reported.is_followed) {
       for (auto& [category, row] : finished) scheduler.finished.push_back(std::move(row));
     } else {
       scheduler.problem = "its log is read from the beginning";
     }
     run_->AddScheduler(scheduler);
-    run_->SetComputeSeconds(scheduler.address, told.seconds);
-    told.is_followed = true;
+    run_->SetComputeSeconds(scheduler.address, reported.seconds);
+    reported.is_followed = true;
     if (!cluster.closed) return;
-    told.is_closed = true;
+    reported.is_closed = true;
     run_->EndSession(cluster.last_ns);
     run_->Note(EventKind::kInfo, fmt::format("{} has ended", scheduler.address));
   }
 
-  void TellWorkers(const ClusterFact& cluster, const std::string& address, Told* told, SchedulerFact* scheduler) {
+  void ReportWorkers(const ClusterFact& cluster, const std::string& address, Reported* reported, SchedulerFact* scheduler) {
     int64_t present = 0, cores = 0;
     for (size_t i = 0; i < cluster.workers.size(); ++i) {
       const ClusterWorkerFact& worker = cluster.workers[i];
@@ -646,13 +646,13 @@ class VineFeed : public EngineFeed {
         ++present;
         cores += std::max<int64_t>(0, worker.threads);
       }
-      if (!worker.is_lost || !told->lost.insert(i).second || !told->is_followed) continue;
+      if (!worker.is_lost || !reported->lost.insert(i).second || !reported->is_followed) continue;
       run_->Note(EventKind::kBad,
                  fmt::format("{} lost {} on {}: {}", address, worker.address, worker.host, worker.left_reason));
     }
-    if (!told->is_followed && !told->lost.empty()) {
+    if (!reported->is_followed && !reported->lost.empty()) {
       run_->Note(EventKind::kBad, fmt::format("{} had lost {} worker{} before it was followed", address,
-                                              told->lost.size(), told->lost.size() == 1 ? "" : "s"));
+                                              reported->lost.size(), reported->lost.size() == 1 ? "" : "s"));
     }
     scheduler->counts["workers"] = present;
     scheduler->counts["cores"] = cores;
@@ -664,7 +664,7 @@ class VineFeed : public EngineFeed {
   VineTransactions transactions_;
   VinePerformance performance_;
   std::string held_;                      ///< of a line that is not whole yet
-  std::map<std::string, Told> managers_;  ///< by epoch
+  std::map<std::string, Reported> managers_;  ///< by epoch
 };
 
 }  // namespace

@@ -45,7 +45,7 @@ class VineTransactions {
 
   /// For who follows the lines while they grow: calls `visit` for each manager. It forgets the tasks that it reported,
   /// so nothing is left to `Finish`.
-  void TellNews(const std::function<void(const VineNews&)>& visit);
+  void ReportNews(const std::function<void(const VineNews&)>& visit);
 
  private:
   /// One attempt at a task, as far as it came. Times are the manager's, but those of the worker.

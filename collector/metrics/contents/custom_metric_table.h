@@ -91,12 +91,12 @@ class ProcessMetrics {
     std::optional<double> min;
     std::optional<double> max;
   };
-  struct Told {
+  struct Reported {
     std::pair<int64_t, int64_t> order = {-1, 0};  ///< when, and how many values, which decides at one moment
     std::vector<Metric> metrics;
   };
 
-  std::map<uint32_t, Told> told_;  // by log index
+  std::map<uint32_t, Reported> reported_;  // by log index
 };
 
 }  // namespace crema

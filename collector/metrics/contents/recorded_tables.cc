@@ -159,10 +159,10 @@ void FileTable::MakeRoom() {
 }
 
 void FileTable::Add(const FileFact& fact) {
-  File told;
-  told.branches = fact.branches;
-  told.bytes = fact.compressed_bytes.has_value() ? fact.compressed_bytes : fact.bytes;
-  if (File* file = Find(fact.file)) AddTo(*file, told);
+  File reported;
+  reported.branches = fact.branches;
+  reported.bytes = fact.compressed_bytes.has_value() ? fact.compressed_bytes : fact.bytes;
+  if (File* file = Find(fact.file)) AddTo(*file, reported);
   MakeRoom();
 }
 

@@ -185,8 +185,8 @@ std::vector<ClusterWorker> MatchWorkers(const ClusterTable& clusters, ProcessFin
     for (const ClusterWorkerFact& worker : cluster.workers) {
       // Rows beyond those recorded are of other workers, or of this one before it came again, unless it says which
       // process it is.
-      const bool is_told = worker.pid.has_value() || worker.process_start_ns.has_value();
-      const auto end = is_told ? findings.processes.end() : findings.processes.begin() + static_cast<long>(recorded);
+      const bool is_reported = worker.pid.has_value() || worker.process_start_ns.has_value();
+      const auto end = is_reported ? findings.processes.end() : findings.processes.begin() + static_cast<long>(recorded);
       const auto process = std::find_if(findings.processes.begin(), end,
                                         [&](const ProcessRow& row) { return IsProcessOf(worker, row); });
       const uint32_t index = process == end ? AddProcess(worker, last_ns, findings)
@@ -220,14 +220,14 @@ int64_t AddClusterTasks(const ClusterTable& clusters, const std::vector<ClusterW
   int64_t left_out = 0;
   uint32_t number = 0;
   uint32_t num_jobs = 0;
-  std::vector<NamedTask> told;
+  std::vector<NamedTask> reported;
   for (const auto& [epoch, cluster] : clusters.by_epoch()) {
     std::map<std::string_view, uint32_t> jobs;
     for (const ClusterTaskFact& task : cluster.tasks) {
       TaskRow row;
-      row.told = number++;
+      row.reported = number++;
       const bool is_inside = !session.has_value() || session->window.Clip(task.start_ns) == task.start_ns;
-      const auto life = lives.find(row.told);
+      const auto life = lives.find(row.reported);
       if (!is_inside || (task.is_script && life == lives.end())) continue;
       const std::optional<uint32_t> process = index.Find(task);
       if (!process.has_value()) {
@@ -256,10 +256,10 @@ int64_t AddClusterTasks(const ClusterTable& clusters, const std::vector<ClusterW
         num_jobs += is_new;
         row.job = job->second;
       }
-      told.push_back({task.prefix, row});
+      reported.push_back({task.prefix, row});
     }
   }
-  AddTasks(std::move(told), tasks);
+  AddTasks(std::move(reported), tasks);
   return left_out;
 }
 

@@ -258,15 +258,15 @@ std::optional<double> MeanCoresOfTasks(const std::vector<TaskRow>& tasks) {
 
 TaskJoin JoinTasks(const AttemptRows& attempts, const std::vector<uint64_t>& threads, const std::vector<TaskRow>& tasks,
                    const TaskOfProcess& task_of_process) {
-  std::map<uint32_t, uint32_t> row_of_told;
+  std::map<uint32_t, uint32_t> row_of_reported;
   for (uint32_t i = 0; i < tasks.size(); ++i) {
-    if (tasks[i].told != TaskRow::kNone) row_of_told[tasks[i].told] = i;
+    if (tasks[i].reported != TaskRow::kNone) row_of_reported[tasks[i].reported] = i;
   }
   const auto task_of_recorder = [&](const AttemptRow& attempt) {
     const uint32_t process = attempt.recording_process();
-    const uint32_t told = process < task_of_process.size() ? task_of_process[process] : TaskRow::kNone;
-    const auto row = told == TaskRow::kNone ? row_of_told.end() : row_of_told.find(told);
-    return row == row_of_told.end() ? TaskJoin::kNone : row->second;
+    const uint32_t reported = process < task_of_process.size() ? task_of_process[process] : TaskRow::kNone;
+    const auto row = reported == TaskRow::kNone ? row_of_reported.end() : row_of_reported.find(reported);
+    return row == row_of_reported.end() ? TaskJoin::kNone : row->second;
   };
   TaskJoin join;
   ReserveLargePages(join.task_of_attempt, attempts.size());

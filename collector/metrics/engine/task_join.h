@@ -38,7 +38,7 @@ struct TaskRow {
   uint64_t thread = 0;              ///< pthread_self(3), `kAnyThread` or `kNoLane`; 0: not known
   uint32_t process = 0;             ///< index of the finished process (of the log while it is collected)
   uint32_t prefix = 0;              ///< index into `TaskFindings::prefixes`
-  uint32_t told = kNone;            ///< its number among the tasks in schedulers' own logs
+  uint32_t reported = kNone;            ///< its number among the tasks in schedulers' own logs
   uint32_t job = kNone;             ///< the same of all tries of one task, on all its nodes; none: not known
   TaskOutcome outcome = TaskOutcome::kDone;
   bool is_repeat = false;  ///< it was tried before, in the same process

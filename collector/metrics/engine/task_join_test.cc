@@ -116,8 +116,8 @@ TEST(JoinTasks, OfTasksWithoutAThreadThatRunTogetherNobodyKnowsWhichHoldsTheChun
 
 TEST(JoinTasks, AProcessOfOneTaskJoinsItsChunksToThatTaskWhateverElseRanThen) {
   std::vector<TaskRow> tasks = {Task(0, 100, TaskRow::kAnyThread, 5), Task(0, 100, TaskRow::kAnyThread, 5)};
-  tasks[0].told = 7;
-  tasks[1].told = 9;
+  tasks[0].reported = 7;
+  tasks[1].reported = 9;
   AttemptRow chunk = Chunk(30, 80, 0, 5);
   EXPECT_EQ(JoinTasks({chunk}, kThreads, tasks).chunks_unjoined, 1) << "either may hold it";
   chunk.recorder = 2;
@@ -143,7 +143,7 @@ TEST(JoinTasks, AChunkThatReachesOutOfItsTaskLeavesNothingNegative) {
 
 TEST(JoinTasks, AScriptBesideItsStepsIsNoLaneOfItsOwn) {
   TaskRow script = Task(0, 100, TaskRow::kNoLane);
-  script.told = 3;
+  script.reported = 3;
   const TaskJoin join = JoinTasks({Chunk(20, 40), Chunk(10, 30, 1, 1)}, kThreads, {script}, {3, TaskRow::kNone});
   EXPECT_EQ(join.task_of_attempt, (std::vector<uint32_t>{0, TaskJoin::kNone})) << "only its own processes' chunks";
   EXPECT_TRUE(join.stretches.empty());

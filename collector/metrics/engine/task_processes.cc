@@ -159,7 +159,7 @@ std::vector<std::string> AlignLog(const std::string& log, const JobsToAlign& job
 /// The kernel reports the start of a process to 10 ms, and the engine notes its own a little before or after.
 constexpr int64_t kTolerance = 1'000'000'000;
 
-struct ToldTask {
+struct ReportedTask {
   uint32_t number = 0;
   const ClusterTaskFact* fact = nullptr;
   int64_t offset_ns = 0;     ///< what the scheduler's clock is ahead of its worker's
@@ -168,18 +168,18 @@ struct ToldTask {
 };
 
 /// All attempts at tasks, by what their processes may say of them.
-struct ToldTasks {
-  std::vector<ToldTask> all;
+struct ReportedTasks {
+  std::vector<ReportedTask> all;
   std::vector<size_t> by_start;  ///< on the clock of their workers
   int64_t longest_ns = 0;
   std::multimap<std::string_view, size_t> by_job;
   std::multimap<std::string_view, size_t> by_directory;
 };
 
-int64_t LocalStart(const ToldTask& task) { return task.fact->start_ns - task.offset_ns; }
+int64_t LocalStart(const ReportedTask& task) { return task.fact->start_ns - task.offset_ns; }
 
-ToldTasks ListTasks(const ClusterTable& clusters) {
-  ToldTasks tasks;
+ReportedTasks ListTasks(const ClusterTable& clusters) {
+  ReportedTasks tasks;
   for (const auto& [epoch, cluster] : clusters.by_epoch()) {
     std::map<std::string_view, int64_t> offsets;
     std::map<std::string_view, std::string_view> hosts;
@@ -196,7 +196,7 @@ ToldTasks ListTasks(const ClusterTable& clusters) {
       if (!task.directory.empty()) tasks.by_directory.emplace(task.directory, at);
     }
   }
-  for (const ToldTask& task : tasks.all) {
+  for (const ReportedTask& task : tasks.all) {
     tasks.by_start.push_back(task.number);
     tasks.longest_ns = std::max(tasks.longest_ns, task.fact->stop_ns - task.fact->start_ns);
   }
@@ -205,16 +205,16 @@ ToldTasks ListTasks(const ClusterTable& clusters) {
   return tasks;
 }
 
-int64_t StartOn(const ToldTask& task, const ProcessRow& process) { return process.start_ns + task.offset_ns; }
+int64_t StartOn(const ReportedTask& task, const ProcessRow& process) { return process.start_ns + task.offset_ns; }
 
 /// Of the attempts from `first` to `last` the one that ran when the process began. Where several did, it is one on the
 /// process's host, and the nearest of these. If none did, it is the nearest that a number names.
 template <class It>
-std::optional<size_t> Choose(const ToldTasks& tasks, std::pair<It, It> found, const ProcessRow& process) {
+std::optional<size_t> Choose(const ReportedTasks& tasks, std::pair<It, It> found, const ProcessRow& process) {
   std::optional<size_t> chosen;
   std::tuple<bool, bool, int64_t> nearest;
   for (It entry = found.first; entry != found.second; ++entry) {
-    const ToldTask& task = tasks.all[entry->second];
+    const ReportedTask& task = tasks.all[entry->second];
     const int64_t after_ns = StartOn(task, process) - task.fact->start_ns;
     const bool is_inside = after_ns >= -kTolerance && StartOn(task, process) <= task.fact->stop_ns + kTolerance;
     const std::tuple distance(!is_inside, task.host != process.host, std::abs(after_ns));
@@ -225,7 +225,7 @@ std::optional<size_t> Choose(const ToldTasks& tasks, std::pair<It, It> found, co
   return chosen;
 }
 
-std::optional<size_t> FindTold(const ToldTasks& tasks, const ProcessRow& process) {
+std::optional<size_t> FindReported(const ReportedTasks& tasks, const ProcessRow& process) {
   const std::string_view job = process.job;
   if (!job.empty()) {
     if (auto task = Choose(tasks, tasks.by_job.equal_range(job), process)) return task;
@@ -241,12 +241,12 @@ std::optional<size_t> FindTold(const ToldTasks& tasks, const ProcessRow& process
 }
 
 /// The only task in whose time the process lived; nullopt: there is none, or there are several.
-std::optional<size_t> FindByLife(const ToldTasks& tasks, const std::vector<bool>& taken, const ProcessRow& process) {
+std::optional<size_t> FindByLife(const ReportedTasks& tasks, const std::vector<bool>& taken, const ProcessRow& process) {
   std::optional<size_t> found;
   auto at = std::upper_bound(tasks.by_start.begin(), tasks.by_start.end(), process.start_ns + kTolerance,
                              [&](int64_t start_ns, size_t task) { return start_ns < LocalStart(tasks.all[task]); });
   while (at != tasks.by_start.begin()) {
-    const ToldTask& task = tasks.all[*--at];
+    const ReportedTask& task = tasks.all[*--at];
     if (LocalStart(task) + tasks.longest_ns + kTolerance < process.last_ns) break;
     if (taken[task.number] || task.fact->is_script) continue;
     if (process.last_ns + task.offset_ns > task.fact->stop_ns + kTolerance) continue;
@@ -342,7 +342,7 @@ void NameReason(std::string reason, ProcessRow& process) {
 void JudgeByTasks(const TaskOfProcess& task_of_process, RecordFindings& findings) {
   std::map<uint32_t, TaskOutcome> outcomes;
   for (const TaskRow& task : findings.tasks.rows) {
-    if (task.told != TaskRow::kNone) outcomes[task.told] = task.outcome;
+    if (task.reported != TaskRow::kNone) outcomes[task.reported] = task.outcome;
   }
   for (uint32_t i = 0; i < task_of_process.size(); ++i) {
     const auto outcome = outcomes.find(task_of_process[i]);
@@ -433,7 +433,7 @@ std::vector<std::string> AlignWithRecords(const std::vector<ProcessRow>& process
 
 TaskOfProcess MatchTaskProcesses(const ClusterTable& clusters, std::vector<ProcessRow>* processes) {
   TaskOfProcess task_of_process(processes->size(), TaskRow::kNone);
-  const ToldTasks tasks = ListTasks(clusters);
+  const ReportedTasks tasks = ListTasks(clusters);
   if (tasks.by_job.empty() && tasks.by_directory.empty()) return task_of_process;
   std::vector<bool> taken(tasks.all.size());
   const auto take = [&](size_t process, size_t task) {
@@ -442,7 +442,7 @@ TaskOfProcess MatchTaskProcesses(const ClusterTable& clusters, std::vector<Proce
     if (tasks.all[task].offset_ns != 0) (*processes)[process].clock_offset_ns = tasks.all[task].offset_ns;
   };
   for (size_t i = 0; i < processes->size(); ++i) {
-    if (const auto task = FindTold(tasks, (*processes)[i])) take(i, *task);
+    if (const auto task = FindReported(tasks, (*processes)[i])) take(i, *task);
   }
   for (size_t i = 0; i < processes->size(); ++i) {
     const ProcessRow& process = (*processes)[i];
@@ -469,7 +469,7 @@ std::map<uint32_t, RunWindow> LivesOfTasks(const TaskOfProcess& task_of_process,
 }
 
 struct WorkerOfTask::Tasks {
-  ToldTasks told;
+  ReportedTasks reported;
 };
 
 WorkerOfTask::WorkerOfTask(const ClusterTable& clusters)
@@ -478,8 +478,8 @@ WorkerOfTask::WorkerOfTask(const ClusterTable& clusters)
 WorkerOfTask::~WorkerOfTask() = default;
 
 std::string_view WorkerOfTask::Find(const ProcessRow& process) const {
-  const std::optional<size_t> task = FindTold(tasks_->told, process);
-  return task.has_value() ? std::string_view(tasks_->told.all[*task].fact->worker) : std::string_view();
+  const std::optional<size_t> task = FindReported(tasks_->reported, process);
+  return task.has_value() ? std::string_view(tasks_->reported.all[*task].fact->worker) : std::string_view();
 }
 
 std::set<uint32_t> MoveToWorkers(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers,
@@ -495,7 +495,7 @@ std::set<uint32_t> MoveToWorkers(const ClusterTable& clusters, const std::vector
     findings->attempts.bytes_of_process[worker].Add(std::exchange(bytes, ByteSums()));
   };
   std::map<uint32_t, std::vector<const ProcessRow*>> parts;
-  const ToldTasks tasks = ListTasks(clusters);
+  const ReportedTasks tasks = ListTasks(clusters);
   for (uint32_t i = 0; i < task_of_process.size(); ++i) {
     if (task_of_process[i] == TaskRow::kNone) continue;
     const ClusterTaskFact& task = *tasks.all[task_of_process[i]].fact;
@@ -543,7 +543,7 @@ void JudgeEnds(const std::vector<ClusterWorker>& workers, const TaskOfProcess& t
   }
   for (const ClusterWorker& worker : workers) {
     const ClusterWorkerFact& fact = *worker.fact;
-    if (!fact.is_lost && (!fact.left_ns.has_value() || fact.left_untold)) continue;
+    if (!fact.is_lost && (!fact.left_ns.has_value() || fact.left_unreported)) continue;
     ProcessRow& process = processes[worker.process];
     if (process.state == ProcessState::kRunning) process.state = ProcessState::kUnreported;  // a worker no longer
     Judge(fact.is_lost, process);

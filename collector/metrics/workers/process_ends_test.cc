@@ -82,13 +82,13 @@ TEST_F(ProcessEnds, AnOpenChunkIsALoss) {
 
 TEST_F(ProcessEnds, AnEngineReportsLossesAndOrderlyEnds) {
   for (int64_t pid = 1; pid <= 4; ++pid) Add(Process(pid));
-  ClusterWorkerFact lost, retired, untold, there;
+  ClusterWorkerFact lost, retired, unreported, there;
   lost.is_lost = true;
-  lost.left_ns = retired.left_ns = untold.left_ns = kOrigin;
-  untold.left_untold = true;
+  lost.left_ns = retired.left_ns = unreported.left_ns = kOrigin;
+  unreported.left_unreported = true;
   AddWorker(0, lost);
   AddWorker(1, retired);
-  AddWorker(2, untold);
+  AddWorker(2, unreported);
   AddWorker(3, there);
   Judge();
   EXPECT_EQ(row(0).state, ProcessState::kLost);
@@ -101,7 +101,7 @@ TEST_F(ProcessEnds, TheTaskOfAProcessSaysHowItEnded) {
   for (int64_t pid = 1; pid <= 3; ++pid) Add(Process(pid));
   for (const TaskOutcome outcome : {TaskOutcome::kDone, TaskOutcome::kFailed, TaskOutcome::kOther}) {
     TaskRow task;
-    task.told = static_cast<uint32_t>(findings_.tasks.rows.size());
+    task.reported = static_cast<uint32_t>(findings_.tasks.rows.size());
     task.outcome = outcome;
     findings_.tasks.rows.push_back(task);
   }

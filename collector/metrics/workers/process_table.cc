@@ -107,8 +107,8 @@ void AddLosses(const LossCounts& losses, ProcessFindings& findings) {
   };
   take(findings.records_unwritten, losses.unwritten.value_or(0));
   take(findings.values_outside_chunks, losses.outside_chunks.value_or(0));
-  const bool tells = losses.unwritten.has_value() && losses.outside_chunks.has_value();
-  take(tells ? findings.records_without_room : findings.records_of_unknown_cause, left);
+  const bool reports = losses.unwritten.has_value() && losses.outside_chunks.has_value();
+  take(reports ? findings.records_without_room : findings.records_of_unknown_cause, left);
 }
 
 }  // namespace
@@ -151,9 +151,9 @@ void ProcessTable::TakeSections(Log& log, int64_t time_ns, const std::vector<Sec
   if (sections.empty()) return;
   absl::int128 total_ns = 0;
   for (const SectionFact& section : sections) total_ns += section.total_ns;
-  const std::pair<int64_t, absl::int128> told(time_ns, total_ns);
-  if (told <= log.told) return;
-  log.told = told;
+  const std::pair<int64_t, absl::int128> reported(time_ns, total_ns);
+  if (reported <= log.reported) return;
+  log.reported = reported;
   log.sections.clear();
   for (const SectionFact& section : sections) {
     Section& kept = log.sections.emplace_back(Section{std::string(section.path), section.helper, {}});
@@ -260,8 +260,8 @@ std::vector<uint32_t> ProcessTable::Merge(const ProcessTable& other) {
     for (const auto member : {&Log::end_ns, &Log::summed_chunks, &Log::clock_step_ns, &Log::total_events}) {
       TakeLarger(log.*member, theirs.*member);
     }
-    if (theirs.told > log.told) {
-      log.told = theirs.told;
+    if (theirs.reported > log.reported) {
+      log.reported = theirs.reported;
       log.sections = theirs.sections;
     }
     // What one log says of its cost is said once, at its end: not to be added up here.
@@ -325,9 +325,9 @@ ProcessFindings ProcessTable::Finalize() const {
     for (const Section& section : log.sections) {
       // The owner's rows and the helpers' are apart: the name's first letter distinguishes them.
       const std::string name = (section.helper ? "h" : "o") + section.path;
-      OutsideSums told = {section.sums};
-      if (workers.count(log.ref.process_hash) > 0) told.of_workers_ns = section.sums.self_ns;
-      sections.Add(name, told);
+      OutsideSums reported = {section.sums};
+      if (workers.count(log.ref.process_hash) > 0) reported.of_workers_ns = section.sums.self_ns;
+      sections.Add(name, reported);
     }
   }
   const auto add_row = [&findings](std::string_view name, const OutsideSums& sums) {
@@ -343,10 +343,10 @@ ProcessFindings ProcessTable::Finalize() const {
     TakeLarger(findings.sampling_gap_ns, LongestGap(row.samples));
   }
   findings.run_ids.assign(run_ids.begin(), run_ids.end());
-  const bool each_told =
+  const bool each_reported =
       std::all_of(events_of_run.begin(), events_of_run.end(), [](const auto& run) { return run.second.has_value(); });
   for (const auto& [run, events] : events_of_run) {
-    if (each_told) findings.total_events = AddCounts(findings.total_events.value_or(0), *events);
+    if (each_reported) findings.total_events = AddCounts(findings.total_events.value_or(0), *events);
   }
   return findings;
 }

@@ -115,7 +115,7 @@ std::map<std::string, int64_t> InnerNanoseconds(const std::map<std::string, int6
   return inner_ns;
 }
 
-Json Sections(const Json& record, int64_t duration_ns, bool has_section_paths, RoastcoffeaRecords* told) {
+Json Sections(const Json& record, int64_t duration_ns, bool has_section_paths, RoastcoffeaRecords* reported) {
   std::map<std::string, int64_t> total_ns;
   for (const auto& [name, seconds] : Field(record, "timing").items()) {
     if (!seconds.is_number()) continue;
@@ -132,7 +132,7 @@ Json Sections(const Json& record, int64_t duration_ns, bool has_section_paths, R
         {{"path", path}, {"count", 1}, {"total_ns", ns}, {"self_ns", self_ns}, {"min_ns", ns}, {"max_ns", ns}});
   }
   if (!overlap) return rows;
-  ++told->overlapping_timings;
+  ++reported->overlapping_timings;
   return Json::array();
 }
 
@@ -151,7 +151,7 @@ Json MemorySections(const Json& record, bool has_section_paths) {
   return rows;
 }
 
-std::optional<Json> ChunkLine(const Json& record, bool has_section_paths, RoastcoffeaRecords* told) {
+std::optional<Json> ChunkLine(const Json& record, bool has_section_paths, RoastcoffeaRecords* reported) {
   const std::optional<int64_t> start_ns = Nanoseconds(NumberField(record, "t_start"));
   const std::optional<int64_t> duration_ns = Nanoseconds(NumberField(record, "duration"));
   if (!start_ns.has_value() || !duration_ns.has_value()) return std::nullopt;
@@ -161,7 +161,7 @@ std::optional<Json> ChunkLine(const Json& record, bool has_section_paths, Roastc
     if (column.is_string()) columns.push_back(column);
   }
   Json line = {{"type", "chunk"},
-               {"chunk", told->chunks},
+               {"chunk", reported->chunks},
                {"start_ns", *start_ns},
                {"stop_ns", *start_ns + *duration_ns},
                {"status", failed ? "failed" : "ok"},
@@ -176,7 +176,7 @@ std::optional<Json> ChunkLine(const Json& record, bool has_section_paths, Roastc
                {"entry_stop", CountOrNull(record, "entry_stop")},
                {"error", failed ? Field(record, "error") : Json()},
                {"columns", std::move(columns)}};
-  line["sections"] = Sections(record, *duration_ns, has_section_paths, told);
+  line["sections"] = Sections(record, *duration_ns, has_section_paths, reported);
   line["memory_sections"] = MemorySections(record, has_section_paths);
   return line;
 }
@@ -430,31 +430,31 @@ absl::StatusOr<RoastcoffeaMeasurement> ReadRoastcoffea(const std::string& direct
 
 absl::StatusOr<RoastcoffeaRecords> WriteRoastcoffeaRecords(const RoastcoffeaMeasurement& measurement,
                                                            const std::string& directory) {
-  RoastcoffeaRecords told;
+  RoastcoffeaRecords reported;
   std::string lines;
   int64_t last_ns = 0;
   const auto add = [&lines](const Json& line) {
     lines += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   };
   for (const Json& record : ListField(measurement.metrics, "raw_chunk_metrics")) {
-    const std::optional<Json> line = ChunkLine(record, measurement.has_section_paths, &told);
+    const std::optional<Json> line = ChunkLine(record, measurement.has_section_paths, &reported);
     if (!line.has_value()) {
-      ++told.malformed;
+      ++reported.malformed;
       continue;
     }
     last_ns = std::max(last_ns, line->at("stop_ns").get<int64_t>());
     add(*line);
-    ++told.chunks;
+    ++reported.chunks;
   }
   constexpr int64_t kSomeTime = 1'000'000'000;  // without chunks nothing shows when it was
-  if (told.chunks == 0 && !NumberField(measurement.metrics, "num_chunks").has_value()) {
+  if (reported.chunks == 0 && !NumberField(measurement.metrics, "num_chunks").has_value()) {
     return absl::FailedPreconditionError(
         fmt::format("{}: holds neither chunk records (raw_chunk_metrics) nor totals", measurement.name));
   }
-  if (told.chunks == 0) last_ns = Nanoseconds(measurement.elapsed_seconds).value_or(0) + kSomeTime;
+  if (reported.chunks == 0) last_ns = Nanoseconds(measurement.elapsed_seconds).value_or(0) + kSomeTime;
   for (const auto& [name, metadata] : Field(measurement.metrics, "file_metadata").items())
     add(FileLine(name, metadata));
-  add({{"type", "end"}, {"time_ns", last_ns}, {"realtime_offset_ns", 0}, {"chunks", told.chunks}});
+  add({{"type", "end"}, {"time_ns", last_ns}, {"realtime_offset_ns", 0}, {"chunks", reported.chunks}});
 
   const int64_t start_ns = last_ns - Nanoseconds(measurement.elapsed_seconds).value_or(last_ns);
   const std::optional<double> cores = NumberField(measurement.metrics, "total_cores");
@@ -472,7 +472,7 @@ absl::StatusOr<RoastcoffeaRecords> WriteRoastcoffeaRecords(const RoastcoffeaMeas
   log << process.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n" << lines;
   log.close();
   if (!log) return absl::UnavailableError(fmt::format("{}: cannot be written", path));
-  return told;
+  return reported;
 }
 
 RoastcoffeaTimelines ReadRoastcoffeaTimelines(const Json& tracking_data) {

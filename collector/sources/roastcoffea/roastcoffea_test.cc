@@ -34,7 +34,7 @@ class Roastcoffea : public testing::Test {
     measurement.name = "m";
     measurement.metrics = {{"raw_chunk_metrics", chunks}};
     measurement.elapsed_seconds = 5;
-    told_ = WriteRoastcoffeaRecords(measurement, directory_.string()).value();
+    reported_ = WriteRoastcoffeaRecords(measurement, directory_.string()).value();
     std::vector<Json> lines;
     for (const fs::directory_entry& entry : fs::directory_iterator(directory_)) {
       std::ifstream log(entry.path());
@@ -43,7 +43,7 @@ class Roastcoffea : public testing::Test {
     return lines;
   }
   fs::path directory_;
-  RoastcoffeaRecords told_;
+  RoastcoffeaRecords reported_;
 };
 
 TEST_F(Roastcoffea, TakesPythonsNonFiniteNumbersForNull) {
@@ -72,8 +72,8 @@ TEST_F(Roastcoffea, RefusesTimesThatAreNone) {
 TEST_F(Roastcoffea, CountsRecordsWithoutStartOrDuration) {
   const auto lines =
       Records({{{"t_start", 100.0}, {"duration", 1.5}}, {{"t_start", 100.0}}, "text", {{"duration", -1}}});
-  EXPECT_EQ(told_.chunks, 1);
-  EXPECT_EQ(told_.malformed, 3);
+  EXPECT_EQ(reported_.chunks, 1);
+  EXPECT_EQ(reported_.malformed, 3);
   EXPECT_EQ(lines.at(1)["stop_ns"], 101'500'000'000);
   EXPECT_EQ(lines.at(0)["start_ns"], 96'500'000'000);
 }
@@ -84,7 +84,7 @@ TEST_F(Roastcoffea, LeavesOutSectionsThatCannotStandSideBySide) {
   EXPECT_EQ(lines.at(1)["sections"][0]["path"], "a%2Fb");
   EXPECT_EQ(lines.at(1)["sections"].size(), 2u);
   EXPECT_TRUE(lines.at(2)["sections"].empty());
-  EXPECT_EQ(told_.overlapping_timings, 1);
+  EXPECT_EQ(reported_.overlapping_timings, 1);
 }
 
 TEST_F(Roastcoffea, TakesPathsForPathsWhereCremaWroteThem) {
@@ -96,7 +96,7 @@ TEST_F(Roastcoffea, TakesPathsForPathsWhereCremaWroteThem) {
   EXPECT_EQ(sections[1]["path"], "read");
   EXPECT_EQ(sections[1]["self_ns"], 400'000'000);
   EXPECT_EQ(sections[2]["self_ns"], 500'000'000);
-  EXPECT_EQ(told_.overlapping_timings, 0);
+  EXPECT_EQ(reported_.overlapping_timings, 0);
   Save("{}");
   std::ofstream(directory_ / "metadata.json") << R"({"written_by": "crema 1.2.3"})";
   EXPECT_TRUE(ReadRoastcoffea(directory_.string())->has_section_paths);
@@ -106,7 +106,7 @@ TEST_F(Roastcoffea, LeavesOutNumbersThatNoClockAndNoMemoryHas) {
   const auto lines =
       Records({{{"t_start", 1e300}, {"duration", 1.0}},
                {{"t_start", 3e9}, {"duration", 3e9}, {"mem_before_mb", 1e300}, {"memory", {{"a", 1e300}}}}});
-  EXPECT_EQ(told_.malformed, 1);
+  EXPECT_EQ(reported_.malformed, 1);
   EXPECT_EQ(lines.at(1)["stop_ns"], 6'000'000'000'000'000'000);
   EXPECT_TRUE(lines.at(1)["rss_start_bytes"].is_null());
   EXPECT_TRUE(lines.at(1)["memory_sections"].empty());

@@ -102,13 +102,13 @@ ChunkSums::Row* ChunkSums::FindOrAdd(const Recorder& recorder, const ChunkState&
   const std::uint64_t most =
       limits.is_stopped() ? std::clamp<std::uint64_t>(limits.room() / kRoomOfRow, kFewestRows, kMostRows) : kMostRows;
   IdentityParts parts = state.parts;
-  bool is_told = !state.identity.broken();
-  Row* row = is_told ? Find(parts, state.failed) : nullptr;
-  if (row == nullptr && is_told && size_ < most) row = New(parts, state.failed);
+  bool is_reported = !state.identity.broken();
+  Row* row = is_reported ? Find(parts, state.failed) : nullptr;
+  if (row == nullptr && is_reported && size_ < most) row = New(parts, state.failed);
   if (row != nullptr) return row;
   parts.file = kOtherFile;
-  if (is_told) row = Find(parts, state.failed);
-  if (row == nullptr && is_told && size_ < most + most / 4) row = New(parts, state.failed);
+  if (is_reported) row = Find(parts, state.failed);
+  if (row == nullptr && is_reported && size_ < most + most / 4) row = New(parts, state.failed);
   if (row != nullptr) return row;
   parts = {kOtherDataset, kOtherFile, kNoPass};
   row = Find(parts, state.failed);

@@ -28,19 +28,19 @@ void LeaveOut(SectionNode* open, std::uint64_t ticks, MaybeInteger cpu_ns) {
 
 }  // namespace
 
-void TellOuter(OpenWork* frame, std::uint64_t now_ticks, const FrameReadings& now) noexcept {
-  const FrameTime before = frame->told_outer;
+void ReportToOuter(OpenWork* frame, std::uint64_t now_ticks, const FrameReadings& now) noexcept {
+  const FrameTime before = frame->known_to_outer;
   const FrameReadings& start = frame->at_start;
-  frame->told_outer = {now_ticks - frame->start_ticks, Difference(now.cpu_ns, start.cpu_ns),
+  frame->known_to_outer = {now_ticks - frame->start_ticks, Difference(now.cpu_ns, start.cpu_ns),
                        Difference(now.wait_ns, start.wait_ns), Difference(now.usage, start.usage)};
   OpenWork* const outer = frame->outer;
   if (outer == nullptr) return;
-  const std::uint64_t ticks = frame->told_outer.ticks - before.ticks;
-  const MaybeInteger more_cpu_ns = Difference(frame->told_outer.cpu_ns, before.cpu_ns);
+  const std::uint64_t ticks = frame->known_to_outer.ticks - before.ticks;
+  const MaybeInteger more_cpu_ns = Difference(frame->known_to_outer.cpu_ns, before.cpu_ns);
   outer->inner.ticks += ticks;
   AddTo(&outer->inner.cpu_ns, more_cpu_ns);
-  AddTo(&outer->inner.wait_ns, Difference(frame->told_outer.wait_ns, before.wait_ns));
-  AddTo(&outer->inner.usage, Difference(frame->told_outer.usage, before.usage));
+  AddTo(&outer->inner.wait_ns, Difference(frame->known_to_outer.wait_ns, before.wait_ns));
+  AddTo(&outer->inner.usage, Difference(frame->known_to_outer.usage, before.usage));
   LeaveOut(frame->outer_section, ticks, more_cpu_ns);
 }
 
@@ -62,7 +62,7 @@ void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcep
   suspension.readings.wait_ns = thread->ReadRunDelay(descriptors);
   suspension.readings.usage = thread->kernel.Usage();
   suspension.allocations = AllocationsOfThread(*recorder);
-  TellOuter(state, suspension.ticks, suspension.readings);
+  ReportToOuter(state, suspension.ticks, suspension.readings);
   TakeWaits(thread, state, {});
   thread->GiveAway(state, Depth(state->outer));
   thread->Pop(state);
@@ -112,8 +112,8 @@ void MakeInnermost(Recorder* recorder, ThreadState* thread, ChunkState* state) n
   while (inside->outer != state) inside = inside->outer;
   const std::uint64_t now_ticks = Ticks(thread);
   const FrameReadings now = {ThreadCpu(), thread->ReadRunDelay(&recorder->descriptors), thread->kernel.Usage()};
-  TellOuter(inside, now_ticks, now);
-  TellOuter(state, now_ticks, now);  // the frame that is around it from now on gets only what comes now
+  ReportToOuter(inside, now_ticks, now);
+  ReportToOuter(state, now_ticks, now);  // the frame that is around it from now on gets only what comes now
   inside->outer = state->outer;
   SectionNode* const open_section = inside->outer_section;
   inside->outer_section = state->outer_section;

@@ -12,7 +12,7 @@ struct TaskFrame;
 
 /// Adds to the frame around this one which of its time was this one's, up to these readings. What lies inside no other
 /// frame of the thread counts once then, in the sections around it, too.
-void TellOuter(OpenWork* frame, std::uint64_t now_ticks, const FrameReadings& now) noexcept;
+void ReportToOuter(OpenWork* frame, std::uint64_t now_ticks, const FrameReadings& now) noexcept;
 /// Takes the time of a task that ended off the chunk or helper scope around it, and off the sections that are open
 /// there.
 void TakeOff(ThreadState* thread, const TaskFrame& task) noexcept;

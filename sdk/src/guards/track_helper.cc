@@ -43,8 +43,8 @@ bool Leave(const Recorder& recorder, HelperState* helper, std::int64_t stop_ns) 
   chunk->helper_scope_ns += stop_ns - helper->start_ns;
   if (helper->inner.ticks != 0) chunk->helper_scope_ns -= recorder.clock.Rate().Nanoseconds(helper->inner.ticks);
   if (--chunk->active_helpers == 0) chunk->helper_union_ns += stop_ns - chunk->union_start_ns;
-  AddTo(&chunk->helper_cpu_ns, Difference(helper->told_outer.cpu_ns, helper->inner.cpu_ns));
-  AddTo(&chunk->helper_wait_ns, Difference(helper->told_outer.wait_ns, helper->inner.wait_ns));
+  AddTo(&chunk->helper_cpu_ns, Difference(helper->known_to_outer.cpu_ns, helper->inner.cpu_ns));
+  AddTo(&chunk->helper_wait_ns, Difference(helper->known_to_outer.wait_ns, helper->inner.wait_ns));
   chunk->helpers.sections().Merge(&helper->data.sections(), helper->section);
   for (TraceRow occurrence : helper->data.trace()) {
     occurrence.node = chunk->helpers.sections().Counterpart(occurrence.node, helper->section);
@@ -92,7 +92,7 @@ TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
   helper->chunk = handle.state;
   helper->generation = handle.generation;
   helper->activities.Clear();
-  helper->inner = helper->told_outer = {};
+  helper->inner = helper->known_to_outer = {};
   helper->guard_is_gone.store(false);
   helper->start_ticks = Ticks(thread);
   // Only a frame around this one needs to know what else the kernel counts.
@@ -136,7 +136,7 @@ TrackHelper::~TrackHelper() {
     ExitSection({open, open->start_ticks.load(std::memory_order_relaxed)});
   }
   thread->Pop(helper);
-  TellOuter(helper, stop_ticks, at_stop);
+  ReportToOuter(helper, stop_ticks, at_stop);
   FreeLane(recorder, *helper);
   if (!Leave(*recorder, helper, stop_ns)) CountDropped();
 }

@@ -61,7 +61,7 @@ void PrepareChunk(Recorder* recorder, ThreadState* thread, const Chunk& chunk, C
   state->events = -1;
   state->failed = false;
   state->reason = {};
-  state->inner = state->told_outer = {};
+  state->inner = state->known_to_outer = {};
   state->helper_scope_ns = state->helper_union_ns = 0;
   state->helper_cpu_ns = state->helper_wait_ns = 0;
   state->active_helpers = 0;
@@ -164,7 +164,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   TakeWaits(thread, state, {});
   thread->Pop(state);
   PauseStacks(thread, at_stop.cpu_ns);
-  TellOuter(state, end.stop.ticks, at_stop);
+  ReportToOuter(state, end.stop.ticks, at_stop);
   {
     const std::lock_guard<std::mutex> lock(state->helpers_mutex);
     if (state->active_helpers > 0) {

@@ -153,7 +153,7 @@ class alignas(128) FrameTask {
     if (is_tree_) counters_.Record(file_is_open && !MayHaveGoneOn());
     counters_.Uninstall();
     if (!is_tree_ && has_file_) {
-      chunk_->SetAttribute("reading", kNotTold);
+      chunk_->SetAttribute("reading", kNotReported);
       const std::string_view host = HostOf(file_);
       if (!host.empty()) chunk_->SetAttribute("server", host);
     }
@@ -167,7 +167,7 @@ class alignas(128) FrameTask {
 
  private:
   static constexpr std::string_view kTreeClusters = "tree_clusters";
-  static constexpr std::string_view kNotTold = "ROOT does not report bytes, times and columns of RNTuple in RDataFrame";
+  static constexpr std::string_view kNotReported = "ROOT does not report bytes, times and columns of RNTuple in RDataFrame";
 
   static std::string NameOf(const ROOT::RDF::RSampleInfo& sample) {
     try {

@@ -68,7 +68,7 @@ class TrackNtuple {
   }
   ~TrackNtuple() {
     if (!chunk_.has_value()) return;
-    const std::optional<std::int64_t> events = told_.has_value() ? told_ : events_;
+    const std::optional<std::int64_t> events = reported_.has_value() ? reported_ : events_;
     if (events.has_value()) chunk_->SetEvents(*events);
     Record();
   }
@@ -84,7 +84,7 @@ class TrackNtuple {
   /// Instead of those that were given out.
   template <class Count, class = std::enable_if_t<std::is_integral<Count>::value>>
   void SetEvents(Count events) noexcept {
-    told_ = static_cast<std::int64_t>(events);
+    reported_ = static_cast<std::int64_t>(events);
   }
   /// As `TrackMetrics::Fail`.
   void Fail(std::string_view reason) noexcept {
@@ -129,7 +129,7 @@ class TrackNtuple {
   std::int64_t first_;
   std::int64_t last_;
   std::optional<std::int64_t> events_;  ///< that were given out
-  std::optional<std::int64_t> told_;    ///< by the program
+  std::optional<std::int64_t> reported_;    ///< by the program
   std::optional<TrackMetrics> chunk_;
 };
 

@@ -5,7 +5,7 @@
 
 namespace crema {
 
-struct ToldFigure {
+struct FigureText {
   std::string before;
   std::string figure;  ///< `value` in words; empty where the words say it all
   std::string after;
