@@ -18,7 +18,7 @@ struct Colour {
   std::string_view terminal = "";  ///< SGR parameters (ECMA-48): which of its own colours a terminal takes
 };
 
-/// Of charts and pages. Text has a contrast of at least 4.5 with what it stands on (WCAG 2.1, 1.4.3). The budget's
+/// Colours of charts and pages. Text has a contrast of at least 4.5 with what it stands on (WCAG 2.1, 1.4.3). The budget's
 /// groups differ by 20 from one another and the first five datasets by 13 (CIE76), to eyes with protanopia,
 /// deuteranopia and tritanopia too.
 const std::vector<Colour>& Colours();
@@ -26,7 +26,7 @@ const std::vector<Colour>& Colours();
 /// What pages have beyond charts: ground, words, marks of good and bad.
 const std::vector<Colour>& PageColours();
 
-/// Of datasets, most work first; the last is that of `other`.
+/// Colours of datasets, most work first; the last is that of `other`.
 const std::vector<Colour>& DatasetColours();
 
 /// The SGR parameters of a colour; empty where the terminal's own is meant.

@@ -17,7 +17,7 @@ struct ChartInput {
   const RunDetail* detail = nullptr;
   /// Another measurement, drawn behind where a chart can, and what `compare_<metric>` compares with; may be null.
   const Measurement* baseline = nullptr;
-  /// Of that other measurement; may be null.
+  /// The other measurement's; may be null.
   const RunDetail* baseline_detail = nullptr;
 };
 

@@ -321,7 +321,7 @@ std::string FishCompletion(const std::vector<CommandEntry>& commands) {
   return text;
 }
 
-/// Of each shell that there is a script for.
+/// One for each shell that has a script.
 constexpr ShellCompletion kShellCompletions[] = {
     {"bash", "bash-completion/completions/crema", BashCompletion},
     {"zsh", "zsh/site-functions/_crema", ZshCompletion},

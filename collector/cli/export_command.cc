@@ -22,7 +22,7 @@ struct ExportOptions {
   OutputOptions output;
 };
 
-/// Of what has no result, what neither records nor `expected` can say.
+/// What neither records nor `expected` can say of what has no result.
 void NoteWhatIsNotKnown(const std::string& path, const std::vector<ExpectedFile>& expected) {
   const auto without_entries =
       std::count_if(expected.begin(), expected.end(), [](const ExpectedFile& file) { return file.ranges.empty(); });

@@ -73,7 +73,7 @@ absl::StatusOr<std::string> UnpackInto(const fs::path& directory, EngineLog log,
   return folder.string();
 }
 
-/// Of the engines that have addresses; of those that can be collected from, or of all.
+/// Takes the engines that have addresses: those that can be collected from, or all.
 std::string JoinOver(bool all, const std::function<std::string(const EngineTraits&)>& text) {
   std::vector<std::string> texts;
   for (const Engine* engine : Engines()) {

@@ -67,7 +67,7 @@ std::vector<Chart> MakeCharts(const std::vector<std::string>& names, const Chart
   return charts;
 }
 
-/// Of several charts it is no fault that one has nothing to draw; of a single one it is.
+/// Among several charts, one with nothing to draw is no fault; a single one is.
 void ReportNotDrawn(const std::vector<Chart>& charts, bool quiet) {
   for (const Chart& chart : charts) {
     if (!chart.spec.is_null()) continue;

@@ -152,7 +152,7 @@ std::vector<std::string> ShownCommand(const std::vector<std::string>& command) {
   return WithoutSecrets(command);
 }
 
-/// Of a command that will be started: `pid` and `start_ns` are the caller's to set. It gets what crema itself was
+/// The identity of a command that will be started: `pid` and `start_ns` are the caller's to set. It gets what crema itself was
 /// given.
 TreeRunFact DescribeCommand(const RunPlan& plan, const std::string& run_id) {
   TreeRunFact run = Describe(
@@ -162,7 +162,7 @@ TreeRunFact DescribeCommand(const RunPlan& plan, const std::string& run_id) {
   return run;
 }
 
-/// Of a process that runs already. It began when the kernel says (a clock tick, 10 ms, fine), and was given what its
+/// The identity of a process that runs already. It began when the kernel says (a clock tick, 10 ms, fine), and was given what its
 /// own environment, control groups and affinity mask say.
 TreeRunFact DescribeWatched(const RunPlan& plan, const std::string& run_id, const WatchedProcess& process,
                             const AnchoredClock& clock) {

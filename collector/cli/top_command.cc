@@ -84,7 +84,7 @@ struct TerminalSize {
   int rows = 24;
 };
 
-/// Of the terminal at stdout; 80 x 24 where it does not say.
+/// The size of the terminal at stdout; 80 x 24 where it does not say.
 TerminalSize SizeOfTerminal() {
   winsize size = {};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};

@@ -23,7 +23,7 @@ struct Turn {
   int32_t attempts = 1;
 };
 
-/// Of chunks that were attempted once, nothing is in the map.
+/// The map has no chunks that were attempted once.
 absl::flat_hash_map<size_t, Turn> FindTurns(const AttemptList& list) {
   const AttemptRows& rows = list.rows;
   absl::flat_hash_map<uint64_t, std::vector<size_t>> repeated;

@@ -218,7 +218,7 @@ absl::Status WriteDirectory(const ExportFormat& format, const ExportSource& sour
   return Synced(temporary);
 }
 
-/// Of a directory that is there, only the files of the same names are replaced: others stay.
+/// In a directory that is there, only the files of the same names are replaced: others stay.
 absl::Status MoveFilesInto(const fs::path& parts, const fs::path& directory) {
   for (const fs::directory_entry& entry : fs::directory_iterator(parts)) {
     const fs::path to = directory / entry.path().filename();

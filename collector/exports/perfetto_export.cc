@@ -355,7 +355,7 @@ class TraceEvents {
     return entry->second;
   }
 
-  /// Of tasks of one thread: how many others each of them lies in.
+  /// For tasks of one thread: how many others each of them lies in.
   static void SetDepths(std::vector<TraceSlice>* slices) {
     std::sort(slices->begin(), slices->end(), [](const TraceSlice& a, const TraceSlice& b) {
       return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.stop_ns > b.stop_ns;

@@ -60,7 +60,7 @@ inline bool operator<(const StackPlace& a, const StackPlace& b) {
 
 struct SampledStacks {
   std::vector<SampledFunction> functions;
-  /// Of each place, its stacks: indices into `functions`, the outermost first.
+  /// The stacks of each place: indices into `functions`, the outermost first.
   std::map<StackPlace, std::map<std::vector<size_t>, StackWeight>> places;
 };
 

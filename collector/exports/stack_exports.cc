@@ -14,7 +14,7 @@ struct FunctionSamples {
   double samples = 0;
 };
 
-/// Of each section that was looked into, the functions that it is made of. Empty where some have no share.
+/// The functions of each section that was looked into. Empty where some have no share.
 std::map<std::string, std::vector<FunctionSamples>> FunctionsBySection(const Measurement& measurement) {
   std::map<std::string, std::vector<FunctionSamples>> by_section;
   for (const FunctionRow& row : measurement.functions) {

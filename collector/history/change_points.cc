@@ -17,7 +17,7 @@ constexpr double kMadToSigma = 1.4826;  // of normal noise
 constexpr double kMeanToSigma = 1.2533;
 constexpr double kTail = 0.05;       // on each side of a range
 constexpr double kNormal90 = 1.282;  // 9 of 10 are below
-// Of twice the logarithm of the likelihood ratio of two places (D. Siegmund, "Confidence Sets in Change-Point
+// The distribution of twice the logarithm of the likelihood ratio of two places (D. Siegmund, "Confidence Sets in Change-Point
 // Problems", Int. Stat. Rev. 56 (1988) 31): (1 - exp(-x / 2))^2 = 0.9.
 constexpr double kPlaces90 = 5.94;
 

@@ -40,7 +40,7 @@ Scatter WithinSides(const std::vector<double>& before, const std::vector<double>
   return {squares / static_cast<double>(freedom), freedom};
 }
 
-/// Of what is left once the runs of a pair share whatever was slow then.
+/// What is left once the runs of a pair share whatever was slow then.
 Scatter WithinPairs(const std::vector<double>& differences) {
   const size_t freedom = differences.size() - 1;
   return {SquaresAbout(MeanOf(differences), differences) / static_cast<double>(freedom) / 2, freedom};

@@ -485,7 +485,7 @@ std::vector<std::string> PartsFromTheEnd(const std::string& path) {
   return parts;
 }
 
-/// Of each source the last part of its path in which they differ, where that distinguishes all of them; else none.
+/// The last part of each source's path in which they differ, where that distinguishes all of them; else none.
 std::vector<std::string> DifferingParts(const std::vector<std::string>& sources) {
   std::vector<std::vector<std::string>> paths;
   for (const std::string& source : sources) paths.push_back(PartsFromTheEnd(source));

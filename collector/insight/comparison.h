@@ -102,7 +102,7 @@ struct Comparison {
   std::vector<PairedChange> paired;    ///< of each run but the first, piece by piece; empty: only documents are known
   std::vector<std::string> sentences;  ///< of each run but the first, how it differs from that
   std::vector<ElapsedChange> elapsed;  ///< of each run but the first; empty where a wall time is missing
-  /// Of several runs a side, all of them: `runs` and all values then are of the sides, means over their runs.
+  /// With several runs a side, all of them: `runs` and all values then are of the sides, means over their runs.
   std::vector<ComparedRun> runs_before;
   std::vector<ComparedRun> runs_after;
   /// Events and cuts: the same analysis of the same data gives the same, whatever machine it ran on.

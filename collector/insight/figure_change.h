@@ -11,7 +11,7 @@ namespace crema {
 /// Less than this is no change that anybody need look at: of the baseline's value, of a share 5 points.
 inline constexpr double kNotableChange = 0.05;
 
-/// Of a mean over chunks (`chunk_duration_mean`): half the width of its 95 % interval, from the chunks' own spread.
+/// For a mean over chunks (`chunk_duration_mean`): half the width of its 95 % interval, from the chunks' own spread.
 /// nullopt: `metric` is no mean, or there are fewer than two chunks.
 std::optional<double> HalfIntervalOfMean(const Measurement& measurement, std::string_view metric);
 

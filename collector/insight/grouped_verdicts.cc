@@ -52,7 +52,7 @@ constexpr Explanation kExplanations[] = {
 
 bool IsAnyone(const StragglerRow&) { return true; }
 
-/// Of the excess of the stragglers that `are` holds of, whether `explains` holds of most. One that has no name or time
+/// Whether `explains` holds for most of the excess of the stragglers for which `are` holds. One that has no name or time
 /// is of no one.
 template <class Explains, class Are>
 bool IsMostOfStragglers(const Measurement& measurement, Explains explains, Are are) {

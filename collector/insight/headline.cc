@@ -283,7 +283,7 @@ std::string WhoseLogs(std::string_view engines, bool* are_batch) {
   return names.size() == 1 ? names.front() + "'s log has" : fmt::format("the logs of {} have", AndList(names));
 }
 
-/// Of engines' logs alone: what they say of their jobs or tasks; empty: none has begun.
+/// For engines' logs alone: what they say of their jobs or tasks; empty: none has begun.
 std::string WhatTheLogSays(const Measurement& measurement) {
   const std::string engines = measurement.run.engine.str();
   if (engines.empty()) return "";

@@ -13,7 +13,7 @@
 namespace crema {
 namespace {
 
-// Of the run, as far as processes recorded: nullopt if several of them or several devices worked at once, so that the
+// For the run, as far as processes recorded it: nullopt if several of them or several devices worked at once, so that the
 // sum says nothing.
 std::optional<double> ShareAtWork(const JudgedRun& run) {
   const std::optional<double> busy = run.measurement.Metric("gpu_busy_seconds");

@@ -77,7 +77,7 @@ struct SlowOnes {
   double excess_seconds = 0;
 };
 
-/// Of a file's excess, what stragglers took of which the file is no cause: they computed, or waited for a CPU or for
+/// The part of a file's excess that stragglers took of which the file is no cause: they computed, or waited for a CPU or for
 /// helpers; nullopt where one straggler took most of it, so that the file's chunks do not agree.
 std::optional<double> ExcessOfOthers(const Measurement& measurement, const ExpectedTimeRow& file) {
   double others = 0, largest = 0;

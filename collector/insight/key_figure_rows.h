@@ -33,7 +33,7 @@ std::optional<double> ShareOf(const Measurement& measurement, const ShareFigure&
 /// Seconds in which threads worked for chunks; nullopt where nothing is known of chunks.
 std::optional<double> TimeOfThreads(const Measurement& measurement);
 
-/// Of the chunks' time, what they waited for a CPU. The budget's group "Waiting in your code" holds it too, so it
+/// The part of the chunks' time in which they waited for a CPU. The budget's group "Waiting in your code" holds it too, so it
 /// stands beside `kBlockedShare`, that they agree.
 std::optional<double> CpuWaitShare(const Measurement& measurement);
 
@@ -87,7 +87,7 @@ struct KeyFigureRow {
   std::vector<FigureText> notes = {};                ///< most important first
 };
 
-/// Of every document with chunks the same eight, in this order: elapsed time, event rate, data rate, CPU efficiency,
+/// The same eight for every document with chunks, in this order: elapsed time, event rate, data rate, CPU efficiency,
 /// blocked, peak memory, balance, failed attempts. Of a command without chunks those of its processes.
 std::vector<KeyFigureRow> KeyFigureRows(const Measurement& measurement);
 

@@ -46,7 +46,7 @@ struct RunTimes {
 /// nullopt where the start is not known.
 std::optional<RunTimes> TimesOf(const RunFacts& run, const DayStyle& style);
 
-/// Of a run whose end nobody recorded, the last time that is known, `2026-11-21 14:02 UTC`; empty: there is none, or
+/// The last known time of a run whose end nobody recorded, `2026-11-21 14:02 UTC`; empty: there is none, or
 /// its end is known.
 std::string EndNotRecorded(const RunFacts& run);
 

@@ -13,7 +13,7 @@ namespace crema {
 /// Whether all that is known is a process tree: no chunk, no worker, no engine.
 bool IsProcessTreeOnly(const Measurement& measurement);
 
-/// Of such a document: elapsed time, CPU efficiency of the job, CPU time, memory, bytes read and written, processes,
+/// The figures of such a document: elapsed time, CPU efficiency of the job, CPU time, memory, bytes read and written, processes,
 /// page faults.
 std::vector<KeyFigureRow> TreeFigureRows(const Measurement& measurement);
 

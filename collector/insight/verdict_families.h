@@ -35,7 +35,7 @@ struct JudgedRun {
   /// Only where `evidence.IsEnough()`.
   const BudgetRows& budget() const { return *evidence.budget; }
   bool is_running() const { return evidence.state == RunState::kRunning; }
-  /// Of the core-seconds: that of a part of the budget, and that of so many seconds.
+  /// Shares of the core-seconds: that of a part of the budget, and that of so many seconds.
   double Share(std::string_view part) const { return budget().Share(part); }
   double ShareOf(double seconds) const { return seconds / budget().core_seconds; }
   /// 0 where it was not measured.
@@ -98,7 +98,7 @@ struct SmallReadCalls {
   }
 };
 SmallReadCalls ReadCalls(const Measurement& measurement);
-/// Of all attempts; nullopt where there is none of this name and unit.
+/// The sum over all attempts; nullopt where there is none of this name and unit.
 std::optional<double> SumOfMetric(const Measurement& measurement, std::string_view name, std::string_view unit);
 
 /// What events waited for that go from thread to thread: serial-module, external-work, stolen-work, nothing-ready.

@@ -17,7 +17,7 @@ constexpr Column kBreakdownName[] = {
     ColumnOf<&BreakdownRow::name>("name", "name", Kind::kText, 0, "the dataset, file, host or thread"),
 };
 
-/// Of a row that is a breakdown, and may have more.
+/// For a row that is a breakdown, and may have more.
 template <class Row>
 constexpr Column kBreakdownSums[] = {
     ColumnIn<Row, &Row::chunks>("chunks", "chunks", Kind::kCount, 0, "chunks whose result is in the row"),

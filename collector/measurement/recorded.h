@@ -111,7 +111,7 @@ struct CutRow {
   Text flow;
   static absl::Span<const Column> Columns();
 
-  /// Of a list it is not known which events a cut was asked about.
+  /// If it is one of a list, it is not known which events it was asked about.
   static bool AreList(const std::vector<CutRow>& cuts);
   size_t Depth() const;  ///< how many cuts are before it
   /// The name; of the first cut of a flow with the flow: `ttbar, loop 2: all events`.

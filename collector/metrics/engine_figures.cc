@@ -89,7 +89,7 @@ void SetCountedByBatchSystem(RunFigures& figures) {
   }
 }
 
-/// Of the processor's tasks; of all, where nobody said which those are.
+/// Those of the processor's tasks; of all, where nobody said which those are.
 std::optional<double> ShareOfTasksBlocked(const MetricSet& metrics) {
   const auto share = [&metrics](std::string_view cpu_key, std::string_view blocked_key) {
     const std::optional<double> cpu = metrics.Number(cpu_key), blocked = metrics.Number(blocked_key);

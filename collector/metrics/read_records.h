@@ -36,7 +36,7 @@ struct ReadRecordsOptions {
   int64_t part_bytes = int64_t{64} << 20;
   /// nullopt: everything counts.
   std::optional<RecordWindow> window;
-  /// Of processes of these jobs everything counts, whatever the window is: `process.engine`, as `ProcessRow::job`.
+  /// Everything of processes of these jobs counts, whatever the window is: `process.engine`, as `ProcessRow::job`.
   std::set<std::string> jobs;
   /// Takes attempts that have no room in memory; outlives what is read. nullptr: all have.
   RowSpill* spill = nullptr;

@@ -108,7 +108,7 @@ struct ObservedRun {
   double cores() const;
 };
 
-/// Of a run that has events.
+/// What a run with events needs.
 ObservedEvents EventsOf(const Measurement& measurement);
 
 /// Takes the attempts of a run, one by one.

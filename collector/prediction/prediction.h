@@ -95,7 +95,7 @@ struct Prediction {
 /// chunks leave no range.
 Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes);
 
-/// Of a run with events. The most events a second that its cores, its serial modules and the events that are open at
+/// For a run with events. The most events a second that its cores, its serial modules and the events that are open at
 /// once let through is an upper bound. A closed queueing network with the same demands (mean value analysis,
 /// Reiser and Lavenberg 1980, J. ACM 27, 313; several cores by Seidmann's approximation) is a lower one. What was
 /// measured says where between the two the run was; it is taken to be there after the change, too. `low` and `high`

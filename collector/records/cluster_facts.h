@@ -70,7 +70,7 @@ struct ClusterTaskFact {
   bool is_last = false;    ///< it is not tried again, and nobody cancelled it; false too where the engine does not say
   bool is_script = false;  ///< it starts other tasks, which have its cores: it counts where its processes recorded
   int32_t cores = 0;       ///< of its worker, that it was given; 0: not known
-  // Of engines that start a process for each task.
+  // For engines that start a process for each task.
   std::string job;                      ///< `name` and `job` of `process.engine`, with a blank; empty: not known
   std::string directory;                ///< the name of the directory that it runs in: `task.14`; empty: not known
   bool is_repeat = false;               ///< it was tried before

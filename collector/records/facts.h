@@ -119,7 +119,7 @@ struct FunctionFact {
   std::string_view name;
   std::string_view file;        ///< empty: not known
   std::optional<int64_t> line;  ///< of its definition
-  /// Of native code: `file` is a program or library, and `name` ends with `+0x` and where in it.
+  /// For native code: `file` is a program or library, and `name` ends with `+0x` and where in it.
   std::string_view build_id = {};
 };
 
@@ -471,7 +471,7 @@ struct TaskSumsFact {
   std::vector<TaskThreadFact> threads;
   std::vector<TaskModuleFact> modules;
 
-  /// Of all datasets together: their number, their latency with its four parts, the first begin and the last end.
+  /// All datasets together: their number, their latency with its four parts, the first begin and the last end.
   EventSumFact AllEvents() const {
     EventSumFact all;
     for (const EventSumFact& row : events) {

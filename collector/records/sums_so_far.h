@@ -11,7 +11,7 @@
 
 namespace crema {
 
-/// Of one log.
+/// For one log.
 class SumsSoFar {
  public:
   /// A process writes 1,250 rows at most.

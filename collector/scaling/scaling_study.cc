@@ -85,7 +85,7 @@ double Edge(double inside, double outside, const std::function<bool(double)>& is
   return inside;
 }
 
-/// Of a function that falls, then rises.
+/// The minimum of a function that falls, then rises.
 double Lowest(double low, double high, const std::function<double(double)>& function) {
   const double from = low, to = high;
   for (int i = 0; i < 2 * kHalvings; ++i) {

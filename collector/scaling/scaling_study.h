@@ -87,10 +87,10 @@ struct ScalingStudy {
   std::string refused;  ///< not empty: there is no answer, for this reason
 };
 
-/// Of at least two runs. Pure.
+/// Takes at least two runs. Pure.
 ScalingStudy StudyScaling(const std::vector<const Measurement*>& measurements);
 
-/// Of one run: what its own chunks, replayed on other numbers of cores, would take.
+/// For one run: what its own chunks, replayed on other numbers of cores, would take.
 ScalingStudy PredictScaling(const Measurement& measurement, const ObservedRun& run);
 
 /// One sentence, or two.

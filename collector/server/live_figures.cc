@@ -65,7 +65,7 @@ void SetLeft(const LiveModel& model, Progress& progress) {
   if (mean > error) progress.left_high = remaining / (mean - error);
 }
 
-/// Of the workers that run; of a run that is over, by the peaks that they had.
+/// By the workers that run; for a run that is over, by the peaks that they had.
 std::optional<WorstMemory> FindWorstMemory(const LiveModel& model) {
   std::optional<WorstMemory> worst;
   double largest = -1;

@@ -62,7 +62,7 @@ struct LiveFigures {
 
 LiveFigures ComputeLiveFigures(const LiveModel& model);
 
-/// Of one dataset; `left` is not known.
+/// The progress of one dataset; `left` is not known.
 Progress ProgressOf(const LiveModel& model, const LiveDataset& dataset);
 
 /// `running`, `finished` or `killed`, as measurements have it; empty where they have null.
@@ -85,7 +85,7 @@ enum class WorkerConcern { kVanished, kTroubled, kRunning, kEnded };
 /// Troubled: it is slow, or its memory is nearly full or soon will be.
 WorkerConcern ConcernOf(const LiveModel& model, const LiveWorker& worker);
 
-/// Of its memory now; good where that or its limit is not known.
+/// The mark of its memory now; good where that or its limit is not known.
 Mark MemoryMarkOf(const LiveModel& model, const LiveWorker& worker);
 
 /// Indices of workers that have recorded, at most `most`: those first that need to be looked at, of those that are

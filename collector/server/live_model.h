@@ -481,7 +481,7 @@ class LiveModel {
 
   LiveState state() const;
   int64_t start_ns() const;
-  /// Of a run that goes on: now.
+  /// For a run that goes on: now.
   int64_t stop_ns() const;
   /// Until when a worker lived: now, or the latest time stamp on its lines.
   int64_t LifeEnd(const LiveWorker& worker) const;

@@ -51,7 +51,7 @@ struct AttemptProcess {
 struct Attempt {
   const AttemptProcess& process;
   AttemptState state = AttemptState::kOk;
-  /// Of an attempt without a record of its end, only number, start, thread, tid and input are known; `stop_ns` is 0.
+  /// If the attempt has no record of its end, only number, start, thread, tid and input are known; `stop_ns` is 0.
   const ChunkFact& chunk;
   std::optional<GpuRowFact> gpu = {};  ///< what GPUs did for it; nullopt: not counted, or not asked for
 

@@ -287,7 +287,7 @@ void TakeEachLogOnce(std::vector<RecordLog>& logs, const std::set<fs::path>& sen
     RecordLog& other = once[entry->second];
     std::error_code ignored;
     if (!fs::equivalent(log.path, other.path, ignored)) {
-      // Of the same size, a copy made on the way says less: not even whether the process has ended.
+      // A copy of the same size, made on the way, says less: not even whether the process has ended.
       const int64_t bytes = WrittenBytes(log), other_bytes = WrittenBytes(other);
       const bool larger = bytes > other_bytes || (bytes == other_bytes && IsLiveCopy(other.path));
       const bool was_sent =

@@ -252,7 +252,7 @@ absl::StatusOr<SymbolTable> SymbolTable::Read(const std::string& path, std::stri
     if (belongs) take_lines(debug_path, &debug);
     if (!belongs || !debug.AddFunctions(SHT_SYMTAB, table.symbols_)) file.AddFunctions(SHT_DYNSYM, table.symbols_);
   }
-  // Of several names for one function, a global one that others would use, too.
+  // Several names for one function: a global one that others would use, too.
   std::sort(table.symbols_.begin(), table.symbols_.end(), [](const Symbol& one, const Symbol& other) {
     return std::tie(one.begin, one.is_local, one.name) < std::tie(other.begin, other.is_local, other.name);
   });

@@ -19,7 +19,7 @@ struct NativeFunction {
   uint64_t begin = 0;  ///< its first address, as the file counts
 };
 
-/// Of files of 64 bits in the byte order of this machine.
+/// Reads files of 64 bits in the byte order of this machine.
 class SymbolTable {
  public:
   /// Reads the file, and where it has been stripped the one with its debug symbols (/usr/lib/debug/.build-id), if they
@@ -50,7 +50,7 @@ struct SourceLine {
   int64_t line = 0;
 };
 
-/// Of the code at these addresses, as `file` counts them: one entry an address; nullopt: the file does not say. Runs
+/// The functions at these addresses, as `file` counts them: one entry an address; nullopt: the file does not say. Runs
 /// `addr2line` of binutils, for at most 20 seconds.
 absl::StatusOr<std::vector<std::optional<SourceLine>>> FindSourceLines(const std::string& file,
                                                                        const std::vector<uint64_t>& addresses);

@@ -89,7 +89,7 @@ void AddUnequal(const Comparison& comparison, const TerminalStyle& style, std::s
   if (unequal.size() > kMostRows) AddNote(fmt::format("{} more: see --json", unequal.size() - kMostRows), style, text);
 }
 
-/// Of the distributions of chunks mean, p50, p99 and max say the most.
+/// Mean, p50, p99 and max say the most about the distributions of chunks.
 bool IsDetail(std::string_view key) {
   if (key.substr(0, 6) != "chunk_") return false;
   for (std::string_view ending : {"_min", "_std", "_p90", "_p95"}) {

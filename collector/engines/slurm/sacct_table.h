@@ -59,7 +59,7 @@ class SacctHeader {
   SacctHeader() = default;
   explicit SacctHeader(std::string_view line);
   explicit SacctHeader(const SacctCells& names);
-  /// Of rows without a header: nothing has a name before `Name`. `places`: of a table's columns, offset and width.
+  /// For rows without a header: nothing has a name before `Name`. `places`: offset and width of a table's columns.
   SacctHeader(char delimiter, size_t columns) : delimiter_(delimiter), columns_(columns) {}
   explicit SacctHeader(std::vector<std::pair<size_t, size_t>> places)
       : delimiter_(' '), columns_(places.size()), places_(std::move(places)) {}
@@ -74,7 +74,7 @@ class SacctHeader {
   /// Empty if there is no column of this name.
   std::string_view Of(const SacctCells& row, std::string_view name) const;
 
-  /// Of a table: takes the widths of its columns from the line of dashes below. False if the line has none.
+  /// For a table: takes the widths of its columns from the line of dashes below. False if the line has none.
   bool TakeWidths(std::string_view dashes);
   /// Cells of a line; nullopt: it is none of this header. One cell of a free text or a list (a job's name, a command,
   /// nodes) may hold the delimiter, where the other cells then make sense.

@@ -460,7 +460,7 @@ bool IsJson(const std::string& head) {
                                head.find("\"Slurm\"") != head.npos || head.find("\"slurm\"") != head.npos);
 }
 
-/// Of a file that has no header.
+/// For a file that has no header.
 std::optional<SacctHeader> ReadColumns(const std::string& path) {
   const std::string head = ReadBeginning(path, kRowsBytes);
   const bool is_other = SacctHeader(std::string_view(head).substr(0, head.find('\n'))).is_sacct() || head[0] == '{';

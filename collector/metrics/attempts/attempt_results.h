@@ -25,7 +25,7 @@ struct AttemptCounts {
   int64_t num_retried_chunks = 0;     ///< attempted again after a failed or lost attempt
   int64_t num_recomputed_chunks = 0;  ///< with several `ok` attempts
   int64_t num_unfinished_chunks = 0;  ///< attempted, no result, and none that may be one whose record is lost
-  /// Of the attempts, those without a line. Retried, recomputed and unfinished chunks are of the others: which attempts
+  /// The attempts without a line. Retried, recomputed and unfinished chunks are of the others: which attempts
   /// belong to one chunk is known of them only.
   int64_t num_summed_attempts = 0;
 };

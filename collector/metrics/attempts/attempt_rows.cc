@@ -319,7 +319,7 @@ class RowsInOrder {
     for (size_t run = first; run < last; ++run) {
       const PackedBlock& block = from_.blocks_[runs_[run].block];
       const bool is_known = block.is_in_order() && runs_[run].end - runs_[run].begin == block.size();
-      // Of those that were compared when they were packed, the first and the last.
+      // The first and the last of those that were compared when they were packed.
       const size_t step = is_known ? std::max<size_t>(1, block.size() - 1) : 1;
       for (size_t i = runs_[run].begin; i < runs_[run].end; i += step) {
         const RowPlace place(block[i]);

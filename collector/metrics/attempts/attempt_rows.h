@@ -193,7 +193,7 @@ class AttemptRows {
   /// `changed`: by index.
   void Replace(const std::vector<std::pair<size_t, AttemptRow>>& changed);
   void SetResult(size_t i, bool is_result);
-  /// Of each row of one of `parts` parts by `is_result(row)`, in order. Parts may be set at once.
+  /// Sets each row of one of `parts` parts by `is_result(row)`, in order. Parts may be set at once.
   template <class IsResult>
   void SetResults(size_t part, size_t parts, const IsResult& is_result) {
     for (size_t at = blocks_.size() * part / parts; at < blocks_.size() * (part + 1) / parts; ++at) {

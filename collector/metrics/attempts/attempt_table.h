@@ -182,7 +182,7 @@ class AttemptTable {
   uint32_t InternThreadOf(const LogRef& log, const Fact& fact);
   uint32_t InternNewThread(const LogRef& log, uint64_t id, uint64_t pthread);
   const RecentInput& InternInput(const LogRef& log, const ChunkInput& input);
-  /// Of those that began and have no chunk line: what became of them, and until when. Returns how many chunks ended of
+  /// For those that began and have no chunk line: what became of them, and until when. Returns how many chunks ended of
   /// which there is no record.
   int64_t JudgeBegun(const ProcessFindings& processes, std::vector<uint32_t>* vanished_in_chunk);
   void MakeRoom();

@@ -165,7 +165,7 @@ bool Overlap(const SlowSpell& a, const SlowSpell& b) {
   return 2 * common > std::min(a.stop_ns - a.start_ns, b.stop_ns - b.start_ns);
 }
 
-/// Of those that overlap, one. Each is compared with each: only the largest are.
+/// One of those that overlap. Each is compared with each: only the largest are.
 std::vector<SlowSpell> Choose(std::vector<SlowSpell> found) {
   std::stable_sort(found.begin(), found.end(),
                    [](const SlowSpell& a, const SlowSpell& b) { return a.excess_seconds() > b.excess_seconds(); });

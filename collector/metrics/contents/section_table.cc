@@ -55,7 +55,7 @@ absl::int128 SelfTime(const std::vector<SectionFact>& sections, bool of_helpers)
   return self_ns;
 }
 
-/// Of helpers, by their scopes; by their sections where a writer does not give these.
+/// Helpers' time by their scopes; by their sections where a writer does not give these.
 absl::int128 TimeOfHelpers(const std::vector<SectionFact>& sections, int64_t scope_ns) {
   return std::max<absl::int128>(SelfTime(sections, true), scope_ns);
 }

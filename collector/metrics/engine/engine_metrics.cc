@@ -50,7 +50,7 @@ class Sums {
     }
     return sum;
   }
-  /// Of several activities, in seconds.
+  /// The sum of several activities, in seconds.
   double OfAll(std::initializer_list<std::string_view> activities, const Filter& passes = IsExecute) const {
     double sum = 0;
     for (const std::string_view activity : activities) sum += Of(activity, kSeconds, passes);

@@ -36,7 +36,7 @@ struct EngineFacts {
   std::set<std::string> processors = {};
   /// Integral of live workers' cores while a span was active; nullopt: no span was reported.
   std::optional<double> active_core_seconds = {};
-  /// Of tasks inside the run, over the integral of live workers' cores; nullopt: no tasks, or no cores.
+  /// Time of tasks inside the run, over the integral of live workers' cores; nullopt: no tasks, or no cores.
   std::optional<double> task_slot_utilization = {};
   std::optional<double> gil_contention = {};
   /// Why a task may have had a chunk that is in no join; empty: it cannot.

@@ -101,7 +101,7 @@ class TasksAround {
     for (const TaskRow& task : tasks) longest_ns_ = std::max(longest_ns_, task.stop_ns - task.start_ns);
   }
 
-  /// Of the tasks that ran when the attempt began, the one with the fewest chunks so far: which of several began it is
+  /// The task with the fewest chunks so far among those that ran when the attempt began: which of several began it is
   /// not known.
   uint32_t Find(const AttemptRow& attempt, uint64_t thread, const std::vector<uint32_t>& chunks_of_task) const {
     const auto found = by_process_.find(attempt.process);

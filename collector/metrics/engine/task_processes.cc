@@ -207,7 +207,7 @@ ReportedTasks ListTasks(const ClusterTable& clusters) {
 
 int64_t StartOn(const ReportedTask& task, const ProcessRow& process) { return process.start_ns + task.offset_ns; }
 
-/// Of the attempts from `first` to `last` the one that ran when the process began. Where several did, it is one on the
+/// The one of the attempts from `first` to `last` that ran when the process began. Where several did, it is one on the
 /// process's host, and the nearest of these. If none did, it is the nearest that a number names.
 template <class It>
 std::optional<size_t> Choose(const ReportedTasks& tasks, std::pair<It, It> found, const ProcessRow& process) {

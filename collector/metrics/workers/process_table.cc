@@ -73,7 +73,7 @@ std::optional<int64_t> LongestGap(const std::vector<ProcessSample>& samples) {
   return longest;
 }
 
-/// Of a section outside chunks, in all processes.
+/// A section outside chunks, in all processes.
 struct OutsideSums : SectionSums {
   absl::int128 of_workers_ns = 0;  ///< of `self_ns`
 

@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kInterval(1);
 /// Reading the shares of processes takes 1.4 ms a GPU.
 constexpr int kReadingsBetweenShares = 10;
 constexpr std::chrono::milliseconds kLongestWaitAtEnd(100);
-/// Of a call that waits for the table to be large enough.
+/// For a call that waits for the table to be large enough.
 constexpr unsigned kMostProcesses = 4096;
 constexpr int kNotFound = 6;          // NVML_ERROR_NOT_FOUND: the table has no row
 constexpr int kInsufficientSize = 7;  // NVML_ERROR_INSUFFICIENT_SIZE

@@ -77,7 +77,7 @@ struct TreeRun {
   std::vector<TreePoint> points;
   std::map<int64_t, TreeGpuUse> gpus;  ///< by index
 
-  /// Of a process that has a row, with what wait4(2) said of it.
+  /// For a process that has a row, with what wait4(2) said of it.
   ProcessCounts CountsOf(const std::pair<int64_t, int64_t>& pid_and_start) const;
 
   void Add(const TreeSampleFact& sample);

@@ -79,7 +79,7 @@ bool TreeSampler::SeesProcesses() {
 }
 
 TreeSampler TreeSampler::OfOwnCommand(const AnchoredClock& clock, TreeLogWriter* log) {
-  // Of another namespace, /proc has strangers under the pids of ours.
+  // In another namespace, /proc has strangers under the pids of ours.
   const bool sees_processes = SeesProcesses();
   TreeScanner scanner = sees_processes ? TreeScanner(getpid()) : TreeScanner(getpid(), kNothing);
   scanner.IgnorePresentChildren();

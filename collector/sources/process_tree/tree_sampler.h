@@ -60,11 +60,11 @@ class TreeSampler {
   /// and of an own command only what wait4(2) reports is known.
   static bool SeesProcesses();
 
-  /// Of the commands that the calling process starts: it must be their parent and the subreaper of their orphans.
+  /// For the commands that the calling process starts: it must be their parent and the subreaper of their orphans.
   /// Construct before they are started: children that exist by then are not theirs.
   static TreeSampler OfOwnCommand(const AnchoredClock& clock, TreeLogWriter* log);
 
-  /// Of a process that others started and wait for. The calling process, if it is below it, is not of its tree.
+  /// For a process that others started and wait for. The calling process, if it is below it, is not of its tree.
   static TreeSampler OfProcess(int pid, const AnchoredClock& clock, TreeLogWriter* log);
 
   /// Reads the whole tree and writes one line.
@@ -74,7 +74,7 @@ class TreeSampler {
     std::optional<int> command_status;  ///< of wait(2); set once the command has ended
     bool none_left = false;             ///< no child, adopted ones included
   };
-  /// Of an own command: waits for all children that have ended, without blocking, and writes a line for each.
+  /// For an own command: waits for all children that have ended, without blocking, and writes a line for each.
   Reaped ReapChildren(pid_t command);
 
   /// Whether a process of the tree was there at the last sample.

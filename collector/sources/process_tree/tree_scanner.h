@@ -45,7 +45,7 @@ class TreeScanner {
   /// ignored.
   bool StopIgnoring(int pid, const std::optional<ProcessReading>& last);
 
-  /// Of the last scan.
+  /// As the last scan had it.
   const std::vector<ProcessReading>& readings() const { return readings_; }
   /// Bytes that the members held at the last scan.
   int64_t rss_bytes() const { return rss_bytes_; }
@@ -67,7 +67,7 @@ class TreeScanner {
 
   bool ReadStat(Member* member, ProcessReading* reading);
   bool Read(Member* member, ProcessReading* reading);
-  /// Of all its threads, those that have gone with what they had when they were seen last.
+  /// All its threads, those that have gone with what they had when they were seen last.
   void ReadRunDelay(Member* member, ProcessReading* reading);
   void AddChildrenOf(int pid, int64_t threads, KeptProcFile* main_thread);
   void AddChildrenList(std::string_view text);

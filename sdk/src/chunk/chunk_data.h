@@ -131,7 +131,7 @@ class ChunkData {
   void LimitSketches(std::size_t bytes) noexcept { sketch_room_ = bytes; }
   /// Adds the tables and sums of another one; sections and their trace apart.
   void MergeTables(ChunkData& other) noexcept;
-  /// Of these only what adds up over chunks: no attributes, and not what the other could not keep.
+  /// Keeps only what adds up over chunks: no attributes, and not what the other could not keep.
   void MergeSums(ChunkData& other) noexcept;
   void Reset() noexcept;
 

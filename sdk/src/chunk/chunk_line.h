@@ -33,7 +33,7 @@ struct ChunkEnd {
   const EventSlot* traced = nullptr;  ///< of an event
   std::int64_t own_ns() const noexcept { return duration_ns - suspended_ns - inner_ns; }
 
-  /// Of the time in which the chunk's own thread neither ran nor waited for a CPU, what helpers were active.
+  /// For how long helpers were active while the chunk's own thread neither ran nor waited for a CPU.
   std::optional<std::int64_t> JoinedNanoseconds(const ChunkState& state) const noexcept;
 };
 

@@ -33,7 +33,7 @@ class ChunkSums {
   std::uint64_t chunks() const noexcept { return chunks_.load(std::memory_order_relaxed); }
   /// Chunks for which there was no memory, or at the end no room.
   std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
-  /// Of these, those that the disk did not take; for the others there was no memory.
+  /// Those of them that the disk did not take; for the others there was no memory.
   std::uint64_t unwritten() const noexcept { return unwritten_.load(std::memory_order_relaxed); }
 
  private:

@@ -22,7 +22,7 @@ void ForEachRow(const SectionNode* node, Function function) {
 
 bool HasName(const SectionNode* node) { return node->parent != nullptr; }
 
-/// Of the path and its NUL, with every byte of a name escaped.
+/// The longest path with its NUL, with every byte of a name escaped.
 std::size_t MostPathBytes(const SectionNode* node) {
   std::size_t bytes = 1;
   for (; HasName(node); node = node->parent) bytes += 3 * std::size_t{node->name_length} + 1;

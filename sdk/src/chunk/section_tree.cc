@@ -153,7 +153,7 @@ class RowWriter {
     }
     line_->FieldUnsigned("count", count);
     line_->Field("total_ns", row.total_ns);
-    // Of a merged tree the self time is kept; what found no row inside adds to it.
+    // A merged tree keeps its self time; what found no row inside adds to it.
     line_->Field("self_ns", kind_ == SectionRows::kOwner ? row.total_ns - row.children_ns
                                                          : rate_.Nanoseconds(node->self_ticks) + row.children_ns);
     if (count == 0) {

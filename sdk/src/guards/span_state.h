@@ -31,7 +31,7 @@ struct SpanState {
   char* texts_ = nullptr;  ///< malloc'ed: name and path
 };
 
-/// Of the thread's own span, else of the process's; empty where none is open.
+/// The thread's own span, else the process's; empty where none is open.
 std::string_view InnermostSpanPath(const Recorder& recorder, const ThreadState& thread) noexcept;
 
 }  // namespace internal

@@ -116,7 +116,7 @@ std::int64_t ProcessStartUnixNanoseconds(const Clock& clock, std::int64_t otherw
   const long ticks_per_second = sysconf(_SC_CLK_TCK);
   const std::int64_t ticks = std::atoll(fields.data());
   if (ticks <= 0 || ticks_per_second <= 0) return otherwise;
-  // Of the machine's start, whole milliseconds: two recorders of one process, who read the clocks at different moments,
+  // The machine's start in whole milliseconds: two recorders of one process, who read the clocks at different moments,
   // have to come to the same number.
   const std::int64_t boot = clock.UnixNanoseconds(-AheadOfMonotonic(CLOCK_BOOTTIME)) / kMillisecond * kMillisecond;
   const std::int64_t start = boot + ticks * (kSecond / ticks_per_second);

@@ -66,7 +66,7 @@ class KernelReadings {
   /// Time this thread was runnable without a CPU, in ns: `/proc/thread-self/schedstat` field 2
   /// (Documentation/scheduler/sched-stats).
   std::optional<std::int64_t> RunDelayNanoseconds(DescriptorBudget* budget) noexcept;
-  /// Of this thread. `read_bytes` are those of `/proc/thread-self/io` (proc(5)), which getrusage(2) has in blocks of
+  /// This thread's. `read_bytes` are those of `/proc/thread-self/io` (proc(5)), which getrusage(2) has in blocks of
   /// 512 bytes for a third of the time. Where there is no such file, the kernel does not count. `*rss_peak_bytes`,
   /// unless null, becomes the highest resident set of the process so far, that of what it executed before included.
   ThreadUsage Usage(MaybeInteger* rss_peak_bytes = nullptr) noexcept;
@@ -89,7 +89,7 @@ std::optional<std::int64_t> ProcessCpuNanoseconds() noexcept;
 
 /// CPU time of a living thread of this process, by its number; nullopt when it has ended.
 MaybeInteger CpuOfThread(std::int64_t tid) noexcept;
-/// Of all threads of the process, without the bytes.
+/// All threads of the process, without the bytes.
 ThreadUsage UsageOfProcess() noexcept;
 /// How many filters of seccomp(2) the calling thread has, each of which may kill the process for a call that it does
 /// not list; -1: some, or not known.

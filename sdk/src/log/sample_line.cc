@@ -86,7 +86,7 @@ std::uint64_t AppendProcessMetrics(Recorder* recorder, JsonLine* line) {
   return values.dropped() - dropped;
 }
 
-/// Of all threads that record or have recorded, as each of them read it last.
+/// The sums of all threads that record or have recorded, as each of them read it last.
 std::int64_t RunDelayOfThreads(const Recorder& recorder) {
   std::int64_t sum = recorder.ended_run_delay_ns.load(std::memory_order_relaxed);
   for (const ThreadState* thread = recorder.threads.load(std::memory_order_acquire); thread != nullptr;

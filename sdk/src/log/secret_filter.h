@@ -21,7 +21,7 @@ class SecretFilter {
     bool hides_value = false;  ///< `***` stands for what followed
     std::string_view rest;     ///< what stands behind that again
   };
-  /// Of the next argument; the texts stand in it.
+  /// For the next argument; the texts stand in it.
   Shown Next(std::string_view argument) noexcept;
 
  private:

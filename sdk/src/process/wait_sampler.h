@@ -56,7 +56,7 @@ struct WaitCell {
   std::uint32_t object = 0;
 };
 
-/// Of one thread, until its frame ends.
+/// For one thread, until its frame ends.
 struct WaitTable {
   static constexpr int kCells = 64;
   WaitCell cells[kCells];

@@ -211,7 +211,7 @@ bool ReadCommon(const LoadedFile& file, const unsigned char* entry, CommonEntry*
   return cursor.ok();
 }
 
-/// Of an entry of .eh_frame that is a function's.
+/// For an entry of .eh_frame that is a function's.
 struct FunctionRules {
   CommonEntry common;
   std::uintptr_t begin = 0;
@@ -416,7 +416,7 @@ bool FindRules(const LoadedFile& file, const FunctionEntry& function, std::uintp
   return true;
 }
 
-/// Of memory that is the stack's, and of no variable: sanitizers would take it for a mistake.
+/// Reads memory that is the stack's, and no variable's: sanitizers would take it for a mistake.
 __attribute__((no_sanitize("address"), no_sanitize("thread"))) std::uintptr_t LoadFromStack(std::uintptr_t address) {
   return *reinterpret_cast<const volatile std::uintptr_t*>(address);
 }

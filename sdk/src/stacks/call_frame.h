@@ -21,7 +21,7 @@ struct FunctionEntry {
 /// The function with this address; false where the file's tables do not say.
 bool FindFunction(const LoadedFile& file, std::uintptr_t address, FunctionEntry* function) noexcept;
 
-/// Of a thread; [low, high). Both 0: not known.
+/// A thread's stack; [low, high). Both 0: not known.
 struct StackBounds {
   std::uintptr_t low = 0;
   std::uintptr_t high = 0;

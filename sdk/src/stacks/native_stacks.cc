@@ -360,7 +360,7 @@ bool TakeSignal(NativeStacks::Handler handler) {
   return sigaction(kSignal, &action, nullptr) == 0;
 }
 
-/// Of the first thread, whose stack grows: field 28 of /proc/self/stat says where it begins (proc(5)).
+/// For the first thread, whose stack grows: field 28 of /proc/self/stat says where it begins (proc(5)).
 StackBounds MainStackBounds() {
   char text[1024];
   const long size = ReadWholeFile("/proc/self/stat", text, sizeof text);

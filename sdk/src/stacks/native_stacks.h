@@ -56,7 +56,7 @@ class SampleSchedule {
   std::uint64_t random_ = 0;
 };
 
-/// Of a thread that had a chunk open; kept with its state, for the next thread.
+/// For a thread that had a chunk open; kept with its state, for the next thread.
 struct ThreadStacks {
   std::atomic<bool> is_taken{false};  ///< the table, by the handler or by who writes: neither waits for the other
   std::atomic<Recorder*> recorder{nullptr};
@@ -101,7 +101,7 @@ enum class NoStacks : std::uint8_t {
   kNoRoomInLog,
 };
 
-/// Of a recorder. Off where nobody asks for stacks: then chunks load one number, and sections none.
+/// Belongs to a recorder. Off where nobody asks for stacks: then chunks load one number, and sections none.
 class NativeStacks {
  public:
   using Handler = void (*)(int, siginfo_t*, void*);

@@ -9,7 +9,7 @@
 namespace crema {
 namespace internal {
 
-/// Of scopes of the calling thread in this copy of the SDK.
+/// How many scopes the calling thread has in this copy of the SDK.
 extern CREMA_THREAD_LOCAL std::uint32_t t_allocation_scopes;
 
 class SdkAllocationScope {

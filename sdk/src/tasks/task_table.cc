@@ -349,7 +349,7 @@ void AppendTasks(const EventSlot& slot, JsonLine* line) noexcept {
   const std::uint32_t used = slot.used.load(kRelaxed);
   std::uint32_t i = 0;
   line->Raw(",\"tasks\":[");
-  // Of an event with more, none is known well enough: its latency is not divided.
+  // With more, none is known well enough: the latency of the event is not divided.
   for (; used <= EventNodes::kMost && i < used && line->size() < kMaxLineBytes / 16 * 15; ++i) {
     const EventNodes::Span& span = slot.nodes->spans[i];
     BeginRow(line);

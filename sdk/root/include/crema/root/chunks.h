@@ -96,7 +96,7 @@ class TreeChunk {
       counters_.Record(true);
       counters_.Uninstall();
     }
-    // Of a plain loop ROOT says nothing but the message.
+    // About a plain loop, ROOT says nothing but the message.
     const internal::ErrorNote& error = internal::ErrorNote::OfThread();
     if (!error.empty()) chunk_->Fail(error.text());
   }

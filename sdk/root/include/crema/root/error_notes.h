@@ -48,7 +48,7 @@ class ErrorNotes {
     const std::lock_guard<std::mutex> lock(Mutex());
     if (--Users() == 0 && ::GetErrorHandler() == &Note) ::SetErrorHandler(Before().load());
   }
-  /// Of the first errors while one is alive, on any thread, the last one that names `file`; "" where none does.
+  /// The last of the first errors while one is alive, on any thread, that names `file`; "" where none does.
   static std::string About(std::string_view file) {
     const std::lock_guard<std::mutex> lock(Mutex());
     const std::vector<std::string>& kept = Kept();

@@ -199,7 +199,7 @@ class alignas(128) FrameTask {
     return InCurrentTree(tree_read_, entries);
   }
 
-  /// Of an RNTuple ROOT gives a file's clusters, whatever the range. The part of a distributed frame begins in its
+  /// For an RNTuple, ROOT gives a file's clusters, whatever the range. The part of a distributed frame begins in its
   /// first file, and its files come in order.
   EntryRange PartOf(EntryRange in_file, const FrameLoop& loop) const {
     if (!loop.limits.has_value()) return in_file;

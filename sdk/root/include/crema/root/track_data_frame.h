@@ -57,7 +57,7 @@ class FrameTracker : public std::enable_shared_from_this<FrameTracker> {
         loop_manager_(std::move(loop_manager)),
         tasks_(std::make_shared<FrameTasks>(std::move(identity), loop_manager_->GetNSlots())) {}
 
-  /// Of a frame that is tracked already: the one that it has, which takes this identity from its next loop on.
+  /// For a frame that is tracked already: the one that it has, which takes this identity from its next loop on.
   static std::shared_ptr<FrameTracker> Find(const std::shared_ptr<ROOT::Detail::RDF::RLoopManager>& loop_manager,
                                             const FrameIdentity& identity) {
     const std::lock_guard<std::mutex> lock(Mutex());
