@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,7 +36,7 @@ double CpuSeconds() {
 
 struct Phases {
   PieceTime reading = {"reading", 0, {}, true};
-  std::vector<PieceTime> finishing;  ///< of the records: order and results; each is divisible
+  std::vector<PieceTime> finishing;  ///< order, states, results
   PieceTime tables = {"tables", 0, {}, false};
   std::vector<PieceTime> analyses;  ///< side by side
   PieceTime metrics = {"metrics", 0, {}, false};
@@ -63,6 +64,9 @@ Phases Run(const std::vector<crema::RecordLog>& logs) {
   limits.times = &phases.finishing;
   crema::RecordFindings findings = std::move(read.accumulator).Finalize(limits);
   phases.tables.cpu_seconds = lap() - SumOf(phases.finishing);
+  for (PieceTime& time : phases.finishing) {
+    time.is_divisible = std::string_view(time.name) != "results";  // each thread reads all rows for its part
+  }
   phases.attempts = static_cast<int64_t>(findings.attempts.rows.size());
   limits.times = &phases.analyses;
   const crema::RunFigures figures = crema::ComputeFigures(std::move(findings), {}, {}, {}, {}, {}, limits);
@@ -108,8 +112,11 @@ double TimeOfPieces(const std::vector<PieceTime>& pieces, size_t cores) {
 }
 
 double TimeOn(const Phases& phases, size_t cores) {
-  const auto divided = static_cast<double>(cores);
-  return (phases.reading.cpu_seconds + SumOf(phases.finishing)) / divided + phases.tables.cpu_seconds +
+  double finishing = 0;
+  for (const PieceTime& time : phases.finishing) {
+    finishing += time.cpu_seconds / static_cast<double>(time.is_divisible ? cores : 1);
+  }
+  return phases.reading.cpu_seconds / static_cast<double>(cores) + finishing + phases.tables.cpu_seconds +
          TimeOfPieces(phases.analyses, cores) + phases.metrics.cpu_seconds;
 }
 

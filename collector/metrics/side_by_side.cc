@@ -42,7 +42,7 @@ class Schedule {
         used_bytes_ += pieces_[i].bytes;
         return i;
       }
-      // Not wait(): of libstdc++ it asks for a version that systems with glibc 2.34 do not have.
+      // Not wait(): its symbol has a version that the libstdc++ of systems with glibc 2.34 does not have.
       ended_.wait_for(lock, std::chrono::seconds(10));
     }
     return std::nullopt;

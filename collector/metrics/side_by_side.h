@@ -29,9 +29,9 @@ struct WorkLimits {
 /// As many threads as were asked for; for 0 one on each core that this process may use.
 size_t ThreadsFor(size_t jobs);
 
-/// Calls `work(i)`, each i from 0 to `threads` - 1 on a thread of its own, and returns when all have returned. A system
-/// that is out of threads gives fewer: whoever is there takes what is to do from a common list. What one of them threw
-/// (memory ran out) is thrown here, after all have returned.
+/// Calls `work(i)`, each i from 0 to `threads` - 1 on a thread of its own, and returns when all have returned. If the
+/// system has no more threads, there are fewer calls: let each take its tasks from a common list. What one of them
+/// threw (memory ran out) is thrown here, after all have returned.
 void OnThreads(size_t threads, const std::function<void(size_t)>& work);
 
 /// Calls `work(i)` once for each i from 0 to `count` - 1, on all threads. `name`: of all of them together, for

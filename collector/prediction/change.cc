@@ -439,13 +439,13 @@ std::vector<ReplayResult> ReplayLateDraws(const ObservedRun& run, const RunChang
   const auto lanes = static_cast<double>(changed->setup.lanes.size());
   const bool is_blocked = run.blocked.slope > 0 && lanes != run.lanes();
   if (!keeps_chunks || is_blocked || changed->setup.shared_cores > 0 || chunks.empty()) return {};
+  if (chunks.front().phase != chunks.back().phase) return {};  // the last chunks before each barrier matter, too
   double all = 0, longest = 0;
   for (const ReplayChunk& chunk : chunks) all += chunk.fixed, longest = std::max(longest, chunk.fixed);
   const double mean = all / static_cast<double>(chunks.size());
   const double late = std::ceil(lanes * std::max(kLateOfLane, mean > 0 ? kLateOfLongest * longest / mean : 0));
   if (2 * late > static_cast<double>(chunks.size())) return {};
-  size_t first = chunks.size() - static_cast<size_t>(late);
-  while (chunks[first].phase != chunks.back().phase) ++first;
+  const size_t first = chunks.size() - static_cast<size_t>(late);
 
   const CoreUse use(run, change);
   const std::vector<Line> lines = LinesOf(run);

@@ -12,10 +12,16 @@ namespace crema {
 namespace {
 
 constexpr double kMostStreams = 10'000;
+constexpr char kTooManyStreams[] = "more than 10,000 events at once are not predicted";
 constexpr double kFewestOverlaps = 10;  // that chance would have brought: none at all is no chance then
 constexpr double kUnexplained = 0.8;    // of the lower bound: a run below it waits for something else, too
 constexpr double kAboveBound = 1.05;    // of the upper bound: its figures are not of one kind of event
-constexpr double kNotableShare = 0.05;  // of the latency
+constexpr double kNotableShare = 0.05;  // of the latency, or of the events
+constexpr std::string_view kNotMarked =
+    "Most calls were not marked as ready (MarkReady): how much of the time with nothing ready was spent in queues is "
+    "not known. ";
+constexpr std::string_view kNotDivided =
+    "The latency of events with very many tasks was not divided: how much of it was spent in queues is not known. ";
 
 /// What lets no more than `rate` events through in a second.
 struct Limit {
@@ -30,9 +36,12 @@ struct Setup {
   double streams = 0;
 };
 
+/// Whether the tasks at once are not simply as many as the cores.
+bool TasksAtOnceLimit(const Setup& setup) { return std::abs(setup.lanes / setup.cores - 1) > 1e-9; }
+
 /// The upper bound. `with_chance`: modules count that may only by chance never have run twice at once.
 Limit LimitOf(const ObservedEvents& events, const Setup& setup, double needed, bool with_chance) {
-  Limit limit = {setup.lanes / events.work, setup.lanes > setup.cores ? "tasks at once" : "cores"};
+  Limit limit = {setup.lanes / events.work, TasksAtOnceLimit(setup) ? "tasks at once" : "cores"};
   const auto add = [&limit](double rate, const std::string& by) {
     if (rate < limit.rate) limit = {rate, by};
   };
@@ -76,7 +85,7 @@ struct Rates {
 Rates RatesOf(const ObservedEvents& events, const Setup& setup) {
   const double rest = events.latency - events.queued;  // where the queue is not known, a part of it may be in here
   Rates rates;
-  rates.most = LimitOf(events, setup, events.queue_is_known ? rest : rest - events.rest, false);
+  rates.most = LimitOf(events, setup, events.why_queue_is_not_known.empty() ? rest : rest - events.rest, false);
   rates.least = std::min(rates.most.rate, NetworkRate(events, setup, rest));
   return rates;
 }
@@ -94,11 +103,11 @@ std::string WhyNot(const ObservedEvents& events, const RunChange& change, Setup*
       return "";
     case ChangeKind::kStreams:
       setup->streams = change.number;
-      return change.number > kMostStreams ? "more than 10,000 events at once are not predicted" : "";
+      return change.number > kMostStreams ? kTooManyStreams : "";
     default:
       break;
   }
-  return fmt::format("of a run with events, only other --cores, --lanes and --streams are predicted ({} events)",
+  return fmt::format("crema predicts only --cores, --lanes and --streams for a run with events ({} events)",
                      HumanCount(events.count));
 }
 
@@ -107,8 +116,9 @@ void SetFigures(const ObservedEvents& events, double others, const Setup& setup,
   const double wall_time = others + events.count / rate;
   row->wall_time.*member = wall_time;
   row->core_seconds.*member = setup.cores * wall_time;
-  row->cpu.*member = events.count * events.cpu;
-  row->waiting.*member = events.count * (events.work - events.cpu);
+  row->cpu_known = events.cpu > 0;
+  row->cpu.*member = events.count * (row->cpu_known ? events.cpu : events.work);
+  row->waiting.*member = row->cpu_known ? events.count * (events.work - events.cpu) : 0;
   row->free.*member = std::max(0.0, setup.lanes * wall_time - events.count * events.work);
   row->efficiency.*member = events.count * events.cpu / (setup.cores * wall_time);
 }
@@ -117,8 +127,8 @@ std::string BasisOf(const ObservedEvents& events, const Setup& setup, const Rate
   std::string text = fmt::format("{} events came at {}/s, {:.2f} of them open at once", HumanCount(events.count),
                                  HumanCount(events.rate()), events.streams);
   text += fmt::format("; at most {}/s by its {}", HumanCount(setup.lanes / events.work),
-                      setup.lanes > setup.cores ? fmt::format("{:.2g} tasks at once", setup.lanes)
-                                                : Counted(events.cores, "core", "cores"));
+                      TasksAtOnceLimit(setup) ? fmt::format("{:.2g} tasks at once", setup.lanes)
+                                              : Counted(events.cores, "core", "cores"));
   if (rates.most.by != "cores" && rates.most.by != "tasks at once")
     text += fmt::format(", {}/s by {}", HumanCount(rates.most.rate), rates.most.by);
   return text + ".";
@@ -126,11 +136,7 @@ std::string BasisOf(const ObservedEvents& events, const Setup& setup, const Rate
 
 std::string NotKnownOf(const ObservedEvents& events, bool has_chance) {
   std::string text;
-  if (!events.queue_is_known && events.rest > kNotableShare * events.latency) {
-    text +=
-        "Most calls were not marked as ready (MarkReady): how much of the time with nothing ready was spent in "
-        "queues is not known. ";
-  }
+  if (events.rest > kNotableShare * events.latency) text += events.why_queue_is_not_known;
   if (events.external > kNotableShare * events.latency) {
     text += "What answers requests is taken to be as fast with more of them at once. ";
   }
@@ -149,14 +155,16 @@ ObservedEvents EventsOf(const Measurement& measurement) {
   if (lines == nullptr || lines->empty() || lines->front().second.empty()) return events;
   events.seconds = lines->front().second.back().seconds - lines->front().second.front().seconds;
   events.cores = measurement.Metric("peak_cores").value_or(measurement.Metric("total_cores").value_or(0));
-  double count = 0;
+  double count = 0, not_divided = 0;
   for (const EventLatencyRow& row : measurement.events) {
     count += row.events.value_or(0);
     events.latency += row.latency_seconds.value_or(0);
     events.queued += row.queued_seconds.value_or(0);
     events.external += row.external_seconds.value_or(0);
     events.rest += row.rest_seconds.value_or(0);
+    not_divided += row.not_divided.value_or(0);
   }
+  if (not_divided > kNotableShare * count) events.why_queue_is_not_known = kNotDivided;
   double calls = 0, marked = 0;
   for (const ModuleRow& row : measurement.modules) {
     if (row.operation.has_value()) continue;
@@ -168,8 +176,13 @@ ObservedEvents EventsOf(const Measurement& measurement) {
   if (!(events.seconds > 0) || !(count > 0)) return events;
   events.count = count;
   events.streams = events.latency / events.seconds;
-  events.queue_is_known = calls > 0 && kMostAreMarked.Holds(marked / calls);
-  const double at_once = std::clamp(events.work / events.seconds - 1, 0.0, 1.0);  // beside the call itself
+  if (events.why_queue_is_not_known.empty() && !(calls > 0 && kMostAreMarked.Holds(marked / calls))) {
+    events.why_queue_is_not_known = kNotMarked;
+  }
+  events.cpu = std::min(events.cpu, events.work);  // the kernel's clock and ours differ a little
+  // Tasks beside the call itself. A module is never twice at work if each process has one thread.
+  const double workers = std::max(1.0, measurement.Metric("peak_workers").value_or(1));
+  const double at_once = std::clamp(events.work / events.seconds / workers - 1, 0.0, 1.0);
   for (const ModuleRow& row : measurement.modules) {
     if (row.at_once.value_or(0) != 1 || !(row.ceiling.value_or(0) > 0)) continue;
     const double needed = row.calls.value_or(0) / row.ceiling.value_or(0);
@@ -189,6 +202,7 @@ Prediction PredictEvents(const ObservedRun& run, const std::vector<RunChange>& c
   prediction.refused = run.why_not;
   if (prediction.refused.empty() && !(events.cores > 0)) prediction.refused = "the number of its cores is not known";
   if (prediction.refused.empty() && !(events.work > 0)) prediction.refused = "no task of its events was recorded";
+  if (prediction.refused.empty() && !(events.streams <= kMostStreams)) prediction.refused = kTooManyStreams;
   if (!prediction.refused.empty()) return prediction;
   const Setup as_it_was = {events.cores, events.lanes(), events.streams};
   const Rates rates = RatesOf(events, as_it_was);

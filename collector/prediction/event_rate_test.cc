@@ -85,7 +85,7 @@ struct Simulated {
 };
 
 /// As crema would have measured it; `is_marked`: with MarkReady.
-Measurement MeasuredOf(const Simulated& run, bool is_marked = true) {
+Json DocumentOf(const Simulated& run, bool is_marked = true) {
   const double others = 1;  // before the events
   const double queued = is_marked ? run.queued : 0;
   Json document = {{"metrics", {{"wall_time", others + run.wall}, {"total_cores", run.threads}}},
@@ -104,12 +104,15 @@ Measurement MeasuredOf(const Simulated& run, bool is_marked = true) {
   document["modules"] = {module("fit", run.work - run.write_seconds, run.threads),
                          module("write", run.write_seconds, 1)};
   document["timelines"]["event_latency"]["active"] = {{others, 0.1}, {others + run.wall, nullptr}};
-  return MeasurementOf(document);
+  return document;
 }
 
-Prediction PredictedFor(const Simulated& run, const std::vector<RunChange>& changes, bool is_marked = true) {
+Prediction PredictedOf(const Json& document, const std::vector<RunChange>& changes) {
   RunObserver observer("");
-  return Predict(observer.Finish(MeasuredOf(run, is_marked)), changes);
+  return Predict(observer.Finish(MeasurementOf(document)), changes);
+}
+Prediction PredictedFor(const Simulated& run, const std::vector<RunChange>& changes, bool is_marked = true) {
+  return PredictedOf(DocumentOf(run, is_marked), changes);
 }
 
 /// The prediction of one change of a run, against the run with that change.
@@ -180,6 +183,61 @@ TEST(EventRate, OnOneCoreNothingShowsThatAModuleIsSerial) {
   const PredictedValue& wall = prediction.rows[0].wall_time;
   EXPECT_LE(wall.low, 1 + run.wall / 7) << "not serial";
   EXPECT_GE(wall.high, 1 + run.wall / 2.2) << "serial";
+}
+
+TEST(EventRate, NoModuleIsSerialWhereEachProcessHasOneThread) {
+  Simulated run;
+  run.threads = 8;
+  run.streams = 16;
+  run.fit = run.write = 0.01;
+  run.Run();
+  Json document = DocumentOf(run);
+  const std::vector<RunChange> more = {{ChangeKind::kCores, 64, ""}};
+  EXPECT_EQ(PredictedOf(document, more).rows.at(0).limited_by, "module write");
+  document["metrics"]["peak_workers"] = 8;
+  EXPECT_NE(PredictedOf(document, more).rows.at(0).limited_by, "module write");
+}
+
+TEST(EventRate, FewerTasksAtOnceThanCoresAreALimitOfTheirOwn) {
+  Simulated run;
+  run.threads = 4;
+  run.streams = 64;
+  run.Run();
+  const Prediction prediction =
+      PredictedFor(run, {{ChangeKind::kLanes, 2, ""}, {ChangeKind::kLanes, 4, ""}, {ChangeKind::kCores, 2, ""}});
+  EXPECT_EQ(prediction.rows.at(0).limited_by, "tasks at once");
+  EXPECT_EQ(prediction.rows.at(1).limited_by, "cores");
+  EXPECT_EQ(prediction.rows.at(2).limited_by, "cores");
+}
+
+TEST(EventRate, AnUndividedLatencyMayHoldQueues) {
+  Simulated run;
+  run.streams = 8;
+  run.Run();
+  Json document = DocumentOf(run);
+  document["events"][0]["rest_seconds"] = run.queued;
+  document["events"][0]["queued_seconds"] = 0;
+  document["events"][0]["not_divided"] = run.events;
+  const Prediction prediction = PredictedOf(document, {{ChangeKind::kStreams, 16, ""}});
+  EXPECT_NE(prediction.not_known.find("was not divided"), std::string::npos) << prediction.not_known;
+  EXPECT_GE(prediction.rows.at(0).wall_time.high, 1 + 0.97 * run.wall) << "the cores were busy";
+}
+
+TEST(EventRate, CpuTimeThatNobodyRecordedIsNotKnown) {
+  Simulated run;
+  run.Run();
+  Json document = DocumentOf(run);
+  for (Json& module : document["modules"]) module.erase("cpu_seconds");
+  const Prediction prediction = PredictedOf(document, {{ChangeKind::kCores, 4, ""}});
+  EXPECT_FALSE(prediction.rows.at(0).cpu_known);
+  EXPECT_EQ(prediction.rows.at(0).waiting.value, 0);
+}
+
+TEST(EventRate, MoreEventsAtOnceThanCanBeIsRefused) {
+  Simulated run;
+  run.Run();
+  run.latency = 9e18;
+  EXPECT_NE(PredictedFor(run, {{ChangeKind::kCores, 4, ""}}).refused.find("10,000"), std::string::npos);
 }
 
 TEST(EventRate, ARunThatItsLimitsDoNotExplainIsRefused) {

@@ -77,9 +77,9 @@ struct ObservedEvents {
   double queued = 0;
   double external = 0;
   double rest = 0;
-  double work = 0;              ///< of threads in tasks, those of no event included
-  double cpu = 0;               ///< of `work`
-  bool queue_is_known = false;  ///< most calls were marked as ready: `rest` holds no queue
+  double work = 0;                          ///< of threads in tasks, those of no event included
+  double cpu = 0;                           ///< of `work`
+  std::string_view why_queue_is_not_known;  ///< a sentence; empty: `rest` holds no queue
   std::vector<ObservedModule> modules;
 
   double rate() const { return count / seconds; }

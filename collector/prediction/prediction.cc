@@ -22,8 +22,7 @@ constexpr double kReplayedChunks = 4e5;  // in all, for one range: a page has se
 constexpr double kSecondsOfAnHour = 3600;
 constexpr char kWaitsAreNotKnown[] =
     "It is not known whether chunks wait for one another, for a lock or a server. If they do, more of them at once "
-    "take "
-    "longer than this. crema run --waits shows what they wait for.";
+    "take longer than this. crema run --waits shows what they wait for.";
 constexpr size_t kMostReplayedWhole = 200'000;  // chunks: for fewer a range takes a second
 
 std::string WhyRefused(const ObservedRun& run, double replayed) {
@@ -86,7 +85,14 @@ PredictedRow RowOf(const ObservedRun& run, const RunChange& change, double misse
   const size_t chunks = changed->setup.chunks.size();
   if (chunks > kMostReplayedWhole) {
     for (const ReplayResult& late : ReplayLateDraws(run, change, kReplayedChunks, &*changed)) {
+      if (!late.finished) continue;
       draws.push_back(FiguresOf(*changed, late));
+      // The chunks' CPU time was not drawn: it varies as they do.
+      PredictedRow& draw = draws.back();
+      const double scale = row.waiting.value + row.cpu.value > 0 ? late.busy / (row.waiting.value + row.cpu.value) : 1;
+      draw.cpu.value = row.cpu.value * scale;
+      draw.waiting.value = row.waiting.value * scale;
+      draw.efficiency.value = row.efficiency.value * scale * row.core_seconds.value / draw.core_seconds.value;
     }
   }
   const bool are_late = !draws.empty();
@@ -94,7 +100,9 @@ PredictedRow RowOf(const ObservedRun& run, const RunChange& change, double misse
       std::clamp<double>(kReplayedChunks / static_cast<double>(chunks), kFewestReplays, kMostReplays));
   for (uint64_t seed = 2; !are_late && seed < replays + 2; ++seed) {
     const absl::StatusOr<ChangedRun> drawn = Apply(run, change, seed);
-    if (drawn.ok()) draws.push_back(FiguresOf(*drawn, Replay(drawn->setup, seed)));
+    if (!drawn.ok()) continue;
+    const ReplayResult replayed = Replay(drawn->setup, seed);
+    if (replayed.finished) draws.push_back(FiguresOf(*drawn, replayed));
   }
   SetRanges(draws, 1 + kBetweenRuns + missed, &row);
   return row;

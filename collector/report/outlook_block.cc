@@ -58,7 +58,7 @@ std::string ChangesTable(const Json& prediction) {
     const auto wall_time = NumberField(row, "wall_time");
     if (!wall_time.has_value()) {
       not_reported += fmt::format("<p class=\"more\">not predicted for <code>{}</code>: {}</p>\n", Escaped(change),
-                              Escaped(TextField(row, "not_told")));
+                                  Escaped(TextField(row, "not_told")));
       continue;
     }
     const double against = measured > 0 ? *wall_time / measured - 1 : 0;
