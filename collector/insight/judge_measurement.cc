@@ -121,7 +121,7 @@ void JudgeOverhead(const JudgedRun& run) {
     verdict.sentence += fmt::format(" section compile guards took {}.", HumanDuration(compiling));
     verdict.suggestion =
         "A compiler compiles the guards for PyROOT once, and later runs load them: install c++, and see that "
-        "~/.cache/crema (CREMA_CACHE) can be written.";
+        "~/.cache/crema (CREMA_CACHE) belongs to you, and nobody else can write to it.";
   } else if (!run.measurement.functions.empty()) {
     verdict.suggestion = "Stacks were taken: take fewer a second (--stacks=HZ), or none.";
   }

@@ -5,7 +5,6 @@ ROOT's interpreter compiles them in each process. docs/root.md is the guide.
 """
 
 import functools
-import os
 import threading
 import time
 
@@ -75,9 +74,9 @@ def _track(frame, options, counts_loops):
     if not recorder.enabled():
         return TrackedFrame(options[0])
     with _lock:
-        compile_seconds = _declare()
         start_cpu_ns = time.thread_time_ns()
         try:
+            compile_seconds = _declare()
             handle = ROOT.crema.python.Track(ROOT.RDF.AsRNode(frame), *options, counts_loops)
         finally:
             _add_cost(time.thread_time_ns() - start_cpu_ns)
@@ -94,19 +93,15 @@ def _declare() -> float | None:
     found = sdk.find()
     if ROOT.gSystem.Load(found.library) < 0:
         raise sdk.SdkError(f"crema: ROOT cannot load {found.library}; its message is above")
-    compile_seconds = None
-    guards = root_library.find(ROOT, found.include)
-    if guards is None and root_library.can_compile():
-        compile_seconds, guards = _timed(lambda: root_library.compile_now(ROOT, found.include))
-    if guards is not None and ROOT.gSystem.Load(guards) >= 0 and ROOT.gInterpreter.Declare(root_library.DECLARATION):
-        _is_declared = True
-        return compile_seconds
-    ROOT.gInterpreter.AddIncludePath(found.include)
-    compile_seconds, is_declared = _timed(lambda: ROOT.gInterpreter.Declare(root_library.INTERPRETED) and _warm_up())
-    if not is_declared:
-        raise sdk.SdkError(f"crema: ROOT cannot compile {found.include}/crema/root.h; its messages are above")
+    compile_seconds = []
+    compiling = functools.partial(_timed, compile_seconds)
+    guards = root_library.find_or_compile(ROOT, found.include, compiling)
+    if guards is None or ROOT.gSystem.Load(guards) < 0 or not ROOT.gInterpreter.Declare(root_library.DECLARATION):
+        ROOT.gInterpreter.AddIncludePath(found.include)
+        if not compiling(lambda: ROOT.gInterpreter.Declare(root_library.INTERPRETED) and _warm_up()):
+            raise sdk.SdkError(f"crema: ROOT cannot compile {found.include}/crema/root.h; its messages are above")
     _is_declared = True
-    return compile_seconds
+    return sum(compile_seconds) if compile_seconds else None
 
 
 def _warm_up():
@@ -115,20 +110,14 @@ def _warm_up():
     return True
 
 
-def _cpu_seconds():
-    used = os.times()
-    return time.thread_time() + used.children_user + used.children_system
-
-
-def _timed(compile_guards):
-    """Seconds, and what the function returned. Its CPU time, with that of a compiler, is a cost of recording."""
-    start_s, start_cpu_s = time.monotonic(), _cpu_seconds()
+def _timed(seconds, compile_guards):
+    """What the function returns; `seconds` gets how long that took."""
+    start_s = time.monotonic()
     try:
         with track_section("compile guards"):
-            made = compile_guards()
+            return compile_guards()
     finally:
-        _add_cost(int((_cpu_seconds() - start_cpu_s) * 1e9))
-    return time.monotonic() - start_s, made
+        seconds.append(time.monotonic() - start_s)
 
 
 def _distributed_head(frame):

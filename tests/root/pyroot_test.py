@@ -118,7 +118,7 @@ class CompiledOnceTest(root_case.PyrootCase):
 
     def test_without_a_compiler_or_with_the_file_of_another_the_interpreter_compiles(self):
         with tempfile.TemporaryDirectory() as folder:
-            for compiler in ("false", "/none/c++"):
+            for compiler in ("/none/c++", "an 'unfinished quote"):
                 said, chunks, _ = self.run_with(folder, CXX=compiler)
                 self.assertIsNone(said["library"])
                 self.assertEqual(sum(chunk["events"] for chunk in chunks), ENTRIES[0])
@@ -126,6 +126,29 @@ class CompiledOnceTest(root_case.PyrootCase):
             os.chmod(folder, 0o777)  # anybody may put a library there
             said, _, _ = self.run_with(folder)
             self.assertIsNone(said["library"])
+
+    def test_a_compilation_that_failed_is_not_tried_again_the_same_day(self):
+        with tempfile.TemporaryDirectory() as folder:
+            counted = pathlib.Path(folder, "counted")
+            compiler = pathlib.Path(folder, "compiler")
+            compiler.write_text(f"#!/bin/sh\necho >> {counted}\nexit 1\n")
+            compiler.chmod(0o700)
+            cache = pathlib.Path(folder, "cache")
+            for _ in range(2):
+                said, _, _ = self.run_with(cache, CXX=str(compiler))
+                self.assertIsNone(said["library"])
+            self.assertEqual(counted.read_text(), "\n")
+            self.assertEqual([path.suffix for path in cache.iterdir()], [".failed"])
+
+    def test_a_library_that_cannot_be_loaded_is_not_used(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cache = pathlib.Path(folder, "cache")
+            self.run_with(cache)
+            (library,) = cache.iterdir()
+            library.write_bytes(b"no library")
+            said, chunks, _ = self.run_with(cache)
+            self.assertIsNone(said["library"])
+            self.assertEqual(sum(chunk["events"] for chunk in chunks), ENTRIES[0])
 
 
 class MissingPartsTest(root_case.PyrootCase):
