@@ -208,9 +208,18 @@ TEST_F(MeasureChunksTest, AListOfCutsThatAreNoStepsHasNoShares) {
   Line chunk = ChunkLine(0, 0, 1);
   chunk["cuts"] = {{{"name", "all"}, {"events", 100}},
                    {{"name", "control region"}, {"events", 10}},
-                   {{"name", "signal region"}, {"events", 45}}};
+                   {{"name", "signal region"}, {"events", 45}},
+                   {{"name", "validation region"}, {"events", 5}}};
   Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(8)});
-  EXPECT_THAT(Shares(Take()["cuts"]), ElementsAre("- - - -", "- - - -", "- - - -"));
+  EXPECT_THAT(Shares(Take()["cuts"]), ElementsAre("- - - -", "- - - -", "- - - -", "- - - -"));
+}
+
+TEST_F(MeasureChunksTest, ACutOfAListIsFoundAsParentWhateverItsName) {
+  Line chunk = ChunkLine(0, 0, 1);
+  chunk["cuts"] = {{{"name", "MET/HT"}, {"events", 100}},
+                   {{"name", "jets"}, {"events", 20}, {"path", "MET%2FHT/jets"}}};
+  Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(8)});
+  EXPECT_THAT(Shares(Take()["cuts"]), ElementsAre(R"(- "MET%2FHT" 1.0 1.0)", R"(- "MET%2FHT/jets" 0.2 0.2)"));
 }
 
 TEST_F(MeasureChunksTest, SumsCustomMetricsAndDerivesReadRates) {

@@ -112,7 +112,8 @@ void RecordPhysics(const std::vector<ClusteredEvent>& clustered, const std::vect
   crema::RecordMetric("jets", jets, "count");
   crema::RecordMetric("selected_jets", signal_jets, "count");
   for (std::size_t cut = 0; cut < kCutNames.size(); ++cut) {
-    crema::RecordCut(kCutNames[cut], results.cuts()[cut].events, results.cuts()[cut].weights.value());
+    const crema::CutInput input = {cut == 0 ? std::string_view() : kCutNames[cut - 1]};  // the cut before
+    crema::RecordCut(kCutNames[cut], results.cuts()[cut].events, results.cuts()[cut].weights.value(), input);
   }
 }
 

@@ -28,11 +28,11 @@ def record_metric(name, value, unit=None) -> None:
 
 
 def record_cut(name, events, sum_of_weights=None, *, parent=None, seen=None, flow=None) -> None:
-    """Records the events left after a cut, and the sum of their weights. The cuts form a cut flow, in the order of
-    their first calls.
+    """Records the events left after a cut, and the sum of their weights, in the order of the first calls.
 
-    `parent`: the cut whose events these are, by its name; `seen`: how many events the cut was asked about, if not all
-    that passed the parent; `flow`: which of several cut flows. Cuts without any of them are a list."""
+    `parent`: the cut whose events these are, by its name (recorded before, on this thread) or its path ("jets/MET");
+    `seen`: how many events the cut was asked about, if not all that passed the parent; `flow`: which of several cut
+    flows. Cuts without any of them are a list."""
     events, weights = library.number(events), library.number(sum_of_weights)
     if events is None or not abs(events) < 1 << 63:  # also false for NaN
         return

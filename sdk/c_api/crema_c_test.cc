@@ -237,7 +237,8 @@ TEST(CApi, HandsOutTheSectionsOfAFinishedChunkOnce) {
   const RecordLog log = Recorded(record_visited_sections);
   const ChunkLine chunk = ChunkOf(log, "ttbar");
   std::map<std::pair<std::string, std::string>, double> reported;
-  for (const auto& metric : ChunkOf(log, "around").metrics) reported[{metric.unit, metric.name}] = metric.sum.value_or(-1);
+  for (const auto& metric : ChunkOf(log, "around").metrics)
+    reported[{metric.unit, metric.name}] = metric.sum.value_or(-1);
   std::map<std::pair<std::string, std::string>, double> recorded;
   std::int64_t inside_ns = 0;
   for (const auto& section : chunk.sections) {
@@ -257,7 +258,7 @@ TEST(CApi, HandsOutSectionsAsTextsToo) {
   for (const auto& metric : ChunkOf(log, "around").metrics) reported.push_back(metric.unit + ": " + metric.name);
   const std::int64_t rest_ns = chunk.stop_ns - chunk.start_ns - section.self_ns;
   EXPECT_EQ(reported, (std::vector<std::string>{"first: " + std::to_string(rest_ns) + " 0 ",
-                                            "first: " + std::to_string(section.self_ns) + " 0 jets%2Fb jets"}));
+                                                "first: " + std::to_string(section.self_ns) + " 0 jets%2Fb jets"}));
 }
 
 TEST(CApi, TakesNullsEverywhere) {

@@ -59,6 +59,32 @@ TEST(RecordCut, ACutWithItsInputHasAPathInItsFlow) {
   EXPECT_EQ(chunk.cuts.at(2).weights, 1.0);
 }
 
+TEST(RecordCut, WhatACutSawIsKnownOnlyIfEachCallKnowsIt) {
+  const ChunkLine chunk = RecordedChunk([] {
+    TrackMetrics metrics("ttbar");
+    RecordCut("jets", 400, {{}, 1000});
+    RecordCut("MET", 10, {"jets"});
+    RecordCut("MET", 50, {"jets", 380});
+    RecordCut("mass", 5, {"MET", 50});
+    RecordCut("mass", 1, {"MET"});
+  });
+  EXPECT_EQ(chunk.cuts.at(0).seen, 1000);
+  EXPECT_EQ(chunk.cuts.at(1).events, 60);
+  EXPECT_EQ(chunk.cuts.at(1).seen, std::nullopt);
+  EXPECT_EQ(chunk.cuts.at(2).seen, std::nullopt);
+}
+
+TEST(RecordCut, APathThatIsTooLongIsNotThatOfAnotherCut) {
+  const std::string path(5'000, 'p');
+  const ChunkLine chunk = RecordedChunk([&path] {
+    TrackMetrics metrics("ttbar");
+    RecordCut("long", 3, {{}, 4, {}, path});
+    RecordCut("below", 3, {path, 4});
+    RecordCut("short", 3, {{}, 4, {}, path.substr(0, 4'000)});
+  });
+  EXPECT_EQ(Names(chunk.cuts), (std::vector<std::string>{"short"}));
+}
+
 TEST(RecordCut, WeightsAreNullWhereNoneWasGiven) {
   const ChunkLine chunk = RecordedChunk([] {
     TrackMetrics metrics("ttbar");

@@ -9,6 +9,7 @@
 
 #include "collector/metrics/statistics/known_sum.h"
 #include "collector/metrics/statistics/stable_hash.h"
+#include "collector/records/section_path.h"
 
 namespace crema {
 namespace {
@@ -16,7 +17,6 @@ namespace {
 constexpr uint64_t kHasWeights = 1;
 constexpr uint64_t kHasSeen = 2;
 
-/// The order of a cut flow, from the orders in which chunks recorded their cuts.
 /// What chunks say of the order: `before` holds (a, b) where some chunk recorded b right after a; `position[a]` is the
 /// latest place at which any recorded a.
 struct CutPrecedence {
@@ -25,8 +25,9 @@ struct CutPrecedence {
   std::set<std::pair<uint32_t, uint32_t>> before;
 };
 
-/// Indices of the names, each after all that were recorded before it: Kahn's topological order, where there is a choice
-/// (or a contradiction) by position, then by name. It depends on nothing but the sets given.
+/// The order of a cut flow, from the orders in which chunks recorded their cuts. Indices of the names, each after all
+/// that were recorded before it: Kahn's topological order, where there is a choice (or a contradiction) by position,
+/// then by name. It depends on nothing but the sets given.
 std::vector<uint32_t> OrderCuts(const CutPrecedence& cuts) {
   // (what must still come before it, position, name, index): the next cut is always the first.
   using Waiting = std::tuple<int64_t, int64_t, std::string, uint32_t>;
@@ -64,7 +65,7 @@ std::vector<uint32_t> OrderCuts(const CutPrecedence& cuts) {
 struct CutSums {
   std::string_view name;
   std::string_view flow;
-  std::string_view path;
+  std::string path;
   int64_t readings = 0;
   int64_t events = 0;
   int64_t seen = 0;
@@ -73,7 +74,7 @@ struct CutSums {
   bool all_seen = true;
 
   bool is_listed() const { return flow.empty() && path.empty(); }
-  std::string_view parent() const { return path.substr(0, std::min(path.rfind('/'), path.size())); }
+  std::string parent() const { return path.substr(0, path.rfind('/')); }
 };
 
 /// A row of the table: the cut, that before it, and the first of its flow or list.
@@ -91,9 +92,10 @@ class PlacedCuts {
   /// A cut of the list that others name as the one before them gets a path.
   PlacedCuts(std::vector<CutSums>& sums, const std::vector<uint32_t>& order) : sums_(sums) {
     using Flow = std::tuple<std::string_view, size_t, std::string_view>;
-    std::map<std::pair<std::string_view, std::string_view>, uint32_t> cut_at;
+    std::map<std::pair<std::string_view, std::string>, uint32_t> cut_at;
     for (const uint32_t cut : order) {
-      cut_at.emplace(std::pair(sums[cut].flow, sums[cut].is_listed() ? sums[cut].name : sums[cut].path), cut);
+      const CutSums& of = sums[cut];
+      cut_at.emplace(std::pair(of.flow, of.is_listed() ? PathPartOfName(std::string(of.name)) : of.path), cut);
     }
     std::vector<uint32_t> first_or_listed;
     for (const uint32_t cut : order) {
@@ -104,14 +106,18 @@ class PlacedCuts {
       }
       children_[parent->second].push_back(cut);
       CutSums& before = sums[parent->second];
-      if (before.is_listed()) before.path = before.name;
+      if (before.is_listed()) before.path = PathPartOfName(std::string(before.name));
     }
     std::map<Flow, std::vector<uint32_t>> first_of_flow;
     for (const uint32_t cut : first_or_listed) {
       const std::string_view flow = sums[cut].flow;
-      if (sums[cut].is_listed()) AddListed(cut);
-      if (!sums[cut].is_listed()) first_of_flow[{flow.substr(0, flow.find(", ")), flow.size(), flow}].push_back(cut);
+      if (sums[cut].is_listed()) {
+        AddListed(cut);
+      } else {
+        first_of_flow[{flow.substr(0, flow.find(", ")), flow.size(), flow}].push_back(cut);
+      }
     }
+    for (Place& place : places_) place.knows_step = place.knows_total = list_is_steps_;
     for (const auto& [flow, cuts] : first_of_flow) {
       for (const uint32_t cut : cuts) AddFlow(cut);
     }
@@ -123,8 +129,7 @@ class PlacedCuts {
   void AddListed(uint32_t cut) {
     const bool is_first = places_.empty();
     places_.push_back({cut, is_first ? cut : places_.back().cut, is_first ? cut : places_.front().cut});
-    if (sums_[cut].events <= sums_[places_.back().before].events) return;
-    for (Place& place : places_) place.knows_step = place.knows_total = false;
+    list_is_steps_ = list_is_steps_ && sums_[cut].events <= sums_[places_.back().before].events;
   }
   /// Where the cut before the first one was not recorded, it is not known how many events there were.
   void AddFlow(uint32_t first) {
@@ -148,6 +153,7 @@ class PlacedCuts {
   const std::vector<CutSums>& sums_;
   std::map<uint32_t, std::vector<uint32_t>> children_;
   std::vector<Place> places_;
+  bool list_is_steps_ = true;
 };
 
 Number ShareOf(int64_t part, int64_t whole) {

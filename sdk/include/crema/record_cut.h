@@ -10,7 +10,8 @@ namespace crema {
 
 /// Which events a cut was asked about. Cuts that have no input are a list: crema compares each with the one before.
 struct CutInput {
-  /// The cut that these events passed: its name, or its path ("jets/MET") where several have this name. Empty: none.
+  /// The cut that these events passed: its name, if this thread recorded it before, or its path ("jets/MET"). Empty:
+  /// none.
   std::string_view parent = {};
   std::int64_t seen = -1;  ///< how many events the cut was asked about; negative: those that passed the parent
   /// Which of several cut flows, for example "signal region". A cut has its parent in its own.

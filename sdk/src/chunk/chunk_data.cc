@@ -34,11 +34,6 @@ Row* FindRow(RowTable<Row>* rows, std::size_t* found, IsIt is_it) {
   return nullptr;
 }
 
-void AddKnown(std::int64_t* sum, std::int64_t value) {
-  if (value < 0) return;
-  if (__builtin_add_overflow(*sum < 0 ? 0 : *sum, value, sum)) *sum = INT64_MAX;
-}
-
 }  // namespace
 
 template <class Row>
@@ -112,7 +107,8 @@ void ChunkData::AddMetric(std::string_view name, double value, std::string_view 
 }
 
 void ChunkData::SetCutPath(std::string_view name, const CutInput& input) noexcept {
-  if (!input.path.empty()) return path_.StringPart(CutOnCodePoint(input.path, kMaxPathBytes), false);
+  // One that is too long is dropped as a whole: a part of it would be the path of another cut.
+  if (!input.path.empty()) return path_.StringPart(input.path.substr(0, kMaxPathBytes + 1), false);
   if (!input.parent.empty()) {
     const auto found = std::find_if(cuts_.begin(), cuts_.end(), [&](const CutRow& row) {
       return row.flow == input.flow && (row.name == input.parent || row.path == input.parent);
@@ -120,7 +116,7 @@ void ChunkData::SetCutPath(std::string_view name, const CutInput& input) noexcep
     if (found != cuts_.end() && !found->path.empty()) {
       path_.Raw(found->path);
     } else {
-      path_.StringPart(CutOnCodePoint(input.parent, kMaxNameBytes), false);
+      path_.StringPart(input.parent.substr(0, kMaxPathBytes + 1), found != cuts_.end());
     }
     path_.Raw("/");
   }
@@ -154,16 +150,23 @@ void ChunkData::AddCutRow(const CutRow& from) noexcept {
     return other.name == from.name && other.path == from.path && other.flow == from.flow;
   });
   if (row == nullptr) {
-    std::string_view flow;
-    if (Keep(from.flow, &flow)) row = AddNamed(&cuts_, &CutRow::name, from.name, &CutRow::path, from.path);
+    row = AddNamed(&cuts_, &CutRow::name, from.name, &CutRow::path, from.path);
+    if (row != nullptr && !Keep(from.flow, &row->flow)) {
+      cuts_.CutTo(cuts_.size() - 1);
+      row = nullptr;
+    }
     if (row == nullptr) {
       ++dropped_;
       return;
     }
-    row->flow = flow;
+    row->seen = 0;
   }
   AddKnown(&row->events, from.events);
-  AddKnown(&row->seen, from.seen);
+  if (row->seen >= 0 && from.seen >= 0) {
+    AddKnown(&row->seen, from.seen);
+  } else {
+    row->seen = -1;  // of all calls together it is not known
+  }
   row->weights += from.weights;
   row->has_weights |= from.has_weights;
 }

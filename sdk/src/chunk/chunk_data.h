@@ -15,6 +15,12 @@
 namespace crema {
 namespace internal {
 
+/// The sum of what is known, at most INT64_MAX; below 0: nothing is.
+inline void AddKnown(std::int64_t* sum, std::int64_t value) noexcept {
+  if (value < 0) return;
+  if (__builtin_add_overflow(*sum < 0 ? 0 : *sum, value, sum)) *sum = INT64_MAX;
+}
+
 struct MetricRow {
   std::string_view name;
   std::string_view unit;
@@ -131,7 +137,7 @@ class ChunkData {
   void LimitSketches(std::size_t bytes) noexcept { sketch_room_ = bytes; }
   /// Adds the tables and sums of another one; sections and their trace apart.
   void MergeTables(ChunkData& other) noexcept;
-  /// Keeps only what adds up over chunks: no attributes, and not what the other could not keep.
+  /// As `MergeTables`, but only what adds up over chunks: no attributes, and not what the other could not keep.
   void MergeSums(ChunkData& other) noexcept;
   void Reset() noexcept;
 

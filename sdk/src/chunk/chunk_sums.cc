@@ -33,11 +33,6 @@ std::optional<std::int64_t> Known(std::int64_t value) {
   return value < 0 ? std::nullopt : std::optional<std::int64_t>(value);
 }
 
-/// The sum of what is known; below 0: nothing is.
-void AddKnown(std::int64_t* sum, std::int64_t value) {
-  if (value >= 0) *sum = std::max<std::int64_t>(*sum, 0) + value;
-}
-
 }  // namespace
 
 struct ChunkSums::Row {

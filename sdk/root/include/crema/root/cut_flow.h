@@ -28,20 +28,27 @@ namespace internal {
 /// `ttbar, frame 2, loop 3`.
 class FlowNames {
  public:
+  /// Numbers the frame when the program asks to track it: `RunGraphs` begins loops in any order.
+  void Expect(const std::string& dataset, const std::string& pass) { FrameAndLoops(NameOf(dataset, pass)); }
   /// The next loop of this frame. `is_part`: the frame is a part of one that is distributed, which has one name.
   std::string Next(const std::string& dataset, const std::string& pass, bool is_part) {
-    std::string name = dataset;
-    if (!pass.empty()) name += name.empty() ? pass : ", " + pass;
+    std::string name = NameOf(dataset, pass);
     if (is_part) return name;
-    auto known = loops_.find(name);
-    if (known == loops_.end()) known = loops_.emplace(name, std::make_pair(NextFrame(name), 0)).first;
-    auto& [frame, loops] = known->second;
+    auto& [frame, loops] = FrameAndLoops(name);
     ++loops;
     if (frame > 1 || name.empty()) name += (name.empty() ? "frame " : ", frame ") + std::to_string(frame);
     return loops > 1 ? name + ", loop " + std::to_string(loops) : name;
   }
 
  private:
+  static std::string NameOf(const std::string& dataset, const std::string& pass) {
+    return dataset.empty() || pass.empty() ? dataset + pass : dataset + ", " + pass;
+  }
+  std::pair<int, int>& FrameAndLoops(const std::string& name) {
+    auto known = loops_.find(name);
+    if (known == loops_.end()) known = loops_.emplace(name, std::make_pair(NextFrame(name), 0)).first;
+    return known->second;
+  }
   static int NextFrame(const std::string& name) {
     static std::mutex mutex;
     static std::map<std::string, int> frames;

@@ -167,7 +167,8 @@ class alignas(128) FrameTask {
 
  private:
   static constexpr std::string_view kTreeClusters = "tree_clusters";
-  static constexpr std::string_view kNotReported = "ROOT does not report bytes, times and columns of RNTuple in RDataFrame";
+  static constexpr std::string_view kNotReported =
+      "ROOT does not report bytes, times and columns of RNTuple in RDataFrame";
 
   static std::string NameOf(const ROOT::RDF::RSampleInfo& sample) {
     try {
@@ -280,13 +281,16 @@ class alignas(128) FrameTask {
 /// The tasks of a frame, by slot, over all of its event loops.
 class FrameTasks {
  public:
-  FrameTasks(FrameIdentity identity, unsigned slots) : identity_(std::move(identity)), tasks_(slots) {}
+  FrameTasks(FrameIdentity identity, unsigned slots) : identity_(std::move(identity)), tasks_(slots) {
+    if (identity_.counts_loops) flows_.Expect(identity_.dataset, identity_.pass);
+  }
 
   FrameTask& operator[](unsigned slot) { return tasks_[slot]; }
   /// From the next loop on.
   void SetIdentity(const FrameIdentity& identity) {
     const std::lock_guard<std::mutex> lock(mutex_);
     next_identity_ = identity;
+    if (identity.counts_loops) flows_.Expect(identity.dataset, identity.pass);
   }
   void BeginTask(unsigned slot, TTreeReader* reader) {
     TaskGap::End(loop_);
@@ -297,9 +301,11 @@ class FrameTasks {
     TaskGap::Begin(loop_);
   }
   void BeginLoop(ROOT::Detail::RDF::RLoopManager* loop_manager) {
+    std::string flow;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (next_identity_.has_value()) identity_ = *std::exchange(next_identity_, std::nullopt);
+      flow = flows_.Next(identity_.dataset, identity_.pass, !identity_.counts_loops);
     }
     loop_.number = NextLoop();
     loop_.source = loop_manager->GetDataSource();
@@ -307,7 +313,7 @@ class FrameTasks {
     if (loop_.source != nullptr) loop_.limits = GlobalRange::Of(*loop_.source);
     loop_.tree = trees != nullptr ? trees->GetTree() : nullptr;
     exceptions_ = std::uncaught_exceptions();
-    loop_.filters.Find(*loop_manager, flows_.Next(identity_.dataset, identity_.pass, !identity_.counts_loops));
+    loop_.filters.Find(*loop_manager, std::move(flow));
     error_notes_.emplace();
     written_.emplace(tasks_.size() > 1);
   }
@@ -336,7 +342,7 @@ class FrameTasks {
 
  private:
   FrameIdentity identity_;
-  std::mutex mutex_;  ///< for the next one
+  std::mutex mutex_;  ///< for the next one, and `flows_`
   std::optional<FrameIdentity> next_identity_;
   FrameLoop loop_;
   FlowNames flows_;

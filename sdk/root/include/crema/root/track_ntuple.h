@@ -128,8 +128,8 @@ class TrackNtuple {
   Values before_;
   std::int64_t first_;
   std::int64_t last_;
-  std::optional<std::int64_t> events_;  ///< that were given out
-  std::optional<std::int64_t> reported_;    ///< by the program
+  std::optional<std::int64_t> events_;    ///< that were given out
+  std::optional<std::int64_t> reported_;  ///< by the program
   std::optional<TrackMetrics> chunk_;
 };
 
