@@ -262,7 +262,8 @@ const std::string& ShownNames::Of(std::string_view name) {
   if (found != shown_.end()) return found->second;
   const std::string shown = ShownName(name);
   std::string distinguished = shown;
-  for (int number = 2; !taken_.insert(distinguished).second; ++number) distinguished = fmt::format("{} ({})", shown, number);
+  for (int number = 2; !taken_.insert(distinguished).second; ++number)
+    distinguished = fmt::format("{} ({})", shown, number);
   return shown_.emplace(name, std::move(distinguished)).first->second;
 }
 

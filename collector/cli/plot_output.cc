@@ -39,7 +39,8 @@ std::string FileNameOf(const std::string& chart, std::set<std::string>* taken) {
     name += is_plain ? byte : '_';
   }
   std::string distinguished = name;
-  for (int number = 2; !taken->insert(distinguished).second; ++number) distinguished = fmt::format("{}_{}", name, number);
+  for (int number = 2; !taken->insert(distinguished).second; ++number)
+    distinguished = fmt::format("{}_{}", name, number);
   return distinguished;
 }
 

@@ -152,8 +152,8 @@ std::vector<std::string> ShownCommand(const std::vector<std::string>& command) {
   return WithoutSecrets(command);
 }
 
-/// The identity of a command that will be started: `pid` and `start_ns` are the caller's to set. It gets what crema itself was
-/// given.
+/// The identity of a command that will be started: `pid` and `start_ns` are the caller's to set. It gets what crema
+/// itself was given.
 TreeRunFact DescribeCommand(const RunPlan& plan, const std::string& run_id) {
   TreeRunFact run = Describe(
       plan, run_id, [](const char* name) { return std::getenv(name); }, "self", AffinityCores());
@@ -162,8 +162,8 @@ TreeRunFact DescribeCommand(const RunPlan& plan, const std::string& run_id) {
   return run;
 }
 
-/// The identity of a process that runs already. It began when the kernel says (a clock tick, 10 ms, fine), and was given what its
-/// own environment, control groups and affinity mask say.
+/// The identity of a process that runs already. It began when the kernel says (a clock tick, 10 ms, fine), and was
+/// given what its own environment, control groups and affinity mask say.
 TreeRunFact DescribeWatched(const RunPlan& plan, const std::string& run_id, const WatchedProcess& process,
                             const AnchoredClock& clock) {
   const auto variable = [&process](const char* name) -> const char* {

@@ -199,11 +199,12 @@ class TraceEvents {
       Track("b", category, id, of, process, start_ns);
       Track("e", category, id, of, process, stop_ns);
     };
-    Track("b", "event", track, chunk.failed ? name + " (failed)" : name, process, chunk.start_ns, ArgumentsOf(attempt));
+    const std::string shown = chunk.failed ? name + " (failed)" : name;  // an end belongs to the begin of its name
+    Track("b", "event", track, shown, process, chunk.start_ns, ArgumentsOf(attempt));
     if (chunk.trace_dropped == 0 && !chunk.tasks.empty()) {
       for (const auto& [part, start_ns, stop_ns] : PartsOf(chunk)) slice("event", track, part, start_ns, stop_ns);
     }
-    Track("e", "event", track, name, process, chunk.stop_ns);
+    Track("e", "event", track, shown, process, chunk.stop_ns);
     std::map<int64_t, std::vector<TraceSlice>> slices;  // by thread
     for (const TracedTaskFact& task : chunk.tasks) {
       const int64_t start_ns = chunk.start_ns + task.start_ns, stop_ns = chunk.start_ns + task.stop_ns();
@@ -244,7 +245,7 @@ class TraceEvents {
          {std::pair("events at work", &EventSumFact::active_ns), std::pair("events queued", &EventSumFact::queued_ns),
           std::pair("events external", &EventSumFact::external_ns),
           std::pair("events with nothing ready", &EventSumFact::rest_ns)}) {
-      counter(part, "events", static_cast<double>(all.*sum - before.*sum) / wall_ns);
+      counter(part, "events", static_cast<double>(std::max<int64_t>(0, all.*sum - before.*sum)) / wall_ns);
     }
     before_ns = all.last_stop_ns;
     before = all;

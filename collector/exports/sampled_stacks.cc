@@ -138,9 +138,9 @@ class StackReader {
   std::vector<NamedFunction> native_;
   std::vector<size_t> numbers_of_native_;  ///< in `stacks_.functions`
   SampledStacks stacks_;
-  StackWeight other_;                          ///< of what found no room
-  std::map<SampledFunction, size_t> reported_;     ///< as the records name them
-  std::map<SampledFunction, size_t> numbers_;  ///< as people do
+  StackWeight other_;                           ///< of what found no room
+  std::map<SampledFunction, size_t> reported_;  ///< as the records name them
+  std::map<SampledFunction, size_t> numbers_;   ///< as people do
   size_t num_stacks_ = 0;
 };
 

@@ -17,8 +17,8 @@ constexpr double kMadToSigma = 1.4826;  // of normal noise
 constexpr double kMeanToSigma = 1.2533;
 constexpr double kTail = 0.05;       // on each side of a range
 constexpr double kNormal90 = 1.282;  // 9 of 10 are below
-// The distribution of twice the logarithm of the likelihood ratio of two places (D. Siegmund, "Confidence Sets in Change-Point
-// Problems", Int. Stat. Rev. 56 (1988) 31): (1 - exp(-x / 2))^2 = 0.9.
+// The distribution of twice the logarithm of the likelihood ratio of two places (D. Siegmund, "Confidence Sets in
+// Change-Point Problems", Int. Stat. Rev. 56 (1988) 31): (1 - exp(-x / 2))^2 = 0.9.
 constexpr double kPlaces90 = 5.94;
 
 double MedianOf(std::vector<double> values) {

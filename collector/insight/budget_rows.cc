@@ -36,7 +36,8 @@ std::vector<OutsideSection> LongestOutsideChunks(const Measurement& measurement)
 
 std::string SectionThatFills(const Measurement& measurement, double core_seconds) {
   const std::vector<OutsideSection> longest = LongestOutsideChunks(measurement);
-  if (longest.empty() || !kMostOfIt.Holds(longest.front().self / core_seconds)) return "";
+  const double share = longest.empty() ? 0 : longest.front().self / core_seconds;
+  if (!kMostOfIt.Holds(share) || !kFitsIn.Holds(share)) return "";
   return fmt::format(", where section {} took {}", ShortName(longest.front().path),
                      HumanDuration(longest.front().self));
 }

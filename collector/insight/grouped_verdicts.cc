@@ -52,8 +52,8 @@ constexpr Explanation kExplanations[] = {
 
 bool IsAnyone(const StragglerRow&) { return true; }
 
-/// Whether `explains` holds for most of the excess of the stragglers for which `are` holds. One that has no name or time
-/// is of no one.
+/// Whether `explains` holds for most of the excess of the stragglers for which `are` holds. One that has no name or
+/// time is of no one.
 template <class Explains, class Are>
 bool IsMostOfStragglers(const Measurement& measurement, Explains explains, Are are) {
   double explained = 0;

@@ -29,7 +29,7 @@ nlohmann::ordered_json Straggler(const char* worker, const char* file, double st
 
 /// `id<cause`, in order.
 std::vector<std::string> Reported(std::vector<Verdict> verdicts,
-                              const nlohmann::ordered_json& document = WithFailedAttempts(0)) {
+                                  const nlohmann::ordered_json& document = WithFailedAttempts(0)) {
   FindCauses(MeasurementOf(document), &verdicts);
   OrderByCause(&verdicts);
   std::vector<std::string> reported;
@@ -41,7 +41,7 @@ std::vector<std::string> Reported(std::vector<Verdict> verdicts,
 
 TEST(GroupedVerdicts, PutSymptomsBehindTheirCause) {
   EXPECT_THAT(Reported({Made("long-tail", Severity::kWarning, 0.2), Made("hot-section", Severity::kWarning, 0.1),
-                    Made("oversized-chunks", Severity::kWarning, 0.05)}),
+                        Made("oversized-chunks", Severity::kWarning, 0.05)}),
               ElementsAre("hot-section", "oversized-chunks", "long-tail<oversized-chunks"));
   EXPECT_THAT(Reported({Made("long-tail", Severity::kWarning, 0.2)}), ElementsAre("long-tail"));
 }
@@ -57,7 +57,8 @@ TEST(GroupedVerdicts, LogsThatOnlyLackTheirEndsAreOfTheWorkersThatDied) {
 
 TEST(GroupedVerdicts, ExplainStragglersOnlyByWhatMostOfThemShare) {
   const auto reported = [](const char* cause, const nlohmann::ordered_json& document) {
-    return Reported({Made("stragglers", Severity::kWarning, 0.2), Made(cause, Severity::kWarning, 0.1)}, document).back();
+    return Reported({Made("stragglers", Severity::kWarning, 0.2), Made(cause, Severity::kWarning, 0.1)}, document)
+        .back();
   };
   nlohmann::ordered_json document;
   document["expected_time"] = {{{"by", "worker"}, {"name", "slow"}, {"duration", 20}, {"predicted", 10}},
@@ -99,7 +100,8 @@ TEST(GroupedVerdicts, BlameAShortageOfCpuForWhatWaitedForOne) {
   for (auto& straggler : document["stragglers"]) straggler["reason"] = "blocked";
   document["slow_spells"][0]["reason"] = "cpu";
   verdicts.pop_back();
-  EXPECT_THAT(Reported(verdicts, document), ElementsAre("stragglers", "slow-spell", "skewed-dataset", "cpu-contention"));
+  EXPECT_THAT(Reported(verdicts, document),
+              ElementsAre("stragglers", "slow-spell", "skewed-dataset", "cpu-contention"));
 }
 
 TEST(GroupedVerdicts, BlameASlowTimeForFilesThatWereReadThen) {
@@ -118,20 +120,20 @@ TEST(GroupedVerdicts, BlameASlowTimeForFilesThatWereReadThen) {
 
 TEST(GroupedVerdicts, MakeACauseAsBadAsWhatItBrings) {
   EXPECT_THAT(Reported({Made("waiting-bound", Severity::kBad, 0.5), Made("worker-loss", Severity::kWarning),
-                    Made("failing-chunks", Severity::kBad), Made("retry-waste", Severity::kWarning, 0.1)}),
+                        Made("failing-chunks", Severity::kBad), Made("retry-waste", Severity::kWarning, 0.1)}),
               ElementsAre("worker-loss", "failing-chunks<worker-loss", "retry-waste<worker-loss", "waiting-bound"));
 }
 
 TEST(GroupedVerdicts, DoNotBlameALostWorkerForChunksThatFailed) {
   EXPECT_THAT(Reported({Made("worker-loss", Severity::kWarning), Made("failing-chunks", Severity::kBad),
-                    Made("retry-waste", Severity::kWarning, 0.1)},
-                   WithFailedAttempts(3)),
+                        Made("retry-waste", Severity::kWarning, 0.1)},
+                       WithFailedAttempts(3)),
               ElementsAre("failing-chunks", "retry-waste<failing-chunks", "worker-loss"));
 }
 
 TEST(GroupedVerdicts, HaveOneLevel) {
   EXPECT_THAT(Reported({Made("long-tail", Severity::kWarning), Made("chunks-too-large", Severity::kWarning),
-                    Made("oversized-chunks", Severity::kWarning)}),
+                        Made("oversized-chunks", Severity::kWarning)}),
               ElementsAre("oversized-chunks", "long-tail<oversized-chunks", "chunks-too-large<oversized-chunks"));
 }
 

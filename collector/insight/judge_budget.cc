@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/short_name.h"
 #include "collector/insight/verdict_families.h"
@@ -60,9 +61,10 @@ void JudgeAround(const JudgedRun& run) {
     Verdict* verdict = JudgePart(
         {"opening-bound", "outside_chunk", "Tasks spent {} of the core-seconds around your chunks.", section}, run);
     if (verdict == nullptr) return;
-    verdict->suggestion =
-        "Do what this section does less often: in larger tasks, or once in each worker. ROOT compiles nothing for "
-        "nodes that are functions, not text.";
+    verdict->suggestion = "Do what this section does less often: in larger tasks, or once in each worker.";
+    if (absl::StrContains(section, "just-in-time compilation")) {
+      verdict->suggestion += " ROOT compiles nothing for nodes that are functions, not text.";
+    }
     return;
   }
   const bool is_set_up = IsMostlySetUp(run.measurement);

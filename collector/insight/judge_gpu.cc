@@ -13,8 +13,8 @@
 namespace crema {
 namespace {
 
-// For the run, as far as processes recorded it: nullopt if several of them or several devices worked at once, so that the
-// sum says nothing.
+// For the run, as far as processes recorded it: nullopt if several of them or several devices worked at once, so that
+// the sum says nothing.
 std::optional<double> ShareAtWork(const JudgedRun& run) {
   const std::optional<double> busy = run.measurement.Metric("gpu_busy_seconds");
   const double wall = run.Metric("wall_time");

@@ -99,7 +99,7 @@ std::string RoundShare(double share) { return HumanPercent(share); }
 
 FigureText Words(std::string words) { return {std::move(words), "", ""}; }
 
-FigureText Reported(std::string before, std::string_view metric, double value, std::string figure, std::string after) {
+FigureText NoteOf(std::string before, std::string_view metric, double value, std::string figure, std::string after) {
   return {std::move(before), std::move(figure), std::move(after), "metrics." + std::string(metric), value};
 }
 
@@ -108,7 +108,7 @@ void AddNote(const Measurement& measurement, std::string_view metric, std::strin
              std::string after, KeyFigureRow* row) {
   const std::optional<double> value = measurement.Metric(metric);
   if (!value.has_value()) return;
-  row->notes.push_back(Reported(std::move(before), metric, *value, words(*value), std::move(after)));
+  row->notes.push_back(NoteOf(std::move(before), metric, *value, words(*value), std::move(after)));
 }
 
 /// The value of the metric, or why there is none.
@@ -172,7 +172,7 @@ KeyFigureRow CpuEfficiency(const Measurement& measurement) {
   KeyFigureRow row = ShareRow(measurement, "CPU efficiency", kCpuEfficiencyShare, "CPU time ÷ (cores × elapsed)");
   const std::optional<double> job = measurement.Metric("job_cpu_efficiency");
   if (job.has_value()) {
-    row.notes.push_back(Reported("of the whole job ", "job_cpu_efficiency", *job, HumanPercent(*job), ""));
+    row.notes.push_back(NoteOf("of the whole job ", "job_cpu_efficiency", *job, HumanPercent(*job), ""));
   }
   if (UsesUncountedGpu(measurement)) {
     row.mark = std::nullopt;

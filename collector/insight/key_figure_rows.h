@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "collector/insight/figure_change.h"
-#include "collector/insight/key_figure_bands.h"
 #include "collector/insight/figure_text.h"
+#include "collector/insight/key_figure_bands.h"
 #include "collector/measurement/measurement.h"
 
 namespace crema {
@@ -33,8 +33,8 @@ std::optional<double> ShareOf(const Measurement& measurement, const ShareFigure&
 /// Seconds in which threads worked for chunks; nullopt where nothing is known of chunks.
 std::optional<double> TimeOfThreads(const Measurement& measurement);
 
-/// The part of the chunks' time in which they waited for a CPU. The budget's group "Waiting in your code" holds it too, so it
-/// stands beside `kBlockedShare`, that they agree.
+/// The part of the chunks' time in which they waited for a CPU. The budget's group "Waiting in your code" holds it too,
+/// so it stands beside `kBlockedShare`, that they agree.
 std::optional<double> CpuWaitShare(const Measurement& measurement);
 
 /// `compressed 3.05×`; empty where it is not known.

@@ -13,8 +13,8 @@ namespace crema {
 /// Whether all that is known is a process tree: no chunk, no worker, no engine.
 bool IsProcessTreeOnly(const Measurement& measurement);
 
-/// The figures of such a document: elapsed time, CPU efficiency of the job, CPU time, memory, bytes read and written, processes,
-/// page faults.
+/// The figures of such a document: elapsed time, CPU efficiency of the job, CPU time, memory, bytes read and written,
+/// processes, page faults.
 std::vector<KeyFigureRow> TreeFigureRows(const Measurement& measurement);
 
 /// Whether there is only a log of an engine, and no record of any process.

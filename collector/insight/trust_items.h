@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "collector/insight/key_figure_bands.h"
 #include "collector/insight/figure_text.h"
+#include "collector/insight/key_figure_bands.h"
 #include "collector/measurement/measurement.h"
 
 namespace crema {

@@ -416,7 +416,7 @@ void ReadValue(const Json& value, std::optional<ValueHistogram>* member) {
   numbers("counts", [&](const Json& count) {
     if (count.is_number_unsigned()) histogram.counts.push_back(count.get<uint64_t>());
   });
-  if (histogram.edges.size() != histogram.counts.size() + 1) member->reset();
+  if (histogram.counts.empty() || histogram.edges.size() != histogram.counts.size() + 1) member->reset();
 }
 
 void WriteValue(const FiguresByDataset& member, Json* value) {

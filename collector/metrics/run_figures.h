@@ -52,7 +52,7 @@ struct EngineFigures {
   bool has_scheduler = false;
   std::string name;  ///< with its version; empty: no engine was observed
   EngineTraits traits;
-  bool reports_tasks = false;                    ///< its own log does
+  bool reports_tasks = false;                  ///< its own log does
   bool ended = false;                          ///< the session was
   bool went_silent = false;                    ///< a log has no end, and is older than a day
   bool goes_on = false;                        ///< ... and is not

@@ -43,7 +43,7 @@ struct ClusterWorkerFact {
   int64_t joined_ns = 0;           ///< 0: it was there before anybody looked
   std::optional<int64_t> left_ns;  ///< nullopt: it is still there
   bool is_lost = false;            ///< it left by a failure
-  bool left_unreported = false;        ///< whether it left by a failure is not known
+  bool left_unreported = false;    ///< whether it left by a failure is not known
   std::string left_reason;         ///< in the engine's words; empty: not known
   std::optional<int64_t> disk_bytes;
   // What a batch system counted, and allowed.

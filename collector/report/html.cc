@@ -143,8 +143,10 @@ std::string Figure(std::string_view key, double value, std::string_view text) {
 
 std::string FigureHtml(const FigureText& reported) {
   const bool is_exact = !reported.key.empty() && !reported.figure.empty();
-  const std::string figure = is_exact ? Figure(reported.key, reported.value, reported.figure) : Escaped(reported.figure);
-  return Escaped(reported.before) + figure + Escaped(reported.after) + (reported.name.empty() ? "" : Name(reported.name, 24));
+  const std::string figure =
+      is_exact ? Figure(reported.key, reported.value, reported.figure) : Escaped(reported.figure);
+  return Escaped(reported.before) + figure + Escaped(reported.after) +
+         (reported.name.empty() ? "" : Name(reported.name, 24));
 }
 
 std::string DefinitionOf(const Measurement& measurement, std::string_view key) {

@@ -49,7 +49,7 @@ class EngineRunTest : public ::testing::Test {
   }
   void Send(size_t offset, const std::string& bytes) {
     Report(fmt::format(R"({{"type":"records","source":"node-7.jsonl","worker":"tcp://node:1","offset":{},"bytes":{}}})",
-                     offset, bytes.size()));
+                       offset, bytes.size()));
     feed_->Add(bytes);
   }
 

@@ -252,7 +252,7 @@ class CatalogFeed : public EngineFeed {
 
   std::string engine_;
   LiveRun* run_;
-  std::string held_;                      ///< of a line that is not whole yet
+  std::string held_;                          ///< of a line that is not whole yet
   std::map<std::string, Reported> managers_;  ///< by address, and when each began
   bool has_begun_ = false;
 };

@@ -638,7 +638,8 @@ class VineFeed : public EngineFeed {
     run_->Note(EventKind::kInfo, fmt::format("{} has ended", scheduler.address));
   }
 
-  void ReportWorkers(const ClusterFact& cluster, const std::string& address, Reported* reported, SchedulerFact* scheduler) {
+  void ReportWorkers(const ClusterFact& cluster, const std::string& address, Reported* reported,
+                     SchedulerFact* scheduler) {
     int64_t present = 0, cores = 0;
     for (size_t i = 0; i < cluster.workers.size(); ++i) {
       const ClusterWorkerFact& worker = cluster.workers[i];
@@ -663,7 +664,7 @@ class VineFeed : public EngineFeed {
   LiveRun* run_;
   VineTransactions transactions_;
   VinePerformance performance_;
-  std::string held_;                      ///< of a line that is not whole yet
+  std::string held_;                          ///< of a line that is not whole yet
   std::map<std::string, Reported> managers_;  ///< by epoch
 };
 

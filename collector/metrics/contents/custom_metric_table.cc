@@ -256,7 +256,7 @@ void ProcessMetrics::Add(const LogRef& log, int64_t time_ns, const std::vector<M
   reported.metrics.clear();
   for (const MetricFact& metric : metrics) {
     reported.metrics.push_back({std::string(metric.name), std::string(metric.unit), metric.count, metric.invalid,
-                            metric.sum, metric.min, metric.max});
+                                metric.sum, metric.min, metric.max});
   }
 }
 

@@ -186,7 +186,8 @@ std::vector<ClusterWorker> MatchWorkers(const ClusterTable& clusters, ProcessFin
       // Rows beyond those recorded are of other workers, or of this one before it came again, unless it says which
       // process it is.
       const bool is_reported = worker.pid.has_value() || worker.process_start_ns.has_value();
-      const auto end = is_reported ? findings.processes.end() : findings.processes.begin() + static_cast<long>(recorded);
+      const auto end =
+          is_reported ? findings.processes.end() : findings.processes.begin() + static_cast<long>(recorded);
       const auto process = std::find_if(findings.processes.begin(), end,
                                         [&](const ProcessRow& row) { return IsProcessOf(worker, row); });
       const uint32_t index = process == end ? AddProcess(worker, last_ns, findings)

@@ -38,7 +38,7 @@ struct TaskRow {
   uint64_t thread = 0;              ///< pthread_self(3), `kAnyThread` or `kNoLane`; 0: not known
   uint32_t process = 0;             ///< index of the finished process (of the log while it is collected)
   uint32_t prefix = 0;              ///< index into `TaskFindings::prefixes`
-  uint32_t reported = kNone;            ///< its number among the tasks in schedulers' own logs
+  uint32_t reported = kNone;        ///< its number among the tasks in schedulers' own logs
   uint32_t job = kNone;             ///< the same of all tries of one task, on all its nodes; none: not known
   TaskOutcome outcome = TaskOutcome::kDone;
   bool is_repeat = false;  ///< it was tried before, in the same process
@@ -119,7 +119,7 @@ struct TaskJoin {
   std::vector<TaskStretch> stretches;
 };
 
-/// Where engines start a process for each task: by process, the number (`TaskRow::told`) of its task, or `kNone`.
+/// Where engines start a process for each task: by process, the number (`TaskRow::reported`) of its task, or `kNone`.
 using TaskOfProcess = std::vector<uint32_t>;
 
 /// Joins each ended attempt to the task of its process and thread with which it overlaps most; where only processes of

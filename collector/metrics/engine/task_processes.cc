@@ -241,7 +241,8 @@ std::optional<size_t> FindReported(const ReportedTasks& tasks, const ProcessRow&
 }
 
 /// The only task in whose time the process lived; nullopt: there is none, or there are several.
-std::optional<size_t> FindByLife(const ReportedTasks& tasks, const std::vector<bool>& taken, const ProcessRow& process) {
+std::optional<size_t> FindByLife(const ReportedTasks& tasks, const std::vector<bool>& taken,
+                                 const ProcessRow& process) {
   std::optional<size_t> found;
   auto at = std::upper_bound(tasks.by_start.begin(), tasks.by_start.end(), process.start_ns + kTolerance,
                              [&](int64_t start_ns, size_t task) { return start_ns < LocalStart(tasks.all[task]); });

@@ -127,7 +127,7 @@ class ProcessTable {
     bool has_chunks = false;
     std::optional<std::pair<int64_t, int64_t>> clock;  // uncertainty and offset: the best that was reported
     // Sections outside chunks are recorded as sums since the process began: the latest line is the whole truth.
-    // `told` is when, and how much, which decides between two lines of one moment.
+    // `reported` is when, and how much, which decides between two lines of one moment.
     std::pair<int64_t, absl::int128> reported = {-1, 0};
     std::vector<Section> sections;
   };

@@ -55,7 +55,7 @@ function setUpFunctions() {
   // of a function: of the samples of its section, without those of sections inside
   const whole = (node) => (node.isSection ? root.samples : node.section.own) || 1;
   const share = (node) => node.samples / whole(node);
-  const tell = (node) => {
+  const describe = (node) => {
     const first = make("p"), out = [first], all = whole(node);
     first.append(make("b", "", node.name));
     if (node.source) out.push(make("p", "file", node.source));
@@ -75,11 +75,11 @@ function setUpFunctions() {
     labels: (node) => {
       if (node === root) return [humanCount(node.samples) + " samples", node.name];
       const percent = " " + humanPercent(share(node)), last = node.short.split("::").pop();
-      const told = [node.short + percent, node.short, last + percent, last];
-      if (!node.callers) return told;
-      return [node.callers.at(-1) + (node.callers.length > 1 ? " → … → " : " → ") + told[0], ...told];
+      const texts = [node.short + percent, node.short, last + percent, last];
+      if (!node.callers) return texts;
+      return [node.callers.at(-1) + (node.callers.length > 1 ? " → … → " : " → ") + texts[0], ...texts];
     },
-    tell,
+    describe,
   });
   const zoomToSection = () => tree.zoomTo(sections.get(chosen) || root);
   const datasets = [...new Set(data.places.map((place) => place.dataset))].sort();

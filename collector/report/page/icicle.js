@@ -1,4 +1,4 @@
-// Sections inside chunks. What was chosen tells the pictures that show a section's inside.
+// Sections inside chunks. A choice here goes to the pictures that show a section's inside.
 const whenSectionIsChosen = [];
 function setUpIcicle() {
   const canvas = $("#icicle"), data = readData("icicle-data");
@@ -11,7 +11,7 @@ function setUpIcicle() {
     parent.children.push(node);
     nodes.set(row[0], node);
   }
-  const told = (value, words) => (value === null || value === undefined ? "not measured" : words(value));
+  const known = (value, words) => (value === null || value === undefined ? "not measured" : words(value));
   let unit = 1;
   const valueOf = (node) => Math.max(0, node.values[unit] ?? 0);
   // the root holds at least what its parts do: calls of sections are not calls of chunks
@@ -26,11 +26,11 @@ function setUpIcicle() {
     if (node !== root) return [node.name + " " + humanPercent(sizeOf(node) / (sizeOf(root) || 1)), node.name];
     return ["chunk " + text(valueOf(root)) + (unit === 3 ? "" : " · " + humanCount(data.chunks) + " attempts"), node.name];
   };
-  const tell = (node) => {
+  const describe = (node) => {
     const rows = [make("p")];
     rows[0].append(make("b", "", node.path || "all chunks"));
-    rows.push(tipRow("time", told(node.values[1], humanDuration)), tipRow("CPU", told(node.values[2], humanDuration)));
-    rows.push(tipRow(node === root ? "attempts" : "calls", told(node.values[3], humanCount)));
+    rows.push(tipRow("time", known(node.values[1], humanDuration)), tipRow("CPU", known(node.values[2], humanDuration)));
+    rows.push(tipRow(node === root ? "attempts" : "calls", known(node.values[3], humanCount)));
     if (node !== root && data.busy) rows.push(tipRow("of the chunks' time", humanPercent(node.values[1] / data.busy)));
     return rows;
   };
@@ -38,7 +38,7 @@ function setUpIcicle() {
     keep("section", encodeURIComponent(node.path));
     whenSectionIsChosen.forEach((choose) => choose(node.path));
   };
-  const tree = setUpTree(canvas, root, { row: 33, sizeOf, kindOf, labels, tell, zoomed });
+  const tree = setUpTree(canvas, root, { row: 33, sizeOf, kindOf, labels, describe, zoomed });
   const units = $$("#icicle-units button");
   units.forEach((button) => button.addEventListener("click", () => {
     unit = Number(button.dataset.unit);

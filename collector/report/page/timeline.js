@@ -44,16 +44,16 @@ function setUpTimeline() {
     }
     return best;
   }
-  function tell(i, x, y) {
+  function describe(i, x, y) {
     if (i < 0) return hideTip();
     const box = canvas.getBoundingClientRect(), end = Math.min(xOf(stop[i]), LEFT + widthOf());
     showTip(attemptCard(data, i, (view.to - view.from) / 100), x ?? box.left + end, y ?? box.top + tops[a.row[i]]);
   }
 
   // of a chunk, else of a task, else of the tracks
-  function tellAt(x, y, { clientX, clientY }) {
+  function describeAt(x, y, { clientX, clientY }) {
     const i = attemptAt(x, y), precision = (view.to - view.from) / 100;
-    if (i >= 0) return tell(i, clientX, clientY);
+    if (i >= 0) return describe(i, clientX, clientY);
     if (x < LEFT || x > LEFT + widthOf()) return hideTip();
     const row = tops.findIndex((top) => y >= top - 1 && y < top + height), task = row < 0 ? -1 : taskAt(data.tasks[row], tOf(x));
     if (task >= 0) return showTip(taskCard(data, row, task, precision), clientX, clientY);
@@ -63,7 +63,7 @@ function setUpTimeline() {
 
   canvas.addEventListener("pointermove", (event) => {
     const box = canvas.getBoundingClientRect(), x = event.clientX - box.left, { drag } = view;
-    if (!drag) return tellAt(x, event.clientY - box.top, event);
+    if (!drag) return describeAt(x, event.clientY - box.top, event);
     drag.now = Math.max(LEFT, Math.min(LEFT + widthOf(), x));
     drag.moved = drag.moved || Math.abs(drag.now - drag.x) > 4;
     hideTip();
@@ -98,7 +98,7 @@ function setUpTimeline() {
     const i = view.chosen = list[Math.max(0, Math.min(list.length - 1, next))], half = (view.to - view.from) / 2;
     if (start[i] < view.from || stop[i] > view.to) look(start[i] - half, start[i] + half);
     redraw();
-    tell(i);
+    describe(i);
   }
   function chooseRow(row) {
     chosenRow = data.order[Math.max(0, Math.min(byRow.length - 1, row))];
@@ -113,7 +113,7 @@ function setUpTimeline() {
       ArrowRight: () => (event.shiftKey ? step(1) : move(pan)),
       ArrowUp: () => chooseRow(data.order.indexOf(chosenRow) - 1),
       ArrowDown: () => chooseRow(data.order.indexOf(chosenRow) + 1),
-      Enter: () => (view.chosen < 0 ? step(0) : tell(view.chosen)),
+      Enter: () => (view.chosen < 0 ? step(0) : describe(view.chosen)),
     };
     if (!actions[event.key]) return;
     actions[event.key]();
@@ -148,7 +148,7 @@ function setUpTimeline() {
     if (start[i] < view.from || stop[i] > view.to) look(start[i] - half, start[i] + half);
     view.chosen = i;
     redraw();
-    tell(i);
+    describe(i);
   });
   zoomAsAddressed = () => {
     const zoomed = (state.values.get("zoom") || "").split("_").map(Number);

@@ -1,5 +1,5 @@
 // Search on the timeline: chunks whose file, dataset or worker contains a text; the others fade.
-function setUpTimelineFind(data, view, redraw, tellOf) {
+function setUpTimelineFind(data, view, redraw, describeOf) {
   const input = $("#timeline-find"), output = $("#timeline-found");
   if (!input) return;
   const { a } = data, holds = (text, names) => names.map((name) => name.toLowerCase().includes(text));
@@ -24,7 +24,7 @@ function setUpTimelineFind(data, view, redraw, tellOf) {
     if (event.key === "Escape") { input.value = ""; find(); }
     if (event.key !== "Enter" || !matches.length) return;
     at = (at + (event.shiftKey ? matches.length - 1 : 1)) % matches.length;
-    tellOf(matches[at]);
+    describeOf(matches[at]);
   });
   const asked = searchOf(state.values.get("find") || "");
   if (asked) { input.value = asked; find(); }

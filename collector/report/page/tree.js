@@ -1,7 +1,7 @@
 // A tree as boxes: each as wide as what it took, its parts under it. Click or Enter zooms in, 0 zooms out.
 //
 // A node has name, children, parent and depth. `how`: row (its height), sizeOf(node), kindOf(node) (a colour), labels(node)
-// (from the whole one to the shortest), tell(node) (rows of the card), zoomed(node), and deepest (levels below the top).
+// (from the whole one to the shortest), describe(node) (rows of the card), zoomed(node), and deepest (levels below the top).
 function setUpTree(canvas, root, how) {
   const WORDS_ON = { cpu: "on-cpu", wait: "on-wait", unknown: "on-wait", idle: "ink" };
   let top = root, chosen = null, boxes = [];
@@ -43,10 +43,10 @@ function setUpTree(canvas, root, how) {
       }
     }
   }
-  function tell(box, x, y) {
+  function describe(box, x, y) {
     if (!box) return hideTip();
     const place = canvas.getBoundingClientRect();
-    showTip(how.tell(box.node), x ?? place.left + box.x, y ?? place.top + box.y + 10);
+    showTip(how.describe(box.node), x ?? place.left + box.x, y ?? place.top + box.y + 10);
   }
   const at = (event) => {
     const place = canvas.getBoundingClientRect(), x = event.clientX - place.left, y = event.clientY - place.top;
@@ -59,7 +59,7 @@ function setUpTree(canvas, root, how) {
     draw();
   };
   const zoomInOrOut = (node) => zoomTo(node === top && node.parent ? node.parent : node);
-  canvas.addEventListener("pointermove", (event) => tell(at(event), event.clientX, event.clientY));
+  canvas.addEventListener("pointermove", (event) => describe(at(event), event.clientX, event.clientY));
   canvas.addEventListener("pointerleave", hideTip);
   canvas.addEventListener("click", (event) => { const box = at(event); if (box) zoomInOrOut(box.node); });
   canvas.addEventListener("keydown", (event) => {
@@ -72,7 +72,7 @@ function setUpTree(canvas, root, how) {
     else return;
     event.preventDefault();
     draw();
-    tell(boxes.find((box) => box.node === chosen));
+    describe(boxes.find((box) => box.node === chosen));
   });
   canvas.addEventListener("blur", () => { chosen = null; hideTip(); draw(); });
   whenThemeChanges.push(draw);

@@ -17,7 +17,7 @@ function smallTable(head, lines) {
 function schedulerCard(scheduler) {
   const card = element('section', 'card');
   card.setAttribute('aria-label', 'Scheduler ' + scheduler.address);
-  card.append(element('h2', '', `What ${scheduler.address} tells`));
+  card.append(element('h2', '', `What ${scheduler.address} reports`));
   const count = (name) => (scheduler[name] === null ? '–' : humanCount(scheduler[name]));
   const facts = element('p');
   facts.append(element('b', '', `${count('workers')} workers, ${count('cores')} cores · ${count('tasks')} tasks`),

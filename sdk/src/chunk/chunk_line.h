@@ -14,9 +14,9 @@
 namespace crema {
 namespace internal {
 
-/// What was read when a chunk ended.
 struct EventSlot;
 
+/// What was read when a chunk ended.
 struct ChunkEnd {
   Instant stop;
   MaybeInteger cpu_ns;
@@ -37,8 +37,8 @@ struct ChunkEnd {
   std::optional<std::int64_t> JoinedNanoseconds(const ChunkState& state) const noexcept;
 };
 
-/// Sets `state->identity`: the fields by which a chunk is recognised, as both lines carry them. Of one that is only
-/// summed, those that sums need.
+/// Sets `state->identity`: the fields by which a chunk is recognised, as both lines carry them. A chunk that is
+/// only summed gets the fields that sums need.
 void EncodeIdentity(const Recorder& recorder, const ThreadState& thread, const Chunk& chunk, ChunkState* state,
                     bool is_summed = false) noexcept;
 /// Makes `state` that of a new chunk, with its number, its identity and its attributes. Defined with the chunks, as the

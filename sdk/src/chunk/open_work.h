@@ -61,7 +61,7 @@ struct OpenWork {
   std::uint64_t start_ticks = 0;           ///< of a chunk that was suspended: later by that time, as the other two
   FrameReadings at_start;                  ///< as `start_ticks`
   FrameTime inner;                         ///< what frames opened inside this one took: it is theirs, not this one's
-  FrameTime known_to_outer;                    ///< the part of its own time that the frame around it knows
+  FrameTime known_to_outer;                ///< the part of its own time that the frame around it knows
   RowTable<OpenActivity> activities;       ///< open ones, from the outermost inwards
   bool holds_lane = true;                  ///< false: a helper scope inside other work of its thread
   std::uint64_t use = 0;                   ///< distinguishes this use of the frame from all others of the process

@@ -32,7 +32,7 @@ void ReportToOuter(OpenWork* frame, std::uint64_t now_ticks, const FrameReadings
   const FrameTime before = frame->known_to_outer;
   const FrameReadings& start = frame->at_start;
   frame->known_to_outer = {now_ticks - frame->start_ticks, Difference(now.cpu_ns, start.cpu_ns),
-                       Difference(now.wait_ns, start.wait_ns), Difference(now.usage, start.usage)};
+                           Difference(now.wait_ns, start.wait_ns), Difference(now.usage, start.usage)};
   OpenWork* const outer = frame->outer;
   if (outer == nullptr) return;
   const std::uint64_t ticks = frame->known_to_outer.ticks - before.ticks;

@@ -21,7 +21,8 @@ struct EngineIdentity {
   std::optional<std::int64_t> memory_bytes;  ///< that the engine gave
 };
 
-/// If there are several engines, the innermost: a worker of TaskVine may be a job of Slurm. `working_directory` may be empty.
+/// If there are several engines, the innermost: a worker of TaskVine may be a job of Slurm. `working_directory` may be
+/// empty.
 EngineIdentity FindEngine(std::string_view working_directory) noexcept;
 
 }  // namespace internal

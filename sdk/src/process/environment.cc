@@ -69,7 +69,7 @@ void SetDirectory(std::string_view given, Settings* settings) {
 }
 
 /// The given value, or where that is empty the variable's.
-std::string_view TextOr(std::string_view reported, const char* name) { return reported.empty() ? Text(name) : reported; }
+std::string_view TextOr(std::string_view given, const char* name) { return given.empty() ? Text(name) : given; }
 
 /// CREMA_WAITS, or what is usual: where there is a sampler's thread, it looks at waits too. `auto`, as `crema run` sets
 /// it, starts this thread for the waits alone, unless the program says that it wants no thread of ours.

@@ -357,7 +357,7 @@ void AppendTasks(const EventSlot& slot, JsonLine* line) noexcept {
     line->String(span.module != nullptr ? span.module->name : kOther);
     if (span.module != nullptr && span.module->is_request) {
       line->FieldText("operation", span.module->operation);
-    } else {
+    } else if (span.module != nullptr) {
       line->Field("tid", slot.nodes->nodes[i].tid);
     }
     line->Field("start_ns", span.start_ns - slot.start_ns);
