@@ -44,7 +44,7 @@ constexpr std::string_view kResources = R"(## Resource advice
 
 The advice is `resource_advice` in the document. It exists if a batch system reported what its jobs used. Ask for the
 {quantile:g} % quantile of the jobs that ended by themselves: of the largest memory of each job, and of its CPU time over its
-elapsed time. A job that was ended early would have used more, so it does not count. A job of less than {seconds:g} s tells nothing
+elapsed time. A job that was ended early would have used more, so it does not count. A job of less than {seconds:g} s shows nothing
 about cores. The interval contains the quantile with 95 % probability; it uses only the order of the values. Fewer than
 {jobs:g} jobs give no advice.
 

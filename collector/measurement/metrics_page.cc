@@ -28,7 +28,7 @@ Every figure that crema prints, exports or compares. `crema show SOURCE --metric
 - **Units** are seconds, bytes, counts and plain ratios (0 to 1), unless the key's name says otherwise.
 - **Sums are exact**: times, bytes and counts are added up as integers. So records may be divided and merged in any
   order, and the measurement is the same. Floating-point sums (your own metrics, weights) may then differ in the last
-  digits. If some attempts did not tell a value, the sum leaves them out; if none told it, the sum is null.
+  digits. If some attempts did not report a value, the sum leaves them out; if none reported it, the sum is null.
 - **Quantiles** are the value of rank ceil(p n), within 1 %, never below the least or above the greatest value.
 - **Time averages** of workers, cores and memory are integrals of steps: a value holds until the next one. They are
   cut at the run's bounds.
@@ -66,7 +66,7 @@ parts before it leave. So the parts add up to the duration exactly.
 | part | what it is |
 |---|---|
 | CPU | CPU time of the thread |
-| CPU wait | ready to run, without a CPU: the kernel's run delay. If the kernel does not tell it, this and blocked are null |
+| CPU wait | ready to run, without a CPU: the kernel's run delay. If the kernel does not report it, this and blocked are null |
 | joined | waiting for its own helpers: at most the time in which one of them was at work |
 | blocked | the rest: I/O, locks, the GIL, a GPU, sleep |
 
@@ -112,7 +112,7 @@ constexpr std::string_view kReadings =
 - **`max_open_chunks`**: a chunk of zero length counts at its time. Another chunk that ends or begins at that moment does
   not count.
 - **`allocated_cores`** from affinity: a host has as many as the process that was allowed the most. If one host does not
-  tell, it is null.
+  report it, it is null.
 - **`avg_memory_per_worker_bytes`** is over the time in which the memory is known: since each worker's first sample.
 - **`event_coverage`**: of several announced numbers, crema takes the entries of Coffea's report first, then
   CREMA_TOTAL_EVENTS, then figures by dataset. It is null if several reports count more events than the records, and

@@ -177,7 +177,7 @@ TEST_F(MeasureLogsTest, TheEndOfALogSaysHowManyWereStillOpen) {
 }
 
 /// Fault [logs]: all lines of a chunk are lost
-/// Shown: the log's `end` tells how many chunks there were: the difference is in `records_lost`
+/// Shown: the log's `end` says how many chunks there were: the difference is in `records_lost`
 TEST_F(MeasureLogsTest, AChunkOfWhichNoLineIsLeftIsCountedByTheEndOfItsLog) {
   Line end = EndLine(4);
   end["chunks"] = 5;

@@ -372,7 +372,7 @@ TEST_F(MeasureSumsTest, MisusedGuardsAreNoFullDisk) {
 }
 
 /// Fault [logs]: a process dropped records for several reasons
-/// Shown: each reason apart; a log that does not tell reasons (before minor 10) has none, and `null` in their place
+/// Shown: each reason apart; a log that names no reasons (before minor 10) has none, and `null` in their place
 TEST_F(MeasureSumsTest, DropsAreToldByTheirCause) {
   std::vector<Line> lines = {ProcessLine(1), ChunkLine(0, 1, 2)};
   Line end = EndLine(3);

@@ -86,7 +86,7 @@ TEST_F(CatalogFeedTest, NamesLostWorkersAndAManagerThatIsSilent) {
   EXPECT_THAT(run_.notes, ElementsAre(HasSubstr("lost 1 worker before it was followed"), HasSubstr("lost 2 workers"),
                                       HasSubstr("has reported nothing to the catalog for 310 s")));
   EXPECT_FALSE(run_.reported.is_there);
-  EXPECT_THAT(run_.reported.problem, HasSubstr("nothing for 310 s"));
+  EXPECT_THAT(run_.reported.problem, HasSubstr("nothing to the catalog for 310 s"));
 }
 
 TEST_F(CatalogFeedTest, BelievesNoImpossibleNumber) {

@@ -83,7 +83,7 @@ TEST(TreeLedger, AChildOfAParentThatIgnoresItKeepsItsLastReading) {
 }
 
 TEST(TreeLedger, AnUnwaitedChildIsSeenByWhatItsParentDidNotGain) {
-  TreeLedger ledger(kSampler, kTickNs);  // SA_NOCLDWAIT: /proc does not tell
+  TreeLedger ledger(kSampler, kTickNs);  // SA_NOCLDWAIT: /proc does not show it
   ledger.AddSnapshot({Process(10, kSampler, 10), Process(11, 10, 300), Process(12, 10, 40)});
   ledger.AddSnapshot({Process(10, kSampler, 10, 45)});  // waited for 12, not for 11
   EXPECT_EQ(CpuTicks(ledger), 10 + 45 + 300);
