@@ -1,6 +1,6 @@
 """What a report says first about programs with planted faults, and that it does not warn of healthy ones.
 
-Run by tools/test --long, outside Bazel. Only runs that began on a quiet machine count for the bounds.
+Run by tools/test --long, outside Bazel. Only runs on a quiet machine count for the bounds.
 """
 
 import os
@@ -26,9 +26,9 @@ class LaboratoryTest(unittest.TestCase):
         """The runs that nothing else disturbed."""
         programs = [program for program in laboratory.programs() if program.is_healthy == is_healthy]
         outcomes = [laboratory.run_and_print(program, False, spinners) for program in programs]
-        quiet = [outcome for outcome in outcomes if outcome.pressure <= laboratory.QUIET]
+        quiet = [outcome for outcome in outcomes if outcome.is_quiet]
         if len(quiet) < len(outcomes) / 2:
-            self.skipTest(f"only {len(quiet)} of {len(outcomes)} runs began on a quiet machine")
+            self.skipTest(f"only {len(quiet)} of {len(outcomes)} runs were on a quiet machine")
         return quiet
 
     def test_first_sentences_name_what_is_planted(self):
