@@ -49,6 +49,7 @@ struct PieceMatch {
   double after_share = 0;
   struct Seconds {
     double all = 0, waiting = 0, cpu = 0;
+    double blocked() const { return std::max(0.0, all - waiting - cpu); }
   };
   Seconds before_seconds;  ///< of what takes part; `waiting` is without a CPU
   Seconds after_seconds;   ///< for as many events
@@ -418,13 +419,22 @@ bool IsSeenInPairs(const PieceMatch& match, const ChangeEffect& effect) {
   return kSeenInPairs.Holds((*middle - 1) / (effect.change / effect.share));
 }
 
+/// Threads wait for a CPU where they compute. So no more waiting can be given to a wrong part than blocked time got.
+bool IsBeyondMisplacedWaiting(const PieceMatch& match, const ChangeEffect& effect) {
+  const auto misplaced = [](const PieceMatch::Seconds& of) { return of.waiting * of.blocked() / of.all; };
+  const PieceMatch::Seconds &before = match.before_seconds, &after = match.after_seconds;
+  const double nearest = effect.change > 0 ? effect.low : -effect.high;
+  return nearest > (misplaced(before) + misplaced(after)) / (before.all - before.waiting);
+}
+
 /// A thread that waits for a CPU may hold what all others of its process are blocked for. So of the blocked time, as
-/// much may be due to that, and the change with it.
+/// much may be due to that, and the change with it. In runs that seem equal it would have to
+/// be just as long as the change.
 void AllowForHoldersWithoutCpu(const PieceMatch::Seconds& before, size_t threads_before,
                                const PieceMatch::Seconds& after, size_t threads_after, PairedChange* change) {
+  if (change->conclusion == ChangeConclusion::kSame) return;
   const auto due = [](const PieceMatch::Seconds& of, size_t threads) {
-    const double blocked = std::max(0.0, of.all - of.waiting - of.cpu);
-    return std::min(blocked, static_cast<double>(threads - 1) * of.waiting);
+    return std::min(of.blocked(), static_cast<double>(threads - 1) * of.waiting);
   };
   const double due_before = due(before, std::max<size_t>(1, threads_before));
   const double due_after = due(after, std::max<size_t>(1, threads_after));
@@ -469,7 +479,9 @@ PairedChange ComparePieces(const RunPieces& before, const RunPieces& after, Comp
   JudgeChange(FromDraws(changes.back(), std::move(draws.back()), widening), parts, kBetweenRuns, &change);
   const auto is_short = [](const PieceMatch::Seconds& of) { return kShortOfCpu.Holds(of.waiting / of.all); };
   if (change.is_of_work && (is_short(match.before_seconds) || is_short(match.after_seconds))) {
-    for (ChangeEffect& effect : change.effects) effect.is_sure = effect.is_sure && IsSeenInPairs(match, effect);
+    for (ChangeEffect& effect : change.effects) {
+      effect.is_sure = effect.is_sure && (IsBeyondMisplacedWaiting(match, effect) || IsSeenInPairs(match, effect));
+    }
     AllowForHoldersWithoutCpu(match.before_seconds, before.threads_of_process(), match.after_seconds,
                               after.threads_of_process(), &change);
   }

@@ -133,6 +133,36 @@ RunPieces StarvedRun(double cpu, double waiting, double asleep, int64_t threads)
   return run;
 }
 
+/// 150 chunks that compute, `select` for 0.6 s times `factor`, and wait for a CPU, each section when chance has it.
+RunPieces BusyRun(uint32_t seed, double factor) {
+  RunPieces run;
+  std::mt19937 random(seed);
+  std::gamma_distribution<double> waiting(20, 0.05);  // the sum of many short waits
+  const AttemptProcess process = {"run", "node", 1, kStart, "node:1"};
+  const auto ns = [](double seconds) { return std::llround(seconds * 1e9); };
+  for (int64_t number = 0; number < 150; ++number) {
+    const double select = 0.6 * factor, read = 0.4;
+    const double in_select = select * waiting(random), in_read = read * waiting(random);
+    ChunkFact chunk;
+    chunk.number = number;
+    chunk.tid = number % 2;
+    chunk.start_ns = kStart;
+    chunk.stop_ns = kStart + ns(select + read + in_select + in_read);
+    chunk.cpu_ns = ns(select + read);
+    chunk.cpu_wait_ns = ns(in_select + in_read);
+    chunk.events = 1000;
+    chunk.input = {"ttbar", "file.root", "Events", number * 1000, (number + 1) * 1000, ""};
+    for (const auto& [path, seconds] :
+         {std::pair<const char*, double>{"select", select + in_select}, {"read", read + in_read}}) {
+      chunk.sections.push_back({});
+      chunk.sections.back().path = path;
+      chunk.sections.back().total_ns = ns(seconds);
+    }
+    run.Add({process, AttemptState::kOk, chunk});
+  }
+  return run;
+}
+
 TEST(PairedChange, IsNotClaimedWhereThreadsMayHaveWaitedForOthersThatHadNoCpu) {
   const RunPieces before = StarvedRun(1, 2, 1, 4), after = StarvedRun(1, 2.5, 1.5, 4);
   const PairedChange change = ComparePieces(before, after);
@@ -153,6 +183,23 @@ TEST(PairedChange, NamesNoSectionForTheWaitingOfAnother) {
   EXPECT_TRUE(EffectOf(change, "rest").is_sure);
   EXPECT_GT(EffectOf(change, "read").change, 0.3) << "what it is given by its share of the time";
   EXPECT_FALSE(EffectOf(change, "read").is_sure);
+}
+
+TEST(PairedChange, NamesTheSectionThatComputesMoreWhereNothingIsBlocked) {
+  // 3 % more in `select`, while each chunk waits for a CPU for as long as it computes, now more and now less.
+  for (uint32_t seed = 1; seed <= 20; ++seed) {
+    const PairedChange change = ComparePieces(BusyRun(seed, 1), BusyRun(seed + 100, 1.05));
+    EXPECT_EQ(change.conclusion, ChangeConclusion::kSlower);
+    EXPECT_TRUE(EffectOf(change, "select").is_sure) << seed;
+    EXPECT_FALSE(EffectOf(change, "read").is_sure) << seed;
+  }
+}
+
+TEST(PairedChange, OfRunsThatSeemEqualHoldsOnlyWhatWasMeasured) {
+  const PairedChange change = ComparePieces(StarvedRun(1, 2, 1, 4), StarvedRun(1, 2.5, 1, 4));
+  EXPECT_EQ(change.conclusion, ChangeConclusion::kSame);
+  EXPECT_LT(change.high, 0.03);
+  EXPECT_FALSE(change.is_short_of_cpu);
 }
 
 TEST(PairedChange, OfSectionsAddsUpToThatOfAll) {
