@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@
 #include "collector/insight/verdict_table.h"
 #include "collector/insight/wait_words.h"
 #include "collector/measurement/budget_parts.h"
+#include "collector/records/exit_status.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -261,7 +263,7 @@ std::string Trouble(const Measurement& measurement, const RunEvidence& evidence)
   } else if (!error.empty()) {
     clauses.push_back("the run failed with " + error);
   } else if (exit_status != 0 && evidence.state != RunState::kRunning) {
-    clauses.push_back(fmt::format("the command failed with exit status {:.0f}", exit_status));
+    clauses.push_back("the command failed with " + ExitStatusWords(std::llround(exit_status)));
   }
   for (const std::string& clause : FindRunTrouble(measurement).clauses) clauses.push_back(clause);
   if (clauses.size() > kMostClauses) clauses.resize(kMostClauses);

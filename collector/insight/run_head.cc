@@ -1,6 +1,7 @@
 #include "collector/insight/run_head.h"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/budget_rows.h"
 #include "collector/insight/lost_workers.h"
+#include "collector/records/exit_status.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -200,7 +202,7 @@ StateInWords StateOf(const Measurement& measurement) {
   if (state == "killed") return {RunEnding::kKilled, "killed", Mark::kBad};
   if (state == "running") return {RunEnding::kRunning, "running", std::nullopt};
   if (state == "failed") return {RunEnding::kFailed, "failed", Mark::kBad};
-  if (exit_status != 0) return {RunEnding::kFailed, fmt::format("exit status {:.0f}", exit_status), Mark::kBad};
+  if (exit_status != 0) return {RunEnding::kFailed, ExitStatusWords(std::llround(exit_status)), Mark::kBad};
   if (!EndNotRecorded(run).empty()) return {RunEnding::kUnknown, "without an end", Mark::kWatch};
   const RunTrouble trouble = FindRunTrouble(measurement);
   if (state != "finished") {

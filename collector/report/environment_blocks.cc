@@ -1,5 +1,6 @@
 // How the run was made, and what its words mean.
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
@@ -7,6 +8,7 @@
 #include "collector/appearance/worker_names.h"
 #include "collector/measurement/catalog.h"
 #include "collector/measurement/cells.h"
+#include "collector/records/exit_status.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "collector/writers/document_table.h"
@@ -66,7 +68,7 @@ PageBlock EnvironmentBlock(const PageInput& input) {
   std::string rows = Row("Command", Code(absl::StrJoin(run.command.value_or(std::vector<std::string>()), " ")));
   rows += Row("Run", Code(run.id));
   std::string state = Escaped(run.state);
-  if (run.exit_status.has_value()) state += fmt::format(", exit status {:.0f}", *run.exit_status);
+  if (run.exit_status.has_value()) state += ", " + ExitStatusWords(std::llround(*run.exit_status));
   rows += Row("State", state);
   rows += Row("Hosts", Hosts(measurement));
   rows += Row("Input", Input(measurement));

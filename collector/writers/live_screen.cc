@@ -2,6 +2,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/appearance/worker_names.h"
+#include "collector/records/exit_status.h"
 #include "collector/writers/summary_blocks.h"
 #include "collector/writers/terminal_box.h"
 #include "fmt/format.h"
@@ -90,7 +91,7 @@ PaintedText StateText(const LiveModel& model, const LiveFigures& figures) {
       return {"running" + clock, Paint::kPlain};
     case LiveState::kEnded:
       if (model.command().exit_status.value_or(0) != 0) {
-        return {fmt::format("✕ exit status {}{}", *model.command().exit_status, clock), Paint::kBad};
+        return {"✕ " + ExitStatusWords(*model.command().exit_status) + clock, Paint::kBad};
       }
       if (!trouble.empty()) return {"✕ finished" + clock + ", " + trouble, Paint::kBad};
       return {"✓ finished" + clock, Paint::kGood};

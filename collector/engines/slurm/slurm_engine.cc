@@ -19,6 +19,7 @@
 #include "collector/engines/log_lines.h"
 #include "collector/engines/slurm/sacct_table.h"
 #include "collector/records/cluster_facts.h"
+#include "collector/records/exit_status.h"
 
 namespace crema {
 namespace {
@@ -30,8 +31,6 @@ constexpr size_t kMostNodes = 4096;
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMostCount = 1'000'000'000;
 constexpr int64_t kMostBytes = int64_t{1} << 60;
-constexpr int64_t kSignalOfShell = 128;  // a shell adds it to the signal that ended its command
-constexpr int64_t kLastSignal = 64;
 
 int64_t CountOf(std::string_view text, int64_t otherwise) {
   int64_t count = 0;
@@ -62,7 +61,7 @@ bool IsEndedByOthers(std::string_view state) {
 int64_t SignalOf(std::string_view exit_text) {
   const SacctExit exit = ParseSacctExit(exit_text).value_or(SacctExit());
   if (exit.signal > 0) return exit.signal;
-  return exit.code > kSignalOfShell && exit.code <= kSignalOfShell + kLastSignal ? exit.code - kSignalOfShell : 0;
+  return SignalOfExit(exit.code);
 }
 
 bool IsLost(std::string_view state, std::string_view exit) {

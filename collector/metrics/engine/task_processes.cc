@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/engines/engines.h"
+#include "collector/records/exit_status.h"
 
 namespace crema {
 namespace {
@@ -320,14 +321,11 @@ class WorkerAbove {
   std::multimap<std::pair<std::string, int64_t>, uint32_t> of_pid_;
 };
 
-constexpr int kKilledBySignal = 128;  // and the signal: an exit status as shells have it
-constexpr int kLastSignal = 64;
 constexpr int kSigkill = 9;  // which the kernel sends when memory runs out
 
 std::string WhyOf(int exit_status) {
-  const int signal = exit_status - kKilledBySignal;
-  return signal > 0 && signal <= kLastSignal ? fmt::format("killed by signal {}", signal)
-                                             : fmt::format("its exit status was {}", exit_status);
+  const int signal = SignalOfExit(exit_status);
+  return signal > 0 ? fmt::format("killed by signal {}", signal) : fmt::format("its exit status was {}", exit_status);
 }
 
 void Judge(bool is_failure, ProcessRow& process) {
@@ -369,7 +367,7 @@ void JudgeByTree(const TreeRun& tree, std::vector<ProcessRow>& processes) {
     if (reaped != tree.reaped.end() && reaped->second.time_ns >= process.last_ns) {
       const int status = reaped->second.exit_status;
       Judge(status != 0, process);
-      may_be_killed_for_memory &= status == kKilledBySignal + kSigkill;
+      may_be_killed_for_memory &= SignalOfExit(status) == kSigkill;
       if (status != 0 && (kills == 0 || !may_be_killed_for_memory)) NameReason(WhyOf(status), process);
     }
     if (process.state == ProcessState::kUnreported && !process.is_damaged) unreported.push_back(&process);
