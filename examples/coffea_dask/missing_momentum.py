@@ -67,5 +67,6 @@ def columns(collection, *names):
 
 
 def cut(cuts, name, events):
+    """Each cut takes the events that passed the one before."""
+    record_cut(name, events, parent=next(reversed(cuts), None))
     cuts[name] = events
-    record_cut(name, events)
