@@ -67,8 +67,8 @@ bool IsAtWork(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers
 
 /// Whether a thread held the attempt, and may have waited for its helpers.
 bool MayWait(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers) {
-  return attempt.helpers != AttemptRow::kNone && HasOwner(attempt, SplitOwnerTime(attempt, helpers)) &&
-         IsMuchOf(attempt, attempt.duration_ns);
+  return attempt.helpers != AttemptRow::kNone && helpers[attempt.helpers].union_ns > 0 &&
+         HasOwner(attempt, SplitOwnerTime(attempt, helpers)) && IsMuchOf(attempt, attempt.duration_ns);
 }
 
 std::vector<ChunkSpan> SpanOfChunks(const AttemptRows& attempts, const std::vector<SummedAttempts>& summed,
