@@ -189,7 +189,8 @@ void LiveModel::AddBegin(LiveWorker& worker, const BeginFact& begin) {
   }
   if (!worker.open.emplace(begin.number, std::move(chunk)).second) return;
   ++datasets_[dataset].open;
-  worker.most_open = std::max(worker.most_open, static_cast<int64_t>(worker.open.size()));
+  // An event that no thread holds waits for one most of the time.
+  if (!begin.is_detached) worker.most_open = std::max(worker.most_open, static_cast<int64_t>(worker.open.size()));
   worker.last_ns = std::max(worker.last_ns, begin.time_ns);
 }
 
@@ -415,8 +416,7 @@ void LiveModel::AddTimes(LiveWorker& worker, const ChunkFact& chunk, const LiveD
   const std::optional<OwnerTime> owner = SplitOwnerTime(row, helpers_ns);
   const double waiting = owner.has_value() ? static_cast<double>(owner->cpu_wait_ns + owner->blocked_ns) : 0;
   if (owner.has_value() && owner->wait_known && !chunk.failed) totals_.blocked_ns += owner->blocked_ns;
-  worker.helped.helpers_ns += std::min(helpers_ns, row.duration_ns);
-  if (owner.has_value()) worker.helped.joined_ns += owner->joined_ns;
+  worker.helped.Add(row, helpers_ns);
   const int64_t events = chunk.failed ? 0 : chunk.events.value_or(0);
   if (RunSecond* bin = recent_.Find(static_cast<int64_t>(std::floor(stop))); bin != nullptr) {
     bin->events += events;
@@ -455,8 +455,7 @@ void LiveModel::AddTimes(LiveWorker& worker, const SumsFact& added, const LiveDa
   const int64_t joined_ns = split ? owner->joined_ns : 0;
   const int64_t waiting_ns = split ? owner->cpu_wait_ns + owner->blocked_ns : 0;
   if (split && owner->wait_known) totals_.blocked_ns += owner->blocked_ns;
-  worker.helped.helpers_ns += std::min(HelpersOf(added).union_ns, added.duration_ns);
-  if (owner.has_value()) worker.helped.joined_ns += owner->joined_ns;
+  worker.helped.Add(RowOf(added), HelpersOf(added).union_ns);
   const int64_t events = added.failed ? 0 : added.events.value_or(0);
   const int64_t bytes = added.bytes_read.value_or(0);
 

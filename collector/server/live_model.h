@@ -269,7 +269,8 @@ struct LiveWorker {
   double cores() const {
     if (scheduler_cores.has_value()) return static_cast<double>(*scheduler_cores);
     if (declared_cores.has_value()) return static_cast<double>(*declared_cores);
-    const auto seen = static_cast<double>(CoresOfLanes(lanes_peak, std::max<int64_t>(1, most_open), helped));
+    const int64_t most = std::max<int64_t>(1, most_open);
+    const auto seen = static_cast<double>(lanes_peak > 0 ? CoresOfLanes(lanes_peak, most, most_open, helped) : most);
     return allowed_cores.value_or(0) > 0 ? std::min(seen, *allowed_cores) : seen;
   }
   /// How many of the chunks that it has open have a core.

@@ -26,14 +26,44 @@ std::uint64_t BytesOf(const __ptrace_syscall_info& info) {
   }
 }
 
-[[noreturn]] void RunTraced(const std::function<void()>& prepare, const std::function<void()>& traced) {
+/// A child that has called `prepare` and waits, traced, for its tracer to let it call `traced`; -1 and a complaint
+/// where that cannot be.
+pid_t StartTraced(const std::function<void()>& prepare, const std::function<void()>& traced, std::string* complaint) {
+  const pid_t child = fork();
+  if (child < 0) *complaint = std::string("fork: ") + strerror(errno);
+  if (child != 0) {
+    int status = 0;
+    if (child < 0 || (waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status))) return child;
+    *complaint = "this machine does not allow ptrace(2)";
+    return -1;
+  }
   prepare();
   if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(1);
   raise(SIGSTOP);
-  syscall(kMark);
   traced();
-  syscall(kMark);
+  raise(SIGSTOP);
   _exit(0);
+}
+
+void Kill(pid_t child) {
+  int status = 0;
+  kill(child, SIGKILL);
+  waitpid(child, &status, 0);
+}
+
+/// Follows the stopped child from instruction to instruction until it stops itself.
+std::string Follow(pid_t child, std::int64_t* instructions) {
+  while (true) {
+    int status = 0;
+    if (ptrace(PTRACE_SINGLESTEP, child, nullptr, nullptr) != 0) {
+      return std::string("PTRACE_SINGLESTEP: ") + strerror(errno);
+    }
+    if (waitpid(child, &status, 0) != child) return std::string("waitpid: ") + strerror(errno);
+    if (!WIFSTOPPED(status)) return "the traced process ended early";
+    if (WSTOPSIG(status) == SIGSTOP) return "";
+    if (WSTOPSIG(status) != SIGTRAP) return "the traced process was stopped by a signal";
+    ++*instructions;
+  }
 }
 
 /// Follows the stopped child from system call to system call until it ends.
@@ -66,23 +96,26 @@ std::string Follow(pid_t child, std::vector<SystemCall>* calls) {
 
 SystemCallTrace TraceSystemCalls(const std::function<void()>& prepare, const std::function<void()>& traced) {
   SystemCallTrace trace;
-  const pid_t child = fork();
-  if (child < 0) {
-    trace.complaint = std::string("fork: ") + strerror(errno);
-    return trace;
-  }
-  if (child == 0) RunTraced(prepare, traced);
-  int status = 0;
-  if (waitpid(child, &status, WUNTRACED) != child || !WIFSTOPPED(status)) {
-    trace.complaint = "this machine does not allow ptrace(2)";
-    return trace;
-  }
+  const auto marked = [&traced] {
+    syscall(kMark);
+    traced();
+    syscall(kMark);
+    _exit(0);
+  };
+  const pid_t child = StartTraced(prepare, marked, &trace.complaint);
+  if (child < 0) return trace;
   trace.complaint = Follow(child, &trace.calls);
-  if (!trace.complaint.empty()) {
-    kill(child, SIGKILL);
-    waitpid(child, &status, 0);
-  }
+  if (!trace.complaint.empty()) Kill(child);
   return trace;
+}
+
+InstructionCount CountInstructions(const std::function<void()>& prepare, const std::function<void()>& counted) {
+  InstructionCount count;
+  const pid_t child = StartTraced(prepare, counted, &count.complaint);
+  if (child < 0) return count;
+  count.complaint = Follow(child, &count.instructions);
+  Kill(child);
+  return count;
 }
 
 std::string ToText(const SystemCall& call) {

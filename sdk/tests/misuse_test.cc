@@ -163,6 +163,21 @@ TEST(Misuse, MemoryGuardsThatEndElsewhereOrTooLateAreNotRecorded) {
   EXPECT_EQ(Memory(ChunkOf(log, "second"), "late").count, 1);
 }
 
+TEST(Misuse, AChunkThatEndsBeforeTheOneInsideItLeavesTheThreadItsLane) {
+  const RecordLog log = RecordedWithAWarning([] {
+    auto outer = std::make_unique<TrackMetrics>(Chunk{"outer", "f.root", 0, 100});
+    TrackMetrics inner({"inner", "f.root", 100, 200});
+    outer.reset();
+    inner.Suspend();
+    inner.Resume();
+    std::thread([] { TrackMetrics other({"other", "f.root", 200, 300}); }).join();
+    TrackMetrics last({"last", "f.root", 300, 400});
+  });
+  EXPECT_EQ(ChunkOf(log, "inner").lanes_peak, 2) << "and the other thread's";
+  EXPECT_EQ(ChunkOf(log, "other").lanes_peak, 2);
+  EXPECT_EQ(ChunkOf(log, "last").lanes_peak, 1);
+}
+
 TEST(Misuse, AHelperScopeThatEndsOnAnotherThreadDoesNotHoldItsThread) {
   const RecordLog log = RecordedWithAWarning([] {
     TrackMetrics metrics("helped");

@@ -33,6 +33,7 @@ class EventsTest(MeasuredRunsCase):
         self.assertIn("write", verdict["sentence"])
         modules = {row["module"]: row for row in serial["modules"]}
         self.assertEqual(modules["write"]["at_once"], 1)
+        self.assertAlmostEqual(sum(row["share"] for row in modules.values() if row["operation"] is None), 1)
         # it was the limit: its ceiling is the rate, but for the begin and the end of the run
         self.assertLess(serial["events"][0]["events_per_second"], modules["write"]["ceiling"])
         self.assertGreater(serial["events"][0]["events_per_second"], 0.8 * modules["write"]["ceiling"])

@@ -184,9 +184,11 @@ def section_coverage(recorded):
 
 
 def helper_time(attempt):
-    """Of the helpers' scopes; of their sections where that is more."""
+    """Of the helpers' scopes; of their sections where that is more. Without an owner, only what passes its duration."""
     of_sections = sum(row["self_ns"] for row in attempt.get("sections") or [] if row.get("helper"))
-    return max(of_sections, attempt.get("helper_scope_ns") or 0)
+    helpers = max(of_sections, attempt.get("helper_scope_ns") or 0)
+    is_held = attempt.line.get("cpu_ns") != 0 or attempt.line.get("helper_union_ns") != attempt.recorded_duration
+    return helpers if is_held else max(0, helpers - attempt.recorded_duration)
 
 
 def other_section(attempt):

@@ -3,7 +3,7 @@ end."""
 
 from fractions import Fraction
 
-from reference_chunks import joined_ns, known, ratio, seconds
+from reference_chunks import joined_ns, known, ratio, rest_ns, seconds
 from reference_statistics import most_at_once
 
 
@@ -15,10 +15,7 @@ def cores_of(process):
     peak = max(known(attempt.get("lanes_peak") for attempt in process.attempts + process.sums), default=0)
     cores = peak or most_open(process)
     if peak and owners_wait(process):
-        cores = max(most_open(process), peak - most_open(process))
-    threads = nesting_threads(process)
-    if threads:
-        cores = min(cores, threads)
+        cores = max(1, most_at_once(spans(filter(is_at_work, process.attempts))), peak - most_waiting(process))
     allowed = process.line.get("cores")
     return min(cores, Fraction(allowed)) if allowed else cores
 
@@ -27,45 +24,40 @@ def most_open(process):
     return max(1, most_at_once([(a.start, a.last_moment) for a in process.attempts]))
 
 
-def nesting_threads(process):
-    """Most threads with an open chunk at once; 0 where no chunk lies inside another one on its thread.
-
-    Reading: a chunk lies inside another if its interval does, and the other one was not at work for that long.
-    """
-    if process.sums or any(a.ended and min(a.get("helper_union_ns") or 0, a.duration) for a in process.attempts):
-        return 0
-    by_thread = {}
-    for attempt in process.attempts:
-        if attempt.start < attempt.last_moment:
-            by_thread.setdefault(thread_id(attempt), []).append(attempt)
-    nests, spans = False, []
-    for attempts in by_thread.values():
-        for attempt in sorted(attempts, key=lambda a: (a.start, -a.last_moment, -elsewhere(a))):
-            if spans and spans[-1][0] == thread_id(attempt) and attempt.start < spans[-1][1].last_moment:
-                outer = spans[-1][1]
-                is_inside = attempt.ended and 0 < attempt.duration <= elsewhere(outer)
-                nests = nests or (attempt.last_moment <= outer.last_moment and is_inside)
-                if attempt.last_moment > outer.last_moment:
-                    spans[-1] = (thread_id(attempt), attempt, spans[-1][2])
-            else:
-                spans.append((thread_id(attempt), attempt, attempt.start))
-    return most_at_once([(start, outer.last_moment) for _, outer, start in spans]) if nests else 0
+def spans(attempts):
+    return [(attempt.start, attempt.last_moment) for attempt in attempts]
 
 
-def thread_id(attempt):
-    tid = attempt.get("tid")
-    return (attempt.get("thread") or 0) if tid is None else tid
+def is_much(attempt, own_ns):
+    """Reading: a tenth is rounded down to nanoseconds."""
+    return (attempt.last_moment - attempt.start) // 10 <= own_ns
 
 
-def elsewhere(attempt):
-    return attempt.stop - attempt.start - attempt.duration if attempt.ended else 0
+def is_at_work(attempt):
+    """One that did not end, or whose times are not known, is."""
+    rest = rest_ns(attempt) if attempt.ended else None
+    return rest is None or is_much(attempt, attempt.duration - (joined_ns(attempt) or 0))
+
+
+def has_owner(attempt):
+    return attempt.get("cpu_ns") != 0 or joined_ns(attempt) != attempt.duration
+
+
+def may_wait(attempt):
+    return attempt.ended and (attempt.get("helper_union_ns") or 0) > 0 and has_owner(attempt)
+
+
+def most_waiting(process):
+    waiting = [a for a in process.attempts if may_wait(a) and is_much(a, a.duration)]
+    of_sums = [s for s in process.sums if may_wait(s) and (s.get("suspended_ns") or 0) <= 9 * s.duration]
+    return max(most_at_once(spans(waiting)), 1 if of_sums else 0)
 
 
 def owners_wait(process):
     """For nine tenths of the time in which helpers were at work."""
-    ended = [attempt for attempt in process.attempts + process.sums if attempt.ended]
-    helpers = sum(min(attempt.get("helper_union_ns") or 0, attempt.duration) for attempt in ended)
-    joined = sum(joined_ns(attempt) or 0 for attempt in ended)
+    held = [attempt for attempt in process.attempts + process.sums if attempt.ended and has_owner(attempt)]
+    helpers = sum(min(attempt.get("helper_union_ns") or 0, attempt.duration) for attempt in held)
+    joined = sum(joined_ns(attempt) or 0 for attempt in held)
     return helpers > 0 and 10 * joined >= 9 * helpers
 
 

@@ -24,8 +24,7 @@ void SetLanes(const AttemptRow& attempt, const HelperTimes& helper, const std::o
                    ? kOneLane
                    : static_cast<int64_t>((lane_ns * kOneLane + share.whole_ns / 2) / share.whole_ns);
   lane.joined_ns = share.Of(owner.has_value() ? owner->joined_ns : 0);
-  // A thread that holds a chunk computes at least what begins and ends it.
-  lane.has_owner = attempt.cpu_ns != 0 || !owner.has_value() || owner->joined_ns != attempt.duration_ns;
+  lane.has_owner = HasOwner(attempt, owner);
 }
 
 void AddOwner(const AttemptRow& attempt, const std::optional<OwnerTime>& owner, const Share& share, LaneTime& lane) {

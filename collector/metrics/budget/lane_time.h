@@ -36,6 +36,11 @@ struct LaneTime {
   bool has_owner = true;      ///< false: an event that no thread holds, so that nobody waited in `joined_ns`
 };
 
+/// Whether a thread held the ended attempt: it computes at least what begins and ends it.
+inline bool HasOwner(const AttemptRow& attempt, const std::optional<OwnerTime>& owner) {
+  return attempt.cpu_ns != 0 || !owner.has_value() || owner->joined_ns != attempt.duration_ns;
+}
+
 /// As the next function, for any attempt.
 LaneTime SplitAnyLaneTime(const AttemptRow& attempt, const RunWindow& interval, const std::vector<HelperTimes>& helpers,
                           const RunWindow& run);

@@ -55,9 +55,14 @@ absl::int128 SelfTime(const std::vector<SectionFact>& sections, bool of_helpers)
   return self_ns;
 }
 
-/// Helpers' time by their scopes; by their sections where a writer does not give these.
-absl::int128 TimeOfHelpers(const std::vector<SectionFact>& sections, int64_t scope_ns) {
-  return std::max<absl::int128>(SelfTime(sections, true), scope_ns);
+/// Helpers' time by their scopes; by their sections where a writer does not give these. An event that no thread holds
+/// (one that does computes at least what begins and ends a chunk) has no owner beside the threads that run its tasks.
+template <class Fact>
+absl::int128 TimeOfHelpers(const Fact& fact, int64_t duration_ns) {
+  const std::optional<int64_t> scope_ns = fact.helper_scope_ns, union_ns = fact.helper_union_ns;
+  const auto helpers_ns = std::max<absl::int128>(SelfTime(fact.sections, true), scope_ns.value_or(0));
+  const bool is_held = fact.cpu_ns != 0 || union_ns != duration_ns;
+  return is_held ? helpers_ns : std::max<absl::int128>(0, helpers_ns - duration_ns);
 }
 
 // Sums convert the processor's ticks at once, their chunks one by one: so they may differ, by as much as the ticks'
@@ -117,7 +122,7 @@ void SectionTable::Add(const ChunkFact& chunk) {
   const absl::int128 self_ns = SelfTime(chunk.sections, false);
   ++attempts_;
   duration_ns_ += duration_ns;
-  helpers_ns_ += TimeOfHelpers(chunk.sections, chunk.helper_scope_ns.value_or(0));
+  helpers_ns_ += TimeOfHelpers(chunk, duration_ns);
   sections_dropped_ = AddCounts(sections_dropped_, chunk.sections_dropped);
 
   const bool consistent = self_ns <= duration_ns;
@@ -154,7 +159,7 @@ void SectionTable::Add(const SumsFact& sums) {
   has_sums_ = true;
   attempts_ += sums.chunks;
   duration_ns_ += sums.duration_ns;
-  helpers_ns_ += TimeOfHelpers(sums.sections, sums.helper_scope_ns);
+  helpers_ns_ += TimeOfHelpers(sums, sums.duration_ns);
   sections_dropped_ = AddCounts(sections_dropped_, sums.sections_dropped);
   const bool consistent = self_ns <= absl::int128(sums.duration_ns) + RoundingOf(sums);
   SectionFact other;

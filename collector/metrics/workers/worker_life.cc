@@ -6,11 +6,9 @@
 #include <map>
 #include <numeric>
 #include <queue>
-#include <tuple>
 #include <utility>
 
 #include "absl/types/span.h"
-#include "collector/metrics/budget/lane_time.h"
 #include "collector/metrics/memory/row_memory.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/records/facts.h"
@@ -50,9 +48,28 @@ struct ChunkSpan {
   int64_t first_begin_ns = 0;
   int64_t last_stop_ns = 0;
   int64_t lanes_peak = 0;
-  bool has_sums = false;
+  int64_t summed_may_wait = 0;  ///< 1: summed chunks may have waited for helpers, at least one at a time
   HelpedTime helped;
 };
+
+/// Whether this is a tenth or more of the time from the attempt's begin to its end.
+bool IsMuchOf(const AttemptRow& attempt, int64_t own_ns) {
+  constexpr int64_t kTenth = 10;
+  return (attempt.stop_ns() - attempt.start_ns) / kTenth <= own_ns;
+}
+
+/// Whether the attempt's thread worked for it: it was not suspended, inside another chunk, or waiting for its helpers
+/// all along. One that did not end counts.
+bool IsAtWork(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers) {
+  const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, helpers);
+  return !owner.has_value() || IsMuchOf(attempt, attempt.duration_ns - owner->joined_ns);
+}
+
+/// Whether a thread held the attempt, and may have waited for its helpers.
+bool MayWait(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers) {
+  return attempt.helpers != AttemptRow::kNone && helpers[attempt.helpers].union_ns > 0 &&
+         HasOwner(attempt, SplitOwnerTime(attempt, helpers)) && IsMuchOf(attempt, attempt.duration_ns);
+}
 
 std::vector<ChunkSpan> SpanOfChunks(const AttemptRows& attempts, const std::vector<SummedAttempts>& summed,
                                     const std::vector<ProcessRow>& processes, const std::vector<HelperTimes>& helpers) {
@@ -63,75 +80,14 @@ std::vector<ChunkSpan> SpanOfChunks(const AttemptRows& attempts, const std::vect
     span.last_stop_ns = span.any ? std::max(span.last_stop_ns, interval.stop_ns) : interval.stop_ns;
     span.lanes_peak = std::max<int64_t>(span.lanes_peak, attempt.lanes_peak);
     span.any = true;
-    if (attempt.helpers == AttemptRow::kNone || attempt.duration_ns < 0) return;
-    span.helped.helpers_ns += std::min(helpers[attempt.helpers].union_ns, attempt.duration_ns);
-    if (const auto owner = SplitOwnerTime(attempt, helpers)) span.helped.joined_ns += owner->joined_ns;
+    if (attempt.helpers != AttemptRow::kNone) span.helped.Add(attempt, helpers[attempt.helpers].union_ns);
   };
   for (const AttemptRow& attempt : attempts) add(attempt, IntervalOf(attempt, processes));
   for (const SummedAttempts& sums : summed) {
     add(sums.row, {sums.row.start_ns, sums.stop_ns});
-    spans[sums.row.process].has_sums = true;
+    if (MayWait(sums.row, helpers)) spans[sums.row.process].summed_may_wait = 1;
   }
   return spans;
-}
-
-/// A chunk, or several that overlap, on one thread.
-struct OnThread {
-  uint32_t process = 0;
-  uint32_t thread = 0;
-  RunWindow interval;
-  int64_t duration_ns = 0;
-  int64_t elsewhere_ns = 0;  ///< of the interval: other chunks inside it, or suspension
-
-  bool Holds(const OnThread& inner) const {
-    return inner.interval.stop_ns <= interval.stop_ns && inner.duration_ns > 0 && inner.duration_ns <= elsewhere_ns;
-  }
-};
-
-/// By process: the most threads that had a chunk open at once; 0 where no chunk lies inside another one on its thread,
-/// or helpers were at work. A thread is one lane, however many chunks it has open.
-std::vector<int64_t> MostNestingThreads(const AttemptRows& attempts, const std::vector<ProcessRow>& processes,
-                                        const std::vector<ChunkSpan>& spans) {
-  std::vector<bool> may_nest(processes.size());
-  for (const AttemptRow& attempt : attempts) {
-    const ChunkSpan& span = spans[attempt.process];
-    if (attempt.suspended_ns > 0 && span.helped.helpers_ns == 0 && !span.has_sums) may_nest[attempt.process] = true;
-  }
-  std::vector<OnThread> chunks;
-  for (const AttemptRow& attempt : attempts) {
-    if (!may_nest[attempt.process]) continue;
-    const RunWindow interval = IntervalOf(attempt, processes);
-    if (interval.start_ns == interval.stop_ns) continue;
-    chunks.push_back({attempt.process, attempt.thread, interval, attempt.duration_ns, attempt.suspended_ns});
-  }
-  std::sort(chunks.begin(), chunks.end(), [](const OnThread& a, const OnThread& b) {
-    return std::tie(a.process, a.thread, a.interval.start_ns, b.interval.stop_ns, b.elsewhere_ns) <
-           std::tie(b.process, b.thread, b.interval.start_ns, a.interval.stop_ns, a.elsewhere_ns);
-  });
-  std::vector<int64_t> most(processes.size(), 0);
-  std::vector<bool> nests(processes.size());
-  std::vector<std::tuple<uint32_t, int64_t, int>> changes;  // process, time, threads more or fewer
-  for (size_t first = 0; first < chunks.size();) {
-    OnThread outer = chunks[first];
-    size_t next = first + 1;
-    for (; next < chunks.size(); ++next) {
-      const OnThread& chunk = chunks[next];
-      const bool is_of_outer = chunk.process == outer.process && chunk.thread == outer.thread;
-      if (!is_of_outer || chunk.interval.start_ns >= outer.interval.stop_ns) break;
-      if (outer.Holds(chunk)) nests[chunk.process] = true;
-      if (chunk.interval.stop_ns > outer.interval.stop_ns) outer = chunk;
-    }
-    changes.emplace_back(outer.process, chunks[first].interval.start_ns, 1);
-    changes.emplace_back(outer.process, outer.interval.stop_ns, -1);
-    first = next;
-  }
-  std::sort(changes.begin(), changes.end());
-  int64_t threads = 0;
-  for (const auto& [process, time_ns, change] : changes) {
-    threads += change;
-    if (nests[process]) most[process] = std::max(most[process], threads);
-  }
-  return most;
 }
 
 // From its join to its leave, as the scheduler saw it; one that nobody saw join or leave was there all along, or until
@@ -391,11 +347,16 @@ std::optional<double> LoadImbalance(const AttemptRows& attempts) {
   return static_cast<double>(most) * static_cast<double>(count) / static_cast<double>(total) - 1;
 }
 
-std::vector<int64_t> MaxOpenChunks(const AttemptRows& attempts, const std::vector<ProcessRow>& processes) {
+namespace {
+
+/// As `MaxOpenChunks`, of those that count.
+template <class Test>
+std::vector<int64_t> MostOpen(const AttemptRows& attempts, const std::vector<ProcessRow>& processes, Test counts_it) {
   const std::vector<size_t> counts = attempts.CountByProcess(processes.size());
   GroupedLists<int64_t> begins(counts), stops(counts);
   std::vector<int64_t> most(processes.size(), 0);
   for (const AttemptRow& attempt : attempts) {
+    if (!counts_it(attempt)) continue;
     most[attempt.process] = 1;  // an attempt of no length was open too
     const RunWindow interval = IntervalOf(attempt, processes);
     if (interval.start_ns == interval.stop_ns) continue;
@@ -416,16 +377,31 @@ std::vector<int64_t> MaxOpenChunks(const AttemptRows& attempts, const std::vecto
   return most;
 }
 
+}  // namespace
+
+std::vector<int64_t> MaxOpenChunks(const AttemptRows& attempts, const std::vector<ProcessRow>& processes) {
+  return MostOpen(attempts, processes, [](const AttemptRow&) { return true; });
+}
+
 std::vector<WorkerLife> FindWorkerLives(const AttemptRows& attempts, const std::vector<ProcessRow>& processes,
                                         const std::vector<HelperTimes>& helpers, const RunWindow& run,
                                         const std::vector<SummedAttempts>& summed) {
   const std::vector<ChunkSpan> spans = SpanOfChunks(attempts, summed, processes, helpers);
-  std::vector<int64_t> open_chunks;  // counted only where they are needed
+  std::vector<int64_t> open_chunks, at_work, waiting;  // counted only where they are needed
   const auto most_open = [&](size_t process) {
     if (open_chunks.empty()) open_chunks = MaxOpenChunks(attempts, processes);
     return std::max<int64_t>(1, open_chunks[process]);  // sums may not have it
   };
-  const std::vector<int64_t> nesting_threads = MostNestingThreads(attempts, processes, spans);
+  const auto cores_of_lanes = [&](size_t process, int64_t lanes_peak) {
+    const HelpedTime& helped = spans[process].helped;
+    if (!helped.owners_wait()) return CoresOfLanes(lanes_peak, 0, 0, helped);
+    if (at_work.empty()) {
+      at_work = MostOpen(attempts, processes, [&](const AttemptRow& row) { return IsAtWork(row, helpers); });
+      waiting = MostOpen(attempts, processes, [&](const AttemptRow& row) { return MayWait(row, helpers); });
+    }
+    return CoresOfLanes(lanes_peak, at_work[process], std::max(waiting[process], spans[process].summed_may_wait),
+                        helped);
+  };
   std::vector<WorkerLife> workers;
   for (size_t i = 0; i < processes.size(); ++i) {
     const ProcessRow& process = processes[i];
@@ -452,10 +428,7 @@ std::vector<WorkerLife> FindWorkerLives(const AttemptRows& attempts, const std::
       continue;
     }
     worker.cores_source = lanes_peak > 0 ? CoresSource::kLanesPeak : CoresSource::kOpenChunks;
-    const bool needs_open = lanes_peak <= 0 || spans[i].helped.owners_wait();
-    int64_t lanes = CoresOfLanes(lanes_peak, needs_open ? most_open(i) : 0, spans[i].helped);
-    if (nesting_threads[i] > 0) lanes = std::min(lanes, nesting_threads[i]);
-    worker.cores = static_cast<double>(lanes);
+    worker.cores = static_cast<double>(lanes_peak > 0 ? cores_of_lanes(i, lanes_peak) : most_open(i));
     constexpr double kAny = std::numeric_limits<double>::infinity();
     double allowed_cores = process.allowed_cores.value_or(0) > 0 ? *process.allowed_cores : kAny;
     if (process.granted_cores.has_value()) {

@@ -11,6 +11,7 @@
 
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
+#include "collector/metrics/budget/lane_time.h"
 #include "collector/metrics/statistics/known_sum.h"
 
 namespace crema {
@@ -42,6 +43,12 @@ struct HelpedTime {
   int64_t joined_ns = 0;   ///< owners waited for their helpers
   int64_t helpers_ns = 0;  ///< a helper was at work, at most as long as the chunk
 
+  void Add(const AttemptRow& attempt, int64_t helpers_union_ns) {
+    const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, helpers_union_ns);
+    if (attempt.duration_ns < 0 || !HasOwner(attempt, owner)) return;
+    helpers_ns += std::min(helpers_union_ns, attempt.duration_ns);
+    if (owner.has_value()) joined_ns += owner->joined_ns;
+  }
   /// Owners that spend nearly all of their helpers' time waiting for them have no core meanwhile.
   bool owners_wait() const {
     constexpr double kOwnersWait = 0.9;
@@ -49,11 +56,11 @@ struct HelpedTime {
   }
 };
 
-/// The cores of a process that nobody declared, before the limit of what it was allowed. A lane is an open chunk or a
-/// helper at work.
-inline int64_t CoresOfLanes(int64_t lanes_peak, int64_t most_open, const HelpedTime& helped) {
-  if (lanes_peak <= 0) return most_open;
-  return helped.owners_wait() ? std::max(most_open, lanes_peak - most_open) : lanes_peak;
+/// The cores of a process that nobody declared, before the limit of what it was allowed. A lane is a thread with a
+/// chunk open, or a helper at work. Most at once: `at_work`, chunks whose threads worked for them; `waiting`, those
+/// whose threads may have waited for helpers.
+inline int64_t CoresOfLanes(int64_t lanes_peak, int64_t at_work, int64_t waiting, const HelpedTime& helped) {
+  return helped.owners_wait() ? std::max({int64_t{1}, at_work, lanes_peak - waiting}) : lanes_peak;
 }
 
 /// A process that recorded chunks, or an engine's worker, clipped to the run; a worker that lived outside it has start

@@ -50,21 +50,6 @@ TEST(WorkerLife, CoversItsChunksWhereTheLogContradictsItself) {
   EXPECT_EQ(workers[0].stop_ns, 95);
 }
 
-TEST(WorkerLife, HasOneCoreForAThreadWithAChunkInsideAnother) {
-  std::vector<AttemptRow> attempts = {Attempt(0, 1, 7), Attempt(0, 3, 5)};
-  attempts[0].duration_ns = 4;
-  attempts[0].suspended_ns = 2;
-  const std::vector<ProcessRow> process = {Process(1, 9, std::nullopt, 2)};
-  const auto cores = [&] { return FindWorkerLives(attempts, process, {}, {0, 10})[0].cores; };
-  EXPECT_EQ(cores(), 1);
-  attempts[1].thread = 1;
-  EXPECT_EQ(cores(), 2) << "on another thread";
-  attempts[1].thread = 0;
-  attempts[0].suspended_ns = 1;
-  attempts[0].duration_ns = 5;
-  EXPECT_EQ(cores(), 2) << "the outer one was at work meanwhile";
-}
-
 TEST(WorkerLife, TakesDeclaredThreadsBeforeLanesBeforeOpenChunks) {
   const std::vector<AttemptRow> attempts = {Attempt(0, 1, 5), Attempt(1, 1, 5), Attempt(2, 1, 5), Attempt(2, 2, 5)};
   const std::vector<ProcessRow> processes = {Process(1, 9, 8, 3), Process(1, 9, std::nullopt, 3), Process(1, 9)};
@@ -124,6 +109,31 @@ TEST(WorkerLife, GivesNoCoreToAnOwnerThatWaitsForItsHelpers) {
   ASSERT_EQ(workers.size(), 2u);
   EXPECT_EQ(workers[0].cores, 2);
   EXPECT_EQ(workers[1].cores, 3);
+}
+
+/// An attempt of 100 ns that was at work for `own_ns`, suspended for `suspended_ns`, and waited for helpers otherwise.
+AttemptRow Helped(uint32_t process, uint32_t helpers, int64_t own_ns, int64_t suspended_ns = 0) {
+  AttemptRow attempt = Attempt(process, 1, 101 - suspended_ns);
+  attempt.suspended_ns = suspended_ns;
+  attempt.helpers = helpers;
+  attempt.cpu_ns = own_ns;
+  attempt.cpu_wait_ns = 0;
+  return attempt;
+}
+
+TEST(WorkerLife, CountsLanesWhereverOwnersWaitForThem) {
+  HelperTimes all, half;
+  all.scope_ns = all.union_ns = 95;
+  half.scope_ns = half.union_ns = 50;
+  const std::vector<HelperTimes> helpers = {all, half};
+  const auto cores = [&](const std::vector<AttemptRow>& attempts, int64_t lanes_peak) {
+    return FindWorkerLives(attempts, {Process(1, 101, std::nullopt, lanes_peak)}, helpers, {0, 200}).at(0).cores;
+  };
+  EXPECT_EQ(cores({Helped(0, 0, 4), Helped(0, 0, 1, 98)}, 2), 1) << "a helper of both, and one of the two suspended";
+  EXPECT_EQ(cores({Helped(0, 0, 4), Attempt(0, 20, 60)}, 2), 1) << "a chunk inside the helper scope";
+  EXPECT_EQ(cores({Helped(0, 0, 4), Attempt(0, 20, 60)}, 3), 2) << "... and another helper";
+  EXPECT_EQ(cores({Helped(0, 1, 50), Helped(0, 1, 50), Helped(0, 1, 50)}, 4), 3) << "one of three threads waited";
+  EXPECT_EQ(cores({Helped(0, 0, 0, 5), Helped(0, 0, 0, 5), Helped(0, 0, 0, 5)}, 2), 2) << "events that no thread holds";
 }
 
 TEST(AllowedCores, CountEachHostOnce) {

@@ -41,10 +41,10 @@ void EncodeIdentity(const Recorder& recorder, const ThreadState& thread, const C
   line.FieldText("dataset", CutOnCodePoint(chunk.dataset, kMaxPathBytes));
   const std::size_t file = line.size();
   line.FieldText("file", CutOnCodePoint(chunk.file, kMaxPathBytes));
-  line.TakeSecretsOut(file);
+  if (!chunk.file.empty()) line.TakeSecretsOut(file);
   const std::size_t tree = line.size();
-  line.FieldText("tree", CutOnCodePoint(chunk.tree, kMaxPathBytes));
   if (!is_summed) {
+    line.FieldText("tree", CutOnCodePoint(chunk.tree, kMaxPathBytes));
     line.Field("entry_start", chunk.entry_start);
     line.Field("entry_stop", chunk.entry_stop);
   }
@@ -55,7 +55,7 @@ void EncodeIdentity(const Recorder& recorder, const ThreadState& thread, const C
   const std::size_t pass_begin = line.size();
   line.FieldText("pass", pass);
   const std::size_t pass_end = line.size();
-  line.FieldText("span", span);
+  if (!is_summed) line.FieldText("span", span);
   const std::string_view text = line.text();
   state->parts = {text.substr(dataset, file - dataset), text.substr(file, tree - file),
                   text.substr(pass_begin, pass_end - pass_begin)};

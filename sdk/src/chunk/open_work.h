@@ -63,7 +63,7 @@ struct OpenWork {
   FrameTime inner;                         ///< what frames opened inside this one took: it is theirs, not this one's
   FrameTime known_to_outer;                ///< the part of its own time that the frame around it knows
   RowTable<OpenActivity> activities;       ///< open ones, from the outermost inwards
-  bool holds_lane = true;                  ///< false: a helper scope inside other work of its thread
+  bool holds_lane = true;                  ///< false: inside other work of its thread, which has a lane already
   std::uint64_t use = 0;                   ///< distinguishes this use of the frame from all others of the process
   std::atomic<bool> guard_is_gone{false};  ///< it ended on another thread, or out of order
 };

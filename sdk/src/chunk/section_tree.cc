@@ -265,8 +265,9 @@ SectionNode* SectionTree::Counterpart(const SectionNode* node, const SectionNode
 }
 
 void SectionTree::Merge(SectionTree* other, const SectionNode* at, const ThreadState* running) noexcept {
-  SectionNode* to = FindPath(at);
   merged_ = true;
+  if (other->root()->first_child.load(kRelaxed) == nullptr && other->dropped() == 0) return;
+  SectionNode* to = FindPath(at);
   MergeChildren(MergeSource{other->merged_, running}, other->root(), to == nullptr ? root() : to);
   AddTo(&dropped_, other->dropped());
 }

@@ -71,7 +71,7 @@ void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcep
   state->outer = nullptr;
   state->suspension = suspension;
   recorder->suspended.fetch_add(1, kRelaxed);
-  FreeLane(recorder);
+  FreeLane(recorder, *state);
 }
 
 bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept {
@@ -99,10 +99,10 @@ bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept
   for (SectionNode* open = suspension.open_section; open != nullptr; open = open->parent) {
     open->uncaught_exceptions = *thread->uncaught_exceptions;
   }
+  OccupyLane(recorder, *thread, state);
   const std::uint64_t use = state->use;  // it is the same use: guards inside it go on too
   thread->Push(state, use);
   thread->current.store(suspension.open_section, std::memory_order_release);
-  OccupyLane(recorder);
   return true;
 }
 
@@ -115,6 +115,7 @@ void MakeInnermost(Recorder* recorder, ThreadState* thread, ChunkState* state) n
   ReportToOuter(inside, now_ticks, now);
   ReportToOuter(state, now_ticks, now);  // the frame that is around it from now on gets only what comes now
   inside->outer = state->outer;
+  std::swap(inside->holds_lane, state->holds_lane);
   SectionNode* const open_section = inside->outer_section;
   inside->outer_section = state->outer_section;
   const std::uint64_t use = state->use;

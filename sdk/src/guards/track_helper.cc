@@ -87,8 +87,7 @@ TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
     CountDropped();
     return;
   }
-  helper->holds_lane = thread->work == nullptr;  // else its thread has a lane already
-  if (helper->holds_lane) OccupyLane(recorder);
+  OccupyLane(recorder, *thread, helper);
   helper->chunk = handle.state;
   helper->generation = handle.generation;
   helper->activities.Clear();

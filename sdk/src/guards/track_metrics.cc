@@ -105,7 +105,8 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   const std::int64_t others = recorder->open_chunks.fetch_add(1, std::memory_order_relaxed);
   state->generation.fetch_add(1);  // odd: open. From here on others raise the peak; until here, our own count does
   if (UnannouncedCpu::IsToSettle(others)) recorder->unannounced.Settle(recorder, state);
-  const std::int64_t lanes = OccupyLane(recorder);
+  OccupyLane(recorder, *thread, state);
+  const std::int64_t lanes = recorder->lanes.load();
   std::int64_t peak = state->lanes_peak.load();
   while (peak < lanes && !state->lanes_peak.compare_exchange_weak(peak, lanes)) {
   }
@@ -175,7 +176,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
     for (const TraceRow& occurrence : state->helpers.trace()) state->data.AddTrace(occurrence);
     state->data.MergeTables(state->helpers);
   }
-  FreeLane(recorder);
+  FreeLane(recorder, *state);
   end.open_chunks = recorder->open_chunks.fetch_sub(1, std::memory_order_relaxed);
   if (UnannouncedCpu::IsToSettle(end.open_chunks - 1)) recorder->unannounced.Settle(recorder, nullptr);
   const std::uint64_t chunks = recorder->chunks.fetch_add(1, std::memory_order_relaxed) + 1;

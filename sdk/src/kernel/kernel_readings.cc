@@ -168,7 +168,7 @@ MaybeInteger CpuOfEndedChildren() noexcept {
   return NanosecondsOf(usage.ru_utime) + NanosecondsOf(usage.ru_stime);
 }
 
-std::int64_t ThreadCpuNanoseconds() noexcept { return ThreadCpu().value_or(kUnknownCpu); }
+std::int64_t ThreadCpuNanoseconds() noexcept { return ReadClock(CLOCK_THREAD_CPUTIME_ID).value_or(kUnknownCpu); }
 
 MaybeInteger ThreadCpu() noexcept { return ReadClock(CLOCK_THREAD_CPUTIME_ID); }
 

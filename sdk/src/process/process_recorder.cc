@@ -485,19 +485,17 @@ void CountMisuse(std::string_view sentence) noexcept {
   WarnOnce({sentence});
 }
 
-std::int64_t OccupyLane(Recorder* recorder) noexcept {
+void OccupyLane(Recorder* recorder, const ThreadState& thread, OpenWork* frame) noexcept {
+  frame->holds_lane = thread.work == nullptr;
+  if (!frame->holds_lane) return;
   const std::int64_t lanes = recorder->lanes.fetch_add(1) + 1;
-  for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
-       thread = thread->next) {
-    thread->RaiseLanesPeak(lanes);
+  for (ThreadState* other = recorder->threads.load(std::memory_order_acquire); other != nullptr; other = other->next) {
+    other->RaiseLanesPeak(lanes);
   }
-  return lanes;
 }
 
-void FreeLane(Recorder* recorder) noexcept { recorder->lanes.fetch_sub(1); }
-
 void FreeLane(Recorder* recorder, const OpenWork& frame) noexcept {
-  if (frame.holds_lane) FreeLane(recorder);
+  if (frame.holds_lane) recorder->lanes.fetch_sub(1);
 }
 
 void ForgetParent() noexcept {

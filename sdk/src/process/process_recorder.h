@@ -104,7 +104,7 @@ struct Recorder {
   std::atomic<std::int64_t> open_chunks{0};
   std::atomic<std::int64_t> suspended{0};    ///< of the open chunks
   std::atomic<std::int64_t> open_events{0};  ///< those of `TrackEvent` that have lines; not in the two above
-  std::atomic<std::int64_t> lanes{0};        ///< open chunks and active helpers
+  std::atomic<std::int64_t> lanes{0};        ///< threads with a chunk or a helper scope open
   std::atomic<std::uint64_t> dropped{0};     ///< what guards were given and could not be kept; lost lines are the log's
   std::atomic<std::uint64_t> misused{0};     ///< of these, guards that were not used as they should be
   std::atomic<std::uint64_t> outside{0};     ///< of these, values and guards where no chunk was open
@@ -172,10 +172,10 @@ void CountOutsideChunk() noexcept;
 /// Counts a guard that was not used as it should be, and warns once.
 void CountMisuse(std::string_view sentence) noexcept;
 
-/// One more lane is busy: notes it with all open chunks, whose `lanes_peak` it may raise. Returns the lanes now.
-std::int64_t OccupyLane(Recorder* recorder) noexcept;
-void FreeLane(Recorder* recorder) noexcept;
-/// The frame ends: so does its lane, if it holds one.
+/// The thread is about to work in this frame. If it had nothing open, one more lane is busy: notes it with all open
+/// chunks, whose `lanes_peak` it may raise.
+void OccupyLane(Recorder* recorder, const ThreadState& thread, OpenWork* frame) noexcept;
+/// The thread leaves the frame, and with it its lane, if the frame holds one.
 void FreeLane(Recorder* recorder, const OpenWork& frame) noexcept;
 
 }  // namespace internal

@@ -44,11 +44,11 @@ void FollowCriticalPath(EventNodes* nodes, std::uint32_t count, std::int64_t sta
   Sort(order, order + count, [spans](std::uint32_t a, std::uint32_t b) {
     return spans[a].stop_ns != spans[b].stop_ns ? spans[a].stop_ns < spans[b].stop_ns : a < b;
   });
-  // The last in order that ended by this time.
+  // The last in order that ended by this time, which never rises, and that was not asked for before.
+  const std::uint32_t* after = order + count;
   const auto last_by = [&](std::int64_t time_ns) -> std::int64_t {
-    const std::uint32_t* const after = std::upper_bound(
-        order, order + count, time_ns, [spans](std::int64_t time, std::uint32_t i) { return time < spans[i].stop_ns; });
-    return after == order ? kNobody : static_cast<std::int64_t>(after[-1]);
+    while (after != order && spans[after[-1]].stop_ns > time_ns) --after;
+    return after == order ? kNobody : static_cast<std::int64_t>(*--after);
   };
   std::int64_t cursor_ns = stop_ns;
   std::int64_t at = last_by(cursor_ns);
@@ -82,6 +82,7 @@ EventParts DivideLatency(EventNodes* nodes, std::uint32_t count, std::int64_t st
   EventParts parts;
   *open = 0;
   Piece* end = nodes->pieces;
+  bool has_part[kParts] = {};
   for (std::uint32_t i = 0; i < count; ++i) {
     const TaskNode& node = nodes->nodes[i];
     std::int64_t node_stop_ns = node.stop_ns.load(std::memory_order_acquire);
@@ -97,12 +98,18 @@ EventParts DivideLatency(EventNodes* nodes, std::uint32_t count, std::int64_t st
     span.ready_ns = std::clamp(node.ready_ns, start_ns, span.start_ns);
     span.module = node.module;
     span.begun_by = node.begun_by;
-    *end++ = {span.start_ns, span.stop_ns, node.module->is_request ? kExternal : kActive};
-    if (span.ready_ns < span.start_ns) *end++ = {span.ready_ns, span.start_ns, kQueued};
+    const Part part = node.module->is_request ? kExternal : kActive;
+    *end++ = {span.start_ns, span.stop_ns, part};
+    has_part[part] = true;
+    if (span.ready_ns == span.start_ns) continue;
+    *end++ = {span.ready_ns, span.start_ns, kQueued};
+    has_part[kQueued] = true;
   }
   Sort(nodes->pieces, end, [](const Piece& a, const Piece& b) { return a.start_ns < b.start_ns; });
-  std::int64_t covered_ns[kParts];
-  for (std::int32_t part = 0; part < kParts; ++part) covered_ns[part] = Covered(nodes->pieces, end, part);
+  std::int64_t covered_ns[kParts] = {Covered(nodes->pieces, end, kActive)};
+  for (std::int32_t part = kQueued; part < kParts; ++part) {
+    covered_ns[part] = has_part[part] ? Covered(nodes->pieces, end, part) : covered_ns[part - 1];
+  }
   parts.active_ns = covered_ns[kActive];
   parts.queued_ns = covered_ns[kQueued] - covered_ns[kActive];
   parts.external_ns = covered_ns[kExternal] - covered_ns[kQueued];

@@ -149,37 +149,6 @@ EventSlot* TaskTable::TakeSlot(std::uint32_t* generation) noexcept {
   return nullptr;
 }
 
-bool TaskTable::Acquire(const EventHandle& event, std::int64_t pid) noexcept {
-  if (event.slot == nullptr || event.slot->chunk.recorder_pid != pid) return false;
-  std::uint64_t state = event.slot->state->load(kRelaxed);
-  do {
-    if (static_cast<std::uint32_t>(state >> 32) != event.generation) return false;
-  } while (!event.slot->state->compare_exchange_weak(state, state + 1, std::memory_order_acq_rel));
-  return true;
-}
-
-std::int32_t TaskTable::AddNode(EventSlot* slot, TaskModule* module, std::int64_t start_ns, std::int64_t ready_ns,
-                                std::int32_t begun_by, std::int64_t tid) noexcept {
-  if (slot->used.load(kRelaxed) > EventNodes::kMost) return -1;  // so that it does not overflow
-  const std::uint32_t index = slot->used.fetch_add(1, kRelaxed);
-  if (index >= EventNodes::kMost) return -1;
-  TaskNode& node = slot->nodes->nodes[index];
-  node.start_ns = start_ns;
-  node.ready_ns = ready_ns;
-  node.module = module;
-  node.begun_by = begun_by;
-  node.tid = static_cast<std::int32_t>(tid);
-  node.stop_ns.store(TaskNode::kOpen, std::memory_order_release);
-  return static_cast<std::int32_t>(index);
-}
-
-void TaskTable::OccupyThread() noexcept {
-  const std::int64_t running = running_.fetch_add(1, kRelaxed) + 1;
-  std::int64_t peak = peak_.load(kRelaxed);
-  while (peak < running && !peak_.compare_exchange_weak(peak, running, kRelaxed)) {
-  }
-}
-
 void TaskTable::AddEvent(EventSlot* slot, const EventParts& parts, std::int64_t stop_ns, bool is_divided) noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::string_view dataset = slot->chunk.identity.broken() ? kOtherDataset : slot->chunk.parts.dataset;
@@ -475,9 +444,12 @@ std::int64_t TaskBoundary(ThreadState* thread) noexcept {
       top->cpu_ns += own_cpu_ns;
       top->wait_ns += wait_ns;
     }
-    const int first = top != nullptr ? kTask : kBetween;
-    const std::int64_t more[] = {wall_ns, own_cpu_ns, wait_ns};
-    for (int i = 0; i < 3 && !is_in_chunk; ++i) Raise(&tasks.times[first + i], more[i]);
+    if (!is_in_chunk) {
+      std::atomic<std::int64_t>* const sums = &tasks.times[top != nullptr ? kTask : kBetween];
+      Raise(&sums[0], wall_ns);
+      Raise(&sums[1], own_cpu_ns);
+      if (wait_ns != 0) Raise(&sums[2], wait_ns);
+    }
   }
   tasks.last_ns.store(now_ns, kRelaxed);
   tasks.last_cpu_ns.store(cpu_ns, kRelaxed);

@@ -56,6 +56,12 @@ class RunningTime {
   std::atomic<std::uint64_t> word_{0};
 };
 
+inline void RaiseTo(std::atomic<std::int64_t>* most, std::int64_t value) noexcept {
+  std::int64_t known = most->load(std::memory_order_relaxed);
+  while (known < value && !most->compare_exchange_weak(known, value, std::memory_order_relaxed)) {
+  }
+}
+
 /// What tasks, or requests, of one name came to since the process began. Any thread adds to it.
 struct TaskModule {
   std::string_view name;  ///< of a request: the server
@@ -174,7 +180,9 @@ struct ThreadTimes {
 /// Only the thread writes; others read under `version`, which is odd while it does.
 struct ThreadTasks {
   static constexpr int kDeepest = 32;
+  static constexpr int kRecentBits = 6;
   TaskFrame frames[kDeepest];
+  TaskModule* recent[1 << kRecentBits] = {};  ///< by where the name was in memory
   int depth = 0;
   std::uint64_t uses = 0;
   bool is_clock_known = false;
@@ -219,14 +227,33 @@ class TaskTable {
   TaskModule* Find(std::string_view name, std::string_view operation, bool is_request) noexcept;
   EventSlot* TakeSlot(std::uint32_t* generation) noexcept;
   /// Keeps an event's slot until `Release`; false when the event is over, or another process's.
-  static bool Acquire(const EventHandle& event, std::int64_t pid) noexcept;
+  static bool Acquire(const EventHandle& event, std::int64_t pid) noexcept {
+    if (event.slot == nullptr || event.slot->chunk.recorder_pid != pid) return false;
+    std::uint64_t state = event.slot->state->load(std::memory_order_relaxed);
+    do {
+      if (static_cast<std::uint32_t>(state >> 32) != event.generation) return false;
+    } while (!event.slot->state->compare_exchange_weak(state, state + 1, std::memory_order_acq_rel));
+    return true;
+  }
   static void Release(EventSlot* slot) noexcept { slot->state->fetch_sub(1, std::memory_order_acq_rel); }
   /// A node that is open from now on; -1 where the event has no room for more.
   static std::int32_t AddNode(EventSlot* slot, TaskModule* module, std::int64_t start_ns, std::int64_t ready_ns,
-                              std::int32_t begun_by, std::int64_t tid) noexcept;
+                              std::int32_t begun_by, std::int64_t tid) noexcept {
+    if (slot->used.load(std::memory_order_relaxed) > EventNodes::kMost) return -1;  // so that it does not overflow
+    const std::uint32_t index = slot->used.fetch_add(1, std::memory_order_relaxed);
+    if (index >= EventNodes::kMost) return -1;
+    TaskNode& node = slot->nodes->nodes[index];
+    node.start_ns = start_ns;
+    node.ready_ns = ready_ns;
+    node.module = module;
+    node.begun_by = begun_by;
+    node.tid = static_cast<std::int32_t>(tid);
+    node.stop_ns.store(TaskNode::kOpen, std::memory_order_release);
+    return static_cast<std::int32_t>(index);
+  }
   void AddEvent(EventSlot* slot, const EventParts& parts, std::int64_t stop_ns, bool is_divided) noexcept;
   void AddEnded(const ThreadTimes& times) noexcept;
-  void OccupyThread() noexcept;
+  void OccupyThread() noexcept { RaiseTo(&peak_, running_.fetch_add(1, std::memory_order_relaxed) + 1); }
   void FreeThread() noexcept { running_.fetch_sub(1, std::memory_order_relaxed); }
   std::int64_t peak() const noexcept { return peak_.load(std::memory_order_relaxed); }
   std::int64_t cost_ns() const noexcept { return cost_ns_; }

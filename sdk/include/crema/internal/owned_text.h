@@ -82,7 +82,7 @@ class OwnedText {
     if (memory_ == nullptr) std::memcpy(in_place_, other.in_place_, size_);
   }
   void Free() noexcept {
-    std::free(memory_);
+    if (memory_ != nullptr) std::free(memory_);  // hardly ever: not worth a call
     memory_ = nullptr;
     size_ = 0;
     is_lost_ = false;
