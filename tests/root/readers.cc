@@ -154,6 +154,27 @@ void Ntuple(const Files& files) {
   std::printf("sum %g\n", sum);
 }
 
+/// What the pages of x and y take in the file, and in memory, by its description.
+void NtupleSizes(const Files& files) {
+  for (const std::string& file : files) {
+    const auto reader = ROOT::RNTupleReader::Open("Events", file);
+    const auto& description = reader->GetDescriptor();
+    unsigned long stored = 0;
+    unsigned long elements = 0;
+    for (const char* name : {"x", "y"}) {
+      const auto column = description.FindPhysicalColumnId(description.FindFieldId(name), 0, 0);
+      for (const auto& cluster : description.GetClusterIterable()) {
+        for (const auto& page : cluster.GetPageRange(column).GetPageInfos()) {
+          stored += page.GetLocator().GetNBytesOnStorage() + (page.HasChecksum() ? sizeof(std::uint64_t) : 0);
+          elements += page.GetNElements();
+        }
+      }
+    }
+    std::printf("{\"sample\":\"%s/Events\",\"stored\":%lu,\"bytes\":%lu}\n", file.c_str(), stored,
+                elements * sizeof(double));
+  }
+}
+
 /// Three chunks of one reader: a range that ends, one that is left, one of whose events only the program knows.
 void NtupleOfParts(const Files& files) {
   auto reader = ROOT::RNTupleReader::Open("Events", files[0]);
@@ -281,6 +302,7 @@ const std::map<std::string, std::function<void(const Files&)>> kCases = {
     {"own_statistics", OwnStatistics},
     {"processor", Processor},
     {"ntuple", Ntuple},
+    {"ntuple_sizes", NtupleSizes},
     {"ntuple_of_parts", NtupleOfParts},
     {"ntuple_not_told", NtupleNotTold},
     {"ntuple_that_throws", NtupleThatThrows},

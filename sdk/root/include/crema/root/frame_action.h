@@ -29,8 +29,10 @@
 #include "crema/root/cut_flow.h"
 #include "crema/root/error_notes.h"
 #include "crema/root/failed_input.h"
+#include "crema/root/frame_pages.h"
 #include "crema/root/late_section.h"
 #include "crema/root/loop_passes.h"
+#include "crema/root/ntuple_counters.h"
 #include "crema/root/read_counters.h"
 #include "crema/root/requirements.h"  // IWYU pragma: keep
 #include "crema/root/server_name.h"
@@ -117,6 +119,8 @@ class alignas(128) FrameTask {
     filters_ = &loop.filters;
     slot_ = slot;
     is_tree_ = loop.tree != nullptr;
+    pages_ = MetricsOfPages(loop.source, slot);
+    if (pages_ != nullptr && Enabled()) pages_->Enable();
     tree_read_ = reader_ != nullptr ? reader_->GetTree() : loop.tree;
     has_file_ = sample.AsString().rfind("Empty source", 0) != 0;
     NoteOffset(loop, sample);
@@ -143,6 +147,11 @@ class alignas(128) FrameTask {
     ++events_;
   }
 
+  /// Keeps what was read until now, while ROOT has not gone on to other files.
+  void NoteReads() {
+    if (pages_ != nullptr && chunk_.has_value() && is_recorded_) ntuple_counters_.Note();
+  }
+
   /// The chunk is over; while an exception leaves the loop, it failed. ROOT may have closed its file already.
   void End(bool file_is_open = true) {
     set_up_.reset();
@@ -152,8 +161,9 @@ class alignas(128) FrameTask {
     cut_flow_.End(*filters_, slot_, events_);
     if (is_tree_) counters_.Record(file_is_open && !MayHaveGoneOn());
     counters_.Uninstall();
+    if (pages_ != nullptr) ntuple_counters_.Record(&*chunk_);
     if (!is_tree_ && has_file_) {
-      chunk_->SetAttribute("reading", kNotReported);
+      chunk_->SetAttribute("reading", pages_ != nullptr ? kNoColumns : kNotReported);
       const std::string_view host = HostOf(file_);
       if (!host.empty()) chunk_->SetAttribute("server", host);
     }
@@ -167,8 +177,8 @@ class alignas(128) FrameTask {
 
  private:
   static constexpr std::string_view kTreeClusters = "tree_clusters";
-  static constexpr std::string_view kNotReported =
-      "ROOT does not report bytes, times and columns of RNTuple in RDataFrame";
+  static constexpr std::string_view kNoColumns = "ROOT does not report the columns of RNTuple in RDataFrame";
+  static constexpr std::string_view kNotReported = "this ROOT does not report bytes, times and columns of RDataFrame";
 
   static std::string NameOf(const ROOT::RDF::RSampleInfo& sample) {
     try {
@@ -240,11 +250,13 @@ class alignas(128) FrameTask {
     TTree* const tree = tree_read_ != nullptr ? tree_read_->GetTree() : nullptr;
     if (tree != nullptr && is_first_loop_) RecordMetric(kTreeClusters, CountClusters(tree, {next_, stop_}), "count");
     counters_.Install(&*chunk_, tree_read_);
+    if (pages_ != nullptr) ntuple_counters_.Begin(*pages_, "RPageSourceFile.");
     cut_flow_.Begin(*filters_, slot_);
   }
 
   void NextChunk() {
     next_ += events_;
+    NoteReads();
     End();
     BeginChunk();
   }
@@ -273,6 +285,8 @@ class alignas(128) FrameTask {
   std::optional<TrackSection> set_up_;
   std::optional<TrackMetrics> chunk_;
   ReadCounters counters_;
+  ROOT::Experimental::Detail::RNTupleMetrics* pages_ = nullptr;  ///< of an RNTuple; null: not reported
+  NtupleCounters ntuple_counters_;
   const NamedFilters* filters_ = nullptr;
   unsigned slot_ = 0;
   CutFlow cut_flow_;
@@ -297,6 +311,8 @@ class FrameTasks {
     tasks_[slot].SetUp(reader);
   }
   void EndTask(unsigned slot) {
+    // On one thread ROOT may have closed the file.
+    if (tasks_.size() > 1) tasks_[slot].NoteReads();
     tasks_[slot].End();
     TaskGap::Begin(loop_);
   }
@@ -317,6 +333,8 @@ class FrameTasks {
     error_notes_.emplace();
     written_.emplace(tasks_.size() > 1);
   }
+  /// Whether ROOT may close files before their chunks end, so that what was read has to be noted after each event.
+  bool must_note_reads() const { return tasks_.size() == 1 && loop_.source != nullptr && loop_.tree == nullptr; }
   bool is_in_loop() const { return error_notes_.has_value(); }
   void BeginMerging() { merging_.emplace("merge results"); }
   /// ROOT has dropped the loop's actions; where an exception ended the loop, it is on its way.
