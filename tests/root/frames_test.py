@@ -205,6 +205,31 @@ class FramesTest(root_case.RootCase):
         self.agree_with_probe(outcome)
         self.assertEqual(ranges(outcome.chunks), WHOLE_TREES[:1])
 
+    def test_events_of_an_entry_list_are_those_of_the_list(self):
+        for threads in (0, 2):
+            recorded = self.run_program("frames", "entry_list", threads, *trees())
+            plain = self.run_program("frames", "entry_list", threads, *trees(), recording=False)
+            self.assertEqual(recorded.said, plain.said)
+            events, places = collections.Counter(), []
+            for chunk in recorded.chunks:
+                events[pathlib.Path(chunk["file"]).name] += chunk["events"]
+                places.append((chunk["entry_start"], chunk["entry_stop"]))
+                self.assertIsNone(metric(chunk, "tree_clusters"))
+            self.assertEqual(events, {f"tree{i}.root": 1000 for i in range(3)})
+            if threads == 0:  # ROOT does not show which places of the list are in a file
+                self.assertEqual(set(places), {(None, None)})
+            else:
+                self.assertEqual(sum(stop - start for start, stop in places), 3000)
+
+    def test_a_source_without_files_and_ranges_has_neither(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+            file.write("a,b\n1,2\n3,4\n5,6\n")
+            file.flush()
+            (chunk,) = self.run_program("frames", "csv", 0, file.name).chunks
+        self.assertEqual((chunk["events"], chunk["entry_start"], chunk["entry_stop"]), (3, None, None))
+        self.assertEqual((chunk["bytes_read"], chunk["metrics"]), (None, []))
+        self.assertIn("ROOT does not report bytes", chunk["attributes"]["reading"])
+
     def test_a_chunk_has_at_most_the_entries_that_were_asked_for(self):
         chunks = self.run_program("frames", "small_chunks", 0, *trees()).chunks
         self.assertEqual(ranges(chunks), root_case.in_clusters(15_000))

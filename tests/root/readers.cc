@@ -1,5 +1,6 @@
 // Loops over TTreeReader, TTreeProcessorMT, RNTupleReader and a plain TTree, with crema: readers CASE FILE...
 #include <TChain.h>
+#include <TEntryList.h>
 #include <TError.h>
 #include <TFile.h>
 #include <TROOT.h>
@@ -135,6 +136,35 @@ void Processor(const Files& files) {
     while (reader.Next()) entries += *x > -100 ? 1 : 0;
   });
   std::printf("entries %ld\n", entries.load());
+}
+
+/// The first 1000 entries of every file that 7 divides.
+void EntryList(const Files& files) {
+  TChain chain("Events");
+  TEntryList list("list", "list");
+  for (const std::string& file : files) {
+    chain.Add(file.c_str());
+    TEntryList of_file("of_file", "of_file", "Events", file.c_str());
+    for (Long64_t i = 0; i < 1000; ++i) of_file.Enter(7 * i);
+    list.Add(&of_file);
+  }
+  chain.SetEntryList(&list);
+  TTreeReader reader(&chain, &list);
+  TTreeReaderValue<double> x(reader, "x");
+  crema::TrackReader chunk(reader, {"ttbar"});
+  double sum = 0;
+  while (reader.Next()) sum += *x;
+  std::printf("sum %g\n", sum);
+}
+
+void Draw(const Files& files) {
+  const auto file = Open(files[0]);
+  auto* tree = file->Get<TTree>("Events");
+  for (auto& chunk : crema::Chunks(tree, tree->GetEntries(), {"ttbar"})) {
+    tree->Draw("x", "y > 1", "goff", chunk.last() - chunk.first(), chunk.first());
+    chunk.SetEvents(chunk.last() - chunk.first());
+  }
+  std::printf("{\"sample\":\"%s/Events\",\"bytes\":%lld}\n", files[0].c_str(), file->GetBytesRead());
 }
 
 void Ntuple(const Files& files) {
@@ -301,6 +331,8 @@ const std::map<std::string, std::function<void(const Files&)>> kCases = {
     {"reader_that_throws", ReaderThatThrows},
     {"own_statistics", OwnStatistics},
     {"processor", Processor},
+    {"entry_list", EntryList},
+    {"draw", Draw},
     {"ntuple", Ntuple},
     {"ntuple_sizes", NtupleSizes},
     {"ntuple_of_parts", NtupleOfParts},

@@ -62,6 +62,7 @@ struct GlobalRange : ROOT::RDF::RDataSource {
 struct FrameLoop {
   std::uint64_t number = 0;  ///< in the process
   TTree* tree = nullptr;     ///< TTree or TChain that the frame reads; null: it reads something else
+  bool has_list = false;     ///< a TEntryList: ROOT's ranges count its places, and one thread has a sample only
   const ROOT::RDF::RDataSource* source = nullptr;
   GlobalRange::Entries limits;  ///< as the loop begins: RNTuple's are counted down
   NamedFilters filters;
@@ -120,7 +121,8 @@ class alignas(128) FrameTask {
     slot_ = slot;
     is_tree_ = loop.tree != nullptr;
     pages_ = MetricsOfPages(loop.source, slot);
-    if (pages_ != nullptr && Enabled()) pages_->Enable();
+    if (pages_ != nullptr && !Enabled()) pages_ = nullptr;
+    if (pages_ != nullptr) pages_->Enable();
     tree_read_ = reader_ != nullptr ? reader_->GetTree() : loop.tree;
     has_file_ = sample.AsString().rfind("Empty source", 0) != 0;
     NoteOffset(loop, sample);
@@ -133,9 +135,12 @@ class alignas(128) FrameTask {
       before = LoopsBefore(loop.number, dataset_, has_file_ ? std::string_view(file_) : sample.AsString());
     }
     if (pass_.empty() && before > 0) pass_ = "loop " + std::to_string(before + 1);
-    is_first_loop_ = before == 0;
+    counts_clusters_ = before == 0 && !loop.has_list;
     std::tie(next_, last_) = RangeInFile(identity, loop, sample);
     most_ = identity.entries_per_chunk > 0 ? identity.entries_per_chunk : INT64_MAX;
+    list_ = loop.has_list && reader_ == nullptr ? loop.tree : nullptr;
+    tree_number_ = list_ != nullptr ? list_->GetTreeNumber() : 0;
+    if (pages_ != nullptr) ntuple_counters_.Begin(*pages_, "RPageSourceFile.");
     BeginChunk();
   }
 
@@ -144,6 +149,7 @@ class alignas(128) FrameTask {
 
   void CountEvent() {
     if (events_ == most_) NextChunk();
+    if (list_ != nullptr && list_->GetTreeNumber() != tree_number_) NextFile();
     ++events_;
   }
 
@@ -178,7 +184,7 @@ class alignas(128) FrameTask {
  private:
   static constexpr std::string_view kTreeClusters = "tree_clusters";
   static constexpr std::string_view kNoColumns = "ROOT does not report the columns of RNTuple in RDataFrame";
-  static constexpr std::string_view kNotReported = "this ROOT does not report bytes, times and columns of RDataFrame";
+  static constexpr std::string_view kNotReported = "ROOT does not report bytes, times and columns of this source";
 
   static std::string NameOf(const ROOT::RDF::RSampleInfo& sample) {
     try {
@@ -200,6 +206,7 @@ class alignas(128) FrameTask {
                          const ROOT::RDF::RSampleInfo& sample) const {
     const auto range = sample.EntryRange();
     EntryRange entries(range.first, range.second);
+    if (loop.has_list) return reader_ == nullptr ? EntryRange() : entries;
     TTree* const tree = tree_read_ != nullptr ? tree_read_->GetTree() : nullptr;
     if (tree == nullptr) return identity.counts_loops ? entries : PartOf(entries, loop);
     if (reader_ == nullptr) {
@@ -236,8 +243,10 @@ class alignas(128) FrameTask {
     stop_ = last_ - next_ > most_ ? next_ + most_ : last_;
     Chunk where(dataset_);
     where.pass = pass_;
-    where.entry_start = next_;
-    where.entry_stop = stop_;
+    if (last_ > 0) {  // else it is not known
+      where.entry_start = next_;
+      where.entry_stop = stop_;
+    }
     if (has_file_) {
       where.file = file_;
       where.tree = tree_;
@@ -248,9 +257,8 @@ class alignas(128) FrameTask {
     is_recorded_ = Enabled();
     if (!is_recorded_) return;
     TTree* const tree = tree_read_ != nullptr ? tree_read_->GetTree() : nullptr;
-    if (tree != nullptr && is_first_loop_) RecordMetric(kTreeClusters, CountClusters(tree, {next_, stop_}), "count");
+    if (tree != nullptr && counts_clusters_) RecordMetric(kTreeClusters, CountClusters(tree, {next_, stop_}), "count");
     counters_.Install(&*chunk_, tree_read_);
-    if (pages_ != nullptr) ntuple_counters_.Begin(*pages_, "RPageSourceFile.");
     cut_flow_.Begin(*filters_, slot_);
   }
 
@@ -258,6 +266,16 @@ class alignas(128) FrameTask {
     next_ += events_;
     NoteReads();
     End();
+    ntuple_counters_.Continue();
+    BeginChunk();
+  }
+
+  /// One thread has gone on to another file of a chain with a TEntryList. The first event of it has been loaded.
+  void NextFile() {
+    End(false);
+    tree_number_ = list_->GetTreeNumber();
+    const TFile* const file = list_->GetCurrentFile();
+    if (file != nullptr) file_ = file->GetName();
     BeginChunk();
   }
 
@@ -274,9 +292,11 @@ class alignas(128) FrameTask {
   bool has_failed_ = false;
   bool is_recorded_ = false;  ///< the chunk, from its begin on
   bool is_tree_ = false;
-  bool is_first_loop_ = true;      ///< no loop of the process read the file before
+  bool counts_clusters_ = true;    ///< no loop of the process read the file before
   TTreeReader* reader_ = nullptr;  ///< null where ROOT hides it
   TTree* tree_read_ = nullptr;
+  TTree* list_ = nullptr;  ///< the chain, where one thread reads a TEntryList
+  int tree_number_ = 0;    ///< of it
   bool has_file_ = false;
   std::string dataset_;
   std::string pass_;
@@ -328,6 +348,7 @@ class FrameTasks {
     auto* trees = dynamic_cast<ROOT::Internal::RDF::RTTreeDS*>(loop_manager->GetDataSource());
     if (loop_.source != nullptr) loop_.limits = GlobalRange::Of(*loop_.source);
     loop_.tree = trees != nullptr ? trees->GetTree() : nullptr;
+    loop_.has_list = loop_.tree != nullptr && loop_.tree->GetEntryList() != nullptr;
     exceptions_ = std::uncaught_exceptions();
     loop_.filters.Find(*loop_manager, std::move(flow));
     error_notes_.emplace();

@@ -30,6 +30,8 @@ class NtupleCounters {
     }
     before_ = now_ = Read();
   }
+  /// For the chunk that follows at once: ROOT may have read meanwhile.
+  void Continue() { before_ = now_; }
   /// Keeps what was counted until now, while the metrics are there.
   void Note() { now_ = Read(); }
   /// Reports to the chunk what was counted between `Begin` and the last `Note`.
