@@ -1,6 +1,8 @@
 #include "collector/insight/budget_rows.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/short_name.h"
@@ -40,6 +42,33 @@ std::string SectionThatFills(const Measurement& measurement, double core_seconds
   if (!kMostOfIt.Holds(share) || !kFitsIn.Holds(share)) return "";
   return fmt::format(", where section {} took {}", ShortName(longest.front().path),
                      HumanDuration(longest.front().self));
+}
+
+std::string OthersBusy(const Measurement& measurement, double from, double until, double gap) {
+  std::map<std::string, double> by_name;
+  double sum = 0;
+  for (const ProcessUseRow& row : measurement.processes) {
+    const std::string process = fmt::format("{}:{:.0f}", row.host.str(), row.pid.value_or(0));
+    const auto is_same = [&process](const WorkerRow& worker) { return worker.process.str() == process; };
+    if (std::any_of(measurement.workers.begin(), measurement.workers.end(), is_same)) continue;
+    const double start = row.start.value_or(0);
+    const double stop = row.stop.value_or(0);
+    const double inside = std::min(stop, until) - std::max(start, from);
+    if (inside <= 0) continue;
+    const double busy = (row.cpu.value_or(0) + row.cpu_wait.value_or(0)) * inside / (stop - start);
+    by_name[row.name.str()] += busy;
+    sum += busy;
+  }
+  if (!kMostOfIt.Holds(sum / gap)) return "";
+  std::string names;
+  const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
+  while (!by_name.empty()) {  // the largest, and the next one where it matters
+    const auto largest = std::max_element(by_name.begin(), by_name.end(), less);
+    names += (names.empty() ? "" : ", ") + ShortName(largest->first);
+    if (kMostOfIt.Holds(largest->second / sum) || names.size() > ShortName(largest->first).size()) break;
+    by_name.erase(largest);
+  }
+  return fmt::format("; other processes of the run were busy for {} ({})", HumanDuration(sum), names);
 }
 
 std::optional<BudgetRows> ReadBudget(const Measurement& measurement) {

@@ -105,6 +105,8 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   const std::string busiest = SectionThatFills(measurement, process * budget.core_seconds);
   const std::string process_clause = "processes computed outside chunks" + AsFormat(busiest) + ", for {}";
   const bool is_set_up = around.empty() && IsMostlySetUp(measurement);
+  const double wall = measurement.Metric("wall_time").value_or(0);
+  const bool are_others_busy = !OthersBusy(measurement, 0, wall, idle * wall).empty();
   const double gpu = budget.Share("gpu_wait");
   const double copies = measurement.Metric("gpu_copy_seconds").value_or(0);
   const std::array<Use, 7> uses = {{
@@ -120,7 +122,8 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
        "your code waited for the GPU for {}",
        {"gpu-bound", "gpu-copies"},
        {"gpu_wait"}},
-      {idle, kStarved.Holds(idle), "starved", "cores were idle for {}"},
+      {idle, kStarved.Holds(idle), "starved",
+       are_others_busy ? "no chunk used the cores for {}" : "cores were idle for {}"},
       {unused,
        kStarved.Holds(unused),
        "over-allocated",

@@ -200,6 +200,9 @@ TEST(Headline, CallsARunStarvedWhoseCoresWereIdle) {
               AllOf(StartsWith("Starved: cores were idle for 60 % of 100 core-seconds, and your code "
                                "computed for 40 %. "),
                     HasSubstr("between chunks (25 %)")));
+  document["metrics"]["wall_time"] = 50;
+  document["processes"] = {{{"name", "cc1plus"}, {"start", 0}, {"stop", 30}, {"cpu", 25}, {"cpu_wait", 2}}};
+  EXPECT_THAT(Headline(document), StartsWith("Starved: no chunk used the cores for 60 % of 100 core-seconds, and"));
 }
 
 TEST(Headline, SaysOfEachOtherLargestUseWhatTookTheTime) {

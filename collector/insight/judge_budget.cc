@@ -136,18 +136,27 @@ std::string SectionOfGap(const Measurement& measurement, double gap) {
   return fmt::format("; section {}, outside chunks, took {}", ShortName(found->path.str()), HumanDuration(seconds));
 }
 
+/// Cores that no chunk used between `from` and `until`, in seconds. `when`: the words; `rest`: goes on with it.
+void JudgeGap(const JudgedRun& run, std::string_view id, std::string_view part, std::string_view when, double from,
+              double until, double gap, std::string_view rest = {}) {
+  const std::string others = OthersBusy(run.measurement, from, until, gap);
+  const std::string_view cores = others.empty() ? "free cores" : "cores that no chunk used";
+  const std::string sentence = fmt::format("{}, {} cost {{}} of the core-seconds.", when, cores);
+  const std::string more = SectionOfGap(run.measurement, gap) + others + std::string(rest);
+  Verdict* verdict = JudgePart({id, part, sentence, more}, run);
+  if (verdict == nullptr || others.empty()) return;
+  verdict->suggestion += " See which of these processes can run before, or beside chunks: a compiler, a download.";
+}
+
 void JudgeIdle(const JudgedRun& run) {
   const std::optional<double> inside = IdleInside(run);
   const double idle = run.budget().core_seconds * run.Share("idle");
   if (!inside.has_value() || !kMostOfIt.Holds(*inside / idle)) {
     const double wall = run.measurement.Metric("wall_time").value_or(0);
     const bool may_be_inside = HasHelpers(run.measurement) && !inside.has_value();
-    JudgePart({"idle-workers", "idle",
-               may_be_inside ? "Between chunks, or inside them beside too few helpers, free cores cost {} of the "
-                               "core-seconds."
-                             : "Between chunks, free cores cost {} of the core-seconds.",
-               SectionOfGap(run.measurement, wall * (run.Share("idle") + run.Share("process_cpu")))},
-              run);
+    JudgeGap(run, "idle-workers", "idle",
+             may_be_inside ? "Between chunks, or inside them beside too few helpers" : "Between chunks", 0, wall,
+             wall * (run.Share("idle") + run.Share("process_cpu")));
     return;
   }
   Verdict* verdict =
@@ -182,12 +191,8 @@ void JudgeEnds(const JudgedRun& run) {
     first = std::min(first, worker.first_chunk.value_or(wall));
     last = std::max(last, worker.last_chunk.value_or(0));
   }
-  JudgePart({"startup-dominated", "startup", "Before their first chunk, free cores cost {} of the core-seconds.",
-             SectionOfGap(measurement, first) + LateWorkers(measurement)},
-            run);
-  JudgePart({"shutdown-dominated", "shutdown", "After the last chunk, free cores cost {} of the core-seconds.",
-             SectionOfGap(measurement, wall - last)},
-            run);
+  JudgeGap(run, "startup-dominated", "startup", "Before their first chunk", 0, first, first, LateWorkers(measurement));
+  JudgeGap(run, "shutdown-dominated", "shutdown", "After the last chunk", last, wall, wall - last);
 }
 
 /// A chunk that is computed again is no failure: maybe a pass of its own that was given no name.

@@ -1,13 +1,18 @@
 // Verdicts on what the engine and the files do with bytes.
 #include <algorithm>
+#include <string>
 #include <string_view>
 
+#include "absl/strings/match.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/insight/short_name.h"
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"
 
 namespace crema {
 namespace {
+
+constexpr char kFasterCodec[] = "Store the input with a faster codec (LZ4, ZSTD), or read fewer columns.";
 
 struct EngineCost {
   std::string_view id;
@@ -49,17 +54,53 @@ void JudgeSpilling(const JudgedRun& run) {
           share);
 }
 
+/// Whether a native function is one of liblzma, zstd, LZ4 or zlib that decompresses.
+bool Decompresses(const std::string& function) {
+  if (absl::StartsWith(function, "inflate")) return true;
+  for (const char* const codec : {"lzma", "lz_", "LZ4_", "ZSTD_", "HUF_", "FSE_"}) {
+    if (!absl::StartsWith(function, codec)) continue;
+    return absl::StrContains(function, "decode") || absl::StrContains(function, "decompress") ||
+           absl::StrContains(function, "DTable");
+  }
+  return false;
+}
+
+/// Where nobody recorded the time inside decompressors: by the functions that stacks saw on a CPU.
+void JudgeSampledDecompression(const JudgedRun& run) {
+  double all = 0;
+  double inside = 0;
+  double at_least = 0;
+  const FunctionRow* most = nullptr;
+  for (const FunctionRow& row : run.measurement.functions) {
+    const double samples = row.samples.value_or(0);
+    all += samples;
+    if (!Decompresses(row.function.str()) || row.share.value_or(0) <= 0) continue;
+    inside += samples;
+    at_least += samples * std::max(0.0, 1 - row.share_error.value_or(1) / *row.share);
+    if (most == nullptr || samples > most->samples.value_or(0)) most = &row;
+  }
+  if (most == nullptr) return;
+  const double cpu = run.ShareOf(run.Metric("chunk_cpu_time"));
+  if (!kMuchDecompression.Holds(at_least / all * cpu)) return;
+  run.Add(RuleOf("compression-heavy"), 0,
+          fmt::format("Decompressing the input took about {} of the core-seconds, by samples of stacks: {} most.",
+                      HumanPercent(inside / all * cpu), ShortName(most->function.str())),
+          {{"functions.samples", inside}})
+      .suggestion = kFasterCodec;
+}
+
 void JudgeInputDecompression(const JudgedRun& run) {
   const std::optional<double> unzip = SumOfMetric(run.measurement, "unzip_wall", "s");
   const std::optional<double> read = SumOfMetric(run.measurement, "read_wall", "s");
-  if (!unzip.has_value() || *unzip <= read.value_or(0)) return;
+  if (!unzip.has_value()) return JudgeSampledDecompression(run);
+  if (*unzip <= read.value_or(0)) return;
   const double share = run.ShareOf(*unzip);
   if (!kMuchDecompression.Holds(share)) return;
   run.Add(
          RuleOf("compression-heavy"), 0,
          fmt::format("Decompressing the input took {} of the core-seconds, more than reading it.", HumanPercent(share)),
          {{"custom_metrics.unzip_wall", *unzip}, {"custom_metrics.read_wall", read.value_or(0)}})
-      .suggestion = "Store the input with a faster codec (LZ4, ZSTD), or read fewer columns.";
+      .suggestion = kFasterCodec;
 }
 
 void JudgeLowCompression(const JudgedRun& run) {

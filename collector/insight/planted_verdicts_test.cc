@@ -286,6 +286,27 @@ TEST(StartupDominated, NamesTheSectionAndTheWorkersThatWereLate) {
       "8.00 s after the run's start or later.");
 }
 
+TEST(StartupDominated, DoesNotCallCoresFreeWhereOtherProcessesAreBusy) {
+  Json document = HealthyRun();
+  SetBudget(&document, {{"compute", 80}, {"startup", 20}});
+  SetChunkTimes(&document, {{9, 25}});
+  document["workers"][0]["process"] = "node1:7";
+  const auto process = [](const char* name, int pid, double start, double stop, double cpu, double wait) {
+    return Json{{"name", name}, {"host", "node1"}, {"pid", pid},      {"start", start},
+                {"stop", stop}, {"cpu", cpu},      {"cpu_wait", wait}};
+  };
+  document["processes"] = {process("make", 6, 0, 9, 0.1, 0), process("cc1plus", 8, 1, 7, 5, 1),
+                           process("python", 7, 0, 25, 20, 0)};  // a worker
+  const Verdict found = Find(document, "startup-dominated");
+  EXPECT_EQ(found.sentence,
+            "Before their first chunk, cores that no chunk used cost 20 % of the core-seconds; other processes of the "
+            "run were busy for 6.10 s (cc1plus).");
+  EXPECT_THAT(found.suggestion, HasSubstr("a compiler"));
+  document["processes"][1] = process("cc1plus", 8, 10, 16, 5, 1);  // beside chunks
+  EXPECT_EQ(Find(document, "startup-dominated").sentence,
+            "Before their first chunk, free cores cost 20 % of the core-seconds.");
+}
+
 TEST(ShutdownDominated, NamesTheSectionAfterTheLastChunk) {
   Json document = HealthyRun();
   SetBudget(&document, {{"compute", 80}, {"shutdown", 20}});

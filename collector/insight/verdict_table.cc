@@ -285,7 +285,9 @@ const std::vector<VerdictRule>& VerdictTable() {
        "Return histograms instead of arrays, and keep data out of the task graph."},
       {"compression-heavy", "fine", Threshold(From(0.05), 0.20),
        "total_compression_overhead_seconds {0} of the core-seconds, bad from {1} (needs fine metrics); or the metric "
-       "unzip_wall {2} of the core-seconds and above read_wall",
+       "unzip_wall {2} of the core-seconds and above read_wall. Without this metric: the part of the CPU time of "
+       "chunks in which stacks saw functions of liblzma, zstd, LZ4 or zlib that decompress is {2} of the core-seconds, "
+       "also at the lower end of its range",
        "compressing spilled data and transfers should cost little CPU; decompressing the input takes up to a quarter "
        "of an ordinary analysis",
        "Move less data between workers, or turn its compression off (distributed.comm.compression).",

@@ -63,6 +63,27 @@ Json RunOnGpu(double waiting, double copies) {
   return document;
 }
 
+TEST(Verdicts, SeeDecompressionInStacksWhereNobodyTimedIt) {
+  const auto run = [](double share, double error) {
+    Json document = QuietRun();
+    document["metrics"]["chunk_cpu_time"] = 90;
+    document["functions"] = Json::array(
+        {{{"function", "lzma_decode"}, {"samples", 1000 * share}, {"share", share}, {"share_error", error}},
+         {{"function", "fit"}, {"samples", 1000 * (1 - share)}, {"share", 1 - share}, {"share_error", error}}});
+    return document;
+  };
+  EXPECT_EQ(SentenceOf("compression-heavy", run(0.6, 0.02)),
+            "Decompressing the input took about 54 % of the core-seconds, by samples of stacks: lzma_decode most.");
+  EXPECT_THAT(Ids(run(0.6, 0.4)), Not(Contains("compression-heavy")));  // too few samples
+  EXPECT_THAT(Ids(run(0.3, 0.02)), Not(Contains("compression-heavy")));
+  Json timed = run(0.6, 0.02);
+  timed["custom_metrics"] = {{{"name", "unzip_wall"}, {"unit", "s"}, {"sum", 1}}};
+  EXPECT_THAT(Ids(timed), Not(Contains("compression-heavy")));
+  Json compresses = run(0.6, 0.02);
+  compresses["functions"][0]["function"] = "ZSTD_compressBlock_fast";
+  EXPECT_THAT(Ids(compresses), Not(Contains("compression-heavy")));
+}
+
 TEST(Verdicts, OfAGpuSayForWhichPartOfTheRunItWorked) {
   EXPECT_EQ(
       SentenceOf("gpu-bound", RunOnGpu(40, 1)),

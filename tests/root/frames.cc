@@ -1,8 +1,10 @@
 // Event loops of RDataFrame with crema and a probe: frames CASE THREADS FILE...
 #include <TChain.h>
+#include <TEntryList.h>
 #include <TFile.h>
 #include <TROOT.h>
 
+#include <ROOT/RCsvDS.hxx>
 #include <ROOT/RDF/RDatasetSpec.hxx>
 #include <ROOT/RDF/Utils.hxx>
 #include <ROOT/RDFHelpers.hxx>
@@ -128,6 +130,22 @@ void Chain(const Files& files) {
   Probed(events);
 }
 
+/// The first 1000 entries of every file that 7 divides.
+void EntryList(const Files& files) {
+  TChain chain("Events");
+  TEntryList list("list", "list");
+  for (const std::string& file : files) {
+    chain.Add(file.c_str());
+    TEntryList of_file("of_file", "of_file", "Events", file.c_str());
+    for (Long64_t i = 0; i < 1000; ++i) of_file.Enter(7 * i);
+    list.Add(&of_file);
+  }
+  chain.SetEntryList(&list);
+  ROOT::RDataFrame events(chain);
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  std::cout << "sum " << SumOf(events) << std::endl;
+}
+
 void Tree(const Files& files) {
   const std::unique_ptr<TFile> file(TFile::Open(files[0].c_str()));
   ROOT::RDataFrame events(*file->Get<TTree>("Events"));
@@ -146,6 +164,12 @@ void SmallChunks(const Files& files) {
 void EmptySource(const Files&) {
   ROOT::RDataFrame events(1000);
   auto tracked = crema::TrackDataFrame(events, {"toys"});
+  std::cout << "count " << *events.Count() << std::endl;
+}
+
+void Csv(const Files& files) {
+  auto events = ROOT::RDF::FromCSV(files[0]);
+  auto tracked = crema::TrackDataFrame(events, {"numbers"});
   std::cout << "count " << *events.Count() << std::endl;
 }
 
@@ -401,6 +425,8 @@ const std::map<std::string, std::function<void(const Files&)>> kCases = {
     {"tree", Tree},
     {"small_chunks", SmallChunks},
     {"empty_source", EmptySource},
+    {"entry_list", EntryList},
+    {"csv", Csv},
     {"range", Range},
     {"throw", Throw},
     {"throw_timed", ThrowTimed},

@@ -84,11 +84,39 @@ class FramesTest(root_case.RootCase):
             sums = [sum(metric(chunk, name) for chunk in outcome.chunks) for outcome in (one, two)]
             self.assertAlmostEqual(sums[1] / sums[0], 1, delta=0.01)
 
-    def test_what_root_does_not_tell_is_null_with_the_reason(self):
+    def test_bytes_of_ntuples_are_those_of_their_pages(self):
+        sizes = self.run_program("readers", "ntuple_sizes", *ntuples()).probed
+        for case, threads in (("one_loop", 0), ("one_loop", 2), ("small_chunks", 0)):
+            with self.subTest(f"{case} {threads}"):
+                chunks = self.run_program("frames", case, threads, *ntuples()).chunks
+                read, unzipped = collections.Counter(), collections.Counter()
+                for chunk in chunks:
+                    self.assertEqual(chunk["bytes_read"], metric(chunk, "bytes_read"))
+                    read[chunk["file"]] += chunk["bytes_read"]
+                    unzipped[chunk["file"]] += metric(chunk, "unzip_bytes")
+                    self.assertLess(metric(chunk, "unzip_wall") * 1e9, chunk["stop_ns"] - chunk["start_ns"])
+                    self.assertIsNone(chunk["columns"])
+                    self.assertIn("columns of RNTuple", chunk["attributes"]["reading"])
+                for each in ("read_calls", "read_wall", "unzip_wall"):
+                    self.assertGreater(sum(metric(chunk, each) for chunk in chunks), 0)
+                self.assertEqual(read, {size["file"]: size["stored"] for size in sizes})
+                self.assertEqual(unzipped, {size["file"]: size["bytes"] for size in sizes})
+
+    def test_a_loop_over_ntuples_that_ends_early_has_the_bytes_that_it_read(self):
+        (chunk,) = self.run_program("frames", "range", 0, *ntuples()).chunks
+        self.assertEqual((chunk["events"], chunk["bytes_read"]), (100, 0))  # the filter needs no column
+        (size,) = self.run_program("readers", "ntuple_sizes", ntuples()[0]).probed
+        for chunk in self.run_program("frames", "throw", 0, *ntuples()).chunks:
+            self.assertEqual(chunk["status"], "failed")
+            self.assertLessEqual(chunk["bytes_read"], size["stored"])
+
+    def test_later_loops_over_ntuples_have_bytes_of_their_own(self):
         for threads in (0, 2):
-            for chunk in self.run_program("frames", "one_loop", threads, *ntuples()).chunks:
-                self.assertEqual((chunk["bytes_read"], chunk["columns"], chunk["metrics"]), (None, None, []))
-                self.assertIn("RNTuple", chunk["attributes"]["reading"])
+            read = collections.Counter()
+            for chunk in self.run_program("frames", "several_loops", threads, *ntuples()).chunks:
+                read[chunk["pass"]] += chunk["bytes_read"]
+            sizes = self.run_program("readers", "ntuple_sizes", *ntuples()).probed
+            self.assertEqual(read, dict.fromkeys((None, "loop 2", "loop 3"), sum(size["stored"] for size in sizes)))
 
     def test_reads_are_requests_to_the_mount_of_the_file(self):
         mount = root_case.data().resolve()
@@ -176,6 +204,31 @@ class FramesTest(root_case.RootCase):
         outcome = self.run_program("frames", "tree", 0, *trees())
         self.agree_with_probe(outcome)
         self.assertEqual(ranges(outcome.chunks), WHOLE_TREES[:1])
+
+    def test_events_of_an_entry_list_are_those_of_the_list(self):
+        for threads in (0, 2):
+            recorded = self.run_program("frames", "entry_list", threads, *trees())
+            plain = self.run_program("frames", "entry_list", threads, *trees(), recording=False)
+            self.assertEqual(recorded.said, plain.said)
+            events, places = collections.Counter(), []
+            for chunk in recorded.chunks:
+                events[pathlib.Path(chunk["file"]).name] += chunk["events"]
+                places.append((chunk["entry_start"], chunk["entry_stop"]))
+                self.assertIsNone(metric(chunk, "tree_clusters"))
+            self.assertEqual(events, {f"tree{i}.root": 1000 for i in range(3)})
+            if threads == 0:  # ROOT does not show which places of the list are in a file
+                self.assertEqual(set(places), {(None, None)})
+            else:
+                self.assertEqual(sum(stop - start for start, stop in places), 3000)
+
+    def test_a_source_without_files_and_ranges_has_neither(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+            file.write("a,b\n1,2\n3,4\n5,6\n")
+            file.flush()
+            (chunk,) = self.run_program("frames", "csv", 0, file.name).chunks
+        self.assertEqual((chunk["events"], chunk["entry_start"], chunk["entry_stop"]), (3, None, None))
+        self.assertEqual((chunk["bytes_read"], chunk["metrics"]), (None, []))
+        self.assertIn("ROOT does not report bytes", chunk["attributes"]["reading"])
 
     def test_a_chunk_has_at_most_the_entries_that_were_asked_for(self):
         chunks = self.run_program("frames", "small_chunks", 0, *trees()).chunks

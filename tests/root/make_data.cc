@@ -40,11 +40,12 @@ void Write(const std::string& path, int entries, int seed, ROOT::RDF::ESnapshotO
   Invent(entries, seed).Snapshot("Events", path, columns, options);
 }
 
-void WriteCompressed(const std::string& path, ROOT::RCompressionSetting::EAlgorithm::EValues algorithm) {
+void WriteCompressed(const std::string& path, ROOT::RCompressionSetting::EAlgorithm::EValues algorithm,
+                     ROOT::RDF::ESnapshotOutputFormat format = ROOT::RDF::ESnapshotOutputFormat::kTTree) {
   ROOT::RDF::RSnapshotOptions options;
   options.fCompressionAlgorithm = algorithm;
   options.fCompressionLevel = 4;
-  Write(path, 60'000, 8, ROOT::RDF::ESnapshotOutputFormat::kTTree, {"x", "y", "v"}, options);
+  Write(path, 60'000, 8, format, {"x", "y", "v"}, options);
 }
 
 /// Columns c0, c1, ... of random numbers.
@@ -89,6 +90,7 @@ int main(int, char** arguments) {
   WriteCompressed(folder + "/lzma.root", ROOT::RCompressionSetting::EAlgorithm::kLZMA);
   WriteCompressed(folder + "/lz4.root", ROOT::RCompressionSetting::EAlgorithm::kLZ4);
   WriteCompressed(folder + "/zstd.root", ROOT::RCompressionSetting::EAlgorithm::kZSTD);
+  WriteCompressed(folder + "/lzma_ntuple.root", ROOT::RCompressionSetting::EAlgorithm::kLZMA, kNtuple);
   WriteColumns(folder + "/small_clusters.root", 60, 15'000, 500);
   WriteColumns(folder + "/wide.root", 120, 2000, 2000);
   WriteIndexedFriend(folder + "/friend.root");

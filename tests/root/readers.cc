@@ -1,5 +1,6 @@
 // Loops over TTreeReader, TTreeProcessorMT, RNTupleReader and a plain TTree, with crema: readers CASE FILE...
 #include <TChain.h>
+#include <TEntryList.h>
 #include <TError.h>
 #include <TFile.h>
 #include <TROOT.h>
@@ -137,6 +138,35 @@ void Processor(const Files& files) {
   std::printf("entries %ld\n", entries.load());
 }
 
+/// The first 1000 entries of every file that 7 divides.
+void EntryList(const Files& files) {
+  TChain chain("Events");
+  TEntryList list("list", "list");
+  for (const std::string& file : files) {
+    chain.Add(file.c_str());
+    TEntryList of_file("of_file", "of_file", "Events", file.c_str());
+    for (Long64_t i = 0; i < 1000; ++i) of_file.Enter(7 * i);
+    list.Add(&of_file);
+  }
+  chain.SetEntryList(&list);
+  TTreeReader reader(&chain, &list);
+  TTreeReaderValue<double> x(reader, "x");
+  crema::TrackReader chunk(reader, {"ttbar"});
+  double sum = 0;
+  while (reader.Next()) sum += *x;
+  std::printf("sum %g\n", sum);
+}
+
+void Draw(const Files& files) {
+  const auto file = Open(files[0]);
+  auto* tree = file->Get<TTree>("Events");
+  for (auto& chunk : crema::Chunks(tree, tree->GetEntries(), {"ttbar"})) {
+    tree->Draw("x", "y > 1", "goff", chunk.last() - chunk.first(), chunk.first());
+    chunk.SetEvents(chunk.last() - chunk.first());
+  }
+  std::printf("{\"sample\":\"%s/Events\",\"bytes\":%lld}\n", files[0].c_str(), file->GetBytesRead());
+}
+
 void Ntuple(const Files& files) {
   auto reader = ROOT::RNTupleReader::Open("Events", files[0]);
   auto x = reader->GetView<double>("x");
@@ -152,6 +182,27 @@ void Ntuple(const Files& files) {
               files[0].c_str(), value("szReadPayload"), value("nReadV"), value("szUnzip"), value("timeWallRead"),
               value("timeWallUnzip"));
   std::printf("sum %g\n", sum);
+}
+
+/// What the pages of x and y take in the file, and in memory, by its description.
+void NtupleSizes(const Files& files) {
+  for (const std::string& file : files) {
+    const auto reader = ROOT::RNTupleReader::Open("Events", file);
+    const auto& description = reader->GetDescriptor();
+    unsigned long stored = 0;
+    unsigned long elements = 0;
+    for (const char* name : {"x", "y"}) {
+      const auto column = description.FindPhysicalColumnId(description.FindFieldId(name), 0, 0);
+      for (const auto& cluster : description.GetClusterIterable()) {
+        for (const auto& page : cluster.GetPageRange(column).GetPageInfos()) {
+          stored += page.GetLocator().GetNBytesOnStorage() + (page.HasChecksum() ? sizeof(std::uint64_t) : 0);
+          elements += page.GetNElements();
+        }
+      }
+    }
+    std::printf("{\"sample\":\"%s/Events\",\"stored\":%lu,\"bytes\":%lu}\n", file.c_str(), stored,
+                elements * sizeof(double));
+  }
 }
 
 /// Three chunks of one reader: a range that ends, one that is left, one of whose events only the program knows.
@@ -280,7 +331,10 @@ const std::map<std::string, std::function<void(const Files&)>> kCases = {
     {"reader_that_throws", ReaderThatThrows},
     {"own_statistics", OwnStatistics},
     {"processor", Processor},
+    {"entry_list", EntryList},
+    {"draw", Draw},
     {"ntuple", Ntuple},
+    {"ntuple_sizes", NtupleSizes},
     {"ntuple_of_parts", NtupleOfParts},
     {"ntuple_not_told", NtupleNotTold},
     {"ntuple_that_throws", NtupleThatThrows},

@@ -1,5 +1,6 @@
 """crema::TrackReader, TrackNtuple and Chunks: loops that are not RDataFrame's."""
 
+import pathlib
 import unittest
 
 import root_case
@@ -66,6 +67,19 @@ class ReadersTest(root_case.RootCase):
         outcome = self.run_case("processor", *trees())
         self.assertEqual(ranges(outcome.chunks), root_case.in_clusters(20_000))
         self.assertEqual(sum(chunk["events"] for chunk in outcome.chunks), sum(ENTRIES))
+
+    def test_events_of_an_entry_list_are_those_of_the_list(self):
+        chunks = self.run_case("entry_list", *trees()).chunks
+        found = [(pathlib.Path(chunk["file"]).name, chunk["events"], chunk["entry_start"]) for chunk in chunks]
+        self.assertEqual(found, [(f"tree{i}.root", 1000, None) for i in range(3)])
+
+    def test_what_draw_reads_is_a_chunk(self):
+        outcome = self.run_case("draw", trees()[0])
+        ((chunk,), (line,)) = outcome.chunks, outcome.probed
+        self.assertEqual(chunk["events"], ENTRIES[0])
+        self.assertGreater(chunk["bytes_read"], 2 * 8 * ENTRIES[0] / 2)
+        # the rest is what opening the file read
+        self.assertAlmostEqual(chunk["bytes_read"] / line["bytes"], 1, delta=0.05)
 
     def test_an_ntuple_tells_its_metrics(self):
         outcome = self.run_case("ntuple", ntuples()[0])

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 #include "crema/record_metric.h"
 #include "crema/recorder.h"
@@ -108,6 +109,11 @@ class TreeChunk {
   Iterator begin() { return {this, first_}; }
   Iterator end() { return {this, last_}; }
   TrackMetrics& metrics() { return *chunk_; }
+  /// Instead of those that were given out, for example where `TTree::Draw` reads them.
+  template <class Count, class = std::enable_if_t<std::is_integral<Count>::value>>
+  void SetEvents(Count events) noexcept {
+    events_ = static_cast<std::int64_t>(events);
+  }
 
  private:
   std::int64_t first_;

@@ -29,8 +29,10 @@
 #include "crema/root/cut_flow.h"
 #include "crema/root/error_notes.h"
 #include "crema/root/failed_input.h"
+#include "crema/root/frame_pages.h"
 #include "crema/root/late_section.h"
 #include "crema/root/loop_passes.h"
+#include "crema/root/ntuple_counters.h"
 #include "crema/root/read_counters.h"
 #include "crema/root/requirements.h"  // IWYU pragma: keep
 #include "crema/root/server_name.h"
@@ -60,6 +62,7 @@ struct GlobalRange : ROOT::RDF::RDataSource {
 struct FrameLoop {
   std::uint64_t number = 0;  ///< in the process
   TTree* tree = nullptr;     ///< TTree or TChain that the frame reads; null: it reads something else
+  bool has_list = false;     ///< a TEntryList: ROOT's ranges count its places, and one thread has a sample only
   const ROOT::RDF::RDataSource* source = nullptr;
   GlobalRange::Entries limits;  ///< as the loop begins: RNTuple's are counted down
   NamedFilters filters;
@@ -117,6 +120,9 @@ class alignas(128) FrameTask {
     filters_ = &loop.filters;
     slot_ = slot;
     is_tree_ = loop.tree != nullptr;
+    pages_ = MetricsOfPages(loop.source, slot);
+    if (pages_ != nullptr && !Enabled()) pages_ = nullptr;
+    if (pages_ != nullptr) pages_->Enable();
     tree_read_ = reader_ != nullptr ? reader_->GetTree() : loop.tree;
     has_file_ = sample.AsString().rfind("Empty source", 0) != 0;
     NoteOffset(loop, sample);
@@ -129,9 +135,12 @@ class alignas(128) FrameTask {
       before = LoopsBefore(loop.number, dataset_, has_file_ ? std::string_view(file_) : sample.AsString());
     }
     if (pass_.empty() && before > 0) pass_ = "loop " + std::to_string(before + 1);
-    is_first_loop_ = before == 0;
+    counts_clusters_ = before == 0 && !loop.has_list;
     std::tie(next_, last_) = RangeInFile(identity, loop, sample);
     most_ = identity.entries_per_chunk > 0 ? identity.entries_per_chunk : INT64_MAX;
+    list_ = loop.has_list && reader_ == nullptr ? loop.tree : nullptr;
+    tree_number_ = list_ != nullptr ? list_->GetTreeNumber() : 0;
+    if (pages_ != nullptr) ntuple_counters_.Begin(*pages_, "RPageSourceFile.");
     BeginChunk();
   }
 
@@ -140,7 +149,13 @@ class alignas(128) FrameTask {
 
   void CountEvent() {
     if (events_ == most_) NextChunk();
+    if (list_ != nullptr && list_->GetTreeNumber() != tree_number_) NextFile();
     ++events_;
+  }
+
+  /// Keeps what was read until now, while ROOT has not gone on to other files.
+  void NoteReads() {
+    if (pages_ != nullptr && chunk_.has_value() && is_recorded_) ntuple_counters_.Note();
   }
 
   /// The chunk is over; while an exception leaves the loop, it failed. ROOT may have closed its file already.
@@ -152,8 +167,9 @@ class alignas(128) FrameTask {
     cut_flow_.End(*filters_, slot_, events_);
     if (is_tree_) counters_.Record(file_is_open && !MayHaveGoneOn());
     counters_.Uninstall();
+    if (pages_ != nullptr) ntuple_counters_.Record(&*chunk_);
     if (!is_tree_ && has_file_) {
-      chunk_->SetAttribute("reading", kNotReported);
+      chunk_->SetAttribute("reading", pages_ != nullptr ? kNoColumns : kNotReported);
       const std::string_view host = HostOf(file_);
       if (!host.empty()) chunk_->SetAttribute("server", host);
     }
@@ -167,8 +183,8 @@ class alignas(128) FrameTask {
 
  private:
   static constexpr std::string_view kTreeClusters = "tree_clusters";
-  static constexpr std::string_view kNotReported =
-      "ROOT does not report bytes, times and columns of RNTuple in RDataFrame";
+  static constexpr std::string_view kNoColumns = "ROOT does not report the columns of RNTuple in RDataFrame";
+  static constexpr std::string_view kNotReported = "ROOT does not report bytes, times and columns of this source";
 
   static std::string NameOf(const ROOT::RDF::RSampleInfo& sample) {
     try {
@@ -190,6 +206,7 @@ class alignas(128) FrameTask {
                          const ROOT::RDF::RSampleInfo& sample) const {
     const auto range = sample.EntryRange();
     EntryRange entries(range.first, range.second);
+    if (loop.has_list) return reader_ == nullptr ? EntryRange() : entries;
     TTree* const tree = tree_read_ != nullptr ? tree_read_->GetTree() : nullptr;
     if (tree == nullptr) return identity.counts_loops ? entries : PartOf(entries, loop);
     if (reader_ == nullptr) {
@@ -226,8 +243,10 @@ class alignas(128) FrameTask {
     stop_ = last_ - next_ > most_ ? next_ + most_ : last_;
     Chunk where(dataset_);
     where.pass = pass_;
-    where.entry_start = next_;
-    where.entry_stop = stop_;
+    if (last_ > 0) {  // else it is not known
+      where.entry_start = next_;
+      where.entry_stop = stop_;
+    }
     if (has_file_) {
       where.file = file_;
       where.tree = tree_;
@@ -238,14 +257,25 @@ class alignas(128) FrameTask {
     is_recorded_ = Enabled();
     if (!is_recorded_) return;
     TTree* const tree = tree_read_ != nullptr ? tree_read_->GetTree() : nullptr;
-    if (tree != nullptr && is_first_loop_) RecordMetric(kTreeClusters, CountClusters(tree, {next_, stop_}), "count");
+    if (tree != nullptr && counts_clusters_) RecordMetric(kTreeClusters, CountClusters(tree, {next_, stop_}), "count");
     counters_.Install(&*chunk_, tree_read_);
     cut_flow_.Begin(*filters_, slot_);
   }
 
   void NextChunk() {
     next_ += events_;
+    NoteReads();
     End();
+    ntuple_counters_.Continue();
+    BeginChunk();
+  }
+
+  /// One thread has gone on to another file of a chain with a TEntryList. The first event of it has been loaded.
+  void NextFile() {
+    End(false);
+    tree_number_ = list_->GetTreeNumber();
+    const TFile* const file = list_->GetCurrentFile();
+    if (file != nullptr) file_ = file->GetName();
     BeginChunk();
   }
 
@@ -262,9 +292,11 @@ class alignas(128) FrameTask {
   bool has_failed_ = false;
   bool is_recorded_ = false;  ///< the chunk, from its begin on
   bool is_tree_ = false;
-  bool is_first_loop_ = true;      ///< no loop of the process read the file before
+  bool counts_clusters_ = true;    ///< no loop of the process read the file before
   TTreeReader* reader_ = nullptr;  ///< null where ROOT hides it
   TTree* tree_read_ = nullptr;
+  TTree* list_ = nullptr;  ///< the chain, where one thread reads a TEntryList
+  int tree_number_ = 0;    ///< of it
   bool has_file_ = false;
   std::string dataset_;
   std::string pass_;
@@ -273,6 +305,8 @@ class alignas(128) FrameTask {
   std::optional<TrackSection> set_up_;
   std::optional<TrackMetrics> chunk_;
   ReadCounters counters_;
+  ROOT::Experimental::Detail::RNTupleMetrics* pages_ = nullptr;  ///< of an RNTuple; null: not reported
+  NtupleCounters ntuple_counters_;
   const NamedFilters* filters_ = nullptr;
   unsigned slot_ = 0;
   CutFlow cut_flow_;
@@ -297,6 +331,8 @@ class FrameTasks {
     tasks_[slot].SetUp(reader);
   }
   void EndTask(unsigned slot) {
+    // On one thread ROOT may have closed the file.
+    if (tasks_.size() > 1) tasks_[slot].NoteReads();
     tasks_[slot].End();
     TaskGap::Begin(loop_);
   }
@@ -312,11 +348,14 @@ class FrameTasks {
     auto* trees = dynamic_cast<ROOT::Internal::RDF::RTTreeDS*>(loop_manager->GetDataSource());
     if (loop_.source != nullptr) loop_.limits = GlobalRange::Of(*loop_.source);
     loop_.tree = trees != nullptr ? trees->GetTree() : nullptr;
+    loop_.has_list = loop_.tree != nullptr && loop_.tree->GetEntryList() != nullptr;
     exceptions_ = std::uncaught_exceptions();
     loop_.filters.Find(*loop_manager, std::move(flow));
     error_notes_.emplace();
     written_.emplace(tasks_.size() > 1);
   }
+  /// Whether ROOT may close files before their chunks end, so that what was read has to be noted after each event.
+  bool must_note_reads() const { return tasks_.size() == 1 && loop_.source != nullptr && loop_.tree == nullptr; }
   bool is_in_loop() const { return error_notes_.has_value(); }
   void BeginMerging() { merging_.emplace("merge results"); }
   /// ROOT has dropped the loop's actions; where an exception ended the loop, it is on its way.

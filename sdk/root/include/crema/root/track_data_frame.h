@@ -137,6 +137,9 @@ class FrameTracker : public std::enable_shared_from_this<FrameTracker> {
     tasks_->BeginLoop(loop_manager_.get());
     // An action at the head asks for every entry. This one does not: the loop ends when a Range has had enough.
     loop_manager_->StopProcessing();
+    if (tasks_->must_note_reads()) {
+      loop_manager_->RegisterCallback(1, [tasks = tasks_](unsigned slot) { (*tasks)[slot].NoteReads(); });
+    }
     loop_manager_->RegisterCallback(0, [end = std::make_shared<LoopEnd>(shared_from_this())](unsigned) {});
   }
 

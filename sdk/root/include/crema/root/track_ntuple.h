@@ -2,19 +2,15 @@
 #ifndef CREMA_ROOT_TRACK_NTUPLE_H_
 #define CREMA_ROOT_TRACK_NTUPLE_H_
 
-#include <ROOT/RNTupleMetrics.hxx>
 #include <ROOT/RNTupleReader.hxx>
 #include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <type_traits>
 
-#include "crema/record_metric.h"
 #include "crema/recorder.h"
+#include "crema/root/ntuple_counters.h"
 #include "crema/root/requirements.h"  // IWYU pragma: keep
 #include "crema/root/server_name.h"
 #include "crema/track_metrics.h"
@@ -54,13 +50,12 @@ class TrackNtuple {
       : first_(what.entry_start.value_or(0)),
         last_(what.entry_stop.value_or(static_cast<std::int64_t>(reader.GetNEntries()))) {
     if (!Enabled()) return;
-    reader.EnableMetrics();
-    reader_ = &reader;
     Chunk where = what;
     if (where.tree.empty()) where.tree = reader.GetDescriptor().GetName();
     where.entry_start = first_;
     where.entry_stop = last_;
-    before_ = Read();
+    reader.EnableMetrics();
+    counters_.Begin(reader.GetMetrics(), "RNTupleReader.RPageSourceFile.");
     chunk_.emplace(where);
     const std::string_view host = internal::HostOf(std::string_view(where.file));
     if (!host.empty()) chunk_->SetAttribute("server", host);
@@ -70,7 +65,8 @@ class TrackNtuple {
     if (!chunk_.has_value()) return;
     const std::optional<std::int64_t> events = reported_.has_value() ? reported_ : events_;
     if (events.has_value()) chunk_->SetEvents(*events);
-    Record();
+    counters_.Note();
+    counters_.Record(&*chunk_);
   }
   TrackNtuple(const TrackNtuple&) = delete;
   TrackNtuple& operator=(const TrackNtuple&) = delete;
@@ -92,40 +88,7 @@ class TrackNtuple {
   }
 
  private:
-  enum Counter : std::uint8_t { kVectorReads, kReads, kPayload, kOverhead, kReadNs, kUnzipped, kUnzipNs, kCounters };
-  using Values = std::array<std::optional<std::int64_t>, kCounters>;
-
-  Values Read() const {
-    static constexpr std::string_view kNames[kCounters] = {"nReadV",       "nRead",   "szReadPayload", "szReadOverhead",
-                                                           "timeWallRead", "szUnzip", "timeWallUnzip"};
-    Values values;
-    for (std::size_t i = 0; i < kCounters; ++i) {
-      const auto* counter = reader_->GetMetrics().GetCounter("RNTupleReader.RPageSourceFile." + std::string(kNames[i]));
-      if (counter != nullptr) values[i] = counter->GetValueAsInt();
-    }
-    return values;
-  }
-
-  void Record() {
-    Values values = Read();
-    for (std::size_t i = 0; i < kCounters; ++i) {
-      if (values[i].has_value()) *values[i] -= before_[i].value_or(0);
-    }
-    const auto record = [&](Counter counter, std::string_view name, double unit, std::string_view unit_name) {
-      if (values[counter].has_value()) RecordMetric(name, static_cast<double>(*values[counter]) * unit, unit_name);
-    };
-    if (values[kPayload].has_value()) chunk_->AddBytesRead(*values[kPayload]);
-    record(kPayload, metric::kBytesRead, 1, "B");
-    record(kOverhead, metric::kReadOverheadBytes, 1, "B");
-    // A vector read is one request; ranges are read one by one only where the storage has no vector reads.
-    record(values[kVectorReads].value_or(0) > 0 ? kVectorReads : kReads, metric::kReadCalls, 1, "count");
-    record(kReadNs, metric::kReadWall, 1e-9, "s");
-    record(kUnzipped, metric::kUnzipBytes, 1, "B");
-    record(kUnzipNs, metric::kUnzipWall, 1e-9, "s");
-  }
-
-  ROOT::RNTupleReader* reader_ = nullptr;
-  Values before_;
+  internal::NtupleCounters counters_;
   std::int64_t first_;
   std::int64_t last_;
   std::optional<std::int64_t> events_;    ///< that were given out

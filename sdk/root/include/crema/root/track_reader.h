@@ -51,6 +51,7 @@ class FileOpened final : public TNotifyLinkBase {
 ///     crema::TrackReader chunk(reader, {"ttbar"});
 ///     while (reader.Next()) ...
 ///
+/// With a `TEntryList`, the events are those of the list, and a range counts its places.
 /// If the loop is left before its end, the events are those up to the reader's current entry. Belongs to one thread.
 class TrackReader {
  public:
@@ -90,22 +91,35 @@ class TrackReader {
 
   /// Where a chain's last file cannot be opened, ROOT goes back to the first one, and reads nothing of it.
   bool IsInCurrentTree() const {
-    if (reader_->GetEntryList() != nullptr) return true;  // the reader's entries are places in the list
+    if (has_list()) return reader_->GetCurrentEntry() < ReaderRange().second;
     const std::int64_t entry = reader_->GetCurrentEntry() - internal::EntryOffset(*tree_);
     return entry >= 0 && entry < tree_->GetTree()->GetEntries();
   }
 
+  /// The reader's entries are places in it then; which of them are in a file is not known before they were read.
+  bool has_list() const { return reader_->GetEntryList() != nullptr; }
+
   internal::EntryRange ReaderRange() const {
     const auto range = reader_->GetEntriesRange();
-    return {std::max<std::int64_t>(0, range.first), range.second < 0 ? TTree::kMaxEntries : range.second};
+    const std::int64_t all = has_list() ? reader_->GetEntryList()->GetN() : TTree::kMaxEntries;
+    return {std::max<std::int64_t>(0, range.first), range.second < 0 ? all : range.second};
   }
 
   void Begin() {
     Chunk where = what_;
     tree_number_ = tree_->GetTreeNumber();
-    offset_ = internal::EntryOffset(*tree_);
-    range_ = internal::InCurrentTree(tree_, ReaderRange());
+    offset_ = has_list() ? 0 : internal::EntryOffset(*tree_);
+    range_ = ReaderRange();
+    if (has_list()) {
+      range_.first = std::max<std::int64_t>(range_.first, reader_->GetCurrentEntry());
+    } else {
+      range_ = internal::InCurrentTree(tree_, range_);
+    }
     internal::NameCurrentTree(tree_, range_, &where);
+    if (has_list() && reader_->GetEntriesRange().second < 0) {
+      where.entry_start = what_.entry_start;
+      where.entry_stop = what_.entry_stop;
+    }
     exceptions_ = std::uncaught_exceptions();
     internal::ErrorNote::OfThread().Clear();
     chunk_.emplace(where);
@@ -115,6 +129,7 @@ class TrackReader {
   /// `is_last`: the reader is where the loop left it, not in the next file.
   void End(bool is_last) {
     if (!chunk_.has_value()) return;
+    if (has_list() && !is_last) range_.second = reader_->GetCurrentEntry();
     const std::int64_t events = is_last ? EventsOfLast() : range_.second - range_.first;
     chunk_->SetEvents(events_.value_or(events));
     counters_.Record(is_last);
@@ -128,6 +143,7 @@ class TrackReader {
 
   /// Files that a chain left out where the reader came by.
   void RecordUnopened() {
+    if (has_list()) return;
     const internal::EntryRange range = ReaderRange();
     const bool is_over = reader_->GetEntryStatus() != TTreeReader::kEntryValid && reader_->GetCurrentEntry() >= 0;
     const std::int64_t reached =
