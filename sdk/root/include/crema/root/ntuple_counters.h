@@ -28,12 +28,19 @@ class NtupleCounters {
     for (std::size_t i = 0; i < kCounters; ++i) {
       counters_[i] = metrics.GetCounter(std::string(source) + kNames[i]);
     }
+    payload_ = dynamic_cast<const Atomic*>(counters_[kPayload]);
+    unzipped_ = dynamic_cast<const Atomic*>(counters_[kUnzipped]);
     before_ = now_ = Read();
   }
   /// For the chunk that follows at once: ROOT may have read meanwhile.
   void Continue() { before_ = now_; }
   /// Keeps what was counted until now, while the metrics are there.
-  void Note() { now_ = Read(); }
+  void Note() {
+    if (payload_ == nullptr || unzipped_ == nullptr || payload_->GetValue() != now_[kPayload] ||
+        unzipped_->GetValue() != now_[kUnzipped]) {  // else nothing was read: this runs for each event
+      now_ = Read();
+    }
+  }
   /// Reports to the chunk what was counted between `Begin` and the last `Note`.
   void Record(TrackMetrics* chunk) const {
     const auto counted = [&](Counter counter) -> std::optional<std::int64_t> {
@@ -58,6 +65,7 @@ class NtupleCounters {
   enum Counter : std::uint8_t { kVectorReads, kReads, kPayload, kOverhead, kReadNs, kUnzipped, kUnzipNs, kCounters };
   static constexpr const char* kNames[kCounters] = {"nReadV",       "nRead",   "szReadPayload", "szReadOverhead",
                                                     "timeWallRead", "szUnzip", "timeWallUnzip"};
+  using Atomic = ROOT::Experimental::Detail::RNTupleAtomicCounter;
   using Values = std::array<std::int64_t, kCounters>;
 
   Values Read() const {
@@ -69,6 +77,8 @@ class NtupleCounters {
   }
 
   std::array<const ROOT::Experimental::Detail::RNTuplePerfCounter*, kCounters> counters_{};  ///< null: ROOT has none
+  const Atomic* payload_ = nullptr;
+  const Atomic* unzipped_ = nullptr;
   Values before_{};
   Values now_{};
 };

@@ -2,6 +2,7 @@
 #ifndef CREMA_ROOT_TRACK_READER_H_
 #define CREMA_ROOT_TRACK_READER_H_
 
+#include <TEntryList.h>
 #include <TNotifyLink.h>
 #include <TTree.h>
 #include <TTreeReader.h>
