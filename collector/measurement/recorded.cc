@@ -37,8 +37,9 @@ constexpr Column kSectionColumns[] = {
     ColumnOf<&SectionRow::mean_when_run>("mean_when_run", "when run", Kind::kDuration, 3, "over those in which it ran")
         .At(6),
     ColumnOf<&SectionRow::share>("share", "share", Kind::kShare, 0,
-                                 "self, of the time of all owners and helpers; null if sections also hold chunks of "
-                                 "another copy of the SDK, and come to more")
+                                 "self, of the time of all owners and helpers; an event that no thread holds has no "
+                                 "owner beside its tasks. Null if sections also hold chunks of another copy of the "
+                                 "SDK, and come to more")
         .At(4),
     ColumnOf<&SectionRow::self_in_workers>(
         "self_in_workers", "", Kind::kDuration, 0,

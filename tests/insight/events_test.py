@@ -119,8 +119,9 @@ class EventsTest(MeasuredRunsCase):
         self.assertEqual(then["metrics"]["num_chunks"], metrics["num_chunks"])
         self.assertAlmostEqual(then["metrics"]["lane_time"], metrics["lane_time"], delta=0.01 * metrics["lane_time"])
         parts = {row["part"]: row["core_seconds"] for row in then["budget"]}
+        within = 0.01 * metrics["core_seconds"] + beyond  # a line does not know when its event's tasks were at once
         for part in ("compute", "blocked", "cpu_wait"):
-            self.assertAlmostEqual(parts[part], budget[part], delta=0.01 * metrics["core_seconds"], msg=part)
+            self.assertAlmostEqual(parts[part], budget[part], delta=within, msg=part)
 
     def test_an_event_that_was_open_when_its_process_was_killed_is_lost(self):
         run = self.run_graph(2, 4, events=20, line=True)
