@@ -127,11 +127,9 @@ std::string HeedTheRun(const ChunkFitRow& row, double tail, ChunkSizeAdvice& adv
                      HumanPercent(tail));
 }
 
-/// What the dataset has; nullopt where its chunks did not record that, or where several passes read it.
+/// What the dataset has; of several passes over it what all have read, so at least what one can. nullopt where its
+/// chunks did not record that.
 std::optional<double> EventsOf(const Measurement& measurement, const ChunkFitRow& fit) {
-  const auto passes = std::count_if(measurement.chunk_fits.begin(), measurement.chunk_fits.end(),
-                                    [&](const ChunkFitRow& row) { return row.dataset == fit.dataset; });
-  if (passes > 1) return std::nullopt;
   for (const BreakdownRow& row : measurement.datasets) {
     if (row.name == fit.dataset) return row.events;
   }

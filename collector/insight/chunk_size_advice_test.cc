@@ -64,6 +64,10 @@ TEST(ChunkSizeAdvice, AsksForNoMoreEventsThanThereAre) {
   EXPECT_EQ(Advise(document).reason, "even one chunk of all 3 000 events would have a fixed cost above 5 %");
   document["datasets"] = {{{"name", "ttbar"}, {"events", 4000}}};
   EXPECT_NEAR(Advise(document).events_least.value_or(0), 3800, 1);
+  document["chunk_fits"].push_back(document["chunk_fits"][0]);  // another pass
+  document["chunk_fits"][1]["pass"] = "second";
+  document["datasets"][0]["events"] = 3000;
+  EXPECT_EQ(Advise(document).events_least, std::nullopt) << "a pass reads no more than all passes";
 }
 
 TEST(ChunkSizeAdvice, HasNoUpperBoundOnOneCore) {
