@@ -584,8 +584,8 @@ TEST(TaskFaults, EventsThatAreOpenAtExitAreOpen) {
   ChildResult child;
   const RecordLog log = RecordedAnyhow(
       [] {
-        static auto* const open = new TrackEvent({"raw", "f.root", 0, 1});  // never destroyed
-        static auto* const summed = new TrackEvent("raw", kSummed);
+        static auto* open = new TrackEvent({"raw", "f.root", 0, 1});  // never destroyed
+        static auto* summed = new TrackEvent("raw", kSummed);
         EXPECT_NE(open, nullptr);
         static TrackTask task(summed->handle(), "at exit");
       },
