@@ -17,7 +17,7 @@ PACKAGES = {
     "output": ["compression", "engines", "sources"],
     "symbols": [],
     "metrics": ["appearance", "compression", "measurement", "engines", "output", "records", "sources", "sources/prmon", "sources/process_tree", "symbols"],
-    "insight": ["appearance", "engines", "measurement", "metrics", "sources"],
+    "insight": ["appearance", "engines", "measurement", "metrics", "records", "sources"],
     "prediction": ["appearance", "insight", "measurement", "records", "sources"],
     "scaling": ["appearance", "insight", "measurement", "prediction"],
     "history": ["appearance", "measurement"],
