@@ -42,12 +42,15 @@ class FoundTest(FoundCase):
         self.assertNotIn("slow-batch", self.verdicts("slow_loop", 2, *root_case.trees()))
 
     def test_a_slow_codec_is_named_and_a_fast_one_is_not(self):
+        repeated = 6  # crema judges no run of less than a core-second
         for slow in ("lzma.root", "lzma_ntuple.root"):
-            found = self.verdicts("read_often", 0, root_case.data() / slow)
+            found = self.verdicts("read_often", 0, *[root_case.data() / slow] * repeated)
             self.assertIn("Decompressing the input", found["compression-heavy"]["sentence"])
             self.assertIn("LZ4, ZSTD", found["compression-heavy"]["suggestion"])
         for fast in ("lz4.root", "zstd.root"):
-            self.assertNotIn("compression-heavy", self.verdicts("read_often", 0, root_case.data() / fast))
+            found = self.verdicts("read_often", 0, *[root_case.data() / fast] * repeated)
+            self.assertNotIn("incomplete-measurement", found)
+            self.assertNotIn("compression-heavy", found)
 
 
 if __name__ == "__main__":
