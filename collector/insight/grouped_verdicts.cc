@@ -46,6 +46,9 @@ constexpr Explanation kExplanations[] = {
     {"oversized-chunks", {"chunks-too-large"}},
     {"memory-pressure", {"spilling"}},
     {"slow-batch", {"idle-workers"}},
+    {"serial-module", {"idle-workers"}},
+    {"external-work", {"idle-workers"}},
+    {"nothing-ready", {"idle-workers"}},
     {"page-faults", {"kernel-time"}},
     {"many-small-reads", {"kernel-time"}},
 };

@@ -46,6 +46,14 @@ TEST(GroupedVerdicts, PutSymptomsBehindTheirCause) {
   EXPECT_THAT(Reported({Made("long-tail", Severity::kWarning, 0.2)}), ElementsAre("long-tail"));
 }
 
+TEST(GroupedVerdicts, CoresThatRanNoTaskAreOfWhatHeldTheEventsUp) {
+  const Verdict idle = Made("idle-workers", Severity::kBad, 0.5);
+  for (const char* const cause : {"serial-module", "external-work", "nothing-ready"}) {
+    EXPECT_THAT(Reported({idle, Made(cause, Severity::kWarning)}),
+                ElementsAre(cause, std::string("idle-workers<") + cause));
+  }
+}
+
 TEST(GroupedVerdicts, LogsThatOnlyLackTheirEndsAreOfTheWorkersThatDied) {
   Verdict incomplete = Made("incomplete-measurement", Severity::kWarning);
   incomplete.evidence = {{"quality.processes_lost", 4}};
