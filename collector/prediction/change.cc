@@ -303,6 +303,9 @@ FasterSection Faster(const ObservedChunk& chunk, const SectionOnGpu& on_gpu, con
   return {shorter, all_computing > 0 ? cpu * std::min(1.0, computing * less / all_computing) : 0};
 }
 
+/// Whether threads beside the chunk's own worked for it, so that it used more than one core.
+bool HasHelpers(const ObservedChunk& chunk) { return chunk.cpu > chunk.duration; }
+
 // How lanes and cores are shared.
 struct CoreUse {
   CoreUse(const ObservedRun& run, const RunChange& change)
@@ -310,7 +313,8 @@ struct CoreUse {
         takes_turns(change.kind == ChangeKind::kWithoutWaiting && !had_a_core_each) {}
 
   bool had_a_core_each;
-  bool takes_turns;  ///< without waiting, chunks that took turns on the cores would compute all at once
+  bool takes_turns;            ///< without waiting, chunks that took turns on the cores would compute all at once
+  bool leaves_helpers = true;  ///< a chunk that used several cores has as many as before
 };
 
 // What the chunk takes after the change; `cpu`: of that, in core-seconds.
@@ -320,6 +324,7 @@ ReplayChunk Replayed(const ObservedRun& run, const RunChange& change, const Core
   replayed.phase = chunk.phase;
   replayed.fixed = chunk.duration;
   *cpu = std::min(chunk.cpu, chunk.duration);
+  if (*cpu > 0) replayed.cores = chunk.cpu / *cpu;
   if (change.kind == ChangeKind::kFaster || change.kind == ChangeKind::kFasterGpu) {
     const FasterSection faster = Faster(chunk, run.section_on_gpu, change);
     replayed.fixed -= faster.seconds, *cpu -= faster.cpu_seconds;
@@ -328,6 +333,10 @@ ReplayChunk Replayed(const ObservedRun& run, const RunChange& change, const Core
     replayed.fixed = std::min(chunk.duration, *cpu - chunk.gpu_spin + chunk.gpu_wait);
     if (use.takes_turns) replayed.cpu = std::min(replayed.fixed, *cpu - chunk.gpu_spin);
     replayed.fixed -= replayed.cpu;
+  }
+  if (!use.leaves_helpers) {
+    replayed.cpu = *cpu;
+    replayed.fixed -= *cpu;
   }
   if (change.kind == ChangeKind::kLanes) {
     replayed.cpu = *cpu;
@@ -411,12 +420,16 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
     for (int i = 0; i < worker.lanes; ++i) setup.lanes.push_back({worker.joined, worker.left});
   }
   BlockByLanes(run, static_cast<double>(setup.lanes.size()) / run.lanes(), seed, &chunks);
-  const CoreUse use(run, change);
-  if (change.kind == ChangeKind::kLanes || use.takes_turns) setup.shared_cores = changed.cores;
+  CoreUse use(run, change);
+  const double cores_a_lane = changed.cores / static_cast<double>(setup.lanes.size());
+  use.leaves_helpers = change.kind != ChangeKind::kCores || cores_a_lane >= run.cores() / run.lanes() ||
+                       std::none_of(chunks.begin(), chunks.end(), HasHelpers);
+  if (change.kind == ChangeKind::kLanes || use.takes_turns || !use.leaves_helpers) setup.shared_cores = changed.cores;
   for (const ObservedChunk& chunk : chunks) {
     double cpu = 0;
     setup.chunks.push_back(Replayed(run, change, use, chunk, &cpu));
-    changed.cpu_seconds += cpu;
+    changed.lane_cpu_seconds += cpu;
+    changed.cpu_seconds += cpu + std::max(0.0, chunk.cpu - chunk.duration);
   }
   changed.cpu_known = std::all_of(chunks.begin(), chunks.end(), has_cpu);
   if (change.kind == ChangeKind::kLongestFirst) {

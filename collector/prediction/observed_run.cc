@@ -201,6 +201,7 @@ void SetWorkers(const Measurement& measurement, ObservedRun* run) {
 struct Working {
   double whole = 0;      ///< duration with a core of its own
   double cpu_share = 0;  ///< of it
+  double cores = 1;      ///< that the CPU part uses at once
   double left = 1;
   size_t lane = 0;
 };
@@ -209,7 +210,9 @@ struct Working {
 double StretchOf(const std::vector<Working>& working, double cores) {
   const auto demand = [&working](double stretch) {
     double sum = 0;
-    for (const Working& chunk : working) sum += chunk.cpu_share / (1 - chunk.cpu_share + chunk.cpu_share * stretch);
+    for (const Working& chunk : working) {
+      sum += chunk.cores * chunk.cpu_share / (1 - chunk.cpu_share + chunk.cpu_share * stretch);
+    }
     return sum;
   };
   if (demand(1) <= cores) return 1;
@@ -341,7 +344,7 @@ class Replayer {
       } else {
         const ReplayChunk& chunk = setup_.chunks[next++];
         const double whole = std::max(1e-12, chunk.fixed + chunk.cpu);
-        working.push_back({whole, std::min(1.0, chunk.cpu / whole), 1, waiting.second});
+        working.push_back({whole, std::min(1.0, chunk.cpu / whole), chunk.cores, 1, waiting.second});
         has_lane = false;
       }
       stretch = StretchOf(working, setup_.shared_cores);

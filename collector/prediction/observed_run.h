@@ -131,11 +131,12 @@ class RunObserver {
   std::map<std::string, uint32_t> workers_, datasets_, files_;
 };
 
-/// Seconds. A chunk takes `fixed` whatever else runs, and `cpu` core-seconds, at most one core at a time.
+/// Seconds. A chunk takes `fixed` whatever else runs, and `cpu` on so many cores at once.
 struct ReplayChunk {
   double fixed = 0;
   double cpu = 0;
   uint32_t phase = 0;  ///< a phase begins when the one before has ended
+  double cores = 1;    ///< more than 1: of its thread and others that worked for it
 };
 
 struct ReplayLane {

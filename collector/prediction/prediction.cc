@@ -40,10 +40,10 @@ PredictedRow FiguresOf(const ChangedRun& changed, const ReplayResult& result) {
   row.wall_time.value = result.wall_time;
   row.core_seconds.value = changed.CoreSeconds(result.wall_time);
   row.cpu_known = changed.cpu_known;
-  row.cpu.value = changed.cpu_known ? std::min(changed.cpu_seconds, result.busy) : result.busy;
+  row.cpu.value = changed.cpu_known ? std::min(changed.lane_cpu_seconds, result.busy) : result.busy;
   row.waiting.value = result.busy - row.cpu.value;
   row.free.value = std::max(0.0, result.lane_seconds - result.busy);
-  if (changed.cpu_known) row.efficiency.value = changed.cpu_seconds / row.core_seconds.value;
+  if (changed.cpu_known) row.efficiency.value = std::min(1.0, changed.cpu_seconds / row.core_seconds.value);
   return row;
 }
 

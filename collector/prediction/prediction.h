@@ -36,7 +36,8 @@ struct ChangedRun {
   ReplaySetup setup;
   double cores = 0;  ///< that the lanes have
   std::vector<ObservedWorker> workers;
-  double cpu_seconds = 0;  ///< of all chunks, each at most its duration
+  double cpu_seconds = 0;       ///< of all chunks
+  double lane_cpu_seconds = 0;  ///< the same, of each at most its duration
   bool cpu_known = true;
 
   /// That the workers' cores were there, from their start to their end, in a run of so many seconds.

@@ -42,6 +42,7 @@ class MadeRun {
     fact.stop_ns = fact.start_ns + std::llround(seconds * 1e9);
     fact.cpu_ns = std::llround(cpu * 1e9);
     fact.cpu_wait_ns = 0;
+    if (helpers_ > 0) fact.helper_cpu_ns = std::llround(helpers_ * seconds * 1e9);
     fact.events = events;
     fact.input.dataset = "d";
     fact.input.file = "f0";
@@ -68,6 +69,9 @@ class MadeRun {
     gpu_work_ = work;
   }
 
+  /// So many threads compute for each chunk, all the time, beside its own; each has a core.
+  void Help(int helpers) { helpers_ = helpers; }
+
   /// What chunks do from now on.
   void BeginPass(const char* name) { pass_ = name; }
   /// Each worker begins with the run.
@@ -85,7 +89,7 @@ class MadeRun {
     Json workers = Json::array();
     for (size_t i = 0; i < processes_.size(); ++i) {
       const double stop = ends_alone_ ? *std::max_element(free_[i].begin(), free_[i].end()) : end_;
-      workers.push_back({{"name", processes_[i].worker}, {"cores", free_[i].size()}, {"stop", stop}});
+      workers.push_back({{"name", processes_[i].worker}, {"cores", free_[i].size() * (1 + helpers_)}, {"stop", stop}});
       if (starts_with_the_run_) workers.back()["start"] = 0;
     }
     const auto count = static_cast<double>(number_);
@@ -128,6 +132,7 @@ class MadeRun {
   const char* pass_ = "";
   Json sections_ = Json::array();
   double gpu_wait_ = 0, gpu_spin_ = 0, gpu_work_ = 0, section_seconds_ = 0;
+  int helpers_ = 0;
   int64_t number_ = 0;
 };
 
@@ -162,6 +167,26 @@ TEST(Prediction, MoreLanesHelpWhatWaitsAndNotWhatComputes) {
   // 32 lanes want 6.4 of the 4 cores: 400 x 0.02 core-seconds / 4.
   EXPECT_NEAR(Only(run, {ChangeKind::kLanes, 32, ""}).wall_time.value, 2.0, 0.2);
   EXPECT_NEAR(Only(run, {ChangeKind::kLanes, 128, ""}).wall_time.value, 2.0, 0.3);
+}
+
+TEST(Prediction, ChunksWithHelpersNeedTheirCores) {
+  MadeRun made;
+  made.AddWorker("w", 2);
+  made.Help(1);
+  for (int i = 0; i < 40; ++i) made.AddChunk(0, 1, 1, 1000);
+  const ObservedRun run = made.Finish();
+  EXPECT_EQ(run.cores(), 4);
+  const Prediction found = Predict(run, {{ChangeKind::kCores, 1, ""},
+                                         {ChangeKind::kCores, 2, ""},
+                                         {ChangeKind::kCores, 3, ""},
+                                         {ChangeKind::kCores, 8, ""},
+                                         {ChangeKind::kLanes, 4, ""}});
+  const double expected[] = {80, 40, 80.0 / 3, 10, 20};
+  for (size_t i = 0; i < found.rows.size(); ++i) {
+    const PredictedRow& row = found.rows[i];
+    EXPECT_NEAR(row.wall_time.value, expected[i], 0.03 * expected[i]) << row.change << row.why_not;
+    EXPECT_NEAR(row.efficiency.value, 1, 0.03) << row.change;
+  }
 }
 
 TEST(Prediction, ASectionThatIsFasterTakesLess) {
