@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/insight/thresholds.h"
 
 namespace crema {
@@ -200,6 +201,11 @@ std::vector<VerdictGroup> GroupVerdicts(const Measurement& measurement) {
     }
   }
   return groups;
+}
+
+std::string SavingText(const VerdictRow& verdict) {
+  const bool is_worth_showing = kSavingShown.Holds(verdict.saving.value_or(0));
+  return is_worth_showing ? "≈ " + HumanPercent(*verdict.saving) : "";
 }
 
 void FindCauses(const Measurement& measurement, std::vector<Verdict>* verdicts) {

@@ -54,6 +54,15 @@ TEST(GroupedVerdicts, CoresThatRanNoTaskAreOfWhatHeldTheEventsUp) {
   }
 }
 
+TEST(GroupedVerdicts, SayNothingOfASavingThatIsNextToNothing) {
+  VerdictRow verdict;
+  EXPECT_EQ(SavingText(verdict), "");
+  verdict.saving = 3e-5;
+  EXPECT_EQ(SavingText(verdict), "");
+  verdict.saving = 0.12;
+  EXPECT_EQ(SavingText(verdict), "≈ 12 %");
+}
+
 TEST(GroupedVerdicts, LogsThatOnlyLackTheirEndsAreOfTheWorkersThatDied) {
   Verdict incomplete = Made("incomplete-measurement", Severity::kWarning);
   incomplete.evidence = {{"quality.processes_lost", 4}};

@@ -131,9 +131,9 @@ std::string Card(const PageInput& input, const VerdictGroup& group, size_t numbe
   std::string html =
       fmt::format("<article class=\"finding {}\" id=\"finding-{}\"><header><h3><span class=\"no\">{}</span> {}</h3>",
                   ToString(mark), number, number, Escaped(TitleOf(id)));
-  if (verdict.saving.has_value()) {
-    html += fmt::format("<span class=\"saving\" title=\"share of the core-seconds that could be saved\">≈ {}</span>",
-                        Escaped(HumanPercent(*verdict.saving)));
+  if (const std::string saving = SavingText(verdict); !saving.empty()) {
+    html += fmt::format("<span class=\"saving\" title=\"share of the core-seconds that could be saved\">{}</span>",
+                        Escaped(saving));
   } else {
     html += fmt::format("<span class=\"saving\">{} {}</span>", SignOf(mark), mark == Mark::kGood ? "note" : "risk");
   }

@@ -105,12 +105,13 @@ std::string Finding(const VerdictGroup& group) {
   if (severity == "bad") mark = Mark::kBad;
   if (severity == "warning") mark = Mark::kWatch;
   if (severity == "good") mark = Mark::kGood;
+  const std::string saving = SavingText(verdict);
   return fmt::format(
       "<div class=\"finding\" style=\"border-left-color:{}\"><b>{} {}</b>{}<p>{}</p>{}<p class=\"muted\">{}</p></div>",
       mark.has_value() ? ColourOf(*mark) : ColourOnAnyGround("baseline"), mark.has_value() ? SignOf(*mark) : "·",
       mark.has_value() ? ToString(*mark) : "note",
-      verdict.saving.has_value() ? " · ≈ " + Escaped(HumanPercent(*verdict.saving)) + " of the core-seconds" : "",
-      Sentence(verdict.sentence), symptoms, Sentence(verdict.suggestion));
+      saving.empty() ? "" : " · " + Escaped(saving) + " of the core-seconds", Sentence(verdict.sentence), symptoms,
+      Sentence(verdict.suggestion));
 }
 
 std::string Findings(const Measurement& measurement) {

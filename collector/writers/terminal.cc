@@ -4,6 +4,7 @@
 #include "absl/strings/str_join.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/appearance/similar_names.h"
+#include "collector/insight/grouped_verdicts.h"
 #include "collector/insight/trust_items.h"
 #include "collector/measurement/catalog.h"
 #include "collector/measurement/cells.h"
@@ -370,7 +371,8 @@ std::string RenderVerdicts(const std::string& headline, const std::vector<Verdic
     PaintedText mark = MarkOfSeverity(row.severity);
     mark.text = DisplayText(mark.text, style);
     text += "\n" + Painted(mark, style) + "  " + DisplayText(row.id, style);
-    if (row.saving.has_value()) text += DisplayText("  ≈ " + HumanPercent(*row.saving) + " to win", style);
+    const std::string saving = SavingText(row);
+    if (!saving.empty()) text += DisplayText("  " + saving + " to win", style);
     text += "\n";
     AddLines(row.sentence, kIndent, Paint::kPlain, style, &text);
     const std::string evidence = EvidenceText(row.evidence);

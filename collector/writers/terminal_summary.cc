@@ -77,8 +77,8 @@ void AddFinding(const VerdictRow& verdict, TerminalBox* box) {
   for (size_t at = 0; at < lines.size(); ++at) {
     PaintedLine line = {at == 0 ? sign : PaintedText{std::string(static_cast<size_t>(indent), ' ')},
                         {Pad(lines[at], text_columns, Align::kLeft, style)}};
-    if (at == 0 && verdict.saving.has_value()) {
-      line.push_back({Pad("≈ " + HumanPercent(*verdict.saving), kSaving, Align::kRight, style), Paint::kBold});
+    if (const std::string saving = SavingText(verdict); at == 0 && !saving.empty()) {
+      line.push_back({Pad(saving, kSaving, Align::kRight, style), Paint::kBold});
     }
     box->Line(line);
   }
