@@ -146,8 +146,10 @@ class SameOutputTest(unittest.TestCase):
         status, lines, _ = self.compare(wrapper, "--only=invented/run", "--commands=serve")
         self.assertEqual(status, 1)
         found = "\n".join(lines)
-        for file in ("api/v1/all", "api/v1/run", "api/live_since=0", "metrics", "served_report.html"):
+        for file in ("api/v1/all", "api/v1/run", "metrics", "served_report.html"):
             self.assertIn(f"different: invented/run: serve: {file} at ", found)
+        # on a busy machine the last second may come after the question
+        self.assertRegex(found, r"(different|not deterministic): invented/run: serve: api/live_since=0 at ")
         self.assertNotIn("api/v1/no-such-document", found)
 
     def test_names_that_only_one_program_has_are_found(self):
