@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "crema/root.h"
+#include "entry_list.h"
 #include "probe.h"
 
 namespace {
@@ -134,13 +135,7 @@ void Chain(const Files& files) {
 void EntryList(const Files& files) {
   TChain chain("Events");
   TEntryList list("list", "list");
-  for (const std::string& file : files) {
-    chain.Add(file.c_str());
-    TEntryList of_file("of_file", "of_file", "Events", file.c_str());
-    for (Long64_t i = 0; i < 1000; ++i) of_file.Enter(7 * i);
-    list.Add(&of_file);
-  }
-  chain.SetEntryList(&list);
+  ChooseEntries(files, &chain, &list);
   ROOT::RDataFrame events(chain);
   auto tracked = crema::TrackDataFrame(events, {"ttbar"});
   std::cout << "sum " << SumOf(events) << std::endl;

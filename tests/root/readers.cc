@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "crema/root.h"
+#include "entry_list.h"
 
 namespace {
 
@@ -142,13 +143,7 @@ void Processor(const Files& files) {
 void EntryList(const Files& files) {
   TChain chain("Events");
   TEntryList list("list", "list");
-  for (const std::string& file : files) {
-    chain.Add(file.c_str());
-    TEntryList of_file("of_file", "of_file", "Events", file.c_str());
-    for (Long64_t i = 0; i < 1000; ++i) of_file.Enter(7 * i);
-    list.Add(&of_file);
-  }
-  chain.SetEntryList(&list);
+  ChooseEntries(files, &chain, &list);
   TTreeReader reader(&chain, &list);
   TTreeReaderValue<double> x(reader, "x");
   crema::TrackReader chunk(reader, {"ttbar"});
