@@ -63,7 +63,7 @@ TEST(StateOf, AnExitStatusFailsWhatHasFinished) {
   EXPECT_EQ(StateOf(WithRun({{"state", "finished"}, {"exit_status", 3}})).ending, RunEnding::kFailed);
   EXPECT_EQ(StateOf(WithRun({{"state", "finished"}, {"exit_status", 3}})).text, "exit status 3");
   EXPECT_EQ(StateOf(WithRun({{"state", "finished"}, {"exit_status", 139}})).text,
-            "exit status 139 (signal 11: segmentation fault)");
+            "exit status 139, as after signal 11 (segmentation fault)");
   EXPECT_EQ(StateOf(WithRun({{"state", "finished"}, {"exit_status", 255}})).text, "exit status 255");
   EXPECT_EQ(StateOf(WithRun({{"state", "killed"}, {"exit_status", 3}})).ending, RunEnding::kKilled);
   EXPECT_EQ(StateOf(WithRun({{"state", "running"}})).ending, RunEnding::kRunning);

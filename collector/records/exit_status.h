@@ -19,13 +19,13 @@ inline int SignalOfExit(int64_t exit_status) {
   return is_signal ? static_cast<int>(exit_status - kSignalOfShell) : 0;
 }
 
-/// `exit status 3`, `exit status 139 (signal 11: segmentation fault)`.
+/// `exit status 3`, `exit status 139, as after signal 11 (segmentation fault)`: a program may also end with 139 itself.
 inline std::string ExitStatusWords(int64_t exit_status) {
   const int signal = SignalOfExit(exit_status);
   if (signal == 0) return fmt::format("exit status {}", exit_status);
   std::string name = strsignal(signal);
   name.front() = absl::ascii_tolower(static_cast<unsigned char>(name.front()));
-  return fmt::format("exit status {} (signal {}: {})", exit_status, signal, name);
+  return fmt::format("exit status {}, as after signal {} ({})", exit_status, signal, name);
 }
 
 }  // namespace crema
