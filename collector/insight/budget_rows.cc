@@ -51,11 +51,9 @@ std::string OthersBusy(const Measurement& measurement, double from, double until
     const std::string process = fmt::format("{}:{:.0f}", row.host.str(), row.pid.value_or(0));
     const auto is_same = [&process](const WorkerRow& worker) { return worker.process.str() == process; };
     if (std::any_of(measurement.workers.begin(), measurement.workers.end(), is_same)) continue;
-    const double start = row.start.value_or(0);
-    const double stop = row.stop.value_or(0);
-    const double inside = std::min(stop, until) - std::max(start, from);
-    if (inside <= 0) continue;
-    const double busy = (row.cpu.value_or(0) + row.cpu_wait.value_or(0)) * inside / (stop - start);
+    const bool is_inside = row.start.value_or(0) >= from && row.stop.value_or(until + 1) <= until;
+    if (!is_inside) continue;  // when it was busy is not known
+    const double busy = row.cpu.value_or(0) + row.cpu_wait.value_or(0);
     by_name[row.name.str()] += busy;
     sum += busy;
   }

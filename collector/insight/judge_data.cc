@@ -54,9 +54,9 @@ void JudgeSpilling(const JudgedRun& run) {
           share);
 }
 
-/// Whether a native function is one of liblzma, zstd, LZ4 or zlib that decompresses.
+/// Whether a native function is one of liblzma, zstd, LZ4 or zlib that decompresses. Analyses inflate errors, too.
 bool Decompresses(const std::string& function) {
-  if (absl::StartsWith(function, "inflate")) return true;
+  if (function == "inflate" || absl::StartsWith(function, "inflate_fast") || function == "inflate_table") return true;
   for (const char* const codec : {"lzma", "lz_", "LZ4_", "ZSTD_", "HUF_", "FSE_"}) {
     if (!absl::StartsWith(function, codec)) continue;
     return absl::StrContains(function, "decode") || absl::StrContains(function, "decompress") ||
