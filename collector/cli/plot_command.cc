@@ -67,7 +67,7 @@ std::vector<Chart> MakeCharts(const std::vector<std::string>& names, const Chart
   return charts;
 }
 
-/// Among several charts, one with nothing to draw is no fault; a single one is.
+/// If several charts are asked for, some may have nothing to draw. If only one is, that is an error.
 void ReportNotDrawn(const std::vector<Chart>& charts, bool quiet) {
   for (const Chart& chart : charts) {
     if (!chart.spec.is_null()) continue;

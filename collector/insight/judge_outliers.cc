@@ -77,8 +77,8 @@ struct SlowOnes {
   double excess_seconds = 0;
 };
 
-/// The part of a file's excess that stragglers took of which the file is no cause: they computed, or waited for a CPU
-/// or for helpers; nullopt where one straggler took most of it, so that the file's chunks do not agree.
+/// The part of a file's excess that is not the file's fault: its stragglers computed, or waited for a CPU or for
+/// helpers. nullopt where one straggler took most of it, so that the file's chunks do not agree.
 std::optional<double> ExcessOfOthers(const Measurement& measurement, const ExpectedTimeRow& file) {
   double others = 0, largest = 0;
   for (const StragglerRow& straggler : measurement.stragglers) {

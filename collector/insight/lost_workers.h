@@ -10,13 +10,12 @@
 namespace crema {
 
 struct LostWorkers {
-  double workers = 0;              ///< of the run
-  std::vector<std::string> names;  ///< of those that are lost, in the order in which they vanished
-  std::map<std::string, int>
-      reasons;                ///< how many left for what, as was reported; those that nobody reported are not in it
-  bool has_engine = false;    ///< it reported the reasons
-  double absent_seconds = 0;  ///< worker-seconds until the last worker stopped, less those of replacements
-  double whole_seconds = 0;   ///< what the most workers that there were at once would have given until then
+  double workers = 0;                  ///< of the run
+  std::vector<std::string> names;      ///< of those that are lost, in the order in which they vanished
+  std::map<std::string, int> reasons;  ///< how many left for what, of those whose reason was reported
+  bool has_engine = false;             ///< it reported the reasons
+  double absent_seconds = 0;           ///< worker-seconds until the last worker stopped, less those of replacements
+  double whole_seconds = 0;            ///< what the most workers that there were at once would have given until then
   /// Chunks, and their events, whose result was made in a lost process that no engine looked after: whether it was
   /// used is not known. With an engine, what is lost is computed again.
   double uncertain_chunks = 0;

@@ -223,8 +223,7 @@ std::optional<double> EventCoverage(const RunFigures& figures) {
   if (!expected.has_value()) expected = figures.coffea.of_datasets.entries;
   if (!expected.has_value()) return std::nullopt;
   const std::optional<double> events = figures.totals.events.In(1);
-  if (!events.has_value() && figures.totals.counts.num_chunks > 0)
-    return std::nullopt;  // chunks that do not record them
+  if (!events.has_value() && figures.totals.counts.num_chunks > 0) return std::nullopt;  // chunks did not record them
   const auto announced = static_cast<double>(*expected);
   if (figures.coffea.reports > 1 && events.value_or(0) < announced) {
     double computed = 0;  // each report may count a chunk that others count, too

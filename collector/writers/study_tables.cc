@@ -264,8 +264,9 @@ std::string RenderHistory(const Json& history, size_t rows, const TerminalStyle&
     if (++reported > kShownReasons) continue;
     AddNote(fmt::format("left out: {}: {}", TextField(run, "directory"), TextField(run, "reason")), style, &text);
   }
-  if (reported > kShownReasons)
+  if (reported > kShownReasons) {
     AddNote(fmt::format("left out: {} more (--json)", reported - kShownReasons), style, &text);
+  }
   return text;
 }
 

@@ -66,9 +66,10 @@ def folder() -> pathlib.Path | None:
 
 
 def find_or_compile(root, include: str, compiling):
-    """The library for this ROOT and the headers of crema in `include`, loaded. `compiling(compile)` calls `compile()`,
-    and returns what that returns. None: there is no folder or no compiler for it, another process compiles it now, it
-    does not compile, or it cannot be loaded. Never raises because of any of these."""
+    """Loads the library for this ROOT and the headers of crema in `include`, and returns its path. If there is none yet,
+    compiles it inside `compiling(compile)`, which calls `compile()` and returns its result. Returns None if there is no
+    folder or no compiler, if another process compiles it now, or if it does not compile or load. Raises for none of
+    these."""
     with contextlib.suppress(OSError, ValueError, RuntimeError, subprocess.SubprocessError):
         kept = folder()
         if kept is None:

@@ -450,8 +450,7 @@ bool Attach(std::uint32_t (*site_of_thread)()) noexcept {
 
 const char* WhyNotCounted() noexcept {
   const NextAllocator* next = FindNextAllocator();
-  if (next == nullptr || next->malloc_usable_size == nullptr)
-    return "the allocator does not report the sizes of blocks";
+  if (next == nullptr || next->malloc_usable_size == nullptr) return "the allocator does not say how large blocks are";
   if (!IsCounted(*next)) return "the kernel has no MADV_WIPEONFORK (Linux before 4.14), or refuses memory";
   return nullptr;
 }

@@ -34,8 +34,7 @@ std::string_view WhyTreeMetricIsUnknown(TreeOrigin origin, std::string_view key)
     return "it was never read near the peak: the run was too short, /proc/PID/smaps_rollup cannot be read, or a thread "
            "was of a real-time class, which must not wait for the reading";
   }
-  if (key == "tree_peak_swap_bytes")
-    return "the kernel does not report VmSwap, or the run ended before its first sample";
+  if (key == "tree_peak_swap_bytes") return "the kernel has no VmSwap, or the run ended before its first sample";
   if (IsIo(key)) return "/proc/PID/io could not be read";
   if (BeginsWith(key, "net_")) return "/proc/net/dev could not be read";
   if (key == "major_faults" || key == "context_switches_involuntary") {

@@ -229,8 +229,8 @@ OpenWork* CurrentWork() {
 
 bool IsUnnamed(const Chunk& chunk) { return chunk.file.empty() && !chunk.entry_start.has_value(); }
 
-/// Whether a chunk begun inside `work` is the same one, named again by an inner layer of the program; also, counted,
-/// where there is no memory to say it.
+/// Whether a chunk begun inside `work` is the same one, named again by an inner layer of the program. If there is no
+/// memory to compare them, it counts the chunk as dropped, and says yes.
 bool IsSameChunk(const OpenWork* work, const Recorder& recorder, const ThreadState& thread, const Chunk& chunk,
                  ChunkState* scratch) {
   if (IsUnnamed(chunk)) return true;
