@@ -66,7 +66,7 @@ def folder() -> pathlib.Path | None:
 
 
 def find_or_compile(root, include: str, compiling):
-    """Loads the library for this ROOT and the headers of crema in `include`, and returns its path. If there is none yet,
+    """Loads the library for this ROOT and the headers of crema in `include`, and returns its path. If there is none,
     compiles it inside `compiling(compile)`, which calls `compile()` and returns its result. Returns None if there is no
     folder or no compiler, if another process compiles it now, or if it does not compile or load. Raises for none of
     these."""
