@@ -122,7 +122,7 @@ void AddPredictCommand(CLI::App* program, int* status) {
   predict->add_option("--faster-gpu", options->faster_gpu,
                       "SECTION=F: kernels and copies that this section launches are F times as fast");
   predict->add_flag("--without-waiting", options->without_waiting,
-                    "Chunks take only their CPU time, and what they wait for GPUs");
+                    "Chunks wait for nothing but GPUs, and CPUs that others use");
   predict->add_flag("--all-from-start", options->all_from_start, "All workers are there from the start to the end");
   predict->add_flag("--json", options->json, "Print JSON");
   AddOutputOptions(predict, &options->output);

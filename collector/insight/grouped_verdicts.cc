@@ -25,6 +25,7 @@ constexpr Explanation kExplanations[] = {
     {"failing-chunks", {"retry-waste"}},
     {"shared-bottleneck", {"waiting-bound"}},
     {"gil-contention", {"waiting-bound"}},
+    {"cpu-contention", {"oversubscribed"}},
     {"oversubscribed", {"cpu-contention"}},
     {"cpu-contention", {"stragglers", "slow-spell", "slow-worker", "slow-file", "skewed-dataset"}},
     {"oversubscribed", {"stragglers", "slow-spell", "slow-worker", "slow-file", "skewed-dataset"}},
@@ -137,6 +138,16 @@ bool IsMostOfWaiting(const Measurement& measurement) {
   return blocked > 0 && kMostOfIt.Holds(excess / blocked);
 }
 
+/// Whether others had most of the time in which chunks could have used their cores.
+bool IsMostOfReadyTimeLost(const Measurement& measurement) {
+  double computed = 0, lost = 0;
+  for (const BudgetRow& row : measurement.budget) {
+    if (row.part.str() == "compute") computed += row.core_seconds.value_or(0);
+    if (row.part.str() == "cpu_wait") lost += row.core_seconds.value_or(0);
+  }
+  return lost > 0 && kMostOfIt.Holds(lost / (computed + lost));
+}
+
 /// Whether the records bear it out: attempts that failed by themselves are not the work of a worker that vanished, and
 /// stragglers are elsewhere as often as not.
 bool Applies(std::string_view cause, const Verdict& symptom, const Measurement& measurement) {
@@ -146,6 +157,7 @@ bool Applies(std::string_view cause, const Verdict& symptom, const Measurement& 
   if (cause == "worker-loss") return measurement.Metric("num_failed_attempts").value_or(0) == 0;
   if (cause == "shared-bottleneck") return IsMostOfWaiting(measurement);
   if (symptom.id == "cpu-contention") return true;
+  if (symptom.id == "oversubscribed") return IsMostOfReadyTimeLost(measurement);
   // Whom the symptom is about: the slow ones, where it names such.
   const auto are = [&](std::string_view by) -> std::function<bool(const StragglerRow&)> {
     if (symptom.id != "slow-" + std::string(by)) return IsAnyone;

@@ -114,6 +114,11 @@ TEST(GroupedVerdicts, BlameAShortageOfCpuForWhatWaitedForOne) {
   EXPECT_THAT(Reported(verdicts, document),
               ElementsAre("oversubscribed", "stragglers<oversubscribed", "slow-spell<oversubscribed",
                           "skewed-dataset<oversubscribed", "cpu-contention<oversubscribed"));
+  document["budget"] = {{{"part", "compute"}, {"core_seconds", 2}}, {{"part", "cpu_wait"}, {"core_seconds", 13}}};
+  EXPECT_THAT(Reported(verdicts, document),
+              ElementsAre("cpu-contention", "stragglers<cpu-contention", "slow-spell<cpu-contention",
+                          "skewed-dataset<cpu-contention", "oversubscribed<cpu-contention"))
+      << "threads alone cannot keep a core from computing";
   for (auto& straggler : document["stragglers"]) straggler["reason"] = "blocked";
   document["slow_spells"][0]["reason"] = "cpu";
   verdicts.pop_back();

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/insight/tree_figures.h"
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"
 
@@ -80,6 +81,29 @@ void JudgePageFaults(const JudgedRun& run, const KernelWork& work) {
 }
 
 }  // namespace
+
+void JudgeCommand(const JudgedRun& run) {
+  const Measurement& measurement = run.measurement;
+  const std::optional<TreeBudget> budget = ReadTreeBudget(measurement);
+  if (!IsProcessTreeOnly(measurement) || !budget.has_value()) return;
+  const VerdictRule& contention = RuleOf("cpu-contention");
+  const double waited = budget->Share(kTreeWait);
+  if (contention.threshold.Holds(waited)) {
+    run.Add(contention, waited,
+            fmt::format("Threads of the command were runnable but got no CPU for {} of the core-seconds.",
+                        HumanPercent(waited)),
+            {{"processes.cpu_wait", TreeCpuWait(measurement)}}, waited);
+  }
+  const VerdictRule& kernel = RuleOf("kernel-time");
+  const double system = budget->Share(kTreeKernel);
+  const double of_cpu = system > 0 ? system / (system + budget->Share(kTreeProgram)) : 0;
+  if (kernel.threshold.Holds(of_cpu) && kMuchKernelTime.Holds(system)) {
+    run.Add(kernel, of_cpu,
+            fmt::format("{} of the command's CPU time was spent in the kernel, {} of the core-seconds.",
+                        HumanPercent(of_cpu), HumanPercent(system)),
+            {{"tree_cpu_system", run.Metric("tree_cpu_system")}, {"tree_cpu_user", run.Metric("tree_cpu_user")}});
+  }
+}
 
 void JudgeKernel(const JudgedRun& run) {
   const KernelWork work(run.measurement);

@@ -112,6 +112,7 @@ void JudgeOverhead(const JudgedRun& run) {
   if (!overhead.has_value() || !rule.threshold.Holds(*overhead) || !run.evidence.IsEnough()) return;
   std::optional<double> saving;
   if (threads.has_value()) saving = run.ShareOf(*overhead * *threads);
+  if (saving.has_value() && !kMuchMeasuring.Holds(*saving)) return;
   Verdict& verdict =
       run.Add(rule, *overhead, fmt::format("Measuring itself took {} of the chunks' time.", HumanPercent(*overhead)),
               {{"instrumentation_overhead", *overhead}}, saving);

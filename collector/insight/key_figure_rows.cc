@@ -119,11 +119,18 @@ KeyFigureRow RowOf(const Measurement& measurement, KeyFigureRow row) {
   return row;
 }
 
+/// What a figure says of the workers that stayed alone; empty: none was lost.
+std::string WithoutLostWorkers(const Measurement& measurement) {
+  const auto lost = static_cast<double>(FindLostWorkers(measurement).names.size());
+  return lost == 0 ? "" : "without " + Counted(lost, "lost worker", "lost workers");
+}
+
 KeyFigureRow Elapsed(const Measurement& measurement) {
   KeyFigureRow row = RowOf(measurement, {"Elapsed", {"wall_time", ChangeOf::kRate, false}, HumanDuration});
   if (!measurement.Metric("ideal_wall_time").has_value()) return row;
   AddNote(measurement, "ideal_wall_time", "ideal ", HumanDuration, "", &row);
-  row.notes.push_back(Words("if no core were idle"));
+  const std::string without = WithoutLostWorkers(measurement);
+  row.notes.push_back(Words(without.empty() ? "if no core were idle" : without));
   return row;
 }
 
@@ -200,10 +207,10 @@ KeyFigureRow Gpu(const Measurement& measurement) {
 /// What vanished has no tail: the others may well have been busy until theirs.
 KeyFigureRow Balance(const Measurement& measurement) {
   KeyFigureRow row = ShareRow(measurement, "Balance", kBalanceShare, "cores busy until the tail");
-  const auto lost = static_cast<double>(FindLostWorkers(measurement).names.size());
-  if (lost == 0 || !row.mark.has_value()) return row;
+  const std::string without = WithoutLostWorkers(measurement);
+  if (without.empty() || !row.mark.has_value()) return row;
   if (row.mark == Mark::kGood) row.mark = Mark::kWatch;
-  row.notes.insert(row.notes.begin(), Words("without " + Counted(lost, "lost worker", "lost workers")));
+  row.notes.insert(row.notes.begin(), Words(without));
   return row;
 }
 

@@ -161,6 +161,7 @@ inline constexpr double kSectionSignificance = 0.05;  // of all sections togethe
 inline constexpr double kPairsByChance = 0.05;        // runs in turns that have nothing in common look so alike
 
 inline constexpr Bound kShortInSeconds = Below(600, "core-seconds: people read more than that as hours and minutes");
+inline constexpr Bound kMuchMeasuring = From(0.005, "chunks may be a small part of the run, and what measures them");
 inline constexpr Bound kSavingShown = From(0.001, "less is shown as next to nothing, and wins nothing");
 inline constexpr Bound kWorthASentence = From(0.03, "the sizes of chunks alone cost as much");
 

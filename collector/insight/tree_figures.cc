@@ -130,12 +130,17 @@ std::optional<TreeBudget> ReadTreeBudget(const Measurement& measurement) {
   budget.core_seconds = std::max(*cores * *wall, *user + *system);
   if (!(budget.core_seconds > 0)) return std::nullopt;
   const double left = budget.core_seconds - *user - *system;
-  budget.parts = {{"CPU in the program", "cpu", *user}, {"CPU in the kernel", "opening", *system}};
+  budget.parts = {{kTreeProgram, "cpu", *user}, {kTreeKernel, "opening", *system}};
   const double wait = std::min(left, TreeCpuWait(measurement));
-  if (wait > 0) budget.parts.push_back({"Waiting for a CPU", "wait", wait});
+  if (wait > 0) budget.parts.push_back({kTreeWait, "wait", wait});
   budget.parts.push_back({"Not used by it", "idle", left - wait});
   for (TreeBudgetPart& part : budget.parts) part.share = part.core_seconds / budget.core_seconds;
   return budget;
+}
+
+double TreeBudget::Share(std::string_view part) const {
+  const auto found = std::find_if(parts.begin(), parts.end(), [&](const TreeBudgetPart& p) { return p.name == part; });
+  return found == parts.end() ? 0 : found->share;
 }
 
 std::string_view GuardOfChunks(const Measurement& measurement) {

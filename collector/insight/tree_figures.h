@@ -26,6 +26,10 @@ std::vector<KeyFigureRow> EngineLogFigureRows(const Measurement& measurement);
 /// The metric of what all processes used at most: older measurements only know it with shared pages in each of them.
 std::string_view TreeMemoryKey(const Measurement& measurement);
 
+/// Names of the parts of its budget.
+inline constexpr std::string_view kTreeProgram = "CPU in the program", kTreeKernel = "CPU in the kernel",
+                                  kTreeWait = "Waiting for a CPU";
+
 /// A use of the cores that a command was given.
 struct TreeBudgetPart {
   std::string_view name;
@@ -38,6 +42,9 @@ struct TreeBudget {
   double cores = 0;
   double core_seconds = 0;  ///< cores x wall time; of a command that used more, what it used
   std::vector<TreeBudgetPart> parts;
+
+  /// Share of one part; 0 where there is none.
+  double Share(std::string_view part) const;
 };
 
 /// Seconds for which threads of the command's processes were ready to run and had no CPU, as far as samples show it.

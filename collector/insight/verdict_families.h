@@ -104,6 +104,9 @@ std::optional<double> SumOfMetric(const Measurement& measurement, std::string_vi
 /// What events waited for that go from thread to thread: serial-module, external-work, stolen-work, nothing-ready.
 void JudgeTasks(const JudgedRun& run);
 
+/// A command that recorded no chunk: cpu-contention, kernel-time.
+void JudgeCommand(const JudgedRun& run);
+
 /// What the kernel did for chunks: kernel-time, page-faults.
 void JudgeKernel(const JudgedRun& run);
 

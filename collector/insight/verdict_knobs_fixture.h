@@ -524,6 +524,11 @@ inline const Knob kKnobs[] = {
      },
      1},
     {"instrumentation-heavy", 0, MetricKnob("instrumentation_overhead")},
+    {"instrumentation-heavy", 1,
+     [](Json* document, double share) {
+       SetMetric(document, "instrumentation_overhead", 0.5);
+       SetMetric(document, "busy_time", 200 * share);
+     }},
     {"oversubscribed", 0, [](Json* document, double share) { WantMoreCpu(document, 100 * share); }},
     {"incomplete-measurement", 0,
      [](Json* document, double records) { (*document)["quality"]["records_malformed"] = records; }, 1},

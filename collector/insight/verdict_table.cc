@@ -333,9 +333,9 @@ const std::vector<VerdictRule>& VerdictTable() {
        "Look there first: crema run --stacks, show --table functions.", Also(&kSeveral)},
       {"instrumentation-heavy", "environment",
        Threshold(From(BandOf(KeyFigure::kMeasuringCost).good), BandOf(KeyFigure::kMeasuringCost).bad),
-       "instrumentation_overhead {0}; bad from {1}",
+       "instrumentation_overhead {0}, and {2} of the core-seconds; bad from {1}",
        "the bands of the key figure: 0.01 is ten times what a guard should cost in a chunk of ordinary length",
-       "Put guards around larger pieces of work, not inside the event loop."},
+       "Put guards around larger pieces of work, not inside the event loop.", Also(&kMuchMeasuring)},
       {"oversubscribed", "time", Threshold(From(0.05), 0.20),
        "chunk_cpu_time and lane_cpu_wait exceed the core-seconds that chunks occupied (core_efficiency) by {0} of "
        "core_seconds, of which oversubscribed_core_seconds count at most; bad from {1}",

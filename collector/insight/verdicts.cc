@@ -14,6 +14,7 @@ std::vector<Verdict> Judge(const Measurement& measurement) {
   const JudgedRun run = {measurement, evidence, &verdicts};
   JudgeMeasurement(run);
   JudgeFailures(run);
+  JudgeCommand(run);
   if (evidence.IsEnough()) {
     JudgeBudget(run);
     JudgeChunkSizes(run);

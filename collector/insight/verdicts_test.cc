@@ -497,5 +497,18 @@ TEST(VerdictTable, GivesEachRuleAConditionWithItsNumbersAndAReason) {
   EXPECT_EQ(FindRule("no-such-verdict"), nullptr);
 }
 
+TEST(Verdicts, NameWhatHeldUpACommandWithoutChunks) {
+  nlohmann::ordered_json document;
+  document["metrics"] = {{"wall_time", 10}, {"allocated_cores", 4}, {"tree_cpu_user", 8}, {"tree_cpu_system", 2}};
+  EXPECT_THAT(Judge(MeasurementOf(document)), testing::IsEmpty());
+  document["metrics"]["tree_cpu_system"] = 6;
+  document["processes"] = {{{"name", "make"}, {"cpu_wait", 12}}};
+  EXPECT_THAT(Ids(document), ElementsAre("cpu-contention", "kernel-time"));
+  EXPECT_EQ(Find(document, "cpu-contention").sentence,
+            "Threads of the command were runnable but got no CPU for 30 % of the core-seconds.");
+  EXPECT_EQ(Find(document, "kernel-time").sentence,
+            "43 % of the command's CPU time was spent in the kernel, 15 % of the core-seconds.");
+}
+
 }  // namespace
 }  // namespace crema

@@ -330,8 +330,10 @@ ReplayChunk Replayed(const ObservedRun& run, const RunChange& change, const Core
     replayed.fixed -= faster.seconds, *cpu -= faster.cpu_seconds;
   }
   if (change.kind == ChangeKind::kWithoutWaiting) {  // but for GPUs, whether the thread spins or not
-    replayed.fixed = std::min(chunk.duration, *cpu - chunk.gpu_spin + chunk.gpu_wait);
-    if (use.takes_turns) replayed.cpu = std::min(replayed.fixed, *cpu - chunk.gpu_spin);
+    const double computing = *cpu - chunk.gpu_spin;
+    const double ready = use.takes_turns ? computing * run.ready : computing + chunk.cpu_wait;
+    replayed.fixed = std::min(chunk.duration, ready + chunk.gpu_wait);
+    if (use.takes_turns) replayed.cpu = std::min(replayed.fixed, ready);
     replayed.fixed -= replayed.cpu;
   }
   if (!use.leaves_helpers) {
@@ -339,9 +341,9 @@ ReplayChunk Replayed(const ObservedRun& run, const RunChange& change, const Core
     replayed.fixed -= *cpu;
   }
   if (change.kind == ChangeKind::kLanes) {
-    replayed.cpu = *cpu;
-    // Where lanes had a core each, what they waited for a CPU was others' work, which stays.
-    replayed.fixed = std::max(0.0, chunk.duration - replayed.cpu - (use.had_a_core_each ? 0 : chunk.cpu_wait));
+    // What chunks waited for a CPU was others' work, which stays, as far as they did not wait for each other.
+    replayed.cpu = use.had_a_core_each ? *cpu : std::min(chunk.duration, *cpu * run.ready);
+    replayed.fixed = std::max(0.0, chunk.duration - (use.had_a_core_each ? *cpu : *cpu + chunk.cpu_wait));
   }
   return replayed;
 }

@@ -471,6 +471,9 @@ ObservedRun RunObserver::Finish(const Measurement& measurement) {
   SetBlocked(measurement, &run);
   SetSectionOnGpu(measurement, section_, &run);
   run.common_waits = WaitsInCommon(measurement);
+  const std::optional<BudgetRows> budget = ReadBudget(measurement);
+  const double computed = budget.has_value() ? budget->Share("compute") : 0;
+  if (computed > 0) run.ready += budget->Share("cpu_wait") / computed;
   return run;
 }
 

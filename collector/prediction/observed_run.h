@@ -96,6 +96,7 @@ struct ObservedRun {
   std::vector<double> between;  ///< before each phase but the first: no lane was busy for so long
   BlockedByLanes blocked;
   SectionOnGpu section_on_gpu;
+  double ready = 1;                ///< core-seconds in which chunks were ready, for each of CPU: others used the rest
   bool has_uncounted_gpu = false;  ///< chunks may have waited for one, and nobody knows for how long
   CommonWaits common_waits;        ///< which the replay of more chunks at once cannot know
   double coverage = 0;             ///< chunks that are here over all that were begun

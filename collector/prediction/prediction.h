@@ -18,7 +18,7 @@ struct RunChange {
     kLongestFirst,
     kFaster,          ///< the section `name` on the CPU, `number` times as fast
     kFasterGpu,       ///< kernels and copies that it launches, `number` times as fast
-    kWithoutWaiting,  ///< chunks take their CPU time
+    kWithoutWaiting,  ///< chunks wait for GPUs and for CPUs only
     kAllFromStart,    ///< no worker joined late or left early
     kStreams,         ///< `number` events open at once; of runs with events
   };

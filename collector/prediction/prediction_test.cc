@@ -41,7 +41,7 @@ class MadeRun {
     fact.start_ns = kEpoch + std::llround(start * 1e9);
     fact.stop_ns = fact.start_ns + std::llround(seconds * 1e9);
     fact.cpu_ns = std::llround(cpu * 1e9);
-    fact.cpu_wait_ns = 0;
+    fact.cpu_wait_ns = std::llround(cpu_wait_ * 1e9);
     if (helpers_ > 0) fact.helper_cpu_ns = std::llround(helpers_ * seconds * 1e9);
     fact.events = events;
     fact.input.dataset = "d";
@@ -67,6 +67,14 @@ class MadeRun {
                  {{"path", "a/select/select"}, {"helper", false}, {"total", 1000}},  // a part of it
                  {{"path", "a"}, {"helper", false}, {"total", 1000}, {"gpu_wait_seconds", 1000}}};
     gpu_work_ = work;
+  }
+
+  /// What each chunk waits for a CPU from now on, in seconds, and the run's core-seconds: computed, and waited because
+  /// others used the cores.
+  void WaitForCpu(double of_chunk, double computed, double waited) {
+    cpu_wait_ = of_chunk;
+    budget_ = {{{"part", "compute"}, {"group", "compute"}, {"core_seconds", computed}},
+               {{"part", "cpu_wait"}, {"group", "waiting"}, {"core_seconds", waited}}};
   }
 
   /// So many threads compute for each chunk, all the time, beside its own; each has a core.
@@ -114,6 +122,7 @@ class MadeRun {
             {"high", wait_.empty() ? Json() : Json(1)},
             {"samples", 100}}}},
          {"sections", sections_},
+         {"budget", budget_},
          {"workers", workers},
          {"contention",
           {{{"slope", blocked_slope}, {"slope_low", 0.9 * blocked_slope}, {"slope_high", 1.1 * blocked_slope}}}},
@@ -130,7 +139,8 @@ class MadeRun {
   double blocked_ = 0;
   std::string wait_;
   const char* pass_ = "";
-  Json sections_ = Json::array();
+  Json sections_ = Json::array(), budget_ = Json::array();
+  double cpu_wait_ = 0;
   double gpu_wait_ = 0, gpu_spin_ = 0, gpu_work_ = 0, section_seconds_ = 0;
   int helpers_ = 0;
   int64_t number_ = 0;
@@ -391,6 +401,14 @@ TEST(Prediction, WithoutWaitingChunksTakeTheirCpuTime) {
   EXPECT_NEAR(Only(made.Finish(), {ChangeKind::kWithoutWaiting, 0, ""}).wall_time.value, 3.1, 0.1);
 }
 
+TEST(Prediction, WithoutWaitingChunksStillWaitForACpuThatOthersUse) {
+  MadeRun made;
+  made.AddWorker("w", 2);
+  made.WaitForCpu(0.05, 6, 10);
+  for (int i = 0; i < 200; ++i) made.AddChunk(0, 0.1, 0.03, 1000);
+  EXPECT_NEAR(Only(made.Finish(), {ChangeKind::kWithoutWaiting, 0, ""}).wall_time.value, 100 * 0.08, 0.2);
+}
+
 TEST(Prediction, LateWorkersWouldHaveHelped) {
   MadeRun made;
   made.AddWorker("early", 1);
@@ -593,6 +611,18 @@ TEST(Prediction, WithoutWaitingChunksStillShareTheCores) {
   const PredictedRow row = Only(run, {ChangeKind::kWithoutWaiting, 0, ""});
   EXPECT_NEAR(row.wall_time.value, 200 * 0.1 / 2, 0.3);
   EXPECT_LE(row.efficiency.value, 1.0001);
+}
+
+TEST(Prediction, OthersKeepTheirShareOfCoresThatLanesShare) {
+  MadeRun made;
+  made.AddWorker("w", 4);
+  made.WaitForCpu(0.35, 10, 30);  // two of four lanes at a time were ready for a core, and had it for a quarter of this
+  for (int i = 0; i < 200; ++i) made.AddChunk(0, 0.4, 0.05, 1000);
+  ObservedRun run = made.Finish();
+  run.workers[0].cores = 2;
+  for (const RunChange& change : {RunChange{ChangeKind::kWithoutWaiting, 0, ""}, RunChange{ChangeKind::kLanes, 8, ""}}) {
+    EXPECT_NEAR(Only(run, change).wall_time.value, 200 * 0.05 * 4 / 2, 0.6) << change.Text();
+  }
 }
 
 TEST(Prediction, CoresAreThereFromTheStartOfTheirWorkers) {

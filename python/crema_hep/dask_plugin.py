@@ -920,6 +920,8 @@ class CremaWorkerPlugin(WorkerPlugin):
 
     async def _answer_drain(self, **kwargs):
         self._write_what_the_package_keeps()
+        # Sections outside chunks, sampled functions and sums: without a sampler the SDK writes them at its end only.
+        await asyncio.to_thread(self._native, "crema_flush")
         await self._drain(is_asked=True)
         return {"failure": self.failure, "dropped": 0 if self.log is None else self.log.unwritten + self._unnoted}
 

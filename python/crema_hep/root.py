@@ -9,6 +9,7 @@ import threading
 import time
 
 from . import library, recorder, root_library, sdk
+from .notice import warn
 from .section import track_section
 
 try:
@@ -143,8 +144,13 @@ def _track_tasks(head, options) -> None:
 
 
 def _create_tracked(create, options, range_):
-    """On a worker: tracks the frame of one task. Tasks of one process may share the frame."""
+    """On a worker: tracks the frame of one task. Tasks of one process may share the frame. What keeps crema from
+    tracking keeps no task from running."""
     task = create(range_)
     if task.rdf is not None and not hasattr(task.rdf, _ATTRIBUTE):
-        _track(task.rdf, options, counts_loops=False)
+        try:
+            _track(task.rdf, options, counts_loops=False)
+        except sdk.SdkError as error:
+            setattr(task.rdf, _ATTRIBUTE, None)
+            warn(f"{error}; this worker's tasks run without records of their chunks")
     return task

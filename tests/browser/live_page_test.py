@@ -17,6 +17,10 @@ from page_case import CHECKOUT, CREMA, DRAW_ALL, PageTestCase, crema, without_cr
 from collector.cli import invented_run
 from collector.cli.invented_scheduler import InventedScheduler
 
+sys.path.insert(0, str(CHECKOUT / "tests/simulated"))
+
+import simulated_run  # noqa: E402
+
 WORKERS = 4
 PATIENCE = 60  # seconds: only a failing test waits so long
 
@@ -163,6 +167,22 @@ class LivePage(PageTestCase):
         self.assertIn("waiting for records", self.browser.run("return document.getElementById('state').innerText"))
         self.assert_asks_only_its_server()
         self.keep_picture("live-without-plug-in.png")
+
+    def test_a_dataset_has_the_colour_that_it_has_in_the_report(self):
+        def colours(items):
+            return self.browser.run(
+                f"""return Object.fromEntries([...document.querySelectorAll("{items}")].map((item) => [
+                      item.textContent.trim().split(/\\s/)[0],
+                      getComputedStyle(item.querySelector(".key")).backgroundColor]))"""
+            )
+
+        self.serve(simulated_run.RUNS["healthy"](seed=1).write(os.path.join(self.folder, "records")))
+        self.wait_for("the end", "return document.querySelector('#banner a') !== null")
+        live = colours("#datasets li")
+        self.assertEqual(len(set(live.values())), len(simulated_run.DATASETS))
+        self.browser.run("document.querySelector('#banner a').click()")
+        self.wait_for("the report", "return document.querySelector('#timeline-legend') !== null")
+        self.assertEqual(colours("#timeline-legend li:has([data-slot])"), live)
 
     def test_a_server_that_is_started_again_is_told(self):
         """The new server has another token: the page says what to do."""

@@ -124,7 +124,8 @@ class SimulatedPages(PageTestCase):
         self.open_report("killed")
         text = self.browser.run("return document.body.innerText")
         self.assertIn("4 of 8 workers vanished", text)
-        self.assertRegex(self.browser.run("return document.getElementById('tile-balance').innerText"), "4 lost workers")
+        for tile in ("tile-balance", "tile-wall_time"):
+            self.assertRegex(self.browser.run(f"return document.getElementById('{tile}').innerText"), "4 lost workers")
         self.assertNotIn(
             "good", self.browser.run("return document.querySelector('#tile-num_failed_attempts .pill').innerText")
         )

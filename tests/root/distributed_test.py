@@ -85,6 +85,12 @@ class DistributedTest(root_case.PyrootCase):
         self.assertEqual(self.document["quality"]["chunks_joined_to_tasks"], len(self.chunks))
         self.assertEqual(len({chunk["tid"] for chunk in self.chunks}), 2)
 
+    def test_compiling_the_nodes_is_a_section_of_workers_that_live_on(self):
+        sections = {row["path"]: row for row in self.document["process_sections"]}
+        self.assertGreaterEqual(sections["just-in-time compilation"]["count"], 2)
+        around = self.document["metrics"]["outside_chunk_time"]
+        self.assertLess(sections["just-in-time compilation"]["self_in_workers"], around)
+
     def test_named_filters_are_the_cut_flow_of_all_workers(self):
         passed = sum(cut["events"] for chunk in self.chunks for cut in chunk["cuts"] if cut["name"] == "positive")
         self.assertEqual(passed, self.found["positive"])
@@ -94,6 +100,13 @@ class DistributedTest(root_case.PyrootCase):
 
 
 class AttachedTest(root_case.PyrootCase):
+    def test_a_worker_without_the_headers_runs_its_tasks_all_the_same(self):
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = ("distributed_frames.py", root_case.data(), "attached", folder)
+            outcome = self.run_python(*arguments, recording=False, CREMA_PREFIX=folder)
+        self.assertGreater(json.loads(outcome.output.splitlines()[-1])["positive"], 0)
+        self.assertIn("; this worker's tasks run without records of their chunks", outcome.errors)
+
     def test_attaching_alone_has_the_workers_record(self):
         with tempfile.TemporaryDirectory() as folder:
             outcome = self.run_python("distributed_frames.py", root_case.data(), "attached", folder, recording=False)

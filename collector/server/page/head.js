@@ -56,7 +56,8 @@ function drawProgress() {
       left.append(element('span', 'dim', ` (${range})`));
     }
   }
-  const all = rows('datasets').map(([index, row]) => ({...row, index: Number(index)}));
+  const slotOf = datasetSlots();
+  const all = rows('datasets').map(([index, row]) => ({...row, slot: slotOf(index)})).sort((a, b) => a.slot - b.slot);
   const whole = progress.total_events ? Math.max(progress.total_events, progress.events)
     : all.reduce((sum, row) => sum + row.events, 0);
   const bar = $('bar');
@@ -65,17 +66,17 @@ function drawProgress() {
   legend.replaceChildren();
   let others = {events: 0, chunks: 0, count: 0};
   for (const row of all) {
-    if (row.index >= 11) {
+    if (all.length > DATASET_COLOURS && row.slot === DATASET_COLOURS - 1) {
       others = {events: others.events + row.events, chunks: others.chunks + row.chunks, count: others.count + 1};
       continue;
     }
     const part = element('span');
     part.style.width = (whole ? 100 * row.events / whole : 0) + '%';
-    part.style.background = dataset(row.index);
+    part.style.background = dataset(row.slot);
     bar.append(part);
     const item = element('li');
     const key = element('span', 'key');
-    key.style.background = dataset(row.index);
+    key.style.background = dataset(row.slot);
     item.append(key, row.name + ' ', element('b', '', humanCount(row.events)));
     if (row.total_events) item.append(' / ' + humanCount(row.total_events));
     item.append(` events, ${humanCount(row.chunks)} chunks`);

@@ -28,7 +28,7 @@ function drawStream() {
   const height = count <= 16 ? 12 : count <= 48 ? 8 : 5, gap = 4;
   const c = prepareCanvas(canvas, workers.length * gap + count * height + STREAM.axis), width = canvas.clientWidth - STREAM.left - STREAM.right;
   const now = state.values.stream_now, xOf = (t) => STREAM.left + (t - now + span) / span * width;
-  const colours = Array.from({length: DATASET_COLOURS}, (_, i) => color('dataset' + (i + 1))), colourOf = (index) => colours[Math.min(index, DATASET_COLOURS - 1)];
+  const colours = Array.from({length: DATASET_COLOURS}, (_, i) => color('dataset' + (i + 1))), slotOf = datasetSlots(), colourOf = (index) => colours[slotOf(index)];
   const names = {text: color('secondary'), lost: color('bad-text'), slow: color('watch-text'), track: color('track'), card: color('card'), limit: color('limit'), muted: color('muted')};
   const tops = {};
   let y = 0;

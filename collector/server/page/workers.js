@@ -29,7 +29,7 @@ function workerNames() {
 function drawWorkers() {
   const target = $('workers');
   target.replaceChildren();
-  const names = workerNames();
+  const names = workerNames(), slotOf = datasetSlots();
   const all = rows('workers').map(([key, row]) => ({...row, short: names[key]})).sort((a, b) => a.concern - b.concern);
   const most = Math.max(1, ...all.map((worker) => worker.limit || worker.memory));
   const ended = all.filter((worker) => worker.state === 'ended'), isOneLine = ended.length > MOST_ENDED;
@@ -44,7 +44,7 @@ function drawWorkers() {
       for (let i = 0; i < Math.min(worker.cores, 64); ++i) {
         const lane = element('span', 'lane');
         if (i < worker.open.length) {
-          lane.style.background = dataset(worker.open[i]);
+          lane.style.background = dataset(slotOf(worker.open[i]));
           if (i >= worker.open.length - pale) lane.classList.add('pale');
         }
         lanes.append(lane);
