@@ -102,8 +102,9 @@ class DistributedTest(root_case.PyrootCase):
 class AttachedTest(root_case.PyrootCase):
     def test_a_worker_without_the_headers_runs_its_tasks_all_the_same(self):
         with tempfile.TemporaryDirectory() as folder:
-            arguments = ("distributed_frames.py", root_case.data(), "attached", folder)
-            outcome = self.run_python(*arguments, recording=False, CREMA_PREFIX=folder)
+            command = [root_case.PYTHON, root_case.HERE / "distributed_frames.py", root_case.data(), "attached", folder]
+            environment = {**self.environment(), "CREMA_PREFIX": folder}
+            outcome = root_case.run_recorded(command, recording=False, **environment)  # with warnings
         self.assertGreater(json.loads(outcome.output.splitlines()[-1])["positive"], 0)
         self.assertIn("; this worker's tasks run without records of their chunks", outcome.errors)
 
