@@ -42,13 +42,28 @@ struct Class {
   std::array<std::string_view, 2> said_by = {};
   /// Losses that it has named; none where it only says that cores were idle, and not when.
   std::array<std::string_view, 3> parts = {};
+
+  /// Without the kind: "Your code waited for 44 % of 3 h 21 m of core time and computed for 33 %."
+  std::string Clause() const;
 };
 
 /// A loss and its share of the core-seconds, or of the worker-seconds where workers were not there.
 struct Loss {
   std::string sentence;
   double share = 0;
+  std::string_view part = {};  ///< of the budget, where it is one
 };
+
+std::string AsSentence(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text + ".";
+}
+
+std::string Class::Clause() const {
+  constexpr std::string_view kAfterKind = ": ";
+  const size_t kind = sentence.find(kAfterKind);
+  return kind == sentence.npos ? "" : AsSentence(sentence.substr(kind + kAfterKind.size()));
+}
 
 /// "uses a GPU: some kernel ran for 75 % of the time in which it did".
 std::string UseOfUncountedGpu(const Measurement& measurement) {
@@ -172,14 +187,15 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
 }
 
 /// The judged cause with the largest saving, in the sentence of its verdict; empty where none is worth a sentence.
-Loss LargestCause(const Measurement& measurement, const std::array<std::string_view, 2>& said) {
+Loss LargestCause(const Measurement& measurement, const Class& found) {
   const VerdictRow* largest = nullptr;
   double saving = 0;
   for (const VerdictRow& verdict : measurement.verdicts) {
     const double of_verdict = verdict.saving.value_or(0);
     const std::string id = verdict.id.str();
     if (!kWorthASentence.Holds(of_verdict) || of_verdict <= saving || !verdict.cause.str().empty()) continue;
-    if (std::find(said.begin(), said.end(), id) != said.end()) continue;
+    if (std::find(found.said_by.begin(), found.said_by.end(), id) != found.said_by.end()) continue;
+    if (verdict.sentence.str() == found.Clause()) continue;
     largest = &verdict;
     saving = of_verdict;
   }
@@ -210,7 +226,7 @@ Loss LargestPart(const Measurement& measurement, const BudgetRows& budget, const
   }
   return {fmt::format("The largest {} loss is {} ({}).", found.parts[0].empty() ? "avoidable" : "other", largest->loss,
                       size),
-          share};
+          share, largest->part};
 }
 
 /// What workers that came late would have given, in the sentence of their verdict.
@@ -234,7 +250,7 @@ Loss VanishedWorkers(const Measurement& measurement) {
 }
 
 Loss LargestLoss(const Measurement& measurement, const RunEvidence& evidence, const Class& said) {
-  std::vector<Loss> losses = {LargestCause(measurement, said.said_by), LargestPart(measurement, *evidence.budget, said),
+  std::vector<Loss> losses = {LargestCause(measurement, said), LargestPart(measurement, *evidence.budget, said),
                               LateWorkers(measurement)};
   if (evidence.state != RunState::kRunning) losses.push_back(VanishedWorkers(measurement));
   Loss largest;
@@ -394,11 +410,6 @@ std::string WithWhatIsFine(std::string sentence, const std::string& fine) {
   return sentence + (sentence.find(';') == std::string::npos ? "; " : ", but ") + fine + ".";
 }
 
-std::string AsSentence(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  return text + ".";
-}
-
 /// One sentence on a run of which little is known; empty where enough is.
 std::string LittleIsKnown(const Measurement& measurement, const RunEvidence& evidence) {
   if (evidence.attempts == 0 && evidence.ended == 0) return NoChunk(measurement);
@@ -407,6 +418,24 @@ std::string LittleIsKnown(const Measurement& measurement, const RunEvidence& evi
 }
 
 }  // namespace
+
+std::vector<NamedLoss> LossesOfBudget(const Measurement& measurement, const BudgetRows& budget) {
+  const Class found = WhereTheTimeWent(measurement, budget);
+  std::vector<NamedLoss> losses;
+  if (!found.parts[0].empty()) {
+    NamedLoss& loss = losses.emplace_back(NamedLoss{found.Clause(), 0, {}, true});
+    for (const std::string_view part : found.parts) {
+      if (part.empty()) continue;
+      loss.parts.push_back(part);
+      loss.share += budget.Share(part);
+    }
+  }
+  for (const Class& named : {found, Class()}) {  // where there is trouble, the headline names no class
+    const Loss loss = LargestPart(measurement, budget, named);
+    if (loss.share > 0) losses.push_back({loss.sentence, loss.share, {loss.part}, false});
+  }
+  return losses;
+}
 
 std::string Headline(const Measurement& measurement) {
   const RunEvidence evidence = ReadRunEvidence(measurement);

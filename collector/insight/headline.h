@@ -2,10 +2,24 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "collector/insight/budget_rows.h"
 #include "collector/measurement/measurement.h"
 
 namespace crema {
+
+/// A loss of core-seconds that a headline names by the budget alone.
+struct NamedLoss {
+  std::string sentence;
+  double share = 0;
+  std::vector<std::string_view> parts;  ///< of the budget
+  bool is_kind = false;                 ///< it is the kind of the run; else no verdict with a larger saving goes before
+};
+
+/// What the headline may name whatever verdicts there are.
+std::vector<NamedLoss> LossesOfBudget(const Measurement& measurement, const BudgetRows& budget);
 
 /// At most two sentences, a pure function of the document's budget, tables, quality, run state and `verdicts`. First
 /// what is wrong with the results and the records; where nothing is, what the core-seconds were used for. Then the

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/insight/headline.h"
 #include "collector/insight/short_name.h"
 #include "collector/insight/verdict_families.h"
 #include "collector/insight/wait_words.h"
@@ -294,7 +295,44 @@ void JudgeOversubscription(const JudgedRun& run) {
   NameQuota(run);
 }
 
+/// Whose suggestion helps against a part of the budget.
+constexpr std::pair<std::string_view, std::string_view> kRulesOfParts[] = {
+    {"blocked", "waiting-bound"},
+    {"waiting", "waiting-bound"},
+    {"cpu_wait", "cpu-contention"},
+    {"gpu_wait", "gpu-bound"},
+    {"outside_chunk", "opening-bound"},
+    {"framework", "framework-overhead"},
+    {"failed", "retry-waste"},
+    {"startup", "startup-dominated"},
+    {"unused_by_tasks", "unused-cores"},
+    {"idle", "idle-workers"},
+    {"tail", "long-tail"},
+    {"shutdown", "shutdown-dominated"},
+};
+
 }  // namespace
+
+void JudgeRest(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("largest-loss");
+  for (const NamedLoss& loss : LossesOfBudget(run.measurement, run.budget())) {
+    const auto key_of = [](std::string_view part) { return fmt::format("budget.{}.share", part); };
+    const auto goes_before = [&](const Verdict& verdict) {
+      if (!loss.is_kind && verdict.cause.empty() && verdict.saving.value_or(0) >= loss.share) return true;
+      return std::any_of(verdict.evidence.begin(), verdict.evidence.end(), [&](const auto& evidence) {
+        return std::any_of(loss.parts.begin(), loss.parts.end(),
+                           [&](std::string_view part) { return key_of(part) == evidence.first; });
+      });
+    };
+    if (!rule.threshold.Holds(loss.share)) continue;
+    if (std::any_of(run.verdicts->begin(), run.verdicts->end(), goes_before)) continue;
+    Verdict& verdict = run.Add(rule, loss.share, loss.sentence, {}, loss.share);
+    for (const std::string_view part : loss.parts) verdict.evidence.emplace_back(key_of(part), run.Share(part));
+    for (const auto& [part, id] : kRulesOfParts) {
+      if (part == loss.parts.front()) verdict.suggestion = RuleOf(id).suggestion;
+    }
+  }
+}
 
 bool IsMostlySetUp(const Measurement& measurement) {
   const double around = measurement.Metric("outside_chunk_time").value_or(0);

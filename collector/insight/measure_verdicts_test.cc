@@ -87,7 +87,7 @@ TEST_F(MeasureVerdictsTest, FindNothingInAnOrdinaryRun) {
   WriteOrdinaryWorker(1);
   WriteOrdinaryWorker(2);
   const Document document = TakeJudged();
-  EXPECT_THAT(Ids(document), ::testing::ElementsAre("compute-bound", "healthy"));
+  EXPECT_THAT(Ids(document), ::testing::ElementsAre("largest-loss", "compute-bound", "healthy"));
   EXPECT_THAT(document["headline"], HasSubstr("Compute-bound"));
 }
 

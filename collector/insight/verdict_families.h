@@ -120,6 +120,9 @@ bool UsesUncountedGpu(const Measurement& measurement);
 /// for each chunk, modules are imported once.
 bool IsMostlySetUp(const Measurement& measurement);
 
+/// largest-loss: what the headline names and no other verdict speaks of; after all of them and their causes.
+void JudgeRest(const JudgedRun& run);
+
 /// healthy; after all the others, whose findings it looks at.
 void JudgeHealth(const JudgedRun& run);
 

@@ -523,6 +523,10 @@ inline const Knob kKnobs[] = {
        }
      },
      1},
+    {"largest-loss", 0,
+     [](Json* document, double share) {
+       SetBudget(document, {{"compute", 100 * (1 - share)}, {"blocked", 100 * share}});
+     }},
     {"instrumentation-heavy", 0, MetricKnob("instrumentation_overhead")},
     {"instrumentation-heavy", 1,
      [](Json* document, double share) {

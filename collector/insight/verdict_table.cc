@@ -331,6 +331,11 @@ const std::vector<VerdictRule>& VerdictTable() {
        "if this section took half as long, the run would save a fifth of its time; one section around everything says "
        "nothing",
        "Look there first: crema run --stacks, show --table functions.", Also(&kSeveral)},
+      {"largest-loss", "time", Threshold(kWorthASentence, kNeverBad, Severity::kInfo),
+       "a part of the budget {0} of the core-seconds, which the headline names and no other verdict has as its "
+       "evidence",
+       "every loss that the headline names has a verdict, also below the threshold of its own",
+       "Put sections around what runs there (TrackSection): they show where the time goes, also outside chunks."},
       {"instrumentation-heavy", "environment",
        Threshold(From(BandOf(KeyFigure::kMeasuringCost).good), BandOf(KeyFigure::kMeasuringCost).bad),
        "instrumentation_overhead {0}, and {2} of the core-seconds; bad from {1}",

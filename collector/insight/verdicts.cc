@@ -29,6 +29,7 @@ std::vector<Verdict> Judge(const Measurement& measurement) {
     JudgeHealth(run);
   }
   FindCauses(measurement, &verdicts);
+  if (evidence.IsEnough()) JudgeRest(run);
   OrderByCause(&verdicts);
   return verdicts;
 }

@@ -7,6 +7,6 @@ namespace crema {
 
 /// A reader refuses another major number; `schema_minor` only adds.
 inline constexpr std::string_view kMeasurementSchema = "crema.measurement/1";
-inline constexpr int kMeasurementSchemaMinor = 6;  ///< docs/changelog.md says what each number brought
+inline constexpr int kMeasurementSchemaMinor = 7;  ///< docs/changelog.md says what each number brought
 
 }  // namespace crema
