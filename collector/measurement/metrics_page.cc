@@ -119,7 +119,7 @@ constexpr std::string_view kReadings =
   the records would have as many if recomputed chunks counted each time.
 - **`joined`** is known even if the run delay is not, because it comes out of what CPU leaves. `blocked` is not known
   then.
-- **A process with two recorders** has ended when both say so.
+- **A process with several logs** has ended when all of them say so.
 - **Rows named `(none)`** hold chunks that do not name a dataset or file. A table that would hold only `(none)` is left
   out.
 - **Sums beyond 64 bits** are null.

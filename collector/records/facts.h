@@ -263,8 +263,9 @@ struct ProcessFact {
   std::optional<int64_t> parent_pid;
   std::optional<int64_t> pid_namespace;
   int64_t start_ns = 0;
-  std::string_view boot_id;         ///< empty: not known
-  std::optional<int64_t> recorder;  ///< distinguishes the recorders of one process
+  std::string_view boot_id;               ///< empty: not known
+  std::optional<int64_t> recorder;        ///< distinguishes the logs of one process
+  std::optional<int64_t> first_recorder;  ///< that of the log beside which its writer opened this one
   std::string_view executable;
   std::vector<std::string_view> arguments;
   std::optional<double> cores;     ///< allowed by affinity and cgroup

@@ -240,6 +240,7 @@ inline constexpr Field<ProcessFact> kProcessFields[] = {
     NotNegative<&ProcessFact::start_ns>("start_ns", kRequired),
     Any<&ProcessFact::boot_id>("boot_id"),
     NotNegative<&ProcessFact::recorder>("recorder"),
+    NotNegative<&ProcessFact::first_recorder>("first_recorder"),
     Any<&ProcessFact::executable>("executable"),
     Values<&ProcessFact::arguments>("arguments"),
     NotNegative<&ProcessFact::cores>("cores"),

@@ -27,6 +27,31 @@ TEST(LogFile, TakesTheFirstRecorderNumberThatIsFree) {
   second.Close(&budget);
 }
 
+TEST(LogFile, BesideAnotherOneTakesTheNextNumber) {
+  DescriptorBudget budget;
+  const std::string directory = testing::NewDirectory() + "/a-b";
+  LogFile first;
+  LogFile second;
+  LogFile beside;
+  ASSERT_EQ(first.Open(directory.c_str(), "host", 7, 1000), 0);
+  ASSERT_EQ(second.Open(directory.c_str(), "host", 7, 1000), 1);
+  EXPECT_EQ(beside.OpenBeside(&first, 1), 2);
+  EXPECT_TRUE(std::filesystem::exists(directory + "/host-7-1000-2.jsonl"));
+  for (LogFile* log : {&first, &second, &beside}) log->Close(&budget);
+}
+
+TEST(LogFile, BesideOneThatWasRemovedMakesNoDirectory) {
+  DescriptorBudget budget;
+  const std::string directory = testing::NewDirectory() + "/removed";
+  LogFile first;
+  LogFile beside;
+  ASSERT_EQ(first.Open(directory.c_str(), "host", 7, 1000), 0);
+  std::filesystem::remove_all(directory);
+  EXPECT_EQ(beside.OpenBeside(&first, 1), -1);
+  EXPECT_FALSE(std::filesystem::exists(directory));
+  first.Close(&budget);
+}
+
 TEST(LogFile, TakesTheProcessesStartFromARecorderBeforeIt) {
   DescriptorBudget budget;
   const std::string directory = testing::NewDirectory();

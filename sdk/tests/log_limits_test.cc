@@ -2,12 +2,19 @@
 #include "sdk/src/log/log_limits.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 
 #include <cerrno>
 #include <cstdint>
 
+#include "crema/internal/platform.h"
+
 namespace {
+
+/// RLIMIT_FSIZE as getrlimit(2) reports it in this program.
+rlim_t faked_file_size = RLIM_INFINITY;
+int file_size_questions = 0;
 
 /// The disk that fstatvfs(3) reports in this program, in blocks of one byte.
 struct FakedDisk {
@@ -19,6 +26,12 @@ struct FakedDisk {
 FakedDisk faked_disk;
 
 }  // namespace
+
+extern "C" int getrlimit(__rlimit_resource_t, rlimit* limit) noexcept {
+  ++file_size_questions;
+  *limit = {faked_file_size, RLIM_INFINITY};
+  return 0;
+}
 
 extern "C" int fstatvfs(int, struct statvfs* disk) noexcept {
   ++faked_disk.questions;
@@ -100,6 +113,27 @@ TEST(LogLimits, ALogThatWasStoppedStaysStoppedAndHasRoomForSums) {
   EXPECT_TRUE(limits.TakeRoom(room - 1));
   EXPECT_FALSE(limits.TakeRoom(2));
   EXPECT_EQ(limits.room_left(), 1u);
+}
+
+TEST(LargestFileBytes, ThatThereIsNoneIsAskedOnceForAllGuardsThatBeganBefore) {
+  faked_file_size = RLIM_INFINITY;
+  file_size_questions = 0;
+  const std::int64_t first_guard_ns = MonotonicNanoseconds();
+  const std::int64_t second_guard_ns = MonotonicNanoseconds();
+  EXPECT_EQ(LargestFileBytes(first_guard_ns), UINT64_MAX);
+  EXPECT_EQ(LargestFileBytes(second_guard_ns), UINT64_MAX);
+  EXPECT_EQ(LargestFileBytes(first_guard_ns), UINT64_MAX);
+  EXPECT_EQ(file_size_questions, 1);
+}
+
+TEST(LargestFileBytes, AGuardThatBeganAfterTheQuestionAsksAnew) {
+  faked_file_size = RLIM_INFINITY;
+  EXPECT_EQ(LargestFileBytes(MonotonicNanoseconds()), UINT64_MAX);
+  faked_file_size = 4096;  // the program sets it, and then uses a guard
+  const std::int64_t next_guard_ns = MonotonicNanoseconds() + 1;
+  EXPECT_EQ(LargestFileBytes(next_guard_ns), 4096u);
+  faked_file_size = 1000;
+  EXPECT_EQ(LargestFileBytes(next_guard_ns), 1000u) << "a limit is asked for each line";
 }
 
 }  // namespace

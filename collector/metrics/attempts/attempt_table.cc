@@ -70,7 +70,7 @@ ByteSums& At(std::vector<ByteSums>& sums, size_t index) {
 struct Nested {
   size_t index;
   uint32_t thread;
-  uint32_t log;
+  uint32_t writer;
   int64_t start_ns;
   int64_t stop_ns;
   // Less than in the row as soon as something lies inside.
@@ -88,15 +88,16 @@ void TakeOff(int64_t inner_ns, int64_t& outer_ns) {
   outer_ns = is_known ? std::max<int64_t>(0, outer_ns - inner_ns) : AttemptRow::kUnknown;
 }
 
-/// `inner` is complete: all that lies inside it was taken off. A record leaves out what its own log has inside it. So
-/// `inner` comes off the innermost chunk around it of each other log. `before`: those that were open when it began.
+/// `inner` is complete: all that lies inside it was taken off. A record leaves out what its own writer has inside it.
+/// So `inner` comes off the innermost chunk around it of each other writer. `before`: those that were open when it
+/// began.
 void TakeOffOuter(const Nested& inner, absl::Span<Nested* const> before) {
-  std::vector<uint32_t> logs = {inner.log};
+  std::vector<uint32_t> writers = {inner.writer};
   for (auto outer = before.rbegin(); outer != before.rend(); ++outer) {
     // One that `inner` outlasts is not around it: the clocks of two logs may differ.
     if ((*outer)->stop_ns < inner.stop_ns) continue;
-    if (std::find(logs.begin(), logs.end(), (*outer)->log) != logs.end()) continue;
-    logs.push_back((*outer)->log);
+    if (std::find(writers.begin(), writers.end(), (*outer)->writer) != writers.end()) continue;
+    writers.push_back((*outer)->writer);
     TakeOff(inner.duration_ns, (*outer)->duration_ns);
     for (const auto part : {&Nested::cpu_ns, &Nested::cpu_wait_ns, &Nested::system_cpu_ns, &Nested::minor_faults,
                             &Nested::major_faults}) {
@@ -124,19 +125,18 @@ void TakeOffInThread(absl::Span<Nested> attempts) {
   close_until(std::numeric_limits<int64_t>::max());
 }
 
-/// By process: whether more than one log has attempts of it.
-std::vector<bool> HaveSeveralLogs(const AttemptRows& rows, const std::vector<uint32_t>& process_of_log) {
-  std::vector<bool> has_one, has_several;
+/// By process: whether more than one copy of the SDK has attempts of it.
+std::vector<bool> HaveSeveralWriters(const AttemptRows& rows, const std::vector<uint32_t>& process_of_log,
+                                     const std::vector<uint32_t>& writer_of_log) {
+  std::map<uint32_t, uint32_t> first_of_process;
+  std::vector<bool> has_several;
   const std::vector<size_t> rows_of_log = rows.CountByProcess(process_of_log.size());
   for (size_t log = 0; log < process_of_log.size(); ++log) {
-    const size_t process = process_of_log[log];
-    if (process >= has_one.size()) {
-      has_one.resize(process + 1);
-      has_several.resize(process + 1);
-    }
+    const uint32_t process = process_of_log[log];
+    if (process >= has_several.size()) has_several.resize(process + 1);
     if (rows_of_log[log] == 0) continue;
-    has_several[process] = has_one[process];
-    has_one[process] = true;
+    const uint32_t first = first_of_process.try_emplace(process, writer_of_log[log]).first->second;
+    has_several[process] = has_several[process] || first != writer_of_log[log];
   }
   return has_several;
 }
@@ -450,7 +450,7 @@ AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::ve
     return row.thread != BoundedNames::kRefused && table.threads_[row.thread].id != 0 &&
            (row.suspended_ns == 0 || table.suspending_logs_.count(row.process) == 0);
   };
-  findings.nested_ns = TakeNestedTimeOff(processes.process_of_log, has_thread, table.rows_);
+  findings.nested_ns = TakeNestedTimeOff(processes.process_of_log, processes.writer_of_log, has_thread, table.rows_);
   for (auto& [key, row] : table.begun_) table.rows_.Add(row);
   findings.rows = std::move(table.rows_).Ordered(processes.process_of_log, limits);
   findings.counts = MarkResults(findings.rows, limits);
@@ -532,22 +532,22 @@ AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::ve
   return findings;
 }
 
-int64_t TakeNestedTimeOff(const std::vector<uint32_t>& process_of_log,
+int64_t TakeNestedTimeOff(const std::vector<uint32_t>& process_of_log, const std::vector<uint32_t>& writer_of_log,
                           absl::FunctionRef<bool(const AttemptRow&)> has_thread, AttemptRows& rows) {
-  const std::vector<bool> has_several_logs = HaveSeveralLogs(rows, process_of_log);
-  if (std::find(has_several_logs.begin(), has_several_logs.end(), true) == has_several_logs.end()) return 0;
+  const std::vector<bool> has_several = HaveSeveralWriters(rows, process_of_log, writer_of_log);
+  if (std::find(has_several.begin(), has_several.end(), true) == has_several.end()) return 0;
   std::vector<Nested> attempts;
   size_t index = 0;
   for (const AttemptRow& row : rows) {
-    if (has_several_logs[process_of_log[row.process]] && row.duration_ns >= 0 && has_thread(row)) {
-      attempts.push_back({index, row.thread, row.process, row.start_ns, row.stop_ns(), row.duration_ns, row.cpu_ns,
-                          row.cpu_wait_ns, row.system_cpu_ns, row.minor_faults, row.major_faults});
+    if (has_several[process_of_log[row.process]] && row.duration_ns >= 0 && has_thread(row)) {
+      attempts.push_back({index, row.thread, writer_of_log[row.process], row.start_ns, row.stop_ns(), row.duration_ns,
+                          row.cpu_ns, row.cpu_wait_ns, row.system_cpu_ns, row.minor_faults, row.major_faults});
     }
     ++index;
   }
   std::sort(attempts.begin(), attempts.end(), [](const Nested& a, const Nested& b) {
-    return std::tie(a.thread, a.start_ns, b.stop_ns, a.log, a.index) <
-           std::tie(b.thread, b.start_ns, a.stop_ns, b.log, b.index);
+    return std::tie(a.thread, a.start_ns, b.stop_ns, a.writer, a.index) <
+           std::tie(b.thread, b.start_ns, a.stop_ns, b.writer, b.index);
   });
   for (auto first = attempts.begin(); first != attempts.end();) {
     const auto last =

@@ -211,9 +211,9 @@ class AttemptTable {
 /// chunk is in the record of the outer one, too. Takes it off the outer one, so that each moment of a thread counts
 /// once. Returns the nanoseconds of wall time that it took off.
 ///
-/// `rows` are of ended attempts and sealed, their `process` is the index of the log. `has_thread`: whether the attempt
-/// was on its thread, which is known, all the time.
-int64_t TakeNestedTimeOff(const std::vector<uint32_t>& process_of_log,
+/// `rows` are of ended attempts and sealed, their `process` is the index of the log. `writer_of_log`: equal for logs of
+/// one copy. `has_thread`: whether the attempt was on its thread, which is known, all the time.
+int64_t TakeNestedTimeOff(const std::vector<uint32_t>& process_of_log, const std::vector<uint32_t>& writer_of_log,
                           absl::FunctionRef<bool(const AttemptRow&)> has_thread, AttemptRows& rows);
 
 /// What processes said of chunks that have no line: the last word on each row.

@@ -10,8 +10,9 @@
 namespace crema {
 namespace {
 
-/// Two processes of two logs each, and one of a single log.
-const std::vector<uint32_t> kProcessOfLog = {0, 0, 1, 1, 2};
+/// Two processes of two logs each, one of a single log, and one of two logs that one copy of the SDK wrote.
+const std::vector<uint32_t> kProcessOfLog = {0, 0, 1, 1, 2, 3, 3};
+const std::vector<uint32_t> kWriterOfLog = {0, 1, 2, 3, 4, 5, 5};
 
 /// As a log says it: half the time on CPU, a tenth waiting for one; `left_out_ns` lay inside and is left out.
 AttemptRow Row(uint32_t log, int64_t start_ns, int64_t stop_ns, int64_t left_out_ns = 0, uint32_t thread = 0) {
@@ -31,7 +32,7 @@ AttemptRow Row(uint32_t log, int64_t start_ns, int64_t stop_ns, int64_t left_out
 std::vector<AttemptRow> WithoutNestedTime(const std::vector<AttemptRow>& rows, int64_t* taken_ns = nullptr) {
   AttemptRows all(rows);
   const int64_t taken = TakeNestedTimeOff(
-      kProcessOfLog, [](const AttemptRow& row) { return row.thread != 9; }, all);
+      kProcessOfLog, kWriterOfLog, [](const AttemptRow& row) { return row.thread != 9; }, all);
   if (taken_ns != nullptr) *taken_ns = taken;
   std::vector<AttemptRow> result;
   for (const AttemptRow& row : all) result.push_back(row);
@@ -68,6 +69,10 @@ TEST(NestedAttempts, OfOneLogAreLeftAsTheyAre) {
   EXPECT_EQ(Durations({Row(4, 0, 1000, 200), Row(4, 100, 300)}), (Times{800, 200}));
   // Another log of the process has attempts, too.
   EXPECT_EQ(Durations({Row(0, 0, 1000, 200), Row(0, 100, 300), Row(1, 2000, 3000)}), (Times{800, 200, 1000}));
+}
+
+TEST(NestedAttempts, OfAnotherLogOfTheSameWriterAreLeftAsTheyAre) {
+  EXPECT_EQ(Durations({Row(5, 0, 1000, 200), Row(6, 100, 300)}), (Times{800, 200}));
 }
 
 TEST(NestedAttempts, ThreeDeepComeOffOnce) {

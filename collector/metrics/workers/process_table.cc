@@ -130,6 +130,7 @@ LogRef ProcessTable::Add(const ProcessFact& fact, bool running) {
     log.row.start_ns = fact.start_ns;
     log.row.last_ns = fact.start_ns;
     log.recorder = fact.recorder.value_or(0);
+    log.first_recorder = fact.first_recorder.value_or(log.recorder);
     logs_.push_back(std::move(log));
   }
   Log& log = logs_[ref.index];
@@ -288,6 +289,11 @@ ProcessFindings ProcessTable::Finalize() const {
   }
   std::set<std::string> run_ids;
   std::map<std::string_view, std::optional<int64_t>> events_of_run;
+  std::map<std::pair<uint64_t, int64_t>, uint32_t> writers;
+  for (const Log& log : logs_) {
+    const std::pair writer(log.ref.process_hash, log.first_recorder);
+    findings.writer_of_log.push_back(writers.try_emplace(writer, static_cast<uint32_t>(writers.size())).first->second);
+  }
   findings.process_of_log.resize(logs_.size());
   for (const Log& log : logs_) findings.end_of_log.push_back(log.end);
   for (const uint32_t index : order) {

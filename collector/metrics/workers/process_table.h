@@ -50,6 +50,7 @@ struct ProcessFindings {
   std::vector<ProcessRow> processes;       ///< by (run, host, pid, start); those that recorded nothing come last
   size_t without_records = 0;              ///< an engine's workers of which only the scheduler knows
   std::vector<uint32_t> process_of_log;    ///< by log index
+  std::vector<uint32_t> writer_of_log;     ///< by log index: the same for logs that one copy of the SDK wrote
   std::vector<LogEnd> end_of_log;          ///< by log index; nothing where the log has no end
   std::vector<SectionRow> sections;        ///< outside chunks, summed over processes
   std::vector<std::string> executables;    ///< by process
@@ -115,6 +116,7 @@ class ProcessTable {
     LogRef ref;
     ProcessRow row;
     int64_t recorder = 0;
+    int64_t first_recorder = 0;
     std::string executable;
     bool running = false;
     std::optional<int64_t> end_ns;

@@ -94,8 +94,12 @@ ChunkSums::Row* ChunkSums::New(const IdentityParts& parts, bool failed) noexcept
 
 ChunkSums::Row* ChunkSums::FindOrAdd(const Recorder& recorder, const ChunkState& state) noexcept {
   const LogLimits& limits = recorder.log.limits();
-  const std::uint64_t most =
-      limits.is_stopped() ? std::clamp<std::uint64_t>(limits.room() / kRoomOfRow, kFewestRows, kMostRows) : kMostRows;
+  std::uint64_t most = kMostRows;
+  if (limits.is_stopped()) {
+    std::uint64_t logs = 1;
+    for (const ChunkLog* log = recorder.next.load(); log != nullptr; log = log->next.load()) ++logs;
+    most = std::clamp<std::uint64_t>(limits.room() / logs / kRoomOfRow, kFewestRows, kMostRows);
+  }
   IdentityParts parts = state.parts;
   bool is_reported = !state.identity.broken();
   Row* row = is_reported ? Find(parts, state.failed) : nullptr;
@@ -159,21 +163,22 @@ bool ChunkSums::IsDue(std::int64_t now_ns) const noexcept {
   return changed_.load(std::memory_order_relaxed) && now_ns >= next_write_ns_.load(std::memory_order_relaxed);
 }
 
-void ChunkSums::WriteWhenDue(Recorder* recorder, std::int64_t now_ns) noexcept {
-  if (!IsDue(now_ns)) return;
+void ChunkSums::WriteWhenDue(Recorder* recorder, LogFile* log, std::int64_t now_ns) noexcept {
   const LogLimits& limits = recorder->log.limits();
   std::int64_t interval_ns = kIntervalNanoseconds;
   for (std::uint64_t half = limits.room() / 2; half > limits.room_left() && half > 0; half /= 2) interval_ns *= 2;
   next_write_ns_.store(now_ns + interval_ns, std::memory_order_relaxed);
-  Write(recorder, now_ns, false);
+  Write(recorder, log, now_ns, false);
 }
 
-void ChunkSums::WriteLast(Recorder* recorder) noexcept { Write(recorder, MonotonicNanoseconds(), true); }
+void ChunkSums::WriteLast(Recorder* recorder, LogFile* log) noexcept {
+  Write(recorder, log, MonotonicNanoseconds(), true);
+}
 
-void ChunkSums::Write(Recorder* recorder, std::int64_t now_ns, bool is_last) noexcept {
+void ChunkSums::Write(Recorder* recorder, LogFile* log, std::int64_t now_ns, bool is_last) noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   changed_.store(false, std::memory_order_relaxed);
-  const std::uint32_t times_made_anew = recorder->log.times_made_anew();
+  const std::uint32_t times_made_anew = log->times_made_anew();
   const bool is_new_log = times_made_anew != times_made_anew_;  // what was written went with the old one
   times_made_anew_ = times_made_anew;
   for (Row* row = first_; row != nullptr; row = row->next) {
@@ -181,7 +186,7 @@ void ChunkSums::Write(Recorder* recorder, std::int64_t now_ns, bool is_last) noe
     if (row->chunks == row->written_chunks) continue;
     Encode(*recorder, row, now_ns);
     const std::uint64_t lost = row->chunks - row->written_chunks;
-    if (recorder->log.WriteSums(line_, is_last)) {
+    if (log->WriteSums(line_, is_last)) {
       row->written_chunks = row->chunks;
     } else if (is_last) {
       chunks_.fetch_sub(lost, std::memory_order_relaxed);

@@ -14,6 +14,7 @@ namespace internal {
 struct ChunkEnd;
 struct ChunkState;
 struct IdentityParts;
+class LogFile;
 struct Recorder;
 
 /// Sums by dataset, file, pass and status. Each is written as a `sums` line with all that it has come to since the
@@ -24,9 +25,9 @@ class ChunkSums {
   /// Adds a chunk whose line could not be written.
   void Add(Recorder* recorder, ChunkState* state, const ChunkEnd& end) noexcept;
   /// Writes what has changed: 10 s after the last time as long as the log has half of its room left, then less often.
-  void WriteWhenDue(Recorder* recorder, std::int64_t now_ns) noexcept;
+  void WriteWhenDue(Recorder* recorder, LogFile* log, std::int64_t now_ns) noexcept;
   /// Writes what has changed, before the log's end whatever room is left. What cannot be written then is lost.
-  void WriteLast(Recorder* recorder) noexcept;
+  void WriteLast(Recorder* recorder, LogFile* log) noexcept;
   /// Whether `WriteWhenDue` would write.
   bool IsDue(std::int64_t now_ns) const noexcept;
 
@@ -44,7 +45,7 @@ class ChunkSums {
   Row* FindOrAdd(const Recorder& recorder, const ChunkState& state) noexcept;
   Row* Find(const IdentityParts& parts, bool failed) noexcept;
   Row* New(const IdentityParts& parts, bool failed) noexcept;
-  void Write(Recorder* recorder, std::int64_t now_ns, bool is_last) noexcept;
+  void Write(Recorder* recorder, LogFile* log, std::int64_t now_ns, bool is_last) noexcept;
   void Encode(const Recorder& recorder, Row* row, std::int64_t now_ns) noexcept;
 
   std::mutex mutex_;

@@ -17,6 +17,7 @@
 namespace crema {
 namespace internal {
 
+struct ChunkLog;
 struct SpanState;
 struct ThreadState;
 
@@ -88,6 +89,7 @@ struct ChunkState : OpenWork {
   std::atomic<std::int64_t> unannounced_cpu_ns{kNeverAlone};  ///< see unannounced_cpu.h
   std::atomic<std::int64_t> children_cpu_ns{kNeverAlone};
   std::uint64_t number = 0;
+  ChunkLog* log = nullptr;  ///< that its lines are in
   std::int64_t recorder_pid = 0;
   Instant start;
   std::uint32_t uncaught_exceptions = 0;

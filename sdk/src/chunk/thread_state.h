@@ -17,6 +17,7 @@
 namespace crema {
 namespace internal {
 
+struct ChunkLog;
 struct Recorder;
 struct ThreadTasks;
 struct WaitTable;
@@ -64,9 +65,11 @@ struct ThreadState : ThreadContext {
   std::int64_t tid = 0;         ///< gettid(2)
   KernelReadings kernel;
   PerfCounters perf;
-  JsonLine line;              ///< reused for every record
-  SectionTree outside;        ///< sections outside chunks
-  OpenWork* work = nullptr;   ///< innermost open chunk or helper scope
+  JsonLine line;             ///< reused for every record
+  SectionTree outside;       ///< sections outside chunks
+  OpenWork* work = nullptr;  ///< innermost open chunk or helper scope
+  ChunkLog* log = nullptr;   ///< that it moved to (chunk_log.h); null: the recorder's first
+  std::uint32_t crowded_begins = 0;
   SpanState* span = nullptr;  ///< innermost span opened by this thread inside a chunk
   std::uint64_t activities_begun = 0;
   std::atomic<std::uint64_t> open_use{0};     ///< of `work`; 0: none

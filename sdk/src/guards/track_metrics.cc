@@ -56,6 +56,7 @@ void PrepareChunk(Recorder* recorder, ThreadState* thread, const Chunk& chunk, C
   state->data.Reset();
   state->helpers.Reset();
   state->number = recorder->next_chunk.fetch_add(1, std::memory_order_relaxed);
+  state->log = recorder;
   state->recorder_pid = recorder->pid;
   state->uncaught_exceptions = *thread->uncaught_exceptions;
   state->events = -1;
@@ -102,6 +103,7 @@ namespace {
 void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkState* state) {
   thread->finished = {};
   PrepareChunk(recorder, thread, chunk, state);
+  state->log = LogForChunk(recorder, thread);
   const std::int64_t others = recorder->open_chunks.fetch_add(1, std::memory_order_relaxed);
   state->generation.fetch_add(1);  // odd: open. From here on others raise the peak; until here, our own count does
   if (UnannouncedCpu::IsToSettle(others)) recorder->unannounced.Settle(recorder, state);
@@ -113,7 +115,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
 
   ArmStacks(recorder, thread);
   DescriptorBudget* descriptors = &recorder->descriptors;
-  state->rss_start_bytes = thread->kernel.RssBytes(descriptors);
+  state->rss_start_bytes = recorder->rss.Bytes(MonotonicNanoseconds(), thread->tid, &thread->kernel, descriptors);
   state->data.SawRss(state->rss_start_bytes.value_or(-1));
   state->at_start.usage = thread->kernel.Usage(&state->rss_peak_start_bytes);
   state->allocations_start = AllocationsOfThread(*recorder);
@@ -126,14 +128,14 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   thread->Push(state);
   if (recorder->log.limits().is_stopped()) return;
   EncodeBegin(*recorder, state, &thread->line);
-  state->has_begin_line = recorder->log.WriteOfChunk(thread->line, state->start.monotonic_ns);
+  state->has_begin_line = state->log->log.WriteOfChunk(thread->line, state->start.monotonic_ns);
 }
 
 /// Writes the chunk's line, or where that cannot be adds it to the sums.
 void Write(Recorder* recorder, ThreadState* thread, ChunkState* state, const ChunkEnd& end) {
   EncodeChunk(*recorder, end, state, &thread->line);  // in any case: it decides which sections are handed out
-  if (recorder->log.WriteOfChunk(thread->line, end.stop.monotonic_ns)) return;
-  recorder->sums.Add(recorder, state, end);
+  if (state->log->log.WriteOfChunk(thread->line, end.stop.monotonic_ns)) return;
+  state->log->sums.Add(recorder, state, end);
 }
 
 /// Ends the chunk and writes its record. On the chunk's own thread, with the chunk innermost.
@@ -144,7 +146,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   at_stop.cpu_ns = ThreadCpu();
   end.stop = recorder->clock.Now();
   at_stop.wait_ns = thread->ReadRunDelay(descriptors);
-  end.rss_stop_bytes = thread->kernel.RssBytes(descriptors);
+  end.rss_stop_bytes = recorder->rss.Bytes(end.stop.monotonic_ns, thread->tid, &thread->kernel, descriptors);
   MaybeInteger rss_peak_bytes;
   at_stop.usage = thread->kernel.Usage(&rss_peak_bytes);
   end.usage = Rise(at_stop.usage, state->at_start.usage, state->inner.usage);
@@ -179,11 +181,11 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   FreeLane(recorder, *state);
   end.open_chunks = recorder->open_chunks.fetch_sub(1, std::memory_order_relaxed);
   if (UnannouncedCpu::IsToSettle(end.open_chunks - 1)) recorder->unannounced.Settle(recorder, nullptr);
-  const std::uint64_t chunks = recorder->chunks.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (state->failed) recorder->failed.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t chunks = state->log->chunks.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (state->failed) state->log->failed.fetch_add(1, std::memory_order_relaxed);
   if (recorder->summary != nullptr) recorder->summary->Add(state, end);
   Write(recorder, thread, state, end);
-  recorder->sums.WriteWhenDue(recorder, end.stop.monotonic_ns);
+  WriteSumsWhenDue(recorder, end.stop.monotonic_ns);
   recorder->stacks.WriteWhenDue(recorder, end.stop.monotonic_ns);
   NoteChunkOfAllocations(recorder, chunks, end.stop.monotonic_ns);
   WriteGpuWhenDue(recorder, end.stop.monotonic_ns);
@@ -216,7 +218,7 @@ void EndUnmeasured(Recorder* recorder, ThreadState* thread, ChunkState* state) {
     thread->Pop(thread->work);
   }
   recorder->open_chunks.fetch_sub(1, std::memory_order_relaxed);
-  recorder->chunks.fetch_add(1, std::memory_order_relaxed);
+  state->log->chunks.fetch_add(1, std::memory_order_relaxed);
   const std::lock_guard<std::mutex> lock(state->helpers_mutex);
   state->generation.fetch_add(1);
 }

@@ -296,7 +296,7 @@ void TrackEvent::End() noexcept {
   } else {
     const std::int64_t stop_ns = MonotonicNanoseconds();
     EndEvent(recorder, slot, stop_ns);
-    recorder->sums.WriteWhenDue(recorder, stop_ns);
+    WriteSumsWhenDue(recorder, stop_ns);
     recorder->tasks.load(kRelaxed)->WriteWhenDue(recorder, stop_ns);
   }
   TaskTable::Release(slot);

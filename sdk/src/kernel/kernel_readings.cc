@@ -80,8 +80,8 @@ void ProcReading::Open(DescriptorBudget* budget) noexcept {
   if (low < 0 && error != EMFILE && error != ENFILE) descriptor_ = kUnreadable;
 }
 
-long ProcReading::Read(DescriptorBudget* budget, char* buffer, int capacity) noexcept {
-  if (descriptor_ == kNotTried && MayOpen()) Open(budget);
+long ProcReading::Read(DescriptorBudget* budget, char* buffer, int capacity, bool may_open) noexcept {
+  if (descriptor_ == kNotTried && may_open && MayOpen()) Open(budget);
   if (descriptor_ == kUnreadable) return -1;
   if (descriptor_ >= 0) {
     const ssize_t size = pread(descriptor_, buffer, static_cast<std::size_t>(capacity) - 1, 0);
@@ -103,10 +103,10 @@ void ProcReading::Close(DescriptorBudget* budget) noexcept {
   descriptor_ = kNotTried;
 }
 
-std::optional<std::int64_t> KernelReadings::RssBytes(DescriptorBudget* budget) noexcept {
+std::optional<std::int64_t> KernelReadings::RssBytes(DescriptorBudget* budget, bool may_open) noexcept {
   static const std::int64_t kPageBytes = sysconf(_SC_PAGESIZE);
   char text[128];
-  const long size = statm_.Read(budget, text, sizeof text);
+  const long size = statm_.Read(budget, text, sizeof text, may_open);
   if (size <= 0) return std::nullopt;
   const auto pages = LeadingInteger(SecondField({text, static_cast<std::size_t>(size)}));
   if (!pages.has_value()) return std::nullopt;
@@ -138,6 +138,32 @@ void KernelReadings::Close(DescriptorBudget* budget) noexcept {
   statm_.Close(budget);
   schedstat_.Close(budget);
   io_.Close(budget);
+}
+
+std::optional<ProcessRss::Reading> ProcessRss::Latest() const noexcept {
+  const std::uint64_t version = version_.load(std::memory_order_acquire);
+  const Reading reading = {time_ns_.load(std::memory_order_acquire), tid_.load(std::memory_order_acquire),
+                           bytes_.load(std::memory_order_acquire)};
+  const bool is_whole = version != 0 && version % 2 == 0 && version_.load(std::memory_order_relaxed) == version;
+  return is_whole ? std::optional<Reading>(reading) : std::nullopt;
+}
+
+std::optional<std::int64_t> ProcessRss::Bytes(std::int64_t now_ns, std::int64_t tid, KernelReadings* own,
+                                              DescriptorBudget* budget) noexcept {
+  constexpr std::int64_t kOldestNanoseconds = 100000;
+  const std::optional<Reading> latest = Latest();
+  const std::int64_t age_ns = latest.has_value() && latest->tid != tid ? now_ns - latest->time_ns : INT64_MAX;
+  if (age_ns < kOldestNanoseconds / 2) return latest->bytes;
+  const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return age_ns < kOldestNanoseconds ? latest->bytes : own->RssBytes(budget, false);
+  const std::optional<std::int64_t> bytes = readings_.RssBytes(budget);
+  if (!bytes.has_value()) return std::nullopt;
+  version_.fetch_add(1);
+  time_ns_.store(now_ns, std::memory_order_release);
+  tid_.store(tid, std::memory_order_release);
+  bytes_.store(*bytes, std::memory_order_release);
+  version_.fetch_add(1);
+  return bytes;
 }
 
 std::optional<std::int64_t> ProcessCpuNanoseconds() noexcept { return ReadClock(CLOCK_PROCESS_CPUTIME_ID); }

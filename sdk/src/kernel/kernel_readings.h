@@ -1,7 +1,9 @@
 // What the kernel says of a thread: CPU time, run delay, RSS, I/O.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string_view>
 
@@ -20,8 +22,8 @@ class ProcReading {
   using HasForm = bool (*)(std::string_view text);
   constexpr ProcReading(const char* path, HasForm has_form) noexcept : path_(path), has_form_(has_form) {}
 
-  /// Reads up to `capacity - 1` bytes; -1 where the kernel does not say.
-  long Read(DescriptorBudget* budget, char* buffer, int capacity) noexcept;
+  /// Reads up to `capacity - 1` bytes; -1 where the kernel does not say. `may_open`: a descriptor for the next time.
+  long Read(DescriptorBudget* budget, char* buffer, int capacity, bool may_open = true) noexcept;
   void Close(DescriptorBudget* budget) noexcept;
 
  private:
@@ -62,7 +64,7 @@ void AddTo(ThreadUsage* sum, const ThreadUsage& usage) noexcept;
 class KernelReadings {
  public:
   /// Resident set of the process in bytes: `/proc/self/statm` field 2 (proc(5)).
-  std::optional<std::int64_t> RssBytes(DescriptorBudget* budget) noexcept;
+  std::optional<std::int64_t> RssBytes(DescriptorBudget* budget, bool may_open = true) noexcept;
   /// Time this thread was runnable without a CPU, in ns: `/proc/thread-self/schedstat` field 2
   /// (Documentation/scheduler/sched-stats).
   std::optional<std::int64_t> RunDelayNanoseconds(DescriptorBudget* budget) noexcept;
@@ -82,6 +84,32 @@ class KernelReadings {
   ProcReading statm_{"/proc/self/statm", IsStatm};
   ProcReading schedstat_{"/proc/thread-self/schedstat", IsSchedstat};
   ProcReading io_{kIoPath, IsIo};
+};
+
+/// The resident set for the chunks of all threads. The kernel adds it up over all CPUs, so threads that end chunks at
+/// once share a reading, on one descriptor.
+class ProcessRss {
+ public:
+  /// As `KernelReadings::RssBytes` at `now_ns` (CLOCK_MONOTONIC), or what another thread than `tid` read less than
+  /// 0.1 ms before. `own`: the thread's readings, for where another one is reading just now.
+  std::optional<std::int64_t> Bytes(std::int64_t now_ns, std::int64_t tid, KernelReadings* own,
+                                    DescriptorBudget* budget) noexcept;
+  void Close(DescriptorBudget* budget) noexcept { readings_.Close(budget); }
+
+ private:
+  struct Reading {
+    std::int64_t time_ns;
+    std::int64_t tid;
+    std::int64_t bytes;
+  };
+  std::optional<Reading> Latest() const noexcept;
+
+  std::mutex mutex_;  ///< tried only, never waited for: who holds it reads
+  KernelReadings readings_;
+  std::atomic<std::uint64_t> version_{0};  ///< of the three below; odd while they change, 0: none was read
+  std::atomic<std::int64_t> time_ns_{0};
+  std::atomic<std::int64_t> tid_{0};
+  std::atomic<std::int64_t> bytes_{0};
 };
 
 /// CPU time of all threads of the process; nullopt where the kernel refuses it.

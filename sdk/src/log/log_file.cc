@@ -42,18 +42,30 @@ void MakeDirectoriesOf(const char* file) {
   }
 }
 
-/// The log's path; false, with errno set, where it is too long for one.
-bool PutPath(const char* directory, const char* host, std::int64_t pid, std::int64_t start_ns, int recorder,
-             Path* path) {
+/// Whether it is not too long for a path; sets errno otherwise.
+bool IsPath(const Path& path) {
+  if (path.view().size() < PATH_MAX) return true;
+  errno = ENAMETOOLONG;
+  return false;
+}
+
+/// What the paths of all logs of a process have in common; false, with errno set, where it is too long.
+bool PutStem(const char* directory, const char* host, std::int64_t pid, std::int64_t start_ns, Path* path) {
   char name[HOST_NAME_MAX + 80];
-  snprintf(name, sizeof name, "/%s-%lld-%lld-%d.jsonl", host, static_cast<long long>(pid),
-           static_cast<long long>(start_ns), recorder);
+  snprintf(name, sizeof name, "/%s-%lld-%lld-", host, static_cast<long long>(pid), static_cast<long long>(start_ns));
   path->CutTo(0);
   path->Append(directory);
   path->Append(name);
-  if (path->view().size() < PATH_MAX) return true;
-  errno = ENAMETOOLONG;
-  return false;
+  return IsPath(*path);
+}
+
+/// Makes a log's path of the stem, or of another log's path; false, with errno set, where it is too long.
+bool PutNumber(int recorder, Path* path) {
+  char name[32];
+  snprintf(name, sizeof name, "%d.jsonl", recorder);
+  path->CutTo(path->view().rfind('-') + 1);
+  path->Append(name);
+  return IsPath(*path);
 }
 
 /// Whether `fd` is open on the file that was just created at `path`.
@@ -70,7 +82,7 @@ std::int64_t LogFile::StartAsLogged(const char* directory, const char* host, std
   std::int64_t logged_ns = start_ns;
   const OwnPointer<Path> path(MakeOwn<Path>());
   for (const std::int64_t other_ns : {start_ns - kMillisecond, start_ns + kMillisecond}) {
-    if (path == nullptr || !PutPath(directory, host, pid, other_ns, 0, path.get())) break;
+    if (path == nullptr || !PutStem(directory, host, pid, other_ns, path.get()) || !PutNumber(0, path.get())) break;
     if (access(path->c_str(), F_OK) == 0) logged_ns = other_ns;
   }
   errno = error;
@@ -79,9 +91,19 @@ std::int64_t LogFile::StartAsLogged(const char* directory, const char* host, std
 
 int LogFile::Open(const char* directory, const char* host, std::int64_t pid, std::int64_t start_ns,
                   int recorder) noexcept {
+  return PutStem(directory, host, pid, start_ns, &path_) ? OpenNumbered(recorder, true) : -1;
+}
+
+int LogFile::OpenBeside(LogFile* first, int recorder) noexcept {
+  first_ = first;
+  path_ = first->path_;
+  return first->Look(first->descriptor_) == State::kOurs ? OpenNumbered(recorder, false) : -1;
+}
+
+int LogFile::OpenNumbered(int recorder, bool makes_directories) noexcept {
   for (; recorder < kMostRecorders; ++recorder) {
-    if (!PutPath(directory, host, pid, start_ns, recorder, &path_)) return -1;
-    const int fd = Create(path_.c_str());
+    if (!PutNumber(recorder, &path_)) return -1;
+    const int fd = Create(path_.c_str(), makes_directories);
     if (fd < 0 && (errno == EEXIST || errno == EAGAIN)) continue;
     if (fd < 0) return -1;
     struct stat status {};
@@ -102,10 +124,10 @@ int LogFile::Open(const char* directory, const char* host, std::int64_t pid, std
 }
 
 /// A new file of this name, locked; -1 with errno set.
-int LogFile::Create(const char* path) noexcept {
+int LogFile::Create(const char* path, bool makes_directories) noexcept {
   constexpr int kFlags = kOpenedAs | O_CREAT | O_EXCL | O_CLOEXEC;
   int low = open(path, kFlags, 0600);
-  if (low < 0 && errno == ENOENT) {
+  if (low < 0 && errno == ENOENT && makes_directories) {
     MakeDirectoriesOf(path);
     low = open(path, kFlags, 0600);
   }
@@ -214,7 +236,7 @@ bool LogFile::ReplaceRemoved() noexcept {
                      write(fd, first_line_.data(), first_line_.size()) == static_cast<ssize_t>(first_line_.size());
   // Claims of other threads stay.
   const auto old_bytes = static_cast<std::uint64_t>(old.st_size);
-  size_.fetch_add((begun ? first_line_.size() : 0) - (had_old ? old_bytes : 0), std::memory_order_relaxed);
+  AddBytes((begun ? first_line_.size() : 0) - (had_old ? old_bytes : 0));
   begun_ = begun;
   torn_ = false;
   device_ = status.st_dev;
@@ -227,6 +249,11 @@ bool LogFile::ReplaceRemoved() noexcept {
     descriptor_ = fd;
   }
   return true;
+}
+
+void LogFile::AddBytes(std::uint64_t bytes) noexcept {
+  size_.fetch_add(bytes, std::memory_order_relaxed);
+  if (first_ != this) first_->bytes_beside_.fetch_add(bytes, std::memory_order_relaxed);
 }
 
 void LogFile::Remove(DescriptorBudget* budget) noexcept {
@@ -251,7 +278,7 @@ bool LogFile::Begin(std::string_view first_line) noexcept {
 bool LogFile::Write(std::string_view text) noexcept {
   const int saved_errno = errno;
   const int descriptor = ended_.load() ? -1 : ReadyDescriptor();
-  const bool has_room = !limits_.is_stopped() || limits_.TakeRoom(text.size());
+  const bool has_room = !limits().is_stopped() || first_->limits_.TakeRoom(text.size());
   const bool whole = descriptor >= 0 && has_room && AppendWithRoom(descriptor, text, KeptFree::kLastLine);
   if (!whole) unwritten_.fetch_add(1, std::memory_order_relaxed);
   errno = saved_errno;
@@ -265,23 +292,26 @@ bool LogFile::Write(const JsonLine& line) noexcept {
 }
 
 bool LogFile::WriteOfChunk(const JsonLine& line, std::int64_t now_ns) noexcept {
-  if (line.broken() || line.size() > kMaxLineBytes || limits_.is_stopped()) return false;
+  if (line.broken() || line.size() > kMaxLineBytes || limits().is_stopped()) return false;
   const int saved_errno = errno;
   const int descriptor = ended_.load() ? -1 : ReadyDescriptor();
-  const bool allowed = descriptor >= 0 && limits_.Allows(descriptor, size_.load(std::memory_order_relaxed), now_ns);
-  const bool whole = allowed && Append(descriptor, line.text(), KeptFree::kSums);
+  LogLimits& limits = first_->limits_;
+  const std::uint64_t bytes =
+      first_->size_.load(std::memory_order_relaxed) + first_->bytes_beside_.load(std::memory_order_relaxed);
+  const bool allowed = descriptor >= 0 && limits.Allows(descriptor, bytes, now_ns);
+  writers_.fetch_add(1, std::memory_order_relaxed);
+  const bool whole = allowed && Append(descriptor, line.text(), KeptFree::kSums, now_ns);
+  writers_.fetch_sub(1, std::memory_order_relaxed);
   if (allowed && !whole && (errno == ENOSPC || errno == EDQUOT))
-    limits_.Stop(StopReason::kDiskFull, ReservedDiskSpace::kBytes);
-  if (allowed && !whole && errno == EFBIG) {
-    limits_.Stop(StopReason::kFileSize, RoomBelow(LargestFileBytes()));
-  }
+    limits.Stop(StopReason::kDiskFull, ReservedDiskSpace::kBytes);
+  if (allowed && !whole && errno == EFBIG) limits.Stop(StopReason::kFileSize, RoomBelow(LargestFileBytes()));
   errno = saved_errno;
   return whole;
 }
 
 bool LogFile::WriteSums(const JsonLine& line, bool is_last) noexcept {
   if (line.broken() || line.size() > kMaxLineBytes) return false;
-  if (limits_.is_stopped() && !limits_.TakeRoom(line.size()) && !is_last) return false;
+  if (limits().is_stopped() && !first_->limits_.TakeRoom(line.size()) && !is_last) return false;
   const int saved_errno = errno;
   const int descriptor = ended_.load() ? -1 : ReadyDescriptor();
   const bool whole = descriptor >= 0 && AppendWithRoom(descriptor, line.text(), KeptFree::kLastLine);
@@ -302,11 +332,11 @@ bool LogFile::WriteLast(std::string_view text) noexcept {
 bool LogFile::AppendWithRoom(int descriptor, std::string_view text, KeptFree kept_free) noexcept {
   if (Append(descriptor, text, kept_free)) return true;
   const bool is_full = errno == ENOSPC || errno == EDQUOT || errno == 0;
-  return is_full && room_.Give(text.size()) && Append(descriptor, text, kept_free);
+  return is_full && first_->room_.Give(text.size()) && Append(descriptor, text, kept_free);
 }
 
 /// False with errno set: EFBIG where RLIMIT_FSIZE is too near, 0 where a part of it was written.
-bool LogFile::Append(int descriptor, std::string_view text, KeptFree kept_free) noexcept {
+bool LogFile::Append(int descriptor, std::string_view text, KeptFree kept_free, std::int64_t since_ns) noexcept {
   const auto kept_bytes = [kept_free](std::uint64_t limit) {
     if (kept_free == KeptFree::kNothing || limit == UINT64_MAX) return std::uint64_t{0};
     return kept_free == KeptFree::kSums ? std::max(RoomBelow(limit), kBytesForLastLine) : kBytesForLastLine;
@@ -317,7 +347,8 @@ bool LogFile::Append(int descriptor, std::string_view text, KeptFree kept_free) 
   bool whole = false;
   std::uint64_t used = 0;
   errno = EFBIG;
-  const std::uint64_t limit = LargestFileBytes();  // before each line: the program may set it at any time
+  // Before each line: the program may set it at any time, but for the time in which this thread is in its guard.
+  const std::uint64_t limit = LargestFileBytes(since_ns);
   const std::uint64_t bytes_kept_free = kept_bytes(limit);
   if (bytes_kept_free <= limit && size <= limit - bytes_kept_free) {
     char newline = '\n';
@@ -336,6 +367,7 @@ bool LogFile::Append(int descriptor, std::string_view text, KeptFree kept_free) 
     if (!is_ended && (written > 0 || after_torn)) torn_.store(true, std::memory_order_relaxed);
   }
   size_.fetch_sub(claimed - used, std::memory_order_relaxed);
+  if (first_ != this) first_->bytes_beside_.fetch_add(used, std::memory_order_relaxed);
   return whole;
 }
 

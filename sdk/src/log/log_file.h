@@ -34,6 +34,9 @@ class LogFile {
   /// 0600, and locks it for as long as this process lives. Missing directories are made, 0700. Returns the number, or
   /// -1 with errno set.
   int Open(const char* directory, const char* host, std::int64_t pid, std::int64_t start_ns, int recorder = 0) noexcept;
+  /// As `Open`, for another log of this process beside `first`, which shares its limits, and its room on the disk, with
+  /// it. Fails where `first` is gone: the program may be removing the directory.
+  int OpenBeside(LogFile* first, int recorder) noexcept;
   /// Before the first line: what CREMA_MAX_LOG_BYTES says, and room on the disk of `directory`.
   void KeepRoom(const char* directory, std::optional<std::int64_t> most_bytes, DescriptorBudget* budget) noexcept;
   bool is_open() const noexcept { return descriptor_.load(std::memory_order_relaxed) >= 0; }
@@ -51,13 +54,17 @@ class LogFile {
   bool Write(std::string_view text) noexcept;
   /// The same; a line that could not be made whole, or is too long for readers, is only counted.
   bool Write(const JsonLine& line) noexcept;
-  /// A `begin` or a `chunk` line. False, and not counted, when it did not get to the disk whole: chunks without a line
-  /// are summed. On a full disk, and beyond the limits of the log, none is written any more.
+  /// A `begin` or a `chunk` line; `now_ns` is a moment inside the guard that writes it. False, and not counted, when it
+  /// did not get to the disk whole: chunks without a line are summed. On a full disk, and beyond the limits of the log,
+  /// none is written any more.
   bool WriteOfChunk(const JsonLine& line, std::int64_t now_ns) noexcept;
   /// A `sums` line, which takes from the room that is kept for it. False, and not counted, when it did not get to the
   /// disk whole: it can be tried again.
   bool WriteSums(const JsonLine& line, bool is_last) noexcept;
-  const LogLimits& limits() const noexcept { return limits_; }
+  /// Those of the process.
+  const LogLimits& limits() const noexcept { return first_->limits_; }
+  /// Threads that are writing a line of a chunk now.
+  int writers() const noexcept { return writers_.load(std::memory_order_relaxed); }
   /// As `Write`, for the line that says what was lost, and is not counted itself: below RLIMIT_FSIZE some bytes are
   /// kept free for it. Nothing is written after it, but a line that another thread has begun to write.
   bool WriteLast(std::string_view text) noexcept;
@@ -85,21 +92,27 @@ class LogFile {
   /// What is kept free below RLIMIT_FSIZE for lines that come later.
   enum class KeptFree : std::uint8_t { kNothing, kLastLine, kSums };
 
-  int Create(const char* path) noexcept;
+  /// RLIMIT_FSIZE is asked for in any case.
+  static constexpr std::int64_t kNow = INT64_MAX;
+
+  int OpenNumbered(int recorder, bool makes_directories) noexcept;
+  int Create(const char* path, bool makes_directories = true) noexcept;
   State Look(int descriptor) const noexcept;
   int ReadyDescriptor() noexcept;
   int MakeReady() noexcept;
+  void AddBytes(std::uint64_t bytes) noexcept;
   void WarnLost() const noexcept;
   bool BringBack(State state, std::int64_t now_ns) noexcept;
   bool ReplaceRemoved() noexcept;
   bool OpenAgain() noexcept;
-  bool Append(int descriptor, std::string_view text, KeptFree kept_free) noexcept;
+  bool Append(int descriptor, std::string_view text, KeptFree kept_free, std::int64_t since_ns = kNow) noexcept;
   bool AppendWithRoom(int descriptor, std::string_view text, KeptFree kept_free) noexcept;
 
   /// Another number once the program closed it: who writes asks once whose it is, and writes to that one.
   std::atomic<int> descriptor_{-1};
   std::atomic<dev_t> device_{0};
   std::atomic<ino_t> inode_{0};
+  LogFile* first_ = this;  ///< whose limits and room are the process's
   LogLimits limits_;
   ReservedDiskSpace room_;
   bool counts_links_ = true;  ///< some file systems say of every file that it has none
@@ -114,6 +127,8 @@ class LogFile {
   std::atomic<bool> left_removed_{false};
   std::atomic<std::uint32_t> times_made_anew_{0};
   std::atomic<std::uint64_t> size_{0};
+  std::atomic<std::uint64_t> bytes_beside_{0};  ///< of the first one: what is in the others
+  std::atomic<int> writers_{0};
   std::atomic<bool> torn_{false};
   std::atomic<bool> ended_{false};
   std::atomic<std::uint64_t> unwritten_{0};

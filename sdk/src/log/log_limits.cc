@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "crema/internal/platform.h"
+
 namespace crema {
 namespace internal {
 namespace {
@@ -17,6 +19,9 @@ constexpr std::uint64_t kLeastBetweenQuestions = 65536;
 constexpr std::int64_t kBetweenQuestionsNanoseconds = 1000000000;
 constexpr std::uint64_t kLeastRoom = 65536;
 constexpr std::uint64_t kMostRoomBelowLimit = 262144;
+
+/// CLOCK_MONOTONIC: when the latest question for RLIMIT_FSIZE began whose answer was that there is none.
+std::atomic<std::int64_t> g_unlimited_ns{INT64_MIN};
 
 }  // namespace
 
@@ -42,6 +47,14 @@ std::uint64_t LargestFileBytes() noexcept {
   rlimit limit{};
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
   return limit.rlim_cur;
+}
+
+std::uint64_t LargestFileBytes(std::int64_t since_ns) noexcept {
+  if (g_unlimited_ns.load(std::memory_order_acquire) >= since_ns) return UINT64_MAX;
+  const std::int64_t asked_ns = MonotonicNanoseconds();
+  const std::uint64_t limit = LargestFileBytes();
+  if (limit == UINT64_MAX) g_unlimited_ns.store(asked_ns, std::memory_order_release);
+  return limit;
 }
 
 std::uint64_t RoomBelow(std::uint64_t limit_bytes) noexcept { return std::min(limit_bytes / 4, kMostRoomBelowLimit); }

@@ -21,6 +21,9 @@ const char* ReasonText(StopReason reason) noexcept;
 
 /// RLIMIT_FSIZE. The kernel kills a program that writes beyond it (SIGXFSZ). The program may set it at any time.
 std::uint64_t LargestFileBytes() noexcept;
+/// The same, as it was at a moment since `since_ns` (CLOCK_MONOTONIC). The kernel takes a lock of the process for the
+/// answer: that there is no limit is asked once for all threads whose guards began before.
+std::uint64_t LargestFileBytes(std::int64_t since_ns) noexcept;
 
 /// What is kept below a limit in bytes for the lines of sums.
 std::uint64_t RoomBelow(std::uint64_t limit_bytes) noexcept;

@@ -173,5 +173,22 @@ bool OpenLog(Recorder* recorder) noexcept {
   return true;
 }
 
+bool OpenLogBeside(Recorder* recorder, ChunkLog* more) noexcept {
+  constexpr std::string_view kKey = ",\"recorder\":";
+  const std::string_view first = recorder->process_line.text();
+  const std::size_t number_at = first.find(kKey) + kKey.size();
+  const std::int64_t first_number = LeadingInteger(first.substr(number_at)).value_or(0);
+  const int number = more->log.OpenBeside(&recorder->log, static_cast<int>(first_number) + 1);
+  if (number < 0) return false;
+  JsonLine* const line = &more->process_line;
+  line->Raw(first.substr(0, number_at));
+  line->Integer(number);
+  line->Field("first_recorder", first_number);
+  line->Raw(first.substr(first.find(',', number_at)));
+  if (!line->broken() && more->log.Begin(line->text())) return true;
+  more->log.Remove(&recorder->descriptors);
+  return false;
+}
+
 }  // namespace internal
 }  // namespace crema

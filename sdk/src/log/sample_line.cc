@@ -158,6 +158,35 @@ std::int64_t OverheadNanoseconds(const Recorder& recorder, const OutsideSections
   return std::min(overhead_ns, cpu_ns.value_or(INT64_MAX));
 }
 
+constexpr std::string_view kNoSections = ",\"sections\":[]";
+
+/// The last line of a log. What belongs to no chunk is in the first one, and so is the cost of recording.
+bool WriteEndLine(Recorder* recorder, ChunkLog* log, const OutsideSections& sections, std::uint64_t rows_dropped,
+                  std::string_view last) {
+  const bool is_first = log == recorder;
+  JsonLine& line = recorder->end_line;
+  line.Clear();
+  line.Raw("{\"type\":\"end\"");
+  AppendTime(recorder, &line);
+  line.FieldUnsigned("chunks", log->chunks.load());
+  line.FieldUnsigned("failed", log->failed.load());
+  line.Field("open", recorder->open_chunks.load() + recorder->open_events.load());
+  line.FieldUnsigned("dropped",
+                     log->log.dropped() + log->sums.lost() + (is_first ? recorder->dropped.load() + rows_dropped : 0));
+  line.FieldUnsigned("summed_chunks", log->sums.chunks());
+  line.FieldUnsigned("misused", is_first ? recorder->misused.load() : 0);
+  line.FieldUnsigned("unwritten", log->log.unwritten() + log->sums.unwritten());
+  line.FieldUnsigned("outside_chunks", is_first ? recorder->outside.load() : 0);
+  const MaybeInteger cpu_ns = ProcessCpuNanoseconds();
+  line.Field("overhead_ns", is_first ? OverheadNanoseconds(*recorder, sections, cpu_ns) : 0);
+  line.Field("cpu_ns", cpu_ns);
+  AppendProcessTotals(recorder, FileText("/proc/self/status", 4096).view(), &line);
+  if (is_first && recorder->stacks.hertz() > 0) line.FieldUnsigned("lost_samples", recorder->stacks.lost_samples());
+  line.Raw(last);
+  line.Raw("}\n");
+  return !line.broken() && log->log.WriteLast(line.text());
+}
+
 }  // namespace
 
 void WriteSample(Recorder* recorder) noexcept {
@@ -176,44 +205,24 @@ void WriteSample(Recorder* recorder) noexcept {
 }
 
 void WriteEnd(Recorder* recorder) noexcept {
-  recorder->log.ExpectLast();
+  for (ChunkLog* log = recorder; log != nullptr; log = log->next.load()) log->log.ExpectLast();
   recorder->unannounced.Settle(recorder, nullptr);
-  recorder->sums.WriteLast(recorder);
+  for (ChunkLog* log = recorder; log != nullptr; log = log->next.load()) log->sums.WriteLast(recorder, &log->log);
   if (TaskTable* const tasks = recorder->tasks.load()) tasks->Write(recorder, true);
   WriteAllocations(recorder, true);
   WriteGpu(recorder, true);
+  for (ChunkLog* log = recorder->next.load(); log != nullptr; log = log->next.load()) {
+    if (log->log.is_open()) WriteEndLine(recorder, log, {}, 0, kNoSections);
+  }
   JsonLine last_fields;
   const OutsideSections sections = AppendOutsideSections(recorder, &last_fields);
   const std::uint64_t metrics_without_room = AppendProcessMetrics(recorder, &last_fields);
-  const auto write = [&](std::string_view last, std::uint64_t rows_dropped) {
-    JsonLine& line = recorder->end_line;
-    line.Clear();
-    line.Raw("{\"type\":\"end\"");
-    AppendTime(recorder, &line);
-    line.FieldUnsigned("chunks", recorder->chunks.load());
-    line.FieldUnsigned("failed", recorder->failed.load());
-    line.Field("open", recorder->open_chunks.load() + recorder->open_events.load());
-    line.FieldUnsigned("dropped",
-                       recorder->dropped.load() + recorder->log.dropped() + recorder->sums.lost() + rows_dropped);
-    line.FieldUnsigned("summed_chunks", recorder->sums.chunks());
-    line.FieldUnsigned("misused", recorder->misused.load());
-    line.FieldUnsigned("unwritten", recorder->log.unwritten() + recorder->sums.unwritten());
-    line.FieldUnsigned("outside_chunks", recorder->outside.load());
-    const MaybeInteger cpu_ns = ProcessCpuNanoseconds();
-    line.Field("overhead_ns", OverheadNanoseconds(*recorder, sections, cpu_ns));
-    line.Field("cpu_ns", cpu_ns);
-    AppendProcessTotals(recorder, FileText("/proc/self/status", 4096).view(), &line);
-    if (recorder->stacks.hertz() > 0) line.FieldUnsigned("lost_samples", recorder->stacks.lost_samples());
-    line.Raw(last);
-    line.Raw("}\n");
-    return !line.broken() && recorder->log.WriteLast(line.text());
-  };
   const std::uint64_t lost = sections.not_merged + sections.without_row + metrics_without_room;
-  if (!last_fields.broken() && write(last_fields.text(), lost)) return;
+  if (!last_fields.broken() && WriteEndLine(recorder, recorder, sections, lost, last_fields.text())) return;
   // Where disk or memory are all but full there is still room for the counts.
   const std::uint64_t all =
       sections.not_merged + sections.merged + sections.open + recorder->process_values.num_metrics();
-  const bool ended = write(",\"sections\":[]", all);
+  const bool ended = WriteEndLine(recorder, recorder, sections, all, kNoSections);
   if (!ended && recorder->log.is_missed()) WarnOnce({"the record log ", recorder->log.path(), " was removed"});
 }
 

@@ -16,6 +16,7 @@ namespace internal {
 namespace {
 
 constexpr int kMostDescriptors = 64;
+constexpr int kSharesOfLogs = 9;
 /// fork(2) copies the table of descriptors up to the highest one: ours stay below this.
 constexpr rlim_t kHighest = 1024;
 
@@ -40,7 +41,9 @@ void DescriptorBudget::Start() noexcept {
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 8 < kMostDescriptors) {
     most = static_cast<int>(limit.rlim_cur / 8);
   }
-  left_.store(most - 1, std::memory_order_relaxed);  // one is the log's
+  const int for_logs = most / kSharesOfLogs;
+  logs_left_.store(for_logs, std::memory_order_relaxed);
+  left_.store(most - 1 - for_logs, std::memory_order_relaxed);  // one is the log's
 }
 
 bool DescriptorBudget::Take() noexcept {

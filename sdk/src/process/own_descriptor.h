@@ -16,10 +16,14 @@ class DescriptorBudget {
  public:
   void Start() noexcept;
   bool Take() noexcept;
+  /// From those that are kept for logs beside the first: there are none where the budget is less than 9. Not given
+  /// back.
+  bool TakeForLog() noexcept { return logs_left_.fetch_sub(1, std::memory_order_relaxed) > 0; }
   void GiveBack() noexcept;
 
  private:
   std::atomic<int> left_{0};
+  std::atomic<int> logs_left_{0};
 };
 
 /// Which file it is, whatever its name.

@@ -161,9 +161,7 @@ timespec Following(timespec time, double interval_seconds) {
 /// On a log that is stopped samples come as seldom as sums.
 void SampleOrSum(Recorder* recorder) {
   const std::int64_t now_ns = MonotonicNanoseconds();
-  const bool is_due = recorder->sums.IsDue(now_ns);
-  if (is_due || !recorder->log.limits().is_stopped()) WriteSample(recorder);
-  recorder->sums.WriteWhenDue(recorder, now_ns);
+  if (WriteSumsWhenDue(recorder, now_ns) || !recorder->log.limits().is_stopped()) WriteSample(recorder);
   if (TaskTable* const tasks = recorder->tasks.load()) tasks->WriteWhenDue(recorder, now_ns);
   recorder->stacks.WriteWhenDue(recorder, now_ns);
   WriteAllocationsWhenDue(recorder, now_ns);
@@ -504,7 +502,8 @@ void ForgetParent() noexcept {
   if (g_followed != nullptr && g_mode.load() == kModeOff) g_mode.store(kModeUndecided);  // it forgets who follows
   if (parent == nullptr) return;
   if (g_shared == nullptr) {
-    parent->log.Close(&parent->descriptors);
+    for (ChunkLog* log = parent; log != nullptr; log = log->next.load()) log->log.Close(&parent->descriptors);
+    parent->rss.Close(&parent->descriptors);
     for (ThreadState* thread = parent->threads.load(); thread != nullptr; thread = thread->next) {
       thread->kernel.Close(&parent->descriptors);
       thread->perf.Close(&parent->descriptors);
@@ -525,7 +524,7 @@ void EndRecording() noexcept {
   Recorder* recorder = CurrentRecorder();
   SetMode(kModeOff);
   if (recorder == nullptr || g_shared != nullptr) return;
-  if (was_off) recorder->log.LeaveRemoved();
+  for (ChunkLog* log = recorder; was_off && log != nullptr; log = log->next.load()) log->log.LeaveRemoved();
   StopSampler();
   recorder->stacks.Stop(recorder);
   recorder->stacks.Write(recorder);
@@ -550,10 +549,10 @@ void Flush() noexcept {
   internal::WriteSample(recorder);
   internal::WriteAllocations(recorder, false);
   internal::WriteGpu(recorder, false);
-  recorder->sums.WriteWhenDue(recorder, internal::MonotonicNanoseconds());
+  internal::WriteSumsWhenDue(recorder, internal::MonotonicNanoseconds());
   if (internal::TaskTable* const tasks = recorder->tasks.load()) tasks->Write(recorder, false);
   recorder->stacks.Write(recorder);
-  recorder->log.Sync();
+  for (internal::ChunkLog* log = recorder; log != nullptr; log = log->next.load()) log->log.Sync();
 }
 
 }  // namespace crema

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "chunk/chunk_data.h"
-#include "chunk/chunk_sums.h"
+#include "chunk/chunk_log.h"
 #include "chunk/section_tree.h"
 #include "crema/recorder.h"
 #include "kernel/clock.h"
@@ -84,13 +84,14 @@ inline constexpr std::int64_t kAllocationsNeverDue = INT64_MAX;
 inline constexpr std::int64_t kGpuNeverDue = INT64_MAX;
 
 /// Made at the first `Enable`, never destroyed, replaced in a forked child. Counters are atomics; `mutex` guards the
-/// rest and is never taken between enter and exit of a section, or by a chunk without spans.
-struct Recorder {
+/// rest and is never taken between enter and exit of a section, or by a chunk without spans. It is the first of its
+/// logs.
+struct Recorder : ChunkLog {
   Settings settings;
   ForkMark mark;
   Clock clock;
-  LogFile log;
   DescriptorBudget descriptors;
+  ProcessRss rss;
   std::int64_t pid = 0;
   int number = 0;                       ///< the least that its log may have (docs/record_log.md, "The file")
   std::int64_t section_cost_ns = 0;     ///< calibrated, of one occurrence
@@ -99,8 +100,6 @@ struct Recorder {
   std::int64_t allocation_cost_ns = 0;  ///< measured, of counting one block; 0: none are counted
 
   std::atomic<std::uint64_t> next_chunk{0};
-  std::atomic<std::uint64_t> chunks{0};  ///< ended
-  std::atomic<std::uint64_t> failed{0};
   std::atomic<std::int64_t> open_chunks{0};
   std::atomic<std::int64_t> suspended{0};    ///< of the open chunks
   std::atomic<std::int64_t> open_events{0};  ///< those of `TrackEvent` that have lines; not in the two above
@@ -121,11 +120,11 @@ struct Recorder {
 
   ExitSummary* summary = nullptr;          ///< null: none was asked for
   std::atomic<TaskTable*> tasks{nullptr};  ///< once there was an event or a task
-  ChunkSums sums;                          ///< of chunks without a line
-  JsonLine process_line;                   ///< the log's first
   JsonLine end_line;                       ///< has room for the last line's counts from the start
 
   std::atomic<ChunkState*> spare_frames{nullptr};  ///< changed with the mutex held
+
+  std::mutex logs_mutex;  ///< tried only, by who opens a log beside the first
 
   std::mutex mutex;
   Arena file_names;

@@ -28,6 +28,7 @@ std::atomic<int> g_writes{0};
 /// How many of `size` bytes of a record are taken; -1 with errno set.
 ssize_t Taken(std::size_t size) {
   const FakedKernel& kernel = Kernel();
+  if (kernel.slow_writes_us != 0) usleep(static_cast<useconds_t>(kernel.slow_writes_us));
   if (kernel.write_error != 0) {
     errno = kernel.write_error;
     return -1;

@@ -15,6 +15,7 @@ struct FakedKernel {
   std::atomic<int> short_writes_of{0};        ///< every n-th write of a record takes half of it; 0: none
   std::atomic<int> unended_writes_of{0};      ///< every n-th write of a record takes all but its newline; 0: none
   std::atomic<int> interrupted_writes_of{0};  ///< every n-th write of a record is interrupted (EINTR) first; 0: none
+  std::atomic<int> slow_writes_us{0};         ///< how long each write of a record takes at least
   std::atomic<std::int64_t> realtime_step_ns{0};  ///< how far CLOCK_REALTIME was set forward
   std::atomic<bool> refuses_thread_cpu{false};    ///< CLOCK_THREAD_CPUTIME_ID
   std::atomic<const char*> missing{nullptr};      ///< paths that contain this text do not exist

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -106,6 +107,37 @@ TEST(LimitFault, TheLogReachesTheLargestFileSize) {
   EXPECT_EQ(log.end->dropped, 0);
 }
 
+/// Fault [disk]: the program sets `RLIMIT_FSIZE` while threads that record are between two chunks
+/// Program: nothing
+/// Recorded: lines until the log is as large; from then on sums, for which room is kept
+TEST(LimitFault, TheLargestFileSizeIsSetBetweenChunksOfSeveralThreads) {
+  constexpr int kThreads = 4;
+  const RecordLog log = LogWithFault([] {
+    std::atomic<int> waiting{0};
+    std::atomic<bool> is_set{false};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&] {
+        RecordChunks(5);
+        ++waiting;
+        while (!is_set) std::this_thread::yield();
+        RecordChunks(95);
+      });
+    }
+    while (waiting < kThreads) std::this_thread::yield();
+    const rlimit limit{kLargestFile, kLargestFile};
+    Require(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    is_set = true;
+    for (std::thread& thread : threads) thread.join();
+  });
+  EXPECT_TRUE(log.malformed.empty());
+  EXPECT_GT(log.chunks.size(), 20u);
+  ASSERT_TRUE(log.end.has_value());
+  EXPECT_EQ(log.end->summed_chunks, SummedChunks(log));
+  EXPECT_EQ(log.end->summed_chunks + static_cast<std::int64_t>(log.chunks.size()), 400);
+  EXPECT_EQ(log.end->dropped, 0);
+}
+
 /// What a program did before it is killed.
 struct DoneChunks {
   std::int64_t all = 0;
@@ -182,7 +214,7 @@ TEST(LimitFault, NoDescriptorIsLeft) {
   });
   ASSERT_EQ(log.chunks.size(), 3u);
   const ChunkLine without = ChunkOf(log, "without");
-  EXPECT_EQ(without.rss_start_bytes, std::nullopt);
+  EXPECT_TRUE(without.rss_start_bytes.has_value()) << "the process has its descriptor from the first chunk";
   EXPECT_EQ(without.cpu_wait_ns, std::nullopt);
   EXPECT_TRUE(without.cpu_ns.has_value());
   EXPECT_EQ(Section(without.sections, "work").count, 1);
