@@ -42,7 +42,7 @@ int Collect(CollectOptions options) {
   }
   RequireSource(options.measure);
   std::string& failure = options.measure.failure;
-  failure.resize(internal::TakeSecretsOut(failure.data(), failure.size()));
+  failure.resize(internal::TakeSecretsOutOfText(failure.data(), failure.size()));
   options.save.records = !options.no_records;
   options.measure.takes_streams = true;
   const MeasuredRun measured = OrFail(MeasureAndJudge(options.measure, options.output.quiet));

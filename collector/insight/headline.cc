@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/engines/engines.h"
 #include "collector/insight/budget_rows.h"
@@ -276,7 +277,7 @@ std::string Trouble(const Measurement& measurement, const RunEvidence& evidence)
   if (const std::string last = EndNotRecorded(measurement.run); !last.empty()) {
     clauses.push_back("no end was recorded: what is known stops on " + last);
   }
-  const std::string& error = measurement.run.error.str();
+  const std::string error(absl::StripSuffix(measurement.run.error.str(), "."));
   if (evidence.state == RunState::kKilled) {
     clauses.emplace_back("the run was killed");
   } else if (!error.empty()) {

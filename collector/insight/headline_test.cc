@@ -353,6 +353,8 @@ TEST(Headline, SaysFirstThatARunGoesOnOrDidNotEndWell) {
   document["run"]["state"] = "finished";
   document["run"]["exit_status"] = 3;
   EXPECT_THAT(Headline(document), StartsWith("The command failed with exit status 3. Compute-bound"));
+  document["run"]["error"] = "Error: restarted. Run again.";
+  EXPECT_THAT(Headline(document), StartsWith("The run failed with Error: restarted. Run again. Compute-bound"));
 }
 
 TEST(Headline, DoesNotJudgeLessThanACoreSecond) {

@@ -89,6 +89,10 @@ void JudgeGaps(const JudgedRun& run) {
     verdict.sentence = fmt::format("The records are not complete ({}: {}{}). Sums may be too low.", name,
                                    value < 1 ? HumanPercent(value, 1) : HumanCount(value),
                                    verdict.evidence.size() > 1 ? ", and more" : "");
+    if (key == "quality.chunks_unjoined" && verdict.evidence.size() == 1) {  // the chunks themselves are there
+      verdict.sentence = fmt::format("{} to no task that was seen, so the time around is not known.",
+                                     Counted(value, "chunk belongs", "chunks belong"));
+    }
   } else {
     return;
   }

@@ -191,25 +191,34 @@ struct RunningOut {
 
 RunningOut FindRunningOut(const Measurement& measurement) {
   RunningOut found;
-  std::vector<std::pair<double, double>> changes;  // time, and workers more or fewer
+  struct Change {
+    double at, more;  // workers more or fewer
+    bool retires;
+  };
+  std::vector<Change> changes;
   double last = 0, before_last = 0;
   for (const WorkerRow& worker : measurement.workers) {
     if (!worker.first_chunk.has_value() || !worker.last_chunk.has_value() || worker.state == "lost") continue;
-    changes.emplace_back(*worker.first_chunk, 1);
-    changes.emplace_back(*worker.last_chunk, -1);
+    changes.push_back({*worker.first_chunk, 1, false});
+    changes.push_back({*worker.last_chunk, -1, worker.left_reason == "retired"});
     before_last = std::max(before_last, std::min(last, *worker.last_chunk));
     if (*worker.last_chunk > last) found.last = worker.name.str();
     last = std::max(last, *worker.last_chunk);
   }
-  std::sort(changes.begin(), changes.end());
+  std::sort(changes.begin(), changes.end(),
+            [](const Change& a, const Change& b) { return std::pair(a.at, a.more) < std::pair(b.at, b.more); });
   double active = 0;
-  for (const auto& [at, more] : changes) found.most = std::max(found.most, active += more);
-  double from = 0;
-  for (const auto& [at, more] : changes) {
-    if (kNearlyAllWorkers.Holds(active / found.most)) found.saved = 0;
-    if (!kNearlyAllWorkers.Holds(active / found.most)) found.saved += (at - from) * (1 - active / found.most);
-    from = at;
-    active += more;
+  for (const Change& change : changes) found.most = std::max(found.most, active += change.more);
+  double from = 0, present = found.most;  // workers that could have chunks: one that was retired can have no more
+  for (const Change& change : changes) {
+    const bool is_shared = present <= 0 || kNearlyAllWorkers.Holds(active / present);
+    if (is_shared) found.saved = 0;
+    if (!is_shared && active > 0) found.saved += (change.at - from) * (1 - active / present);
+    from = change.at;
+    active += change.more;
+    if (change.retires) present -= 1;
+    if (change.more > 0) present = std::min(present + 1, found.most);
+    present = std::max(present, active);
   }
   found.alone = last - before_last;
   return found;

@@ -267,6 +267,16 @@ TEST(LastWorker, IsNotAWorkerOfSeveralThatCameOneAfterAnother) {
   EXPECT_THAT(Ids(document), Not(Contains("last-worker")));
 }
 
+TEST(LastWorker, IsNotOneThatStayedAsAClusterWasScaledDown) {
+  Json document = HealthyRun();
+  SetChunkTimes(&document, {{0, 5}, {0, 5}, {0, 15}, {0, 15}, {16, 25}, {16, 25}});
+  for (int i = 0; i < 4; ++i) document["workers"][i]["left_reason"] = "retired";
+  EXPECT_THAT(Ids(document), Not(Contains("last-worker")));
+  document["workers"][3]["left_reason"] = nullptr;  // it waited while two others worked
+  EXPECT_EQ(Find(document, "last-worker").sentence,
+            "Workers ran out of chunks at different times: sharing the rest would have saved 3.00 s of 25.0 s.");
+}
+
 TEST(StartupDominated, NamesTheSectionAndTheWorkersThatWereLate) {
   Json document = HealthyRun();
   SetBudget(&document, {{"compute", 80}, {"startup", 20}});

@@ -143,6 +143,24 @@ TEST_F(MeasureEngineTest, FineMetricsCoverNoMoreThanTheEnginesOwnTime) {
   EXPECT_NE(document["quality"]["warnings"].dump().find("more than its own compute time"), std::string::npos);
 }
 
+TEST_F(MeasureEngineTest, ASchedulerThatIsToldToRestartForgetsItsAccount) {
+  Write("a.jsonl", {ProcessLine(1), TaskLine(1, 5), ChunkLine(0, 2, 4),
+                    FineLine(5, {FineOf("process", "thread-cpu", "seconds", 4)}), EndLine(10)});
+  Line leave = Leave(6);
+  leave["status"] = "restarting";
+  Write("run.dask.ndjson", {Cluster(), Join(0), Account(5, 4), leave, Join(7), Account(9, 0.5)});
+  Document document = Take();
+  EXPECT_TRUE(document["quality"]["fine_metrics_coverage"].is_null());
+  EXPECT_EQ(document["quality"]["warnings"].dump().find("more than its own compute time"), std::string::npos);
+  // a session that began after the restart
+  Write("a.jsonl", {ProcessLine(1), TaskLine(8, 9), ChunkLine(0, 8, 9),
+                    FineLine(9, {FineOf("process", "thread-cpu", "seconds", 0.5)}), EndLine(10)});
+  Write("run.dask.ndjson", {Cluster(), Join(0), Account(5, 4), leave, Join(7), Session("begin", 7.5), Account(9, 0.5),
+                            Session("end", 10)});
+  document = Take();
+  EXPECT_EQ(document["quality"]["fine_metrics_coverage"], 1);
+}
+
 TEST_F(MeasureEngineTest, TasksOfOtherExecutorsAreNoGapOfFineMetrics) {
   const auto coverage = [this](const std::vector<Line>& rows) {
     Write("a.jsonl", {ProcessLine(1), TaskLine(1, 5), ChunkLine(0, 2, 4), FineLine(5, rows), EndLine(10)});

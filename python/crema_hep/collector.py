@@ -68,7 +68,8 @@ class MetricsCollector:
     the Parsl that is loaded. With `track_workers`, workers are sampled each `worker_tracking_interval` seconds. With
     `output_dir` the measurement is saved there as the block ends. `name` is the name of the run (default: that of the
     script or notebook); `crema history` follows the runs of one name. A failure here is only a warning: the block goes
-    on, and raises only its own exceptions. If an exception leaves the block, the run failed with this exception.
+    on, and raises only its own exceptions. If an exception leaves the block, the run failed with this exception. Of
+    several blocks, the collector shows the last.
     """
 
     def __init__(
@@ -100,6 +101,9 @@ class MetricsCollector:
         self._measurement = None
 
     def __enter__(self):
+        if self.t_end is not None:  # another block: what was said of the one before is none of it
+            self.coffea_report = self.custom_metrics = self._reported_chunks = self._measurement = self.t_end = None
+            self._reports = []
         self.t_start = time.perf_counter()
         self._failure = self._do("start", self.metrics_backend.start)
         return self
@@ -109,8 +113,8 @@ class MetricsCollector:
         self._ended_by = _failure_arguments(error)
         if self._failure is not None:
             return
-        self._do("stop", self.metrics_backend.stop)
-        if self.output_dir is not None:
+        self._failure = self._do("stop", self.metrics_backend.stop)
+        if self.output_dir is not None and self._failure is None:
             self._do("save", lambda: self.save_measurement(self.output_dir))
 
     def detach(self) -> None:

@@ -89,6 +89,14 @@ BLOCK_BYTES = 4096
 SUMS_SECONDS = 10
 DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT)
 
+MOST_ERROR = 1024
+# In errors and keys of tasks: an address with its user and what follows its path, and values of headers and passwords.
+ADDRESS = re.compile(r"""://(?:[^\s/?#;'"<>\\]*@)?([^\s?#;'"<>\\]*)[^\s'"<>\\]*""")
+NAMED_SECRET = re.compile(
+    r"""(?ix)(\b(?:authz|authorization|cookie|[\w-]*(?:password|passwd|secret|token|api-?key))["']?\s*[=:]\s*["']?
+    (?:(?:bearer|basic)\s)?|\bbearer\s|\bbasic\s)[^\s'",;)]+"""
+)
+
 LOG_NAME = re.compile(r"(?P<host>.+)-(?P<pid>\d+)-(?P<start>\d+)-(?P<recorder>\d+)\.jsonl$")
 
 
@@ -98,6 +106,11 @@ def _line(**fields) -> bytes:
 
 def _text(value) -> str:
     return "null" if value is None else json.dumps(str(value))
+
+
+def _without_secrets(text: str) -> str:
+    """Addresses keep server and path: what else is in them may give others the user's rights."""
+    return ADDRESS.sub(r"://\1", NAMED_SECRET.sub(r"\1***", text))
 
 
 def _number(value) -> str:
@@ -700,6 +713,7 @@ class CremaWorkerPlugin(WorkerPlugin):
         async with self._busy:
             if self.log is not None:
                 self._write_what_the_package_keeps()
+                self._write_open_tasks()
                 self.log.unwritten += self._write_fine()
                 self._write_sample()
                 self.log.write_kept(
@@ -786,7 +800,7 @@ class CremaWorkerPlugin(WorkerPlugin):
             del self._attempts[key]
         began_ns = int(began * 1e9) + shift_ns
         queue_ns = None if arrived_ns is None else max(0, began_ns - self.clock.anchor_ns - arrived_ns)
-        text = str(key)
+        text = _without_secrets(str(key)) if "://" in str(key) else str(key)
         lane_stop_ns = None if seceded_ns is None else seceded_ns + self.clock.anchor_ns
         prefix = getattr(task, "prefix", None)
         span = getattr(task, "span_id", None)
@@ -1445,12 +1459,12 @@ class CremaSchedulerPlugin(SchedulerPlugin):
     def transition(self, key, start, finish, *args, **kwargs) -> None:
         if finish == "erred":
             error = kwargs.get("exception_text")
-            text = None if error is None else str(error)[:1024]
+            text = None if error is None else _without_secrets(str(error)[:MOST_ERROR])
             self._append(
                 keep=False,
                 type="erred",
                 time_ns=time.time_ns(),
-                key=str(key),
+                key=_without_secrets(str(key)),
                 worker=kwargs.get("worker"),
                 error=text,
             )

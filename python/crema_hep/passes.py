@@ -10,6 +10,7 @@ import sys
 
 from .interruption import is_interruption
 
+_MAIN = ("__main__", "__mp_main__")  # names of the script in its own process, and in children that begin by spawn
 ANNOTATION = "crema_span"  # an annotation of Dask's tasks: the path of the client's spans
 open_spans = []  # (span, name) of this process, the innermost last; spans inside a chunk belong to its thread alone
 
@@ -21,7 +22,7 @@ def open_path() -> str:
 
 def pass_of(function=None, arguments=()):
     """A name for the pass. None if nothing is known; the SDK then uses CREMA_PASS or its own span."""
-    name = None if function is None else _name_of(function, arguments)
+    module, name = (None, None) if function is None else _name_of(function, arguments)
     phase, prefix = _of_task()
     if name is None and prefix is None:
         return None
@@ -29,18 +30,21 @@ def pass_of(function=None, arguments=()):
         phase = os.environ.get("CREMA_PASS") or open_path() or None
     if name is not None and prefix is not None and prefix.rpartition(".")[2] in name.split("."):
         prefix = None
+    if module not in (None, *_MAIN):
+        name = f"{module}.{name}"
     return "/".join(part for part in (phase, prefix, name) if part) or None
 
 
-def _name_of(function, arguments) -> str:
-    """For example `Processor.process`, with the class of the processor at hand: a derived class gives another name."""
+def _name_of(function, arguments) -> tuple:
+    """Module and name, for example `Processor.process`, with the class of the processor at hand: a derived class gives
+    another name. Several modules may have a `Processor`."""
     name = getattr(function, "__qualname__", None) or type(function).__qualname__
     owner, _, method = name.rpartition(".")
     if owner and not owner.endswith("<locals>") and arguments:
         kind = arguments[0] if isinstance(arguments[0], type) else type(arguments[0])
         if hasattr(kind, method):
-            return f"{kind.__qualname__}.{method}"
-    return name
+            return kind.__module__, f"{kind.__qualname__}.{method}"
+    return getattr(function, "__module__", None), name
 
 
 def _of_task():

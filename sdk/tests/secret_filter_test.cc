@@ -105,6 +105,39 @@ TEST(TakeSecretsOut, TakesUsersPasswordsTokensAndSignatures) {
   EXPECT_EQ(Shown("https://h/f?token=abc&id=7"), "https://h/f?id=7");
 }
 
+TEST(TakeSecretsOut, KnowsOtherPlacesOfParametersAndTheNamesOfOtherStores) {
+  EXPECT_EQ(Shown("https://h/f#access_token=abc&x=1"), "https://h/f#x=1");
+  EXPECT_EQ(Shown("https://h/f;jsessionid=abc?id=7"), "https://h/f?id=7");
+  EXPECT_EQ(Shown("root://h//f?id=7?authz=abc;svc=disk"), "root://h//f?id=7?svc=disk");
+  EXPECT_EQ(Shown("https://h/f?id=7;token=abc"), "https://h/f?id=7");
+  EXPECT_EQ(Shown("https://p/get?of=https://me:pw@h/f?token=abc"), "https://p/get?of=https://h/f");
+  EXPECT_EQ(Shown("root://h//f?eos.app=x&cap.sym=abc&cap.msg=abc"), "root://h//f?eos.app=x");
+  EXPECT_EQ(Shown("https://h/f?q-ak=abc&q-signature=abc&oss-signature=abc&id=7"), "https://h/f?id=7");
+  EXPECT_EQ(Shown("https://h/f?sas=abc&hmac=abc&oauthToken=abc&uploadSecret=abc"), "https://h/f");
+  EXPECT_EQ(Shown("https://h/f?key&signature#key"), "https://h/f?key&signature#key") << "names without a value";
+}
+
+std::string ShownError(std::string text) {
+  text.resize(TakeSecretsOutOfText(text.data(), text.size()));
+  return text;
+}
+
+TEST(TakeSecretsOutOfText, TakesValuesBehindNamesOfSecrets) {
+  EXPECT_EQ(ShownError("403 for https://h/f?sig=abc (Authorization: Bearer a.b, password=abc; token=abc)"),
+            "403 for https://h/f (Authorization: Bearer ***, password=***; token=***)");
+  EXPECT_EQ(ShownError(R"({\"access_token\": \"abc\", 'Cookie': 'abc'} X-Api-Key: a)"),
+            R"({\"access_token\": \"***\", 'Cookie': '***'} X-Api-Key: *)");
+  EXPECT_EQ(ShownError("sent Basic bWU6cGE1NQ== and Bearer eyJhbGciOi.abc"), "sent Basic *** and Bearer ***");
+}
+
+TEST(TakeSecretsOutOfText, LeavesOtherErrorsAlone) {
+  for (const char* text :
+       {"KeyError: 'Muon_pt'", "ValueError: key='pt' is unknown", "unexpected token: }", "Bearer token expired",
+        "Basic authentication failed: credentials: cache expired", "a == b", "=", ": ", "password", "password="}) {
+    EXPECT_EQ(ShownError(text), text);
+  }
+}
+
 TEST(TakeSecretsOut, ComparesWholeNamesOfParameters) {
   for (const char* name : {"token", "access_token", "accessToken", "eos-token", "api_key", "apikey", "X-Api-Key", "key",
                            "AWSAccessKeyId", "Key-Pair-Id", "secret", "client_secret", "password", "signature",

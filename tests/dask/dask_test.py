@@ -237,6 +237,15 @@ class Ends(DaskTestCase):
     def test_a_restarted_cluster_has_lost_nobody(self):
         self.assert_left("leaves_by_restart", "ended", "restarted")
 
+    def test_chunks_that_are_open_at_a_restart_belong_to_their_tasks(self):
+        truth, document = self.measure("restarted_in_chunks")
+        metrics, quality = document["metrics"], document["quality"]
+        self.assertEqual((metrics["num_attempts"], metrics["num_failed_attempts"]), (truth["ended"] + 2, 0))
+        ended = truth["ended"] + 2 - metrics["num_lost_attempts"]  # on a busy machine nannies kill before chunks end
+        self.assertEqual((quality["chunks_joined_to_tasks"], quality["chunks_unjoined"]), (ended, 0))
+        self.assertEqual([text for text in quality["warnings"] if "compute time" in text], [])
+        self.assert_budget_adds_up(document)
+
     def test_a_restarted_worker_is_not_lost(self):
         self.assert_left("leaves_by_restart_of_workers", "ended", "closed")
 
@@ -308,6 +317,9 @@ class Faults(DaskTestCase):
         self.assertEqual(metrics["num_unfinished_chunks"], truth["failing"])
         self.assertEqual(document["quality"]["chunks_joined_to_tasks"], truth["chunks"] + attempts)
         self.assertGreater(metrics["failed_time_seconds"], 0)
+        log = (self.directory / "run.ndjson").read_text()
+        self.assertIn("403 for 'https://host/f.root', root://host//f", log)
+        self.assertNotIn("pa55word", log)
 
     def test_chunks_of_cancelled_tasks_count_and_are_joined(self):
         truth, document = self.measure("cancelled")
@@ -684,8 +696,9 @@ class Collector(DaskTestCase):
     def test_a_collector_tells_what_was_measured_when_its_cluster_is_gone(self):
         truth = self.run_scenario("asked_afterwards")
         document = json.loads(pathlib.Path(truth["saved"], "measurement.json").read_text())
-        self.assertEqual((truth["metrics"], document["metrics"]["num_chunks"]), (50, 50))
-        self.assertEqual(document["quality"]["chunks_joined_to_tasks"], 50)
+        self.assertEqual((truth["metrics"], truth["again"], document["metrics"]["num_chunks"]), (50, 30, 30))
+        self.assertEqual(document["quality"]["chunks_joined_to_tasks"], 30)
+        self.assertRegex(truth["ended"], "^crema: nothing was measured: the client is closed")
 
 
 if __name__ == "__main__":

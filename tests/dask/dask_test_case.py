@@ -101,5 +101,7 @@ class DaskTestCase(unittest.TestCase):
         self.assertEqual(quality["chunks_unjoined"], 0)
         self.assertEqual(quality["records_lost_bytes"], 0)
         self.assertEqual(quality["records_malformed"] + quality["records_torn"] + quality["records_unknown"], 0)
-        self.assertGreaterEqual(quality["fine_metrics_coverage"], 0.999)
+        if quality["fine_metrics_coverage"] is not None:  # a scheduler that is told to restart forgets its account
+            self.assertGreaterEqual(quality["fine_metrics_coverage"], 0.999)
+        self.assertEqual([text for text in quality["warnings"] if "more than its own compute time" in text], [])
         self.assert_budget_adds_up(document)

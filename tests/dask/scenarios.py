@@ -175,6 +175,27 @@ def restarted(run):
         run.end(client, attachment, chunks=300)
 
 
+def _record_and_mark(number, folder):
+    pathlib.Path(folder, f"began-{number}").touch()
+    record_chunk(number, seconds=0.5)
+
+
+def restarted_in_chunks(run):
+    """`client.restart()` while chunks are open, which end before their processes do."""
+    with local_cluster(threads=1) as (_, client):
+        attachment = run.attach(client)
+        attachment.start()
+        futures = client.map(_record_and_mark, range(2), folder=str(run.directory), key="open")
+        while len(list(run.directory.glob("began-*"))) < 2:
+            time.sleep(0.02)
+        time.sleep(0.2)  # the chunks have begun
+        client.restart()
+        del futures
+        wait(client.map(record_chunk, range(2, 22), key="after"))
+        time.sleep(3)
+        run.end(client, attachment, ended=20)
+
+
 def adaptive(run):
     """Workers that come when there is work, and go when there is none."""
     with local_cluster(workers=0) as (cluster, client):
@@ -486,6 +507,11 @@ def passes(run):
     run.truth.update(counts=counts)
 
 
+def _raise_with_secrets():
+    signed = "https://me:pa55word@host/f.root?X-Amz-Signature=pa55word#token=pa55word"
+    raise OSError(f"403 for '{signed}', root://host//f?authz=Bearer pa55word (Authorization: Bearer pa55word)")
+
+
 def failing(run):
     """Chunks that always fail, and tasks that are tried again."""
     with local_cluster() as (_, client):
@@ -494,6 +520,7 @@ def failing(run):
         good = client.map(record_chunk, range(50), key="good")
         bad = client.map(lambda number: record_chunk(number, fail=True), range(100, 105), key="bad", retries=2)
         wait(good + bad)
+        wait(client.submit(_raise_with_secrets, key="https://host/f.root?token=pa55word"))
         run.end(client, attachment, chunks=50, failing=5, attempts_of_each=3)
 
 
@@ -1108,9 +1135,19 @@ def refused(run):
 def asked_afterwards(run):
     """A collector whose figures are read when its cluster is gone, as at the end of a script."""
     os.environ["CREMA_PROGRAM"] = os.environ["CREMA_TEST_PROGRAM"]
-    with local_cluster() as (_, client), MetricsCollector(client) as collector:
-        wait(client.map(record_chunk, range(50), key="record_chunk"))
-    run.truth["metrics"] = collector.get_metrics()["num_chunks"]
+    with local_cluster() as (_, client):
+        with MetricsCollector(client) as collector:
+            wait(client.map(record_chunk, range(50), key="record_chunk"))
+        run.truth["metrics"] = collector.get_metrics()["num_chunks"]
+        with collector:
+            wait(client.map(record_chunk, range(30), key="again"))
+    run.truth["again"] = collector.get_metrics()["num_chunks"]
+    with local_cluster() as (_, client), MetricsCollector(client) as ended:
+        client.shutdown()
+    try:
+        ended.get_metrics()
+    except RuntimeError as error:
+        run.truth["ended"] = str(error)
     run.truth["saved"] = str(collector.save_measurement(run.directory, "measurement"))
 
 

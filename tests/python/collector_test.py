@@ -65,6 +65,18 @@ facts += [counts(lambda: [function(piece) for function in (first, second) for pi
 """)
         self.assertEqual(facts, [[10, 20, 100, 10], [20, 20, 200, 0], [20, 20, 200, 0]])
 
+    def test_functions_of_one_name_in_two_modules_are_two_passes(self):
+        facts = self.facts_of("""
+import types
+def processor_of(module):
+    names = {"__name__": module, "crema": crema}
+    exec("class Processor:\\n    @crema.track_metrics\\n    def process(self, events): return 1", names)
+    return names["Processor"]()
+first, second = processor_of("workflow_a"), processor_of("workflow_b")
+facts = counts(lambda: [processor.process(piece) for processor in (first, second) for piece in pieces])
+""")
+        self.assertEqual(facts, [20, 20, 200, 0])
+
     def test_an_attempt_that_is_tried_again_is_one_chunk(self):
         facts = self.facts_of("""
 tried = set()
@@ -236,6 +248,23 @@ print(json.dumps([sorted(row["state"] for row in collector.measurement.workers),
 """)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(json.loads(done.stdout), [["lost", "unreported"], 1])
+
+
+class BlocksTest(installed.RecordedTest):
+    def test_a_collector_shows_its_last_block(self):
+        done = self.run_program("""
+import crema_hep as crema
+collector = crema.MetricsCollector(backend="local")
+for chunks in (3, 2):
+    with collector:
+        for number in range(chunks):
+            with crema.TrackMetrics("d", "f", number, number + 1, events=1): pass
+    collector.set_coffea_report({"entries": chunks, "chunks": chunks, "processtime": 1, "bytesread": 1, "columns": []})
+    metrics = collector.get_metrics()
+    print(metrics["num_chunks"], metrics["total_events"], collector.measurement.quality["event_coverage"])
+""")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout.split("\n")[:2], ["3 3 1.0", "2 2 1.0"])
 
 
 class SharedDirectoryTest(installed.RecordedTest):

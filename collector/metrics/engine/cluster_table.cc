@@ -136,14 +136,19 @@ bool ClusterTable::ClocksDiffer() const {
 std::map<std::string, double> ClusterTable::ComputeSeconds(int64_t start_ns, int64_t stop_ns) const {
   std::map<std::string, double> seconds;
   for (const auto& [epoch, cluster] : clusters_) {
-    std::map<std::string, double> before;
-    std::map<std::string, double> after;
+    for (const ClusterWorkerFact& worker : cluster.workers) {
+      const int64_t left_ns = worker.left_ns.value_or(0);
+      if (worker.left_reason == "restarted" && left_ns > start_ns && left_ns <= stop_ns) return {};
+    }
+    std::map<std::string, double> counted;
     for (const ClusterAccountFact& account : cluster.accounts) {
       const auto compute = account.seconds.find("compute");
       if (compute == account.seconds.end() || account.time_ns > stop_ns) continue;
-      (account.time_ns <= start_ns ? before : after)[account.prefix] = compute->second;
+      double& before = counted[account.prefix];
+      if (compute->second < before) before = 0;  // begun anew
+      if (account.time_ns > start_ns) seconds[account.prefix] += compute->second - before;
+      before = compute->second;
     }
-    for (const auto& [prefix, sum] : after) seconds[prefix] += sum - before[prefix];
   }
   return seconds;
 }

@@ -281,7 +281,8 @@ void SetEngineMetrics(const EngineFacts& facts, MetricSet* metrics) {
   } else if (!facts.fine.empty()) {
     metrics->SetNull(
         "fine_metrics_coverage",
-        "the scheduler's own account of compute seconds was not seen, or its tasks ran in no thread of Dask's");
+        "the scheduler's own account of compute seconds was not seen, or began anew (client.restart), or its tasks ran "
+        "in no thread of Dask's");
   }
 }
 

@@ -114,7 +114,7 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
   AppendIdentity(*state, line);
   const std::size_t error = line->size();
   line->FieldText("error", state->failed ? state->reason : std::string_view());
-  line->TakeSecretsOut(error);
+  if (state->failed) line->TakeSecretsOutOfText(error);
   data.AppendColumns(line);
   line->Raw(",\"sections\":[");
   std::size_t rows = 0;

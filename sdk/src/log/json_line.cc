@@ -81,6 +81,10 @@ void JsonLine::TakeSecretsOut(std::size_t begin) noexcept {
   if (begin < size_) size_ = begin + internal::TakeSecretsOut(data_ + begin, size_ - begin);
 }
 
+void JsonLine::TakeSecretsOutOfText(std::size_t begin) noexcept {
+  if (begin < size_) size_ = begin + internal::TakeSecretsOutOfText(data_ + begin, size_ - begin);
+}
+
 void JsonLine::Clear() noexcept {
   size_ = 0;
   broken_ = false;

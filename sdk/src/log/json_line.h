@@ -43,6 +43,8 @@ class JsonLine {
   std::size_t size() const noexcept { return size_; }
   /// Takes them out of the addresses in what was written from `begin` on.
   void TakeSecretsOut(std::size_t begin) noexcept;
+  /// The same, and out of the text of an error.
+  void TakeSecretsOutOfText(std::size_t begin) noexcept;
   bool broken() const noexcept { return broken_; }
   bool EndsWith(char last) const noexcept { return size_ != 0 && data_[size_ - 1] == last; }
 

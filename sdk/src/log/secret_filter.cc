@@ -112,64 +112,76 @@ bool IsSameName(std::string_view text, std::string_view letters) {
   return letters.empty();
 }
 
+bool EndsWith(std::string_view text, std::string_view word) {
+  return text.size() >= word.size() && IsWord(text.substr(text.size() - word.size()), word);
+}
+
 /// Whether the whole name of a parameter, or its last word (`eos_token`), names a secret. `dataset_key` says which
 /// file.
 bool IsSecretName(std::string_view name) {
   const std::string_view last_word = name.substr(name.find_last_of("-_.") + 1);
-  for (const std::string_view word :
-       {"token", "secret", "password", "passwd", "passphrase", "pwd", "jwt", "auth", "authz", "authorization", "bearer",
-        "cookie", "cred", "creds", "credential", "credentials", "apikey"}) {
+  for (const std::string_view word : {"pwd", "jwt", "auth", "authz", "authorization", "bearer", "cookie", "cred",
+                                      "creds", "credential", "credentials", "apikey", "passwd", "passphrase"}) {
     if (IsWord(last_word, word) || IsSameName(name, word)) return true;
   }
+  for (const std::string_view word : {"token", "secret", "password", "signature"}) {
+    if (EndsWith(name, word)) return true;
+  }
   for (const std::string_view letters :
-       {"key",          "xapikey",         "accesskey",   "secretkey",    "secretaccesskey", "privatekey",
-        "accountkey",   "subscriptionkey", "sharedkey",   "accesskeyid",  "awsaccesskeyid",  "ossaccesskeyid",
-        "keyid",        "keypairid",       "accesstoken", "authtoken",    "idtoken",         "refreshtoken",
-        "sessiontoken", "securitytoken",   "apitoken",    "clientsecret", "userpass"}) {
+       {"xapikey", "accesskey", "secretkey", "secretaccesskey", "privatekey", "accountkey", "subscriptionkey",
+        "sharedkey", "accesskeyid", "awsaccesskeyid", "ossaccesskeyid", "keyid", "keypairid", "userpass"}) {
     if (IsSameName(name, letters)) return true;
   }
   return false;
 }
 
-/// Names of parameters that sign an address, or say until when: of Amazon's S3 and its kin, Google, Azure and others.
+/// Names of parameters that sign an address, or say until when: of Amazon's S3 and its kin, Google, Azure, EOS and
+/// others.
 bool IsSecretParameter(std::string_view parameter, bool is_of_azure) {
-  const std::string_view name = parameter.substr(0, parameter.find('='));
-  for (const std::string_view prefix : {"x-amz-", "x-goog-", "x-oss-", "x-cos-", "x-ms-"}) {
+  const std::size_t equals = parameter.find('=');
+  if (equals == kNone) return false;
+  const std::string_view name = parameter.substr(0, equals);
+  for (const std::string_view prefix :
+       {"x-amz-", "x-goog-", "x-oss-", "x-cos-", "x-ms-", "q-ak", "q-sign", "q-key", "cap."}) {
     if (BeginsWith(name, prefix)) return true;
   }
   return IsSecretName(name) ||
-         IsAny(name, {"sig", "signature", "expires", "expiry", "policy", "googleaccessid", "user", "username", "ticket",
-                      "session", "sessionid", "macaroon"}) ||
+         IsAny(name, {"key", "sig", "expires", "expiry", "policy", "googleaccessid", "user", "username", "ticket",
+                      "session", "sessionid", "jsessionid", "phpsessid", "macaroon", "hmac", "sas"}) ||
          (is_of_azure && IsAny(name, {"se", "sp", "sv", "sr", "st", "ss", "srt", "spr", "sip", "skoid", "sktid", "skt",
                                       "ske", "sks", "skv"}));
 }
 
 constexpr std::string_view kAfterAddress = " \t\r\n\"'`<>\\()[]{}|";
+constexpr std::string_view kBeforeParameters = "?&;#";
 
-/// The parameters of the first address in the text, behind its `?`; empty: it has none.
+/// The parameters of the first address in the text, with the character before each: `?a=1&b=2#c`; empty: it has none.
 std::string_view ParametersOf(std::string_view text) {
   const std::size_t scheme = text.find("://");
   if (scheme == kNone) return {};
-  const std::string_view address = text.substr(scheme, text.find_first_of(kAfterAddress, scheme) - scheme);
-  const std::size_t query = address.find('?');
-  const std::size_t next = address.find("://", 3);  // `root://cache//root://host//file?…`
-  return query == kNone || next < query ? std::string_view()
-                                        : address.substr(query + 1, address.find('#', query) - query - 1);
+  std::string_view address = text.substr(scheme, text.find_first_of(kAfterAddress, scheme) - scheme);
+  address = address.substr(0, address.find("://", 3));  // `root://cache//root://host//file?…`
+  return address.substr(std::min(address.find_first_of("?;#"), address.size()));
+}
+
+/// The first of these parameters.
+std::string_view FirstOf(std::string_view parameters) {
+  return parameters.substr(1, parameters.find_first_of(kBeforeParameters, 1) - 1);
 }
 
 bool IsOfAzure(std::string_view parameters) {
-  return BeginsWith(parameters, "sig=") || parameters.find("&sig=") != kNone;
+  return parameters.find("?sig=") != kNone || parameters.find("&sig=") != kNone;
 }
 
 /// Where the value of the first secret parameter of an address begins; npos: there is none.
 std::size_t SecretParameterValue(std::string_view argument) {
-  const std::string_view parameters = ParametersOf(argument);
-  for (std::size_t at = 0; at < parameters.size();) {
-    const std::string_view parameter = parameters.substr(at, parameters.find('&', at) - at);
-    if (IsSecretParameter(parameter, IsOfAzure(parameters))) {
-      return static_cast<std::size_t>(parameters.data() - argument.data()) + at + parameter.find('=') + 1;
+  std::string_view parameters = ParametersOf(argument);
+  for (const bool is_of_azure = IsOfAzure(parameters); !parameters.empty();) {
+    const std::string_view parameter = FirstOf(parameters);
+    if (IsSecretParameter(parameter, is_of_azure)) {
+      return static_cast<std::size_t>(parameter.data() - argument.data()) + parameter.find('=') + 1;
     }
-    at += parameter.size() + 1;
+    parameters.remove_prefix(1 + parameter.size());
   }
   return kNone;
 }
@@ -197,27 +209,68 @@ class Compaction {
 
 void KeepParameters(std::string_view parameters, Compaction* text) {
   const bool is_of_azure = IsOfAzure(parameters);
-  std::size_t left = parameters.size();
-  char before = '?';
-  text->Skip(1);
-  while (left > 0) {
+  char opening = 0;  // of a query whose first parameters are taken out
+  for (std::size_t left = parameters.size(); left > 0;) {
     const std::string_view rest = text->rest().substr(0, left);
-    const std::string_view parameter = rest.substr(0, rest.find('&'));
-    const std::size_t taken = std::min(parameter.size() + 1, left);  // with what separates it from the next
-    if (IsSecretParameter(parameter, is_of_azure)) {
-      text->Skip(parameter.size());
-      // `authz=Bearer abc`: the token is the next word
-      if (parameter.size() > 7 && left == parameter.size() && IsScheme(parameter.substr(parameter.find('=') + 1))) {
-        text->Skip(std::min(text->rest().find_first_of(kAfterAddress, 1), text->rest().size()));
-      }
+    const std::string_view parameter = FirstOf(rest);
+    const std::size_t size = parameter.size();
+    const char before = rest[0];
+    const bool is_secret = IsSecretParameter(parameter, is_of_azure);
+    // `authz=Bearer abc`: the token is the next word
+    const bool is_split = is_secret && left == 1 + size && IsScheme(parameter.substr(parameter.find('=') + 1));
+    if (before == '?' || before == '#') opening = before;
+    text->Skip(1);
+    left -= 1 + size;
+    if (is_secret) {
+      text->Skip(size);
+      if (is_split) text->Skip(std::min(text->rest().find_first_of(kAfterAddress, 1), text->rest().size()));
     } else {
-      text->Put(before);
-      before = '&';
-      text->Keep(parameter.size());
+      text->Put(opening != 0 ? opening : before);
+      opening = 0;
+      text->Keep(size);
     }
-    text->Skip(taken - parameter.size());
-    left -= taken;
   }
+}
+
+/// The name that ends before `end`, perhaps in quotes.
+std::string_view NameBefore(std::string_view text, std::size_t end) {
+  const std::size_t last = text.substr(0, end).find_last_not_of("\"'\\ ");
+  if (last == kNone) return {};
+  std::size_t begin = last + 1;
+  while (begin > 0 && (std::isalnum(static_cast<unsigned char>(text[begin - 1])) != 0 ||
+                       std::strchr("-_.", text[begin - 1]) != nullptr)) {
+    --begin;
+  }
+  return text.substr(begin, last + 1 - begin);
+}
+
+/// The word of the text at or behind `at`, which quotes and blanks may precede, up to what ends an address or a list.
+std::string_view WordAt(std::string_view text, std::size_t at) {
+  const std::size_t begin = std::min(text.find_first_not_of(" \"'\\", at), text.size());
+  return text.substr(begin,
+                     std::min(text.find_first_of(kAfterAddress, begin), text.find_first_of(",;&", begin)) - begin);
+}
+
+/// Whether an error says, behind this name and a colon, what is wrong with it.
+bool IsNameInErrors(std::string_view name) {
+  return IsAny(
+      name, {"token", "auth", "authz", "bearer", "cred", "creds", "credential", "credentials", "secret", "signature"});
+}
+
+/// The first secret in the text that is no part of an address: `Bearer abc.def`, `password=abc`, `Cookie: abc`.
+std::string_view SecretIn(std::string_view text) {
+  for (std::size_t at = text.find_first_of("=: "); at != kNone; at = text.find_first_of("=: ", at + 1)) {
+    const std::string_view name = NameBefore(text, at);
+    std::string_view word = WordAt(text, at + 1);
+    const bool is_scheme = text[at] == ' ' && IsScheme(name);
+    if (is_scheme) {
+      if (std::any_of(word.begin() + !word.empty(), word.end(), [](char c) { return c < 'a' || c > 'z'; })) return word;
+    } else if (text[at] != ' ' && IsSecretName(name) && (text[at] == '=' || !IsNameInErrors(name))) {
+      if (IsScheme(word)) word = WordAt(text, static_cast<std::size_t>(word.data() - text.data()) + word.size());
+      if (!word.empty()) return word;
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -231,8 +284,20 @@ std::size_t TakeSecretsOut(char* text, std::size_t size) noexcept {
     const std::size_t user = address.substr(0, address.find_first_of("/?# \t\"'\\")).rfind('@');
     if (user != kNone) kept.Skip(user + 1);
     if (parameters.empty()) continue;
-    kept.Keep(static_cast<std::size_t>(parameters.data() - kept.rest().data()) - 1);
+    kept.Keep(static_cast<std::size_t>(parameters.data() - kept.rest().data()));
     KeepParameters(parameters, &kept);
+  }
+  kept.Keep(kept.rest().size());
+  return kept.kept();
+}
+
+std::size_t TakeSecretsOutOfText(char* text, std::size_t size) noexcept {
+  Compaction kept(text, TakeSecretsOut(text, size));
+  for (std::string_view secret = SecretIn(kept.rest()); !secret.empty(); secret = SecretIn(kept.rest())) {
+    kept.Keep(static_cast<std::size_t>(secret.data() - kept.rest().data()));
+    const std::size_t bytes = secret.size();
+    kept.Skip(bytes);
+    for (std::size_t i = 0; i < std::min<std::size_t>(bytes, 3); ++i) kept.Put('*');
   }
   kept.Keep(kept.rest().size());
   return kept.kept();

@@ -1,4 +1,4 @@
-// SecretFilter: a command line without its secrets. ServerName, TakeSecretsOut: addresses without them.
+// SecretFilter: a command line without its secrets. ServerName, TakeSecretsOut: addresses and errors without them.
 #pragma once
 
 #include <cstddef>
@@ -42,6 +42,10 @@ struct ServerName {
 /// parameters of tokens and signatures. Of `root://me:abc@host//f.root?authz=abc&svc=disk` remains
 /// `root://host//f.root?svc=disk`: the same file under another signature has the same name. Returns the size left.
 std::size_t TakeSecretsOut(char* text, std::size_t size) noexcept;
+
+/// The same for the text of an error, which may name secrets outside addresses: of `403 (Authorization: Bearer abc)`
+/// remains `403 (Authorization: Bearer ***)`.
+std::size_t TakeSecretsOutOfText(char* text, std::size_t size) noexcept;
 
 }  // namespace internal
 }  // namespace crema
