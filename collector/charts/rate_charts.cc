@@ -114,7 +114,8 @@ Json RatePanel(const ChartInput& input, const Rate& rate) {
 std::string UsedWithoutChunk(const Measurement& measurement) {
   const std::optional<BudgetRows> budget = ReadBudget(measurement);
   if (!budget.has_value()) return "";
-  const double used = budget->Share("outside_chunk") + budget->Share("process_cpu") + budget->Share("framework");
+  const double used = budget->Share("outside_chunk") + budget->Share("process_cpu") +
+                      budget->Share("process_cpu_wait") + budget->Share("framework");
   if (used < kLeastNamed) return "";
   return fmt::format("; no chunk was open in {} more, used for opening, the framework and CPU outside chunks",
                      HumanPercent(used));

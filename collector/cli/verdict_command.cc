@@ -11,6 +11,7 @@
 #include "collector/insight/verdict_table.h"
 #include "collector/insight/verdicts.h"
 #include "collector/metrics/measure.h"
+#include "collector/prediction/prediction.h"
 #include "collector/records/loose_json.h"
 #include "collector/writers/terminal.h"
 
@@ -61,9 +62,12 @@ int PrintVerdicts(VerdictOptions options) {
     printed = PrintBesideGate(JsonText(document, 1) + "\n");
   } else if (!options.output.quiet) {
     const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
+    const bool is_predicted = measured.measurement.Metric("num_chunks").value_or(0) >= kFewestChunks;
     const std::string next = options.source.empty() ? ""
-                                                    : NextStep(options.output, "crema predict " + options.source,
-                                                               "what the usual changes would bring", style.width);
+                             : is_predicted         ? NextStep(options.output, "crema predict " + options.source,
+                                                               "what the usual changes would bring", style.width)
+                                                    : NextStep(options.output, "crema report " + options.source,
+                                                               "one page, for any browser", style.width);
     printed = PrintBesideGate(RenderVerdicts(headline, rows, style) + next);
   }
   if (fallen.empty()) return printed;

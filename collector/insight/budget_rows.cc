@@ -46,7 +46,7 @@ std::string SectionThatFills(const Measurement& measurement, double core_seconds
 
 std::string OthersBusy(const Measurement& measurement, double from, double until, double gap) {
   std::map<std::string, double> by_name;
-  double sum = 0;
+  double sum = 0, waited = 0;
   for (const ProcessUseRow& row : measurement.processes) {
     const std::string process = fmt::format("{}:{:.0f}", row.host.str(), row.pid.value_or(0));
     const auto is_same = [&process](const WorkerRow& worker) { return worker.process.str() == process; };
@@ -56,6 +56,7 @@ std::string OthersBusy(const Measurement& measurement, double from, double until
     const double busy = row.cpu.value_or(0) + row.cpu_wait.value_or(0);
     by_name[row.name.str()] += busy;
     sum += busy;
+    waited += row.cpu_wait.value_or(0);
   }
   if (!kMostOfIt.Holds(sum / gap)) return "";
   std::string names;
@@ -66,7 +67,8 @@ std::string OthersBusy(const Measurement& measurement, double from, double until
     if (kMostOfIt.Holds(largest->second / sum) || names.size() > ShortName(largest->first).size()) break;
     by_name.erase(largest);
   }
-  return fmt::format("; other processes of the run were busy for {} ({})", HumanDuration(sum), names);
+  const std::string without = waited > 0 ? fmt::format(", and waited {} for one", HumanDuration(waited)) : "";
+  return fmt::format("; other processes of the run used {} of CPU{} ({})", HumanDuration(sum - waited), without, names);
 }
 
 std::optional<BudgetRows> ReadBudget(const Measurement& measurement) {

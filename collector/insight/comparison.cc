@@ -92,10 +92,10 @@ std::string WorkWords(const PairedChange& change) {
       text = fmt::format("{} is about as long: {} ({})", what, number, range);
       break;
     default:
-      text = fmt::format("{} differs by {} ({}): whether it is longer is not known", what, number, range);
+      text = fmt::format("{} differs by {} ({}): whether it changed is not known", what, number, range);
   }
   if (change.is_short_of_cpu && change.conclusion == ChangeConclusion::kUnclear) {
-    text += ", because threads waited for CPUs, and others perhaps for them";
+    text += ", because threads waited for CPUs, and those that waited for them may have been blocked for longer";
   }
   return text + EffectWords(change) + ".";
 }
@@ -130,12 +130,12 @@ std::string PairWords(const PairedChange& change) {
   std::vector<std::string> needed;
   for (const double effect : kEffectsOfRuns) {
     const size_t runs = RunsNeeded(effect, *change.between_runs);
-    needed.push_back(fmt::format("{} {}", HumanPercent(effect), runs > 0 ? std::to_string(runs) : "over 1 000"));
+    needed.push_back(fmt::format("{}: {}", HumanPercent(effect), runs > 0 ? std::to_string(runs) : "over 1 000"));
   }
-  return text + fmt::format(
-                    " {} and {} runs; equal ones differ by {} (standard deviation). Runs a side that see a change: {}.",
-                    change.runs_before, change.runs_after, HumanPercent(*change.between_runs),
-                    absl::StrJoin(needed, ", "));
+  return text +
+         fmt::format(
+             " {} and {} runs; equal ones differ by {} (standard deviation). So many runs a side show a change of {}.",
+             change.runs_before, change.runs_after, HumanPercent(*change.between_runs), absl::StrJoin(needed, ", "));
 }
 
 /// The largest of a side; nullopt: not known of all its runs.

@@ -119,7 +119,7 @@ std::vector<JudgedGate> JudgeSure(double percent, const Comparison& comparison) 
     } else {
       result.fell = change.low > percent / 100;
       result.sentence =
-          fmt::format("the {} in the chunks of {} is {} to {} longer", change.is_of_work ? "work" : "time", name,
+          fmt::format("the {} in the chunks of {} changed by {} to {}", change.is_of_work ? "work" : "time", name,
                       HumanChange(change.low), HumanChange(change.high));
     }
     judged.push_back({fmt::format("--fail-on-sure {}", percent), std::move(result)});

@@ -88,6 +88,7 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   const double blocked = budget.Share("blocked") + budget.Share("waiting");
   const double outside = budget.Share("outside_chunk");
   const double process = budget.Share("process_cpu");
+  const double process_wait = budget.Share("process_cpu_wait");
   const double framework = budget.Share("framework") + budget.Share("failed");
   const double idle = budget.Share("joined") + budget.Share("startup") + budget.Share("idle") + budget.Share("tail") +
                       budget.Share("shutdown");
@@ -95,8 +96,8 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   const double of_silent_jobs = budget.Share("unmeasured_cpu");
   const double unmeasured = budget.Share("unmeasured") + of_silent_jobs;
   const std::string all = CoreTime(budget.core_seconds);
-  if (unmeasured >
-      std::max({compute, cpu_wait + blocked, budget.Share("gpu_wait"), outside, process, framework, idle, unused})) {
+  if (unmeasured > std::max({compute, cpu_wait + blocked, budget.Share("gpu_wait"), outside, process, process_wait,
+                             framework, idle, unused})) {
     if (of_silent_jobs > 0) {
       return {fmt::format("not judged: {} of {} were not measured; for {} of all, jobs without records computed",
                           HumanPercent(unmeasured), all, HumanPercent(of_silent_jobs))};
@@ -125,7 +126,7 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   const bool are_others_busy = !OthersBusy(measurement, 0, wall, idle * wall).empty();
   const double gpu = budget.Share("gpu_wait");
   const double copies = measurement.Metric("gpu_copy_seconds").value_or(0);
-  const std::array<Use, 7> uses = {{
+  const std::array<Use, 8> uses = {{
       {waiting,
        RuleOf("waiting-bound").threshold.Holds(waiting) || (kWaitsToo.Holds(waiting) && waiting > compute),
        cpu_wait > blocked ? "short of CPU" : "waiting-bound",
@@ -152,6 +153,12 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
        busiest.empty() ? "set-up, framework code and merging computed for {}" : std::string_view(process_clause),
        {},
        {"process_cpu"}},
+      {process_wait,
+       kOverheadBound.Holds(process_wait),
+       "short of CPU outside chunks",
+       "processes waited for a CPU outside chunks for {}",
+       {"cpu-contention"},
+       {"process_cpu_wait"}},
       {framework,
        kOverheadBound.Holds(framework),
        "overhead-bound",

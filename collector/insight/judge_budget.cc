@@ -26,7 +26,6 @@ struct PartVerdict {
 };
 
 constexpr PartVerdict kPartVerdicts[] = {
-    {"cpu-contention", "cpu_wait", "Threads were runnable but got no CPU for {} of the core-seconds."},
     {"long-tail", "tail", "While the last chunks ran, free cores cost {} of the core-seconds."},
     {"unused-cores", "unused_by_tasks", "Cores that tasks were given and did not use cost {} of the core-seconds."},
     {"framework-overhead", "framework", "The framework's own tasks and handling cost {} of the core-seconds."},
@@ -51,8 +50,25 @@ Verdict* JudgePart(const PartVerdict& words, const JudgedRun& run) {
   std::string sentence = fmt::format(fmt::runtime(words.sentence), HumanPercent(share));
   if (!words.rest.empty()) sentence.replace(sentence.size() - 1, 1, std::string(words.rest) + ".");
   run.Add(rule, share, std::move(sentence), {{fmt::format("budget.{}.share", words.part), share}}, share);
-  if (words.part == "cpu_wait") NameQuota(run);
   return &run.verdicts->back();
+}
+
+/// Inside chunks and outside.
+void JudgeShortageOfCpu(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("cpu-contention");
+  const double inside = run.Share("cpu_wait"), outside = run.Share("process_cpu_wait"), all = inside + outside;
+  if (!rule.threshold.Holds(all)) return;
+  Verdict& verdict =
+      run.Add(rule, all,
+              fmt::format("Threads were runnable but got no CPU for {} of the core-seconds{}.", HumanPercent(all),
+                          kMostOfIt.Holds(outside / all) ? ", mostly outside chunks" : ""),
+              {{"budget.cpu_wait.share", inside}}, all);
+  if (outside > 0) verdict.evidence.emplace_back("budget.process_cpu_wait.share", outside);
+  if (run.measurement.Metric("oversubscribed_core_seconds") == 0) {
+    verdict.suggestion =
+        "Other programs, or threads without guards, used these cores. Run alone, or ask for cores that nobody shares.";
+  }
+  NameQuota(run);
 }
 
 void JudgeAround(const JudgedRun& run) {
@@ -209,6 +225,16 @@ void JudgeRepeats(const JudgedRun& run) {
   JudgePart({"retry-waste", "failed", sentence}, run);
 }
 
+/// Why no kind of wait is named.
+std::string_view WhyNotKnown(const Measurement& measurement) {
+  const bool is_coarse = std::any_of(measurement.waits.begin(), measurement.waits.end(),
+                                     [](const WaitSumRow& row) { return row.coarse.value_or(false); });
+  return is_coarse
+             ? " What it waited for is not sure, because its threads also waited for CPUs: show --table waits has "
+               "what was seen."
+             : " What it waited for is not known.";
+}
+
 void JudgeWaiting(const JudgedRun& run) {
   if (UsesUncountedGpu(run.measurement)) return;
   const VerdictRule& rule = RuleOf("waiting-bound");
@@ -225,7 +251,7 @@ void JudgeWaiting(const JudgedRun& run) {
               fmt::format("Your code {} for {} of the core-seconds{} and computed for {}.{}",
                           is_blocked ? "was blocked" : "waited (the kernel does not report for what; maybe for a CPU)",
                           HumanPercent(waiting), WhereMostWaiting(run.measurement, Waiting::kBlocked),
-                          HumanPercent(compute), is_known || !is_blocked ? "" : " What it waited for is not known."),
+                          HumanPercent(compute), is_known || !is_blocked ? "" : WhyNotKnown(run.measurement)),
               {{fmt::format("budget.{}.share", part), waiting}, {"budget.compute.share", compute}}, waiting);
   const std::string_view advice = WaitAdvice(run.measurement);
   if (!advice.empty()) verdict.suggestion = advice;
@@ -303,6 +329,7 @@ constexpr std::pair<std::string_view, std::string_view> kRulesOfParts[] = {
     {"gpu_wait", "gpu-bound"},
     {"outside_chunk", "opening-bound"},
     {"framework", "framework-overhead"},
+    {"process_cpu_wait", "cpu-contention"},
     {"failed", "retry-waste"},
     {"startup", "startup-dominated"},
     {"unused_by_tasks", "unused-cores"},
@@ -343,6 +370,7 @@ void JudgeBudget(const JudgedRun& run) {
   JudgeCompute(run);
   JudgeWaiting(run);
   JudgePythonsLock(run);
+  JudgeShortageOfCpu(run);
   for (const PartVerdict& part : kPartVerdicts) JudgePart(part, run);
   JudgeIdle(run);
   JudgeEnds(run);

@@ -259,6 +259,15 @@ void JudgeCostlyDataset(const JudgedRun& run) {
   }
 }
 
+/// The share of a section's own time in which its threads were blocked.
+double BlockedIn(const Measurement& measurement, const SectionRow& section) {
+  double seconds = 0;
+  for (const WaitSumRow& row : measurement.waits) {
+    if (row.section.str() == section.path.str()) seconds += row.seconds.value_or(0);
+  }
+  return section.self.value_or(0) > 0 ? seconds / *section.self : 0;
+}
+
 void JudgeHotSection(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("hot-section");
   const SectionRow* hottest = nullptr;
@@ -282,6 +291,13 @@ void JudgeHotSection(const JudgedRun& run) {
           fmt::format("Section {} takes {} of the chunks' time{}.", ShortName(hottest->path.str()), HumanPercent(share),
                       on_cpu),
           {{"sections.share", share}});
+  Verdict& verdict = run.verdicts->back();
+  const bool waits = cpu.has_value() && total.value_or(0) > 0 && !kMostOfIt.Holds(*cpu / *total);
+  if (waits || (!cpu.has_value() && kMostOfIt.Holds(BlockedIn(run.measurement, *hottest)))) {
+    verdict.suggestion = "It waits for most of its time: crema show --table waits has what for.";
+  } else if (!run.measurement.functions.empty()) {
+    verdict.suggestion = "Look there first: crema show --table functions.";
+  }
 }
 
 }  // namespace

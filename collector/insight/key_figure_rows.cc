@@ -130,7 +130,7 @@ KeyFigureRow Elapsed(const Measurement& measurement) {
   if (!measurement.Metric("ideal_wall_time").has_value()) return row;
   AddNote(measurement, "ideal_wall_time", "ideal ", HumanDuration, "", &row);
   const std::string without = WithoutLostWorkers(measurement);
-  row.notes.push_back(Words(without.empty() ? "if no core were idle" : without));
+  row.notes.push_back(Words(without.empty() ? "if only chunks ran" : without));
   return row;
 }
 
@@ -207,6 +207,8 @@ KeyFigureRow Gpu(const Measurement& measurement) {
 /// What vanished has no tail: the others may well have been busy until theirs.
 KeyFigureRow Balance(const Measurement& measurement) {
   KeyFigureRow row = ShareRow(measurement, "Balance", kBalanceShare, "cores busy until the tail");
+  const std::optional<double> cores = measurement.Metric("peak_cores");
+  if (cores.has_value() && !kSeveralCores.Holds(*cores)) row.mark.reset();  // one core shares work with nobody
   const std::string without = WithoutLostWorkers(measurement);
   if (without.empty() || !row.mark.has_value()) return row;
   if (row.mark == Mark::kGood) row.mark = Mark::kWatch;

@@ -68,7 +68,8 @@ const std::vector<VerdictRule>& VerdictTable() {
        "gpu_utilization_of_others {0}. Needs crema run, and a driver that reports the utilisation of processes",
        "a tenth is more than a desktop or a monitor takes",
        "Other processes use this GPU: times of kernels depend on them. Run alone, or ask for a GPU of your own."},
-      {"cpu-contention", "time", Threshold(From(0.05), 0.20), "budget: cpu_wait {0} of the core-seconds; bad from {1}",
+      {"cpu-contention", "time", Threshold(From(0.05), 0.20),
+       "budget: cpu_wait and process_cpu_wait are {0} of the core-seconds; bad from {1}",
        "on cores that nobody else uses, the run delay stays below 0.01; at 0.05 there are more runnable threads than "
        "cores, at 0.20 others use a fifth of the cores",
        "Other programs use these cores, or there are more threads than cores. Run alone, or run fewer threads."},
@@ -242,7 +243,9 @@ const std::vector<VerdictRule>& VerdictTable() {
       {"startup-dominated", "timeline", Threshold(From(0.10), 0.40),
        "budget: startup {0} of the core-seconds; bad from {1}",
        "a run should take much longer than its own start; from a tenth on, fewer workers that live longer are better",
-       "Keep workers for longer, give them more chunks, or shorten the set-up."},
+       "Shorten the set-up: sections around its parts, outside chunks, show which takes long. Or keep workers for "
+       "longer, and "
+       "give them more chunks."},
       {"shutdown-dominated", "timeline", Threshold(From(0.10), 0.40),
        "budget: shutdown {0} of the core-seconds; bad from {1}",
        "what comes after the last chunk usually runs on one core: from a tenth on, the others wait for it",

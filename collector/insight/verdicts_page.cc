@@ -66,7 +66,7 @@ If a run is of several kinds, crema names the one with the largest share:
 | gpu-bound, gpu-copies | waiting for the GPU {gpu}; gpu-copies if copies took longer than kernels | as the verdict |
 | uses a GPU, may use a GPU | instead of compute-bound, waiting-bound and mixed, if the run used a GPU and nobody counted what it did | threads may spin while they wait for it |
 | opening-bound, set-up-bound, busy around chunks | time around your code {opening}; set-up-bound if most of it was before the first chunk of each thread of a worker; busy around chunks if a section outside chunks could fill most of it | as the verdict |
-| busy outside chunks | CPU outside chunks {overhead} | as overhead-bound |
+| busy outside chunks, short of CPU outside chunks | CPU, or waiting for a CPU, outside chunks {overhead} | as overhead-bound |
 | overhead-bound | framework and repeated work {overhead} | {overhead_reason} |
 | starved | idle {starved} | {starved_reason} |
 | over-allocated | unused by tasks {starved} | as starved |

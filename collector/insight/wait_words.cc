@@ -24,9 +24,8 @@ struct KindWords {
 
 constexpr KindWords kKinds[] = {
     {"lock or condition", "at locks or conditions", "at locks or conditions",
-     "The threads wait for others: for a lock, a queue, or a thread's end. Sections around these show which. crema "
-     "predict "
-     "does not see this limit."},
+     "The threads wait for others: for a lock, a queue, or a thread's end. Put a section around each to see which "
+     "one."},
     {"read", "reading", "reading {}",
      "Read fewer columns, from nearer storage, or read ahead while the code computes."},
     {"write", "writing", "writing {}", "Write less, or from a thread of its own."},

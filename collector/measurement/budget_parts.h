@@ -25,6 +25,7 @@ inline constexpr BudgetGroupKind kBudgetGroups[] = {
     {"Waiting in your code", "wait", "reads, locks, page faults, waiting for a CPU"},
     {"Opening and reading around your code", "opening", "before and after each chunk"},
     {"CPU outside chunks", "outside", "set-up, framework code, merging"},
+    {"Waiting outside chunks", "wait", "ready to run, and no CPU: set-up, framework code, merging"},
     {"Framework and repeats", "overhead", "scheduling, transfer, attempts that gave no result"},
     {"Idle", "idle", "no chunk to work on"},
     {"Not measured", "unknown", "what these cores did is not known"},
@@ -35,8 +36,7 @@ inline constexpr BudgetPartKind kBudgetParts[] = {
     {"compute", "CPU in your code", "CPU", "",
      "CPU of results: owners (clipped to the duration), helpers, threads without guards and child processes"},
     {"cpu_wait", "Waiting in your code", "waiting for a CPU", "runnable threads that got no CPU",
-     "ready to run without a CPU (run delay), clipped to what CPU leaves; with the run delay of the workers' processes "
-     "outside chunks, which fills free lanes after `process_cpu`, at most all of them"},
+     "ready to run without a CPU (run delay), clipped to what CPU leaves"},
     {"blocked", "Waiting in your code", "blocked", "code that was blocked",
      "I/O, locks, the GIL, a GPU, sleep: what CPU, run delay and joining leave. The table `waits` divides it"},
     {"gpu_wait", "Waiting in your code", "waiting for the GPU", "code that waited for the GPU",
@@ -50,6 +50,10 @@ inline constexpr BudgetPartKind kBudgetParts[] = {
     {"process_cpu", "CPU outside chunks", "CPU outside chunks", "CPU outside chunks (set-up, framework code, merging)",
      "CPU of the workers' processes that no chunk and no task took: set-up, framework code, merging. It fills free "
      "lanes, at most all of them; only where the CPU time of a worker's process is known"},
+    {"process_cpu_wait", "Waiting outside chunks", "waiting for a CPU outside chunks",
+     "processes that waited for a CPU outside chunks",
+     "run delay of the workers' processes that no chunk had. It fills free lanes after `process_cpu`, at most all of "
+     "them; only where there is some"},
     {"framework", "Framework and repeats", "the framework's own tasks", "the framework's own tasks",
      "other tasks, and execution outside tasks"},
     {"failed", "Framework and repeats", "failed, lost and repeated attempts", "attempts that gave no result",

@@ -114,7 +114,10 @@ constexpr MetricEntry kRunMetrics[] = {
     {"event_rate_core_khz", "", "kHz/core", "Event rate per core", "total_events / core_seconds / 1000.",
      "it needs events of chunks and core seconds"},
     {"ideal_wall_time", "", "s", "Ideal elapsed time",
-     "busy_time / total_cores: the elapsed time with perfect balance.", "it needs chunks and the cores they ran on"},
+     "The core-seconds that chunks occupied / total_cores: the elapsed time if cores had chunks all the time, and "
+     "nothing "
+     "else.",
+     "it needs chunks and the cores they ran on"},
     {"columns", "", "", "Columns",
      "Names of the columns that were read: those of the Coffea report, else those of AddColumns.", kNoColumns},
     {"num_columns_read", "", "count", "Columns read", "Number of columns read.", kNoColumns},

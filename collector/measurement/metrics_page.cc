@@ -115,8 +115,9 @@ constexpr std::string_view kReadings =
   report it, it is null.
 - **`avg_memory_per_worker_bytes`** is over the time in which the memory is known: since each worker's first sample.
 - **`event_coverage`**: of several announced numbers, crema takes the entries of Coffea's report first, then
-  CREMA_TOTAL_EVENTS, then figures by dataset. It is null if several reports count more events than the records, and
-  the records would have as many if recomputed chunks counted each time.
+  CREMA_TOTAL_EVENTS, then figures by dataset. It is null without an attempt. A report
+  counts a chunk as often as it was computed: if the records have as many events as one report in this way, it is 1; if
+  several reports count more than the records otherwise have, it is null.
 - **`joined`** is known even if the run delay is not, because it comes out of what CPU leaves. `blocked` is not known
   then.
 - **A process with several logs** has ended when all of them say so.
@@ -162,8 +163,8 @@ time belongs to the first of these that applies: unused_by_tasks, startup, shutd
 - `process_cpu` is the CPU time of a worker's process minus that of its chunks and helpers, between two readings at
   which no chunk was open. It is subtracted from the free time between them: from each part in proportion. Tasks, and
   chunks whose CPU time is not known, count as if they computed all the time, so nothing is counted twice.
-- In the same way `cpu_wait` has the run delay of a worker's process that no chunk had, where samples have it: it is
-  subtracted from what `process_cpu` leaves of the free time between two readings.
+- In the same way `process_cpu_wait` is the run delay of a worker's process that no chunk had, where samples have it: it
+  is subtracted from what `process_cpu` leaves of the free time between two readings.
 - `joined` is subtracted from `idle`, then from `tail`, for as long as owners waited for their helpers.
 - A task that was given several cores holds all of them while it runs. Those that its lanes do not occupy are
   `unused_by_tasks`: they are free, but no other task can have them. For the tail they count as occupied.

@@ -217,7 +217,7 @@ void WarnOfEngine(const RunFigures& figures, std::vector<std::string>& warnings)
 
 /// docs/metrics.md, "quality": events in records over the report's, else over what the run said that it would process.
 std::optional<double> EventCoverage(const RunFigures& figures) {
-  if (!figures.findings.processes.has_records()) return std::nullopt;
+  if (!figures.findings.processes.has_records() || figures.totals.counts.num_attempts == 0) return std::nullopt;
   std::optional<int64_t> expected = figures.coffea.report.entries;
   if (!expected.has_value()) expected = figures.findings.processes.total_events;
   if (!expected.has_value()) expected = figures.coffea.of_datasets.entries;
@@ -225,12 +225,12 @@ std::optional<double> EventCoverage(const RunFigures& figures) {
   const std::optional<double> events = figures.totals.events.In(1);
   if (!events.has_value() && figures.totals.counts.num_chunks > 0) return std::nullopt;  // chunks did not record them
   const auto announced = static_cast<double>(*expected);
-  if (figures.coffea.reports > 1 && events.value_or(0) < announced) {
-    double computed = 0;  // each report may count a chunk that others count, too
+  if (figures.coffea.reports > 0 && events.value_or(0) < announced) {
+    double computed = 0;  // a report counts a chunk as often as it was computed, and others may count it, too
     for (const AttemptRow& attempt : figures.findings.attempts.rows) {
       if (attempt.status == AttemptState::kOk) computed += static_cast<double>(std::max<int64_t>(0, attempt.events));
     }
-    if (computed >= announced) return std::nullopt;
+    if (computed >= announced) return figures.coffea.reports == 1 ? std::optional<double>(1) : std::nullopt;
   }
   return Ratio(events.value_or(0), announced);
 }

@@ -296,7 +296,7 @@ FasterSection Faster(const ObservedChunk& chunk, const SectionOnGpu& on_gpu, con
     const double shorter = std::min(waiting, work) * less;
     return {shorter, chunk.gpu_wait > 0 ? chunk.gpu_spin * shorter / chunk.gpu_wait : 0};
   }
-  const double computing = chunk.section - waiting;
+  const double computing = std::max(0.0, chunk.section * (1 - on_gpu.blocked) - waiting);
   const double shorter = std::min(computing * less, std::max(0.0, chunk.section - work));
   const double all_computing = chunk.duration - chunk.gpu_wait;
   const double cpu = std::max(0.0, std::min(chunk.cpu, chunk.duration) - chunk.gpu_spin);

@@ -148,7 +148,7 @@ void SetSectionOnGpu(const Measurement& measurement, const std::string& section,
   const std::vector<SectionRow>& rows = measurement.sections;
   const bool by_name =
       std::none_of(rows.begin(), rows.end(), [&](const SectionRow& row) { return row.path == section; });
-  double all = 0, waiting = 0, work = 0;
+  double all = 0, waiting = 0, work = 0, blocked = 0;
   for (const SectionRow& row : rows) {
     const std::string path = row.path.str();
     if (!IsInSection(path, section, by_name)) continue;
@@ -157,7 +157,10 @@ void SetSectionOnGpu(const Measurement& measurement, const std::string& section,
     waiting += row.gpu_wait_seconds.value_or(0);
     work += row.gpu_seconds.value_or(0) + row.gpu_copy_seconds.value_or(0);
   }
-  if (all > 0) run->section_on_gpu = {std::min(1.0, waiting / all), work / all};
+  for (const WaitSumRow& row : measurement.waits) {
+    if (IsInSection(row.section.str(), section, by_name)) blocked += row.seconds.value_or(0);
+  }
+  if (all > 0) run->section_on_gpu = {std::min(1.0, waiting / all), work / all, std::min(1.0, blocked / all)};
 }
 
 // Lanes, and when they were there.

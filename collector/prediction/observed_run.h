@@ -58,6 +58,8 @@ struct BlockedByLanes {
 struct SectionOnGpu {
   double waiting = 0;  ///< of the section's thread, at most 1
   double work = 0;     ///< kernels and copies that the section launched
+  double blocked =
+      0;  ///< of the section: its threads slept, read, or waited for a lock, and no faster code shortens that
 };
 
 /// A module that never ran twice at once.

@@ -17,12 +17,15 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kMostMissed = 0.03;
 constexpr double kMostMissedSeconds = 0.2;
-constexpr size_t kFewestChunks = 8;
 constexpr double kReplayedChunks = 4e5;  // in all, for one range: a page has seven
 constexpr double kSecondsOfAnHour = 3600;
 constexpr char kWaitsAreNotKnown[] =
     "It is not known whether chunks wait for one another, for a lock or a server. If they do, more of them at once "
     "take longer than this. crema run --waits shows what they wait for.";
+constexpr char kNoTwoAtOnce[] =
+    "The run never had two chunks at once: whether several would wait for one another, for a lock or a server, cannot "
+    "be "
+    "seen in it. Run it with two.";
 constexpr size_t kMostReplayedWhole = 200'000;  // chunks: for fewer a range takes a second
 
 std::string WhyRefused(const ObservedRun& run, double replayed) {
@@ -140,9 +143,16 @@ Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes
   const double missed = run.wall_time > 0 ? std::abs(prediction.replayed / run.wall_time - 1) : 0;
   prediction.blocked_slope = run.blocked.slope;
   for (const RunChange& change : changes) {
-    prediction.rows.push_back(RowOf(run, change, missed));
+    PredictedRow& row = prediction.rows.emplace_back(RowOf(run, change, missed));
+    if (change.kind == ChangeKind::kWithoutWaiting && row.why_not.empty() &&
+        row.wall_time.value > prediction.replayed * (1 + kBetweenRuns)) {
+      row.why_not = "how its lanes shared the cores is not known well enough";
+    }
     if (!prediction.rows.back().why_not.empty() || !HasMoreLanes(run, change)) continue;
-    if (!run.common_waits.is_known && !(run.blocked.slope > 0)) prediction.not_known = kWaitsAreNotKnown;
+    if (run.lanes() == 1) {
+      prediction.not_known = kNoTwoAtOnce;
+    } else if (!run.common_waits.is_known && !(run.blocked.slope > 0))
+      prediction.not_known = kWaitsAreNotKnown;
   }
   return prediction;
 }

@@ -7,6 +7,9 @@
 
 namespace crema {
 
+/// A run with fewer is not predicted.
+inline constexpr size_t kFewestChunks = 8;
+
 struct RunChange {
   enum class Kind {
     kNone,           ///< the run as it was

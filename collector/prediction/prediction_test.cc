@@ -77,6 +77,12 @@ class MadeRun {
                {{"part", "cpu_wait"}, {"group", "waiting"}, {"core_seconds", waited}}};
   }
 
+  /// The sections have rows, without a GPU.
+  void SetSections() {
+    sections_ = {{{"path", "a/select"}, {"helper", false}}};
+    has_rows_ = true;
+  }
+
   /// So many threads compute for each chunk, all the time, beside its own; each has a core.
   void Help(int helpers) { helpers_ = helpers; }
 
@@ -90,7 +96,10 @@ class MadeRun {
   void UseUncountedGpu() { uncounted_ = true; }
 
   /// The chunks were blocked for this share of their time; `kind`: what samples showed, empty for nothing.
-  void Block(double share, const std::string& kind) { blocked_ = share, wait_ = kind; }
+  /// `section`: where.
+  void Block(double share, const std::string& kind, const std::string& section = "") {
+    blocked_ = share, wait_ = kind, wait_section_ = section;
+  }
 
   /// `blocked_slope`: as the document's `contention` has it.
   ObservedRun Finish(double blocked_slope = 0) {
@@ -101,6 +110,7 @@ class MadeRun {
       if (starts_with_the_run_) workers.back()["start"] = 0;
     }
     const auto count = static_cast<double>(number_);
+    if (has_rows_) sections_[0]["total"] = section_seconds_;
     if (gpu_wait_ > 0) {
       sections_[0]["total"] = section_seconds_;
       sections_[0]["gpu_wait_seconds"] = gpu_wait_ * count;
@@ -115,7 +125,8 @@ class MadeRun {
            {"busy_time", 100},
            {"chunk_blocked", 100 * blocked_}}},
          {"waits",
-          {{{"kind", wait_.empty() ? "not known" : wait_},
+          {{{"section", wait_section_},
+            {"kind", wait_.empty() ? "not known" : wait_},
             {"seconds", 100 * blocked_},
             {"share", 1},
             {"low", wait_.empty() ? Json() : Json(0.9)},
@@ -137,13 +148,14 @@ class MadeRun {
   double end_ = 0;
   bool starts_with_the_run_ = false, ends_alone_ = false, uncounted_ = false;
   double blocked_ = 0;
-  std::string wait_;
+  std::string wait_, wait_section_;
   const char* pass_ = "";
   Json sections_ = Json::array(), budget_ = Json::array();
   double cpu_wait_ = 0;
   double gpu_wait_ = 0, gpu_spin_ = 0, gpu_work_ = 0, section_seconds_ = 0;
   int helpers_ = 0;
   int64_t number_ = 0;
+  bool has_rows_ = false;
 };
 
 PredictedRow Only(const ObservedRun& run, const RunChange& change) {
@@ -409,6 +421,18 @@ TEST(Prediction, WithoutWaitingChunksStillWaitForACpuThatOthersUse) {
   EXPECT_NEAR(Only(made.Finish(), {ChangeKind::kWithoutWaiting, 0, ""}).wall_time.value, 100 * 0.08, 0.2);
 }
 
+TEST(Prediction, FasterCodeShortensNoSleep) {
+  for (const double blocked : {0.0, 0.9}) {
+    MadeRun made("a/select");
+    made.AddWorker("w", 1);
+    made.SetSections();
+    made.Block(blocked, "sleep", "a/select");
+    for (int i = 0; i < 100; ++i) made.AddChunk(0, 1, 1 - blocked, 1000, 1);
+    const double shorter = 100 * (1 - blocked) / 2;
+    EXPECT_NEAR(Only(made.Finish(), {ChangeKind::kFaster, 2, "a/select"}).wall_time.value, 100 - shorter, 1) << blocked;
+  }
+}
+
 TEST(Prediction, LateWorkersWouldHaveHelped) {
   MadeRun made;
   made.AddWorker("early", 1);
@@ -620,7 +644,8 @@ TEST(Prediction, OthersKeepTheirShareOfCoresThatLanesShare) {
   for (int i = 0; i < 200; ++i) made.AddChunk(0, 0.4, 0.05, 1000);
   ObservedRun run = made.Finish();
   run.workers[0].cores = 2;
-  for (const RunChange& change : {RunChange{ChangeKind::kWithoutWaiting, 0, ""}, RunChange{ChangeKind::kLanes, 8, ""}}) {
+  for (const RunChange& change :
+       {RunChange{ChangeKind::kWithoutWaiting, 0, ""}, RunChange{ChangeKind::kLanes, 8, ""}}) {
     EXPECT_NEAR(Only(run, change).wall_time.value, 200 * 0.05 * 4 / 2, 0.6) << change.Text();
   }
 }

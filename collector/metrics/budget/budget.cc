@@ -260,13 +260,14 @@ std::vector<BudgetRow> MakeRows(const BudgetTotals& totals) {
   };
   add("compute", LaneSeconds(lanes.compute));
   if (lanes.wait_known) {
-    add("cpu_wait", LaneSeconds(lanes.cpu_wait + rest.cpu_wait));
+    add("cpu_wait", LaneSeconds(lanes.cpu_wait));
     add("blocked", LaneSeconds(lanes.blocked));
   } else {
-    add("waiting", LaneSeconds(lanes.cpu_wait + lanes.blocked + rest.cpu_wait));
+    add("waiting", LaneSeconds(lanes.cpu_wait + lanes.blocked));
   }
   add("outside_chunk", LaneSeconds(lanes.outside_chunk));
   if (rest.process_cpu_known) add("process_cpu", LaneSeconds(rest.process_cpu.sum()));
+  if (rest.cpu_wait > 0) add("process_cpu_wait", LaneSeconds(rest.cpu_wait));
   add("framework", LaneSeconds(lanes.framework + rest.framework));
   add("failed", LaneSeconds(lanes.failed));
   add("joined", LaneSeconds(rest.joined));

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <mutex>
 
 #include "chunk/chunk_line.h"
@@ -86,12 +87,27 @@ std::uint64_t AppendProcessMetrics(Recorder* recorder, JsonLine* line) {
   return values.dropped() - dropped;
 }
 
-/// The sums of all threads that record or have recorded, as each of them read it last.
+/// Of a thread until now; as it read it last itself where the kernel does not say more.
+std::int64_t RunDelayOf(const ThreadState& thread) {
+  char path[48];
+  snprintf(path, sizeof path, "/proc/self/task/%lld/schedstat", static_cast<long long>(thread.tid));
+  const FileText schedstat(path, 96);
+  const std::string_view text = schedstat.view();
+  const MaybeInteger now_ns = LeadingInteger(text.substr(std::min(text.find(' '), text.size())));
+  return std::max(thread.run_delay_ns.load(std::memory_order_relaxed), now_ns.value_or(0));
+}
+
+/// The sums of all threads that record or have recorded. Of many threads, the rest is as each of them read it last.
 std::int64_t RunDelayOfThreads(const Recorder& recorder) {
+  constexpr int kMostRead = 32;
+  int read = 0;
   std::int64_t sum = recorder.ended_run_delay_ns.load(std::memory_order_relaxed);
   for (const ThreadState* thread = recorder.threads.load(std::memory_order_acquire); thread != nullptr;
        thread = thread->next) {
-    sum += thread->run_delay_ns.load(std::memory_order_relaxed);
+    const std::int64_t last_ns = thread->run_delay_ns.load(std::memory_order_relaxed);
+    const bool is_there = thread->in_use.load(std::memory_order_relaxed) && thread->tid > 0;
+    // 0: the thread has read none yet, or has ended and is in the sum of those
+    sum += is_there && last_ns > 0 && read++ < kMostRead ? RunDelayOf(*thread) : last_ns;
   }
   return sum;
 }
