@@ -13,7 +13,6 @@ GROUPS = {
     "waiting": "Waiting in your code",
     "outside_chunk": "Opening and reading around your code",
     "process_cpu": "CPU outside chunks",
-    "process_cpu_wait": "Waiting outside chunks",
     "framework": "Framework and repeats",
     "failed": "Framework and repeats",
     "joined": "Idle",
