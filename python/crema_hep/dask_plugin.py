@@ -113,6 +113,12 @@ def _without_secrets(text: str) -> str:
     return ADDRESS.sub(r"://\1", NAMED_SECRET.sub(r"\1***", text))
 
 
+def _name(key) -> str:
+    """The key or prefix of a task, which may be an address."""
+    text = str(key)
+    return _without_secrets(text) if "://" in text else text
+
+
 def _number(value) -> str:
     return "null" if value is None else str(value)
 
@@ -455,7 +461,7 @@ def _activity_row(key, value):
     texts = [name if isinstance(name, str) else json.dumps(name, default=str) for name in activity]
     activity = texts[0] if len(texts) == 1 else json.dumps(list(activity), default=str)
     span = None if span is None else str(span)
-    function = None if function is None else str(function)
+    function = None if function is None else _name(function)
     return [str(context), span, function, activity, str(unit), value]
 
 
@@ -800,9 +806,10 @@ class CremaWorkerPlugin(WorkerPlugin):
             del self._attempts[key]
         began_ns = int(began * 1e9) + shift_ns
         queue_ns = None if arrived_ns is None else max(0, began_ns - self.clock.anchor_ns - arrived_ns)
-        text = _without_secrets(str(key)) if "://" in str(key) else str(key)
+        text = _name(key)
         lane_stop_ns = None if seceded_ns is None else seceded_ns + self.clock.anchor_ns
         prefix = getattr(task, "prefix", None)
+        prefix = None if prefix is None else _name(prefix)
         span = getattr(task, "span_id", None)
         self.log.write_task(
             (
@@ -1464,7 +1471,7 @@ class CremaSchedulerPlugin(SchedulerPlugin):
                 keep=False,
                 type="erred",
                 time_ns=time.time_ns(),
-                key=_without_secrets(str(key)),
+                key=_name(key),
                 worker=kwargs.get("worker"),
                 error=text,
             )
@@ -1509,7 +1516,7 @@ class CremaSchedulerPlugin(SchedulerPlugin):
             if self._accounts.get(prefix) == seconds:
                 continue
             self._accounts[prefix] = seconds
-            rows.append({"prefix": str(prefix), "seconds": seconds})
+            rows.append({"prefix": _name(prefix), "seconds": seconds})
         if rows:
             self._append(type="account", time_ns=now_ns, rows=rows)
 

@@ -16,7 +16,11 @@ PACKAGE = CHECKOUT / "python"
 LIBRARY = CHECKOUT / "bazel-bin/sdk/c_api/libcrema.so.1"
 PROGRAM = CHECKOUT / "bazel-bin/collector/cli/crema"
 COFFEA_PYTHON = CHECKOUT / ".cache/coffea/bin/python"
-VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
+VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14", "3.13t", "3.14t")  # "t": without the interpreter's lock
+VERSION_OF_PYTHON = """
+import ctypes, sys
+print("%d.%d" % sys.version_info[:2] + "t" * (not getattr(sys, "_is_gil_enabled", lambda: True)()))
+"""
 
 
 @functools.cache
@@ -63,7 +67,7 @@ def interpreters() -> dict:
         candidates = [shutil.which(f"python{version}"), shutil.which("python3")]
         candidates += sorted(map(str, pathlib.Path.home().glob(f".pyenv/versions/{version}.*/bin/python")))
         for path in filter(None, candidates):
-            command = [path, "-c", "import ctypes, sys; print('%d.%d' % sys.version_info[:2])"]
+            command = [path, "-c", VERSION_OF_PYTHON]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.stdout.strip() == version:
                 found[version] = path
