@@ -438,6 +438,28 @@ std::vector<ComparedRow> CompareRows(const Documents& documents, std::vector<Row
   return rows;
 }
 
+/// By kind, the one that the first measurement has most of first.
+std::vector<ComparedRow> CompareWaits(const Documents& documents) {
+  std::vector<std::string> kinds;
+  for (const Measurement* measurement : documents) {
+    for (const WaitSumRow& row : measurement->waits) {
+      if (std::find(kinds.begin(), kinds.end(), row.kind.str()) == kinds.end()) kinds.push_back(row.kind.str());
+    }
+  }
+  std::vector<ComparedRow> rows;
+  for (const std::string& kind : kinds) {
+    const auto seconds = [&kind](const Measurement& measurement) {
+      std::optional<double> sum;  // of a run without waits nothing is known
+      for (const WaitSumRow& row : measurement.waits) {
+        sum = sum.value_or(0) + (row.kind.str() == kind ? row.seconds.value_or(0) : 0);
+      }
+      return sum;
+    };
+    rows.push_back({kind, {ValueOf("seconds", "", "s", Collect(documents, seconds))}});
+  }
+  return rows;
+}
+
 std::vector<ComparedValue> CompareMetrics(const Documents& documents) {
   std::vector<ComparedValue> metrics;
   std::set<std::string> seen;
@@ -570,6 +592,7 @@ void CompareFigures(const Documents& documents, Comparison* comparison) {
   }
   comparison->datasets = CompareRows(documents, &Measurement::datasets, kDatasetFields);
   comparison->sections = CompareRows(documents, &Measurement::sections, kSectionFields);
+  comparison->waits = CompareWaits(documents);
 }
 
 Json ToJson(const ElapsedDifference& difference) {
@@ -684,7 +707,7 @@ Comparison CompareSides(const Documents& before, const Documents& after, std::ve
   comparison.section_tree = CompareSectionTrees(before, after);
   for (ComparedValue& value : comparison.should_be_equal) ReduceToSides(before.size(), /*is_equal=*/true, &value);
   for (ComparedValue& value : comparison.metrics) ReduceToSides(before.size(), false, &value);
-  for (std::vector<ComparedRow>* rows : {&comparison.datasets, &comparison.sections}) {
+  for (std::vector<ComparedRow>* rows : {&comparison.datasets, &comparison.sections, &comparison.waits}) {
     for (ComparedRow& row : *rows) {
       for (ComparedValue& value : row.fields) ReduceToSides(before.size(), false, &value);
     }
@@ -694,7 +717,7 @@ Comparison CompareSides(const Documents& before, const Documents& after, std::ve
 
 Json ComparisonAsJson(const Comparison& comparison) {
   Json document = {{"schema", "crema.comparison/1"},
-                   {"schema_minor", 5},
+                   {"schema_minor", 6},
                    {"runs", ToJson(comparison.runs)},
                    {"sentences", comparison.sentences}};
   if (!comparison.runs_before.empty()) {
@@ -712,6 +735,7 @@ Json ComparisonAsJson(const Comparison& comparison) {
                         {"metrics", ToJson(comparison.metrics)},
                         {"datasets", ToJson(comparison.datasets)},
                         {"sections", ToJson(comparison.sections)},
+                        {"waits", ToJson(comparison.waits)},
                         {"section_tree", ToJson(comparison.section_tree)}}));
   return document;
 }

@@ -112,6 +112,7 @@ struct Comparison {
   std::vector<ComparedValue> metrics;  ///< in docs/metrics.md's order, without aliases; those measured in one of them
   std::vector<ComparedRow> datasets;
   std::vector<ComparedRow> sections;  ///< a helper's are named `path (helper)`
+  std::vector<ComparedRow> waits;     ///< by kind
 
   /// Of `should_be_equal`, those that are not. One that only some measurements know is not.
   std::vector<ComparedValue> Unequal() const;

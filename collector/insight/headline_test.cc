@@ -152,11 +152,16 @@ TEST(Headline, NamesWhatBlockedCodeWaitedForWhereItWasSeen) {
                         {"coarse", false}}};
   EXPECT_THAT(Headline(document), HasSubstr("71 ± 4 % of the blocked time reading /data/a.root, 29 ± 4 % at locks or "
                                             "conditions"));
+  document["waits"][0]["function"] = "TFile::ReadBuffer";
+  EXPECT_THAT(Headline(document), HasSubstr("reading /data/a.root in TFile::ReadBuffer, 29"));
+  document["waits"][1]["kind"] = "lock";
+  document["waits"][1]["object"] = "held by section write";
+  EXPECT_THAT(Headline(document), HasSubstr("29 ± 4 % at a lock held by section write"));
   document["waits"].push_back(document["waits"][0]);
   document["waits"][2]["object"] = "/data/b.root";
   document["waits"][2]["seconds"] = 30;
   document["waits"][2]["share"] = 0.3;
-  EXPECT_THAT(Headline(document), HasSubstr("reading, mostly /data/a.root, "));
+  EXPECT_THAT(Headline(document), HasSubstr("reading, mostly /data/a.root in TFile::ReadBuffer, "));
   document["waits"].erase(2);
   document["waits"][0]["coarse"] = true;
   EXPECT_THAT(Headline(document), Not(HasSubstr("reading")));

@@ -1,4 +1,4 @@
-// Verdicts on what the engine and the files do with bytes.
+// Verdicts on what the engine and the files do with bytes, and on functions that stacks saw.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -65,28 +65,67 @@ bool Decompresses(const std::string& function) {
   return false;
 }
 
-/// Where nobody recorded the time inside decompressors: by the functions that stacks saw on a CPU.
-void JudgeSampledDecompression(const JudgedRun& run) {
+/// What stacks saw of some functions on CPUs.
+struct SampledFunctions {
+  const FunctionRow* most = nullptr;  ///< nullptr: none of them was seen
+  double samples = 0;
+  double share = 0;     ///< of the core-seconds
+  double at_least = 0;  ///< at the lower end of its range
+};
+
+template <class IsOne>
+SampledFunctions FindSampled(const JudgedRun& run, const IsOne& is_one) {
+  SampledFunctions found;
   double all = 0;
-  double inside = 0;
-  double at_least = 0;
-  const FunctionRow* most = nullptr;
   for (const FunctionRow& row : run.measurement.functions) {
     const double samples = row.samples.value_or(0);
     all += samples;
-    if (!Decompresses(row.function.str()) || row.share.value_or(0) <= 0) continue;
-    inside += samples;
-    at_least += samples * std::max(0.0, 1 - row.share_error.value_or(1) / *row.share);
-    if (most == nullptr || samples > most->samples.value_or(0)) most = &row;
+    if (!is_one(row) || row.share.value_or(0) <= 0) continue;
+    found.samples += samples;
+    found.at_least += samples * std::max(0.0, 1 - row.share_error.value_or(1) / *row.share);
+    if (found.most == nullptr || samples > found.most->samples.value_or(0)) found.most = &row;
   }
-  if (most == nullptr) return;
   const double cpu = run.ShareOf(run.Metric("chunk_cpu_time"));
-  if (!kMuchDecompression.Holds(at_least / all * cpu)) return;
+  found.share = all > 0 ? found.samples / all * cpu : 0;
+  found.at_least = all > 0 ? found.at_least / all * cpu : 0;
+  return found;
+}
+
+/// Where nobody recorded the time inside decompressors: by the functions that stacks saw on a CPU.
+void JudgeSampledDecompression(const JudgedRun& run) {
+  const SampledFunctions found =
+      FindSampled(run, [](const FunctionRow& row) { return Decompresses(row.function.str()); });
+  if (found.most == nullptr || !kMuchDecompression.Holds(found.at_least)) return;
   run.Add(RuleOf("compression-heavy"), 0,
           fmt::format("Decompressing the input took about {} of the core-seconds, by samples of stacks: {} most.",
-                      HumanPercent(inside / all * cpu), ShortName(most->function.str())),
-          {{"functions.samples", inside}})
+                      HumanPercent(found.share), ShortName(found.most->function.str())),
+          {{"functions.samples", found.samples}})
       .suggestion = kFasterCodec;
+}
+
+/// Whether a function is one of a pool of threads or of message passing, in which a thread waits for others. What the
+/// program computes is in functions of its own.
+bool WaitsInPool(const FunctionRow& row) {
+  const std::string file = row.file.str();
+  for (const char* const pool : {"libgomp.", "libomp.", "libiomp", "libtbb."}) {
+    if (absl::StartsWith(file.substr(file.rfind('/') + 1), pool)) return true;
+  }
+  const std::string function = row.function.str();
+  for (const char* const name : {"pthread_spin_lock", "opal_progress", "ucp_worker_progress", "uct_worker_progress"}) {
+    if (function == name) return true;
+  }
+  return false;
+}
+
+void JudgeSpinning(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("spinning");
+  const SampledFunctions found = FindSampled(run, WaitsInPool);
+  if (found.most == nullptr || !rule.threshold.Holds(found.at_least)) return;
+  run.Add(rule, found.share,
+          fmt::format("Threads waited for others in a loop for about {} of the core-seconds, by samples of stacks: in "
+                      "{} most.",
+                      HumanPercent(found.share), ShortName(found.most->function.str())),
+          {{"functions.samples", found.samples}});
 }
 
 void JudgeInputDecompression(const JudgedRun& run) {
@@ -123,6 +162,7 @@ void JudgeData(const JudgedRun& run) {
   JudgeSpilling(run);
   for (const EngineCost& cost : kEngineCosts) JudgeEngineCost(run, cost);
   JudgeInputDecompression(run);
+  JudgeSpinning(run);
   JudgeLowCompression(run);
 }
 

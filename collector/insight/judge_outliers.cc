@@ -20,6 +20,7 @@ constexpr std::string_view kOutsideSections = "(other)";
 struct Excess {
   double seconds = 0;
   double of_first = 0;  ///< in chunks that were the first of their threads
+  double of_cpu = 0;    ///< in chunks that computed for longer
   std::map<std::string, double> by_section;
 
   std::string Section() const {
@@ -43,6 +44,7 @@ Excess ExcessOf(const Measurement& measurement) {
     const double seconds = std::max(0.0, *row.duration - *row.predicted);
     excess.seconds += seconds;
     excess.by_section[row.section.str()] += seconds;
+    if (row.reason.str() == "cpu") excess.of_cpu += seconds;
     const auto first = first_chunks.find(row.worker.str());
     if (first != first_chunks.end() && row.start.value_or(0) < first->second + usual) excess.of_first += seconds;
   }
@@ -63,8 +65,11 @@ void JudgeStragglers(const JudgedRun& run) {
                       section.empty() ? "" : ", most of it in section " + ShortName(section),
                       are_first ? "; most of it was in the first chunks of threads" : ""),
           {{"straggler_chunks", count}, {"stragglers.excess_seconds", excess.seconds}}, share);
-  if (!are_first) return;
   Verdict& verdict = run.verdicts->back();
+  if (run.measurement.functions.empty() && kMostOfIt.Holds(excess.of_cpu / excess.seconds)) {
+    verdict.suggestion += " They computed, or waited in a loop: crema run --stacks shows in which functions.";
+  }
+  if (!are_first) return;
   if (!RuleOf("startup-dominated").threshold.Holds(share)) verdict.severity = Severity::kInfo;
   verdict.suggestion = "If the first chunks prepare something, prepare it once, before the first chunk.";
 }

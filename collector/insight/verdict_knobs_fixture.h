@@ -423,6 +423,16 @@ inline const Knob kKnobs[] = {
        CallKernel(document, 100 * share, 0, 0);
        SetMetric(document, "chunk_cpu_time", 10);
      }},
+    {"spinning", 0,
+     [](Json* document, double share) {
+       SetMetric(document, "chunk_cpu_time", 100);
+       (*document)["functions"] = {{{"function", "libgomp.so.1+0x1f780"},
+                                    {"file", "/lib/libgomp.so.1"},
+                                    {"samples", 1e6 * share},
+                                    {"share", share},
+                                    {"share_error", 0}},
+                                   {{"function", "fit"}, {"samples", 1e6 * (1 - share)}, {"share", 1 - share}}};
+     }},
     {"page-faults", 0, [](Json* document, double rate) { Fault(document, 0, rate); }},
     {"page-faults", 1, [](Json* document, double rate) { Fault(document, rate, 0); }},
     {"page-faults", 2,

@@ -215,6 +215,11 @@ const std::vector<VerdictRule>& VerdictTable() {
        "large part of the work",
        "See which calls these are (strace -c, perf trace). Read and write larger blocks, and use memory again.",
        Also(&kMuchKernelTime)},
+      {"spinning", "time", From(0.10),
+       "the part of the CPU time of chunks in which stacks saw libgomp, libomp, oneTBB or a progress loop of MPI "
+       "itself is {0} of the core-seconds, also at the lower end of its range. Needs crema run --stacks",
+       "handing out work takes these libraries hundredths of the time; beyond a tenth, threads spin at barriers",
+       "Give all threads as much to do, or use fewer. OMP_WAIT_POLICY=passive lets threads sleep while they wait."},
       {"page-faults", "time", From(100),
        "the owners of chunks had major page faults {0} in each second of busy_time, and blocked (or waiting) with "
        "system_cpu_time is {3} of the core-seconds. Or they had minor page faults {2} in each second of their CPU "

@@ -63,6 +63,23 @@ Json RunOnGpu(double waiting, double copies) {
   return document;
 }
 
+TEST(Verdicts, SeeThreadsThatSpinInPools) {
+  const auto run = [](const char* function, const char* file, double error) {
+    Json document = QuietRun();
+    document["metrics"]["chunk_cpu_time"] = 90;
+    document["functions"] = Json::array(
+        {{{"function", function}, {"file", file}, {"samples", 500}, {"share", 0.5}, {"share_error", error}},
+         {{"function", "fit"}, {"file", "/home/ana/fit"}, {"samples", 500}, {"share", 0.5}, {"share_error", error}}});
+    return document;
+  };
+  EXPECT_EQ(SentenceOf("spinning", run("libgomp.so.1+0x1f780", "/usr/lib/libgomp.so.1", 0.02)),
+            "Threads waited for others in a loop for about 45 % of the core-seconds, by samples of stacks: in "
+            "libgomp.so.1+0x1f780 most.");
+  EXPECT_THAT(Ids(run("pthread_spin_lock", "/lib/libc.so.6", 0.02)), Contains("spinning"));
+  EXPECT_THAT(Ids(run("libgomp.so.1+0x1f780", "/usr/lib/libgomp.so.1", 0.45)), Not(Contains("spinning")));
+  EXPECT_THAT(Ids(run("Fill", "/usr/lib/libHist.so", 0.02)), Not(Contains("spinning")));
+}
+
 TEST(Verdicts, SeeDecompressionInStacksWhereNobodyTimedIt) {
   const auto run = [](double share, double error) {
     Json document = QuietRun();
@@ -355,10 +372,11 @@ TEST(Verdicts, WeighStragglersByWhatTheyTookBeyondTheirPrediction) {
   document["metrics"]["straggler_chunks"] = 1;
   document["stragglers"].push_back({{"duration", 1.5}, {"predicted", 1.0}});
   EXPECT_THAT(Ids(document), Not(Contains("stragglers")));
-  document["stragglers"].push_back({{"duration", 3.5}, {"predicted", 1.0}});
+  document["stragglers"].push_back({{"duration", 3.5}, {"predicted", 1.0}, {"reason", "cpu"}});
   document["metrics"]["straggler_chunks"] = 2;
   const Verdict verdict = Find(document, "stragglers");
   EXPECT_THAT(verdict.sentence, HasSubstr("2 stragglers took 3.00 s longer"));
+  EXPECT_THAT(verdict.suggestion, HasSubstr("crema run --stacks"));
   EXPECT_NEAR(verdict.saving.value_or(0), 0.03, 1e-9);
 }
 

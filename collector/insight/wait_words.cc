@@ -26,6 +26,14 @@ constexpr KindWords kKinds[] = {
     {"lock or condition", "at locks or conditions", "at locks or conditions",
      "The threads wait for others: for a lock, a queue, or a thread's end. Put a section around each to see which "
      "one."},
+    {"lock", "at locks", "at a lock {}",
+     "The threads wait for who holds the lock: hold it for less time, or give each thread data of its own."},
+    {"condition or queue", "for other threads (conditions, queues)", "for other threads (conditions, queues)",
+     "The threads wait for what others do: a queue that is empty or full, or a thread's end. Look at these."},
+    {"interpreter lock", "for Python's interpreter lock", "for Python's interpreter lock",
+     "Only one thread of a process runs Python at a time: use processes, or code that lets go of the lock."},
+    {"device", "for a device", "for a device, in {}",
+     "A thread waits for a device: crema run --gpu shows what GPUs do."},
     {"read", "reading", "reading {}",
      "Read fewer columns, from nearer storage, or read ahead while the code computes."},
     {"write", "writing", "writing {}", "Write less, or from a thread of its own."},
@@ -49,7 +57,9 @@ const KindWords* WordsOf(std::string_view kind) {
   return nullptr;
 }
 
-constexpr std::string_view kLocks = "lock or condition";
+bool IsForThread(std::string_view kind) {
+  return kind == "lock or condition" || kind == "lock" || kind == "condition or queue" || kind == "interpreter lock";
+}
 constexpr std::string_view kPipe = "pipe";
 
 /// Threads without guards may wait for a CPU too, which nobody counts: a chunk that waits for them then seems blocked.
@@ -71,6 +81,7 @@ std::vector<WaitShare> WaitShares(const Measurement& measurement) {
     double seconds = 0;
     double variance = 0;
     std::map<std::string, double> objects;
+    std::map<std::string, double> functions;
   };
   std::map<std::string, Sum> kinds;
   for (const WaitSumRow& row : measurement.waits) {
@@ -85,16 +96,21 @@ std::vector<WaitShare> WaitShares(const Measurement& measurement) {
     const double error = (row.high.value_or(1) - *row.low) / 2 * of_dataset;
     sum.variance += error * error;
     sum.objects[row.object.str()] += seconds;
+    sum.functions[row.function.str()] += seconds;
   }
   std::vector<WaitShare> shares;
   if (whole <= 0 || !kMostOfIt.Holds(known / whole)) return shares;
   for (const auto& [kind, sum] : kinds) {
-    WaitShare share = {kind, "", 0, sum.seconds / whole, std::sqrt(sum.variance) / whole};
-    for (const auto& [object, seconds] : sum.objects) {
-      if (object.empty() || !kMostOfIt.Holds(seconds / sum.seconds)) continue;
-      share.object = object;
-      share.object_share = seconds / sum.seconds;
-    }
+    WaitShare share = {kind, "", 0, "", 0, sum.seconds / whole, std::sqrt(sum.variance) / whole};
+    const auto find_most = [whole = sum.seconds](const auto& sums, std::string* name, double* share_of_most) {
+      for (const auto& [key, seconds] : sums) {
+        if (key.empty() || !kMostOfIt.Holds(seconds / whole)) continue;
+        *name = key;
+        *share_of_most = seconds / whole;
+      }
+    };
+    find_most(sum.objects, &share.object, &share.object_share);
+    find_most(sum.functions, &share.function, &share.function_share);
     shares.push_back(std::move(share));
   }
   std::stable_sort(shares.begin(), shares.end(),
@@ -116,10 +132,14 @@ std::string WaitWords(const Measurement& measurement) {
     } else if (!wait.object.empty()) {
       what += fmt::format(", mostly {}", ObjectWords(wait.object));
     }
+    if (!wait.function.empty()) {
+      const bool is_nearly_all = kNearlyAllOfIt.Holds(wait.function_share);
+      what += fmt::format("{} in {}", is_nearly_all ? "" : ", mostly", ShortName(wait.function));
+    }
     text +=
         fmt::format("{}{:.0f} ± {:.0f} %{} {}{}", text.empty() ? "" : ", ", 100 * wait.share,
                     std::max(1.0, std::ceil(100 * wait.error)), named++ == 0 ? " of the blocked time" : "", what,
-                    wait.kind == kLocks && OthersWorked(measurement) ? ", while threads without guards worked" : "");
+                    IsForThread(wait.kind) && OthersWorked(measurement) ? ", while threads without guards worked" : "");
   }
   return text;
 }
@@ -131,7 +151,7 @@ CommonWaits WaitsInCommon(const Measurement& measurement) {
   CommonWaits waits = {"", 0, !shares.empty() || !kWaitForOthersMatters.Holds(blocked)};
   for (const WaitShare& wait : shares) {
     const bool is_of_one = kNearlyAllOfIt.Holds(wait.object_share) && (wait.kind == "network" || wait.object == kPipe);
-    const bool is_for_others = is_of_one || (wait.kind == kLocks && !OthersWorked(measurement));
+    const bool is_for_others = is_of_one || (IsForThread(wait.kind) && !OthersWorked(measurement));
     if (!is_for_others || !kWaitForOthersMatters.Holds(wait.share * blocked)) continue;
     waits.words = fmt::format(fmt::runtime(WordsOf(wait.kind)->words_with_object), ObjectWords(wait.object));
     waits.share = wait.share * blocked;

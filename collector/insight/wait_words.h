@@ -15,15 +15,17 @@ struct WaitShare {
   std::string kind;
   std::string object;       ///< where most of it was of one; empty: none
   double object_share = 0;  ///< of this kind, that the object has
-  double share = 0;         ///< of the blocked time
-  double error = 0;         ///< half of the 95 % range
+  std::string function;     ///< likewise
+  double function_share = 0;
+  double share = 0;  ///< of the blocked time
+  double error = 0;  ///< half of the 95 % range
 };
 
 /// The largest first; none where samples do not show it: too few, or CPUs so full that they are coarse.
 std::vector<WaitShare> WaitShares(const Measurement& measurement);
 
-/// "63 ± 4 % of the blocked time reading from tcp:10.0.3.17:1094, 9 ± 2 % at locks or conditions"; empty where it is
-/// not known.
+/// "63 ± 4 % of the blocked time reading /data/a.root in TFile::ReadBuffer, 9 ± 2 % at locks or conditions"; empty
+/// where it is not known.
 std::string WaitWords(const Measurement& measurement);
 
 /// Waits that may grow where more chunks run side by side: for locks, for one server, at one pipe.

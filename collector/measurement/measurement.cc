@@ -68,9 +68,9 @@ constexpr Table kTables[] = {
                                         "no task was recorded; TrackTask records those of task frameworks"),
     TableOf<&Measurement::waits>(
         "waits",
-        "What threads waited for while they were blocked ([waits](waits.md)), by dataset, section, kind and object, "
-        "the "
-        "largest first. The seconds add up to the blocked time of owners and helpers; samples only divide it.",
+        "What threads waited for while they were blocked ([waits](waits.md)), by dataset, section, kind, object and "
+        "function, the largest first. The seconds add up to the blocked time of owners and helpers; samples only "
+        "divide it.",
         "no thread was seen waiting: nothing waited, or waits were not sampled"),
     TableOf<&Measurement::functions>("functions",
                                      "What sections are made of ([inside a section](inside.md)), by section and "

@@ -303,10 +303,14 @@ constexpr Column kWaitSumColumns[] = {
     ColumnOf<&WaitSumRow::section>("section", "section", Kind::kText, 0,
                                    "path of the section that was open; empty outside every section"),
     ColumnOf<&WaitSumRow::kind>("kind", "waiting for", Kind::kText, 0,
-                                "lock or condition, read, write, sync, network, poll, sleep, child "
-                                "process, page fault, other, not known"),
-    ColumnOf<&WaitSumRow::object>("object", "object", Kind::kPath, 0,
-                                  "the file, pipe, server or system call; null where it is not known"),
+                                "lock or condition, lock, condition or queue, interpreter lock, read, write, sync, "
+                                "network, poll, sleep, child process, page fault, device, other, not known"),
+    ColumnOf<&WaitSumRow::object>(
+        "object", "object", Kind::kPath, 0,
+        "the file, pipe, server, holder of a lock, function of a device or system call; null where it is not known"),
+    ColumnOf<&WaitSumRow::function>("function", "in function", Kind::kText, 0,
+                                    "the innermost one outside the system's libraries; null where it is not known, and "
+                                    "without `crema run --waits`"),
     ColumnOf<&WaitSumRow::seconds>("seconds", "time", Kind::kDuration, 0,
                                    "the part of the blocked time that the samples give it"),
     ColumnOf<&WaitSumRow::share>("share", "share", Kind::kShare, 0, "of the blocked time of its dataset"),

@@ -205,6 +205,7 @@ struct WaitSumRow {
   Text section;
   Text kind;
   Text object;
+  Text function;
   Number seconds;
   Number share;
   Number low;

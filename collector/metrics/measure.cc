@@ -287,6 +287,7 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
   const size_t memory_bytes = MemoryFor(options);
   RowSpill spill(SpillDirectory(options), memory_bytes / 2);
   RunFigures figures;  // has rows of the spill
+  FunctionNamer namer;
   std::vector<std::vector<ChunkStretch>> stretches;
   const WorkLimits limits = {ThreadsFor(options.jobs), memory_bytes - memory_bytes / 2, &spill};
   {
@@ -307,6 +308,7 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
       reading.warnings.push_back("stacks of native functions are missing: " + reason);
     }
     RecordFindings findings = std::move(records.accumulator).Finalize(limits);
+    NameWaits(&namer, &findings.waits);
     for (std::string& moved : AlignWithRecords(findings.processes.processes, &clusters.table)) {
       reading.warnings.push_back(std::move(moved));
       window = WindowOf(options, *trees, clusters.table);
@@ -323,9 +325,8 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
         SpillDirectory(options), problem));
   }
   RecordFindings& findings = figures.findings;
-  for (std::string& problem : NameFunctions(findings.omissions.functions > 0, &findings.functions)) {
-    reading.warnings.push_back(std::move(problem));
-  }
+  NameFunctions(findings.omissions.functions > 0, &namer, &findings.functions);
+  reading.warnings.insert(reading.warnings.end(), namer.problems().begin(), namer.problems().end());
   const SearchedLogs searched = {logs->logs, stretches};
   std::vector<EntryRange> ranges;
   RunSideBySide(

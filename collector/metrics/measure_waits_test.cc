@@ -1,7 +1,9 @@
 // What blocked time was spent on, and whose CPU time nobody announced, from the chunks' lines.
+#include <set>
 #include <string>
 #include <vector>
 
+#include "collector/metrics/contents/sampled_tables.h"
 #include "collector/metrics/measure_fixture.h"
 #include "collector/metrics/record_lines_fixture.h"
 #include "gtest/gtest.h"
@@ -70,6 +72,48 @@ TEST_F(MeasureWaitsTest, WhatWasHardlySeenIsNotKnown) {
   EXPECT_EQ(rows[0]["kind"], "not known");
   EXPECT_DOUBLE_EQ(rows[0]["seconds"].get<double>(), 6);
   EXPECT_TRUE(rows[0]["low"].is_null());
+}
+
+Line WaitIn(const char* kind, const Line& object, const char* stack, int64_t samples) {
+  Line wait = Wait("io", kind, object, samples);
+  wait["stack"] = stack;
+  return wait;
+}
+
+TEST_F(MeasureWaitsTest, StacksShowWhatTheKernelDoesNot) {
+  Write(
+      "a.jsonl",
+      {ProcessLine(1, 0),
+       Chunk({WaitIn("lock or condition", nullptr,
+                     "a1+0x10 /lib/libc.so.6\nb2+0x20 /opt/libgomp.so.1\n+0x8\n"
+                     "c3+0x30 /home/ana/fit\n",
+                     40),
+              WaitIn("poll", nullptr, "a1+0x50 /lib/libc.so.6\nd4+0x60 /lib/libcuda.so.1\nc3+0x70 /home/ana/fit\n", 30),
+              WaitIn("read", "pipe", "a1+0x50 /lib/libc.so.6\n(generated code)\n", 25),
+              WaitIn("read", "pipe", "a1+0x50 /lib/libc.so.6\nc3+0x80 /home/ana/fit\n", 5),
+              WaitIn("lock or condition", "held by section write", "a1+0x10 /lib/libc.so.6\n", 20)}),
+       EndLine(10)});
+  std::set<std::vector<std::string>> rows;
+  for (const Document& row : Take()["waits"]) {
+    const auto text = [&row](const char* key) { return row[key].is_null() ? "" : row[key].get<std::string>(); };
+    rows.insert({text("kind"), text("object"), text("function"), row["samples"].dump()});
+  }
+  const std::set<std::vector<std::string>> expected = {
+      {"condition or queue", "", "fit+0x30", "40"}, {"device", "libcuda.so.1+0x60", "fit+0x70", "30"},
+      {"read", "pipe", "(generated code)", "25"},   {"read", "", "", "5"},  // of a function that was seen too seldom
+      {"lock or condition", "", "", "20"},  // without a function of mutexes, what stood there was no holder
+  };
+  EXPECT_EQ(rows, expected);
+}
+
+TEST_F(MeasureWaitsTest, PlainNamesHaveNoTypes) {
+  EXPECT_EQ(PlainName("bool TFile::ReadBuffer(char*, int) const"), "TFile::ReadBuffer");
+  EXPECT_EQ(PlainName("std::cv_status std::condition_variable::wait_for<long, std::ratio<1l, 1000l> >(int)"),
+            "std::condition_variable::wait_for");
+  EXPECT_EQ(PlainName("main::{lambda()#1}::operator()() const"), "main::{lambda#1}::operator()");
+  EXPECT_EQ(PlainName("(anonymous namespace)::Fit(double)"), "(anonymous namespace)::Fit");
+  EXPECT_EQ(PlainName("Fit(int)::{lambda(int)#2}::operator()(int) const"), "Fit::{lambda#2}::operator()");
+  EXPECT_EQ(PlainName("pthread_mutex_lock"), "pthread_mutex_lock");
 }
 
 TEST_F(MeasureWaitsTest, OwnersThatWaitForHelpersAreNotBlocked) {

@@ -55,7 +55,7 @@ class FactText {
   void Put(const RequestFact& row) {
     PutAll(row.server, row.operation, row.count, row.bytes, row.total_ns, row.max_ns, row.errors);
   }
-  void Put(const WaitFact& row) { PutAll(row.path, row.kind, row.object, row.samples); }
+  void Put(const WaitFact& row) { PutAll(row.path, row.kind, row.object, row.stack, row.samples); }
   void Put(const ChunkInput& input) {
     PutAll(input.dataset, input.file, input.tree, input.entry_start, input.entry_stop, input.pass);
   }

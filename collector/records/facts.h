@@ -304,6 +304,7 @@ struct WaitFact {
   std::string_view path;
   std::string_view kind;
   std::string_view object;
+  std::string_view stack;  ///< a line for each function, the innermost first
   int64_t samples = 0;
 };
 

@@ -197,6 +197,7 @@ inline constexpr Field<WaitFact> kWaitFields[] = {
     Any<&WaitFact::path>("path", kRequired),
     Any<&WaitFact::kind>("kind", kRequired),
     Any<&WaitFact::object>("object"),
+    Any<&WaitFact::stack>("stack"),
     NotNegative<&WaitFact::samples>("samples", kRequired),
 };
 

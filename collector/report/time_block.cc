@@ -5,6 +5,7 @@
 #include "collector/insight/budget_rows.h"
 #include "collector/insight/event_lines.h"
 #include "collector/insight/thresholds.h"
+#include "collector/insight/wait_words.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/measurement/measurement_json.h"
 #include "collector/report/html.h"
@@ -40,6 +41,21 @@ std::string OutsideRows(const Measurement& measurement) {
   return html;
 }
 
+/// What the blocked part was spent on, as far as samples show it.
+std::string WaitRows(const Measurement& measurement, const BudgetPart& part) {
+  constexpr double kLeastShare = 0.005;  // of the core-seconds
+  std::string html;
+  if (part.part != "blocked") return html;
+  for (const WaitShare& wait : WaitShares(measurement)) {
+    const double share = wait.share * part.share;
+    if (share < kLeastShare) break;
+    html += fmt::format(
+        "<tr class=\"part\"><th scope=\"row\">blocked: {}</th><td class=\"n\">≈ {}</td><td class=\"n\">{}</td></tr>\n",
+        Escaped(wait.kind), Escaped(Exact(wait.share * part.core_seconds)), Escaped(HumanPercent(share, 1)));
+  }
+  return html;
+}
+
 std::string BudgetTable(const Measurement& measurement, const BudgetRows& budget) {
   std::string html =
       "<div class=\"scroll\"><table class=\"budget\"><caption>Core-seconds by what they were used "
@@ -61,12 +77,15 @@ std::string BudgetTable(const Measurement& measurement, const BudgetRows& budget
     for (const BudgetPart& part : budget.parts) {
       if (part.group == group.group && part.core_seconds > 0) parts.push_back(&part);
     }
-    if (parts.size() < 2 && !(parts.size() == 1 && group.group == "Idle")) continue;
+    const bool shows_parts = parts.size() > 1 || group.group == "Idle";
     for (const BudgetPart* part : parts) {
-      html += fmt::format(
-          "<tr class=\"part\"><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
-          Escaped(PartName(part->part)), Escaped(Exact(part->core_seconds)),
-          Figure("part." + part->part, part->share, HumanPercent(part->share, 1)));
+      if (shows_parts) {
+        html += fmt::format(
+            "<tr class=\"part\"><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
+            Escaped(PartName(part->part)), Escaped(Exact(part->core_seconds)),
+            Figure("part." + part->part, part->share, HumanPercent(part->share, 1)));
+      }
+      html += WaitRows(measurement, *part);
     }
   }
   std::string total = "Total";

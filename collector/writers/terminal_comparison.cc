@@ -236,6 +236,7 @@ std::string RenderComparison(const Comparison& comparison, const TerminalStyle& 
   AddRowsOf(comparison.datasets, "datasets", {"events", "duration_sum", "cpu_sum", "event_rate", "failed"}, comparison,
             style, &text);
   AddRowsOf(comparison.sections, "sections", {"self", "count", "mean"}, comparison, style, &text);
+  AddRowsOf(comparison.waits, "waits", {"seconds"}, comparison, style, &text);
   return text;
 }
 

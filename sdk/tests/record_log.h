@@ -78,6 +78,7 @@ struct WaitRow {
   std::string path;
   std::string kind;
   MaybeText object;
+  MaybeText stack;
   std::int64_t samples = 0;
 };
 

@@ -164,6 +164,7 @@ ChunkLine ReadChunk(const Json& line) {
     Get(row, "path", &wait.path);
     Get(row, "kind", &wait.kind);
     Get(row, "object", &wait.object);
+    Get(row, "stack", &wait.stack);
     Get(row, "samples", &wait.samples);
     chunk.waits.push_back(wait);
   }

@@ -1,4 +1,5 @@
 // What threads are seen waiting for. Each wait lasts until it was seen often enough, so a busy machine does not matter.
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -20,6 +21,7 @@
 #include "crema/crema.h"
 #include "sdk/tests/child_process.h"
 #include "sdk/tests/clocks.h"
+#include "sdk/tests/record_log_reader.h"
 #include "sdk/tests/recorded.h"
 #include "sdk/tests/refused_calls.h"
 #include "sdk/tests/shared_value.h"
@@ -68,7 +70,7 @@ void ExpectMostly(const ChunkLine& chunk, const std::string& kind) {
   std::int64_t of_others = 0;
   for (const WaitRow& row : WaitsIn(chunk, "wait")) {
     (row.kind == kind ? of_kind : of_others) += row.samples;
-    EXPECT_TRUE(row.kind != kind || !row.object.has_value());
+    EXPECT_TRUE(row.kind != kind || row.object.value_or("held").rfind("held", 0) == 0);
   }
   EXPECT_GT(of_kind, of_others);
 }
@@ -181,6 +183,85 @@ TEST(Waits, OfAMutexAreLocks) {
     holder.join();
   });
   ExpectMostly(chunk, "lock or condition");
+  EXPECT_GE(SamplesOf(chunk, "lock or condition", "held by a thread without guards"), 1);
+}
+
+/// Whether most samples of this kind have a stack with `text` in it.
+bool StacksHave(const ChunkLine& chunk, const std::string& kind, const std::string& text) {
+  std::int64_t with = 0;
+  std::int64_t without = 0;
+  for (const WaitRow& row : WaitsIn(chunk, "wait")) {
+    if (row.kind != kind) continue;
+    (row.stack.value_or("").find(text) == std::string::npos ? without : with) += row.samples;
+  }
+  return with > without;
+}
+
+TEST(Waits, HaveTheFunctionsThatWait) {
+  const ChunkLine chunk = ChunkThatWaits([] { Sleep(100 * kMillisecond); });
+  EXPECT_TRUE(StacksHave(chunk, "sleep", "/libc.so."));
+  EXPECT_TRUE(StacksHave(chunk, "sleep", "/waits_test\n"));
+}
+
+TEST(Waits, HaveNoFunctionsOnceTheProgramHasAFilter) {
+  const ChunkLine chunk = RecordedChunk(
+      [] {
+        { TrackSection begin("set up"); }
+        FilterCalls({SYS_process_vm_readv, SYS_madvise, SYS_pread64}, SECCOMP_RET_ERRNO | EPERM);
+        TrackMetrics metrics("ttbar");
+        TrackSection section("wait");
+        Sleep(kLongEnough);
+      },
+      kOften);
+  EXPECT_FALSE(StacksHave(chunk, "sleep", "+0x"));
+}
+
+TEST(Waits, SayWhoHoldsAMutex) {
+  const RecordLog log = Recorded(
+      [] {
+        std::mutex mutex;
+        std::atomic<bool> is_held{false};
+        std::thread holder([&] {
+          TrackMetrics metrics("holder");
+          TrackSection outer("merge");
+          TrackSection inner("fill");
+          const std::lock_guard<std::mutex> lock(mutex);
+          is_held = true;
+          Sleep(kLongEnough);
+        });
+        while (!is_held) sched_yield();
+        {
+          TrackMetrics metrics("ttbar");
+          TrackSection section("wait");
+          const std::lock_guard<std::mutex> lock(mutex);
+        }
+        holder.join();
+      },
+      kOften);
+  EXPECT_GE(SamplesOf(ChunkOf(log, "ttbar"), "lock or condition", "held by section merge/fill"), 1);
+}
+
+TEST(Waits, SurviveLibrariesThatAreUnloaded) {
+  const RecordLog log = Recorded(
+      [] {
+        const auto wait_in_library = [] {
+          const std::int64_t until = WallNs() + 3 * kLongEnough;
+          TrackMetrics metrics("ttbar");
+          TrackSection section("wait");
+          while (WallNs() < until) {
+            void* const library = dlopen("sdk/tests/waiting_library.so", RTLD_NOW);
+            if (library == nullptr) std::abort();
+            reinterpret_cast<int (*)(int, unsigned)>(dlsym(library, "WaitBelow"))(5, 300);
+            dlclose(library);
+          }
+        };
+        std::thread other(wait_in_library);
+        wait_in_library();
+        other.join();
+      },
+      kOften);
+  ASSERT_TRUE(log.end.has_value());
+  EXPECT_TRUE(StacksHave(log.chunks.at(0), "sleep", "/waiting_library.so\n"));
 }
 
 TEST(Waits, OfAChildAreForAChildProcess) {

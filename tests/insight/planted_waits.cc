@@ -1,5 +1,6 @@
 // planted_waits KIND SHARE SECONDS: chunks that compute a little, and wait. SHARE of the blocked time is in waits of
-// KIND, the rest in others. Each wait is timed by the thread that waits; the truth is printed as JSON.
+// KIND, the rest in others. Each wait is timed by the thread that waits; the truth is printed as JSON. Each kind has a
+// function of its own that waits, and the lock is held by another chunk, in its section `holding`.
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -7,6 +8,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -71,34 +74,75 @@ struct Ends {
   int out = -1;
 };
 
+// After each wait there is something to do, so that the function is still there while it waits.
+std::atomic<int> g_waits{0};
+
+__attribute__((noinline)) void NapFor(double seconds) {
+  Sleep(seconds);
+  ++g_waits;
+}
+__attribute__((noinline)) void WaitForTheChild(pid_t child) {
+  waitpid(child, nullptr, 0);
+  ++g_waits;
+}
+__attribute__((noinline)) void TakeTheLock(std::mutex* mutex) {
+  const std::lock_guard<std::mutex> lock(*mutex);
+  ++g_waits;
+}
+__attribute__((noinline)) void WaitForTheQueue(std::mutex* mutex, std::condition_variable* queue, const bool* is_full) {
+  std::unique_lock<std::mutex> lock(*mutex);
+  while (!*is_full) queue->wait(lock);
+  ++g_waits;
+}
+__attribute__((noinline)) void PollThePipe(int descriptor) {
+  pollfd wanted = {descriptor, POLLIN, 0};
+  poll(&wanted, 1, -1);
+  ++g_waits;
+}
+__attribute__((noinline)) void ReadTheAnswer(int descriptor) {
+  ReadByte(descriptor);
+  ++g_waits;
+}
+
 double Wait(const std::string& kind, double seconds, const Ends& pipe, const Ends& socket, std::mutex* mutex) {
-  if (kind == "sleep") return Blocked([&] { Sleep(seconds); });
+  if (kind == "sleep") return Blocked([&] { NapFor(seconds); });
   if (kind == "child process") {
     const pid_t child = fork();
     if (child == 0) {
       Sleep(seconds);
       _exit(0);
     }
-    return Blocked([&] { waitpid(child, nullptr, 0); });
+    return Blocked([&] { WaitForTheChild(child); });
   }
-  if (kind == "lock or condition") {
+  if (kind == "condition or queue") {
+    std::condition_variable queue;
+    bool is_full = false;
+    const After filler(seconds, [&] {
+      const std::lock_guard<std::mutex> lock(*mutex);
+      is_full = true;
+      queue.notify_one();
+    });
+    return Blocked([&] { WaitForTheQueue(mutex, &queue, &is_full); });
+  }
+  if (kind == "lock") {
     std::atomic<bool> is_held{false};
     std::thread holder([&] {
+      const crema::TrackMetrics metrics("holder");
+      const crema::TrackSection section("holding");
       const std::lock_guard<std::mutex> lock(*mutex);
       is_held = true;
       Sleep(seconds);
     });
     while (!is_held) std::this_thread::yield();
-    const double blocked = Blocked([&] { const std::lock_guard<std::mutex> lock(*mutex); });
+    const double blocked = Blocked([&] { TakeTheLock(mutex); });
     holder.join();
     return blocked;
   }
   const Ends& ends = kind == "network" ? socket : pipe;
   const After answer(seconds, [&] { WriteByte(ends.in); });
   const double blocked = Blocked([&] {
-    pollfd wanted = {ends.out, POLLIN, 0};
-    if (kind == "poll") poll(&wanted, 1, -1);
-    if (kind != "poll") ReadByte(ends.out);
+    if (kind == "poll") PollThePipe(ends.out);
+    if (kind != "poll") ReadTheAnswer(ends.out);
   });
   if (kind == "poll") ReadByte(ends.out);
   return blocked;

@@ -55,9 +55,15 @@ std::optional<uint64_t> AddressOf(std::string_view name) {
   return address;
 }
 
+bool Begins(std::string_view text, std::string_view beginning) { return text.substr(0, beginning.size()) == beginning; }
+
 constexpr std::string_view kRunning = "running";
 constexpr std::string_view kChild = "child process";
-constexpr std::string_view kLock = "lock or condition";
+constexpr std::string_view kLockOrCondition = "lock or condition";
+constexpr std::string_view kLock = "lock";
+constexpr std::string_view kCondition = "condition or queue";
+constexpr std::string_view kInterpreterLock = "interpreter lock";
+constexpr std::string_view kDevice = "device";
 constexpr int64_t kLeastSamples = 10;  // of fewer, a share may be off by more than it is
 constexpr double kCoarseWait = 0.2;    // docs/waits.md: saturated CPUs, where short waits are seen too rarely
 constexpr double kTwoSided95 = 1.959964;
@@ -89,9 +95,11 @@ struct Wait {
   std::string section;
   std::string kind;
   std::string object;
+  std::string function;
   friend bool operator<(const Wait& a, const Wait& b) {
-    return std::tie(a.kind, a.section, a.object) < std::tie(b.kind, b.section, b.object);
+    return std::tie(a.kind, a.section, a.object, a.function) < std::tie(b.kind, b.section, b.object, b.function);
   }
+  bool is_for_thread() const { return kind == kLockOrCondition || kind == kLock || kind == kCondition; }
 };
 using Samples = std::map<Wait, int64_t>;
 
@@ -104,9 +112,14 @@ Samples WithoutFew(const Samples& samples, const Rest& rest) {
 }
 
 Samples Readable(Samples samples) {
-  samples = WithoutFew(samples, [](const Wait& wait) { return Wait{wait.section, wait.kind, ""}; });
-  samples = WithoutFew(samples, [](const Wait& wait) { return Wait{"", wait.kind, ""}; });
-  return WithoutFew(samples, [](const Wait&) { return Wait{"", "other", ""}; });
+  samples = WithoutFew(samples, [](const Wait& wait) { return Wait{wait.section, wait.kind, wait.object, ""}; });
+  samples = WithoutFew(samples, [](const Wait& wait) { return Wait{wait.section, wait.kind, "", ""}; });
+  samples = WithoutFew(samples, [](const Wait& wait) { return Wait{"", wait.kind, "", ""}; });
+  std::map<std::string, int64_t> of_kind;
+  for (const auto& [wait, count] : samples) of_kind[wait.kind] += count;
+  return WithoutFew(samples, [&of_kind](const Wait& wait) {
+    return Wait{"", of_kind[wait.kind] < kLeastSamples ? "other" : wait.kind, "", ""};
+  });
 }
 
 /// Wilson's interval of a share: low and high.
@@ -128,7 +141,7 @@ void TakeOffJoined(double joined, double children, std::map<Wait, double>* secon
     return taken;
   };
   joined -= take(std::min(children, joined), [](const Wait& wait) { return wait.kind == kChild; });
-  joined -= take(joined, [](const Wait& wait) { return wait.kind == kLock; });
+  joined -= take(joined, [](const Wait& wait) { return wait.is_for_thread(); });
   take(joined, [](const Wait&) { return true; });
 }
 
@@ -173,6 +186,7 @@ void AddRows(const std::string& dataset, const Samples& all, const BlockedTimes&
     row.section = wait.section;
     row.kind = wait.kind;
     row.object = Text::OrNull(wait.object);
+    row.function = Text::OrNull(wait.function);
     row.seconds = value;
     row.share = value / blocked;
     row.low = std::max(0.0, *row.share - (sampled - low) - bias);
@@ -304,38 +318,177 @@ std::vector<std::optional<SourceLine>> FunctionNamer::LinesOf(const std::vector<
   return lines;
 }
 
-std::vector<std::string> NameFunctions(bool last_is_other, std::vector<FunctionRow>* rows) {
-  FunctionNamer namer;
+void NameFunctions(bool last_is_other, FunctionNamer* namer, std::vector<FunctionRow>* rows) {
   std::vector<NamedFunction> named;
   std::vector<FunctionRow*> rows_of_named;
   for (FunctionRow& row : *rows) {
     if (row.line.has_value()) continue;
-    std::optional<NamedFunction> found = namer.Find(row.function, row.file, row.build_id);
+    std::optional<NamedFunction> found = namer->Find(row.function, row.file, row.build_id);
     if (!found.has_value()) continue;
     row.function = found->name;
     row.build_id.clear();
     named.push_back(*std::move(found));
     rows_of_named.push_back(&row);
   }
-  const std::vector<std::optional<SourceLine>> lines = namer.LinesOf(named);
+  const std::vector<std::optional<SourceLine>> lines = namer->LinesOf(named);
   for (size_t i = 0; i < lines.size(); ++i) {
     if (!lines[i].has_value()) continue;
     rows_of_named[i]->file = lines[i]->file;
     rows_of_named[i]->line = lines[i]->line;
   }
   if (!named.empty()) FinishFunctionRows(last_is_other, rows);
-  return namer.problems();
+}
+
+std::string PlainName(std::string_view function) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)", kOperator = "operator";
+  std::string name;
+  int depth = 0;  // of arguments
+  for (size_t i = 0; i < function.size(); ++i) {
+    const std::string_view rest = function.substr(i);
+    const bool is_outside = depth == 0;
+    if (is_outside && Begins(rest, kAnonymous)) {
+      name += kAnonymous;
+      i += kAnonymous.size() - 1;
+    } else if (is_outside && Begins(rest, kOperator)) {
+      const size_t end = rest.find('(', kOperator.size() + (Begins(rest, "operator()") ? 1 : 0));
+      return name.append(rest.substr(0, end));
+    } else if (rest[0] == '<' || rest[0] == '(') {
+      ++depth;
+    } else if (!is_outside) {
+      depth -= rest[0] == '>' || rest[0] == ')' ? 1 : 0;
+      const bool goes_on = Begins(rest.substr(1), "::") || Begins(rest.substr(1), "#");  // to what is inside: a lambda
+      if (depth == 0 && rest[0] == ')' && !goes_on) break;
+    } else if (rest[0] == ' ') {
+      name.clear();  // that was what it returns
+    } else {
+      name += rest[0];
+    }
+  }
+  return name;
+}
+
+namespace {
+
+struct WaitingFunction {
+  std::string_view name;
+  bool is_prefix;
+  std::string_view kind;
+};
+
+/// What functions wait for, without underscores that begin their names. The kernel knows one call for all of them.
+constexpr WaitingFunction kWaitingFunctions[] = {
+    {"take_gil", false, kInterpreterLock},
+    {"pthread_mutex", true, kLock},
+    {"pthread_rwlock", true, kLock},
+    {"PyThread_acquire", true, kLock},
+    {"malloc", false, kLock},
+    {"calloc", false, kLock},
+    {"realloc", false, kLock},
+    {"free", false, kLock},
+    {"cfree", false, kLock},
+    {"pthread_", true, kCondition},
+    {"sem_", true, kCondition},
+    {"std::__atomic_wait", true, kCondition},
+    {"mtx_", true, kLock},
+    {"cnd_", true, kCondition},
+    {"thrd_join", false, kCondition},
+};
+
+/// The beginnings of names of files. Those of the system are in no function of the user's.
+constexpr std::string_view kOfSystem[] = {"libc.so", "libc-",   "libpthread", "ld-",        "libstdc++",
+                                          "libc++",  "libm.so", "libgcc_s",   "linux-vdso", "librt"};
+constexpr std::string_view kOfDevices[] = {"libcuda", "libnv", "libamdhip", "libhsa", "libze_"};
+constexpr std::string_view kOfThreadPools[] = {"libtbb", "libgomp", "libomp", "libiomp"};
+
+template <size_t kSize>
+bool BeginsAsOneOf(std::string_view name, const std::string_view (&beginnings)[kSize]) {
+  return std::any_of(std::begin(beginnings), std::end(beginnings),
+                     [name](std::string_view beginning) { return Begins(name, beginning); });
+}
+
+/// A function on a stack.
+struct StackedFunction {
+  std::string name;
+  std::string file;  ///< without its directories
+
+  bool is_users() const {
+    return !BeginsAsOneOf(file, kOfSystem) && !BeginsAsOneOf(file, kOfDevices) &&
+           !BeginsAsOneOf(file, kOfThreadPools) && !Begins(name, "std::") && !Begins(name, "__");
+  }
+};
+
+/// Reads `WaitFact::stack`.
+std::vector<StackedFunction> FunctionsOf(std::string_view stack, FunctionNamer* namer) {
+  std::vector<StackedFunction> functions;
+  std::string build_id, path;
+  while (!stack.empty()) {
+    const std::string_view line = stack.substr(0, stack.find('\n'));
+    stack.remove_prefix(std::min(line.size() + 1, stack.size()));
+    const size_t plus = line.find('+');
+    if (plus == std::string_view::npos) {
+      functions.push_back({std::string(line), ""});
+      continue;
+    }
+    const size_t blank = line.find(' ', plus);
+    const std::string address(line.substr(plus, blank - plus));
+    if (blank != std::string_view::npos) {
+      build_id = line.substr(0, plus);
+      path = line.substr(blank + 1);
+    }
+    const std::string file = path.substr(path.rfind('/') + 1);
+    const std::optional<NamedFunction> named = namer->Find(file + address, path, build_id);
+    functions.push_back({named.has_value() ? PlainName(named->name) : file + address, file});
+  }
+  return functions;
+}
+
+void TakeKind(const std::vector<StackedFunction>& functions, WaitCount* count) {
+  const bool is_held = Begins(count->object, "held ");
+  bool is_mutex = false;
+  for (const StackedFunction& function : functions) {
+    const std::string_view plain =
+        std::string_view(function.name).substr(std::min(function.name.find_first_not_of('_'), function.name.size()));
+    for (const WaitingFunction& known : kWaitingFunctions) {
+      if (count->kind != kLockOrCondition) break;
+      if (known.is_prefix ? !Begins(plain, known.name) : plain != known.name) continue;
+      count->kind = known.kind;
+      is_mutex = known.name == "pthread_mutex";
+    }
+    if (count->kind == kLockOrCondition && BeginsAsOneOf(function.file, kOfThreadPools)) count->kind = kCondition;
+    if (!BeginsAsOneOf(function.file, kOfDevices)) continue;
+    count->kind = kDevice;
+    count->object = function.name;  // the outermost one is what was called
+  }
+  if (is_held && !is_mutex && count->kind != kDevice) count->object.clear();  // what stood there was no holder
+}
+
+}  // namespace
+
+void NameWaits(FunctionNamer* namer, std::vector<WaitCount>* counts) {
+  std::map<std::string, std::vector<StackedFunction>> known;
+  for (WaitCount& count : *counts) {
+    const auto [at, is_new] = known.try_emplace(count.stack);
+    if (is_new) at->second = FunctionsOf(count.stack, namer);
+    TakeKind(at->second, &count);
+    for (const StackedFunction& function : at->second) {
+      if (!function.is_users()) continue;
+      count.function = function.name;
+      break;
+    }
+  }
 }
 
 void WaitTable::Add(std::string_view dataset, const std::vector<WaitFact>& waits) {
-  for (const WaitFact& wait : waits) sums_.Add(KeyOf({dataset, wait.path, wait.kind, wait.object}), {wait.samples});
+  for (const WaitFact& wait : waits)
+    sums_.Add(KeyOf({dataset, wait.path, wait.kind, wait.object, wait.stack}), {wait.samples});
 }
 
 std::vector<WaitCount> WaitTable::Finalize() const {
   std::vector<WaitCount> counts;
   sums_.Finalize([&](std::string_view key, const Sum& sum) {
     WaitCount count;
-    for (std::string* text : {&count.dataset, &count.section, &count.kind, &count.object}) *text = TakeText(&key);
+    for (std::string* text : {&count.dataset, &count.section, &count.kind, &count.object, &count.stack})
+      *text = TakeText(&key);
     count.samples = sum.samples;
     counts.push_back(std::move(count));
   });
@@ -352,7 +505,7 @@ std::vector<WaitSumRow> DivideBlocked(const std::vector<WaitCount>& counts, cons
   for (const SummedAttempts& summed : attempts.summed) Add(summed.row, attempts.helpers, times_of(summed.row));
   std::map<std::string, Samples> samples;
   for (const WaitCount& count : counts) {
-    samples[count.dataset][{count.section, count.kind, count.object}] += count.samples;
+    samples[count.dataset][{count.section, count.kind, count.object, count.function}] += count.samples;
   }
   std::vector<WaitSumRow> rows;
   for (size_t i = 0; i < times.size(); ++i)

@@ -77,8 +77,11 @@ class FunctionNamer {
 };
 
 /// Gives rows of native functions (`FunctionRow::build_id`) their names, and their sources where these are known. Puts
-/// together those that become equal (`FinishFunctionRows`). Returns what is wrong with files.
-std::vector<std::string> NameFunctions(bool last_is_other, std::vector<FunctionRow>* rows);
+/// together those that become equal (`FinishFunctionRows`).
+void NameFunctions(bool last_is_other, FunctionNamer* namer, std::vector<FunctionRow>* rows);
+
+/// `TFile::ReadBuffer` of `bool TFile::ReadBuffer(char*, int) const`.
+std::string PlainName(std::string_view function);
 
 /// What threads waited for: samples of waits, and the exact blocked time that they divide (docs/waits.md).
 struct WaitCount {
@@ -86,8 +89,13 @@ struct WaitCount {
   std::string section;
   std::string kind;
   std::string object;
+  std::string stack;
+  std::string function;  ///< the innermost one that is no library's of the system; by `NameWaits`
   int64_t samples = 0;
 };
+
+/// Finds the functions of stacks, and takes the kinds and objects from them that only these show (docs/waits.md).
+void NameWaits(FunctionNamer* namer, std::vector<WaitCount>* counts);
 
 /// Accumulator of the `waits` of chunk lines.
 class WaitTable {
@@ -96,7 +104,7 @@ class WaitTable {
 
   void Add(std::string_view dataset, const std::vector<WaitFact>& waits);
   void Merge(const WaitTable& other) { sums_.Merge(other.sums_); }
-  /// By dataset, section, kind and object. What found no room is not there.
+  /// By dataset, section, kind, object and stack. What found no room is not there.
   std::vector<WaitCount> Finalize() const;
 
  private:
@@ -107,9 +115,9 @@ class WaitTable {
   GroupedSums<Sum> sums_{kMaxRows};
 };
 
-/// Divides the blocked time of each dataset among its waits. Rows of few samples are put together: by object first,
-/// then by section, and last as `other`; where all of a dataset's are few, its whole blocked time is `not known`. None
-/// where no thread was sampled.
+/// Divides the blocked time of each dataset among its waits. Rows of few samples are put together: by function first,
+/// then by object, by section, and last as `other`; where all of a dataset's are few, its whole blocked time is `not
+/// known`. None where no thread was sampled.
 std::vector<WaitSumRow> DivideBlocked(const std::vector<WaitCount>& counts, const AttemptFindings& attempts);
 
 }  // namespace crema

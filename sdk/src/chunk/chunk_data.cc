@@ -263,30 +263,32 @@ void ChunkData::SetPath(std::string_view prefix, const SectionNode* section) noe
 }
 
 void ChunkData::AddWait(std::string_view prefix, const SectionNode* section, std::string_view kind,
-                        std::string_view object, std::uint64_t samples) noexcept {
+                        std::string_view object, std::string_view stack, std::uint64_t samples) noexcept {
   SetPath(prefix, section);
   if (path_.broken()) return;  // a sample less, no wrong one
-  AddWaitRow({path_.text(), object, kind, samples});
+  AddWaitRow({path_.text(), object, kind, stack, samples});
 }
 
-void ChunkData::AddWaitRow(const WaitRow& row) noexcept {
-  std::string_view object = row.object;
+void ChunkData::AddWaitRow(WaitRow row) noexcept {
   while (true) {
     for (WaitRow& known : waits_) {
-      if (known.kind != row.kind || known.object != object || known.path != row.path) continue;
+      if (known.kind != row.kind || known.object != row.object || known.stack != row.stack || known.path != row.path) {
+        continue;
+      }
       known.samples += row.samples;
       return;
     }
-    const std::size_t most = object.empty() ? kMostRows : kMostWaitRows;
+    const bool is_plain = row.object.empty() && row.stack.empty();
+    const std::size_t most = is_plain ? kMostRows : kMostWaitRows;
     WaitRow* const added =
-        waits_.size() < most ? AddNamed(&waits_, &WaitRow::path, row.path, &WaitRow::object, object) : nullptr;
+        waits_.size() < most ? AddNamed(&waits_, &WaitRow::path, row.path, &WaitRow::object, row.object) : nullptr;
     if (added != nullptr) {
       added->kind = row.kind;
+      added->stack = row.stack;
       added->samples = row.samples;
-      return;
     }
-    if (object.empty()) return;
-    object = {};
+    if (added != nullptr || is_plain) return;
+    (row.stack.empty() ? row.object : row.stack) = {};
   }
 }
 

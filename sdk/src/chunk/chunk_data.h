@@ -85,7 +85,8 @@ struct RequestRow {
 struct WaitRow {
   std::string_view path;  ///< of the section, as it stands inside a JSON string
   std::string_view object;
-  std::string_view kind;  ///< a literal
+  std::string_view kind;   ///< a literal
+  std::string_view stack;  ///< its functions, as they stand in a line; kept by the sampler
   std::uint64_t samples = 0;
 };
 
@@ -127,7 +128,7 @@ class ChunkData {
   void SawRss(std::int64_t rss_bytes) noexcept;
   /// Below `prefix` as a memory row is. Rows for which there is no place count without their object.
   void AddWait(std::string_view prefix, const SectionNode* section, std::string_view kind, std::string_view object,
-               std::uint64_t samples) noexcept;
+               std::string_view stack, std::uint64_t samples) noexcept;
   /// Makes `*kept` a copy that lives as long as the chunk; false when memory is refused.
   bool Keep(std::string_view text, std::string_view* kept) noexcept { return texts_.Copy(text, kept); }
 
@@ -171,7 +172,7 @@ class ChunkData {
                 std::string_view Row::*second_name, std::string_view second_text) noexcept;
   /// Makes `path_` the path of the section below the prefix.
   void SetPath(std::string_view prefix, const SectionNode* section) noexcept;
-  void AddWaitRow(const WaitRow& row) noexcept;
+  void AddWaitRow(WaitRow row) noexcept;
   MetricRow* FindMetric(std::string_view name, std::string_view unit) noexcept;
   /// Counts values of this size in the sketch, unless all that came so far are equal to them.
   void AddToSketch(MetricRow* row, double value, std::uint64_t times) noexcept;

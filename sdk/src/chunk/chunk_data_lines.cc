@@ -156,6 +156,7 @@ void ChunkData::AppendWaits(JsonLine* line) noexcept {
     line->Key("kind");
     line->String(row.kind);
     line->FieldText("object", row.object);
+    if (!row.stack.empty()) line->FieldText("stack", row.stack);
     line->FieldUnsigned("samples", row.samples);
     line->Raw("}");
   });

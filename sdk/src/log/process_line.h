@@ -9,7 +9,7 @@ namespace crema {
 namespace internal {
 
 /// What the writer knows of the format (docs/record_log.md, "Minor numbers").
-inline constexpr std::int64_t kRecordSchemaMinor = 23;
+inline constexpr std::int64_t kRecordSchemaMinor = 24;
 
 /// Opens the log of this process and writes who it is. False, with errno set, where it cannot be opened.
 bool OpenLog(Recorder* recorder) noexcept;

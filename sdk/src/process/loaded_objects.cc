@@ -16,7 +16,7 @@ bool IsDefinition(const LoadedObject& object, std::uint32_t index, const char* n
   if (object.versions != nullptr && (object.versions[index] & kHidden) != 0) return false;
   const ElfW(Sym)& symbol = object.symbols[index];
   const unsigned type = ELF64_ST_TYPE(symbol.st_info);  // the same as in 32-bit files
-  return symbol.st_shndx != SHN_UNDEF && (type == STT_FUNC || type == STT_GNU_IFUNC) &&
+  return symbol.st_shndx != SHN_UNDEF && (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_OBJECT) &&
          std::strcmp(object.strings + symbol.st_name, name) == 0;
 }
 
@@ -106,6 +106,17 @@ void* Find(Search search) {
   return search.found;
 }
 
+const ElfW(Sym) * SymbolOf(const LoadedObject& object, const char* name) {
+  if (object.symbols == nullptr || object.strings == nullptr) return nullptr;
+  if (object.gnu_hash != nullptr) return FindByGnuHash(object, name);
+  return object.hash != nullptr ? FindByHash(object, name) : nullptr;
+}
+
+struct Variable {
+  const char* name;
+  std::string_view bytes;
+};
+
 }  // namespace
 
 bool Contains(const LoadedObject& object, const void* address) noexcept {
@@ -118,11 +129,8 @@ bool Contains(const LoadedObject& object, const void* address) noexcept {
 }
 
 void* Definition(const LoadedObject& object, const char* symbol) noexcept {
-  if (object.symbols == nullptr || object.strings == nullptr) return nullptr;
-  const ElfW(Sym)* found = object.gnu_hash != nullptr ? FindByGnuHash(object, symbol)
-                           : object.hash != nullptr   ? FindByHash(object, symbol)
-                                                      : nullptr;
-  if (found == nullptr) return nullptr;
+  const ElfW(Sym)* const found = SymbolOf(object, symbol);
+  if (found == nullptr || ELF64_ST_TYPE(found->st_info) == STT_OBJECT) return nullptr;
   void* const address = reinterpret_cast<void*>(object.base + found->st_value);
   if (ELF64_ST_TYPE(found->st_info) == STT_GNU_IFUNC) return reinterpret_cast<void* (*)()>(address)();
   return address;
@@ -141,6 +149,20 @@ void ForEachObject(bool (*visit)(void* data, const LoadedObject& object), void* 
 
 void* FindFunction(const char* name) noexcept { return Find({name, true, nullptr}); }
 void* NextFunction(const char* name) noexcept { return Find({name, false, nullptr}); }
+
+std::string_view FindVariable(const char* name) noexcept {
+  Variable variable = {name, {}};
+  ForEachObject(
+      [](void* data, const LoadedObject& object) {
+        auto* const wanted = static_cast<Variable*>(data);
+        const ElfW(Sym)* const found = SymbolOf(object, wanted->name);
+        if (found == nullptr) return false;
+        wanted->bytes = {reinterpret_cast<const char*>(object.base + found->st_value), found->st_size};
+        return true;
+      },
+      &variable);
+  return variable.bytes;
+}
 
 }  // namespace internal
 }  // namespace crema

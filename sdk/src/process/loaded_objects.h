@@ -6,6 +6,7 @@
 #include <link.h>
 
 #include <cstdint>
+#include <string_view>
 
 namespace crema {
 namespace internal {
@@ -40,7 +41,9 @@ void ForEachObject(bool (*visit)(void* data, const LoadedObject& object), void* 
 
 /// The function of this name that the first object defines; null where none does.
 void* FindFunction(const char* name) noexcept;
-/// The same of the objects after the one that this code is in.
+/// The bytes of the variable of this name that the first object defines; none where none does.
+std::string_view FindVariable(const char* name) noexcept;
+/// The same function of the objects after the one that this code is in.
 void* NextFunction(const char* name) noexcept;
 template <class Function>
 void FindNext(Function** function, const char* name) noexcept {

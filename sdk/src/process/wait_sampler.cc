@@ -1,10 +1,13 @@
 #include "process/wait_sampler.h"
 
 #include <errno.h>
+#include <linux/futex.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,7 +15,9 @@
 #include "chunk/open_work.h"
 #include "chunk/thread_state.h"
 #include "kernel/proc_file.h"
+#include "process/loaded_objects.h"
 #include "process/process_recorder.h"
+#include "stacks/call_frame.h"
 #include "storage/fixed_text.h"
 #include "storage/own_memory.h"
 
@@ -20,9 +25,9 @@ namespace crema {
 namespace internal {
 namespace {
 
-constexpr std::string_view kKindNames[kWaitKinds] = {"running",       "lock or condition", "read", "write",
-                                                     "sync",          "network",           "poll", "sleep",
-                                                     "child process", "page fault",        "other"};
+constexpr std::string_view kKindNames[kWaitKinds] = {
+    "running",    "lock or condition", "read", "write", "sync", "network", "poll", "sleep", "child process",
+    "page fault", "interpreter lock",  "other"};
 
 struct Call {
   long number;
@@ -104,9 +109,9 @@ constexpr Call kCalls[] = {
 #undef CREMA_CALL
 
 /// The number after the blanks of `*text`, decimal or with 0x; it goes on behind it.
-bool NextNumber(const char** text, long long* number) {
+bool NextNumber(const char** text, std::uint64_t* number) {
   char* end = nullptr;
-  *number = static_cast<long long>(strtoull(*text, &end, 0));
+  *number = strtoull(*text, &end, 0);
   const bool is_number = end != *text;
   *text = end;
   return is_number;
@@ -135,23 +140,20 @@ bool ParseBlockedCall(std::string_view text, BlockedCall* call) noexcept {
   if (text.substr(0, 7) == "running") return true;
   FixedText<512> copy(text);
   const char* at = copy.c_str();
-  const bool is_none = *at == '-';
   char* end = nullptr;
   const long number = strtol(at, &end, 10);
   if (end == at) return false;
-  if (is_none) {
-    call->kind = WaitKind::kOther;
-    call->is_in_no_call = true;
-    return true;
-  }
   at = end;
-  long long first = 0;
-  if (!NextNumber(&at, &first)) return false;
   call->kind = WaitKind::kOther;
+  call->is_in_no_call = number < 0;
+  for (std::uint64_t& argument : call->arguments) {
+    if (number >= 0 && !NextNumber(&at, &argument)) return false;
+  }
+  if (!NextNumber(&at, &call->stack) || !NextNumber(&at, &call->pc)) return false;
   for (const Call& known : kCalls) {
     if (known.number != number) continue;
     call->kind = known.kind;
-    if (known.has_descriptor) call->descriptor = static_cast<int>(first);
+    if (known.has_descriptor) call->descriptor = static_cast<int>(call->arguments[0]);
     if (known.kind == WaitKind::kOther) call->call = known.name;
   }
   return true;
@@ -203,6 +205,42 @@ std::size_t DescribeSocket(std::uint64_t socket, char* text, std::size_t capacit
   return Copy("socket", text, capacity);
 }
 
+/// Reads a file of `/proc/self/task/<tid>`.
+long ReadOfThread(std::int64_t tid, const char* file, char* text, std::size_t capacity) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/task/%lld/%s", static_cast<long long>(tid), file);
+  return ReadWholeFile(path, text, capacity);
+}
+
+/// How often the thread was given a CPU: if that stays the same, it did not run meanwhile. -1: the kernel does not say.
+std::int64_t TurnsOf(std::int64_t tid) {
+  char text[128];
+  const char* at = text;
+  std::uint64_t turns = 0;
+  bool is_known = ReadOfThread(tid, "schedstat", text, sizeof text) > 0;
+  for (int field = 0; is_known && field < 3; ++field) is_known = NextNumber(&at, &turns);
+  return is_known ? static_cast<std::int64_t>(turns) : -1;
+}
+
+/// Python's state, with its interpreter lock in it. It is looked for once: a forked child must not wait for the lock of
+/// the list of loaded files, which nobody may hold any more.
+std::string_view PythonRuntime() {
+  static std::atomic<bool> was_asked{false};
+  static std::string_view runtime;
+  if (!was_asked.exchange(true)) runtime = FindVariable("_PyRuntime");
+  return runtime;
+}
+
+bool HasAddress(std::string_view bytes, std::uintptr_t address) {
+  return address - reinterpret_cast<std::uintptr_t>(bytes.data()) < bytes.size();
+}
+
+/// Not the program itself, if that has the C library in it.
+bool IsCLibrary(const LoadedFile& file) {
+  const std::uintptr_t program = getauxval(AT_PHDR);
+  return IsPermanent(file) && (program < file.begin || program >= file.end);
+}
+
 /// How many threads one look is at, and what all looks may cost of a core. Where more threads are at work, they are
 /// looked at by turns.
 struct Effort {
@@ -214,9 +252,9 @@ constexpr Effort kAsked = {32, 0.02};
 
 /// Whether the thread, which is in no system call, waits for the memory that it touched: by the kernel function that it
 /// waits in (proc(5), `wchan`).
-bool WaitsForPage(const char* path_of_wchan) {
+bool WaitsForPage(std::int64_t tid) {
   char name[128];
-  const long size = ReadWholeFile(path_of_wchan, name, sizeof name);
+  const long size = ReadOfThread(tid, "wchan", name, sizeof name);
   const std::string_view text(name, size > 0 ? static_cast<std::size_t>(size) : 0);
   for (const std::string_view part : {"folio", "page", "swap", "fault", "filemap"}) {
     if (text.find(part) != std::string_view::npos) return true;
@@ -236,6 +274,13 @@ void WaitSampler::Start(double hertz, bool is_asked) noexcept {
   share_of_core_ = effort.share_of_core;
   seconds_a_look_ = 0;
   filters_ = SeccompFilters();
+  PythonRuntime();
+  if (is_asked && CanFindFiles()) memory_.reset(MakeOwn<ProcessMemory>());
+  if (memory_ != nullptr) {
+    const ssize_t size = readlink("/proc/self/exe", target_, sizeof target_);
+    program_.CutTo(0);
+    program_.Append({target_, size > 0 ? static_cast<std::size_t>(size) : 0});
+  }
   random_ = static_cast<std::uint64_t>(MonotonicNanoseconds()) | 1;
 }
 
@@ -262,17 +307,17 @@ std::string_view WaitSampler::refusal() const noexcept {
   }
 }
 
-std::string_view WaitSampler::Object(std::uint32_t number) const noexcept {
-  return number < object_count_.load(std::memory_order_acquire) ? objects_[number] : std::string_view();
+std::string_view WaitSampler::TextOf(std::uint32_t number) const noexcept {
+  return number < text_count_.load(std::memory_order_acquire) ? text_of_[number] : std::string_view();
 }
 
-std::uint32_t WaitSampler::NumberOf(std::string_view object) noexcept {
-  const std::uint32_t count = object_count_.load(std::memory_order_relaxed);
+std::uint32_t WaitSampler::NumberOf(std::string_view text) noexcept {
+  const std::uint32_t count = text_count_.load(std::memory_order_relaxed);
   for (std::uint32_t number = 1; number < count; ++number) {
-    if (objects_[number] == object) return number;
+    if (text_of_[number] == text) return number;
   }
-  if (object.empty() || count > kMostObjects || !texts_.Copy(object, &objects_[count])) return 0;
-  object_count_.store(count + 1, std::memory_order_release);
+  if (text.empty() || count > kMostTexts || !texts_.Copy(text, &text_of_[count])) return 0;
+  text_count_.store(count + 1, std::memory_order_release);
   return count;
 }
 
@@ -287,14 +332,121 @@ void WaitSampler::Look(Recorder* recorder) noexcept {
   if (at_work == 0) return;
   // The SDK asked for the target of a link as it began; a filter that came since may not list that call.
   may_describe_ = filters_ >= 0 && SeccompFilters() == filters_;
+  may_read_memory_ = may_describe_ && memory_ != nullptr && memory_->Open();
   const auto most = static_cast<std::uint64_t>(most_threads_);
   first_ = at_work > most ? (first_ + most) % at_work : 0;
   std::uint64_t index = 0;
   for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
        thread = thread->next) {
     if (!is_at_work(thread)) continue;
-    if ((index++ + at_work - first_) % at_work < most) LookAt(thread);
+    if ((index++ + at_work - first_) % at_work < most) LookAt(recorder, thread);
   }
+  CloseInherited();
+}
+
+std::uint32_t WaitSampler::HolderOf(Recorder* recorder, const BlockedCall& call) noexcept {
+  // A lock of glibc that is held and waited for is 2, and 8 bytes further is the thread that holds it.
+  struct {
+    std::uint32_t value;
+    std::uint32_t count;
+    std::uint32_t owner;
+  } mutex;
+  const bool may_be_lock = (call.arguments[1] & FUTEX_CMD_MASK) == FUTEX_WAIT && call.arguments[2] == 2;
+  if (!may_be_lock || !memory_->ReadNow(call.arguments[0], &mutex, sizeof mutex)) return 0;
+  if (mutex.value == 0 || mutex.owner == 0) return 0;
+  const ThreadState* holder = recorder->threads.load(std::memory_order_acquire);
+  while (holder != nullptr && (!holder->in_use.load() || holder->tid != mutex.owner)) holder = holder->next;
+  if (holder == nullptr) return NumberOf("held by a thread without guards");
+  const std::uint64_t use = holder->open_use.load();
+  if (use == 0) return NumberOf("held by a thread without a chunk");
+  // Its sections may go away as they are read: then it has another frame in use afterwards.
+  struct {
+    const SectionNode* parent;
+    SectionNode** cursor;
+    std::uint32_t uncaught_exceptions;
+    std::uint32_t name_length;
+  } node;
+  constexpr std::size_t kOffset = offsetof(SectionNode, parent);
+  static_assert(offsetof(SectionNode, name_length) == kOffset + sizeof node - sizeof node.name_length);
+  std::size_t first = sizeof target_;
+  const SectionNode* at = holder->current.load(std::memory_order_acquire);
+  while (memory_->ReadNow(reinterpret_cast<std::uintptr_t>(at) + kOffset, &node, sizeof node) &&
+         node.parent != nullptr && node.name_length < first) {
+    if (first != sizeof target_) target_[--first] = '/';
+    first -= node.name_length;
+    if (!memory_->ReadNow(reinterpret_cast<std::uintptr_t>(at + 1), target_ + first, node.name_length)) return 0;
+    at = node.parent;
+  }
+  if (holder->open_use.load() != use) return 0;
+  constexpr std::string_view kHeld = "held by section ";
+  if (first == sizeof target_) return NumberOf("held outside sections");
+  if (first < kHeld.size()) return 0;
+  first -= kHeld.size();
+  kHeld.copy(target_ + first, kHeld.size());
+  return NumberOf({target_ + first, sizeof target_ - first});
+}
+
+bool WaitSampler::AppendFunction(const LoadedFile& file, std::uintptr_t address, bool is_in_last_file) noexcept {
+  link_map map = {};
+  if (!Load(file.memory, reinterpret_cast<std::uintptr_t>(file.map), &map)) return false;
+  char number[32];
+  snprintf(number, sizeof number, "+0x%llx", static_cast<unsigned long long>(address - map.l_addr));
+  const BuildId id = BuildIdOf(file);
+  for (std::size_t i = 0; i < id.size && !is_in_last_file; ++i) {
+    char hex[4];
+    snprintf(hex, sizeof hex, "%02x", id.bytes[i]);
+    functions_.Append(hex);
+  }
+  functions_.Append(number);
+  if (!is_in_last_file) {
+    std::size_t size = 0;
+    const auto name = reinterpret_cast<std::uintptr_t>(map.l_name);
+    while (size < sizeof target_ && file.memory->Read(name + size, &target_[size], 1) && target_[size] != '\0') ++size;
+    functions_.Append(" ");
+    functions_.Append(size == 0 ? program_.view() : std::string_view(target_, size));  // the program itself has none
+  }
+  functions_.Append("\n");
+  LoadedFile now;
+  return FindFile(file.begin, &now) && now.map == file.map && now.end == file.end;
+}
+
+std::uint32_t WaitSampler::StackOf(const ThreadState& thread, std::int64_t turns, std::string_view line,
+                                   const BlockedCall& call) noexcept {
+  constexpr int kMostFunctions = 12;
+  const StackBounds bounds = {call.stack, memory_->CopyStack(call.stack)};
+  char now[256];
+  const long now_size = ReadOfThread(thread.tid, "syscall", now, sizeof now);
+  if (now_size <= 0 || line != std::string_view(now, static_cast<std::size_t>(now_size))) return 0;
+  if (TurnsOf(thread.tid) != turns) return 0;
+  FrameRegisters registers;
+  registers.pc = call.pc;
+  registers.stack = call.stack;
+  functions_.CutTo(0);
+  LoadedFile last;
+  std::size_t begin = 0;
+  for (int functions = 0; functions < kMostFunctions;) {
+    LoadedFile file;
+    FunctionEntry function;
+    if (!FindFile(registers.inside(), &file, memory_.get())) {
+      functions_.Append("(generated code)\n");
+      break;
+    }
+    const bool has_rules = FindFunction(file, registers.inside(), &function);
+    // Of the C library's functions only the outermost is kept: it has a name that the program knows.
+    const bool is_in_last_file = file.map == last.map;
+    const bool replaces_last = is_in_last_file && IsCLibrary(file);
+    if (replaces_last) functions_.CutTo(begin);
+    begin = functions_.view().size();
+    if (!AppendFunction(file, has_rules ? function.begin : registers.inside(), is_in_last_file && !replaces_last) ||
+        functions_.view().size() == PATH_MAX) {
+      functions_.CutTo(begin);
+      break;
+    }
+    last = file;
+    functions += replaces_last ? 0 : 1;
+    if (!has_rules || StepOut(file, function, bounds, &registers) != Step::kDone) break;
+  }
+  return NumberOf(functions_.view());
 }
 
 std::uint32_t WaitSampler::ObjectOf(const BlockedCall& call, bool* is_socket) noexcept {
@@ -316,7 +468,7 @@ std::uint32_t WaitSampler::ObjectOf(const BlockedCall& call, bool* is_socket) no
   return found.object;
 }
 
-void WaitSampler::LookAt(ThreadState* thread) noexcept {
+void WaitSampler::LookAt(Recorder* recorder, ThreadState* thread) noexcept {
   WaitTable* table = thread->waits.load(std::memory_order_relaxed);
   if (table == nullptr) {
     table = MakeOwn<WaitTable>();
@@ -326,10 +478,8 @@ void WaitSampler::LookAt(ThreadState* thread) noexcept {
   // The section before the wait: a thread that goes on meanwhile may be in another one afterwards.
   const std::uint64_t use = thread->open_use.load();
   const SectionNode* const section = thread->current.load(std::memory_order_acquire);
-  char path[64];
   char text[256];
-  snprintf(path, sizeof path, "/proc/self/task/%lld/syscall", static_cast<long long>(thread->tid));
-  const long size = ReadWholeFile(path, text, sizeof text);
+  const long size = ReadOfThread(thread->tid, "syscall", text, sizeof text);
   if (size <= 0) {
     const int error = errno;
     // A thread that has ended has no such file either.
@@ -339,15 +489,26 @@ void WaitSampler::LookAt(ThreadState* thread) noexcept {
     return;
   }
   BlockedCall call;
-  const bool is_parsed = ParseBlockedCall({text, static_cast<std::size_t>(size)}, &call);
+  const std::string_view line(text, static_cast<std::size_t>(size));
+  const bool is_parsed = ParseBlockedCall(line, &call);
   if (!is_parsed || use == 0 || thread->open_use.load() != use) return;
-  if (call.is_in_no_call) {
-    snprintf(path, sizeof path, "/proc/self/task/%lld/wchan", static_cast<long long>(thread->tid));
-    if (WaitsForPage(path)) call.kind = WaitKind::kPageFault;
+  if (call.is_in_no_call && WaitsForPage(thread->tid)) call.kind = WaitKind::kPageFault;
+  if (call.kind == WaitKind::kLock && HasAddress(PythonRuntime(), call.arguments[0])) {
+    call.kind = WaitKind::kInterpreterLock;
   }
   bool is_socket = false;
-  const std::uint32_t object = ObjectOf(call, &is_socket);
+  std::uint32_t object = ObjectOf(call, &is_socket);
   if (is_socket && call.kind != WaitKind::kOther) call.kind = WaitKind::kNetwork;
+  std::uint32_t stack = 0;
+  const bool is_blocked = call.kind != WaitKind::kRunning;
+  const std::int64_t turns = is_blocked && may_read_memory_ ? TurnsOf(thread->tid) : -1;
+  if (turns >= 0) {
+    if (table->turns != turns || table->line.view() != line) table->stack = StackOf(*thread, turns, line, call);
+    table->turns = turns;
+    table->line = FixedText<256>(line);
+    stack = table->stack;
+    if (call.kind == WaitKind::kLock) object = HolderOf(recorder, call);
+  }
   looks_.fetch_add(1, std::memory_order_relaxed);
   WaitCell* free = nullptr;
   for (WaitCell& cell : table->cells) {
@@ -355,7 +516,8 @@ void WaitSampler::LookAt(ThreadState* thread) noexcept {
       if (free == nullptr) free = &cell;
       continue;
     }
-    if (cell.use == use && cell.section == section && cell.kind == call.kind && cell.object == object) {
+    if (cell.use == use && cell.section == section && cell.kind == call.kind && cell.object == object &&
+        cell.stack == stack) {
       cell.count.fetch_add(1, std::memory_order_acq_rel);
       return;
     }
@@ -365,6 +527,7 @@ void WaitSampler::LookAt(ThreadState* thread) noexcept {
   free->section = section;
   free->kind = call.kind;
   free->object = object;
+  free->stack = stack;
   free->count.store(1, std::memory_order_release);
 }
 
@@ -383,9 +546,11 @@ void TakeWaits(ThreadState* thread, OpenWork* frame, std::string_view prefix) no
     const SectionNode* const section = cell.section;
     const WaitKind kind = cell.kind;
     const std::uint32_t object = cell.object;
+    const std::uint32_t stack = cell.stack;
     const std::uint32_t count = cell.count.exchange(0, std::memory_order_acq_rel);
     if (use != frame->use) continue;  // it came too late for a frame that is over
-    frame->data.AddWait(prefix, section, NameOf(kind), recorder->waits.Object(object), count);
+    frame->data.AddWait(prefix, section, NameOf(kind), recorder->waits.TextOf(object), recorder->waits.TextOf(stack),
+                        count);
   }
 }
 

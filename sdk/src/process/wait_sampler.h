@@ -1,4 +1,4 @@
-// WaitSampler: what threads with an open chunk are seen waiting for.
+// WaitSampler: what threads with an open chunk are seen waiting for, and where.
 #pragma once
 
 #include <limits.h>
@@ -8,7 +8,10 @@
 #include <string_view>
 
 #include "crema/internal/section_node.h"
+#include "stacks/loaded_file.h"
 #include "storage/arena.h"
+#include "storage/fixed_text.h"
+#include "storage/own_memory.h"
 
 namespace crema {
 namespace internal {
@@ -28,6 +31,7 @@ enum class WaitKind : std::uint8_t {
   kSleep,
   kChild,
   kPageFault,
+  kInterpreterLock,  ///< of Python
   kOther,
 };
 inline constexpr int kWaitKinds = static_cast<int>(WaitKind::kOther) + 1;
@@ -40,6 +44,9 @@ struct BlockedCall {
   int descriptor = -1;         ///< that it is about; -1: none
   std::string_view call;       ///< its name, for `kOther`; a literal
   bool is_in_no_call = false;  ///< blocked all the same: a page fault, mostly
+  std::uint64_t arguments[6] = {};
+  std::uintptr_t stack = 0;  ///< the thread's stack pointer
+  std::uintptr_t pc = 0;     ///< where it goes on
 };
 
 /// Unless CREMA_WAITS asks for more. No rate is reached whose looks would cost too much.
@@ -54,16 +61,23 @@ struct WaitCell {
   const SectionNode* section = nullptr;
   WaitKind kind = WaitKind::kRunning;
   std::uint32_t object = 0;
+  std::uint32_t stack = 0;
 };
 
 /// For one thread, until its frame ends.
 struct WaitTable {
-  static constexpr int kCells = 64;
+  static constexpr int kCells = 128;
   WaitCell cells[kCells];
+  // The last wait whose stack was read, for the sampler only: as long as it goes on, its stack is not read again.
+  std::int64_t turns = -1;  ///< of the thread on CPUs
+  FixedText<256> line;      ///< of `/proc/self/task/<tid>/syscall`
+  std::uint32_t stack = 0;
 };
 
-/// Reads `/proc/self/task/<tid>/syscall` of threads at work, some times a second, from the sampler's thread. It stops
-/// no thread, sends no signal, and keeps no descriptor; docs/waits.md has what it costs.
+/// Reads `/proc/self/task/<tid>/syscall` of threads at work, some times a second, from the sampler's thread. Where the
+/// user asks for it, it also copies the inner end of their stacks, and finds out in which functions they are. It stops
+/// no thread, sends no signal, takes no lock of the program or of ld.so, and keeps no descriptor; docs/waits.md has
+/// what it costs.
 class WaitSampler {
  public:
   void Start(double hertz, bool is_asked) noexcept;
@@ -79,16 +93,27 @@ class WaitSampler {
   std::uint64_t looks() const noexcept { return looks_.load(std::memory_order_relaxed); }
   /// Why nothing can be seen; empty where it can.
   std::string_view refusal() const noexcept;
-  /// What the number stands for; empty for 0, which is no object, or one of too many.
-  std::string_view Object(std::uint32_t number) const noexcept;
+  /// The object or stack that the number stands for; empty for 0, which is none, or one of too many.
+  std::string_view TextOf(std::uint32_t number) const noexcept;
+  /// In a forked child: the parent's memory is none of its business.
+  void CloseInherited() noexcept {
+    if (memory_ != nullptr) memory_->Close();
+  }
 
  private:
-  static constexpr std::uint32_t kMostObjects = 1000;
+  static constexpr std::uint32_t kMostTexts = 2000;
   static constexpr std::size_t kSockets = 64;
-  void LookAt(ThreadState* thread) noexcept;
+  void LookAt(Recorder* recorder, ThreadState* thread) noexcept;
   /// The number of what a call of this thread is about, and whether that is a socket.
   std::uint32_t ObjectOf(const BlockedCall& call, bool* is_socket) noexcept;
-  std::uint32_t NumberOf(std::string_view object) noexcept;
+  /// Who holds the lock that this call waits for, if it is one of pthread_mutex_lock(3): the collector finds out.
+  std::uint32_t HolderOf(Recorder* recorder, const BlockedCall& call) noexcept;
+  /// The functions that a thread is in, which was in this call after so many turns on CPUs; 0: it went on meanwhile.
+  std::uint32_t StackOf(const ThreadState& thread, std::int64_t turns, std::string_view line,
+                        const BlockedCall& call) noexcept;
+  /// Appends a function to `functions_`; false where its file is not there any more.
+  bool AppendFunction(const LoadedFile& file, std::uintptr_t address, bool is_in_last_file) noexcept;
+  std::uint32_t NumberOf(std::string_view text) noexcept;
 
   double hertz_ = 0;
   int most_threads_ = 0;       ///< in one look
@@ -107,10 +132,14 @@ class WaitSampler {
   };
   Socket sockets_[kSockets];  ///< that were looked for
   std::uint64_t socket_count_ = 0;
-  char target_[PATH_MAX];  ///< of a descriptor; too large for a stack
+  char target_[PATH_MAX];             ///< of a descriptor, and other texts that are too large for a stack
+  OwnPointer<ProcessMemory> memory_;  ///< nullptr: no stacks are read
+  bool may_read_memory_ = false;      ///< in this look
+  FixedText<PATH_MAX> program_;       ///< its file
+  FixedText<PATH_MAX> functions_;     ///< of a stack
   Arena texts_;
-  std::string_view objects_[kMostObjects + 1];
-  std::atomic<std::uint32_t> object_count_{1};
+  std::string_view text_of_[kMostTexts + 1];
+  std::atomic<std::uint32_t> text_count_{1};
 };
 
 /// Moves what was seen of the thread, which is the calling one, while it worked in `frame` to the frame's data. Paths

@@ -2,8 +2,8 @@
 
 #include <ucontext.h>
 
+#include <array>
 #include <cstddef>
-#include <cstring>
 
 namespace crema {
 namespace internal {
@@ -67,36 +67,36 @@ constexpr std::uint8_t kRelativeToPlace = 0x10;
 constexpr std::uint8_t kRelationMask = 0x70;
 constexpr std::uint8_t kSortedTable = 0x3b;  // relative to the header, 4 bytes, signed
 
-template <class Value>
-Value Load(const unsigned char* from) {
-  Value value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
 /// Reads numbers and pointers as they stand in a piece of a table of .eh_frame; once it is beyond the end, only zeros.
 class Cursor {
  public:
-  Cursor(const unsigned char* at, const unsigned char* end) : at_(at), end_(end) {}
+  Cursor() = default;
+  Cursor(ProcessMemory* memory, std::uintptr_t at, std::uintptr_t end) : memory_(memory), at_(at), end_(end) {}
 
   bool AtEnd() const { return at_ >= end_; }
   bool ok() const { return ok_; }
-  const unsigned char* at() const { return at_; }
-  std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+  std::uintptr_t at() const { return at_; }
+  std::size_t left() const { return end_ - at_; }
 
   template <class Value>
   Value Take() {
-    if (left() < sizeof(Value)) {
+    Value value{};
+    if (left() < sizeof value || !Load(memory_, at_, &value)) {
       Fail();
       return Value();
     }
-    const Value value = Load<Value>(at_);
-    at_ += sizeof(Value);
+    at_ += sizeof value;
     return value;
   }
   void Skip(std::uint64_t bytes) {
     if (left() < bytes) return Fail();
     at_ += bytes;
+  }
+  /// The next bytes, which it skips.
+  Cursor Part(std::uint64_t bytes) {
+    const std::uintptr_t begin = at_;
+    Skip(bytes);
+    return ok_ ? Cursor(memory_, begin, at_) : Cursor();
   }
   /// A number of any length, 7 bits a byte.
   std::uint64_t Unsigned() { return TakeNumber().value; }
@@ -107,7 +107,7 @@ class Cursor {
   }
   /// A pointer of this encoding, or only its value if it is not `is_relative`.
   std::uintptr_t Pointer(std::uint8_t encoding, bool is_relative = true) {
-    const auto place = reinterpret_cast<std::uintptr_t>(at_);
+    const std::uintptr_t place = at_;
     std::uintptr_t value = 0;
     switch (encoding & kFormatMask) {
       case kAbsolute:
@@ -150,8 +150,9 @@ class Cursor {
     at_ = end_;
   }
 
-  const unsigned char* at_;
-  const unsigned char* end_;
+  ProcessMemory* memory_ = nullptr;
+  std::uintptr_t at_ = 0;
+  std::uintptr_t end_ = 0;
   bool ok_ = true;
 };
 
@@ -163,48 +164,45 @@ struct CommonEntry {
   std::uint8_t pointers = kAbsolute;
   bool has_augmentation = false;
   bool is_signal_frame = false;
-  Cursor instructions{nullptr, nullptr};
+  Cursor instructions;
 };
 
 /// The rest of an entry of .eh_frame after its length; not ok where that is not inside the file.
-Cursor ContentsOf(const LoadedFile& file, const unsigned char* entry) {
-  const auto at = reinterpret_cast<std::uintptr_t>(entry);
-  if (at < file.begin || at >= file.end || file.end - at < 2 * sizeof(std::uint32_t)) return {nullptr, nullptr};
-  const auto bytes = Load<std::uint32_t>(entry);
-  const unsigned char* const begin = entry + sizeof bytes;
-  if (bytes >= 0xfffffff0 || bytes > file.end - at - sizeof bytes) return {nullptr, nullptr};
-  return {begin, begin + bytes};
+Cursor ContentsOf(const LoadedFile& file, std::uintptr_t entry) {
+  if (entry < file.begin || entry >= file.end || file.end - entry < 2 * sizeof(std::uint32_t)) return {};
+  std::uint32_t bytes = 0;
+  const std::uintptr_t begin = entry + sizeof bytes;
+  if (!Load(file.memory, entry, &bytes) || bytes >= 0xfffffff0 || bytes > file.end - begin) return {};
+  return {file.memory, begin, begin + bytes};
 }
 
-bool ReadCommon(const LoadedFile& file, const unsigned char* entry, CommonEntry* common) {
+bool ReadCommon(const LoadedFile& file, std::uintptr_t entry, CommonEntry* common) {
   Cursor cursor = ContentsOf(file, entry);
   if (cursor.Take<std::uint32_t>() != 0 || !cursor.ok()) return false;
   const auto version = cursor.Take<std::uint8_t>();
   if (version != 1 && version != 3) return false;
-  const unsigned char* augmentation = cursor.at();
+  Cursor augmentation = cursor;
   while (cursor.Take<std::uint8_t>() != 0) {
   }
   common->code_step = cursor.Unsigned();
   common->data_step = cursor.Signed();
   common->return_register = version == 1 ? cursor.Take<std::uint8_t>() : cursor.Unsigned();
   if (!cursor.ok()) return false;
-  if (*augmentation == 'z') {
+  char letter = augmentation.Take<char>();
+  if (letter == 'z') {
     common->has_augmentation = true;
-    ++augmentation;
-    const std::uint64_t bytes = cursor.Unsigned();
-    Cursor data = cursor;
-    cursor.Skip(bytes);
-    for (; *augmentation != '\0'; ++augmentation) {
-      if (*augmentation == 'R') common->pointers = data.Take<std::uint8_t>();
-      if (*augmentation == 'L') data.Take<std::uint8_t>();
-      if (*augmentation == 'P') {
+    Cursor data = cursor.Part(cursor.Unsigned());
+    while ((letter = augmentation.Take<char>()) != '\0') {
+      if (letter == 'R') common->pointers = data.Take<std::uint8_t>();
+      if (letter == 'L') data.Take<std::uint8_t>();
+      if (letter == 'P') {
         const auto encoding = data.Take<std::uint8_t>();
         if (encoding != kOmitted) data.Pointer(encoding, false);
       }
-      if (*augmentation == 'S') common->is_signal_frame = true;
+      if (letter == 'S') common->is_signal_frame = true;
     }
     if (!data.ok()) return false;
-  } else if (*augmentation != '\0') {
+  } else if (letter != '\0') {
     return false;
   }
   common->instructions = cursor;
@@ -216,12 +214,12 @@ struct FunctionRules {
   CommonEntry common;
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
-  Cursor instructions{nullptr, nullptr};
+  Cursor instructions;
 };
 
-bool ReadFunction(const LoadedFile& file, const unsigned char* entry, FunctionRules* rules) {
+bool ReadFunction(const LoadedFile& file, std::uintptr_t entry, FunctionRules* rules) {
   Cursor cursor = ContentsOf(file, entry);
-  const unsigned char* const place = cursor.at();
+  const std::uintptr_t place = cursor.at();
   const auto back = cursor.Take<std::uint32_t>();
   if (back == 0 || !cursor.ok()) return false;
   if (!ReadCommon(file, place - back, &rules->common)) return false;
@@ -293,15 +291,16 @@ class RuleMachine {
     now_.address = AddressRule();
     const auto first = expression.Take<std::uint8_t>();
     const std::int64_t offset = expression.Signed();
-    if (first == 0x70 + kFrameRegister && expression.left() == 1 && *expression.at() == 0x06) {
+    if (first == 0x70 + kFrameRegister && expression.left() == 1 && expression.Take<std::uint8_t>() == 0x06) {
       now_.address = {AddressRule::kSavedAtFrame, offset};
     }
-    static constexpr unsigned char kLinkage[] = {0x80, 0x00, 0x3f, 0x1a, 0x00, 0x2a, 0x33, 0x24, 0x22};
-    if (first != 0x70 + kStackRegister || offset != 8 || expression.left() != sizeof kLinkage) return;
-    const unsigned char* const rest = expression.at();
-    const std::uint8_t from = rest[4];  // DW_OP_lit0 + n: from so many bytes of an entry on, a word was pushed
-    if (std::memcmp(rest, kLinkage, 4) != 0 || std::memcmp(rest + 5, kLinkage + 5, 4) != 0) return;
-    if (from >= 0x30 && from < 0x40) now_.address = {AddressRule::kOfLinkage, from - 0x30};
+    using Linkage = std::array<std::uint8_t, 9>;
+    if (first != 0x70 + kStackRegister || offset != 8 || expression.left() != sizeof(Linkage)) return;
+    auto linkage = expression.Take<Linkage>();
+    const int from = linkage[4] - 0x30;  // DW_OP_lit0 + n: from n bytes of an entry on, a word was pushed
+    linkage[4] = 0;
+    if (linkage != Linkage{0x80, 0x00, 0x3f, 0x1a, 0x00, 0x2a, 0x33, 0x24, 0x22}) return;
+    if (from >= 0 && from < 0x10) now_.address = {AddressRule::kOfLinkage, from};
   }
 
   bool RunOther(std::uint8_t code, Cursor* program) {
@@ -365,13 +364,9 @@ class RuleMachine {
       case 0x13:
         SetOffset(offset());
         return true;
-      case 0x0f: {  // def_cfa_expression
-        const std::uint64_t bytes = program->Unsigned();
-        const unsigned char* const begin = program->at();
-        program->Skip(bytes);
-        if (program->ok()) SetAddressByExpression(Cursor(begin, begin + bytes));
+      case 0x0f:  // def_cfa_expression
+        SetAddressByExpression(program->Part(program->Unsigned()));
         return true;
-      }
       case 0x10:  // expression, val_expression
       case 0x16:
         number = program->Unsigned();
@@ -417,8 +412,14 @@ bool FindRules(const LoadedFile& file, const FunctionEntry& function, std::uintp
 }
 
 /// Reads memory that is the stack's, and no variable's: sanitizers would take it for a mistake.
-__attribute__((no_sanitize("address"), no_sanitize("thread"))) std::uintptr_t LoadFromStack(std::uintptr_t address) {
-  return *reinterpret_cast<const volatile std::uintptr_t*>(address);
+__attribute__((no_sanitize("address"), no_sanitize("thread"))) bool LoadFromStack(ProcessMemory* memory,
+                                                                                  const StackBounds& bounds,
+                                                                                  std::uintptr_t address,
+                                                                                  std::uintptr_t* value) {
+  if (!bounds.Contain(address, sizeof *value)) return false;
+  if (memory != nullptr) return Load(memory, address, value);
+  *value = *reinterpret_cast<const volatile std::uintptr_t*>(address);
+  return true;
 }
 
 /// An address without the bits that some processors sign it with.
@@ -430,8 +431,47 @@ std::uintptr_t Plain(std::uintptr_t address) {
 #endif
 }
 
+/// Whether `back` is where a call of `function` returns to, directly or through a procedure linkage table.
+bool ReturnsFrom(const FunctionEntry& function, std::uintptr_t back, ProcessMemory* memory) {
+#if defined(__x86_64__)
+  constexpr std::uint8_t kCall = 0xe8;
+  constexpr std::uint16_t kJumpBySlot = 0x25ff;
+  std::uint8_t code = 0;
+  std::int32_t distance = 0;
+  LoadedFile caller;
+  if (!FindFile(back - 5, &caller, memory) || back > caller.end) return false;
+  if (!Load(memory, back - 5, &code) || code != kCall || !Load(memory, back - 4, &distance)) return false;
+  const std::uintptr_t target = back + static_cast<std::uintptr_t>(std::intptr_t{distance});
+  if (target == function.begin) return true;
+  for (const int skipped : {0, 4, 5}) {  // endbr64, and bnd
+    const std::uintptr_t jump = target + static_cast<std::uintptr_t>(skipped);
+    std::uint16_t opcode = 0;
+    std::uintptr_t slot = 0;
+    if (jump < caller.begin || jump > caller.end - 6 || !Load(memory, jump, &opcode) || opcode != kJumpBySlot) continue;
+    if (!Load(memory, jump + 2, &distance)) continue;
+    return Load(memory, jump + 6 + static_cast<std::uintptr_t>(std::intptr_t{distance}), &slot) &&
+           slot == function.begin;
+  }
+#endif
+  (void)function;
+  (void)back;
+  (void)memory;
+  return false;
+}
+
+/// Where the frame pointer is not known: the nearest place upwards where one can be, beside the way back of a call of
+/// this very function. 0: there is none.
+std::uintptr_t FindFrame(const FunctionEntry& function, const StackBounds& bounds, std::uintptr_t stack,
+                         ProcessMemory* memory) {
+  std::uintptr_t back = 0;
+  for (std::uintptr_t at = (stack + 15) / 16 * 16; LoadFromStack(memory, bounds, at + sizeof back, &back); at += 16) {
+    if (ReturnsFrom(function, back, memory)) return at;
+  }
+  return 0;
+}
+
 bool AddressOf(const AddressRule& rule, const StackBounds& bounds, const FrameRegisters& registers,
-               std::uintptr_t* address) {
+               ProcessMemory* memory, std::uintptr_t* address) {
   const auto offset = static_cast<std::uintptr_t>(rule.offset);
   switch (rule.kind) {
     case AddressRule::kFromStack:
@@ -441,9 +481,7 @@ bool AddressOf(const AddressRule& rule, const StackBounds& bounds, const FrameRe
       *address = registers.frame + offset;
       return true;
     case AddressRule::kSavedAtFrame:
-      if (!bounds.Contain(registers.frame + offset, sizeof(void*))) return false;
-      *address = LoadFromStack(registers.frame + offset);
-      return true;
+      return LoadFromStack(memory, bounds, registers.frame + offset, address);
     case AddressRule::kOfLinkage:
       *address = registers.stack + 8 + ((registers.pc & 15) >= offset ? 8 : 0);
       return true;
@@ -454,14 +492,15 @@ bool AddressOf(const AddressRule& rule, const StackBounds& bounds, const FrameRe
 }
 
 /// The program's own handler of a signal ran: the kernel has laid the registers of before on the stack.
-Step StepOutOfHandler(const StackBounds& bounds, FrameRegisters* registers) {
+Step StepOutOfHandler(const StackBounds& bounds, ProcessMemory* memory, FrameRegisters* registers) {
 #if defined(__x86_64__)
-  if (!bounds.Contain(registers->stack, sizeof(ucontext_t))) return Step::kUnknown;
+  if (memory != nullptr || !bounds.Contain(registers->stack, sizeof(ucontext_t))) return Step::kUnknown;
   const std::uintptr_t stack = registers->stack;
   *registers = RegistersOf(reinterpret_cast<const void*>(stack));
   return registers->stack > stack ? Step::kDone : Step::kUnknown;
 #else
   (void)bounds;
+  (void)memory;
   (void)registers;
   return Step::kUnknown;
 #endif
@@ -470,32 +509,38 @@ Step StepOutOfHandler(const StackBounds& bounds, FrameRegisters* registers) {
 }  // namespace
 
 bool FindFunction(const LoadedFile& file, std::uintptr_t address, FunctionEntry* function) noexcept {
-  const unsigned char* const header = file.unwind_header;
-  const auto at = reinterpret_cast<std::uintptr_t>(header);
-  if (header == nullptr || at < file.begin || file.end - at < 12) return false;
-  const auto frames = header[1];
-  const auto counts = header[2];
-  if (header[0] != 1 || header[3] != kSortedTable || frames == kOmitted || counts != kUnsigned4) return false;
-  Cursor cursor(header + 4, header + (file.end - at));
+  const std::uintptr_t header = file.unwind_header;
+  if (header == 0 || header < file.begin || file.end - header < 12) return false;
+  Cursor cursor(file.memory, header, file.end);
+  const auto version = cursor.Take<std::uint8_t>();
+  const auto frames = cursor.Take<std::uint8_t>();
+  const auto counts = cursor.Take<std::uint8_t>();
+  if (version != 1 || cursor.Take<std::uint8_t>() != kSortedTable || frames == kOmitted || counts != kUnsigned4) {
+    return false;
+  }
   cursor.Pointer(frames, false);
   const auto count = cursor.Take<std::uint32_t>();
   struct Row {
-    std::int32_t begin;
-    std::int32_t rules;
+    std::int32_t begin = 0;
+    std::int32_t rules = 0;
   };
   if (!cursor.ok() || count == 0 || cursor.left() / sizeof(Row) < count) return false;
-  const unsigned char* const rows = cursor.at();
-  const auto begin_of = [&](std::uint32_t i) {
-    return at + static_cast<std::uintptr_t>(std::intptr_t{Load<Row>(rows + i * sizeof(Row)).begin});
+  const auto row_at = [&](std::uint32_t i) {
+    Row row;
+    Load(file.memory, cursor.at() + i * sizeof row, &row);
+    return row;
+  };
+  const auto from_header = [header](std::int32_t distance) {
+    return header + static_cast<std::uintptr_t>(std::intptr_t{distance});
   };
   std::uint32_t first = 0;  // the last row that does not begin after the address
   std::uint32_t after = count;
   while (after - first > 1) {
     const std::uint32_t middle = first + (after - first) / 2;
-    (begin_of(middle) <= address ? first : after) = middle;
+    (from_header(row_at(middle).begin) <= address ? first : after) = middle;
   }
-  if (begin_of(first) > address) return false;
-  function->rules = header + Load<Row>(rows + first * sizeof(Row)).rules;
+  if (from_header(row_at(first).begin) > address) return false;
+  function->rules = from_header(row_at(first).rules);
   FunctionRules rules;
   if (!ReadFunction(file, function->rules, &rules)) return false;
   function->begin = rules.begin;
@@ -525,20 +570,22 @@ Step StepOut(const LoadedFile& file, const FunctionEntry& function, const StackB
              FrameRegisters* registers) noexcept {
   UnwindRules now;
   if (!FindRules(file, function, registers->inside(), &now)) return Step::kUnknown;
-  if (now.is_signal_frame) return StepOutOfHandler(bounds, registers);
+  if (now.is_signal_frame) return StepOutOfHandler(bounds, file.memory, registers);
   if (now.back.kind == RegisterRule::kNone) return Step::kOutermost;
+  const bool has_frame = now.address.kind == AddressRule::kFromFrame && now.address.offset == 2 * sizeof(void*);
+  if (file.memory != nullptr && registers->frame == 0 && has_frame) {
+    registers->frame = FindFrame(function, bounds, registers->stack, file.memory);
+  }
   std::uintptr_t address = 0;
-  if (!AddressOf(now.address, bounds, *registers, &address)) return Step::kUnknown;
+  if (!AddressOf(now.address, bounds, *registers, file.memory, &address)) return Step::kUnknown;
   if (address < registers->stack || address > bounds.high || address % sizeof(void*) != 0) return Step::kUnknown;
   // What is saved lies between the stack pointer and the caller's.
   const auto load = [&](const RegisterRule& rule, std::uintptr_t same, std::uintptr_t* value) {
     *value = same;
     if (rule.kind == RegisterRule::kSame) return true;
     const std::uintptr_t from = address + static_cast<std::uintptr_t>(rule.offset);
-    if (rule.kind != RegisterRule::kSaved || from < registers->stack || !bounds.Contain(from, sizeof(void*)))
-      return false;
-    *value = LoadFromStack(from);
-    return true;
+    return rule.kind == RegisterRule::kSaved && from >= registers->stack &&
+           LoadFromStack(file.memory, bounds, from, value);
   };
   FrameRegisters caller;
   if (!load(now.back, registers->link, &caller.pc)) return Step::kUnknown;
@@ -559,8 +606,9 @@ Step StepByFramePointer(const StackBounds& bounds, FrameRegisters* registers) no
   const std::uintptr_t frame = registers->frame;
   if (frame < registers->stack || !bounds.Contain(frame, 2 * sizeof(void*))) return Step::kUnknown;
   FrameRegisters caller;
-  caller.frame = LoadFromStack(frame);
-  caller.pc = Plain(LoadFromStack(frame + sizeof(void*)));
+  LoadFromStack(nullptr, bounds, frame, &caller.frame);
+  LoadFromStack(nullptr, bounds, frame + sizeof(void*), &caller.pc);
+  caller.pc = Plain(caller.pc);
   caller.stack = frame + 2 * sizeof(void*);
   caller.is_exact = false;
   LoadedFile file;

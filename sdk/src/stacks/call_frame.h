@@ -10,13 +10,13 @@ namespace crema {
 namespace internal {
 
 // Everything here may run in the handler of a signal: it only reads memory, of the stack within its bounds and of files
-// that are loaded.
+// that are loaded. Where `LoadedFile::memory` is set, it reads all of that through it: the stack is another thread's.
 
 /// A function, or a part of one that the compiler has put elsewhere.
 struct FunctionEntry {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
-  const unsigned char* rules = nullptr;  ///< its entry of .eh_frame
+  std::uintptr_t rules = 0;  ///< its entry of .eh_frame
 };
 /// The function with this address; false where the file's tables do not say.
 bool FindFunction(const LoadedFile& file, std::uintptr_t address, FunctionEntry* function) noexcept;
@@ -35,8 +35,8 @@ struct StackBounds {
 struct FrameRegisters {
   std::uintptr_t pc = 0;
   std::uintptr_t stack = 0;
-  std::uintptr_t frame = 0;
-  std::uintptr_t link = 0;  ///< where the processor has one
+  std::uintptr_t frame = 0;  ///< 0: not known
+  std::uintptr_t link = 0;   ///< where the processor has one
   /// `pc` is where the function goes on, not where a call returns to.
   bool is_exact = true;
 

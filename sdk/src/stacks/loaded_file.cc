@@ -43,15 +43,21 @@ bool IsPermanent(const LoadedFile& file) noexcept {
   return has(getauxval(AT_PHDR)) || has(reinterpret_cast<std::uintptr_t>(&getauxval));
 }
 
-bool FindFile(std::uintptr_t address, LoadedFile* file) noexcept {
+bool FindFile(std::uintptr_t address, LoadedFile* file, ProcessMemory* memory) noexcept {
   FoundObject found;
   const FindObject find = g_find_object.load(std::memory_order_relaxed);
   if (find == nullptr || find(reinterpret_cast<void*>(address), &found) != 0) return false;
   file->begin = reinterpret_cast<std::uintptr_t>(found.map_start);
   file->end = reinterpret_cast<std::uintptr_t>(found.map_end);
   file->map = found.map;
-  file->unwind_header = static_cast<const unsigned char*>(found.eh_frame);
+  file->unwind_header = reinterpret_cast<std::uintptr_t>(found.eh_frame);
+  file->memory = memory;
   return true;
+}
+
+std::uintptr_t BaseOf(const LoadedFile& file) noexcept {
+  link_map map = {};
+  return Load(file.memory, reinterpret_cast<std::uintptr_t>(file.map), &map) ? map.l_addr : 0;
 }
 
 bool operator==(const BuildId& one, const BuildId& other) noexcept {
@@ -62,37 +68,35 @@ BuildId BuildIdOf(const LoadedFile& file) noexcept {
   BuildId id;
   constexpr std::size_t kPageBytes = 4096;  // at least: no more of the file is sure to be mapped at `begin`
   const std::uintptr_t bytes = std::min<std::uintptr_t>(file.end - file.begin, kPageBytes);
-  const auto* const head = reinterpret_cast<const ElfW(Ehdr)*>(file.begin);
-  if (bytes < sizeof *head || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0) return id;
-  if (head->e_phentsize != sizeof(ElfW(Phdr)) || head->e_phoff > bytes ||
-      head->e_phnum > (bytes - head->e_phoff) / sizeof(ElfW(Phdr))) {
+  ElfW(Ehdr) head;
+  if (bytes < sizeof head || !Load(file.memory, file.begin, &head)) return id;
+  if (std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_phentsize != sizeof(ElfW(Phdr)) ||
+      head.e_phoff > bytes || head.e_phnum > (bytes - head.e_phoff) / sizeof(ElfW(Phdr))) {
     return id;
   }
-  const auto* const segments = reinterpret_cast<const ElfW(Phdr)*>(file.begin + head->e_phoff);
-  for (std::size_t i = 0; i < head->e_phnum; ++i) {
-    const ElfW(Phdr)& segment = segments[i];
-    const std::uintptr_t begin = file.map->l_addr + segment.p_vaddr;
-    if (segment.p_type != PT_NOTE || begin < file.begin || begin > file.end || file.end - begin < segment.p_memsz) {
-      continue;
-    }
-    const auto* at = reinterpret_cast<const unsigned char*>(begin);
-    const unsigned char* const end = at + segment.p_memsz;
-    while (static_cast<std::size_t>(end - at) >= sizeof(ElfW(Nhdr))) {
-      ElfW(Nhdr) note;
-      std::memcpy(&note, at, sizeof note);
-      at += sizeof note;
+  const std::uintptr_t base = BaseOf(file);
+  for (std::size_t i = 0; i < head.e_phnum; ++i) {
+    ElfW(Phdr) segment;
+    if (!Load(file.memory, file.begin + head.e_phoff + i * sizeof segment, &segment)) return id;
+    std::uintptr_t at = base + segment.p_vaddr;
+    if (segment.p_type != PT_NOTE || at < file.begin || at > file.end || file.end - at < segment.p_memsz) continue;
+    const std::uintptr_t end = at + segment.p_memsz;
+    struct {
+      ElfW(Nhdr) head;
+      char name[4];
+    } note;
+    while (end - at >= sizeof note && Load(file.memory, at, &note)) {
       const auto rounded = [](std::size_t size) { return (size + 3) / 4 * 4; };
-      const std::size_t rest = static_cast<std::size_t>(end - at);
-      const std::size_t name = rounded(note.n_namesz);
-      if (note.n_namesz > rest || name > rest || note.n_descsz > rest - name) break;
-      const bool is_id = note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(at, "GNU", 4) == 0;
-      if (is_id && note.n_descsz <= BuildId::kMost) {
-        id.size = note.n_descsz;
-        std::memcpy(id.bytes, at + name, id.size);
+      at += sizeof note.head;
+      const std::size_t name = rounded(note.head.n_namesz);
+      if (note.head.n_namesz > end - at || name > end - at || note.head.n_descsz > end - at - name) break;
+      at += name;
+      const bool is_id = note.head.n_type == NT_GNU_BUILD_ID && name == 4 && std::memcmp(note.name, "GNU", 4) == 0;
+      if (is_id && note.head.n_descsz <= BuildId::kMost) {
+        if (LoadBytes(file.memory, at, id.bytes, note.head.n_descsz)) id.size = note.head.n_descsz;
         return id;
       }
-      if (rounded(note.n_descsz) > rest - name) break;
-      at += name + rounded(note.n_descsz);
+      at += std::min<std::size_t>(rounded(note.head.n_descsz), end - at);
     }
   }
   return id;
