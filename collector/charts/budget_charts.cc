@@ -81,27 +81,17 @@ constexpr size_t kMostBars = 25;
 constexpr char kOther[] = "(other)";
 constexpr char kNoSections[] = "no section was recorded; put TrackSection guards around the steps of a chunk";
 
-struct Section {
-  std::string path;
-  bool is_helper = false;
-  double total = 0, self = 0;  ///< seconds
-  std::optional<double> cpu;   ///< seconds, where it was asked for
-  double count = 0;
+bool IsOther(const SectionRow& section) { return section.path == kOther; }
 
-  bool is_other() const { return path == kOther; }
-};
-
-std::vector<Section> ReadSections(const Measurement& measurement) {
-  std::vector<Section> sections;
-  for (const SectionRow& row : measurement.sections) {
-    if (!row.total.has_value() || !row.self.has_value()) continue;
-    sections.push_back({row.path, row.helper.value_or(false), *row.total, *row.self, row.cpu, row.count.value_or(0)});
-  }
+std::vector<SectionRow> KnownSections(const Measurement& measurement) {
+  std::vector<SectionRow> sections = measurement.sections;
+  const auto is_unknown = [](const SectionRow& row) { return !row.total.has_value() || !row.self.has_value(); };
+  sections.erase(std::remove_if(sections.begin(), sections.end(), is_unknown), sections.end());
   return sections;
 }
 
-bool HasNamed(const std::vector<Section>& sections) {
-  return std::any_of(sections.begin(), sections.end(), [](const Section& section) { return !section.is_other(); });
+bool HasNamed(const std::vector<SectionRow>& sections) {
+  return !std::all_of(sections.begin(), sections.end(), IsOther);
 }
 
 /// `/` separates sections; inside a name it is written `%2F`.
@@ -119,22 +109,22 @@ std::optional<std::string> ParentOf(std::string_view path) {
 }
 
 /// What colour stands for: a section counts as computing from half its time on.
-std::string_view KindOf(const Section& section) {
-  if (section.is_other()) return "outside every section";
+std::string_view KindOf(const SectionRow& section) {
+  if (IsOther(section)) return "outside every section";
   if (!section.cpu.has_value()) return "CPU not measured";
-  return *section.cpu >= section.total / 2 ? "mostly CPU" : "mostly waiting";
+  return *section.cpu >= *section.total / 2 ? "mostly CPU" : "mostly waiting";
 }
 
 /// Puts sections side by side inside what encloses them, largest first.
 class IcicleLayout {
  public:
-  IcicleLayout(const std::vector<Section>& sections, double whole) : whole_(whole) {
-    for (const Section& section : sections) {
-      if (!section.is_helper && section.total > 0) children_[ParentOf(section.path)].push_back(&section);
+  IcicleLayout(const std::vector<SectionRow>& sections, double whole) : whole_(whole) {
+    for (const SectionRow& section : sections) {
+      if (!section.helper.value_or(false) && *section.total > 0) children_[ParentOf(section.path)].push_back(&section);
     }
     for (auto& [parent, children] : children_) {
-      std::stable_sort(children.begin(), children.end(), [](const Section* a, const Section* b) {
-        return std::make_pair(!a->is_other(), a->total) > std::make_pair(!b->is_other(), b->total);
+      std::stable_sort(children.begin(), children.end(), [](const SectionRow* a, const SectionRow* b) {
+        return std::make_pair(!IsOther(*a), *a->total) > std::make_pair(!IsOther(*b), *b->total);
       });
     }
     Place(std::nullopt, 0, 0);
@@ -146,15 +136,15 @@ class IcicleLayout {
   void Place(const std::optional<std::string>& parent, double from, int level) {
     const auto found = children_.find(parent);
     if (found == children_.end()) return;
-    for (const Section* section : found->second) {
+    for (const SectionRow* section : found->second) {
       Cell(*section, from, level);
-      if (!section->is_other()) Place(section->path, from, level + 1);
-      from += section->total;
+      if (!IsOther(*section)) Place(section->path, from, level + 1);
+      from += *section->total;
     }
   }
 
-  void Cell(const Section& section, double from, int level) {
-    const double share = section.total / whole_;
+  void Cell(const SectionRow& section, double from, int level) {
+    const double share = *section.total / whole_;
     if (share < 0.0005) return;  // below a pixel
     // a letter is about 6.5 of the 720 pixels
     const auto letters = static_cast<size_t>(share * 720 / 6.5);
@@ -164,35 +154,37 @@ class IcicleLayout {
     cells_.push_back({{"path", ShownName(section.path)},
                       {"label", label},
                       {"from", Rounded(100 * from / whole_)},
-                      {"to", Rounded(100 * (from + section.total) / whole_)},
-                      {"middle", Rounded(100 * (from + section.total / 2) / whole_)},
+                      {"to", Rounded(100 * (from + *section.total) / whole_)},
+                      {"middle", Rounded(100 * (from + *section.total / 2) / whole_)},
                       {"level", level},
                       {"kind", KindOf(section)},
-                      {"seconds", section.total},
-                      {"self", section.self},
+                      {"seconds", *section.total},
+                      {"self", *section.self},
                       {"cpu", RealOf(section.cpu)},
-                      {"calls", section.count}});
+                      {"calls", section.count.value_or(0)}});
   }
 
   double whole_;
-  std::map<std::optional<std::string>, std::vector<const Section*>> children_;
+  std::map<std::optional<std::string>, std::vector<const SectionRow*>> children_;
   Json cells_ = Json::array();
 };
 
-double WholeOf(const std::vector<Section>& sections) {
+double WholeOf(const std::vector<SectionRow>& sections) {
   double whole = 0;
-  for (const Section& section : sections) {
-    if (!section.is_helper && !ParentOf(section.path).has_value()) whole += section.total;
+  for (const SectionRow& section : sections) {
+    if (!section.helper.value_or(false) && !ParentOf(section.path).has_value()) whole += *section.total;
   }
   return whole;
 }
 
-std::string LabelOf(const Section& section) { return section.path + (section.is_helper ? " (helper)" : ""); }
+std::string LabelOf(const SectionRow& section) {
+  return section.path.str() + (section.helper.value_or(false) ? " (helper)" : "");
+}
 
 std::map<std::string, double> SelfTimes(const Measurement* measurement) {
   std::map<std::string, double> times;
   if (measurement == nullptr) return times;
-  for (const Section& section : ReadSections(*measurement)) times[LabelOf(section)] = section.self;
+  for (const SectionRow& section : KnownSections(*measurement)) times[LabelOf(section)] = *section.self;
   return times;
 }
 
@@ -294,7 +286,7 @@ Drawing DrawContention(const ChartInput& input) {
 }
 
 Drawing DrawSectionIcicle(const ChartInput& input) {
-  const std::vector<Section> sections = ReadSections(*input.measurement);
+  const std::vector<SectionRow> sections = KnownSections(*input.measurement);
   const double whole = WholeOf(sections);
   if (!HasNamed(sections) || !(whole > 0)) return NotDrawn(kNoSections);
   IcicleLayout layout(sections, whole);
@@ -303,9 +295,9 @@ Drawing DrawSectionIcicle(const ChartInput& input) {
 }
 
 Drawing DrawSectionSelfTime(const ChartInput& input) {
-  std::vector<Section> sections = ReadSections(*input.measurement);
+  std::vector<SectionRow> sections = KnownSections(*input.measurement);
   std::stable_sort(sections.begin(), sections.end(),
-                   [](const Section& a, const Section& b) { return a.self > b.self; });
+                   [](const SectionRow& a, const SectionRow& b) { return *a.self > *b.self; });
   const size_t all = sections.size();
   if (all > kMostBars) sections.resize(kMostBars);
   if (!HasNamed(sections)) return NotDrawn(kNoSections);
@@ -313,24 +305,24 @@ Drawing DrawSectionSelfTime(const ChartInput& input) {
   const std::map<std::string, double> baseline = SelfTimes(input.baseline);
   Json values;
   ShownNames names;
-  for (const Section& section : sections) {
-    std::string words = HumanDuration(section.self);
-    if (busy > 0) words += " · " + HumanPercent(section.self / busy);
+  for (const SectionRow& section : sections) {
+    std::string words = HumanDuration(*section.self);
+    if (busy > 0) words += " · " + HumanPercent(*section.self / busy);
     Json row = {{"section", names.Of(LabelOf(section))},
-                {"self", section.self},
-                {"calls", section.count},
+                {"self", *section.self},
+                {"calls", section.count.value_or(0)},
                 {"kind", KindOf(section)},
                 {"words", words},
-                {"end", section.self}};
+                {"end", *section.self}};
     const auto other = baseline.find(LabelOf(section));
     if (other != baseline.end()) {
       row["baseline"] = other->second;
-      row["end"] = std::max(section.self, other->second);
+      row["end"] = std::max(*section.self, other->second);
     }
     values["sections"].push_back(std::move(row));
   }
   std::string finding =
-      fmt::format("largest: {}, {}", ShownName(LabelOf(sections.front())), HumanDuration(sections.front().self));
+      fmt::format("largest: {}, {}", ShownName(LabelOf(sections.front())), HumanDuration(*sections.front().self));
   if (all > kMostBars) finding += fmt::format("; {} smaller ones not drawn", all - kMostBars);
   if (!baseline.empty()) {
     values["has baseline"] = true;

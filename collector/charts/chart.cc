@@ -43,8 +43,8 @@ std::string LabelOf(std::string_view metric) {
 absl::StatusOr<Chart> NamedChart(std::string_view name) {
   Chart chart;
   chart.name = name;
-  if (const ChartRow* row = FindChartRow(name)) {
-    chart.title = row->kind.question;
+  if (const ChartKind* kind = FindChartKind(name)) {
+    chart.title = kind->question;
   } else if (StartsWith(name, kCustom)) {
     chart.title = fmt::format("What values did {} have?", ShownName(name.substr(kCustom.size())));
   } else if (StartsWith(name, kCompare)) {
@@ -64,7 +64,7 @@ bool KnowsMetric(const ChartInput& input, std::string_view metric) {
 }
 
 absl::StatusOr<Drawing> Draw(std::string_view name, const ChartInput& input) {
-  if (const ChartRow* row = FindChartRow(name)) return row->draw(input);
+  if (const ChartKind* kind = FindChartKind(name)) return kind->draw(input);
   if (StartsWith(name, kCustom)) {
     for (const CustomMetricRow& metric : input.measurement->custom_metrics) {
       if (metric.name == name.substr(kCustom.size())) {
@@ -84,22 +84,13 @@ absl::StatusOr<Drawing> Draw(std::string_view name, const ChartInput& input) {
 
 }  // namespace
 
-const std::vector<ChartKind>& ChartKinds() {
-  static const std::vector<ChartKind> kKinds = [] {
-    std::vector<ChartKind> kinds;
-    for (const ChartRow& row : ChartTable()) kinds.push_back(row.kind);
-    return kinds;
-  }();
-  return kKinds;
-}
-
 std::vector<std::string> ChartNames(const ChartInput& input) {
   std::vector<std::string> names;
   const auto add = [&names](std::string name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
   };
-  for (const ChartRow& row : ChartTable()) {
-    if (row.draw != nullptr) add(std::string(row.kind.name));
+  for (const ChartKind& kind : ChartKinds()) {
+    if (kind.draw != nullptr) add(std::string(kind.name));
   }
   for (const CustomMetricRow& metric : input.measurement->custom_metrics) {
     add(std::string(kCustom) + metric.name.str());

@@ -7,6 +7,7 @@
 
 namespace crema {
 
+struct Drawing;
 struct RunDetail;
 
 /// What a chart is made from. A chart takes its figures from here and nowhere else.
@@ -38,6 +39,7 @@ struct ChartKind {
   std::string_view family;    ///< the block of the page it belongs to: `Workers`, `Chunks` ...
   std::string_view question;  ///< its title
   std::string_view text;      ///< marks and encodings, one line
+  Drawing (*draw)(const ChartInput& input);  ///< null: the name stands for many charts, drawn by MakeChart
 };
 
 /// In the order of docs/plots.md.

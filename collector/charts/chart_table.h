@@ -6,15 +6,8 @@
 
 namespace crema {
 
-struct ChartRow {
-  ChartKind kind;
-  Drawing (*draw)(const ChartInput& input);  ///< null: the name stands for many charts, drawn by MakeChart
-};
-
-const std::vector<ChartRow>& ChartTable();
-
 /// The row of one chart; null where the name is none, or stands for many.
-const ChartRow* FindChartRow(std::string_view name);
+const ChartKind* FindChartKind(std::string_view name);
 
 /// Charts that are gone, each with the one that answers its question.
 inline constexpr std::pair<std::string_view, std::string_view> kFormerCharts[] = {

@@ -12,27 +12,26 @@ double WaitingSeconds(const DetailAttempt& attempt) {
   return static_cast<double>(attempt.cpu_wait_ns.value_or(0) + attempt.blocked_ns.value_or(0)) / kNs;
 }
 
-/// A stretch of a row, as attempts or the detail's runs give it.
-struct Stretch {
-  uint32_t row = 0;
-  double start_seconds = 0, stop_seconds = 0;
-  uint32_t slot = 0;
-  double weight = 1;  ///< busy share of the row
-};
+std::vector<LaneCell> CellsOfAttempts(const RunDetail& detail) {
+  std::vector<LaneCell> cells;
+  for (const DetailAttempt& attempt : detail.attempts) {
+    if (!attempt.duration_ns.has_value()) continue;
+    cells.push_back({attempt.row, static_cast<double>(attempt.start_ns) / kNs,
+                     static_cast<double>(attempt.stop_ns()) / kNs, SlotOf(detail, attempt.dataset),
+                     WaitingSeconds(attempt)});
+  }
+  return cells;
+}
 
-std::vector<Stretch> StretchesOf(const RunDetail& detail) {
-  std::vector<Stretch> stretches;
+/// As the detail's runs give them, else attempts.
+std::vector<LaneCell> StretchesOf(const RunDetail& detail) {
+  if (detail.runs.empty()) return CellsOfAttempts(detail);
+  std::vector<LaneCell> stretches;
   for (const DetailRun& run : detail.runs) {
     if (run.busy == 0) continue;
     const double start = detail.timeline_start_seconds + run.first_bin * detail.bin_seconds;
-    stretches.push_back(
-        {run.row, start, start + run.bins * detail.bin_seconds, run.slot, static_cast<double>(run.busy) / 8});
-  }
-  if (!detail.runs.empty()) return stretches;
-  for (const DetailAttempt& attempt : detail.attempts) {
-    if (!attempt.duration_ns.has_value()) continue;
-    stretches.push_back({attempt.row, static_cast<double>(attempt.start_ns) / kNs,
-                         static_cast<double>(attempt.stop_ns()) / kNs, SlotOf(detail, attempt.dataset), 1});
+    const double stop = start + run.bins * detail.bin_seconds;
+    stretches.push_back({run.row, start, stop, run.slot, 0, static_cast<double>(run.busy) / 8});
   }
   return stretches;
 }
@@ -43,14 +42,14 @@ class ColumnGrid {
   ColumnGrid(size_t rows, size_t columns, double seconds)
       : columns_(columns), width_(seconds / static_cast<double>(columns)), busy_(rows * columns) {}
 
-  void Add(const Stretch& stretch) {
+  void Add(const LaneCell& stretch) {
     const double last = static_cast<double>(columns_) * width_;
     const double from = std::clamp(stretch.start_seconds, 0.0, last), to = std::clamp(stretch.stop_seconds, 0.0, last);
     const size_t end = std::min(columns_, static_cast<size_t>(std::ceil(to / width_)));
     for (auto column = static_cast<size_t>(from / width_); column < end; ++column) {
       const double begin = static_cast<double>(column) * width_;
       const double overlap = std::min(to, begin + width_) - std::max(from, begin);
-      if (overlap > 0) busy_[stretch.row * columns_ + column][stretch.slot] += overlap * stretch.weight;
+      if (overlap > 0) busy_[stretch.row * columns_ + column][stretch.slot] += overlap * stretch.busy_share;
     }
   }
 
@@ -87,20 +86,15 @@ class ColumnGrid {
 LaneCells LaneCellsOf(const RunDetail& detail, size_t most) {
   LaneCells lanes;
   if (detail.timeline_is_exact && detail.attempts.size() <= most) {
-    for (const DetailAttempt& attempt : detail.attempts) {
-      if (!attempt.duration_ns.has_value()) continue;
-      lanes.cells.push_back({attempt.row, static_cast<double>(attempt.start_ns) / kNs,
-                             static_cast<double>(attempt.stop_ns()) / kNs, SlotOf(detail, attempt.dataset),
-                             WaitingSeconds(attempt)});
-    }
+    lanes.cells = CellsOfAttempts(detail);
     return lanes;
   }
   lanes.is_exact = false;
   if (detail.rows.empty() || !(detail.seconds > 0)) return lanes;
-  const std::vector<Stretch> stretches = StretchesOf(detail);
+  const std::vector<LaneCell> stretches = StretchesOf(detail);
   for (size_t columns = kMostColumns; columns > 0; columns /= 2) {
     ColumnGrid grid(detail.rows.size(), columns, detail.seconds);
-    for (const Stretch& stretch : stretches) grid.Add(stretch);
+    for (const LaneCell& stretch : stretches) grid.Add(stretch);
     lanes.cells = grid.Cells();
     if (lanes.cells.size() <= most) return lanes;
   }

@@ -12,6 +12,7 @@ struct LaneCell {
   double stop_seconds = 0;
   uint32_t slot = 0;           ///< of its dataset (`SlotOf`)
   double waiting_seconds = 0;  ///< of it; 0 where it is not known
+  double busy_share = 1;       ///< of the row, in this time
 };
 
 struct LaneCells {

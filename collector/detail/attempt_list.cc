@@ -1,7 +1,6 @@
 #include "collector/detail/attempt_list.h"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 
 #include "collector/metrics/attempts/attempt_results.h"
@@ -287,47 +286,6 @@ void FillSorted(std::vector<double> values, ValueShape* shape) {
   shape->sorted = ValuesOfRanks<double>(values, ranks);
 }
 
-/// Bins of a logarithmic axis. Values whose first bits are the same are in one bin as a rule, which is computed once.
-class LogBins {
- public:
-  LogBins(const ValueShape& shape, double least, double most)
-      : shape_(shape), first_(KeyOf(least)), bins_(KeyOf(most) - first_ + 1, kNotKnown) {}
-
-  size_t Of(double value) {
-    int16_t& bin = bins_[KeyOf(value) - first_];
-    if (bin == kNotKnown) {
-      const auto of_bits = [&](uint64_t bits) {
-        double edge = 0;
-        std::memcpy(&edge, &bits, sizeof(edge));
-        return Compute(edge);
-      };
-      const uint64_t key = KeyOf(value);
-      const size_t first = of_bits(key << kOtherBits), last = of_bits(((key + 1) << kOtherBits) - 1);
-      bin = first == last ? static_cast<int16_t>(first) : kSeveral;
-    }
-    return bin == kSeveral ? Compute(value) : static_cast<size_t>(bin);
-  }
-
- private:
-  static constexpr int kOtherBits = 42;  // without the exponent and the first ten bits of the mantissa
-  static constexpr int16_t kNotKnown = -1;
-  static constexpr int16_t kSeveral = -2;
-
-  static uint64_t KeyOf(double value) {
-    uint64_t bits = 0;
-    std::memcpy(&bits, &value, sizeof(bits));
-    return bits >> kOtherBits;
-  }
-  size_t Compute(double value) const {
-    const double bin = std::floor((std::log10(value) - shape_.first_exponent) * shape_.per_decade);
-    return static_cast<size_t>(std::clamp(bin, 0.0, static_cast<double>(shape_.counts[0].size() - 1)));
-  }
-
-  const ValueShape& shape_;
-  uint64_t first_;
-  std::vector<int16_t> bins_;
-};
-
 std::optional<CountGrid> Grid(const AttemptList& list, const Pair& pair) {
   CountGrid grid;
   grid.x_quantity = pair.x.name;
@@ -422,9 +380,11 @@ std::optional<ValueShape> ShapeDistribution(const AttemptList& list, size_t quan
   FillSorted(std::move(values), &shape);
   if (least_positive == 0) return shape;
   SetLogAxis(least_positive, shape.sorted.back(), &shape);
-  LogBins bins(shape, least_positive, shape.sorted.back());
+  const auto last = static_cast<double>(shape.bins() - 1);
   for_each([&](size_t i, double value) {
-    if (value > 0) ++shape.counts[slots[i]][bins.Of(value)];
+    if (value <= 0) return;
+    const double bin = std::floor((std::log10(value) - shape.first_exponent) * shape.per_decade);
+    ++shape.counts[slots[i]][static_cast<size_t>(std::clamp(bin, 0.0, last))];
   });
   return shape;
 }

@@ -21,7 +21,7 @@ constexpr int64_t kStart = 1'790'000'000'000'000'000;
 class MadeRun {
  public:
   uint32_t AddProcess(const std::string& host, int64_t pid) {
-    AttemptProcess process = {"run", host, pid, kStart, host + ":" + std::to_string(pid)};
+    AttemptProcess process = {{"run", host, pid, kStart}, host + ":" + std::to_string(pid)};
     processes_.push_back(process);
     return static_cast<uint32_t>(processes_.size() - 1);
   }

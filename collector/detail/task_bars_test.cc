@@ -19,7 +19,7 @@ struct MadeTask {
 
 /// One process; a chunk of a second in thread 7 at each of these seconds.
 RunDetail DetailOf(const std::vector<int64_t>& chunks, const std::vector<MadeTask>& tasks, DetailOptions options = {}) {
-  const AttemptProcess process = {"run", "node", 1, kStart, "node:1"};
+  const AttemptProcess process = {{"run", "node", 1, kStart}, "node:1"};
   const auto attempts = [&](const OnAttempt& on_attempt) {
     for (const int64_t second : chunks) {
       ChunkFact chunk;

@@ -1,4 +1,5 @@
 #include <numeric>
+#include <tuple>
 
 #include "collector/detail/attempt_list.h"
 #include "collector/metrics/attempts/attempt_row.h"
@@ -137,28 +138,18 @@ struct Cell {
   bool has_failed = false;
 };
 
-/// A run without its place, for comparing.
-struct Look {
-  uint32_t dataset = 0;
-  uint8_t busy = 0;
-  uint8_t waiting = 0;
-  bool has_failed = false;
-  bool operator==(const Look& other) const {
-    return dataset == other.dataset && busy == other.busy && waiting == other.waiting && has_failed == other.has_failed;
-  }
-};
-
 uint8_t Step(double share) { return static_cast<uint8_t>(std::clamp(std::lround(share * kSteps), 0L, long{kSteps})); }
 
-Look LookOf(const Cell& cell, double capacity_seconds) {
-  Look look;
+/// How the cell looks, as a run without its place.
+DetailRun LookOf(const Cell& cell, double capacity_seconds) {
+  DetailRun look;
+  look.has_failed = cell.has_failed;
   double busy = 0;
   for (uint32_t slot = 0; slot < kDatasetSlots; ++slot) {
     busy += cell.busy_seconds[slot];
-    if (cell.busy_seconds[slot] > cell.busy_seconds[look.dataset]) look.dataset = slot;
+    if (cell.busy_seconds[slot] > cell.busy_seconds[look.slot]) look.slot = slot;
   }
-  look.has_failed = cell.has_failed;
-  if (!(busy > 0)) return Look{0, 0, 0, cell.has_failed};
+  if (!(busy > 0)) return look;
   look.busy = std::max<uint8_t>(1, Step(busy / capacity_seconds));
   look.waiting = Step(cell.waiting_seconds / busy);
   return look;
@@ -195,16 +186,17 @@ std::vector<DetailRun> RunsOf(const AttemptList& list, const TimelinePlaces& pla
       Fill(list, index, slot_of_dataset[list.DatasetOf(list.rows[index])], axis, detail.start_ns, &cells);
     }
     const double capacity = std::max(1, detail.rows[row].lanes) * axis.width;
-    std::optional<Look> last;
     for (uint32_t bin = 0; bin < cells.size(); ++bin) {
-      const Look look = LookOf(cells[bin], capacity);
-      if (look.busy == 0 && !look.has_failed) {
-        last.reset();
-      } else if (last.has_value() && *last == look) {
+      DetailRun look = LookOf(cells[bin], capacity);
+      if (look.busy == 0 && !look.has_failed) continue;
+      look.row = row;
+      look.first_bin = bin;
+      const auto looks = [](const DetailRun& run) { return std::tie(run.slot, run.busy, run.waiting, run.has_failed); };
+      const bool goes_on = !runs.empty() && runs.back().row == row && runs.back().first_bin + runs.back().bins == bin;
+      if (goes_on && looks(runs.back()) == looks(look)) {
         ++runs.back().bins;
       } else {
-        runs.push_back({row, bin, 1, look.dataset, look.busy, look.waiting, look.has_failed});
-        last = look;
+        runs.push_back(look);
       }
     }
   }

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <ctime>
+#include "collector/records/record_parser.h"
+#include "collector/records/schema.h"
 
 namespace crema {
 namespace {
@@ -44,6 +45,37 @@ absl::Status LogLines::opened() const {
   return number_ > 0 || file_.status().ok()
              ? absl::OkStatus()
              : absl::NotFoundError(fmt::format("{}: {}", path_, std::string(file_.status().message())));
+}
+
+void LineAssembler::Add(std::string_view bytes, const std::function<void(std::string_view)>& on_line,
+                        const std::function<void()>& on_too_long) {
+  while (!bytes.empty()) {
+    const size_t end = bytes.find('\n');
+    const std::string_view piece = bytes.substr(0, end);
+    if (!skipping_ && held_.size() + piece.size() >= kMaxLineBytes) {
+      skipping_ = true;
+      held_.clear();
+      held_.shrink_to_fit();
+      on_too_long();
+    }
+    if (end == std::string_view::npos) {
+      if (!skipping_) held_.append(piece);
+      return;
+    }
+    if (!skipping_) {
+      if (held_.empty() && bytes.size() - piece.size() > RecordParser::kPadding) {
+        if (!piece.empty()) on_line(piece);  // in place: what follows it may be read
+      } else {
+        held_.append(piece);
+        const size_t size = held_.size();
+        held_.append(RecordParser::kPadding, '\0');
+        if (size > 0) on_line(std::string_view(held_).substr(0, size));
+        held_.clear();
+      }
+    }
+    skipping_ = false;
+    bytes.remove_prefix(end + 1);
+  }
 }
 
 }  // namespace crema

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,25 +41,56 @@ class LogLines {
   bool is_whole_ = true;
 };
 
-/// Seconds since 1970 of a time in this machine's zone (TZ).
-struct LocalMoment {
-  time_t seconds = 0;           ///< below 0: it is none
-  std::optional<time_t> later;  ///< in the hour that comes twice, when clocks are set back: the second time
+/// Cuts bytes that come in pieces into lines.
+class LineAssembler {
+ public:
+  /// Calls `on_line` for each whole line, without its newline; `RecordParser::kPadding` readable bytes follow it. A
+  /// line beyond `kMaxLineBytes` becomes `on_too_long()`, once.
+  void Add(std::string_view bytes, const std::function<void(std::string_view)>& on_line,
+           const std::function<void()>& on_too_long);
+  /// Forgets a line that was begun.
+  void Clear() { held_.clear(); }
+  bool has_begun_line() const { return !held_.empty(); }
+
+ private:
+  std::string held_;
+  bool skipping_ = false;
 };
 
-inline LocalMoment ReadLocalMoment(const tm& moment) {
+/// Without the blanks around it.
+inline std::string_view Trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r";
+  const size_t first = text.find_first_not_of(kBlanks);
+  return first == text.npos ? std::string_view() : text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+/// A time that an engine's log has: Unix time.
+struct LogTime {
+  int64_t time_ns = 0;
+  std::optional<int64_t> later_ns;  ///< in the hour that comes twice, when clocks are set back: the second time
+};
+
+/// nullopt: not after 1970, or far beyond what counts of nanoseconds hold.
+inline std::optional<LogTime> LogTimeOf(int64_t seconds) {
+  constexpr int64_t kMostSeconds = 8'000'000'000;
+  return seconds > 0 && seconds < kMostSeconds ? std::optional(LogTime{seconds * 1'000'000'000, {}}) : std::nullopt;
+}
+
+/// In this machine's zone (TZ).
+inline std::optional<LogTime> ReadLocalTime(const tm& moment) {
   const auto read = [&moment](int is_dst) {
     tm copy = moment;
     copy.tm_isdst = is_dst;
     const time_t seconds = mktime(&copy);
     // mktime(3) moves the clock where the zone has no such time.
-    return copy.tm_hour == moment.tm_hour && copy.tm_min == moment.tm_min ? seconds : -1;
+    const bool is_moved = copy.tm_hour != moment.tm_hour || copy.tm_min != moment.tm_min;
+    return is_moved && is_dst >= 0 ? -1 : seconds;
   };
   const time_t summer = read(1), winter = read(0);
-  if (summer > 0 && winter > summer) return {summer, winter};
-  tm copy = moment;
-  copy.tm_isdst = -1;
-  return {mktime(&copy), std::nullopt};
+  if (summer <= 0 || winter <= summer) return LogTimeOf(read(-1));
+  std::optional<LogTime> time = LogTimeOf(summer);
+  if (time.has_value()) time->later_ns = int64_t{winter} * 1'000'000'000;
+  return time;
 }
 
 }  // namespace crema

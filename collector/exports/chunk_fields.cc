@@ -1,8 +1,6 @@
 #include "collector/exports/chunk_fields.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <optional>
 #include <tuple>
 
@@ -33,76 +31,75 @@ Measured MeasuredOf(const Attempt& attempt) {
 }
 
 template <class T>
-ChunkValue Value(const std::optional<T>& value) {
-  return value.has_value() ? ChunkValue(*value) : ChunkValue();
+Json OrNull(const T& value) {
+  return value;
 }
-ChunkValue Text(std::string_view text) { return text.empty() ? ChunkValue() : ChunkValue(text); }
-ChunkValue Seconds(const std::optional<int64_t>& ns) { return ns.has_value() ? ChunkValue(*ns / 1e9) : ChunkValue(); }
-ChunkValue Ratio(double numerator, double denominator) {
-  return denominator > 0 ? ChunkValue(numerator / denominator) : ChunkValue();
+template <class T>
+Json OrNull(const std::optional<T>& value) {
+  return value.has_value() ? Json(*value) : Json();
 }
+Json Text(std::string_view text) { return text.empty() ? Json() : Json(text); }
+Json Seconds(const std::optional<int64_t>& ns) { return ns.has_value() ? Json(*ns / 1e9) : Json(); }
+Json Ratio(double numerator, double denominator) { return denominator > 0 ? Json(numerator / denominator) : Json(); }
 double DurationSeconds(const ChunkFact& chunk) { return chunk.duration_ns() / 1e9; }
 
 template <auto kMember>
-ChunkValue Fact(const Attempt& attempt) {
-  return Value(attempt.chunk.*kMember);
+Json Fact(const Attempt& attempt) {
+  return OrNull(attempt.chunk.*kMember);
 }
 
-ChunkValue Cpu(const Attempt& attempt) {
+Json Cpu(const Attempt& attempt) {
   const Measured measured = MeasuredOf(attempt);
   return Seconds(ChunkCpu(measured.row, measured.helpers));
 }
-ChunkValue Joined(const Attempt& attempt) {
+Json Joined(const Attempt& attempt) {
   const Measured measured = MeasuredOf(attempt);
   const std::optional<OwnerTime> owner = SplitOwnerTime(measured.row, measured.helpers);
-  return owner.has_value() && owner->wait_known ? Seconds(owner->joined_ns) : ChunkValue();
+  return owner.has_value() && owner->wait_known ? Seconds(owner->joined_ns) : Json();
 }
-ChunkValue Blocked(const Attempt& attempt) {
+Json Blocked(const Attempt& attempt) {
   const Measured measured = MeasuredOf(attempt);
   return Seconds(ChunkBlocked(measured.row, measured.helpers));
 }
-ChunkValue Duration(const Attempt& attempt) {
-  return attempt.has_ended() ? ChunkValue(DurationSeconds(attempt.chunk)) : ChunkValue();
-}
-ChunkValue TimePerEvent(const Attempt& attempt) {
+Json Duration(const Attempt& attempt) { return attempt.has_ended() ? Json(DurationSeconds(attempt.chunk)) : Json(); }
+Json TimePerEvent(const Attempt& attempt) {
   if (!attempt.has_ended() || !attempt.chunk.events.has_value()) return {};
   return Ratio(DurationSeconds(attempt.chunk), static_cast<double>(*attempt.chunk.events));
 }
-ChunkValue EventRate(const Attempt& attempt) {
+Json EventRate(const Attempt& attempt) {
   if (!attempt.has_ended() || !attempt.chunk.events.has_value()) return {};
   return Ratio(static_cast<double>(*attempt.chunk.events), DurationSeconds(attempt.chunk));
 }
-ChunkValue RssDeltaOf(const Attempt& attempt) { return Value(RssDelta(MeasuredOf(attempt).row)); }
+Json RssDeltaOf(const Attempt& attempt) { return OrNull(RssDelta(MeasuredOf(attempt).row)); }
 
 template <auto kMember>
-ChunkValue GpuSeconds(const Attempt& attempt) {
-  return attempt.gpu.has_value() ? Seconds((*attempt.gpu).*kMember) : ChunkValue();
+Json GpuSeconds(const Attempt& attempt) {
+  return attempt.gpu.has_value() ? Seconds((*attempt.gpu).*kMember) : Json();
 }
 template <auto kMember>
-ChunkValue GpuCount(const Attempt& attempt) {
-  return attempt.gpu.has_value() ? ChunkValue((*attempt.gpu).*kMember) : ChunkValue();
+Json GpuCount(const Attempt& attempt) {
+  return attempt.gpu.has_value() ? Json((*attempt.gpu).*kMember) : Json();
 }
 
 constexpr ChunkField kFields[] = {
     {"run_id", [](const Attempt& attempt) { return Text(attempt.process.run_id); }},
     {"worker", [](const Attempt& attempt) { return Text(attempt.process.worker); }},
     {"host", [](const Attempt& attempt) { return Text(attempt.process.host); }},
-    {"pid", [](const Attempt& attempt) { return ChunkValue(attempt.process.pid); }},
-    {"process_start_ns", [](const Attempt& attempt) { return ChunkValue(attempt.process.start_ns); }},
-    {"chunk", [](const Attempt& attempt) { return ChunkValue(attempt.chunk.number); }},
-    {"status", [](const Attempt& attempt) { return ChunkValue(ToString(attempt.state)); }},
+    {"pid", [](const Attempt& attempt) { return Json(attempt.process.pid); }},
+    {"process_start_ns", [](const Attempt& attempt) { return Json(attempt.process.start_ns); }},
+    {"chunk", [](const Attempt& attempt) { return Json(attempt.chunk.number); }},
+    {"status", [](const Attempt& attempt) { return Json(ToString(attempt.state)); }},
     {"error", [](const Attempt& attempt) { return Text(attempt.chunk.error); }},
     {"attributes", [](const Attempt& attempt) { return Text(attempt.chunk.attributes); }},
     {"dataset", [](const Attempt& attempt) { return Text(attempt.chunk.input.dataset); }},
     {"file", [](const Attempt& attempt) { return Text(attempt.chunk.input.file); }},
     {"tree", [](const Attempt& attempt) { return Text(attempt.chunk.input.tree); }},
-    {"entry_start", [](const Attempt& attempt) { return Value(attempt.chunk.input.entry_start); }},
-    {"entry_stop", [](const Attempt& attempt) { return Value(attempt.chunk.input.entry_stop); }},
+    {"entry_start", [](const Attempt& attempt) { return OrNull(attempt.chunk.input.entry_start); }},
+    {"entry_stop", [](const Attempt& attempt) { return OrNull(attempt.chunk.input.entry_stop); }},
     {"pass", [](const Attempt& attempt) { return Text(attempt.chunk.input.pass); }},
     {"span", [](const Attempt& attempt) { return Text(attempt.chunk.span); }},
-    {"start_ns", [](const Attempt& attempt) { return ChunkValue(attempt.chunk.start_ns); }},
-    {"stop_ns",
-     [](const Attempt& attempt) { return attempt.has_ended() ? ChunkValue(attempt.chunk.stop_ns) : ChunkValue(); }},
+    {"start_ns", [](const Attempt& attempt) { return Json(attempt.chunk.start_ns); }},
+    {"stop_ns", [](const Attempt& attempt) { return attempt.has_ended() ? Json(attempt.chunk.stop_ns) : Json(); }},
     {"duration", Duration},
     {"events", Fact<&ChunkFact::events>},
     {"event_rate", EventRate},
@@ -131,35 +128,22 @@ constexpr ChunkField kFields[] = {
     {"major_faults", Fact<&ChunkFact::major_faults>},
     {"allocations", Fact<&ChunkFact::allocations>},
     {"allocated_bytes", Fact<&ChunkFact::allocated_bytes>},
-    {"gpu_seconds", GpuSeconds<&GpuRowFact::kernel_ns>},
-    {"gpu_launches", GpuCount<&GpuRowFact::launches>},
-    {"gpu_copy_seconds", GpuSeconds<&GpuRowFact::copy_ns>},
-    {"gpu_to_device_bytes", GpuCount<&GpuRowFact::to_device_bytes>},
-    {"gpu_from_device_bytes", GpuCount<&GpuRowFact::from_device_bytes>},
-    {"gpu_wait_seconds", GpuSeconds<&GpuRowFact::wait_ns>},
-    {"gpu_wait_cpu_seconds", GpuSeconds<&GpuRowFact::wait_cpu_ns>},
+    {"gpu_seconds", GpuSeconds<&GpuWork::kernel_ns>},
+    {"gpu_launches", GpuCount<&GpuWork::launches>},
+    {"gpu_copy_seconds", GpuSeconds<&GpuWork::copy_ns>},
+    {"gpu_to_device_bytes", GpuCount<&GpuWork::to_device_bytes>},
+    {"gpu_from_device_bytes", GpuCount<&GpuWork::from_device_bytes>},
+    {"gpu_wait_seconds", GpuSeconds<&GpuWork::wait_ns>},
+    {"gpu_wait_cpu_seconds", GpuSeconds<&GpuWork::wait_cpu_ns>},
     {"open_chunks", Fact<&ChunkFact::open_chunks>},
     {"lanes_peak", Fact<&ChunkFact::lanes_peak>},
     {"suspended_ns",
-     [](const Attempt& attempt) {
-       return attempt.has_ended() ? ChunkValue(attempt.chunk.suspended_ns) : ChunkValue();
-     }},
+     [](const Attempt& attempt) { return attempt.has_ended() ? Json(attempt.chunk.suspended_ns) : Json(); }},
     {"thread", Fact<&ChunkFact::thread>},
     {"tid", Fact<&ChunkFact::tid>},
     {"sections_dropped",
-     [](const Attempt& attempt) {
-       return attempt.has_ended() ? ChunkValue(attempt.chunk.sections_dropped) : ChunkValue();
-     }},
+     [](const Attempt& attempt) { return attempt.has_ended() ? Json(attempt.chunk.sections_dropped) : Json(); }},
 };
-
-template <class T>
-Json OrNull(const T& value) {
-  return value;
-}
-template <class T>
-Json OrNull(const std::optional<T>& value) {
-  return value.has_value() ? Json(*value) : Json();
-}
 
 /// Each row of a list with these members, by the names that the record has for them.
 template <class Row, class... Members>
@@ -172,17 +156,15 @@ Json RowsOf(const std::vector<Row>& list, const std::pair<const char*, Members R
   return rows;
 }
 
-bool IsValue(const ChunkValue& value, const std::string& wanted, std::string_view field) {
-  if (const auto* text = std::get_if<std::string_view>(&value)) {
-    if (*text == wanted) return true;
-    const size_t slash = text->rfind('/');
-    return field == "file" && slash != std::string_view::npos && text->substr(slash + 1) == wanted;
+bool IsValue(const Json& value, const std::string& wanted, std::string_view field) {
+  if (value.is_string()) {
+    const std::string_view text = value.get_ref<const std::string&>();
+    const size_t slash = text.rfind('/');
+    return text == wanted || (field == "file" && slash != text.npos && text.substr(slash + 1) == wanted);
   }
-  if (const auto* integer = std::get_if<int64_t>(&value)) return std::to_string(*integer) == wanted;
-  if (const auto* natural = std::get_if<uint64_t>(&value)) return std::to_string(*natural) == wanted;
   double number = 0;
-  if (const auto* real = std::get_if<double>(&value)) return absl::SimpleAtod(wanted, &number) && number == *real;
-  return wanted == "null";
+  if (value.is_number_float()) return absl::SimpleAtod(wanted, &number) && number == value.get<double>();
+  return value.dump() == wanted;
 }
 
 /// `text` cut at the commas after which a `name=` follows.
@@ -213,17 +195,9 @@ absl::StatusOr<const ChunkField*> FindChunkField(std::string_view name) {
   return absl::InvalidArgumentError(fmt::format("a chunk has no field `{}`; it has {}", name, names));
 }
 
-Json ToJson(const ChunkValue& value) {
-  if (const auto* integer = std::get_if<int64_t>(&value)) return *integer;
-  if (const auto* natural = std::get_if<uint64_t>(&value)) return *natural;
-  if (const auto* number = std::get_if<double>(&value)) return std::isfinite(*number) ? Json(*number) : Json();
-  if (const auto* text = std::get_if<std::string_view>(&value)) return *text;
-  return {};
-}
-
 Json ChunkAsJson(const Attempt& attempt) {
   Json row = Json::object();
-  for (const ChunkField& field : kFields) row[std::string(field.name)] = ToJson(field.value(attempt));
+  for (const ChunkField& field : kFields) row[std::string(field.name)] = field.value(attempt);
   const ChunkFact& chunk = attempt.chunk;
   row["attributes"] = Json::parse(chunk.attributes, nullptr, false);
   if (!row["attributes"].is_object()) row["attributes"] = Json();
@@ -297,15 +271,11 @@ void TopChunks::Add(const Attempt& attempt) {
   if (!Matches(query_, attempt)) return;
   ++matched_;
   Kept kept;
-  const ChunkValue value = query_.sort->value(attempt);
-  if (const auto* integer = std::get_if<int64_t>(&value)) {
-    kept.number = static_cast<double>(*integer);
-  } else if (const auto* natural = std::get_if<uint64_t>(&value)) {
-    kept.number = static_cast<double>(*natural);
-  } else if (const auto* real = std::get_if<double>(&value)) {
-    kept.number = *real;
-  } else if (const auto* text = std::get_if<std::string_view>(&value)) {
-    kept.text = *text;
+  const Json value = query_.sort->value(attempt);
+  if (value.is_number()) {
+    kept.number = value.get<double>();
+  } else if (value.is_string()) {
+    kept.text = value.get<std::string>();
   } else {
     kept.rank = 1;
   }

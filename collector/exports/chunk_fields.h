@@ -6,10 +6,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "collector/sources/attempt_stream.h"
@@ -18,14 +16,11 @@
 
 namespace crema {
 
-/// `std::monostate` is "not measured". Texts are views into the attempt.
-using ChunkValue = std::variant<std::monostate, int64_t, uint64_t, double, std::string_view>;
-
 /// A name ends in its unit; `duration cpu cpu_wait joined blocked time_per_event` are seconds as docs/metrics.md
 /// defines them, `event_rate` is Hz.
 struct ChunkField {
   std::string_view name;
-  ChunkValue (*value)(const Attempt& attempt);
+  nlohmann::ordered_json (*value)(const Attempt& attempt);  ///< null: not measured
 };
 
 /// All fields that are one value, in the order of the columns.
@@ -33,8 +28,6 @@ absl::Span<const ChunkField> ChunkFields();
 
 /// Errors: InvalidArgument with the list of names.
 absl::StatusOr<const ChunkField*> FindChunkField(std::string_view name);
-
-nlohmann::ordered_json ToJson(const ChunkValue& value);
 
 /// The fields, then the lists of the record: `columns sections memory_sections metrics cuts activities
 /// requests`, with the

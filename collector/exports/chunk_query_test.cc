@@ -13,7 +13,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-const AttemptProcess kProcess = {"run", "node", 7, 100, "node:7"};
+const AttemptProcess kProcess = {{"run", "node", 7, 100}, "node:7"};
 
 ChunkFact Chunk(int64_t number, int64_t duration_ns, std::string_view dataset = "ttbar") {
   ChunkFact chunk;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "collector/exports/formats.h"
+#include "collector/records/loose_json.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -114,7 +115,7 @@ absl::Status WriteCmsResources(const ExportSource& source, const std::string&, T
                        {"resources", resources},
                        {"total", entry("Job", name.empty() ? "crema" : name, real_ms, thread_ms)},
                        {"modules", rows}};
-  sink->Write(result.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  sink->Write(JsonText(result, 1) + "\n");
   return absl::OkStatus();
 }
 

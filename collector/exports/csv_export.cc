@@ -6,6 +6,7 @@
 #include "collector/exports/formats.h"
 #include "collector/exports/missing_ranges.h"
 #include "collector/measurement/measurement_json.h"
+#include "collector/records/loose_json.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -118,7 +119,7 @@ absl::Status WriteCsv(const ExportSource& source, TextSink* sink) {
   sink->Write(CsvLine(line));
   return source.for_each_attempt([&line, sink](const Attempt& attempt) {
     line.clear();
-    for (const ChunkField& field : ChunkFields()) line.push_back(CsvField(ToJson(field.value(attempt))));
+    for (const ChunkField& field : ChunkFields()) line.push_back(CsvField(field.value(attempt)));
     sink->Write(CsvLine(line));
   });
 }
@@ -150,7 +151,7 @@ absl::Status WriteMissing(const ExportSource& source, const std::string& path, T
                           {"tree", file.tree.empty() ? Json() : Json(file.tree)},
                           {"entry_start", first},
                           {"entry_stop", stop}};
-        sink->Write(row.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+        sink->Write(JsonText(row) + "\n");
       }
     }
   }
@@ -171,16 +172,14 @@ absl::Status WriteCsvTables(const ExportSource& source, const std::string& direc
   WriteValue(source.measurement.schema, &about["schema"]);
   WriteValue(source.measurement.run.name, &about["run"]);
   about["columns"] = std::move(columns_of);
-  return WriteTextFile(directory + "/crema_tables.json",
-                       about.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  return WriteTextFile(directory + "/crema_tables.json", JsonText(about, 1) + "\n");
 }
 
 absl::Status WriteChunks(const ExportSource& source, const std::string& path, TextSink* sink) {
   if (source.without_result) return WriteMissing(source, path, sink);
   if (absl::EndsWith(path, ".csv")) return WriteCsv(source, sink);
-  return source.for_each_attempt([sink](const Attempt& attempt) {
-    sink->Write(ChunkAsJson(attempt).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
-  });
+  return source.for_each_attempt(
+      [sink](const Attempt& attempt) { sink->Write(JsonText(ChunkAsJson(attempt)) + "\n"); });
 }
 
 }  // namespace crema

@@ -15,6 +15,7 @@
 #include "collector/exports/formats.h"
 #include "collector/measurement/cells.h"
 #include "collector/output/temporary_file.h"
+#include "collector/records/loose_json.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -96,7 +97,7 @@ std::string CsvField(const Cell& value) {
 std::string CsvField(const Json& value) {
   if (value.is_null()) return "";
   if (value.is_string()) return CsvField(Cell(value.get<std::string>()));
-  return CsvField(std::string_view(value.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  return CsvField(std::string_view(JsonText(value)));
 }
 
 std::string CsvLine(const std::vector<std::string>& fields) { return absl::StrJoin(fields, ",") + "\r\n"; }

@@ -6,6 +6,7 @@
 
 #include "collector/exports/export_format.h"
 #include "collector/exports/formats.h"
+#include "collector/records/loose_json.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 #include "sdk/src/log/secret_filter.h"
@@ -191,8 +192,7 @@ absl::Status WriteCoffeaFileset(const ExportSource& source, const std::string&, 
       if (range.has_value()) entry["steps"].push_back({range->first, range->second});
     }
   }
-  using Handler = nlohmann::ordered_json::error_handler_t;
-  sink->Write(fileset.dump(2, ' ', false, Handler::replace) + "\n");
+  sink->Write(JsonText(fileset, 2) + "\n");
   return absl::OkStatus();
 }
 

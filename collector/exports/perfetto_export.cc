@@ -8,6 +8,7 @@
 #include "collector/exports/export_format.h"
 #include "collector/exports/formats.h"
 #include "collector/records/facts.h"
+#include "collector/records/loose_json.h"
 #include "collector/records/section_path.h"
 #include "collector/sources/attempt_stream.h"
 #include "collector/sources/process_tree/tree_log.h"
@@ -24,7 +25,7 @@ using Json = nlohmann::ordered_json;
 // Format: "Trace Event Format", https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU;
 // microseconds, here with three decimals, since the trace's own zero: Unix time in them would not fit a double.
 
-std::string Quoted(std::string_view text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string Quoted(std::string_view text) { return JsonText(Json(text)); }
 
 /// Nanoseconds as microseconds with three decimals, exactly.
 std::string MicrosOf(int64_t ns) {
@@ -37,7 +38,7 @@ Json ArgumentsOf(const Attempt& attempt) {
   Json arguments = Json::object();
   for (std::string_view key : {"chunk", "status", "error", "dataset", "file", "entry_start", "entry_stop", "pass",
                                "events", "bytes_read", "cpu", "cpu_wait", "joined", "blocked", "rss_delta_bytes"}) {
-    Json value = ToJson((*FindChunkField(key))->value(attempt));
+    Json value = (*FindChunkField(key))->value(attempt);
     if (!value.is_null()) arguments[std::string(key)] = std::move(value);
   }
   for (const SectionFact& section : attempt.chunk.sections) {
@@ -167,8 +168,7 @@ class TraceEvents {
     if (!attempt.has_ended()) {
       Write(fmt::format(R"({{"ph":"i","s":"t","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"args":{}}})",
                         ToString(attempt.state), Quoted(fmt::format("{} ({})", name, ToString(attempt.state))), process,
-                        thread, Micros(chunk.start_ns),
-                        ArgumentsOf(attempt).dump(-1, ' ', false, Json::error_handler_t::replace)));
+                        thread, Micros(chunk.start_ns), JsonText(ArgumentsOf(attempt))));
       return;
     }
     const bool failed = attempt.state == AttemptState::kFailed;
@@ -322,10 +322,9 @@ class TraceEvents {
   /// The begin or the end of a slice on a track of its own, inside those that are open there.
   void Track(std::string_view phase, std::string_view category, int64_t id, std::string_view name, int64_t process,
              int64_t time_ns, const Json& arguments = {}) {
-    Write(fmt::format(
-        R"({{"ph":"{}","cat":"{}","id":{},"name":{},"pid":{},"tid":0,"ts":{}{}}})", phase, category, id, Quoted(name),
-        process, Micros(time_ns),
-        arguments.is_null() ? "" : R"(,"args":)" + arguments.dump(-1, ' ', false, Json::error_handler_t::replace)));
+    Write(fmt::format(R"({{"ph":"{}","cat":"{}","id":{},"name":{},"pid":{},"tid":0,"ts":{}{}}})", phase, category, id,
+                      Quoted(name), process, Micros(time_ns),
+                      arguments.is_null() ? "" : R"(,"args":)" + JsonText(arguments)));
   }
 
   /// From inside the slice of `from`, where it marked `to` as ready or just before it ended, to the begin of `to`.
@@ -384,8 +383,7 @@ class TraceEvents {
       while (!open.empty() && (open.back().first >= slice.depth || open.back().second < slice.start_ns)) close();
       const int64_t stop_ns = open.empty() ? slice.stop_ns : std::min(slice.stop_ns, open.back().second);
       Write(fmt::format(R"({{"ph":"B","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"args":{}}})", slice.category,
-                        Quoted(slice.name), process, thread, Micros(slice.start_ns),
-                        slice.arguments.dump(-1, ' ', false, Json::error_handler_t::replace)));
+                        Quoted(slice.name), process, thread, Micros(slice.start_ns), JsonText(slice.arguments)));
       open.emplace_back(slice.depth, std::max(stop_ns, slice.start_ns));
     }
     while (!open.empty()) close();
@@ -481,7 +479,7 @@ absl::Status WritePerfetto(const ExportSource& source, const std::string&, TextS
   WriteValue(source.measurement.run.name, &name);
   const Json about = {
       {"written_by", "crema " CREMA_VERSION_STRING}, {"run", name}, {"zero_unix_ns", std::to_string(zero_ns)}};
-  sink->Write(R"({"otherData":)" + about.dump(-1, ' ', false, Json::error_handler_t::replace) + R"(,"traceEvents":[)");
+  sink->Write(R"({"otherData":)" + JsonText(about) + R"(,"traceEvents":[)");
   TraceEvents events(sink, zero_ns);
   if (source.find_logs) {
     for (const RecordLog& log : logs.logs) AddLog(log, logs.all_runs, &events);

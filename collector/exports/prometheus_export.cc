@@ -2,6 +2,7 @@
 #include <set>
 
 #include "collector/exports/formats.h"
+#include "collector/records/loose_json.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -79,7 +80,7 @@ std::string Escaped(std::string_view text, bool is_label) {
     }
   }
   // the format is UTF-8; names of files may hold anything
-  const std::string valid = Json(escaped).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string valid = JsonText(Json(escaped));
   return Json::parse(valid).get<std::string>();
 }
 
@@ -181,8 +182,8 @@ absl::Status WritePrometheus(const ExportSource& source, const std::string&, Tex
   AddMetrics(source, &exposition);
   AddRows<BreakdownRow>(
       measurement.datasets,
-      [](const auto& row) -> Labels {
-        return {{"dataset", row.name.str()}};
+      [](const auto& row) {
+        return Labels{{"dataset", row.name.str()}};
       },
       {{&BreakdownRow::chunks, "crema_dataset_chunks", "Chunks of the dataset that have a result."},
        {&BreakdownRow::attempts, "crema_dataset_attempts", "Attempts at chunks of the dataset."},
@@ -194,8 +195,8 @@ absl::Status WritePrometheus(const ExportSource& source, const std::string&, Tex
       &exposition);
   AddRows<WorkerRow>(
       measurement.workers,
-      [](const auto& row) -> Labels {
-        return {{"worker", row.name.str()}};
+      [](const auto& row) {
+        return Labels{{"worker", row.name.str()}};
       },
       {{&WorkerRow::chunks, "crema_worker_chunks", "Chunks whose result the worker gave."},
        {&WorkerRow::events, "crema_worker_events", "Events of these chunks."},
@@ -218,20 +219,20 @@ absl::Status WritePrometheus(const ExportSource& source, const std::string&, Tex
       &exposition);
   AddRows<CutRow>(
       measurement.cuts,
-      [](const auto& row) -> Labels {
-        return {{"cut", row.Label()}};
+      [](const auto& row) {
+        return Labels{{"cut", row.Label()}};
       },
       {{&CutRow::events, "crema_cut_events", "Events left after the cut.", false}}, &exposition);
   AddRows<BudgetRow>(
       measurement.budget,
-      [](const auto& row) -> Labels {
-        return {{"part", row.part.str()}, {"group", row.group.str()}};
+      [](const auto& row) {
+        return Labels{{"part", row.part.str()}, {"group", row.group.str()}};
       },
       {{&BudgetRow::core_seconds, "crema_budget_core_seconds", "Where the core-seconds went."}}, &exposition);
   AddRows<CustomMetricRow>(
       measurement.custom_metrics,
-      [](const auto& row) -> Labels {
-        return {{"name", row.name.str()}, {"unit", row.unit.str()}};
+      [](const auto& row) {
+        return Labels{{"name", row.name.str()}, {"unit", row.unit.str()}};
       },
       {{&CustomMetricRow::count, "crema_user_metric_values", "How many values of the user's metric were recorded."},
        {&CustomMetricRow::sum, "crema_user_metric_value", "Sum of the values.", false},

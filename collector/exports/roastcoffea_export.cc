@@ -10,6 +10,7 @@
 #include "collector/measurement/measurement_json.h"
 #include "collector/records/loose_json.h"
 #include "collector/records/sums_so_far.h"
+#include "collector/sources/roastcoffea/roastcoffea.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -49,31 +50,13 @@ constexpr std::pair<const char*, const char*> kWorkflow[] = {
 };
 constexpr const char* kWorkers[] = {"avg_workers",      "peak_workers",      "total_cores",
                                     "cores_per_worker", "peak_memory_bytes", "avg_memory_per_worker_bytes"};
-constexpr std::pair<const char*, const char*> kFine[] = {
-    {"processor_cpu_time_seconds", "processor_cpu_time_seconds"},
-    {"processor_io_wait_time_seconds", "processor_noncpu_time_seconds"},
-    {"processor_cpu_percent", "processor_cpu_percentage"},
-    {"processor_io_wait_percent", "processor_noncpu_percentage"},
-    {"overhead_cpu_time_seconds", "overhead_cpu_time_seconds"},
-    {"overhead_io_wait_time_seconds", "overhead_noncpu_time_seconds"},
-    {"total_bytes_memory_read", "total_bytes_memory_read_dask"},
-    {"disk_read_bytes", "disk_read_bytes"},
-    {"disk_write_bytes", "disk_write_bytes"},
-    {"decompression_time_seconds", "decompression_time_seconds"},
-    {"compression_time_seconds", "compression_time_seconds"},
-    {"total_compression_overhead_seconds", "total_compression_overhead_seconds"},
-    {"deserialization_time_seconds", "deserialization_time_seconds"},
-    {"serialization_time_seconds", "serialization_time_seconds"},
-    {"total_serialization_overhead_seconds", "total_serialization_overhead_seconds"},
-};
-
 /// All of them, 0 where unseen, or none: the package's table recognizes a run without Dask's spans by their absence.
 void AddFine(const Measurement& measurement, Json* metrics) {
-  if (std::none_of(std::begin(kFine), std::end(kFine),
+  if (std::none_of(std::begin(kRoastcoffeaFine), std::end(kRoastcoffeaFine),
                    [&](const auto& names) { return measurement.Metric(names.second).has_value(); })) {
     return;
   }
-  for (const auto& [theirs, ours] : kFine) (*metrics)[theirs] = OrZero(measurement, ours);
+  for (const auto& [theirs, ours] : kRoastcoffeaFine) (*metrics)[theirs] = OrZero(measurement, ours);
 }
 
 void AddChunks(const Measurement& measurement, const RoastcoffeaChunkCounts& chunks, Json* metrics) {
@@ -191,9 +174,7 @@ Json RoastcoffeaTrackingData(const Measurement& measurement) {
   for (const auto& [seconds, value] : AsCorners(timelines.worker_counts)) {
     tracking["worker_counts"][NaiveLocal(seconds, start_ns)] = JsonOfValue(value);
   }
-  for (const std::string_view series :
-       {"worker_memory", "worker_memory_limit", "worker_active_tasks", "worker_cores", "worker_nbytes",
-        "worker_occupancy", "worker_executing", "worker_last_seen", "worker_cpu"}) {
+  for (const std::string_view series : kRoastcoffeaSeries) {
     Json& lines = tracking[std::string(series)] = Json::object();
     const auto* by_worker = timelines.Find(series);
     if (by_worker == nullptr) continue;
@@ -227,8 +208,6 @@ Json RoastcoffeaSpanMetrics(const Measurement& measurement) {
   for (const auto& [key, value] : sums) metrics[key] = value;
   return metrics;
 }
-
-std::string Dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 /// What the chunks of one file read of it.
 struct FileReads {
@@ -404,7 +383,7 @@ absl::Status WriteMetrics(const ExportSource& source, TextSink* sink) {
     FileReads& file = sums.files[std::string(attempt.chunk.input.file)];
     for (std::string_view column : attempt.chunk.columns) file.columns.emplace(column);
     AddUp(attempt.chunk, 1, attempt.chunk.duration_ns(), attempt.state == AttemptState::kOk, &sums, &file);
-    sink->Write((is_first ? "\n" : ",\n") + Dump(ChunkRecord(attempt, file)));
+    sink->Write((is_first ? "\n" : ",\n") + JsonText(ChunkRecord(attempt, file)));
     is_first = false;
   });
   if (!read.ok()) return read;
@@ -418,7 +397,7 @@ absl::Status WriteMetrics(const ExportSource& source, TextSink* sink) {
     const std::string key =
         fmt::format("({}, {}, {})", PythonRepr(std::string(input.file)), *input.entry_start, *input.entry_stop);
     const Json value = {chunk.start_ns / 1e9, chunk.stop_ns / 1e9, chunk.bytes_read.value_or(0)};
-    sink->Write((is_first ? "\n" : ",\n") + Dump(Json(key)) + ": " + Dump(value));
+    sink->Write((is_first ? "\n" : ",\n") + JsonText(Json(key)) + ": " + JsonText(value));
     is_first = false;
   });
   if (!read.ok()) return read;
@@ -433,7 +412,7 @@ absl::Status WriteMetrics(const ExportSource& source, TextSink* sink) {
   rest["tracking_data"] = RoastcoffeaTrackingData(source.measurement);
   rest["raw_section_metrics"] = Json::array();
   rest["raw_span_metrics"] = RoastcoffeaSpanMetrics(source.measurement);
-  for (const auto& [key, value] : rest.items()) sink->Write(",\n" + Dump(Json(key)) + ": " + Dump(value));
+  for (const auto& [key, value] : rest.items()) sink->Write(",\n" + JsonText(Json(key)) + ": " + JsonText(value));
   sink->Write("\n}\n");
   return absl::OkStatus();
 }

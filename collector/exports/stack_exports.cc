@@ -3,6 +3,7 @@
 
 #include "collector/exports/formats.h"
 #include "collector/exports/sampled_stacks.h"
+#include "collector/records/loose_json.h"
 #include "collector/records/section_path.h"
 #include "nlohmann/json.hpp"
 
@@ -221,7 +222,7 @@ absl::Status WriteSpeedscope(const ExportSource& source, const std::string&, Tex
                          {"$schema", "https://www.speedscope.app/file-format-schema.json"},
                          {"shared", {{"frames", frames.list()}}},
                          {"profiles", std::move(list)}};
-  sink->Write(document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  sink->Write(JsonText(document) + "\n");
   return absl::OkStatus();
 }
 

@@ -5,7 +5,6 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
-#include <iterator>
 #include <set>
 #include <system_error>
 #include <thread>

@@ -24,7 +24,7 @@ RunPieces MadeRun(uint32_t seed, double select_factor, int64_t shift = 0, double
   std::mt19937 random(seed);
   std::normal_distribution<double> scatter(1, noise);
   RunPieces run;
-  const AttemptProcess process = {"run", "node", 1, kStart, "node:1"};
+  const AttemptProcess process = {{"run", "node", 1, kStart}, "node:1"};
   for (int64_t number = 0; number < chunks; ++number) {
     const int64_t file_number = number / 10;
     const std::string file = "file" + std::to_string(file_number) + ".root";
@@ -110,7 +110,7 @@ TEST(PairedChange, IsOfWorkWhateverElseTheMachineDoes) {
 /// sleeps for `asleep` s in a section of its own.
 RunPieces StarvedRun(double cpu, double waiting, double asleep, int64_t threads) {
   RunPieces run;
-  const AttemptProcess process = {"run", "node", 1, kStart, "node:1"};
+  const AttemptProcess process = {{"run", "node", 1, kStart}, "node:1"};
   const auto ns = [](double seconds) { return std::llround(seconds * 1e9); };
   for (int64_t number = 0; number < 100; ++number) {
     const double scatter = 1 + 0.001 * static_cast<double>(number % 7);
@@ -138,7 +138,7 @@ RunPieces BusyRun(uint32_t seed, double factor) {
   RunPieces run;
   std::mt19937 random(seed);
   std::gamma_distribution<double> waiting(20, 0.05);  // the sum of many short waits
-  const AttemptProcess process = {"run", "node", 1, kStart, "node:1"};
+  const AttemptProcess process = {{"run", "node", 1, kStart}, "node:1"};
   const auto ns = [](double seconds) { return std::llround(seconds * 1e9); };
   for (int64_t number = 0; number < 150; ++number) {
     const double select = 0.6 * factor, read = 0.4;

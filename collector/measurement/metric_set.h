@@ -30,6 +30,11 @@ class MetricSet {
     }
   }
 
+  /// Leaves the key as it is where the optional is empty.
+  template <class T>
+  void SetIfKnown(std::string_view key, const std::optional<T>& value) {
+    if (value.has_value()) Set(key, MetricValue(*value));
+  }
   /// States that the key was not measured, and why in one sentence.
   void SetNull(std::string_view key, std::string_view reason);
 

@@ -369,18 +369,15 @@ class Assembly {
                       Number()};
   }
   void AddBreakdowns() {
-    to_.phases = std::move(figures_.phases);
     for (PhaseRow& phase : to_.phases) {
       phase.start = SinceStart(phase.start_ns);
       phase.stop = SinceStart(phase.stop_ns);
     }
-    to_.datasets = std::move(figures_.by_dataset);
     const GpuFindings& gpu = figures_.findings.gpu;
     for (BreakdownRow& row : to_.datasets) {
       const auto found = gpu.by_dataset.find(row.name.str());
-      if (gpu.all.has_value()) SetGpuWork(found == gpu.by_dataset.end() ? GpuSums() : found->second, &row);
+      if (gpu.all.has_value()) SetGpuWork(found == gpu.by_dataset.end() ? GpuWork() : found->second, &row);
     }
-    to_.files = std::move(figures_.by_file);
     absl::flat_hash_map<uint32_t, const WorkerLife*> lives;
     for (const WorkerLife& life : figures_.workers) lives.emplace(life.process, &life);
     const std::vector<RunWindow> chunk_times = ChunkTimes(figures_.findings.attempts, processes().size());
@@ -393,34 +390,24 @@ class Assembly {
       if (times.start_ns != kNever) row.first_chunk = SinceStart(times.start_ns);
       if (times.stop_ns > 0) row.last_chunk = SinceStart(times.stop_ns);
     }
-    to_.hosts = std::move(figures_.by_host);
-    to_.threads = std::move(figures_.by_thread);
     to_.budget = std::move(figures_.budget.rows);
   }
   void AddRecorded() {
     RecordFindings& findings = figures_.findings;
     to_.sections = std::move(findings.sections.rows);
     to_.process_sections = std::move(findings.processes.sections);
-    to_.memory_sections = std::move(findings.memory_sections);
-    to_.custom_metrics = std::move(findings.custom_metrics);
-    to_.cuts = std::move(findings.cuts);
-    to_.requests = std::move(findings.requests);
-    to_.waits = std::move(figures_.waits);
     to_.events = std::move(findings.task_sums.events);
     to_.modules = std::move(findings.task_sums.modules);
     for (auto& [process, row] : findings.task_sums.threads) {
       row.worker = WorkerName(process);
       to_.task_threads.push_back(std::move(row));
     }
-    to_.functions = std::move(findings.functions);
     to_.gpu_kernels = std::move(findings.gpu.kernels);
-    for (const EngineFineSum& sum : findings.fine) {
-      to_.fine.push_back({sum.context, Text::OrNull(sum.span), WorkerName(sum.process), Text::OrNull(sum.function),
-                          sum.activity, sum.unit, sum.value});
-    }
-    for (const ActivitySumRow& sum : findings.activities) {  // a task's prefix is null: there is no task
-      to_.fine.push_back(
-          {"native", Text::OrNull(sum.span), WorkerName(sum.process), Text(), sum.activity, sum.unit, sum.value});
+    for (const auto* sums : {&findings.fine, &findings.activities}) {
+      for (const EngineFineSum& sum : *sums) {
+        to_.fine.push_back({sum.context, Text::OrNull(sum.span), WorkerName(sum.process), Text::OrNull(sum.function),
+                            sum.activity, sum.unit, sum.value});
+      }
     }
   }
   /// Those of workers that have rows of their own.
@@ -521,48 +508,6 @@ class Assembly {
                                  spell.predicted_seconds, ToString(spell.reason), Text::OrNull(named.section)});
     }
   }
-  /// One row; none where no attempt ended.
-  void AddContention() {
-    const Contention& found = figures_.contention;
-    if (figures_.findings.attempts.rows.empty()) return;
-    ContentionRow& row = to_.contention.emplace_back();
-    row.attempts = found.attempts;
-    if (found.lanes_high > 0) {
-      row.lanes_low = found.lanes_low;
-      row.lanes_high = found.lanes_high;
-    }
-    for (const auto& [lanes, seconds] : found.points) row.points.push_back({lanes, seconds});
-    if (!found.why_not.empty()) {
-      row.reason = found.why_not;
-      return;
-    }
-    row.slope = found.slope;
-    row.slope_low = found.slope_low;
-    row.slope_high = found.slope_high;
-    row.excess = found.excess_seconds;
-    row.excess_low = found.excess_low_seconds;
-    if (found.slope_low <= 0) return;
-    row.ceiling = 1 / found.slope;
-    row.ceiling_low = 1 / found.slope_high;
-    row.ceiling_high = 1 / found.slope_low;
-  }
-  void AddProcesses() {
-    for (const ProcessUse& process : figures_.processes) {
-      ProcessUseRow& row = to_.processes.emplace_back();
-      row.name = Text::OrNull(process.name);
-      row.host = Text::OrNull(process.host);
-      row.pid = process.pid;
-      // the kernel counts begins in hundredths of a second
-      row.start = SinceStart(std::max(process.start_ns, figures_.bounds.window.start_ns));
-      row.stop = SinceStart(process.last_ns);
-      row.cpu = KnownSeconds(process.cpu_ns);
-      row.peak_memory_bytes = process.peak_memory_bytes;
-      row.anonymous_memory_bytes = process.counts.anonymous_bytes;
-      row.file_memory_bytes = process.counts.file_bytes;
-      row.cpu_wait = KnownSeconds(process.counts.run_delay_ns);
-      row.threads = process.threads;
-    }
-  }
   void AddQuality(Quality quality) {
     to_.quality = std::move(quality);
     for (const MissingValues& values : figures_.missing_values) {
@@ -610,19 +555,11 @@ class Assembly {
 
 }  // namespace
 
-Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
-  Quality quality;
+Quality JudgeQuality(const RunFigures& figures, Quality quality) {
   const ProcessFindings& processes = figures.findings.processes;
   const AttemptTotals& totals = figures.totals;
   const EngineFigures& engine = figures.engine;
   const int64_t records_lost = figures.findings.attempts.records_lost;
-  quality.records_read = reading.records_read;
-  quality.records_malformed = reading.records_malformed;
-  quality.records_torn = reading.records_torn;
-  quality.records_unknown = reading.records_unknown;
-  quality.logs_left_out = reading.logs_left_out;
-  quality.logs_damaged = reading.logs_damaged;
-  quality.logs_missing = reading.logs_missing;
   quality.records_dropped = processes.records_dropped;
   quality.guards_misused = processes.guards_misused;
   if (processes.records_of_unknown_cause == 0) {
@@ -670,7 +607,6 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
     quality.tree_cpu_sampled = figures.tree->totals.tree_cpu_sampled;
     quality.processes_left_running = figures.tree->totals.processes_left_running;
   }
-  quality.warnings = std::move(reading.warnings);
   WarnOfDrops(processes, quality.warnings);
   WarnOfSums(figures, quality.warnings);
   if (records_lost > 0) {
@@ -689,8 +625,8 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
   }
   WarnOfTimes(figures, quality, quality.warnings);
   WarnOfEngine(figures, quality.warnings);
-  for (std::string& line :
-       CompareSources(figures.chosen, totals, figures.bytes_read_chunks(), figures.coffea, figures.by_dataset)) {
+  for (std::string& line : CompareSources(figures.chosen, totals, figures.bytes_read_chunks(), figures.coffea,
+                                          figures.findings.tables.datasets)) {
     quality.warnings.push_back(std::move(line));
   }
   return quality;
@@ -698,7 +634,7 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
 
 Measurement Assemble(RunFigures figures, Quality quality, const std::vector<EntryRange>& straggler_ranges,
                      const RunProvenance& provenance) {
-  Measurement measurement;
+  Measurement measurement = std::move(figures.findings.tables);
   measurement.schema = kMeasurementSchema;
   measurement.schema_minor = kMeasurementSchemaMinor;
   measurement.metrics = figures.metrics;
@@ -708,8 +644,6 @@ Measurement Assemble(RunFigures figures, Quality quality, const std::vector<Entr
   assembly.AddStragglers(straggler_ranges);
   assembly.AddFits();
   assembly.AddSlowTimes();
-  assembly.AddContention();
-  assembly.AddProcesses();
   assembly.AddRecorded();
   assembly.AddBreakdowns();
   assembly.AddQuality(std::move(quality));

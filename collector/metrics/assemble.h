@@ -13,19 +13,8 @@
 
 namespace crema {
 
-/// What reading the sources came to; kept apart from the figures, which know no files.
-struct ReadingQuality {
-  int64_t records_read = 0;
-  int64_t records_malformed = 0;
-  int64_t records_torn = 0;
-  int64_t records_unknown = 0;
-  int64_t logs_left_out = 0;  ///< whole
-  int64_t logs_damaged = 0;   ///< not read to their end
-  int64_t logs_missing = 0;   ///< gone since their measurement was made
-  std::vector<std::string> warnings;
-};
-
-Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading);
+/// `quality`: what reading the sources came to, up to `logs_missing`, and its warnings. The figures know no files.
+Quality JudgeQuality(const RunFigures& figures, Quality quality);
 
 /// Where a measurement comes from.
 struct RunProvenance {

@@ -15,6 +15,7 @@
 #include "absl/time/clock.h"
 #include "collector/metrics/engine/engine_metrics.h"
 #include "collector/metrics/engine/task_join.h"
+#include "collector/metrics/engine/task_processes.h"
 #include "collector/metrics/statistics/known_sum.h"
 
 namespace crema {

@@ -1,10 +1,8 @@
 // What an engine knows of a run, among the run's figures.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
-#include "collector/metrics/engine/task_processes.h"
 #include "collector/metrics/run_figures.h"
 
 namespace crema {

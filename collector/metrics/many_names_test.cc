@@ -184,7 +184,8 @@ TEST(ManyNames, OfEveryKindHaveBoundedTablesAndWholeTotals) {
   const RecordFindings& found = figures.findings;
 
   EXPECT_EQ(figures.totals.counts.num_attempts, count);
-  for (const auto* table : {&figures.by_dataset, &figures.by_file, &figures.by_worker, &figures.by_thread}) {
+  const Measurement& tables = found.tables;
+  for (const auto* table : {&tables.datasets, &tables.files, &figures.by_worker, &tables.threads}) {
     EXPECT_LE(table->size(), 10'001u);
     EXPECT_EQ(SumOf(*table, [](const BreakdownRow& row) { return *row.attempts; }), count);
     EXPECT_EQ(SumOf(*table, [](const BreakdownRow& row) { return row.bytes_read.value_or(0); }), 10 * count);
@@ -192,24 +193,24 @@ TEST(ManyNames, OfEveryKindHaveBoundedTablesAndWholeTotals) {
   }
   EXPECT_LE(found.sections.rows.size(), 1001u);
   EXPECT_EQ(SumOf(found.sections.rows, [](const SectionRow& row) { return *row.self * 1e9; }), 1000 * count);
-  EXPECT_EQ(found.memory_sections.size(), 1001u);
-  EXPECT_EQ(found.memory_sections.back().path, "(other)");
-  EXPECT_EQ(SumOf(found.memory_sections, [](const MemorySectionRow& row) { return row.count; }), count);
-  EXPECT_EQ(SumOf(found.memory_sections, [](const MemorySectionRow& row) { return *row.delta_bytes; }), 5 * count);
-  EXPECT_EQ(SumOf(found.custom_metrics, [](const CustomMetricRow& row) { return *row.count + *row.failed_count; }),
+  EXPECT_EQ(tables.memory_sections.size(), 1001u);
+  EXPECT_EQ(tables.memory_sections.back().path, "(other)");
+  EXPECT_EQ(SumOf(tables.memory_sections, [](const MemorySectionRow& row) { return row.count; }), count);
+  EXPECT_EQ(SumOf(tables.memory_sections, [](const MemorySectionRow& row) { return *row.delta_bytes; }), 5 * count);
+  EXPECT_EQ(SumOf(tables.custom_metrics, [](const CustomMetricRow& row) { return *row.count + *row.failed_count; }),
             count);
   EXPECT_EQ(
-      SumOf(found.custom_metrics, [](const CustomMetricRow& row) { return *row.sum + row.failed_sum.value_or(0); }),
+      SumOf(tables.custom_metrics, [](const CustomMetricRow& row) { return *row.sum + row.failed_sum.value_or(0); }),
       2 * count);
-  EXPECT_LE(found.custom_metrics.size(), CustomMetricTable::kMaxMetrics + 1);
-  EXPECT_LE(found.cuts.size(), CutTable::kMaxCuts);
+  EXPECT_LE(tables.custom_metrics.size(), CustomMetricTable::kMaxMetrics + 1);
+  EXPECT_LE(tables.cuts.size(), CutTable::kMaxCuts);
   EXPECT_GT(found.omissions.cuts, 0);
   EXPECT_LE(found.activities.size(), ActivityTable::kMaxRows + 1);
-  EXPECT_EQ(SumOf(found.activities, [](const ActivitySumRow& row) { return 2 * *row.value; }), count);
-  EXPECT_EQ(found.requests.size(), RequestTable::kMaxRows + 1);
-  EXPECT_EQ(found.requests.back().server, "(other)");
-  EXPECT_EQ(SumOf(found.requests, [](const RequestSumRow& row) { return row.calls; }), count);
-  EXPECT_EQ(SumOf(found.requests, [](const RequestSumRow& row) { return *row.bytes; }), 7 * count);
+  EXPECT_EQ(SumOf(found.activities, [](const EngineFineSum& row) { return 2 * row.value; }), count);
+  EXPECT_EQ(tables.requests.size(), RequestTable::kMaxRows + 1);
+  EXPECT_EQ(tables.requests.back().server, "(other)");
+  EXPECT_EQ(SumOf(tables.requests, [](const RequestSumRow& row) { return row.calls; }), count);
+  EXPECT_EQ(SumOf(tables.requests, [](const RequestSumRow& row) { return *row.bytes; }), 7 * count);
   EXPECT_EQ(found.omissions.requests, count - static_cast<int64_t>(RequestTable::kMaxRows));
   EXPECT_LE(found.fine.size(), FineTable::kMaxRows + 3);
   EXPECT_EQ(SumOf(found.fine, [](const EngineFineSum& row) { return row.value; }), 10 * count);
@@ -265,7 +266,7 @@ TEST(ManyNames, OfWorkersAreThoseBusyForLongestBeyondTheLimit) {
   EXPECT_EQ(document["workers"].size(), rows);
   EXPECT_LE(document["timelines"]["worker_open_chunks"].size(), WorkerRows::kMost);
   EXPECT_EQ(document["workers"][0]["process"].is_null(), has_other);
-  EXPECT_EQ(SumOf(figures.findings.activities, [](const ActivitySumRow& row) { return 2 * *row.value; }), count);
+  EXPECT_EQ(SumOf(figures.findings.activities, [](const EngineFineSum& row) { return 2 * row.value; }), count);
   ExpectTheSameInEveryOrder(count, feed, accumulator);
 }
 

@@ -30,34 +30,33 @@ namespace {
 
 /// Adds the counts of a log that is no record log.
 template <class Reading>
-void Take(const Reading& reading, ReadingQuality& quality) {
-  quality.records_malformed += reading.malformed;
-  quality.records_torn += reading.torn;
-  quality.records_unknown += reading.unknown;
-  quality.warnings.insert(quality.warnings.end(), reading.problems.begin(), reading.problems.end());
+void Take(const Reading& reading, LogReading& others) {
+  others.records_malformed += reading.malformed;
+  others.records_torn += reading.torn;
+  others.records_unknown += reading.unknown;
+  others.warnings.insert(others.warnings.end(), reading.problems.begin(), reading.problems.end());
 }
 
-void LeaveOut(const absl::Status& why, ReadingQuality& quality) {
-  quality.warnings.push_back(std::string(why.message()) + "; it was left out");
-  ++quality.logs_left_out;
+void LeaveOut(const absl::Status& why, RecordLogs& logs, LogReading& others) {
+  others.warnings.push_back(std::string(why.message()) + "; it was left out");
+  ++logs.logs_left_out;
 }
 
-absl::StatusOr<TreeAccumulator> ReadTrees(const RecordLogs& logs, const MeasureOptions& options,
-                                          ReadingQuality& quality) {
+absl::StatusOr<TreeAccumulator> ReadTrees(const MeasureOptions& options, RecordLogs& logs, LogReading& others) {
   TreeAccumulator trees;
   std::vector<absl::StatusOr<TreeLogReading>> readings;
   for (const std::string& path : logs.tree_logs) readings.push_back(ReadTreeLog(path));
   for (const PrmonPaths& paths : logs.prmon) readings.push_back(ReadPrmon(paths));
   for (absl::StatusOr<TreeLogReading>& reading : readings) {
     if (!reading.ok()) {
-      LeaveOut(reading.status(), quality);
+      LeaveOut(reading.status(), logs, others);
       continue;
     }
-    Take(*reading, quality);
+    Take(*reading, others);
     trees.Add(std::move(reading->run));
   }
   if (logs.logs.empty() && trees.empty() && !readings.empty()) {
-    return absl::InvalidArgumentError("nothing to measure: " + quality.warnings.front());
+    return absl::InvalidArgumentError("nothing to measure: " + others.warnings.front());
   }
   if (options.run == "all") return trees;
   const std::vector<std::string> ids = trees.run_ids();
@@ -186,16 +185,16 @@ void ForgetWhatWasFound(const std::vector<RecordLog>& logs, const std::string& p
   }
 }
 
-Clusters ReadClusters(const RecordLogs& logs, ReadingQuality& quality) {
+Clusters ReadClusters(RecordLogs& logs, LogReading& others) {
   Clusters clusters;
   for (const EngineLog& log : logs.engine_logs) {
     absl::StatusOr<EngineReading> reading = log.engine->read(log.path);
     if (!reading.ok()) {
-      LeaveOut(reading.status(), quality);
+      LeaveOut(reading.status(), logs, others);
       if (clusters.refused.ok()) clusters.refused = reading.status();
       continue;
     }
-    Take(*reading, quality);
+    Take(*reading, others);
     for (ClusterFact& cluster : reading->clusters) {
       cluster.log = log.path;
       ForgetWhatWasFound(logs.logs, log.path, cluster);
@@ -221,15 +220,18 @@ std::optional<RecordWindow> WindowOf(const MeasureOptions& options, const TreeAc
   return window;
 }
 
-ReadingQuality SumUp(const RecordLogs& logs, const LogReading& records, ReadingQuality quality) {
+/// `others`: of logs that are no record logs.
+Quality SumUp(const RecordLogs& logs, const LogReading& records, const LogReading& others) {
+  Quality quality;
   quality.records_read = records.records_read;
-  quality.records_malformed += records.records_malformed;
-  quality.records_torn += records.records_torn;
-  quality.records_unknown += records.records_unknown;
-  quality.logs_left_out += logs.logs_left_out;
+  quality.records_malformed = records.records_malformed + others.records_malformed;
+  quality.records_torn = records.records_torn + others.records_torn;
+  quality.records_unknown = records.records_unknown + others.records_unknown;
+  quality.logs_left_out = logs.logs_left_out;
   quality.logs_damaged = records.logs_damaged;
   quality.logs_missing = logs.logs_missing;
-  std::vector<std::string> warnings = logs.warnings;
+  std::vector<std::string>& warnings = quality.warnings;
+  warnings = logs.warnings;
   warnings.insert(warnings.end(), records.stops.begin(), records.stops.end());
   if (records.more_stops > 0) {
     warnings.push_back(fmt::format("{} more logs could not be read to their end", records.more_stops));
@@ -238,8 +240,7 @@ ReadingQuality SumUp(const RecordLogs& logs, const LogReading& records, ReadingQ
   if (records.more_warnings > 0) {
     warnings.push_back(fmt::format("{} more lines could not be used", records.more_warnings));
   }
-  warnings.insert(warnings.end(), quality.warnings.begin(), quality.warnings.end());
-  quality.warnings = std::move(warnings);
+  warnings.insert(warnings.end(), others.warnings.begin(), others.warnings.end());
   return quality;
 }
 
@@ -277,15 +278,16 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
   absl::StatusOr<RecordLogs> logs =
       log_sources.empty() ? RecordLogs() : FindRecordLogs(log_sources, options.run, options.takes_streams, &left_out);
   if (!logs.ok()) return logs.status();
-  ReadingQuality reading;
-  absl::StatusOr<TreeAccumulator> trees = ReadTrees(*logs, options, reading);
+  LogReading others;
+  absl::StatusOr<TreeAccumulator> trees = ReadTrees(options, *logs, others);
   if (!trees.ok()) return trees.status();
 
-  Clusters clusters = ReadClusters(*logs, reading);
+  Clusters clusters = ReadClusters(*logs, others);
   const bool has_others = !logs->logs.empty() || !trees->empty() || !coffea->figures.empty();
   if (!clusters.refused.ok() && clusters.table.empty() && !has_others) return clusters.refused;
   const size_t memory_bytes = MemoryFor(options);
   RowSpill spill(SpillDirectory(options), memory_bytes / 2);
+  Quality quality;
   RunFigures figures;  // has rows of the spill
   FunctionNamer namer;
   std::vector<std::vector<ChunkStretch>> stretches;
@@ -302,15 +304,15 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
     RecordsRead records = ReadRecords(logs->logs, how);
     if (absl::Status brought = CheckStreams(*logs, records.reading); !brought.ok()) return brought;
     stretches = std::move(records.stretches);
-    reading = SumUp(*logs, records.reading, std::move(reading));
-    reading.warnings.insert(reading.warnings.end(), coffea->warnings.begin(), coffea->warnings.end());
+    quality = SumUp(*logs, records.reading, others);
+    quality.warnings.insert(quality.warnings.end(), coffea->warnings.begin(), coffea->warnings.end());
     for (const std::string& reason : records.accumulator.StacksRefused()) {
-      reading.warnings.push_back("stacks of native functions are missing: " + reason);
+      quality.warnings.push_back("stacks of native functions are missing: " + reason);
     }
     RecordFindings findings = std::move(records.accumulator).Finalize(limits);
     NameWaits(&namer, &findings.waits);
     for (std::string& moved : AlignWithRecords(findings.processes.processes, &clusters.table)) {
-      reading.warnings.push_back(std::move(moved));
+      quality.warnings.push_back(std::move(moved));
       window = WindowOf(options, *trees, clusters.table);
     }
     const bool has_window = window.has_value();
@@ -319,20 +321,20 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
                              limits);
   }
   if (const std::string problem = spill.problem(); !problem.empty()) {
-    reading.warnings.push_back(fmt::format(
+    quality.warnings.push_back(fmt::format(
         "chunks, or lists of analyses, that had no room in memory stayed there all the same, for {} has none "
         "({}); --spill DIR names another place",
         SpillDirectory(options), problem));
   }
   RecordFindings& findings = figures.findings;
-  NameFunctions(findings.omissions.functions > 0, &namer, &findings.functions);
-  reading.warnings.insert(reading.warnings.end(), namer.problems().begin(), namer.problems().end());
+  NameFunctions(findings.omissions.functions > 0, &namer, &findings.tables.functions);
+  quality.warnings.insert(quality.warnings.end(), namer.problems().begin(), namer.problems().end());
   const SearchedLogs searched = {logs->logs, stretches};
   std::vector<EntryRange> ranges;
   RunSideBySide(
       {{0, [&] { ranges = FindEntryRanges(figures, searched); }}, {0, [&] { NameSpellSections(searched, &figures); }}},
       limits);
-  Quality quality = JudgeQuality(figures, std::move(reading));
+  quality = JudgeQuality(figures, std::move(quality));
   const RunProvenance provenance{
       AllSources(options), HostName(),         absl::GetCurrentTimeNanos(), NameRun(options, figures.tree),
       options.failure,     options.exit_status};

@@ -18,6 +18,7 @@
 #include "collector/compression/compressed_name.h"
 #include "collector/measurement/measurement_json.h"
 #include "collector/output/output_directory.h"
+#include "collector/records/loose_json.h"
 #include "collector/sources/record_log.h"
 
 namespace crema {
@@ -174,7 +175,7 @@ absl::Status KeepCoffeaFiles(const std::vector<CoffeaFile>& files, const fs::pat
 // Names of files may hold anything; the document is UTF-8.
 std::string DocumentText(const MeasuredRun& measured) {
   if (!measured.text.empty()) return measured.text;
-  return JsonOf(measured.measurement).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return JsonText(JsonOf(measured.measurement), 1) + "\n";
 }
 
 absl::Status WriteParts(const MeasuredRun& measured, const SaveOptions& options, bool records,

@@ -244,7 +244,7 @@ class LogFiles {
     RecordsRead read = ReadRecords(logs->logs, {false, threads, part_bytes, std::nullopt, {}, nullptr});
     const RunFigures figures = ComputeFigures(std::move(read.accumulator).Finalize(), TreeAccumulator(), std::nullopt,
                                               std::nullopt, {}, {}, {threads, most_bytes});
-    ReadingQuality reading;
+    Quality reading;
     reading.records_read = read.reading.records_read;
     reading.records_malformed = read.reading.records_malformed;
     reading.records_torn = read.reading.records_torn;
@@ -349,12 +349,12 @@ TEST(PartitionBeyondTheLimits, KeepsTheSameFilesThreadsAndSections) {
   EXPECT_EQ(merged.omissions.section_paths, expected.omissions.section_paths);
   EXPECT_GT(expected.omissions.section_paths, 0);
   EXPECT_EQ(merged.omissions.metrics, expected.omissions.metrics);
-  EXPECT_EQ(expected.custom_metrics.size(), CustomMetricTable::kMaxMetrics);
+  EXPECT_EQ(expected.tables.custom_metrics.size(), CustomMetricTable::kMaxMetrics);
 
   const RunFigures a = ComputeFigures(merged, TreeAccumulator(), {}, {});
   const RunFigures b = ComputeFigures(expected, TreeAccumulator(), {}, {});
   EXPECT_EQ(FirstDifference(JsonOf(Assemble(a, {}, {}, {})).dump(1), JsonOf(Assemble(b, {}, {}, {})).dump(1)), "");
-  EXPECT_EQ(b.by_dataset.size(), 3u) << "a file beyond the limit still counts for its dataset";
+  EXPECT_EQ(b.findings.tables.datasets.size(), 3u) << "a file beyond the limit still counts for its dataset";
   absl::int128 self_ns = expected.sections.other_self_ns;
   for (const SectionRow& row : expected.sections.rows) {
     if (row.path != "(other)") self_ns += static_cast<int64_t>(std::llround(*row.self * 1e9));

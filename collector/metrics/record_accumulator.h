@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "collector/measurement/measurement.h"
 #include "collector/metrics/attempts/attempt_table.h"
 #include "collector/metrics/contents/activity_table.h"
 #include "collector/metrics/contents/custom_metric_table.h"
@@ -40,13 +42,8 @@ struct RecordFindings {
   ProcessFindings processes;
   AttemptFindings attempts;
   SectionFindings sections;
-  std::vector<MemorySectionRow> memory_sections;
-  std::vector<CustomMetricRow> custom_metrics;
-  std::vector<CutRow> cuts;
-  std::vector<ActivitySumRow> activities;
-  std::vector<RequestSumRow> requests;
+  std::vector<EngineFineSum> activities;
   std::vector<WaitCount> waits;
-  std::vector<FunctionRow> functions;
   FileFindings files;
   std::vector<SpanRow> spans;
   TaskFindings tasks;
@@ -56,6 +53,8 @@ struct RecordFindings {
   AllocationFindings allocations;
   GpuFindings gpu;
   TaskSumsFindings task_sums;
+  /// The tables that need nothing but records: memory sections, custom metrics, cuts, requests, functions.
+  Measurement tables;
 };
 
 /// The monoid of records: any partition into accumulators, merged in any order, gives the same findings.

@@ -26,11 +26,6 @@ namespace {
 
 // Each sets what is measured and leaves the other keys as they are: null with their usual reasons (`SetAllNull`).
 
-template <class T>
-void SetIfKnown(std::string_view key, const std::optional<T>& value, MetricSet* metrics) {
-  if (value.has_value()) metrics->Set(key, MetricValue(*value));
-}
-
 /// Sets part / whole x factor. A part that is not known leaves the key as it is, null with its usual reason; a whole
 /// that is not known, or not positive, is the reason itself. `whole_key` names it in the reason.
 void SetRatio(std::string_view key, const std::optional<double>& part, std::string_view whole_key,
@@ -78,13 +73,13 @@ void SetColumns(const FileFindings& files, const CoffeaFigures& coffea, MetricSe
     metrics->Set("columns", columns);
     metrics->Set("num_columns_read", static_cast<int64_t>(columns.size()));
   }
-  SetIfKnown("branches_read_share", files.branches_read_share, metrics);
-  SetIfKnown("bytes_read_share", files.bytes_read_share, metrics);
+  metrics->SetIfKnown("branches_read_share", files.branches_read_share);
+  metrics->SetIfKnown("bytes_read_share", files.bytes_read_share);
 }
 
 /// A sum that no integer holds is said to be one.
 void SetSum(std::string_view key, const KnownSum& sum, MetricSet* metrics) {
-  SetIfKnown(key, sum.Integer(), metrics);
+  metrics->SetIfKnown(key, sum.Integer());
   if (sum.IsTooLarge()) metrics->SetNull(key, "the sum is beyond 64 bits");
 }
 
@@ -95,8 +90,8 @@ void SetAllocations(const AllocationFindings& found, MetricSet* metrics) {
   if (!found.all.has_value()) return;
   metrics->Set("allocations", found.all->allocations);
   metrics->Set("allocated_bytes", found.all->allocated_bytes);
-  SetIfKnown("live_bytes", found.all->live_bytes, metrics);
-  SetIfKnown("peak_live_bytes", found.all->peak_live_bytes, metrics);
+  metrics->SetIfKnown("live_bytes", found.all->live_bytes);
+  metrics->SetIfKnown("peak_live_bytes", found.all->peak_live_bytes);
 }
 
 void SetGpu(const GpuFindings& found, MetricSet* metrics) {
@@ -126,9 +121,9 @@ void SetGpu(const GpuFindings& found, MetricSet* metrics) {
 void SetBytes(const ByteSums& bytes, const RunTotals& chosen, const CoffeaFigures& coffea, MetricSet* metrics) {
   const KnownSum read{bytes.read, bytes.with_read};
   SetSum("bytes_read_chunks", read, metrics);
-  SetIfKnown("total_bytes_read_coffea", coffea.report.bytes, metrics);
+  metrics->SetIfKnown("total_bytes_read_coffea", coffea.report.bytes);
   if (!chosen.bytes_read.value.has_value()) SetSum("bytes_read_compressed", read, metrics);
-  SetIfKnown("bytes_read_compressed", chosen.bytes_read.value, metrics);
+  metrics->SetIfKnown("bytes_read_compressed", chosen.bytes_read.value);
   SetSum("bytes_read_uncompressed", {bytes.uncompressed, bytes.with_uncompressed}, metrics);
   if (bytes.with_both > 0) {
     SetRatio("compression_ratio", static_cast<double>(bytes.uncompressed_of_both), "the sum of their compressed bytes",
@@ -141,24 +136,24 @@ void SetBytes(const ByteSums& bytes, const RunTotals& chosen, const CoffeaFigure
 /// "The run", after the workers. `wall_time` in seconds; nullopt where the run has no bounds.
 void SetRunMetrics(const RecordFindings& findings, const AttemptTotals& totals, const RunTotals& chosen,
                    const CoffeaFigures& coffea, std::optional<double> wall_time, MetricSet* metrics) {
-  SetIfKnown("wall_time", wall_time, metrics);
+  metrics->SetIfKnown("wall_time", wall_time);
   if (!wall_time.has_value() && coffea.reports > 0) {
     metrics->SetNull("wall_time", "a Coffea report holds no times; give the run's bounds with --start and --stop");
   }
-  SetIfKnown("busy_time", chosen.busy_time.value, metrics);
+  metrics->SetIfKnown("busy_time", chosen.busy_time.value);
   const bool has_lanes = totals.counts.num_attempts > 0;
-  SetIfKnown("lane_time", has_lanes ? totals.lane_ns.Seconds() : chosen.busy_time.value, metrics);
-  SetIfKnown("num_chunks", chosen.num_chunks.value, metrics);
+  metrics->SetIfKnown("lane_time", has_lanes ? totals.lane_ns.Seconds() : chosen.busy_time.value);
+  metrics->SetIfKnown("num_chunks", chosen.num_chunks.value);
   if (!chosen.total_events.value.has_value()) SetSum("total_events", totals.events, metrics);
-  SetIfKnown("total_events", chosen.total_events.value, metrics);
+  metrics->SetIfKnown("total_events", chosen.total_events.value);
   if (findings.processes.has_records()) SetCounts(totals.counts, metrics);
-  SetIfKnown("chunk_cpu_time", totals.cpu_ns.Seconds(), metrics);
-  SetIfKnown("helper_cpu_time", totals.helper_cpu_ns.Seconds(), metrics);
-  SetIfKnown("system_cpu_time", totals.system_cpu_ns.Seconds(), metrics);
+  metrics->SetIfKnown("chunk_cpu_time", totals.cpu_ns.Seconds());
+  metrics->SetIfKnown("helper_cpu_time", totals.helper_cpu_ns.Seconds());
+  metrics->SetIfKnown("system_cpu_time", totals.system_cpu_ns.Seconds());
   SetSum("minor_faults", totals.minor_faults, metrics);
   SetSum("chunk_major_faults", totals.major_faults, metrics);
-  SetIfKnown("unannounced_cpu_time", totals.unannounced_cpu_ns.Seconds(), metrics);
-  SetIfKnown("children_cpu_time", totals.children_cpu_ns.Seconds(), metrics);
+  metrics->SetIfKnown("unannounced_cpu_time", totals.unannounced_cpu_ns.Seconds());
+  metrics->SetIfKnown("children_cpu_time", totals.children_cpu_ns.Seconds());
   if (chosen.num_chunks.value.value_or(0) > 0) {
     SetRatioOfKeys("busy_time_per_chunk", "busy_time", "num_chunks", 1, metrics);
   }
@@ -176,32 +171,12 @@ void SetRunMetrics(const RecordFindings& findings, const AttemptTotals& totals, 
   SetGpu(findings.gpu, metrics);
 }
 
-/// "Workers and the process tree" of docs/metrics.md, without the process tree.
-void SetWorkerMetrics(const WorkerSteps& steps, MetricSet* metrics) {
-  if (!steps.avg_workers.has_value()) return;
-  SetIfKnown("avg_workers", steps.avg_workers, metrics);
-  metrics->Set("peak_workers", steps.peak_workers);
-  SetIfKnown("mean_sampled_workers", steps.mean_sampled_workers, metrics);
-  metrics->Set("core_seconds", steps.core_seconds);
-  SetIfKnown("total_cores", steps.total_cores, metrics);
-  const Number peak_cores = Number::Whole(steps.peak_cores);
-  metrics->Set("peak_cores", peak_cores.is_integer() ? MetricValue(peak_cores.integer()) : MetricValue(*peak_cores));
-  SetIfKnown("cores_per_worker", steps.cores_per_worker, metrics);
-  SetIfKnown("peak_memory_bytes", steps.peak_memory_bytes, metrics);
-  SetIfKnown("peak_total_memory_bytes", steps.peak_total_memory_bytes, metrics);
-  SetIfKnown("avg_memory_per_worker_bytes", steps.avg_memory_per_worker_bytes, metrics);
-  SetIfKnown("memory_utilization_avg", steps.memory_utilization_avg, metrics);
-  SetIfKnown("memory_utilization_min", steps.memory_utilization_min, metrics);
-  SetIfKnown("memory_utilization_max", steps.memory_utilization_max, metrics);
-  SetIfKnown("worker_cpu_utilization_avg", steps.worker_cpu_utilization_avg, metrics);
-}
-
 /// "Chunks, sections and reading", without the rates of reading.
 void SetChunkMetrics(const RecordFindings& findings, const AttemptTotals& totals, MetricSet* metrics) {
-  SetIfKnown("chunk_cpu_wait", totals.cpu_wait_ns.Seconds(), metrics);
-  SetIfKnown("lane_cpu_wait", totals.lane_cpu_wait_ns.Seconds(), metrics);
-  SetIfKnown("chunk_joined", totals.joined_ns.Seconds(), metrics);
-  SetIfKnown("chunk_blocked", totals.blocked_ns.Seconds(), metrics);
+  metrics->SetIfKnown("chunk_cpu_wait", totals.cpu_wait_ns.Seconds());
+  metrics->SetIfKnown("lane_cpu_wait", totals.lane_cpu_wait_ns.Seconds());
+  metrics->SetIfKnown("chunk_joined", totals.joined_ns.Seconds());
+  metrics->SetIfKnown("chunk_blocked", totals.blocked_ns.Seconds());
   if (totals.busy_ns.sum > 0) {
     metrics->Set("section_coverage",
                  1 - static_cast<double>(findings.sections.other_self_ns) / static_cast<double>(totals.busy_ns.sum));
@@ -236,11 +211,11 @@ void SetEfficiencyMetrics(const std::vector<ProcessRow>& processes, const Attemp
   SetSum("process_read_call_bytes", read_call_bytes, metrics);
   KnownSum throttled;
   for (const auto& [host, of_host_ns] : throttled_ns) throttled.Add(of_host_ns);
-  SetIfKnown("throttled_time", throttled.Seconds(), metrics);
+  metrics->SetIfKnown("throttled_time", throttled.Seconds());
   SetRatio("instrumentation_overhead", overhead_ns.Seconds(), "lane_time", totals.lane_ns.Seconds(), 1, metrics);
   if (!metrics->Number("core_seconds").has_value()) return;
-  SetIfKnown("balance", budget.balance, metrics);
-  SetIfKnown("tail_time", budget.tail_time, metrics);
+  metrics->SetIfKnown("balance", budget.balance);
+  metrics->SetIfKnown("tail_time", budget.tail_time);
   if (!budget.tail_time.has_value() && totals.counts.num_summed_attempts > 0) {
     metrics->SetNull("tail_time", "chunks were summed: when each of them was open is not known");
   }
@@ -278,7 +253,6 @@ void SetReadMetrics(const std::vector<CustomMetricRow>& custom_metrics, MetricSe
 /// What single metrics are made from: the analyses that go through all attempts. On many chunks they take longer than
 /// anything but reading.
 struct AttemptAnalyses {
-  WorkerSteps steps;
   std::array<std::vector<ChunkDistribution>, kDistributionPasses> distributions;
   std::optional<RssSlope> rss_slope;
   std::optional<double> load_imbalance;
@@ -349,12 +323,13 @@ void BreakDownAttempts(RunFigures& figures) {
                  {&AttemptRow::process, &workers.group_of_process, &workers.names, &workers.bytes},
                  {&AttemptRow::process, &hosts.of_process, &hosts.names, &bytes_of_host},
                  {&AttemptRow::thread, nullptr, &attempts.threads, &attempts.bytes_of_thread}});
-  if (!IsNameless(tables[0])) figures.by_dataset = std::move(tables[0]);
-  figures.datasets_source = FillDatasets(figures.coffea, &figures.by_dataset);
-  if (!IsNameless(tables[1])) figures.by_file = std::move(tables[1]);
+  Measurement& to = figures.findings.tables;
+  if (!IsNameless(tables[0])) to.datasets = std::move(tables[0]);
+  figures.datasets_source = FillDatasets(figures.coffea, &to.datasets);
+  if (!IsNameless(tables[1])) to.files = std::move(tables[1]);
   figures.by_worker = std::move(tables[2]);
-  figures.by_host = std::move(tables[3]);
-  figures.by_thread = std::move(tables[4]);
+  to.hosts = std::move(tables[3]);
+  to.threads = std::move(tables[4]);
 }
 
 std::vector<NamedSpell> FindNamedSpells(const RunFigures& figures, const std::vector<DatasetFit>& fits) {
@@ -395,7 +370,7 @@ void SetDistributions(const AttemptAnalyses& analyses, RunFigures* figures) {
     for (const auto& [quantity, distribution, unknown] : pass) {
       for (const auto& [suffix, statistic] : kStatistics) {
         const std::string key = std::string(quantity) + suffix;
-        SetIfKnown(key, distribution.*statistic, &figures->metrics);
+        figures->metrics.SetIfKnown(key, distribution.*statistic);
         if (were_summed && distribution.count == 0) {
           figures->metrics.SetNull(key, "all chunks were summed: single ones are not known");
         }
@@ -408,15 +383,15 @@ void SetDistributions(const AttemptAnalyses& analyses, RunFigures* figures) {
 /// Stragglers, growth of memory, imbalance, open chunks.
 void SetAnalyses(const AttemptAnalyses& analyses, RunFigures* figures) {
   MetricSet& metrics = figures->metrics;
-  SetIfKnown("straggler_chunks", figures->stragglers.straggler_chunks, &metrics);
-  SetIfKnown("oversized_chunks", figures->stragglers.oversized_chunks, &metrics);
+  metrics.SetIfKnown("straggler_chunks", figures->stragglers.straggler_chunks);
+  metrics.SetIfKnown("oversized_chunks", figures->stragglers.oversized_chunks);
   if (analyses.rss_slope.has_value()) {
     metrics.Set("rss_slope", analyses.rss_slope->slope);
     metrics.Set("rss_slope_low", analyses.rss_slope->low);
     metrics.Set("rss_slope_high", analyses.rss_slope->high);
   }
-  SetIfKnown("load_imbalance", analyses.load_imbalance, &metrics);
-  SetIfKnown("max_open_chunks", analyses.max_open_chunks, &metrics);
+  metrics.SetIfKnown("load_imbalance", analyses.load_imbalance);
+  metrics.SetIfKnown("max_open_chunks", analyses.max_open_chunks);
   if (figures->findings.attempts.summed.empty()) return;
   for (std::string_view key :
        {"straggler_chunks", "oversized_chunks", "rss_slope", "rss_slope_low", "rss_slope_high"}) {
@@ -511,7 +486,7 @@ struct Observed {
 };
 
 /// Sums over all attempts, the run's bounds, and the workers' lives, which are clipped to them.
-WorkerSteps MeasureLives(const Observed& observed, RunFigures& figures) {
+void MeasureLives(const Observed& observed, RunFigures& figures) {
   const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
   const AttemptFindings& attempts = figures.findings.attempts;
   figures.totals = SumAttempts(attempts.rows, attempts.summed, attempts.helpers, attempts.counts);
@@ -523,7 +498,7 @@ WorkerSteps MeasureLives(const Observed& observed, RunFigures& figures) {
   }
   const RunWindow& window = figures.bounds.window;
   figures.workers = FindWorkerLives(attempts.rows, processes, attempts.helpers, window, attempts.summed);
-  return figures.workers.empty() ? WorkerSteps() : MeasureWorkers(figures.workers, processes, window);
+  if (!figures.workers.empty()) MeasureWorkers(figures.workers, processes, window, &figures.metrics);
 }
 
 /// After the lives.
@@ -548,7 +523,7 @@ void DivideTime(const Observed& observed, RunFigures& figures) {
                                   CoresOfTasks(figures.findings.tasks.rows)};
   figures.budget = ComputeBudget(attempts.rows, processes, attempts.helpers, figures.workers, figures.bounds.window,
                                  engine_time, attempts.summed);
-  const std::optional<GpuSums>& gpu = figures.findings.gpu.of_results;
+  const std::optional<GpuWork>& gpu = figures.findings.gpu.of_results;
   if (gpu.has_value() && gpu->wait_cpu_ns.has_value()) {
     const auto spun_ns = static_cast<double>(*gpu->wait_cpu_ns);
     SetGpuWait(spun_ns / 1e9, (static_cast<double>(gpu->wait_ns) - spun_ns) / 1e9, &figures.budget);
@@ -575,7 +550,7 @@ AttemptAnalyses AnalyseAttempts(const WorkLimits& limits, const Observed& observ
     datasets = FitDatasets(attempts.rows, attempts.kind_of_input);
     fits = FitsOf(datasets);
   });
-  const size_t lives = add("lives", kTimeBytes, [&] { analyses.steps = MeasureLives(observed, *figures); });
+  const size_t lives = add("lives", kTimeBytes, [&] { MeasureLives(observed, *figures); });
   add("budget", kTimeBytes, [&] { DivideTime(observed, *figures); }, {lives});
   add("slow spells", kStragglerBytes, [&] { figures->slow_spells = FindNamedSpells(*figures, fits); }, {fitted});
   add("stragglers", kShareBytes,
@@ -585,8 +560,10 @@ AttemptAnalyses AnalyseAttempts(const WorkLimits& limits, const Observed& observ
       },
       {fitted});
   add("breakdowns", kBreakdownBytes, [&] { BreakDownAttempts(*figures); });
-  add("contention", kContentionBytes,
-      [&] { figures->contention = FindContention(attempts.rows, attempts.helpers, attempts.kind_of_input); });
+  add("contention", kContentionBytes, [&] {
+    if (count == 0) return;
+    figures->findings.tables.contention = {FindContention(attempts.rows, attempts.helpers, attempts.kind_of_input)};
+  });
   const std::vector<ProcessRow>& processes = figures->findings.processes.processes;
   if (attempts.summed.empty()) {
     add("load imbalance", kLaneBytes, [&] { analyses.load_imbalance = LoadImbalance(attempts.rows); });
@@ -664,19 +641,19 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   }
 
   JudgeEnds(cluster_workers, task_of_process, trees, &figures.findings);
-  figures.processes = LargestProcesses(trees);
-  figures.phases = FindPhases(figures.findings.spans);
+  Measurement& tables = figures.findings.tables;
+  tables.phases = FindPhases(figures.findings.spans);
 
   const Observed observed = {trees, clusters, cluster_workers, task_of_process, start_ns, stop_ns};
+  MetricSet& metrics = figures.metrics;
+  SetAllNull(&metrics);
   const AttemptAnalyses analyses = AnalyseAttempts(limits, observed, &figures);
   AddWorkersWithoutChunks(&figures);
+  tables.processes = LargestProcesses(trees, figures.bounds.window.start_ns);
 
   const std::optional<double> wall_time =
       figures.bounds.boundary.empty() ? std::nullopt : std::optional<double>(figures.bounds.window.seconds());
-  MetricSet& metrics = figures.metrics;
-  SetAllNull(&metrics);
-  SetWorkerMetrics(analyses.steps, &metrics);
-  figures.waits = DivideBlocked(figures.findings.waits, figures.findings.attempts);
+  tables.waits = DivideBlocked(figures.findings.waits, figures.findings.attempts);
   ForgetUnknownCores(figures);
   figures.chosen = ChooseTotals(figures.findings.processes.has_records(), figures.totals, figures.bytes_read_chunks(),
                                 figures.coffea);
@@ -694,10 +671,10 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   CapByTree(observed.trees, figures);
   SetEngine(clusters, cluster_workers, figures);
   UseTimesOfTasks(figures);
-  if (figures.phases.empty()) figures.phases = FindTaskPhases(figures.findings.tasks, figures.engine.join);
+  if (tables.phases.empty()) tables.phases = FindTaskPhases(figures.findings.tasks, figures.engine.join);
   SetDistributions(analyses, &figures);
   SetChunkMetrics(figures.findings, figures.totals, &metrics);
-  SetReadMetrics(figures.findings.custom_metrics, &metrics);
+  SetReadMetrics(tables.custom_metrics, &metrics);
   SetAnalyses(analyses, &figures);
   SetEfficiencyMetrics(processes, figures.totals, figures.budget, &metrics);
   RefuseImpossible(&metrics);

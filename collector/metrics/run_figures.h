@@ -74,6 +74,8 @@ struct NamedSpell {
 };
 
 struct RunFigures {
+  /// Its `tables` get those of phases, datasets, files, hosts, threads, contention, waits, and the tree's processes,
+  /// too.
   RecordFindings findings;
   EngineFigures engine;
   AttemptTotals totals;
@@ -93,18 +95,9 @@ struct RunFigures {
   std::vector<ExpectedTime> expected_by_worker;  ///< `group` is the process
   std::vector<ExpectedTime> expected_by_file;
   std::vector<NamedSpell> slow_spells;
-  Contention contention;
-  std::vector<ProcessUse> processes;  ///< of the tree
-  std::vector<PhaseRow> phases;
-
-  std::vector<WaitSumRow> waits;
-  std::vector<BreakdownRow> by_dataset;
   std::string_view datasets_source;
-  std::vector<BreakdownRow> by_file;
   WorkerRows worker_rows;
   std::vector<BreakdownRow> by_worker;  ///< `group` is that of `worker_rows`
-  std::vector<BreakdownRow> by_host;
-  std::vector<BreakdownRow> by_thread;
 
   std::vector<MissingValues> missing_values;
 

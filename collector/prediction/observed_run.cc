@@ -7,7 +7,6 @@
 #include <set>
 
 #include "collector/insight/verdict_families.h"
-#include "fmt/format.h"
 
 namespace crema {
 namespace {

@@ -27,7 +27,7 @@ class MadeRun {
   explicit MadeRun(std::string section = "") : observer_(std::move(section)) {}
 
   void AddWorker(const std::string& name, int lanes, double joined = 0) {
-    processes_.push_back({"run", "host", 1, 0, name});
+    processes_.push_back({{"run", "host", 1, 0}, name});
     free_.emplace_back(static_cast<size_t>(lanes), joined);
   }
 
@@ -52,7 +52,7 @@ class MadeRun {
     fact.sections.back().total_ns = std::llround(section * 1e9);
     fact.sections.push_back(fact.sections.back());
     fact.sections.back().path = "a/select/select";  // of the same name, inside it
-    std::optional<GpuRowFact> gpu;
+    std::optional<GpuWork> gpu;
     if (gpu_wait_ > 0) gpu.emplace();
     if (gpu_wait_ > 0) gpu->wait_ns = std::llround(gpu_wait_ * 1e9), gpu->wait_cpu_ns = std::llround(gpu_spin_ * 1e9);
     observer_.Add({processes_[worker], AttemptState::kOk, fact, gpu});

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -149,15 +150,28 @@ struct StacksFact {
   std::string_view refused;  ///< why native stacks were not taken; empty: they were, or nobody asked
 };
 
+/// Sums of counts: the largest integer stands for sums beyond it. Of numbers that are not negative, so that the order
+/// of additions does not matter.
+inline int64_t AddCounts(int64_t a, int64_t b) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  return a > kMost - b ? kMost : a + b;
+}
+
+struct AllocationSums {
+  int64_t allocations = 0;
+  int64_t allocated_bytes = 0;
+  std::optional<int64_t> live_bytes;       ///< when recording ended; sum over processes
+  std::optional<int64_t> peak_live_bytes;  ///< the largest of one process
+  /// `live_bytes` less what was live when a quarter to half of the chunks had ended; the largest of one process. May be
+  /// negative.
+  std::optional<int64_t> live_growth_bytes;
+};
+
 /// What one section of a process allocated itself, without the sections inside it.
 struct AllocationSiteFact {
   std::string_view path;  ///< empty: outside every section
   std::string_view of;    ///< `chunk`, `helper` or `process`: outside chunks
-  int64_t allocations = 0;
-  int64_t allocated_bytes = 0;
-  std::optional<int64_t> live_bytes;
-  std::optional<int64_t> peak_live_bytes;
-  std::optional<int64_t> live_growth_bytes;  ///< may be negative
+  AllocationSums sums;
 };
 
 /// What a process allocated since it began. The last line counts.
@@ -173,20 +187,35 @@ struct AllocationsFact {
   std::vector<AllocationSiteFact> sites;
 };
 
-/// What a GPU did for one chunk in one section, or for a section outside chunks, since the process's line before.
-struct GpuRowFact {
-  std::optional<int64_t> chunk;  ///< its number; nullopt: outside chunks
-  std::string_view dataset;      ///< empty: none
-  std::string_view section;      ///< a path; empty: outside every section
+/// What GPUs did for whatever launched it.
+struct GpuWork {
   int64_t launches = 0;
-  int64_t kernel_ns = 0;
+  int64_t kernel_ns = 0;  ///< of kernels on the devices, added up
   int64_t copies = 0;
   int64_t copy_ns = 0;
   int64_t to_device_bytes = 0;
   int64_t from_device_bytes = 0;
   int64_t on_device_bytes = 0;
-  int64_t wait_ns = 0;                 ///< of the thread, inside CUDA's synchronisations and copies
-  std::optional<int64_t> wait_cpu_ns;  ///< of this, CPU time
+  int64_t wait_ns = 0;                     ///< of threads inside CUDA's synchronisations and copies
+  std::optional<int64_t> wait_cpu_ns = 0;  ///< of this, CPU time: they spun; nullopt: not known
+
+  void Add(const GpuWork& other) {
+    for (const auto member :
+         {&GpuWork::launches, &GpuWork::kernel_ns, &GpuWork::copies, &GpuWork::copy_ns, &GpuWork::to_device_bytes,
+          &GpuWork::from_device_bytes, &GpuWork::on_device_bytes, &GpuWork::wait_ns}) {
+      this->*member = AddCounts(this->*member, other.*member);
+    }
+    if (!other.wait_cpu_ns.has_value()) wait_cpu_ns.reset();
+    if (wait_cpu_ns.has_value()) wait_cpu_ns = AddCounts(*wait_cpu_ns, *other.wait_cpu_ns);
+  }
+};
+
+/// What a GPU did for one chunk in one section, or for a section outside chunks, since the process's line before.
+struct GpuRowFact {
+  std::optional<int64_t> chunk;  ///< its number; nullopt: outside chunks
+  std::string_view dataset;      ///< empty: none
+  std::string_view section;      ///< a path; empty: outside every section
+  GpuWork work = {0, 0, 0, 0, 0, 0, 0, 0, std::nullopt};
 };
 
 /// A kernel in one section, since the process's line before.
@@ -275,6 +304,27 @@ struct ProcessFact {
   std::optional<int64_t> total_events;  ///< what the whole run will process (CREMA_TOTAL_EVENTS)
   std::string_view working_directory;   ///< when recording began; empty: not known
   ProcessEngineFact engine;
+};
+
+/// What distinguishes a recorder from all others, wherever and whenever they run.
+struct ProcessIdentity {
+  std::string run_id = {};  ///< empty: none was given
+  std::string host = {};
+  int64_t pid = 0;
+  int64_t start_ns = 0;      ///< Unix time
+  std::string boot_id = {};  ///< empty: not known
+  std::optional<int64_t> pid_namespace = {};
+  int64_t recorder = 0;
+
+  void Identify(const ProcessFact& fact) {
+    run_id = fact.run_id;
+    host = fact.host;
+    pid = fact.pid;
+    start_ns = fact.start_ns;
+    boot_id = fact.boot_id;
+    pid_namespace = fact.pid_namespace;
+    recorder = fact.recorder.value_or(0);
+  }
 };
 
 /// The data a chunk is about; with the run, its identity (docs/metrics.md, "Chunks and attempts").

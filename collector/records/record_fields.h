@@ -77,15 +77,15 @@ inline constexpr Field<GpuRowFact> kGpuRowFields[] = {
     NotNegative<&GpuRowFact::chunk>("chunk"),
     Any<&GpuRowFact::dataset>("dataset"),
     Any<&GpuRowFact::section>("section", kRequired),
-    NotNegative<&GpuRowFact::launches>("launches", kRequired),
-    NotNegative<&GpuRowFact::kernel_ns>("kernel_ns", kRequired),
-    NotNegative<&GpuRowFact::copies>("copies", kRequired),
-    NotNegative<&GpuRowFact::copy_ns>("copy_ns", kRequired),
-    NotNegative<&GpuRowFact::to_device_bytes>("to_device_bytes", kRequired),
-    NotNegative<&GpuRowFact::from_device_bytes>("from_device_bytes", kRequired),
-    NotNegative<&GpuRowFact::on_device_bytes>("on_device_bytes", kRequired),
-    NotNegative<&GpuRowFact::wait_ns>("wait_ns", kRequired),
-    NotNegative<&GpuRowFact::wait_cpu_ns>("wait_cpu_ns"),
+    NotNegative<&GpuRowFact::work, &GpuWork::launches>("launches", kRequired),
+    NotNegative<&GpuRowFact::work, &GpuWork::kernel_ns>("kernel_ns", kRequired),
+    NotNegative<&GpuRowFact::work, &GpuWork::copies>("copies", kRequired),
+    NotNegative<&GpuRowFact::work, &GpuWork::copy_ns>("copy_ns", kRequired),
+    NotNegative<&GpuRowFact::work, &GpuWork::to_device_bytes>("to_device_bytes", kRequired),
+    NotNegative<&GpuRowFact::work, &GpuWork::from_device_bytes>("from_device_bytes", kRequired),
+    NotNegative<&GpuRowFact::work, &GpuWork::on_device_bytes>("on_device_bytes", kRequired),
+    NotNegative<&GpuRowFact::work, &GpuWork::wait_ns>("wait_ns", kRequired),
+    NotNegative<&GpuRowFact::work, &GpuWork::wait_cpu_ns>("wait_cpu_ns"),
 };
 
 inline constexpr Field<GpuKernelFact> kGpuKernelFields[] = {
@@ -113,11 +113,11 @@ inline constexpr Field<GpuFact> kGpuFields[] = {
 inline constexpr Field<AllocationSiteFact> kAllocationSiteFields[] = {
     Any<&AllocationSiteFact::path>("path", kRequired),
     Any<&AllocationSiteFact::of>("of", kRequired),
-    NotNegative<&AllocationSiteFact::allocations>("allocations", kRequired),
-    NotNegative<&AllocationSiteFact::allocated_bytes>("allocated_bytes", kRequired),
-    NotNegative<&AllocationSiteFact::live_bytes>("live_bytes"),
-    NotNegative<&AllocationSiteFact::peak_live_bytes>("peak_live_bytes"),
-    Any<&AllocationSiteFact::live_growth_bytes>("live_growth_bytes"),
+    NotNegative<&AllocationSiteFact::sums, &AllocationSums::allocations>("allocations", kRequired),
+    NotNegative<&AllocationSiteFact::sums, &AllocationSums::allocated_bytes>("allocated_bytes", kRequired),
+    NotNegative<&AllocationSiteFact::sums, &AllocationSums::live_bytes>("live_bytes"),
+    NotNegative<&AllocationSiteFact::sums, &AllocationSums::peak_live_bytes>("peak_live_bytes"),
+    Any<&AllocationSiteFact::sums, &AllocationSums::live_growth_bytes>("live_growth_bytes"),
 };
 
 inline constexpr Field<AllocationsFact> kAllocationsFields[] = {

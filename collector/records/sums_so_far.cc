@@ -6,15 +6,6 @@
 namespace crema {
 namespace {
 
-std::string NameOf(const SumsFact& fact) {
-  std::string name(1, fact.failed ? 'f' : 'o');
-  for (const std::string_view text : {fact.input.dataset, fact.input.file, fact.input.pass}) {
-    name.append(std::to_string(text.size())).push_back(':');
-    name.append(text.data(), text.size());
-  }
-  return name;
-}
-
 // Not known as soon as one side is not.
 std::optional<int64_t> Less(const std::optional<int64_t>& now, const std::optional<int64_t>& before, bool is_first) {
   if (is_first || !now.has_value()) return now;
@@ -42,8 +33,17 @@ SumsFact NumbersOf(const SumsFact& fact) {
 
 }  // namespace
 
+std::string NameOfSums(const SumsFact& fact) {
+  std::string name(1, fact.failed ? 'f' : 'o');
+  for (const std::string_view text : {fact.input.dataset, fact.input.file, fact.input.pass}) {
+    name.append(std::to_string(text.size())).push_back(':');
+    name.append(text.data(), text.size());
+  }
+  return name;
+}
+
 std::optional<SumsFact> SumsSoFar::Increment(const SumsFact& fact) {
-  const std::string name = NameOf(fact);
+  const std::string name = NameOfSums(fact);
   const auto found = reported_.find(name);
   const bool is_first = found == reported_.end();
   if (is_first && reported_.size() >= kMostRows) return std::nullopt;

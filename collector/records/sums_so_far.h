@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,6 +9,9 @@
 #include "collector/records/facts.h"
 
 namespace crema {
+
+/// The name by which rows of one log differ.
+std::string NameOfSums(const SumsFact& fact);
 
 /// For one log.
 class SumsSoFar {

@@ -295,13 +295,7 @@ LiveWorkerRow OtherRow(const std::vector<const LiveWorker*>& others) {
       sum.state = LiveState::kLost;
     }
     open += worker->open.size();
-    sum.chunks += worker->chunks;
-    sum.failed += worker->failed;
-    sum.lost += worker->lost;
-    sum.events += worker->events;
-    sum.bytes_read += worker->bytes_read;
-    sum.busy_ns += worker->busy_ns;
-    sum.cpu_ns += worker->cpu_ns;
+    sum += *worker;
   }
   LiveWorkerRow row = RowOf(sum);
   row.cores = Number::Whole(cores);

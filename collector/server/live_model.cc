@@ -47,17 +47,11 @@ std::string FirstLine(std::string_view text) {
 }  // namespace
 
 RunSecond& RunSecond::operator+=(const RunSecond& other) {
-  events += other.events;
-  bytes += other.bytes;
-  failed += other.failed;
-  compute_ns += other.compute_ns;
-  waiting_ns += other.waiting_ns;
-  joined_ns += other.joined_ns;
-  failed_ns += other.failed_ns;
-  task_ns += other.task_ns;
-  chunk_ns += other.chunk_ns;
-  occupied_ns += other.occupied_ns;
-  core_ns += other.core_ns;
+  for (const auto count : {&RunSecond::events, &RunSecond::bytes, &RunSecond::failed}) this->*count += other.*count;
+  for (const auto time : {&RunSecond::compute_ns, &RunSecond::waiting_ns, &RunSecond::joined_ns, &RunSecond::failed_ns,
+                          &RunSecond::task_ns, &RunSecond::chunk_ns, &RunSecond::occupied_ns, &RunSecond::core_ns}) {
+    this->*time += other.*time;
+  }
   return *this;
 }
 
@@ -130,19 +124,17 @@ void LiveModel::AddCost(const Fact& fact, int64_t attempts, int64_t duration_ns,
                         LiveWorker& worker, LiveDataset& dataset) {
   worker.lanes_peak = std::max(worker.lanes_peak, fact.lanes_peak.value_or(0));
   worker.most_open = std::max(worker.most_open, int64_t{1});
-  for (int64_t* busy_ns : {&worker.busy_ns, &dataset.busy_ns, &totals_.busy_ns}) *busy_ns += duration_ns;
-  for (int64_t* all : {&dataset.attempts, &totals_.attempts}) *all += attempts;
-  if (fact.bytes_read.has_value()) {
-    totals_.bytes_known = true;
-    for (int64_t* bytes : {&totals_.bytes_read, &worker.bytes_read, &dataset.bytes_read}) *bytes += *fact.bytes_read;
-  }
-  if (fact.cpu_ns.has_value()) {
-    totals_.cpu_known = true;
-    const int64_t cpu_ns = *fact.cpu_ns + std::max<int64_t>(0, helpers_cpu_ns);
-    for (int64_t* sum : {&totals_.cpu_ns, &worker.cpu_ns, &dataset.cpu_ns}) *sum += cpu_ns;
-  }
-  if (!fact.failed) return;
-  for (int64_t* failed : {&worker.failed, &dataset.failed, &totals_.failed}) *failed += attempts;
+  totals_.bytes_known |= fact.bytes_read.has_value();
+  totals_.cpu_known |= fact.cpu_ns.has_value();
+  LiveSums cost;
+  cost.attempts = attempts;
+  cost.busy_ns = duration_ns;
+  cost.bytes_read = fact.bytes_read.value_or(0);
+  if (fact.cpu_ns.has_value()) cost.cpu_ns = *fact.cpu_ns + std::max<int64_t>(0, helpers_cpu_ns);
+  if (fact.failed) cost.failed = attempts;
+  worker += cost;
+  dataset += cost;
+  totals_ += cost;
 }
 
 void LiveModel::AddSums(LiveWorker& worker, const SumsFact& added) {
@@ -158,14 +150,15 @@ void LiveModel::AddSums(LiveWorker& worker, const SumsFact& added) {
   totals_.summed += added.chunks;
   if (added.failed) return AddTimes(worker, added, dataset);
   // Whether one of them repeats another is not known.
-  for (int64_t* chunks : {&worker.chunks, &dataset.chunks, &totals_.chunks}) *chunks += added.chunks;
+  LiveSums results;
+  results.chunks = added.chunks;
+  results.events = added.events.value_or(0);
+  worker += results;
+  dataset += results;
+  totals_ += results;
+  dataset.timed_events += results.events;
   totals_.chunks_exact = false;
-  if (added.events.has_value()) {
-    totals_.events_known = true;
-    for (int64_t* events : {&worker.events, &dataset.events, &dataset.timed_events, &totals_.events}) {
-      *events += *added.events;
-    }
-  }
+  totals_.events_known |= added.events.has_value();
   AddTimes(worker, added, dataset);
 }
 
@@ -225,18 +218,15 @@ void LiveModel::AddChunk(LiveWorker& worker, const ChunkFact& chunk) {
 }
 
 void LiveModel::AddToStream(LiveWorker& worker, const ChunkFact& chunk, uint32_t dataset) {
-  LatestChunk latest;
-  latest.worker = static_cast<uint32_t>(&worker - workers_.data());
-  latest.lane = worker.LaneOf(ThreadOf(chunk.thread, chunk.tid));
-  latest.dataset = dataset;
-  latest.failed = chunk.failed;
-  latest.start_ns = chunk.start_ns;
-  latest.stop_ns = chunk.stop_ns;
+  const int32_t lane = worker.LaneOf(ThreadOf(chunk.thread, chunk.tid));
+  if (lane < 0) return;
+  int waiting_percent = -1;
   if (chunk.cpu_ns.has_value() && chunk.duration_ns() > 0) {
     const double cpu = static_cast<double>(std::min(*chunk.cpu_ns, chunk.duration_ns()));
-    latest.waiting_percent = static_cast<int>(std::lround(100 * (1 - cpu / static_cast<double>(chunk.duration_ns()))));
+    waiting_percent = static_cast<int>(std::lround(100 * (1 - cpu / static_cast<double>(chunk.duration_ns()))));
   }
-  if (latest.lane >= 0) latest_chunks_.Add(latest);
+  const auto id = static_cast<uint32_t>(&worker - workers_.data());
+  latest_chunks_.Add({0, id, lane, dataset, chunk.failed, waiting_percent, chunk.start_ns, chunk.stop_ns});
 }
 
 void LiveModel::CountResult(LiveWorker& worker, const ChunkFact& chunk, LiveDataset& dataset, uint64_t identity) {
@@ -309,13 +299,9 @@ std::optional<LiveModel::WorkerId> LiveModel::AddProcess(const ProcessFact& proc
            fmt::format("more than {} processes: the others have no rows of their own here", kMostWorkers));
     }
   }
-  worker.run_id = run_id;
-  worker.host = TextOf(process.host);
-  worker.pid = process.pid;
-  worker.pid_namespace = process.pid_namespace;
-  worker.boot_id = TextOf(process.boot_id);
+  worker.Identify(process);
   worker.name = fmt::format("{}:{}", worker.host, worker.pid);
-  worker.start_ns = worker.last_ns = process.start_ns;
+  worker.last_ns = process.start_ns;
   worker.declared_cores = process.threads;
   worker.allowed_cores = process.cores;
   worker.memory_limit_bytes = process.memory_limit_bytes;
@@ -562,14 +548,9 @@ int64_t LiveModel::LoseOpenChunks(LiveWorker& worker) {
     --datasets_[chunk.dataset].open;
     if (!results_.contains(chunk.identity)) CountFailure(chunk.identity);
     if (chunk.lane < 0) continue;
-    LatestChunk latest;
-    latest.worker = static_cast<uint32_t>(&worker - workers_.data());
-    latest.lane = chunk.lane;
-    latest.dataset = chunk.dataset;
-    latest.failed = true;
-    latest.start_ns = chunk.start_ns;
-    latest.stop_ns = std::max(chunk.start_ns, worker.last_ns);  // until then it lived
-    latest_chunks_.Add(latest);
+    const int64_t stop_ns = std::max(chunk.start_ns, worker.last_ns);  // until then it lived
+    const auto id = static_cast<uint32_t>(&worker - workers_.data());
+    latest_chunks_.Add({0, id, chunk.lane, chunk.dataset, /*failed=*/true, -1, chunk.start_ns, stop_ns});
   }
   const auto lost = static_cast<int64_t>(worker.open.size());
   worker.lost += lost;

@@ -181,12 +181,11 @@ struct WorkerSecond {
   int64_t judged_ns = 0;   ///< of `busy_ns`, that of the chunks of which this is known
   int64_t chunks = 0;
   WorkerSecond& operator+=(const WorkerSecond& other) {
-    events += other.events;
-    busy_ns += other.busy_ns;
-    waiting_ns += other.waiting_ns;
+    for (const auto count : {&WorkerSecond::events, &WorkerSecond::busy_ns, &WorkerSecond::waiting_ns,
+                             &WorkerSecond::judged_ns, &WorkerSecond::chunks}) {
+      this->*count += other.*count;
+    }
     expected_ns += other.expected_ns;
-    judged_ns += other.judged_ns;
-    chunks += other.chunks;
     return *this;
   }
 };
@@ -198,14 +197,28 @@ struct LiveRecorder {
   bool has_end = false;
 };
 
-struct LiveWorker {
+/// What adds up over attempts.
+struct LiveSums {
+  int64_t chunks = 0;  ///< `ok` attempts of a worker; else those with a result
+  int64_t attempts = 0;
+  int64_t failed = 0;
+  int64_t lost = 0;
+  int64_t events = 0;
+  int64_t bytes_read = 0;
+  int64_t busy_ns = 0;
+  int64_t cpu_ns = 0;
+
+  LiveSums& operator+=(const LiveSums& other) {
+    for (const auto sum : {&LiveSums::chunks, &LiveSums::attempts, &LiveSums::failed, &LiveSums::lost,
+                           &LiveSums::events, &LiveSums::bytes_read, &LiveSums::busy_ns, &LiveSums::cpu_ns}) {
+      this->*sum += other.*sum;
+    }
+    return *this;
+  }
+};
+
+struct LiveWorker : LiveSums, ProcessIdentity {
   std::string name;
-  std::string run_id;
-  std::string host;
-  int64_t pid = 0;
-  std::optional<int64_t> pid_namespace;
-  std::string boot_id;  ///< empty: not known
-  int64_t start_ns = 0;
   int64_t last_ns = 0;  ///< latest time stamp on its lines
   LiveState state = LiveState::kRunning;
   bool is_following = false;  ///< its log was read to the end before: what comes is new
@@ -222,13 +235,6 @@ struct LiveWorker {
   absl::flat_hash_map<uint64_t, int32_t> lane_of_thread;  ///< in the order in which they came
   absl::flat_hash_map<uint64_t, int64_t> open_of_thread;  ///< the chunk that each thread began last, while it is open
 
-  int64_t chunks = 0;  ///< ok attempts
-  int64_t failed = 0;
-  int64_t lost = 0;
-  int64_t events = 0;
-  int64_t busy_ns = 0;
-  int64_t cpu_ns = 0;
-  int64_t bytes_read = 0;
   using Recent = RecentSeconds<WorkerSecond, 2 * kRecentSeconds + 2>;
   std::unique_ptr<Recent> recent = std::make_unique<Recent>();  ///< nullptr: it is one of the others
 
@@ -351,33 +357,18 @@ struct RunSecond {
   RunSecond& operator+=(const RunSecond& other);
 };
 
-struct LiveDataset {
+struct LiveDataset : LiveSums {
   std::string name;
-  int64_t chunks = 0;
   int64_t open = 0;
-  int64_t failed = 0;
-  int64_t attempts = 0;
-  int64_t events = 0;
-  int64_t bytes_read = 0;
-  int64_t busy_ns = 0;
-  int64_t cpu_ns = 0;
   int64_t timed_events = 0;  ///< events of the attempts in busy_ns
 };
 
-struct LiveTotals {
-  int64_t chunks = 0;  ///< with a result
-  int64_t attempts = 0;
-  int64_t failed = 0;
-  int64_t lost = 0;
+struct LiveTotals : LiveSums {
   int64_t unrecorded = 0;  ///< ended, and their records are lost: neither failed nor lost
   int64_t recovered = 0;   ///< chunks with a result after a failed attempt
   int64_t recomputed = 0;
-  int64_t events = 0;
   bool events_known = false;
-  int64_t bytes_read = 0;
   bool bytes_known = false;
-  int64_t busy_ns = 0;
-  int64_t cpu_ns = 0;
   bool cpu_known = false;
   int64_t blocked_ns = 0;
   int64_t records = 0;
@@ -397,7 +388,6 @@ struct LiveCommand {
   int64_t start_ns = 0;
   std::optional<int64_t> stop_ns;
   std::optional<int64_t> exit_status;
-  std::optional<int64_t> memory_limit_bytes;
 };
 
 /// Until a worker whose memory grows reaches its limit; nullopt: it does not grow, has no limit, or is far from it.

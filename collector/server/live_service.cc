@@ -5,6 +5,7 @@
 #include <set>
 
 #include "collector/exports/export_format.h"
+#include "collector/records/loose_json.h"
 #include "collector/server/live_document.h"
 #include "collector/server/served_files.h"
 #include "fmt/format.h"
@@ -258,7 +259,7 @@ int64_t QueryNumber(const HttpTarget& target, const std::string& name) {
   return number;
 }
 
-LiveReply JsonReply(const Json& json) { return {200, kJson, Dump(json, 1) + "\n"}; }
+LiveReply JsonReply(const Json& json) { return {200, kJson, JsonText(json, 1) + "\n"}; }
 
 std::string Exposition(const Measurement& measurement) {
   std::string text;
@@ -339,10 +340,6 @@ LiveReply ServedReport::Answer(const std::string& run_id, int64_t records) {
   return {200, kHtml, **page_, kReportPolicy};
 }
 
-std::string Dump(const Json& json, int indent) {
-  return json.dump(indent, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
-}
-
 LiveService::LiveService(boost::asio::io_context* context, const std::vector<std::string>& sources, LiveOptions options,
                          std::function<void()> on_update)
     : context_(context),
@@ -401,7 +398,7 @@ void LiveService::Publish() {
   if (on_update_) on_update_();
 }
 
-std::string LiveService::Delta(int64_t since) const { return Dump(store_.Since(since)); }
+std::string LiveService::Delta(int64_t since) const { return JsonText(store_.Since(since)); }
 
 LiveReply LiveService::AnswerApi(const HttpTarget& target) const {
   if (target.path == "/api/v1/events") return JsonReply(EventsJson(model_));
@@ -411,7 +408,7 @@ LiveReply LiveService::AnswerApi(const HttpTarget& target) const {
   const size_t slash = target.path.rfind('/');
   const std::string table = target.path.substr(slash + 1);
   if (target.path == "/api/v1/" + table && document.contains(table)) return JsonReply(document[table]);
-  return {404, kJson, Dump({{"error", "there is no such address: see docs/live_api.md"}}) + "\n"};
+  return {404, kJson, JsonText({{"error", "there is no such address: see docs/live_api.md"}}) + "\n"};
 }
 
 LiveReply LiveService::AnswerReport() const {

@@ -142,7 +142,4 @@ class LiveService {
   bool stopped_ = false;
 };
 
-/// JSON for the wire: names that are no UTF-8 get the replacement character.
-std::string Dump(const nlohmann::ordered_json& json, int indent = -1);
-
 }  // namespace crema

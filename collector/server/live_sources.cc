@@ -9,11 +9,10 @@
 #include <system_error>
 
 #include "collector/compression/compressed_name.h"
-#include "collector/records/loose_json.h"
 #include "collector/records/schema.h"
+#include "collector/sources/process_tree/tree_log.h"
 #include "collector/sources/record_log.h"
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -38,14 +37,6 @@ class Descriptor {
 absl::Status Failed(const std::string& path) {
   return absl::ErrnoToStatus(errno, fmt::format("{}: cannot be read", path));
 }
-
-using Json = nlohmann::ordered_json;
-
-std::optional<int64_t> MaybeInteger(const Json& line, std::string_view key) {
-  const Json& field = Field(line, key);
-  return field.is_number() ? std::optional<int64_t>(field.get<int64_t>()) : std::nullopt;
-}
-int64_t Integer(const Json& line, std::string_view key) { return MaybeInteger(line, key).value_or(0); }
 
 namespace fs = std::filesystem;
 
@@ -105,37 +96,6 @@ absl::StatusOr<bool> FileTail::Read(size_t most, const std::function<void(std::s
   return true;
 }
 
-void LineAssembler::Add(std::string_view bytes, const std::function<void(std::string_view)>& on_line,
-                        const std::function<void()>& on_too_long) {
-  while (!bytes.empty()) {
-    const size_t end = bytes.find('\n');
-    const std::string_view piece = bytes.substr(0, end);
-    if (!skipping_ && held_.size() + piece.size() >= kMaxLineBytes) {
-      skipping_ = true;
-      held_.clear();
-      held_.shrink_to_fit();
-      on_too_long();
-    }
-    if (end == std::string_view::npos) {
-      if (!skipping_) held_.append(piece);
-      return;
-    }
-    if (!skipping_) {
-      if (held_.empty() && bytes.size() - piece.size() > RecordParser::kPadding) {
-        if (!piece.empty()) on_line(piece);  // in place: what follows it may be read
-      } else {
-        held_.append(piece);
-        const size_t size = held_.size();
-        held_.append(RecordParser::kPadding, '\0');
-        if (size > 0) on_line(std::string_view(held_).substr(0, size));
-        held_.clear();
-      }
-    }
-    skipping_ = false;
-    bytes.remove_prefix(end + 1);
-  }
-}
-
 void TreeFeed::Add(std::string_view bytes) {
   lines_.Add(
       bytes, [this](std::string_view line) { AddLine(line); }, [this] { model_->CountFault(false); });
@@ -149,38 +109,25 @@ void TreeFeed::SetLife(bool running) {
 }
 
 void TreeFeed::AddLine(std::string_view text) {
-  const Json line = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (line.is_discarded() || !line.is_object()) return model_->CountFault(false);
-  const std::string type = TextField(line, "type");
-  if (type == "run") {
+  const absl::StatusOr<TreeLine> line = ParseTreeLine(std::string(text));
+  if (!line.ok()) return model_->CountFault(false);
+  if (const auto* run = std::get_if<TreeRunFact>(&*line)) {
     command_.known = command_.running = true;
-    command_.name = TextField(line, "name");
-    for (const Json& word : ListField(line, "command")) {
-      if (word.is_string()) command_.command += (command_.command.empty() ? "" : " ") + word.get<std::string>();
-    }
-    command_.start_ns = Integer(line, "start_ns");
-    command_.memory_limit_bytes = MaybeInteger(line, "memory_limit_bytes");
-    host_ = TextField(line, "host");
+    command_.name = run->name;
+    command_.command = fmt::format("{}", fmt::join(run->command, " "));
+    command_.start_ns = run->start_ns;
+    host_ = run->host;
     model_->SetCommand(command_);
-  } else if (type == "tree_sample") {
-    for (const Json& row : ListField(line, "process_rows")) {
-      ProcessCounts counts;
-      for (const auto& [key, member] : kProcessCounts) counts.*member = MaybeInteger(row, key);
-      model_->AddMemory(host_, Integer(row, "pid"), Integer(line, "time_ns"), Integer(row, "rss_bytes"), counts);
+  } else if (const auto* sample = std::get_if<TreeSampleFact>(&*line)) {
+    for (const TreeProcessFact& row : sample->process_rows) {
+      model_->AddMemory(host_, row.pid, sample->time_ns, row.rss_bytes, row.counts);
     }
-    std::vector<TreeGpu> gpus;
-    for (const Json& row : ListField(line, "gpus")) {
-      TreeGpu& gpu = gpus.emplace_back();
-      gpu.utilization_percent = MaybeInteger(row, "utilization_percent");
-      gpu.tree_memory_bytes = MaybeInteger(row, "tree_memory_bytes");
-      gpu.power_mw = MaybeInteger(row, "power_mw");
-    }
-    model_->SetGpus(host_, std::move(gpus));
-  } else if (type == "run_end") {
+    model_->SetGpus(host_, sample->gpus);
+  } else if (const auto* end = std::get_if<TreeEndFact>(&*line)) {
     command_.running = false;
     model_->SetGpus(host_, {});
-    command_.stop_ns = Integer(line, "time_ns");
-    command_.exit_status = MaybeInteger(line, "exit_status");
+    command_.stop_ns = end->time_ns;
+    command_.exit_status = end->exit_status;
     model_->SetCommand(command_);
   }
 }

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "collector/engines/engine.h"
 #include "collector/engines/engines.h"
+#include "collector/engines/log_lines.h"
 #include "collector/records/record_parser.h"
 #include "collector/server/live_model.h"
 
@@ -29,22 +30,6 @@ class FileTail {
   int64_t offset_ = 0;
   uint64_t device_ = 0;
   uint64_t inode_ = 0;
-};
-
-/// Cuts bytes that come in pieces into lines.
-class LineAssembler {
- public:
-  /// Calls `on_line` for each whole line, without its newline; `RecordParser::kPadding` readable bytes follow it. A
-  /// line beyond `kMaxLineBytes` becomes `on_too_long()`, once.
-  void Add(std::string_view bytes, const std::function<void(std::string_view)>& on_line,
-           const std::function<void()>& on_too_long);
-  /// Forgets a line that was begun.
-  void Clear() { held_.clear(); }
-  bool has_begun_line() const { return !held_.empty(); }
-
- private:
-  std::string held_;
-  bool skipping_ = false;
 };
 
 class TreeFeed {

@@ -13,30 +13,8 @@ constexpr int64_t kUndelivered = 1'000'000'000;
 
 bool BeginsWith(std::string_view text, std::string_view begin) { return text.substr(0, begin.size()) == begin; }
 
-void Add(const GpuRowFact& row, GpuRowFact* sums) {
-  for (const auto member : {&GpuRowFact::launches, &GpuRowFact::kernel_ns, &GpuRowFact::copies, &GpuRowFact::copy_ns,
-                            &GpuRowFact::to_device_bytes, &GpuRowFact::from_device_bytes, &GpuRowFact::on_device_bytes,
-                            &GpuRowFact::wait_ns}) {
-    sums->*member += row.*member;
-  }
-  if (!row.wait_cpu_ns.has_value()) sums->wait_cpu_ns.reset();
-  if (sums->wait_cpu_ns.has_value()) *sums->wait_cpu_ns += *row.wait_cpu_ns;
-}
-
-GpuRowFact None() {
-  GpuRowFact none;
-  none.wait_cpu_ns = 0;
-  return none;
-}
-
 void TakeProcess(const ProcessFact& fact, AttemptProcess* process) {
-  process->run_id = fact.run_id;
-  process->host = fact.host;
-  process->pid = fact.pid;
-  process->pid_namespace = fact.pid_namespace;
-  process->start_ns = fact.start_ns;
-  process->boot_id = fact.boot_id;
-  process->recorder = fact.recorder.value_or(0);
+  process->Identify(fact);
   process->job = JobOf(fact.engine);
   process->working_directory = fact.working_directory;
   process->worker = process->host + ":" + std::to_string(process->pid);
@@ -63,20 +41,19 @@ GpuOfChunks::GpuOfChunks(const RecordLog& log) {
       found.until_ns = record.gpu.reason.empty() ? record.gpu.time_ns - kUndelivered : 0;
     }
     for (const GpuRowFact& row : record.gpu.rows) {
-      if (row.chunk.has_value()) Add(row, &found.chunks.try_emplace(*row.chunk, None()).first->second);
+      if (row.chunk.has_value()) found.chunks[*row.chunk].Add(row.work);
     }
     return true;
   }).IgnoreError();  // who reads the records says what is wrong with the file
 }
 
-std::optional<GpuRowFact> GpuOfChunks::Of(int64_t pid, int64_t start_ns, int64_t recorder,
-                                          const ChunkFact& chunk) const {
+std::optional<GpuWork> GpuOfChunks::Of(int64_t pid, int64_t start_ns, int64_t recorder, const ChunkFact& chunk) const {
   const auto process = processes_.find({pid, start_ns, recorder});
   if (process == processes_.end() || chunk.stop_ns > process->second.until_ns.value_or(chunk.stop_ns)) {
     return std::nullopt;
   }
   const auto found = process->second.chunks.find(chunk.number);
-  return found == process->second.chunks.end() ? None() : found->second;
+  return found == process->second.chunks.end() ? GpuWork() : found->second;
 }
 
 LogReading ReadLogOfRun(const RecordLog& log, bool running, bool all_runs,

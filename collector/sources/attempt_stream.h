@@ -24,26 +24,19 @@ class GpuOfChunks {
 
   /// The sums of the chunk; nullopt where its process did not count, or not until the chunk's end. `pid`, `start_ns`
   /// and `recorder` as in the process line.
-  std::optional<GpuRowFact> Of(int64_t pid, int64_t start_ns, int64_t recorder, const ChunkFact& chunk) const;
+  std::optional<GpuWork> Of(int64_t pid, int64_t start_ns, int64_t recorder, const ChunkFact& chunk) const;
 
  private:
   struct Process {
-    std::map<int64_t, GpuRowFact> chunks;
+    std::map<int64_t, GpuWork> chunks;
     std::optional<int64_t> until_ns;  ///< then, or before, it stopped counting, or vanished
   };
   std::map<std::tuple<int64_t, int64_t, int64_t>, Process> processes_;
 };
 
 /// Whose chunk it was.
-struct AttemptProcess {
-  std::string run_id;  ///< empty: none was given
-  std::string host;
-  int64_t pid = 0;
-  int64_t start_ns = 0;      ///< Unix time
-  std::string worker;        ///< `<host>:<pid>`, or an engine's name for it: as the document has it
-  std::string boot_id = {};  ///< empty: not known
-  std::optional<int64_t> pid_namespace = {};
-  int64_t recorder = 0;
+struct AttemptProcess : ProcessIdentity {
+  std::string worker = {};             ///< `<host>:<pid>`, or an engine's name for it: as the document has it
   std::string job = {};                ///< the name of the engine that runs it, and its task's: `taskvine 14`
   std::string working_directory = {};  ///< empty: not known
 };
@@ -53,7 +46,7 @@ struct Attempt {
   AttemptState state = AttemptState::kOk;
   /// If the attempt has no record of its end, only number, start, thread, tid and input are known; `stop_ns` is 0.
   const ChunkFact& chunk;
-  std::optional<GpuRowFact> gpu = {};  ///< what GPUs did for it; nullopt: not counted, or not asked for
+  std::optional<GpuWork> gpu = {};  ///< what GPUs did for it; nullopt: not counted, or not asked for
 
   bool has_ended() const { return HasEnded(state); }
 };

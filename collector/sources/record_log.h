@@ -35,16 +35,9 @@ bool MayLackItsEnd(const std::string& path);
 std::string_view KindOfLog(std::string_view name);
 
 /// One `*.jsonl` file: the log of one recorder in one process.
-struct RecordLog {
+struct RecordLog : ProcessIdentity {
   std::string path;
   int64_t bytes = 0;
-  std::string run_id;  ///< empty: none
-  std::string host;
-  int64_t pid = 0;
-  std::optional<int64_t> pid_namespace;
-  int64_t start_ns = 0;
-  std::string boot_id;  ///< empty: not known
-  int64_t recorder = 0;
   /// False: the first record is of no process, so the above is what the file's name says, and where that says nothing,
   /// `start_ns` is the time of the first record.
   bool has_process_line = false;

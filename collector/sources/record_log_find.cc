@@ -172,14 +172,7 @@ bool ReadHead(RecordLog& log, std::vector<std::string>& warnings) {
     if (outcome != ParseOutcome::kRecord) return true;
     const Record& record = parser.record();
     if (!usable && record.type == RecordType::kProcess) {
-      const ProcessFact& process = record.process;
-      log.run_id = std::string(process.run_id);
-      log.host = std::string(process.host);
-      log.pid = process.pid;
-      log.pid_namespace = process.pid_namespace;
-      log.start_ns = process.start_ns;
-      log.boot_id = std::string(process.boot_id);
-      log.recorder = process.recorder.value_or(0);
+      log.Identify(record.process);
       log.has_process_line = true;
       usable = true;
       return false;

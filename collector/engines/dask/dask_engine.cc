@@ -1,11 +1,5 @@
 // Dask as an engine: its scheduler's dashboard is followed, its log (docs/dask_log.md) is read.
 #include <algorithm>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/beast/core/error.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
-#include <boost/beast/http.hpp>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -21,11 +15,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/ascii.h"
 #include "collector/engines/dask/dask_log.h"
 #include "collector/engines/engines.h"
 #include "collector/engines/following_thread.h"
-#include "collector/engines/server_name.h"
+#include "collector/engines/http_get.h"
 #include "collector/records/loose_json.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -33,99 +26,10 @@
 namespace crema {
 namespace {
 
-namespace beast = boost::beast;
-namespace http = beast::http;
-using boost::asio::ip::tcp;
-
-constexpr std::chrono::seconds kConnectTimeout(5);
-constexpr int kHttp11 = 11;
-// A page of records is some megabytes, and a scheduler's own pages less.
-constexpr std::uint64_t kLargestBodyMebibytes = 64;
-
-struct HttpAnswer {
-  int status = 0;
-  std::map<std::string, std::string> headers;  ///< by name in lower case
-  std::string body;
-};
-
-/// A connection for plain GET requests. Connects at the first one and stays connected while the server allows it.
-class HttpConnection {
- public:
-  /// `HOST:PORT`, `[HOST]:PORT` for IPv6. An answer may take `answer_seconds`.
-  HttpConnection(const std::string& host_and_port, int answer_seconds)
-      : server_(host_and_port), answer_seconds_(answer_seconds) {}
-
-  /// Errors: Unavailable with what the network says.
-  absl::StatusOr<HttpAnswer> Get(const std::string& target) {
-    const bool is_new = stream_ == nullptr;
-    if (is_new) {
-      stream_ = std::make_unique<Stream>();
-      tcp::resolver resolver(stream_->context);
-      const auto addresses = resolver.resolve(server_.host, server_.port, stream_->error);
-      if (stream_->error) {
-        const std::string reason = stream_->error.message();
-        stream_ = nullptr;
-        return absl::UnavailableError(reason);
-      }
-      stream_->Run(kConnectTimeout, [&](auto done) { stream_->tcp.async_connect(addresses, done); });
-    }
-    const std::chrono::seconds limit(answer_seconds_);
-    http::request<http::empty_body> request(http::verb::get, target, kHttp11);
-    request.set(http::field::host, server_.HostField());
-    http::response_parser<http::string_body> answer;
-    answer.body_limit(kLargestBodyMebibytes << 20);
-    const bool has_answered = !stream_->error && stream_->Run(limit, [&](auto done) {
-      http::async_write(stream_->tcp, request, done);
-    }) && stream_->Run(limit, [&](auto done) { http::async_read(stream_->tcp, stream_->buffer, answer, done); });
-    if (!has_answered) {
-      const std::string reason = stream_->error.message();
-      const bool is_too_large = stream_->error == http::error::body_limit;
-      stream_ = nullptr;
-      if (is_too_large) {
-        return absl::ResourceExhaustedError(
-            fmt::format("its answer to {} is larger than {} MiB", target, kLargestBodyMebibytes));
-      }
-      // A server may close a connection that was idle.
-      return is_new ? absl::StatusOr<HttpAnswer>(absl::UnavailableError(reason)) : Get(target);
-    }
-    HttpAnswer result;
-    result.status = static_cast<int>(answer.get().result_int());
-    for (const auto& field : answer.get()) {
-      result.headers[absl::AsciiStrToLower(std::string(field.name_string()))] = std::string(field.value());
-    }
-    result.body = std::move(answer.get().body());
-    if (!answer.get().keep_alive()) stream_ = nullptr;
-    return result;
-  }
-
- private:
-  struct Stream {
-    boost::asio::io_context context;
-    beast::tcp_stream tcp{context};
-    beast::flat_buffer buffer;
-    beast::error_code error;
-
-    /// Begins an operation, which ends by calling what it is given, and waits for its end. Only operations that are
-    /// begun so obey a time limit.
-    template <class Begin>
-    bool Run(std::chrono::seconds limit, const Begin& begin) {
-      tcp.expires_after(limit);
-      begin([this](const beast::error_code& outcome, const auto&...) { error = outcome; });
-      context.run();
-      context.restart();
-      return !error;
-    }
-  };
-
-  ServerName server_;
-  int answer_seconds_;
-  std::unique_ptr<Stream> stream_;
-};
-
 /// Of `dask://HOST:PORT`, a scheduler's dashboard.
 constexpr std::string_view kDaskScheme = "dask://";
 
-constexpr int kFlushSeconds = 60;  // a scheduler may be busy, and a flush waits for workers
+constexpr std::chrono::seconds kFlushLimit(60);  // a scheduler may be busy, and a flush waits for workers
 
 absl::Status NoAnswer(const std::string& address, const absl::Status& status) {
   return absl::UnavailableError(fmt::format(
@@ -133,13 +37,14 @@ absl::Status NoAnswer(const std::string& address, const absl::Status& status) {
       std::string(status.message())));
 }
 
-/// The part behind the scheme.
-std::string HostAndPort(const std::string& address) { return address.substr(kDaskScheme.size()); }
+absl::StatusOr<HttpAnswer> Ask(const std::string& address, const std::string& target, std::chrono::seconds limit) {
+  return HttpGet(address.substr(kDaskScheme.size()), target, limit);
+}
 
 /// Why a server that does not know crema's route has no records, with the remedy: NotFound: it is a Dask scheduler
 /// without crema's plug-in, or no Dask scheduler. Unavailable: it does not answer any more.
-absl::Status WithoutPlugin(const std::string& address, HttpConnection* scheduler) {
-  const absl::StatusOr<HttpAnswer> counts = scheduler->Get("/json/counts.json");
+absl::Status WithoutPlugin(const std::string& address, std::chrono::seconds limit) {
+  const absl::StatusOr<HttpAnswer> counts = Ask(address, "/json/counts.json", limit);
   if (!counts.ok()) return NoAnswer(address, counts.status());
   if (counts->status == 200 && nlohmann::json::parse(counts->body, nullptr, /*allow_exceptions=*/false).is_object()) {
     return absl::NotFoundError(
@@ -154,10 +59,9 @@ absl::Status WithoutPlugin(const std::string& address, HttpConnection* scheduler
 /// Has all workers send what they have, and writes everything that the scheduler keeps into the file `path`.
 /// Errors: nobody answers at the address; NotFound: a scheduler without crema's plug-in, or no Dask scheduler.
 absl::Status PullDaskLog(const std::string& address, const std::string& path) {
-  HttpConnection scheduler(HostAndPort(address), kFlushSeconds);
-  const absl::StatusOr<HttpAnswer> flushed = scheduler.Get("/crema/v1/flush");
+  const absl::StatusOr<HttpAnswer> flushed = Ask(address, "/crema/v1/flush", kFlushLimit);
   if (!flushed.ok()) return NoAnswer(address, flushed.status());
-  if (flushed->status == 404) return WithoutPlugin(address, &scheduler);
+  if (flushed->status == 404) return WithoutPlugin(address, kFlushLimit);
   if (flushed->status != 200) {
     return absl::UnavailableError(fmt::format("{}: answered {} to /crema/v1/flush", address, flushed->status));
   }
@@ -166,7 +70,7 @@ absl::Status PullDaskLog(const std::string& address, const std::string& path) {
   std::string since = "0";
   std::string epoch;
   while (true) {
-    absl::StatusOr<HttpAnswer> page = scheduler.Get("/crema/v1/records?since=" + since);
+    absl::StatusOr<HttpAnswer> page = Ask(address, "/crema/v1/records?since=" + since, kFlushLimit);
     if (!page.ok()) return NoAnswer(address, page.status());
     if (page->status != 200) {
       return absl::UnavailableError(fmt::format("{}: answered {} to /crema/v1/records", address, page->status));
@@ -349,7 +253,7 @@ class DaskFeed : public EngineFeed {
 };
 
 constexpr std::chrono::seconds kPause(1);
-constexpr int kAnswerSeconds = 10;
+constexpr std::chrono::seconds kAnswerLimit(10);
 constexpr size_t kMostWaitingBytes = size_t{16} << 20;
 
 /// Asks a scheduler's plug-in for what is new, again and again, on a thread of its own. A plug-in that is attached
@@ -372,17 +276,16 @@ class DaskFollower : public EngineFollower {
 
  private:
   void Follow() {
-    HttpConnection scheduler(HostAndPort(address_), kAnswerSeconds);
     absl::Status missing;  // asked for once: to answer it, Dask goes through all its tasks
     std::string since = "0";
     std::string epoch;
     std::unique_lock<std::mutex> lock(thread_.mutex);
     while (!thread_.is_stopping) {
       lock.unlock();
-      absl::StatusOr<HttpAnswer> page = scheduler.Get("/crema/v1/records?since=" + since);
+      absl::StatusOr<HttpAnswer> page = Ask(address_, "/crema/v1/records?since=" + since, kAnswerLimit);
       const bool has_no_plugin = page.ok() && page->status == 404;
       if (!has_no_plugin) missing = absl::OkStatus();
-      if (has_no_plugin && !absl::IsNotFound(missing)) missing = WithoutPlugin(address_, &scheduler);
+      if (has_no_plugin && !absl::IsNotFound(missing)) missing = WithoutPlugin(address_, kAnswerLimit);
       lock.lock();
       bool has_more = false;
       if (has_no_plugin) {

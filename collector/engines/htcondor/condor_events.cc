@@ -16,15 +16,7 @@ namespace crema {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
-constexpr int64_t kMostTime = 8'000'000'000;  // seconds; later ones are no count of nanoseconds
 constexpr double kMostNumber = 1e12;
-
-std::string_view Strip(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const size_t first = text.find_first_not_of(kBlanks);
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
 
 std::optional<double> Number(std::string_view text) {
   double number = 0;
@@ -33,10 +25,6 @@ std::optional<double> Number(std::string_view text) {
     return std::nullopt;
   }
   return number;
-}
-
-std::optional<int64_t> Seconds(time_t seconds) {
-  return seconds > 0 && seconds < kMostTime ? std::optional<int64_t>(seconds) : std::nullopt;
 }
 
 /// Takes the time that `text` begins with; `used` is its length. False: there is none.
@@ -61,11 +49,10 @@ bool TakeTime(const std::string& text, CondorYears* years, CondorEvent* event, s
   rest += is_utc;
   if (*rest != ' ' && *rest != '\0') return false;
   if (!has_year) moment.tm_year = years->YearOf(moment.tm_mon, moment.tm_mday) - 1900;
-  const LocalMoment local = is_utc ? LocalMoment{timegm(&moment), std::nullopt} : ReadLocalMoment(moment);
-  const std::optional<int64_t> seconds = Seconds(local.seconds);
-  if (!seconds.has_value()) return false;
-  event->time_ns = *seconds * kSecond + fraction_ns;
-  if (local.later.has_value()) event->later_ns = *local.later * kSecond + fraction_ns;
+  const std::optional<LogTime> time = is_utc ? LogTimeOf(timegm(&moment)) : ReadLocalTime(moment);
+  if (!time.has_value()) return false;
+  event->time_ns = time->time_ns + fraction_ns;
+  if (time->later_ns.has_value()) event->later_ns = *time->later_ns + fraction_ns;
   *used = static_cast<size_t>(rest - text.c_str());
   return true;
 }
@@ -118,9 +105,9 @@ Ad ReadXml(const std::string& text) {
 std::string_view CondorEvent::Field(std::string_view name) const {
   for (const std::string_view line : lines) {
     if (line.substr(0, name.size()) != name) continue;
-    const std::string_view rest = Strip(line.substr(name.size()));
+    const std::string_view rest = Trimmed(line.substr(name.size()));
     if (rest.empty() || (rest.front() != ':' && rest.front() != '=')) continue;
-    std::string_view value = Strip(rest.substr(1));
+    std::string_view value = Trimmed(rest.substr(1));
     if (value.size() > 1 && value.front() == '"' && value.back() == '"') value = value.substr(1, value.size() - 2);
     return value;
   }
@@ -130,8 +117,8 @@ std::string_view CondorEvent::Field(std::string_view name) const {
 std::optional<int64_t> CondorEvent::Figure(std::string_view what) const {
   for (const std::string_view line : lines) {
     const size_t dash = line.find(" - ");
-    if (dash == line.npos || Strip(line.substr(dash + 3)).substr(0, what.size()) != what) continue;
-    const std::optional<double> number = Number(Strip(line.substr(0, dash)));
+    if (dash == line.npos || Trimmed(line.substr(dash + 3)).substr(0, what.size()) != what) continue;
+    const std::optional<double> number = Number(Trimmed(line.substr(0, dash)));
     return number.has_value() ? std::optional(static_cast<int64_t>(*number)) : std::nullopt;
   }
   return std::nullopt;
@@ -141,7 +128,7 @@ std::optional<int64_t> CondorEvent::UsageNs(std::string_view what) const {
   for (const std::string_view line : lines) {
     const size_t dash = line.find(" - ");
     const size_t system = line.find(", Sys ");
-    if (dash == line.npos || system == line.npos || Strip(line.substr(dash + 3)) != what) continue;
+    if (dash == line.npos || system == line.npos || Trimmed(line.substr(dash + 3)) != what) continue;
     if (line.substr(0, 4) != "Usr ") continue;
     const std::optional<int64_t> user_seconds = UsageSeconds(line.substr(4, system - 4));
     const std::optional<int64_t> system_seconds = UsageSeconds(line.substr(system + 6, dash - system - 6));
@@ -155,7 +142,7 @@ std::optional<int64_t> CondorEvent::UsageNs(std::string_view what) const {
 CondorEvent::Resource CondorEvent::ResourceOf(std::string_view name) const {
   for (const std::string_view line : lines) {
     const size_t colon = line.find(':');
-    if (colon == line.npos || Strip(line.substr(0, colon)) != name) continue;
+    if (colon == line.npos || Trimmed(line.substr(0, colon)) != name) continue;
     const std::string values(line.substr(colon + 1));
     const std::vector<std::string> words = absl::StrSplit(values, absl::ByAnyChar(" \t"), absl::SkipEmpty());
     Resource resource;
@@ -170,7 +157,7 @@ CondorEvent::Resource CondorEvent::ResourceOf(std::string_view name) const {
 }
 
 std::optional<CondorEvent> ParseCondorEvent(std::string_view line, CondorYears* years) {
-  const std::string text(Strip(line));
+  const std::string text(Trimmed(line));
   int code = 0, cluster = 0, process = 0, used = 0;
   if (std::sscanf(text.c_str(), "%3d (%9d.%9d.%*d) %n", &code, &cluster, &process, &used) != 3 || used == 0) {
     return std::nullopt;
@@ -183,7 +170,7 @@ std::optional<CondorEvent> ParseCondorEvent(std::string_view line, CondorYears* 
   size_t time_bytes = 0;
   const std::string rest = text.substr(static_cast<size_t>(used));
   if (!TakeTime(rest, years, &event, &time_bytes)) return std::nullopt;
-  event.text = std::string(Strip(std::string_view(rest).substr(time_bytes)));
+  event.text = std::string(Trimmed(std::string_view(rest).substr(time_bytes)));
   return event;
 }
 

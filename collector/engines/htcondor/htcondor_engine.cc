@@ -148,15 +148,12 @@ class CondorJobs {
       case kExecute: {
         Stop(event, /*is_lost=*/true, "it was executed again, and its log does not say how the earlier execution ended",
              &job);
-        Execution& execution = job.executions.emplace_back();
-        execution.start_ns = event.time_ns;
-        execution.queued_ns = job.queued_ns;
-        job.queued_ns.reset();
+        ClusterWorkerFact& worker = AddExecution(event.time_ns, std::exchange(job.queued_ns, std::nullopt), &job);
         job.is_held = job.is_held_by_user = false;
-        execution.host = HostOf(event);
+        worker.host = HostOf(event);
         const int64_t cores = Parsed<int64_t>(event.Field("Cpus")).value_or(0);
-        if (cores > 0 && cores < kMostCores) execution.cores = cores;
-        execution.memory_bytes = Megabytes(Parsed<double>(event.Field("Memory")));
+        if (cores > 0 && cores < kMostCores) worker.threads = cores;
+        worker.memory_limit_bytes = Megabytes(Parsed<double>(event.Field("Memory")));
         return true;
       }
       case kEvicted: {
@@ -190,13 +187,13 @@ class CondorJobs {
       case kImageSize: {
         AddUnseenExecution(event, &job);
         const std::optional<int64_t> resident = event.Figure("ResidentSetSize");
-        if (job.executions.empty() || job.executions.back().stop_ns.has_value() || resident.value_or(0) <= 0)
-          return true;
-        Execution& execution = job.executions.back();
-        ClusterSampleFact& sample = execution.samples.emplace_back();
+        if (job.executions.empty() || resident.value_or(0) <= 0) return true;
+        ClusterWorkerFact& worker = job.executions.back().worker;
+        if (worker.left_ns.has_value()) return true;
+        ClusterSampleFact& sample = worker.samples.emplace_back();
         sample.time_ns = event.time_ns;
         sample.memory_bytes = *resident * kKilobyte;
-        execution.peak_bytes = std::max(execution.peak_bytes.value_or(0), *sample.memory_bytes);
+        worker.peak_memory_bytes = std::max(worker.peak_memory_bytes.value_or(0), *sample.memory_bytes);
         return true;
       }
       case kShadowException:
@@ -245,18 +242,9 @@ class CondorJobs {
 
  private:
   struct Execution {
-    int64_t start_ns = 0;
-    std::optional<int64_t> stop_ns;
+    ClusterWorkerFact worker;          ///< of its own
     std::optional<int64_t> queued_ns;  ///< since then it waited to be executed
-    std::string host;
-    bool is_lost = false;
     bool failed = false;
-    std::string reason;
-    std::optional<int64_t> cores;
-    std::optional<int64_t> memory_bytes;
-    std::optional<int64_t> peak_bytes;
-    std::optional<int64_t> cpu_ns;
-    std::vector<ClusterSampleFact> samples;
   };
   struct Job {
     std::string scheduler;  ///< where it was submitted
@@ -273,46 +261,54 @@ class CondorJobs {
     std::vector<Execution> executions;
   };
 
+  static ClusterWorkerFact& AddExecution(int64_t start_ns, std::optional<int64_t> queued_ns, Job* job) {
+    Execution& execution = job->executions.emplace_back();
+    execution.queued_ns = queued_ns;
+    execution.worker.joined_ns = start_ns;
+    execution.worker.threads = 1;
+    return execution.worker;
+  }
+
   /// An execution whose beginning the log does not have, if this event needs one.
   static void AddUnseenExecution(const CondorEvent& event, Job* job) {
     if (!job->executions.empty() || job->is_over) return;
-    Execution& execution = job->executions.emplace_back();
     const double seconds = Parsed<double>(event.Field("TimeExecute (s)")).value_or(0);
-    if (seconds > 0 && seconds < 1e9) {
-      execution.start_ns = event.time_ns - static_cast<int64_t>(seconds * 1e9);
-    } else {
-      execution.start_ns = job->queued_ns.value_or(event.time_ns);
-      job->lacks_execute = true;
-    }
+    job->lacks_execute = !(seconds > 0 && seconds < 1e9);
+    AddExecution(job->lacks_execute ? job->queued_ns.value_or(event.time_ns)
+                                    : event.time_ns - static_cast<int64_t>(seconds * 1e9),
+                 std::nullopt, job);
     job->queued_ns.reset();
   }
+
   static void Stop(const CondorEvent& event, bool is_lost, std::string reason, Job* job) {
     if (job->executions.empty()) return;
     Execution& last = job->executions.back();
-    if (last.stop_ns.has_value()) {
+    ClusterWorkerFact& worker = last.worker;
+    if (worker.left_ns.has_value()) {
       // It was evicted because it was held, or held because its shadow broke: what comes last knows why.
-      if (!last.is_lost || event.time_ns - *last.stop_ns > kTogether) return;
-      last.reason = std::move(reason);
-      last.is_lost = last.failed = is_lost;
-      return;
+      if (!worker.is_lost || event.time_ns - *worker.left_ns > kTogether) return;
+      last.failed = is_lost;
+    } else {
+      worker.left_ns = std::max(event.time_ns, worker.joined_ns);
+      last.failed = last.failed || is_lost;
+      TakeFigures(event, &worker);
     }
-    last.stop_ns = std::max(event.time_ns, last.start_ns);
-    last.is_lost = is_lost;
-    last.failed = last.failed || is_lost;
-    last.reason = std::move(reason);
-    TakeFigures(event, &last);
+    worker.is_lost = is_lost;
+    worker.left_reason = std::move(reason);
   }
-  static void TakeFigures(const CondorEvent& event, Execution* execution) {
+
+  static void TakeFigures(const CondorEvent& event, ClusterWorkerFact* worker) {
     const CondorEvent::Resource cores = event.ResourceOf("Cpus");
     const CondorEvent::Resource memory = event.ResourceOf("Memory (MB)");
     if (cores.allocated.value_or(0) >= 1 && *cores.allocated < kMostCores)
-      execution->cores = static_cast<int64_t>(*cores.allocated);
-    if (const auto bytes = Megabytes(memory.allocated)) execution->memory_bytes = bytes;
+      worker->threads = static_cast<int64_t>(*cores.allocated);
+    if (const auto bytes = Megabytes(memory.allocated)) worker->memory_limit_bytes = bytes;
     if (const auto bytes = Megabytes(memory.used)) {
-      execution->peak_bytes = std::max(execution->peak_bytes.value_or(0), *bytes);
+      worker->peak_memory_bytes = std::max(worker->peak_memory_bytes.value_or(0), *bytes);
     }
-    if (const auto cpu_ns = event.UsageNs("Run Remote Usage")) execution->cpu_ns = cpu_ns;
+    if (const auto cpu_ns = event.UsageNs("Run Remote Usage")) worker->cpu_ns = cpu_ns;
   }
+
   static ClusterFact FactOf(const std::string& name, const Job& job) {
     ClusterFact cluster;
     cluster.address = "job " + name;
@@ -335,39 +331,29 @@ class CondorJobs {
           fmt::format("job {}: its log does not say when it began; its time is counted from its {}", name,
                       job.was_submitted ? "submission" : "first event"));
     }
-    const bool has_stopped = job.executions.back().stop_ns.has_value();
+    const bool has_stopped = job.executions.back().worker.left_ns.has_value();
     cluster.closed = has_stopped && (job.is_over || job.is_held || !job.queued_ns.has_value());
     if (job.is_held_by_user && !job.is_over) {
       cluster.complaints.push_back(fmt::format("job {} had begun, and its user holds it: {}", name, job.reason));
     }
     ClusterSessionFact& session = cluster.sessions.emplace_back();
-    session.begin_ns = job.executions.front().start_ns;
-    if (cluster.closed) session.end_ns = session.flushed_ns = *job.executions.back().stop_ns;
+    session.begin_ns = job.executions.front().worker.joined_ns;
+    if (cluster.closed) session.end_ns = session.flushed_ns = *job.executions.back().worker.left_ns;
     for (size_t i = 0; i < job.executions.size(); ++i) {
       const Execution& execution = job.executions[i];
-      ClusterWorkerFact& worker = cluster.workers.emplace_back();
+      ClusterWorkerFact& worker = cluster.workers.emplace_back(execution.worker);
       worker.address = i == 0 ? "job " + name : fmt::format("job {}, run {}", name, i + 1);
-      worker.host = execution.host;
-      worker.threads = execution.cores.value_or(1);
-      worker.memory_limit_bytes = execution.memory_bytes;
-      worker.joined_ns = execution.start_ns;
-      worker.left_ns = execution.stop_ns;
-      worker.is_lost = execution.is_lost;
-      worker.left_reason = execution.reason;
-      worker.cpu_ns = execution.cpu_ns;
-      worker.peak_memory_bytes = execution.peak_bytes;
-      worker.samples = execution.samples;
       ClusterTaskFact& task = cluster.tasks.emplace_back();
       task.worker = worker.address;
       task.prefix = "job";
-      task.start_ns = execution.start_ns;
-      task.stop_ns = std::max(task.start_ns, execution.stop_ns.value_or(job.last_ns));
+      task.start_ns = worker.joined_ns;
+      task.stop_ns = std::max(task.start_ns, worker.left_ns.value_or(job.last_ns));
       if (execution.queued_ns.has_value()) task.queue_ns = std::max<int64_t>(0, task.start_ns - *execution.queued_ns);
       task.failed = execution.failed;
       task.job = "htcondor " + name;
       task.is_repeat = i > 0;
       const bool may_go_on = !job.is_over && (job.is_held ? job.is_held_by_user : job.queued_ns.has_value());
-      const bool has_ended = execution.stop_ns.has_value();
+      const bool has_ended = worker.left_ns.has_value();
       task.is_last = i + 1 == job.executions.size() && has_ended && !may_go_on && !job.is_ended_by_user;
     }
     return cluster;
@@ -439,10 +425,10 @@ class EventReader {
         event = std::move(next);
         continue;
       }
-      const size_t first = line.find_first_not_of(" \t\r");
-      if (first == line.npos) continue;
+      const std::string_view text = Trimmed(line);
+      if (text.empty()) continue;
       if (event.has_value()) {
-        event->lines.push_back(line.substr(first, line.find_last_not_of(" \t\r") - first + 1));
+        event->lines.emplace_back(text);
         continue;
       }
       ++reading_->lines;

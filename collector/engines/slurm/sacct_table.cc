@@ -10,7 +10,6 @@
 #include <set>
 
 #include "absl/strings/numbers.h"
-#include "collector/engines/log_lines.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -18,7 +17,6 @@ namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
 // Larger numbers are rejected. Sums of the others still fit.
-constexpr int64_t kMostTime = 8'000'000'000;
 constexpr int64_t kMostDuration = 1'000'000'000;
 constexpr double kMostBytes = 1e15;
 
@@ -73,11 +71,6 @@ bool AddNodes(std::string_view name, size_t most, std::vector<std::string>* node
     }
   }
   return true;
-}
-
-std::string_view Trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r");
-  return first == text.npos ? std::string_view() : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
 /// Cells between delimiters; between quotation marks one is a part of its cell.
@@ -303,27 +296,17 @@ std::string WithUnit(const std::string& number, const char* unit) { return numbe
 
 }  // namespace
 
-std::optional<SacctTime> ParseSacctTime(std::string_view text) {
-  const auto in_range = [](int64_t seconds) { return seconds > 0 && seconds < kMostTime; };
-  if (const std::optional<int64_t> seconds = Whole(text)) {
-    return in_range(*seconds) ? std::optional(SacctTime{*seconds * kSecond, {}}) : std::nullopt;
-  }
+std::optional<LogTime> ParseSacctTime(std::string_view text) {
+  if (const std::optional<int64_t> seconds = Whole(text)) return LogTimeOf(*seconds);
   tm local = {};
   const std::string whole(text);
   const char* rest = strptime(whole.c_str(), "%Y-%m-%dT%H:%M:%S", &local);
   if (rest == nullptr) return std::nullopt;
-  if (*rest != '\0') {
-    tm zone = {};
-    const char* const end = strptime(rest, "%z", &zone);
-    if (end == nullptr || *end != '\0') return std::nullopt;
-    const int64_t seconds = timegm(&local) - zone.tm_gmtoff;
-    return in_range(seconds) ? std::optional(SacctTime{seconds * kSecond, {}}) : std::nullopt;
-  }
-  const LocalMoment moment = ReadLocalMoment(local);
-  if (!in_range(moment.seconds)) return std::nullopt;
-  SacctTime time = {int64_t{moment.seconds} * kSecond, {}};
-  if (moment.later.has_value()) time.later_ns = int64_t{*moment.later} * kSecond;
-  return time;
+  if (*rest == '\0') return ReadLocalTime(local);
+  tm zone = {};
+  const char* const end = strptime(rest, "%z", &zone);
+  if (end == nullptr || *end != '\0') return std::nullopt;
+  return LogTimeOf(timegm(&local) - zone.tm_gmtoff);
 }
 
 std::optional<int64_t> SacctDurationNs(std::string_view text) {

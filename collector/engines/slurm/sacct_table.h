@@ -12,17 +12,13 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "collector/engines/log_lines.h"
 
 namespace crema {
 
-struct SacctTime {
-  int64_t time_ns = 0;              ///< Unix time
-  std::optional<int64_t> later_ns;  ///< in the hour that comes twice, when clocks are set back: the second time
-};
-
 /// Unix time of `1795576651` (SLURM_TIME_FORMAT=%s), `2026-11-25T03:20:00+0100`, or `2026-11-25T03:20:00`, which is
 /// this machine's local time. nullopt: `Unknown`, `None`, or anything else.
-std::optional<SacctTime> ParseSacctTime(std::string_view text);
+std::optional<LogTime> ParseSacctTime(std::string_view text);
 
 /// `[days-][hours:]minutes:seconds[.fraction]`. nullopt: `UNLIMITED`, `Partition_Limit`, or anything else.
 std::optional<int64_t> SacctDurationNs(std::string_view text);

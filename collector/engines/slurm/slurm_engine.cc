@@ -105,7 +105,7 @@ std::string JobOfProcess(std::string_view id, std::string_view step) {
 template <class Run>
 void SetTimes(std::string_view start_text, std::string_view end_text, std::string_view elapsed_text, Run* run) {
   constexpr int64_t kSecond = 1'000'000'000;
-  const std::optional<SacctTime> start = ParseSacctTime(start_text), end = ParseSacctTime(end_text);
+  const std::optional<LogTime> start = ParseSacctTime(start_text), end = ParseSacctTime(end_text);
   const std::optional<int64_t> elapsed = SacctDurationNs(elapsed_text);
   if (start.has_value()) run->start_ns = start->time_ns;
   if (end.has_value()) run->end_ns = end->time_ns;

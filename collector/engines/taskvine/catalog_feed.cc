@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <chrono>
 #include <cstdint>
@@ -12,10 +11,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "boost/asio/error.hpp"
-#include "boost/asio/ip/tcp.hpp"
 #include "collector/engines/following_thread.h"
-#include "collector/engines/server_name.h"
+#include "collector/engines/http_get.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -26,7 +23,6 @@ using Json = nlohmann::json;
 constexpr std::string_view kUsualPort = "9097";
 constexpr std::chrono::seconds kPause(10);
 constexpr std::chrono::seconds kMostAnswer(5);
-constexpr size_t kMostBytes = size_t{64} << 20;
 
 /// `my%20run` is `my run`.
 std::string Decoded(std::string_view text) {
@@ -44,30 +40,6 @@ std::string Decoded(std::string_view text) {
 std::string TextOf(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-/// The body of an answer to a plain request. Catalogs end the lines of their headers with a line feed alone, which a
-/// strict reader of HTTP refuses.
-absl::StatusOr<std::string> Get(const ServerName& server, const std::string& target) {
-  boost::asio::ip::tcp::iostream stream;
-  stream.expires_after(kMostAnswer);
-  stream.connect(server.host, server.port);
-  stream << "GET " << target << " HTTP/1.0\r\nHost: " << server.HostField() << "\r\nConnection: close\r\n\r\n"
-         << std::flush;
-  std::string answer;
-  std::array<char, 1 << 16> block;
-  while (stream.read(block.data(), block.size()), stream.gcount() > 0) {
-    answer.append(block.data(), static_cast<size_t>(stream.gcount()));
-    if (answer.size() > kMostBytes) return absl::UnavailableError("its answer is too long");
-  }
-  if (stream.error() && stream.error() != boost::asio::error::eof) {
-    return absl::UnavailableError(fmt::format("no answer ({})", stream.error().message()));
-  }
-  const std::string status = answer.substr(std::min(answer.find(' ') + 1, answer.size()), 3);
-  if (status != "200") return absl::UnavailableError(fmt::format("it answered {} to {}", status, target));
-  const size_t strict = answer.find("\r\n\r\n"), plain = answer.find("\n\n");
-  if (std::min(strict, plain) == std::string::npos) return absl::UnavailableError("its answer has no end of headers");
-  return strict < plain ? answer.substr(strict + 4) : answer.substr(plain + 2);
 }
 
 constexpr int64_t kSecond = 1'000'000'000;
@@ -130,20 +102,27 @@ class CatalogFollower : public EngineFollower {
 
  private:
   void Follow() {
-    const ServerName server(address_.server);
     std::unique_lock<std::mutex> lock(thread_.mutex);
     while (!thread_.is_stopping) {
       lock.unlock();
-      absl::StatusOr<std::string> managers = Get(server, "/query.json");
-      if (managers.ok()) managers = ManagersIn(*managers, type_, address_.project);
+      const absl::StatusOr<std::string> managers = AskForManagers();
       lock.lock();
       news_.answers = managers.ok();
       news_.problem =
           managers.ok() ? "" : fmt::format("catalog {}: {}", address_.server, std::string(managers.status().message()));
       // what nobody took is older than this
-      if (managers.ok()) news_.pages.assign(1, *std::move(managers));
+      if (managers.ok()) news_.pages.assign(1, *managers);
       thread_.Wait(&lock, kPause);
     }
+  }
+
+  absl::StatusOr<std::string> AskForManagers() const {
+    constexpr const char* kTarget = "/query.json";
+    const absl::StatusOr<HttpAnswer> answer = HttpGet(address_.server, kTarget, kMostAnswer);
+    if (!answer.ok())
+      return absl::UnavailableError(fmt::format("no answer ({})", std::string(answer.status().message())));
+    if (answer->status == 200) return ManagersIn(answer->body, type_, address_.project);
+    return absl::UnavailableError(fmt::format("it answered {} to {}", answer->status, kTarget));
   }
 
   CatalogAddress address_;

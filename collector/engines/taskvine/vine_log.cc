@@ -165,8 +165,6 @@ absl::Status Append(const std::string& from, std::ofstream& to) {
   return absl::OkStatus();
 }
 
-constexpr size_t kLongestLine = size_t{1} << 20;
-
 /// Whether a process of this host has the file open. /proc hides the files of other users' processes.
 bool HasOpen(int64_t pid, const std::string& path) {
   struct stat wanted = {}, open = {};
@@ -569,17 +567,8 @@ class VineFeed : public EngineFeed {
   }
 
   void Add(std::string_view bytes) override {
-    while (!bytes.empty()) {
-      const size_t end = bytes.find('\n');
-      held_.append(bytes.substr(0, end));
-      if (end == std::string_view::npos) {
-        if (held_.size() > kLongestLine) held_.clear();
-        return;
-      }
-      bytes.remove_prefix(end + 1);
-      AddLine(held_);
-      held_.clear();
-    }
+    lines_.Add(
+        bytes, [this](std::string_view line) { AddLine(line); }, [this] { run_->CountMalformed(1); });
   }
 
   void Tick() override {
@@ -664,7 +653,7 @@ class VineFeed : public EngineFeed {
   LiveRun* run_;
   VineTransactions transactions_;
   VinePerformance performance_;
-  std::string held_;                          ///< of a line that is not whole yet
+  LineAssembler lines_;
   std::map<std::string, Reported> managers_;  ///< by epoch
 };
 

@@ -6,6 +6,7 @@
 #include "absl/types/span.h"
 #include "collector/metrics/attempts/chunk_identity.h"
 #include "collector/records/attempt_state.h"
+#include "collector/records/sums_so_far.h"
 
 namespace crema {
 namespace {
@@ -69,17 +70,9 @@ ByteSums& At(std::vector<ByteSums>& sums, size_t index) {
 
 struct Nested {
   size_t index;
-  uint32_t thread;
   uint32_t writer;
-  int64_t start_ns;
   int64_t stop_ns;
-  // Less than in the row as soon as something lies inside.
-  int64_t duration_ns;
-  int64_t cpu_ns;
-  int64_t cpu_wait_ns;
-  int64_t system_cpu_ns;
-  int64_t minor_faults;
-  int64_t major_faults;
+  AttemptRow row;  ///< its times and faults are less than they were as soon as something lies inside
   bool is_changed = false;
 };
 
@@ -96,12 +89,12 @@ void TakeOffOuter(const Nested& inner, absl::Span<Nested* const> before) {
   for (auto outer = before.rbegin(); outer != before.rend(); ++outer) {
     // One that `inner` outlasts is not around it: the clocks of two logs may differ.
     if ((*outer)->stop_ns < inner.stop_ns) continue;
+    AttemptRow& row = (*outer)->row;
     if (std::find(writers.begin(), writers.end(), (*outer)->writer) != writers.end()) continue;
     writers.push_back((*outer)->writer);
-    TakeOff(inner.duration_ns, (*outer)->duration_ns);
-    for (const auto part : {&Nested::cpu_ns, &Nested::cpu_wait_ns, &Nested::system_cpu_ns, &Nested::minor_faults,
-                            &Nested::major_faults}) {
-      TakeOff(inner.*part, (*outer)->*part);
+    for (const auto part : {&AttemptRow::duration_ns, &AttemptRow::cpu_ns, &AttemptRow::cpu_wait_ns,
+                            &AttemptRow::system_cpu_ns, &AttemptRow::minor_faults, &AttemptRow::major_faults}) {
+      TakeOff(inner.row.*part, row.*part);
     }
     (*outer)->is_changed = true;
   }
@@ -119,7 +112,7 @@ void TakeOffInThread(absl::Span<Nested> attempts) {
     }
   };
   for (Nested& attempt : attempts) {
-    close_until(attempt.start_ns);
+    close_until(attempt.row.start_ns);
     open.push_back(&attempt);
   }
   close_until(std::numeric_limits<int64_t>::max());
@@ -169,14 +162,7 @@ void ForEachText(Fact& fact, const Visit& visit) {
 
 // The name by which rows differ.
 std::string NameOf(const LogRef& log, const SumsFact& fact) {
-  std::string name(sizeof(log.log_hash), '\0');
-  std::memcpy(name.data(), &log.log_hash, sizeof(log.log_hash));
-  name.push_back(fact.failed ? 'f' : 'o');
-  for (const std::string_view text : {fact.input.dataset, fact.input.file, fact.input.pass}) {
-    name.append(std::to_string(text.size())).push_back(':');
-    name.append(text);
-  }
-  return name;
+  return std::string(reinterpret_cast<const char*>(&log.log_hash), sizeof(log.log_hash)) + NameOfSums(fact);
 }
 
 // Sums only grow.
@@ -540,18 +526,17 @@ int64_t TakeNestedTimeOff(const std::vector<uint32_t>& process_of_log, const std
   size_t index = 0;
   for (const AttemptRow& row : rows) {
     if (has_several[process_of_log[row.process]] && row.duration_ns >= 0 && has_thread(row)) {
-      attempts.push_back({index, row.thread, writer_of_log[row.process], row.start_ns, row.stop_ns(), row.duration_ns,
-                          row.cpu_ns, row.cpu_wait_ns, row.system_cpu_ns, row.minor_faults, row.major_faults});
+      attempts.push_back({index, writer_of_log[row.process], row.stop_ns(), row});
     }
     ++index;
   }
   std::sort(attempts.begin(), attempts.end(), [](const Nested& a, const Nested& b) {
-    return std::tie(a.thread, a.start_ns, b.stop_ns, a.writer, a.index) <
-           std::tie(b.thread, b.start_ns, a.stop_ns, b.writer, b.index);
+    return std::tie(a.row.thread, a.row.start_ns, b.stop_ns, a.writer, a.index) <
+           std::tie(b.row.thread, b.row.start_ns, a.stop_ns, b.writer, b.index);
   });
   for (auto first = attempts.begin(); first != attempts.end();) {
     const auto last =
-        std::find_if(first, attempts.end(), [&](const Nested& one) { return one.thread != first->thread; });
+        std::find_if(first, attempts.end(), [&](const Nested& one) { return one.row.thread != first->row.thread; });
     TakeOffInThread(absl::MakeSpan(&*first, static_cast<size_t>(last - first)));
     first = last;
   }
@@ -560,17 +545,11 @@ int64_t TakeNestedTimeOff(const std::vector<uint32_t>& process_of_log, const std
   std::sort(attempts.begin(), attempts.end(), [](const Nested& a, const Nested& b) { return a.index < b.index; });
   int64_t taken_ns = 0;
   std::vector<std::pair<size_t, AttemptRow>> changed;
-  for (const Nested& attempt : attempts) {
-    AttemptRow row = rows[attempt.index];
-    taken_ns += row.duration_ns - attempt.duration_ns;
-    row.suspended_ns += row.duration_ns - attempt.duration_ns;  // it stops when it did
-    row.duration_ns = attempt.duration_ns;
-    row.cpu_ns = attempt.cpu_ns;
-    row.cpu_wait_ns = attempt.cpu_wait_ns;
-    row.system_cpu_ns = attempt.system_cpu_ns;
-    row.minor_faults = attempt.minor_faults;
-    row.major_faults = attempt.major_faults;
-    changed.emplace_back(attempt.index, row);
+  for (Nested& attempt : attempts) {
+    const int64_t less_ns = attempt.stop_ns - attempt.row.stop_ns();
+    taken_ns += less_ns;
+    attempt.row.suspended_ns += less_ns;  // it stops when it did
+    changed.emplace_back(attempt.index, attempt.row);
   }
   rows.Replace(changed);
   return taken_ns;

@@ -212,7 +212,7 @@ std::vector<std::vector<double>> NoValues(const Groups& groups) {
   return std::vector<std::vector<double>>(groups.count());
 }
 
-void SetInterval(const std::vector<Point>& points, const Groups& groups, Contention* found) {
+void SetInterval(const std::vector<Point>& points, const Groups& groups, ContentionRow* found) {
   std::mt19937_64 random(kSeed);
   std::vector<double> slopes;
   std::vector<std::vector<double>> values = NoValues(groups);
@@ -227,9 +227,9 @@ void SetInterval(const std::vector<Point>& points, const Groups& groups, Content
     }
     if (const std::optional<double> slope = MedianSlope(groups, &values)) slopes.push_back(*slope);
   }
-  if (slopes.empty()) slopes.push_back(found->slope);
-  found->slope_low = std::min(found->slope, Quantile(&slopes, kTail));
-  found->slope_high = std::max(found->slope, Quantile(&slopes, 1 - kTail));
+  if (slopes.empty()) slopes.push_back(*found->slope);
+  found->slope_low = std::min(*found->slope, Quantile(&slopes, kTail));
+  found->slope_high = std::max(*found->slope, Quantile(&slopes, 1 - kTail));
 }
 
 double Excess(const std::vector<Point>& points, double slope) {
@@ -241,11 +241,11 @@ double Excess(const std::vector<Point>& points, double slope) {
 }
 
 /// What a chart shows: datasets are moved onto the one line that their slope has in common.
-void SetPoints(const std::vector<Point>& points, Contention* found) {
+void SetPoints(const std::vector<Point>& points, ContentionRow* found) {
   std::map<uint32_t, std::vector<double>> rests;
   std::vector<double> all;
   for (const Point& point : points) {
-    rests[point.dataset].push_back(point.per_event() - found->slope * point.lanes);
+    rests[point.dataset].push_back(point.per_event() - *found->slope * point.lanes);
     all.push_back(rests[point.dataset].back());
   }
   const double middle = Quantile(&all, 0.5);
@@ -261,21 +261,21 @@ void SetPoints(const std::vector<Point>& points, Contention* found) {
       lanes.push_back(shown[i].first);
       values.push_back(shown[i].second);
     }
-    found->points.emplace_back(Quantile(&lanes, 0.5), Quantile(&values, 0.5));
+    found->points.push_back({Quantile(&lanes, 0.5), Quantile(&values, 0.5)});
   }
 }
 
 }  // namespace
 
-Contention FindContention(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers,
-                          const std::vector<uint32_t>& dataset_of_input) {
-  Contention found;
+ContentionRow FindContention(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers,
+                             const std::vector<uint32_t>& dataset_of_input) {
+  ContentionRow found;
   Sample sample = SampleOf(attempts, helpers, dataset_of_input);
   std::vector<Point>& points = sample.points;
-  found.attempts = static_cast<int64_t>(sample.attempts);
+  found.attempts = sample.attempts;
   const auto too_few = [&](const std::string& where) {
-    found.why_not = fmt::format("{} chunks{} recorded their events, CPU time and run delay; {} are needed",
-                                points.size(), where, kFewestPoints);
+    found.reason = fmt::format("{} chunks{} recorded their events, CPU time and run delay; {} are needed",
+                               points.size(), where, kFewestPoints);
     return found;
   };
   if (points.size() < kFewestPoints) return too_few("");
@@ -284,9 +284,9 @@ Contention FindContention(const AttemptRows& attempts, const std::vector<HelperT
   for (Point& point : points) lanes.push_back(point.lanes = open.Mean(point));
   found.lanes_low = Quantile(&lanes, kTail);
   found.lanes_high = Quantile(&lanes, 1 - kTail);
-  if (found.lanes_high < kLeastLaneSpread * found.lanes_low) {
-    found.why_not = fmt::format("the chunks that were open at once hardly varied ({} to {}): a factor of {} is needed",
-                                HumanNumber(found.lanes_low), HumanNumber(found.lanes_high), kLeastLaneSpread);
+  if (*found.lanes_high < kLeastLaneSpread * *found.lanes_low) {
+    found.reason = fmt::format("the chunks that were open at once hardly varied ({} to {}): a factor of {} is needed",
+                               HumanNumber(*found.lanes_low), HumanNumber(*found.lanes_high), kLeastLaneSpread);
     return found;
   }
   const Groups groups = GroupByLanes(&points);
@@ -304,8 +304,13 @@ Contention FindContention(const AttemptRows& attempts, const std::vector<HelperT
     if (attempt.status == AttemptState::kOk && attempt.events > 0) all_events += static_cast<double>(attempt.events);
   }
   for (const Point& point : points) events += point.events;
-  found.excess_seconds = Excess(points, found.slope) * all_events / events;
-  found.excess_low_seconds = Excess(points, found.slope_low) * all_events / events;
+  found.excess = Excess(points, *found.slope) * all_events / events;
+  found.excess_low = Excess(points, *found.slope_low) * all_events / events;
+  if (*found.slope_low > 0) {
+    found.ceiling = 1 / *found.slope;
+    found.ceiling_low = 1 / *found.slope_high;
+    found.ceiling_high = 1 / *found.slope_low;
+  }
   SetPoints(points, &found);
   return found;
 }

@@ -23,12 +23,6 @@ struct BinPoint {
   double rss_bytes = 0;
 };
 
-struct Interval {
-  double middle = 0;
-  double low = 0;
-  double high = 0;
-};
-
 bool HasReading(const AttemptRow& attempt) {
   return HasEnded(attempt) && attempt.rss_stop_bytes != AttemptRow::kUnknown;
 }
@@ -110,7 +104,7 @@ class BinnedReadings {
 
 /// Theil-Sen, in bytes per chunk; nullopt where no two points differ in number, or where the slope is surely not above
 /// `at_least`: then the cost of finding it is spared.
-std::optional<Interval> SlopeOf(const std::vector<BinPoint>& points, double at_least) {
+std::optional<RssSlope> SlopeOf(const std::vector<BinPoint>& points, double at_least) {
   const double surely = at_least - std::abs(at_least) * kRounding;
   size_t pairs = 0;
   size_t above = 0;
@@ -141,17 +135,18 @@ std::optional<Interval> SlopeOf(const std::vector<BinPoint>& points, double at_l
   };
   const size_t half = slopes.size() / 2;
   const double middle = slopes.size() % 2 == 1 ? slopes[half] : (slopes[half - 1] + slopes[half]) / 2;
-  return Interval{middle, at((count - reach) / 2 - 1), at((count + reach) / 2)};
+  return RssSlope{middle, at((count - reach) / 2 - 1), at((count + reach) / 2)};
 }
 
 /// nullopt too where the process's slope is surely not above `at_least`.
 std::optional<RssSlope> SlopeOfProcess(const BinnedReadings& readings, uint32_t process, double at_least) {
   const std::optional<double> per_1000_events = readings.PerThousandEvents();
   if (!per_1000_events.has_value()) return std::nullopt;
-  const std::optional<Interval> slope = SlopeOf(readings.medians(), at_least / *per_1000_events);
+  std::optional<RssSlope> slope = SlopeOf(readings.medians(), at_least / *per_1000_events);
   if (!slope.has_value()) return std::nullopt;
-  return RssSlope{slope->middle * *per_1000_events, slope->low * *per_1000_events, slope->high * *per_1000_events,
-                  process};
+  for (double* value : {&slope->slope, &slope->low, &slope->high}) *value *= *per_1000_events;
+  slope->process = process;
+  return slope;
 }
 
 }  // namespace

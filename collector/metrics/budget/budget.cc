@@ -309,6 +309,7 @@ struct Facts {
   const RunWindow& run;
   const EngineTime& engine;
   const std::vector<SummedAttempts>& summed;
+  std::vector<size_t> worker_of_process = {};
   GroupedLists<uint32_t> attempts_of_worker = GroupedLists<uint32_t>({});
   std::vector<std::vector<uint32_t>> summed_of_worker = {};
   std::vector<std::vector<uint32_t>> stretches_of_worker = {};
@@ -405,15 +406,13 @@ Milestones FindMilestones(const Facts& facts) {
 }
 
 GroupedLists<uint32_t> AttemptsOfWorkers(const Facts& facts) {
-  std::vector<size_t> worker_of_process(facts.processes.size(), kNoWorker);
-  for (size_t i = 0; i < facts.workers.size(); ++i) worker_of_process[facts.workers[i].process] = i;
   const std::vector<size_t> of_process = facts.attempts.CountByProcess(facts.processes.size());
   std::vector<size_t> counts;
   for (const WorkerLife& worker : facts.workers) counts.push_back(of_process[worker.process]);
   GroupedLists<uint32_t> attempts_of_worker(counts);
   uint32_t i = 0;
   for (const AttemptRow& attempt : facts.attempts) {
-    const size_t worker = worker_of_process[attempt.process];
+    const size_t worker = facts.worker_of_process[attempt.process];
     if (worker != kNoWorker) attempts_of_worker.Add(worker, i);
     ++i;
   }
@@ -424,11 +423,9 @@ GroupedLists<uint32_t> AttemptsOfWorkers(const Facts& facts) {
 template <class Row, class ProcessOf>
 std::vector<std::vector<uint32_t>> RowsOfWorkers(const Facts& facts, const std::vector<Row>& rows,
                                                  const ProcessOf& process_of) {
-  std::vector<size_t> worker_of_process(facts.processes.size(), kNoWorker);
-  for (size_t i = 0; i < facts.workers.size(); ++i) worker_of_process[facts.workers[i].process] = i;
   std::vector<std::vector<uint32_t>> rows_of_worker(facts.workers.size());
   for (size_t i = 0; i < rows.size(); ++i) {
-    const size_t worker = worker_of_process[process_of(rows[i])];
+    const size_t worker = facts.worker_of_process[process_of(rows[i])];
     if (worker != kNoWorker) rows_of_worker[worker].push_back(static_cast<uint32_t>(i));
   }
   return rows_of_worker;
@@ -639,6 +636,8 @@ Budget ComputeBudget(const AttemptRows& attempts, const std::vector<ProcessRow>&
                      const std::vector<HelperTimes>& helpers, const std::vector<WorkerLife>& workers,
                      const RunWindow& run, const EngineTime& engine, const std::vector<SummedAttempts>& summed) {
   Facts facts = {attempts, processes, helpers, workers, run, engine, summed};
+  facts.worker_of_process.assign(processes.size(), kNoWorker);
+  for (size_t i = 0; i < workers.size(); ++i) facts.worker_of_process[workers[i].process] = i;
   facts.attempts_of_worker = AttemptsOfWorkers(facts);
   facts.summed_of_worker = RowsOfWorkers(facts, summed, [](const SummedAttempts& sums) { return sums.row.process; });
   facts.stretches_of_worker =

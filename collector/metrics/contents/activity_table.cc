@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -105,11 +104,11 @@ void ActivityTable::Add(const LogRef& log, const SumsFact& sums) {
   }
 }
 
-std::vector<ActivitySumRow> ActivityTable::Finalize(const ProcessFindings& processes, int64_t* dropped) const {
-  std::vector<ActivitySumRow> rows;
+std::vector<EngineFineSum> ActivityTable::Finalize(const ProcessFindings& processes, int64_t* dropped) const {
+  std::vector<EngineFineSum> rows;
   for (ProcessSums::Row& sum : sums_.Finalize(processes, dropped)) {
-    std::vector<std::string>& texts = sum.texts;
-    rows.push_back({sum.process, std::move(texts[0]), std::move(texts[1]), std::move(texts[2]), sum.value});
+    rows.push_back({sum.process, "native", std::move(sum.texts[0]), "", std::move(sum.texts[1]),
+                    std::move(sum.texts[2]), sum.value.value_or(std::numeric_limits<double>::infinity())});
   }
   return rows;
 }
@@ -124,11 +123,9 @@ void FineTable::Add(const LogRef& log, const FineFact& fact) {
 std::vector<EngineFineSum> FineTable::Finalize(const ProcessFindings& processes, int64_t* dropped) const {
   std::vector<EngineFineSum> rows;
   for (ProcessSums::Row& sum : sums_.Finalize(processes, dropped)) {
-    EngineFineSum& row = rows.emplace_back();
-    row.process = sum.process;
-    row.value = sum.value.value_or(std::numeric_limits<double>::infinity());
-    std::string* const fields[] = {&row.context, &row.span, &row.function, &row.activity, &row.unit};
-    for (size_t i = 0; i < std::size(fields); ++i) *fields[i] = std::move(sum.texts[i]);
+    std::vector<std::string>& texts = sum.texts;
+    rows.push_back({sum.process, std::move(texts[0]), std::move(texts[1]), std::move(texts[2]), std::move(texts[3]),
+                    std::move(texts[4]), sum.value.value_or(std::numeric_limits<double>::infinity())});
   }
   return rows;
 }

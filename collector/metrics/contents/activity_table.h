@@ -61,14 +61,15 @@ class ProcessSums {
   int64_t not_finite_ = 0;
 };
 
-/// A finished row (the SDK has an ActivityRow of its own): the sum of one activity in one unit, of one worker's chunks
-/// in one span.
-struct ActivitySumRow {
+/// A finished row: the sum of one activity in one unit, of one worker's tasks of one prefix, or chunks, in one span.
+struct EngineFineSum {
   uint32_t process = 0;  ///< index of the finished process; `ProcessSums::kAllProcesses`: those that found no room
-  std::string span;      ///< empty: the chunks named none
+  std::string context;   ///< `native`: of chunks
+  std::string span;      ///< empty: none
+  std::string function;  ///< task prefix; empty: none
   std::string activity;
-  std::string unit;             ///< may be empty
-  std::optional<double> value;  ///< nullopt: the sum left the range of a double, or is of several units
+  std::string unit;
+  double value = 0;  ///< infinite: the sum left the range of a double, or is of several units
 };
 
 /// Accumulator of the `activities` of chunk lines, over ended attempts. No list of names or units is known here.
@@ -83,21 +84,10 @@ class ActivityTable {
   void Merge(const ActivityTable& other, const std::vector<uint32_t>& logs) { sums_.Merge(other.sums_, logs); }
   /// Rows by process, span, activity, unit. `dropped`: readings that found no room, so that they are
   /// in `(other)`, or were not finite.
-  std::vector<ActivitySumRow> Finalize(const ProcessFindings& processes, int64_t* dropped) const;
+  std::vector<EngineFineSum> Finalize(const ProcessFindings& processes, int64_t* dropped) const;
 
  private:
   ProcessSums sums_{kMaxRows};
-};
-
-/// A finished row: the sum of one activity in one unit, of one worker's tasks of one prefix in one span.
-struct EngineFineSum {
-  uint32_t process = 0;  ///< index of the finished process; `ProcessSums::kAllProcesses`: those that found no room
-  std::string context;
-  std::string span;      ///< empty: none
-  std::string function;  ///< task prefix; empty: none
-  std::string activity;
-  std::string unit;
-  double value = 0;  ///< infinite: the sum left the range of a double, or is of several units
 };
 
 /// Accumulator of fine lines. No list of names or units is known here.

@@ -255,8 +255,8 @@ void ProcessMetrics::Add(const LogRef& log, int64_t time_ns, const std::vector<M
   reported.order = order;
   reported.metrics.clear();
   for (const MetricFact& metric : metrics) {
-    reported.metrics.push_back({std::string(metric.name), std::string(metric.unit), metric.count, metric.invalid,
-                                metric.sum, metric.min, metric.max});
+    reported.metrics.push_back({metric, std::string(metric.name), std::string(metric.unit)});
+    reported.metrics.back().fact.sketch.clear();
   }
 }
 
@@ -271,14 +271,9 @@ void ProcessMetrics::AddTo(CustomMetricTable* table) const {
   for (const auto& [log, reported] : reported_) {
     SumsFact fact;  // has metrics, and no sketches
     for (const Metric& metric : reported.metrics) {
-      MetricFact& row = fact.metrics.emplace_back();
+      MetricFact& row = fact.metrics.emplace_back(metric.fact);
       row.name = metric.name;
       row.unit = metric.unit;
-      row.count = metric.count;
-      row.invalid = metric.invalid;
-      row.sum = metric.sum;
-      row.min = metric.min;
-      row.max = metric.max;
     }
     table->Add(fact);
   }

@@ -83,13 +83,9 @@ class ProcessMetrics {
 
  private:
   struct Metric {
+    MetricFact fact;  // without its texts and its sketch
     std::string name;
     std::string unit;
-    int64_t count = 0;
-    int64_t invalid = 0;
-    std::optional<double> sum;
-    std::optional<double> min;
-    std::optional<double> max;
   };
   struct Reported {
     std::pair<int64_t, int64_t> order = {-1, 0};  ///< when, and how many values, which decides at one moment

@@ -17,30 +17,42 @@ namespace {
 constexpr uint64_t kHasWeights = 1;
 constexpr uint64_t kHasSeen = 2;
 
-/// What chunks say of the order: `before` holds (a, b) where some chunk recorded b right after a; `position[a]` is the
-/// latest place at which any recorded a.
-struct CutPrecedence {
-  std::vector<std::string> names;  ///< no two are equal
-  std::vector<int64_t> position;
-  std::set<std::pair<uint32_t, uint32_t>> before;
+/// What was read of one cut.
+struct CutSums {
+  std::string_view name;
+  std::string_view flow;
+  std::string path;
+  std::string key;        ///< no two are equal
+  int64_t position = -1;  ///< the latest place at which any recorded it
+  int64_t readings = 0;
+  int64_t events = 0;
+  int64_t seen = 0;
+  RealSum weights;
+  bool all_weighted = true;
+  bool all_seen = true;
+
+  bool is_listed() const { return flow.empty() && path.empty(); }
+  std::string parent() const { return path.substr(0, path.rfind('/')); }
 };
 
 /// The order of a cut flow, from the orders in which chunks recorded their cuts. Indices of the names, each after all
 /// that were recorded before it: Kahn's topological order, where there is a choice (or a contradiction) by position,
-/// then by name. It depends on nothing but the sets given.
-std::vector<uint32_t> OrderCuts(const CutPrecedence& cuts) {
+/// then by name. It depends on nothing but the sets given. `before` holds (a, b) where some chunk recorded b right
+/// after a.
+std::vector<uint32_t> OrderCuts(const std::vector<CutSums>& cuts,
+                                const std::set<std::pair<uint32_t, uint32_t>>& before) {
   // (what must still come before it, position, name, index): the next cut is always the first.
   using Waiting = std::tuple<int64_t, int64_t, std::string, uint32_t>;
-  const auto count = static_cast<uint32_t>(cuts.names.size());
+  const auto count = static_cast<uint32_t>(cuts.size());
   std::vector<int64_t> blockers(count, 0);
   std::vector<std::vector<uint32_t>> after(count);
-  for (const auto& [first, second] : cuts.before) {
+  for (const auto& [first, second] : before) {
     if (first == second) continue;
     ++blockers[second];
     after[first].push_back(second);
   }
   const auto waiting_of = [&](uint32_t cut) {
-    return Waiting(blockers[cut] > 0, cuts.position[cut], cuts.names[cut], cut);
+    return Waiting(blockers[cut] > 0, cuts[cut].position, cuts[cut].key, cut);
   };
   std::set<Waiting> waiting;
   for (uint32_t cut = 0; cut < count; ++cut) waiting.insert(waiting_of(cut));
@@ -60,22 +72,6 @@ std::vector<uint32_t> OrderCuts(const CutPrecedence& cuts) {
   }
   return order;
 }
-
-/// What was read of one cut.
-struct CutSums {
-  std::string_view name;
-  std::string_view flow;
-  std::string path;
-  int64_t readings = 0;
-  int64_t events = 0;
-  int64_t seen = 0;
-  RealSum weights;
-  bool all_weighted = true;
-  bool all_seen = true;
-
-  bool is_listed() const { return flow.empty() && path.empty(); }
-  std::string parent() const { return path.substr(0, path.rfind('/')); }
-};
 
 /// A row of the table: the cut, that before it, and the first of its flow or list.
 struct Place {
@@ -284,13 +280,13 @@ std::vector<CutRow> CutTable::Finalize(const std::vector<AttemptKey>& results, i
   }
   *dropped = refused_;
   std::vector<CutSums> sums(names_.size());
-  CutPrecedence precedence{{}, std::vector<int64_t>(names_.size(), -1), {}};
+  std::set<std::pair<uint32_t, uint32_t>> before;
   for (uint32_t i = 0; i < names_.size(); ++i) {
     std::string_view key = names_.name(i);
     sums[i].name = TakeText(&key);
     sums[i].flow = TakeText(&key);
     sums[i].path = TakeText(&key);
-    precedence.names.push_back(std::string(sums[i].name).append(1, '\0').append(names_.name(i)));
+    sums[i].key = std::string(sums[i].name).append(1, '\0').append(names_.name(i));
   }
   std::vector<Attempt> attempts = attempts_;
   std::sort(attempts.begin(), attempts.end(), [](const Attempt& a, const Attempt& b) { return a.key < b.key; });
@@ -310,13 +306,13 @@ std::vector<CutRow> CutTable::Finalize(const std::vector<AttemptKey>& results, i
       cut.all_seen &= reading.seen.has_value();
       cut.seen = AddCounts(cut.seen, static_cast<int64_t>(reading.seen.value_or(0)));
       if (reading.weights.has_value()) cut.weights.Add(*reading.weights);
-      precedence.position[reading.cut] = std::max(precedence.position[reading.cut], static_cast<int64_t>(i));
-      if (i > 0) precedence.before.emplace(previous, reading.cut);
+      cut.position = std::max(cut.position, static_cast<int64_t>(i));
+      if (i > 0) before.emplace(previous, reading.cut);
       previous = reading.cut;
     }
   }
-  std::vector<uint32_t> order = OrderCuts(precedence);
-  order.erase(std::remove_if(order.begin(), order.end(), [&](uint32_t cut) { return precedence.position[cut] < 0; }),
+  std::vector<uint32_t> order = OrderCuts(sums, before);
+  order.erase(std::remove_if(order.begin(), order.end(), [&](uint32_t cut) { return sums[cut].position < 0; }),
               order.end());  // recorded by no result
   std::vector<CutRow> rows;
   for (const Place& place : PlacedCuts(sums, order).Take()) {

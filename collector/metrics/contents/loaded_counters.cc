@@ -87,12 +87,7 @@ std::string Demangled(const std::string& name) {
   return status == 0 && text != nullptr ? std::string(text.get()) : name;
 }
 
-GpuSums SumsOf(const GpuRowFact& row) {
-  return {row.launches,          row.kernel_ns,       row.copies,  row.copy_ns,    row.to_device_bytes,
-          row.from_device_bytes, row.on_device_bytes, row.wait_ns, row.wait_cpu_ns};
-}
-
-void SetGpu(const GpuSums& sums, SectionRow* row) {
+void SetGpu(const GpuWork& sums, SectionRow* row) {
   SetGpuWork(sums, row);
   row->gpu_wait_seconds = SecondsOf(sums.wait_ns);
   if (sums.wait_cpu_ns.has_value()) row->gpu_wait_cpu_seconds = SecondsOf(*sums.wait_cpu_ns);
@@ -114,10 +109,7 @@ void AllocationTable::Add(uint64_t log_hash, const AllocationsFact& fact) {
     log.all = {*fact.allocations, *fact.allocated_bytes, fact.live_bytes, fact.peak_live_bytes, std::nullopt};
   }
   for (const AllocationSiteFact& section : fact.sites) {
-    log.rows.push_back({std::string(section.path),
-                        std::string(section.of),
-                        {section.allocations, section.allocated_bytes, section.live_bytes, section.peak_live_bytes,
-                         section.live_growth_bytes}});
+    log.rows.push_back({std::string(section.path), std::string(section.of), section.sums});
   }
   Log& kept = logs_[log_hash];
   if (kept.IsBefore(log)) kept = std::move(log);
@@ -168,17 +160,6 @@ AllocationFindings AllocationTable::Finalize(std::vector<SectionRow>* sections,
   return findings;
 }
 
-void GpuSums::Add(const GpuSums& other) {
-  for (const auto member :
-       {&GpuSums::launches, &GpuSums::kernel_ns, &GpuSums::copies, &GpuSums::copy_ns, &GpuSums::to_device_bytes,
-        &GpuSums::from_device_bytes, &GpuSums::on_device_bytes, &GpuSums::wait_ns}) {
-    this->*member = AddCounts(this->*member, other.*member);
-  }
-  wait_cpu_ns = wait_cpu_ns.has_value() && other.wait_cpu_ns.has_value()
-                    ? std::optional<int64_t>(AddCounts(*wait_cpu_ns, *other.wait_cpu_ns))
-                    : std::nullopt;
-}
-
 void GpuTable::Keep(uint32_t log, const State& state) {
   State& kept = states_[log];
   if (std::tie(kept.is_last, kept.time_ns) < std::tie(state.is_last, state.time_ns)) kept = state;
@@ -188,11 +169,10 @@ void GpuTable::Add(const LogRef& log, const GpuFact& fact) {
   Keep(log.index,
        {fact.time_ns, fact.is_last, std::string(fact.reason), fact.busy_ns.value_or(0), fact.lost.value_or(0)});
   for (const GpuRowFact& row : fact.rows) {
-    const GpuSums sums = SumsOf(row);
-    by_section_[{!row.chunk.has_value(), std::string(row.section)}].Add(sums);
+    by_section_[{!row.chunk.has_value(), std::string(row.section)}].Add(row.work);
     if (!row.chunk.has_value()) continue;
-    by_dataset_[std::string(row.dataset)].Add(sums);
-    by_chunk_[{log.index, *row.chunk}].Add(sums);
+    by_dataset_[std::string(row.dataset)].Add(row.work);
+    by_chunk_[{log.index, *row.chunk}].Add(row.work);
   }
   for (const GpuKernelFact& row : fact.kernels) {
     kernels_[{std::string(row.section), std::string(row.dataset), std::string(row.name)}].Add(row);
@@ -237,7 +217,7 @@ GpuFindings GpuTable::Finalize(const std::vector<AttemptKey>& results, std::vect
                    [](const GpuKernelRow& one, const GpuKernelRow& other) { return one.seconds > other.seconds; });
   if (findings.kernels.size() > kMaxKernels) findings.kernels.resize(kMaxKernels);
   if (!findings.reason.empty()) return findings;
-  findings.all = findings.of_results = GpuSums();
+  findings.all = findings.of_results = GpuWork();
   findings.busy_ns = busy_ns;
   findings.by_dataset = by_dataset_;
   for (const auto& [section, sums] : by_section_) findings.all->Add(sums);
@@ -247,8 +227,8 @@ GpuFindings GpuTable::Finalize(const std::vector<AttemptKey>& results, std::vect
   auto left = by_section_;
   const auto take = [&left](bool is_outside, const std::string& path) {
     const auto found = left.find({is_outside, path});
-    if (found == left.end()) return GpuSums();
-    const GpuSums sums = found->second;
+    if (found == left.end()) return GpuWork();
+    const GpuWork sums = found->second;
     left.erase(found);
     return sums;
   };
@@ -256,7 +236,7 @@ GpuFindings GpuTable::Finalize(const std::vector<AttemptKey>& results, std::vect
     SetGpu(take(of == kOfProcess, row->path.str()), row);
   };
   SetSections(sections, process_sections, set, [&left](SectionRow* other) {
-    GpuSums rest;
+    GpuWork rest;
     for (const auto& [section, sums] : left) {
       if (!section.first) rest.Add(sums);
     }

@@ -16,16 +16,6 @@
 
 namespace crema {
 
-/// What a section allocated itself, without the sections inside it.
-struct AllocationSums {
-  int64_t allocations = 0;
-  int64_t allocated_bytes = 0;
-  std::optional<int64_t> live_bytes;       ///< when recording ended; sum over processes
-  std::optional<int64_t> peak_live_bytes;  ///< the largest of one process
-  /// `live_bytes` less what was live when a quarter to half of the chunks had ended; the largest of one process.
-  std::optional<int64_t> live_growth_bytes;
-};
-
 struct AllocationFindings {
   bool was_asked = false;             ///< some process counted, or should have
   std::string reason;                 ///< why figures are not known; empty: they are, or nobody asked
@@ -63,24 +53,9 @@ class AllocationTable {
   std::map<uint64_t, Log> logs_;
 };
 
-/// What GPUs did for a section, without the sections inside it, or for whatever else launched it.
-struct GpuSums {
-  int64_t launches = 0;
-  int64_t kernel_ns = 0;  ///< of kernels on the devices, added up
-  int64_t copies = 0;
-  int64_t copy_ns = 0;
-  int64_t to_device_bytes = 0;
-  int64_t from_device_bytes = 0;
-  int64_t on_device_bytes = 0;
-  int64_t wait_ns = 0;                     ///< of threads inside CUDA's synchronisations and copies
-  std::optional<int64_t> wait_cpu_ns = 0;  ///< of this, CPU time: they spun; nullopt: not known
-
-  void Add(const GpuSums& other);
-};
-
 /// The row's figures of kernels and copies.
 template <class Row>
-void SetGpuWork(const GpuSums& sums, Row* row) {
+void SetGpuWork(const GpuWork& sums, Row* row) {
   row->gpu_seconds = SecondsOf(sums.kernel_ns);
   row->gpu_launches = sums.launches;
   row->gpu_copy_seconds = SecondsOf(sums.copy_ns);
@@ -91,11 +66,11 @@ void SetGpuWork(const GpuSums& sums, Row* row) {
 struct GpuFindings {
   bool was_asked = false;             ///< some process counted, or should have
   std::string reason;                 ///< why figures are not known; empty: they are, or nobody asked
-  std::optional<GpuSums> all;         ///< of all processes that record, outside chunks too; nullopt: not known
-  std::optional<GpuSums> of_results;  ///< of chunks that are results
+  std::optional<GpuWork> all;         ///< of all processes that record, outside chunks too; nullopt: not known
+  std::optional<GpuWork> of_results;  ///< of chunks that are results
   std::optional<int64_t> busy_ns;     ///< in which a device worked for a process; sum over processes
   std::vector<GpuKernelRow> kernels;  ///< longest first
-  std::map<std::string, GpuSums> by_dataset;
+  std::map<std::string, GpuWork> by_dataset;
 };
 
 /// Accumulator of `gpu` lines.
@@ -135,9 +110,9 @@ class GpuTable {
   void Keep(uint32_t log, const State& state);
 
   std::map<uint32_t, State> states_;                            // by log
-  std::map<std::pair<bool, std::string>, GpuSums> by_section_;  // outside chunks?, path
-  std::map<std::string, GpuSums> by_dataset_;
-  absl::flat_hash_map<AttemptKey, GpuSums> by_chunk_;
+  std::map<std::pair<bool, std::string>, GpuWork> by_section_;  // outside chunks?, path
+  std::map<std::string, GpuWork> by_dataset_;
+  absl::flat_hash_map<AttemptKey, GpuWork> by_chunk_;
   std::map<std::tuple<std::string, std::string, std::string>, Kernel> kernels_;  // section, dataset, name
 };
 

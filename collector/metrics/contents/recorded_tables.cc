@@ -102,26 +102,28 @@ std::vector<SpanRow> SpanTable::Finalize(bool* truncated) const {
   return spans;
 }
 
+PhaseRow PhaseOf(std::string_view phase, std::vector<std::pair<int64_t, int64_t>> intervals) {
+  std::sort(intervals.begin(), intervals.end());
+  PhaseRow row;
+  row.phase = std::string(phase);
+  row.start_ns = row.stop_ns = intervals.front().first;
+  int64_t union_ns = 0;
+  for (const auto& [start_ns, stop_ns] : intervals) {
+    union_ns += std::max<int64_t>(0, stop_ns - std::max(start_ns, row.stop_ns));
+    row.stop_ns = std::max(row.stop_ns, stop_ns);
+  }
+  row.wall_time = static_cast<double>(union_ns) / 1e9;
+  return row;
+}
+
 std::vector<PhaseRow> FindPhases(const std::vector<SpanRow>& spans) {
-  constexpr std::string_view kPhases[] = {"preprocess", "process", "reduce", "postprocess"};
   std::vector<PhaseRow> phases;
-  for (const std::string_view phase : kPhases) {
-    PhaseRow row;
-    row.phase = std::string(phase);
-    int64_t covered_ns = 0;
-    bool found = false;
-    for (const SpanRow& span : spans) {  // by start
-      if (span.name != phase) continue;
-      if (!found) {
-        row.start_ns = span.start_ns;
-        row.stop_ns = span.start_ns;
-        found = true;
-      }
-      covered_ns += std::max<int64_t>(0, span.stop_ns - std::max(span.start_ns, row.stop_ns));
-      row.stop_ns = std::max(row.stop_ns, span.stop_ns);
+  for (const std::string_view phase : {"preprocess", "process", "reduce", "postprocess"}) {
+    std::vector<std::pair<int64_t, int64_t>> intervals;
+    for (const SpanRow& span : spans) {
+      if (span.name == phase) intervals.emplace_back(span.start_ns, span.stop_ns);
     }
-    row.wall_time = static_cast<double>(covered_ns) / 1e9;
-    if (found) phases.push_back(std::move(row));
+    if (!intervals.empty()) phases.push_back(PhaseOf(phase, std::move(intervals)));
   }
   return phases;
 }

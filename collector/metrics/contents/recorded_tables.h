@@ -8,7 +8,6 @@
 #include <tuple>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/numeric/int128.h"
 #include "collector/measurement/breakdowns.h"
@@ -118,6 +117,9 @@ class SpanTable {
   std::vector<SpanRow> spans_;
   bool truncated_ = false;
 };
+
+/// From the first begin to the last end of these intervals, of which there is one at least, and how long any was open.
+PhaseRow PhaseOf(std::string_view phase, std::vector<std::pair<int64_t, int64_t>> intervals);
 
 /// Spans named `preprocess`, `process`, `reduce` or `postprocess`, each phase in one row, in this order.
 std::vector<PhaseRow> FindPhases(const std::vector<SpanRow>& spans);

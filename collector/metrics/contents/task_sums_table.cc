@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <string_view>
 
 #include "collector/metrics/contents/custom_metric_table.h"
 #include "collector/metrics/statistics/known_sum.h"

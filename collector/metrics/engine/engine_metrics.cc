@@ -212,24 +212,6 @@ constexpr std::string_view kPreprocess[] = {"automatic_retries", "preprocessing"
 
 using Interval = std::pair<int64_t, int64_t>;
 
-PhaseRow RowOf(std::string_view phase, std::vector<Interval> intervals) {
-  std::sort(intervals.begin(), intervals.end());
-  PhaseRow row;
-  row.phase = std::string(phase);
-  row.start_ns = intervals.front().first;
-  row.stop_ns = row.start_ns;
-  int64_t union_ns = 0;
-  int64_t sum_ns = 0;
-  for (const auto& [start_ns, stop_ns] : intervals) {
-    sum_ns += stop_ns - start_ns;
-    union_ns += std::max<int64_t>(0, stop_ns - std::max(start_ns, row.stop_ns));
-    row.stop_ns = std::max(row.stop_ns, stop_ns);
-  }
-  row.wall_time = static_cast<double>(union_ns) / 1e9;
-  row.task_seconds = static_cast<double>(sum_ns) / 1e9;
-  return row;
-}
-
 }  // namespace
 
 bool IsInTask(const EngineFineSum& row) {
@@ -320,7 +302,11 @@ std::vector<PhaseRow> FindTaskPhases(const TaskFindings& tasks, const TaskJoin& 
   for (auto& [name, intervals] : {std::pair<std::string_view, std::vector<Interval>&>("preprocess", preprocess),
                                   {"process", process},
                                   {"reduce", reduce}}) {
-    if (!intervals.empty()) phases.push_back(RowOf(name, std::move(intervals)));
+    if (intervals.empty()) continue;
+    int64_t sum_ns = 0;
+    for (const auto& [start_ns, stop_ns] : intervals) sum_ns += stop_ns - start_ns;
+    phases.push_back(PhaseOf(name, std::move(intervals)));
+    phases.back().task_seconds = static_cast<double>(sum_ns) / 1e9;
   }
   return phases;
 }

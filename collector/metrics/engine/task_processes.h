@@ -14,7 +14,6 @@
 #include "collector/metrics/engine/task_join.h"
 #include "collector/metrics/record_accumulator.h"
 #include "collector/metrics/tree/tree_accumulator.h"
-#include "collector/metrics/workers/process_table.h"
 
 namespace crema {
 

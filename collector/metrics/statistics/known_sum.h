@@ -3,19 +3,12 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 #include "absl/numeric/int128.h"
+#include "collector/records/facts.h"
 
 namespace crema {
-
-/// Sums of counts: the largest integer stands for sums beyond it. Of numbers that are not negative, so that the order
-/// of additions does not matter.
-inline int64_t AddCounts(int64_t a, int64_t b) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  return a > kMost - b ? kMost : a + b;
-}
 
 /// What is not known is left out; where nothing is known, the sum is not either.
 struct KnownSum {

@@ -106,12 +106,6 @@ std::optional<double> Seconds(std::optional<int64_t> nanoseconds) {
   return static_cast<double>(*nanoseconds) * kNanosecond;
 }
 
-template <class Group>
-std::optional<int64_t> Field(const std::optional<Group>& group, int64_t Group::*field) {
-  if (!group.has_value()) return std::nullopt;
-  return (*group).*field;
-}
-
 void SetGpus(const std::vector<TreeGpuUse>& gpus, MetricSet* metrics) {
   int64_t utilization = 0, utilization_samples = 0, others = 0, others_samples = 0;
   std::optional<int64_t> memory_bytes = 0, energy_mj = 0;
@@ -312,31 +306,40 @@ void SetTreeMetrics(const std::optional<TreeFigures>& figures, std::optional<dou
   }
 }
 
-std::vector<ProcessUse> LargestProcesses(const TreeAccumulator& trees) {
-  std::vector<ProcessUse> processes;
+std::vector<ProcessUseRow> LargestProcesses(const TreeAccumulator& trees, int64_t run_start_ns) {
+  const auto seconds = [](const std::optional<int64_t>& nanoseconds) {
+    return nanoseconds.has_value() ? Number(static_cast<double>(*nanoseconds) / 1e9) : Number();
+  };
+  using Order = std::tuple<int64_t, int64_t, std::string, int64_t>;  // CPU time, start, host, pid
+  std::vector<std::pair<Order, ProcessUseRow>> processes;
   for (const TreeRun* tree : trees.Runs()) {
     for (const auto& [key, samples] : tree->processes) {
-      ProcessUse use;
-      use.host = tree->run.host;
-      std::tie(use.pid, use.start_ns) = key;
-      if (const auto named = tree->names.find(key); named != tree->names.end()) use.name = named->second;
-      use.counts = tree->CountsOf(key);
-      use.peak_memory_bytes = use.counts.rss_peak_bytes;
+      const auto [pid, start_ns] = key;
+      const ProcessCounts counts = tree->CountsOf(key);
+      std::optional<int64_t> cpu_ns, threads, peak_bytes = counts.rss_peak_bytes;
+      int64_t last_ns = 0;
       for (const ProcessSample& sample : samples) {
-        use.last_ns = std::max(use.last_ns, sample.time_ns);
-        use.cpu_ns = Larger(use.cpu_ns, sample.cpu_ns);
-        use.peak_memory_bytes = Larger(use.peak_memory_bytes, sample.rss_bytes);
-        use.threads = Larger(use.threads, sample.threads);
+        last_ns = std::max(last_ns, sample.time_ns);
+        cpu_ns = Larger(cpu_ns, sample.cpu_ns);
+        peak_bytes = Larger(peak_bytes, sample.rss_bytes);
+        threads = Larger(threads, sample.threads);
       }
-      processes.push_back(std::move(use));
+      const auto named = tree->names.find(key);
+      // the kernel counts begins in hundredths of a second
+      const Number start = seconds(std::max(start_ns, run_start_ns) - run_start_ns);
+      processes.emplace_back(
+          Order(-cpu_ns.value_or(0), start_ns, tree->run.host, pid),
+          ProcessUseRow{Text::OrNull(named == tree->names.end() ? "" : named->second), Text::OrNull(tree->run.host),
+                        pid, start, seconds(last_ns - run_start_ns), seconds(cpu_ns), peak_bytes,
+                        counts.anonymous_bytes, counts.file_bytes, seconds(counts.run_delay_ns), threads});
     }
   }
-  std::sort(processes.begin(), processes.end(), [](const ProcessUse& a, const ProcessUse& b) {
-    return std::make_tuple(-a.cpu_ns.value_or(0), a.start_ns, a.host, a.pid) <
-           std::make_tuple(-b.cpu_ns.value_or(0), b.start_ns, b.host, b.pid);
-  });
-  if (processes.size() > kMostProcessRows) processes.resize(kMostProcessRows);
-  return processes;
+  std::sort(processes.begin(), processes.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<ProcessUseRow> rows;
+  for (auto& [order, row] : processes) {
+    if (rows.size() < kMostProcessRows) rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 }  // namespace crema

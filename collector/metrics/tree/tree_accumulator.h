@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/measurement/breakdowns.h"
 #include "collector/measurement/metric_set.h"
 #include "collector/sources/process_tree/tree_log.h"
 
@@ -79,23 +80,10 @@ class TreeAccumulator {
 void SetTreeMetrics(const std::optional<TreeFigures>& figures, std::optional<double> wall_time_seconds,
                     std::optional<double> chunk_cpu_seconds, MetricSet* metrics);
 
-/// What samples show: a process that began and ended between two of them is not there, and what one did after its last
-/// is not in its figures.
-struct ProcessUse {
-  std::string name;  ///< of the kernel, at most 15 bytes; empty: not known
-  std::string host;
-  int64_t pid = 0;
-  int64_t start_ns = 0;  ///< Unix time
-  int64_t last_ns = 0;   ///< its last sample
-  std::optional<int64_t> cpu_ns;
-  std::optional<int64_t> peak_memory_bytes;
-  ProcessCounts counts;
-  std::optional<int64_t> threads;  ///< at most
-};
-
 inline constexpr size_t kMostProcessRows = 200;
 
-/// Most CPU time first, at most `kMostProcessRows`.
-std::vector<ProcessUse> LargestProcesses(const TreeAccumulator& trees);
+/// Most CPU time first, at most `kMostProcessRows`. What samples show: a process that began and ended between two of
+/// them is not there, and what one did after its last is not in its figures.
+std::vector<ProcessUseRow> LargestProcesses(const TreeAccumulator& trees, int64_t run_start_ns);
 
 }  // namespace crema

@@ -122,15 +122,9 @@ LogRef ProcessTable::Add(const ProcessFact& fact, bool running) {
   ref.index = entry->second;
   if (is_new) {
     Log log;
-    log.row.run_id = std::string(fact.run_id);
-    log.row.host = std::string(fact.host);
-    log.row.pid = fact.pid;
-    log.row.pid_namespace = fact.pid_namespace;
-    log.row.boot_id = std::string(fact.boot_id);
-    log.row.start_ns = fact.start_ns;
+    log.row.Identify(fact);
     log.row.last_ns = fact.start_ns;
-    log.recorder = fact.recorder.value_or(0);
-    log.first_recorder = fact.first_recorder.value_or(log.recorder);
+    log.first_recorder = fact.first_recorder.value_or(log.row.recorder);
     logs_.push_back(std::move(log));
   }
   Log& log = logs_[ref.index];
@@ -278,8 +272,8 @@ ProcessFindings ProcessTable::Finalize() const {
   std::vector<uint32_t> order(logs_.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [this](uint32_t a, uint32_t b) {
-    return std::tuple(IdentityOf(logs_[a].row), logs_[a].recorder) <
-           std::tuple(IdentityOf(logs_[b].row), logs_[b].recorder);
+    return std::tuple(IdentityOf(logs_[a].row), logs_[a].row.recorder) <
+           std::tuple(IdentityOf(logs_[b].row), logs_[b].row.recorder);
   });
 
   GroupedSums<OutsideSums> sections(kMaxSectionPaths);

@@ -115,7 +115,6 @@ class ProcessTable {
   struct Log {
     LogRef ref;
     ProcessRow row;
-    int64_t recorder = 0;
     int64_t first_recorder = 0;
     std::string executable;
     bool running = false;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/types/span.h"
+#include "collector/measurement/value.h"
 #include "collector/metrics/memory/row_memory.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/records/facts.h"
@@ -166,7 +167,7 @@ std::optional<double> Ratio(Int128 numerator, Int128 denominator) {
   return static_cast<double>(numerator) / static_cast<double>(denominator);
 }
 
-void MeasureLives(const std::vector<WorkerLife>& workers, const RunWindow& run, WorkerSteps& result) {
+void MeasureLives(const std::vector<WorkerLife>& workers, const RunWindow& run, MetricSet* metrics) {
   std::vector<CountChange> lives;
   std::vector<CountChange> cores;
   Int128 life_ns = 0;
@@ -180,17 +181,17 @@ void MeasureLives(const std::vector<WorkerLife>& workers, const RunWindow& run, 
     cores.push_back({worker.start_ns, LanesOfCores(worker.cores)});
     cores.push_back({worker.stop_ns, -LanesOfCores(worker.cores)});
   }
-  result.worker_seconds = static_cast<double>(life_ns) / 1e9;
-  result.core_seconds = LaneSeconds(core_ns);
-  result.avg_workers = Ratio(life_ns, run.stop_ns - run.start_ns);
-  result.total_cores = Ratio(core_ns, Int128{run.stop_ns - run.start_ns} * kOneLane);
-  result.cores_per_worker = Ratio(core_ns, life_ns * kOneLane);
-  result.peak_workers = PeakOf(lives);
-  result.peak_cores = static_cast<double>(PeakOf(cores)) / static_cast<double>(kOneLane);
+  metrics->Set("core_seconds", LaneSeconds(core_ns));
+  metrics->SetIfKnown("avg_workers", Ratio(life_ns, run.stop_ns - run.start_ns));
+  metrics->SetIfKnown("total_cores", Ratio(core_ns, Int128{run.stop_ns - run.start_ns} * kOneLane));
+  metrics->SetIfKnown("cores_per_worker", Ratio(core_ns, life_ns * kOneLane));
+  metrics->Set("peak_workers", PeakOf(lives));
+  const Number peak_cores = Number::Whole(static_cast<double>(PeakOf(cores)) / static_cast<double>(kOneLane));
+  metrics->Set("peak_cores", peak_cores.is_integer() ? MetricValue(peak_cores.integer()) : MetricValue(*peak_cores));
 }
 
 void MeasureSampledWorkers(const std::vector<WorkerLife>& workers, const std::vector<ProcessRow>& processes,
-                           WorkerSteps& result) {
+                           MetricSet* metrics) {
   std::vector<int64_t> starts;
   std::vector<int64_t> stops;
   std::vector<int64_t> instants;
@@ -213,40 +214,43 @@ void MeasureSampledWorkers(const std::vector<WorkerLife>& workers, const std::ve
     const auto gone = std::lower_bound(stops.begin(), stops.end(), instant) - stops.begin();
     sum += begun - gone;
   }
-  result.mean_sampled_workers = static_cast<double>(sum) / static_cast<double>(instants.size());
+  metrics->Set("mean_sampled_workers", static_cast<double>(sum) / static_cast<double>(instants.size()));
 }
 
 void MeasureMemory(const std::vector<WorkerLife>& workers, const std::vector<ProcessRow>& processes,
-                   WorkerSteps& result) {
+                   MetricSet* metrics) {
   Int128 memory_integral = 0;
   Int128 sampled_ns = 0;  // since each worker's first sample
+  std::optional<int64_t> peak_bytes;
   std::vector<CountChange> sum;
   for (const WorkerLife& worker : workers) {
     const std::vector<SampleStep> memory =
         StepsOfSamples(processes[worker.process].samples, &ProcessSample::rss_bytes, worker.start_ns, worker.stop_ns);
-    result.peak_memory_bytes = std::max(result.peak_memory_bytes, processes[worker.process].counts.rss_peak_bytes);
+    peak_bytes = std::max(peak_bytes, processes[worker.process].counts.rss_peak_bytes);
     if (memory.empty()) continue;
     memory_integral += IntegralOf(memory, worker.start_ns, worker.stop_ns);
     sampled_ns += worker.stop_ns - memory.front().time_ns;
     int64_t held = 0;
     for (const SampleStep& step : memory) {
-      result.peak_memory_bytes = std::max(result.peak_memory_bytes.value_or(step.value), step.value);
+      peak_bytes = std::max(peak_bytes.value_or(step.value), step.value);
       sum.push_back({step.time_ns, step.value - held});
       held = step.value;
     }
     sum.push_back({worker.stop_ns, -held, true});  // a last sample taken as the worker ends counts
   }
+  metrics->SetIfKnown("peak_memory_bytes", peak_bytes);
   if (sum.empty()) return;
   // While one worker was at its peak, all held at least that much.
-  result.peak_total_memory_bytes = std::max(PeakOf(sum), *result.peak_memory_bytes);
-  result.avg_memory_per_worker_bytes = Ratio(memory_integral, sampled_ns);
+  metrics->Set("peak_total_memory_bytes", std::max(PeakOf(sum), *peak_bytes));
+  metrics->SetIfKnown("avg_memory_per_worker_bytes", Ratio(memory_integral, sampled_ns));
 }
 
 /// Over the time in which memory and limit are known.
 void MeasureMemoryUtilization(const std::vector<WorkerLife>& workers, const std::vector<ProcessRow>& processes,
-                              WorkerSteps& result) {
+                              MetricSet* metrics) {
   Int128 memory_integral = 0;
   Int128 limit_integral = 0;
+  std::optional<double> least, most;
   for (const WorkerLife& worker : workers) {
     const ProcessRow& process = processes[worker.process];
     const std::vector<SampleStep> memory =
@@ -256,7 +260,7 @@ void MeasureMemoryUtilization(const std::vector<WorkerLife>& workers, const std:
     // A peak that no sample shows stands beside the last limit.
     const std::optional<int64_t> peak = process.counts.rss_peak_bytes;
     if (const std::optional<double> ratio = Ratio(peak.value_or(0), limits.back().value); peak.has_value()) {
-      result.memory_utilization_max = std::max(result.memory_utilization_max, ratio);
+      most = std::max(most, ratio);
     }
     if (memory.empty()) continue;
     const int64_t known_ns = std::max(memory.front().time_ns, limits.front().time_ns);
@@ -268,15 +272,17 @@ void MeasureMemoryUtilization(const std::vector<WorkerLife>& workers, const std:
       while (in_force + 1 < limits.size() && limits[in_force + 1].time_ns <= step.time_ns) ++in_force;
       const std::optional<double> ratio = Ratio(step.value, limits[in_force].value);
       if (!ratio.has_value()) continue;
-      result.memory_utilization_min = std::min(result.memory_utilization_min.value_or(*ratio), *ratio);
-      result.memory_utilization_max = std::max(result.memory_utilization_max.value_or(*ratio), *ratio);
+      least = std::min(least.value_or(*ratio), *ratio);
+      most = std::max(most, ratio);
     }
   }
-  result.memory_utilization_avg = Ratio(memory_integral, limit_integral);
+  metrics->SetIfKnown("memory_utilization_avg", Ratio(memory_integral, limit_integral));
+  metrics->SetIfKnown("memory_utilization_min", least);
+  metrics->SetIfKnown("memory_utilization_max", most);
 }
 
 void MeasureCpuUtilization(const std::vector<WorkerLife>& workers, const std::vector<ProcessRow>& processes,
-                           WorkerSteps& result) {
+                           MetricSet* metrics) {
   Int128 cpu_ns = 0;
   Int128 core_ns = 0;
   for (const WorkerLife& worker : workers) {
@@ -292,7 +298,7 @@ void MeasureCpuUtilization(const std::vector<WorkerLife>& workers, const std::ve
     cpu_ns += *last->cpu_ns - *first->cpu_ns;
     core_ns += Int128{LanesOfCores(worker.cores)} * (last->time_ns - first->time_ns);
   }
-  result.worker_cpu_utilization_avg = Ratio(cpu_ns * kOneLane, core_ns);
+  metrics->SetIfKnown("worker_cpu_utilization_avg", Ratio(cpu_ns * kOneLane, core_ns));
 }
 
 }  // namespace
@@ -504,18 +510,17 @@ std::vector<SampleStep> StepsOfMemoryLimit(const ProcessRow& process, int64_t st
   return steps;
 }
 
-WorkerSteps MeasureWorkers(const std::vector<WorkerLife>& workers, const std::vector<ProcessRow>& processes,
-                           const RunWindow& run) {
+void MeasureWorkers(const std::vector<WorkerLife>& workers, const std::vector<ProcessRow>& processes,
+                    const RunWindow& run, MetricSet* metrics) {
+  if (run.stop_ns <= run.start_ns) return;
   std::vector<WorkerLife> inside;  // a worker that lived outside the run is none of it
   std::copy_if(workers.begin(), workers.end(), std::back_inserter(inside),
                [](const WorkerLife& worker) { return worker.stop_ns > worker.start_ns; });
-  WorkerSteps result;
-  MeasureLives(inside, run, result);
-  MeasureSampledWorkers(inside, processes, result);
-  MeasureMemory(inside, processes, result);
-  MeasureMemoryUtilization(inside, processes, result);
-  MeasureCpuUtilization(inside, processes, result);
-  return result;
+  MeasureLives(inside, run, metrics);
+  MeasureSampledWorkers(inside, processes, metrics);
+  MeasureMemory(inside, processes, metrics);
+  MeasureMemoryUtilization(inside, processes, metrics);
+  MeasureCpuUtilization(inside, processes, metrics);
 }
 
 }  // namespace crema

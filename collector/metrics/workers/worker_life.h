@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/measurement/metric_set.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/budget/lane_time.h"
@@ -117,30 +118,8 @@ std::vector<SampleStep> StepsOfSamples(const std::vector<ProcessSample>& samples
 /// The memory limit: what the samples say, and before them what the process said when it began.
 std::vector<SampleStep> StepsOfMemoryLimit(const ProcessRow& process, int64_t start_ns, int64_t stop_ns);
 
-/// Keys of docs/metrics.md under their own names; nullopt where not measured.
-struct WorkerSteps {
-  std::optional<double> avg_workers;
-  int64_t peak_workers = 0;
-  std::optional<double> mean_sampled_workers;  ///< over the distinct instants at which a worker was sampled
-  double worker_seconds = 0;
-  double core_seconds = 0;
-  std::optional<double> total_cores;
-  double peak_cores = 0;
-  std::optional<double> cores_per_worker;
-
-  std::optional<int64_t> peak_memory_bytes;
-  std::optional<int64_t> peak_total_memory_bytes;
-  /// Over the time since each worker's first sample: before it nothing is known.
-  std::optional<double> avg_memory_per_worker_bytes;
-  std::optional<double> memory_utilization_avg;
-  std::optional<double> memory_utilization_min;
-  std::optional<double> memory_utilization_max;
-
-  /// Between each worker's first and last sample in the run; nullopt where no worker has two.
-  std::optional<double> worker_cpu_utilization_avg;
-};
-
-WorkerSteps MeasureWorkers(const std::vector<WorkerLife>& workers, const std::vector<ProcessRow>& processes,
-                           const RunWindow& run);
+/// Sets the metrics of docs/metrics.md, "Workers and the process tree", without the process tree.
+void MeasureWorkers(const std::vector<WorkerLife>& workers, const std::vector<ProcessRow>& processes,
+                    const RunWindow& run, MetricSet* metrics);
 
 }  // namespace crema

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "collector/compression/decompressed_file.h"
+#include "collector/records/loose_json.h"
 #include "collector/records/schema.h"
 #include "collector/sources/record_log.h"
 #include "fmt/format.h"
@@ -75,31 +76,31 @@ std::vector<TreeGpu> Gpus(const element& line) {
   return gpus;
 }
 
-bool ReadRun(const element& line, TreeRunFact* run) {
-  if (Text(line, "schema") != kTreeLogSchema) return false;
-  run->run_id = Text(line, "run_id");
-  run->name = Text(line, "name");
+TreeRunFact ReadRun(const element& line) {
+  TreeRunFact run;
+  run.run_id = Text(line, "run_id");
+  run.name = Text(line, "name");
   simdjson::dom::array words;
   if (line["command"].get(words) == simdjson::SUCCESS) {
     for (element word : words) {
       std::string_view text;
-      if (word.get(text) == simdjson::SUCCESS) run->command.emplace_back(text);
+      if (word.get(text) == simdjson::SUCCESS) run.command.emplace_back(text);
     }
   }
-  run->host = Text(line, "host");
-  run->pid = Integer(line, "pid");
-  run->start_ns = Integer(line, "start_ns");
-  run->interval_seconds = MaybeNumber(line, "interval_seconds").value_or(0);
-  run->allocated_cores = MaybeNumber(line, "allocated_cores");
-  run->allocated_cores_source = Text(line, "allocated_cores_source");
-  run->memory_limit_bytes = MaybeInteger(line, "memory_limit_bytes");
+  run.host = Text(line, "host");
+  run.pid = Integer(line, "pid");
+  run.start_ns = Integer(line, "start_ns");
+  run.interval_seconds = MaybeNumber(line, "interval_seconds").value_or(0);
+  run.allocated_cores = MaybeNumber(line, "allocated_cores");
+  run.allocated_cores_source = Text(line, "allocated_cores_source");
+  run.memory_limit_bytes = MaybeInteger(line, "memory_limit_bytes");
   bool host_wide = true;
-  if (line["net_host_wide"].get(host_wide) == simdjson::SUCCESS) run->net_host_wide = host_wide;
-  run->commit = Text(line, "commit");
-  run->commit_source = Text(line, "commit_source");
+  if (line["net_host_wide"].get(host_wide) == simdjson::SUCCESS) run.net_host_wide = host_wide;
+  run.commit = Text(line, "commit");
+  run.commit_source = Text(line, "commit_source");
   bool watched = false;
-  if (line["watched"].get(watched) == simdjson::SUCCESS && watched) run->origin = TreeOrigin::kWatched;
-  return true;
+  if (line["watched"].get(watched) == simdjson::SUCCESS && watched) run.origin = TreeOrigin::kWatched;
+  return run;
 }
 
 TreeSampleFact ReadSample(const element& line) {
@@ -126,15 +127,18 @@ TreeSampleFact ReadSample(const element& line) {
   return sample;
 }
 
+constexpr std::pair<std::string_view, int64_t TreeReapFact::*> kReapFields[] = {
+    {"time_ns", &TreeReapFact::time_ns},
+    {"pid", &TreeReapFact::pid},
+    {"user_ns", &TreeReapFact::user_ns},
+    {"system_ns", &TreeReapFact::system_ns},
+    {"max_rss_bytes", &TreeReapFact::max_rss_bytes},
+    {"major_faults", &TreeReapFact::major_faults},
+    {"context_switches_involuntary", &TreeReapFact::context_switches_involuntary}};
+
 TreeReapFact ReadReap(const element& line) {
   TreeReapFact reaped;
-  reaped.time_ns = Integer(line, "time_ns");
-  reaped.pid = Integer(line, "pid");
-  reaped.user_ns = Integer(line, "user_ns");
-  reaped.system_ns = Integer(line, "system_ns");
-  reaped.max_rss_bytes = Integer(line, "max_rss_bytes");
-  reaped.major_faults = Integer(line, "major_faults");
-  reaped.context_switches_involuntary = Integer(line, "context_switches_involuntary");
+  for (const auto& [key, member] : kReapFields) reaped.*member = Integer(line, key);
   reaped.exit_status = static_cast<int>(Integer(line, "exit_status"));
   return reaped;
 }
@@ -158,24 +162,6 @@ TreeEndFact ReadEnd(const element& line) {
 void AddProblem(const std::string& path, const std::string& what, TreeLogReading* reading) {
   if (reading->problems.size() < kProblemsNamed) {
     reading->problems.push_back(fmt::format("{}:{}: {}", path, reading->lines, what));
-  }
-}
-
-void AddLine(const std::string& path, const element& line, const OnTreeSample& on_sample, TreeLogReading* reading) {
-  const std::string type = Text(line, "type");
-  if (type == "tree_sample") {
-    const TreeSampleFact sample = ReadSample(line);
-    reading->run.Add(sample);
-    if (on_sample) on_sample(sample);
-  } else if (type == "reaped") {
-    reading->run.Add(ReadReap(line));
-  } else if (type == "run_end") {
-    reading->run.Add(ReadEnd(line));
-  } else if (type.empty()) {
-    ++reading->malformed;
-    AddProblem(path, "a line without `type`; it was left out", reading);
-  } else {
-    ++reading->unknown;
   }
 }
 
@@ -213,12 +199,6 @@ class ObjectWriter {
  private:
   std::string* out_;
 };
-
-template <class Value>
-std::optional<int64_t> Field(const std::optional<Value>& from, int64_t Value::*field) {
-  if (!from.has_value()) return std::nullopt;
-  return (*from).*field;
-}
 
 void AddIo(const std::string& prefix, const std::optional<TreeIo>& io, ObjectWriter* line) {
   for (const auto& [key, member] : kTreeIoFields) line->Add(prefix + std::string(key), Field(io, member));
@@ -337,6 +317,22 @@ void TreeRun::Add(const TreeEndFact& fact) {
   end = fact;
 }
 
+absl::StatusOr<TreeLine> ParseTreeLine(const std::string& text) {
+  static thread_local simdjson::dom::parser parser;
+  element line;
+  const simdjson::error_code error = parser.parse(text).get(line);
+  if (error != simdjson::SUCCESS || !line.is_object()) {
+    return absl::DataLossError(absl::StrCat("not JSON (", simdjson::error_message(error), ")"));
+  }
+  const std::string type = Text(line, "type");
+  if (type == "tree_sample") return ReadSample(line);
+  if (type == "reaped") return ReadReap(line);
+  if (type == "run_end") return ReadEnd(line);
+  if (type == "run" && Text(line, "schema") == kTreeLogSchema) return ReadRun(line);
+  if (type.empty()) return absl::InvalidArgumentError("a line without `type`");
+  return std::monostate();
+}
+
 absl::StatusOr<TreeLogReading> ReadTreeLog(const std::string& path, const OnTreeSample& on_sample) {
   TreeLogReading reading;
   // Before the first byte is read: a writer that ends meanwhile is then still called running, never lost.
@@ -346,29 +342,33 @@ absl::StatusOr<TreeLogReading> ReadTreeLog(const std::string& path, const OnTree
     return absl::NotFoundError(
         fmt::format("{}: cannot be opened; check that it exists and that you may read it", path));
   }
-  simdjson::dom::parser parser;
   std::string text;
   while (std::getline(file, text)) {
     const bool whole = !file.eof();  // getline stops at the end of the file only where a newline is missing
     if (text.empty()) continue;
     ++reading.lines;
-    element line;
-    const simdjson::error_code error = parser.parse(text).get(line);
+    absl::StatusOr<TreeLine> line = ParseTreeLine(text);
     if (reading.lines == 1) {
-      if (error != simdjson::SUCCESS || Text(line, "type") != "run" || !ReadRun(line, &reading.run.run)) {
+      if (!line.ok() || !std::holds_alternative<TreeRunFact>(*line)) {
         return absl::InvalidArgumentError(fmt::format(
             "{}:1: not a `run` line of {}; was this file written by `crema run`?", path, std::string(kTreeLogSchema)));
       }
+      reading.run.run = std::get<TreeRunFact>(*std::move(line));
       reading.run.last_ns = reading.run.run.start_ns;
-      continue;
-    }
-    if (error == simdjson::SUCCESS && line.is_object()) {
-      AddLine(path, line, on_sample, &reading);
-    } else if (!whole) {
+    } else if (absl::IsDataLoss(line.status()) && !whole) {
       ++reading.torn;
-    } else {
+    } else if (!line.ok()) {
       ++reading.malformed;
-      AddProblem(path, std::string("not JSON (") + simdjson::error_message(error) + "); it was left out", &reading);
+      AddProblem(path, std::string(line.status().message()) + "; it was left out", &reading);
+    } else if (const auto* sample = std::get_if<TreeSampleFact>(&*line)) {
+      reading.run.Add(*sample);
+      if (on_sample) on_sample(*sample);
+    } else if (const auto* reaped = std::get_if<TreeReapFact>(&*line)) {
+      reading.run.Add(*reaped);
+    } else if (const auto* end = std::get_if<TreeEndFact>(&*line)) {
+      reading.run.Add(*end);
+    } else {
+      ++reading.unknown;
     }
   }
   if (!file.status().ok() && reading.lines > 0) {
@@ -409,7 +409,7 @@ void AppendLine(const TreeRunFact& run, std::string* out) {
     line["commit"] = run.commit;
     line["commit_source"] = run.commit_source;
   }
-  out->append(line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)).push_back('\n');
+  out->append(JsonText(line)).push_back('\n');
 }
 
 void AppendLine(const TreeSampleFact& sample, bool with_rows, std::string* out) {
@@ -452,13 +452,7 @@ void AppendLine(const TreeSampleFact& sample, bool with_rows, std::string* out) 
 void AppendLine(const TreeReapFact& reaped, std::string* out) {
   ObjectWriter line(out);
   line.Add("type", "reaped");
-  line.Add("time_ns", reaped.time_ns);
-  line.Add("pid", reaped.pid);
-  line.Add("user_ns", reaped.user_ns);
-  line.Add("system_ns", reaped.system_ns);
-  line.Add("max_rss_bytes", reaped.max_rss_bytes);
-  line.Add("major_faults", reaped.major_faults);
-  line.Add("context_switches_involuntary", reaped.context_switches_involuntary);
+  for (const auto& [key, member] : kReapFields) line.Add(key, reaped.*member);
   line.Add("exit_status", reaped.exit_status);
   line.End();
   out->push_back('\n');

@@ -9,9 +9,9 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "collector/records/facts.h"
 #include "collector/records/tree_facts.h"
@@ -19,10 +19,12 @@
 namespace crema {
 
 /// The larger one of those that are known.
-inline std::optional<int64_t> Larger(std::optional<int64_t> a, std::optional<int64_t> b) {
-  if (!a.has_value()) return b;
-  if (!b.has_value()) return a;
-  return std::max(*a, *b);
+inline std::optional<int64_t> Larger(std::optional<int64_t> a, std::optional<int64_t> b) { return std::max(a, b); }
+
+/// nullopt where the whole is not known.
+template <class Value>
+std::optional<int64_t> Field(const std::optional<Value>& from, int64_t Value::*field) {
+  return from.has_value() ? std::optional<int64_t>((*from).*field) : std::nullopt;
 }
 
 /// All processes of a tree at one instant; counters are since the command's start.
@@ -91,6 +93,12 @@ struct TreeRun {
   int64_t points_every_ = 1;
   std::optional<int64_t> pss_since_point_;  ///< the latest reading that no point has yet
 };
+
+/// One line of such a log; nothing: it is of a type, or another schema, that this reader does not know.
+using TreeLine = std::variant<std::monostate, TreeRunFact, TreeSampleFact, TreeReapFact, TreeEndFact>;
+
+/// Errors: DataLoss: not JSON; InvalidArgument: no type.
+absl::StatusOr<TreeLine> ParseTreeLine(const std::string& text);
 
 /// What was read, and what could not be.
 struct TreeLogReading {

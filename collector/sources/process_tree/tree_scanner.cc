@@ -493,27 +493,21 @@ TreeLedger::Account TreeLedger::Everything() const {
   return all;
 }
 
-TreeLedger::Held TreeLedger::HeldNow() const {
-  Held held;
-  held.pss_bytes = 0;
-  held.swap_bytes = 0;
+TreeSampleFact TreeLedger::HeldNow() const {
+  TreeSampleFact held;
   for (const auto& [pid, process] : members_) {
     if (process.ended()) continue;
-    ++held.processes;
+    if (held.processes++ == 0) held.pss_bytes = held.swap_bytes = 0;
     held.threads += process.stat.threads;
     held.rss_bytes += process.rss_bytes;
     AddOrForget(process.pss_bytes, &held.pss_bytes);
     AddOrForget(process.swap_bytes, &held.swap_bytes);
   }
-  if (held.processes == 0) {
-    held.pss_bytes.reset();
-    held.swap_bytes.reset();
-  }
   return held;
 }
 
 void TreeLedger::NotePeaks() {
-  const Held held = HeldNow();
+  const TreeSampleFact held = HeldNow();
   RaiseTo(held.rss_bytes, &peaks_.tree_peak_rss_bytes);
   if (held.pss_bytes.has_value()) RaiseTo(*held.pss_bytes, &peaks_.tree_peak_pss_bytes);
   if (held.swap_bytes.has_value()) RaiseTo(*held.swap_bytes, &peaks_.tree_peak_swap_bytes);
@@ -525,13 +519,7 @@ void TreeLedger::NotePeaks() {
 }
 
 TreeSampleFact TreeLedger::Sample(int64_t boot_ns) {
-  const Held held = HeldNow();
-  TreeSampleFact sample;
-  sample.rss_bytes = held.rss_bytes;
-  sample.pss_bytes = held.pss_bytes;
-  sample.swap_bytes = held.swap_bytes;
-  sample.processes = held.processes;
-  sample.threads = held.threads;
+  TreeSampleFact sample = HeldNow();
   for (const auto& [pid, process] : members_) {
     if (process.ended()) continue;
     ProcessCounts counts = process.counts;
@@ -540,7 +528,6 @@ TreeSampleFact TreeLedger::Sample(int64_t boot_ns) {
                                    (process.stat.user_ticks + process.stat.system_ticks) * tick_ns_,
                                    process.stat.threads, process.stat.name, counts});
   }
-
   const Account all = Everything();
   RaiseTo(all.user_ns, &said_.user_ns);
   RaiseTo(all.system_ns, &said_.system_ns);

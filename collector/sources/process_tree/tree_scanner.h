@@ -139,14 +139,6 @@ class TreeLedger {
     int64_t major_faults = 0;
     std::optional<TreeIo> io;
   };
-  /// What the living members hold at one instant.
-  struct Held {
-    int64_t rss_bytes = 0;
-    std::optional<int64_t> pss_bytes;
-    std::optional<int64_t> swap_bytes;
-    int64_t processes = 0;
-    int64_t threads = 0;
-  };
   /// A process that the sampler waited for since the last snapshot, as the parent of ones that vanished meanwhile.
   struct ReapedParent {
     std::optional<int64_t>
@@ -165,7 +157,8 @@ class TreeLedger {
   Waiter FindWaiter(const ProcessReading& process, const Members& now) const;
   std::optional<int64_t> GainedTicks(int waiter, const Members& now) const;
   void JudgeVanished(const Members& now);
-  Held HeldNow() const;
+  /// What the living members hold; nothing else of the sample.
+  TreeSampleFact HeldNow() const;
   void NotePeaks();
   Account Everything() const;
 

@@ -301,24 +301,8 @@ void AddWorkers(const RoastcoffeaTimelines& timelines, Patch* patch) {
 
 /// Dask's figures under their own keys; roastcoffea's chunk records have no CPU time of their own.
 void AddFine(const Json& theirs, Patch* patch) {
-  constexpr std::pair<const char*, const char*> kKeys[] = {
-      {"processor_cpu_time_seconds", "processor_cpu_time_seconds"},
-      {"processor_noncpu_time_seconds", "processor_io_wait_time_seconds"},
-      {"processor_cpu_percentage", "processor_cpu_percent"},
-      {"processor_noncpu_percentage", "processor_io_wait_percent"},
-      {"overhead_cpu_time_seconds", "overhead_cpu_time_seconds"},
-      {"overhead_noncpu_time_seconds", "overhead_io_wait_time_seconds"},
-      {"total_bytes_memory_read_dask", "total_bytes_memory_read"},
-      {"disk_read_bytes", "disk_read_bytes"},
-      {"disk_write_bytes", "disk_write_bytes"},
-      {"decompression_time_seconds", "decompression_time_seconds"},
-      {"compression_time_seconds", "compression_time_seconds"},
-      {"total_compression_overhead_seconds", "total_compression_overhead_seconds"},
-      {"deserialization_time_seconds", "deserialization_time_seconds"},
-      {"serialization_time_seconds", "serialization_time_seconds"},
-      {"total_serialization_overhead_seconds", "total_serialization_overhead_seconds"}};
   constexpr char kNoSpans[] = "the roastcoffea measurement holds no fine metrics of Dask";
-  for (const auto& [ours, key] : kKeys) patch->Set(ours, NumberField(theirs, key), kNoSpans);
+  for (const auto& [key, ours] : kRoastcoffeaFine) patch->Set(ours, NumberField(theirs, key), kNoSpans);
 }
 
 /// The four texts of a Python tuple's `repr`, as roastcoffea writes the keys of `raw_span_metrics`.
@@ -433,9 +417,7 @@ absl::StatusOr<RoastcoffeaRecords> WriteRoastcoffeaRecords(const RoastcoffeaMeas
   RoastcoffeaRecords reported;
   std::string lines;
   int64_t last_ns = 0;
-  const auto add = [&lines](const Json& line) {
-    lines += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  };
+  const auto add = [&lines](const Json& line) { lines += JsonText(line) + "\n"; };
   for (const Json& record : ListField(measurement.metrics, "raw_chunk_metrics")) {
     const std::optional<Json> line = ChunkLine(record, measurement.has_section_paths, &reported);
     if (!line.has_value()) {
@@ -469,7 +451,7 @@ absl::StatusOr<RoastcoffeaRecords> WriteRoastcoffeaRecords(const RoastcoffeaMeas
                         {"threads", cores.has_value() && *cores >= 1 && *cores < 1e9 ? Integer(*cores) : Json()}};
   const std::string path = fmt::format("{}/unknown-0-{}-0.jsonl", directory, std::max<int64_t>(0, start_ns));
   std::ofstream log(path, std::ios::binary);
-  log << process.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n" << lines;
+  log << JsonText(process) << "\n" << lines;
   log.close();
   if (!log) return absl::UnavailableError(fmt::format("{}: cannot be written", path));
   return reported;
@@ -489,9 +471,7 @@ RoastcoffeaTimelines ReadRoastcoffeaTimelines(const Json& tracking_data) {
   for (const auto& [time, count] : Field(tracking_data, "worker_counts").items()) {
     add(time, count, &timelines.worker_counts);
   }
-  for (const char* series :
-       {"worker_memory", "worker_memory_limit", "worker_active_tasks", "worker_cores", "worker_nbytes",
-        "worker_occupancy", "worker_executing", "worker_last_seen", "worker_cpu"}) {
+  for (const char* series : kRoastcoffeaSeries) {
     for (const auto& [worker, samples] : Field(tracking_data, series).items()) {
       if (!samples.is_array()) continue;
       SampledSteps& steps = timelines.by_worker[series][worker];

@@ -13,6 +13,30 @@
 
 namespace crema {
 
+/// roastcoffea's fine metrics of Dask: its name, ours.
+inline constexpr std::pair<const char*, const char*> kRoastcoffeaFine[] = {
+    {"processor_cpu_time_seconds", "processor_cpu_time_seconds"},
+    {"processor_io_wait_time_seconds", "processor_noncpu_time_seconds"},
+    {"processor_cpu_percent", "processor_cpu_percentage"},
+    {"processor_io_wait_percent", "processor_noncpu_percentage"},
+    {"overhead_cpu_time_seconds", "overhead_cpu_time_seconds"},
+    {"overhead_io_wait_time_seconds", "overhead_noncpu_time_seconds"},
+    {"total_bytes_memory_read", "total_bytes_memory_read_dask"},
+    {"disk_read_bytes", "disk_read_bytes"},
+    {"disk_write_bytes", "disk_write_bytes"},
+    {"decompression_time_seconds", "decompression_time_seconds"},
+    {"compression_time_seconds", "compression_time_seconds"},
+    {"total_compression_overhead_seconds", "total_compression_overhead_seconds"},
+    {"deserialization_time_seconds", "deserialization_time_seconds"},
+    {"serialization_time_seconds", "serialization_time_seconds"},
+    {"total_serialization_overhead_seconds", "total_serialization_overhead_seconds"},
+};
+
+/// Its timelines of workers, which have the names of ours.
+inline constexpr const char* kRoastcoffeaSeries[] = {"worker_memory",    "worker_memory_limit", "worker_active_tasks",
+                                                     "worker_cores",     "worker_nbytes",       "worker_occupancy",
+                                                     "worker_executing", "worker_last_seen",    "worker_cpu"};
+
 /// A measurement as roastcoffea saves it: `metrics.json`, `start_end_time.txt`, `metadata.json`.
 struct RoastcoffeaMeasurement {
   std::string name;                ///< the directory's
