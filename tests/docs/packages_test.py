@@ -37,6 +37,7 @@ MAY_SAY_DASK = {
     "records/facts.h": "fine metrics are Dask's",
     "report/input_blocks.cc": "fine metrics are Dask's",
     "sources/roastcoffea/roastcoffea.cc": "keys of roastcoffea",
+    "sources/roastcoffea/roastcoffea.h": "keys of roastcoffea",
 }
 
 

@@ -280,7 +280,7 @@ TEST(Slurm, WithoutTimesNothingCanBeRead) {
 
 TEST(SacctValues, AreReadAsSacctWritesThem) {
   setenv("TZ", "UTC-2", 1);
-  const auto time_ns = [](const char* text) { return ParseSacctTime(text).value_or(SacctTime()).time_ns; };
+  const auto time_ns = [](const char* text) { return ParseSacctTime(text).value_or(LogTime()).time_ns; };
   EXPECT_EQ(time_ns("2026-11-25T03:20:00"), time_ns("1795569600"));
   EXPECT_EQ(time_ns("2026-11-25T02:20:00+0100"), time_ns("1795569600"));
   unsetenv("TZ");
