@@ -477,7 +477,9 @@ PairedChange ComparePieces(const RunPieces& before, const RunPieces& after, Comp
     parts.push_back({match.parts[i], FromDraws(changes[i], std::move(draws[i]), widening), sum.before[i] / all});
   }
   JudgeChange(FromDraws(changes.back(), std::move(draws.back()), widening), parts, kBetweenRuns, &change);
-  const auto is_short = [](const PieceMatch::Seconds& of) { return kShortOfCpu.Holds(of.waiting / std::max(1e-9, of.waiting + of.cpu)); };
+  const auto is_short = [](const PieceMatch::Seconds& of) {
+    return kShortOfCpu.Holds(of.waiting / std::max(1e-9, of.waiting + of.cpu));
+  };
   if (change.is_of_work && (is_short(match.before_seconds) || is_short(match.after_seconds))) {
     for (ChangeEffect& effect : change.effects) {
       effect.is_sure = effect.is_sure && (IsBeyondMisplacedWaiting(match, effect) || IsSeenInPairs(match, effect));

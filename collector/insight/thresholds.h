@@ -136,8 +136,9 @@ inline constexpr Bound kGpuMatters =
 inline constexpr Bound kStarved = From(0.25, "every fourth core had nothing to do");
 inline constexpr Bound kOverheadBound = From(0.15, "opening may take as much");
 inline constexpr Bound kMostOfIt = Above(0.5, "more than half is most of it");
-inline constexpr Bound kShortOfCpu =
-    From(0.20, "of the time in which chunks were ready, without a CPU: who waits for a lock then waits for a holder that has none");
+inline constexpr Bound kShortOfCpu = From(0.20,
+                                          "of the time in which chunks were ready, without a CPU: who waits for a lock "
+                                          "then waits for a holder that has none");
 inline constexpr Bound kSeenInPairs =
     From(0.5, "of what a section seems to have changed by: half of its pairs must have changed by as much");
 inline constexpr Bound kWaitForOthersMatters = From(

@@ -71,7 +71,9 @@ class WaitsTest(MeasuredRunsCase):
                     low, high = row["low"] + rest, row["high"] + rest
                     is_inside = low <= truth["share"] <= high
                     inside += is_inside
-                    print(f"{kind} {truth['share']:.3f}: {row['share'] + rest:.3f} ({low:.3f} to {high:.3f}) {is_inside}")
+                    print(
+                        f"{kind} {truth['share']:.3f}: {row['share'] + rest:.3f} ({low:.3f} to {high:.3f}) {is_inside}"
+                    )
         print(f"{inside} of {runs} inside")
         self.assertGreaterEqual(inside / runs, 0.9)
 

@@ -326,8 +326,12 @@ TEST(Budget, CallsRunDelayOutsideChunksNeitherStartUpNorIdle) {
   first.cpu_ns = 2 * kSecond;
   first.cpu_wait_ns = 2 * kSecond;
   planted.AddChunk(process, 10, 12).cpu_ns = 2 * kSecond;
-  ExpectParts(planted.Compute(),
-              {{"compute", 4}, {"cpu_wait", 2}, {"process_cpu", 0.9}, {"process_cpu_wait", 3 + 1}, {"startup", 0.1}, {"idle", 1}});
+  ExpectParts(planted.Compute(), {{"compute", 4},
+                                  {"cpu_wait", 2},
+                                  {"process_cpu", 0.9},
+                                  {"process_cpu_wait", 3 + 1},
+                                  {"startup", 0.1},
+                                  {"idle", 1}});
 }
 
 TEST(Budget, DividesAPartOfACore) {
