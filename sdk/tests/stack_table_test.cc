@@ -96,9 +96,9 @@ TEST(StackTable, MergedHasTheFilesAndPlacesOfBoth) {
   second_map.l_name = second_name;
   static const char kNoElf[64] = {};
   LoadedFile first{reinterpret_cast<std::uintptr_t>(kNoElf), reinterpret_cast<std::uintptr_t>(kNoElf + 32), &first_map,
-                   nullptr};
+                   0};
   LoadedFile second{reinterpret_cast<std::uintptr_t>(kNoElf + 32), reinterpret_cast<std::uintptr_t>(kNoElf + 64),
-                    &second_map, nullptr};
+                    &second_map, 0};
   const std::string_view names[] = {"select"};
   const std::uint16_t place = one->PlaceOf("", names, 1);
   Count(one, place, {one->FrameOf(first, 0x10), one->FrameOf(second, 0x20)});
