@@ -91,6 +91,7 @@ TEST_F(MeasureWaitsTest, StacksShowWhatTheKernelDoesNot) {
               WaitIn("poll", nullptr, "a1+0x50 /lib/libc.so.6\nd4+0x60 /lib/libcuda.so.1\nc3+0x70 /home/ana/fit\n", 30),
               WaitIn("read", "pipe", "a1+0x50 /lib/libc.so.6\n(generated code)\n", 25),
               WaitIn("read", "pipe", "a1+0x50 /lib/libc.so.6\nc3+0x80 /home/ana/fit\n", 5),
+              WaitIn("interpreter lock", nullptr, "c3+0x30 /usr/bin/python3\n", 15),
               WaitIn("lock or condition", "held by section write", "a1+0x10 /lib/libc.so.6\n", 20)}),
        EndLine(10)});
   std::set<std::vector<std::string>> rows;
@@ -99,8 +100,11 @@ TEST_F(MeasureWaitsTest, StacksShowWhatTheKernelDoesNot) {
     rows.insert({text("kind"), text("object"), text("function"), row["samples"].dump()});
   }
   const std::set<std::vector<std::string>> expected = {
-      {"condition or queue", "", "fit+0x30", "40"}, {"device", "libcuda.so.1+0x60", "fit+0x70", "30"},
-      {"read", "pipe", "(generated code)", "25"},   {"read", "", "", "5"},  // of a function that was seen too seldom
+      {"interpreter lock", "", "", "15"},
+      {"condition or queue", "", "fit+0x30", "40"},
+      {"device", "libcuda.so.1+0x60", "fit+0x70", "30"},
+      {"read", "pipe", "(generated code)", "25"},
+      {"read", "", "", "5"},                // of a function that was seen too seldom
       {"lock or condition", "", "", "20"},  // without a function of mutexes, what stood there was no holder
   };
   EXPECT_EQ(rows, expected);

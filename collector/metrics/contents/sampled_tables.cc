@@ -470,6 +470,7 @@ void NameWaits(FunctionNamer* namer, std::vector<WaitCount>* counts) {
     const auto [at, is_new] = known.try_emplace(count.stack);
     if (is_new) at->second = FunctionsOf(count.stack, namer);
     TakeKind(at->second, &count);
+    if (count.kind == kInterpreterLock) continue;  // the function that takes it says no more
     for (const StackedFunction& function : at->second) {
       if (!function.is_users()) continue;
       count.function = function.name;
