@@ -94,8 +94,9 @@ TEST_F(MeasureWaitsTest, StacksShowWhatTheKernelDoesNot) {
               WaitIn("interpreter lock", nullptr, "c3+0x30 /usr/bin/python3\n", 15),
               WaitIn("lock or condition", "held by section write", "a1+0x10 /lib/libc.so.6\n", 20)}),
        EndLine(10)});
+  const Document waits = Take()["waits"];
   std::set<std::vector<std::string>> rows;
-  for (const Document& row : Take()["waits"]) {
+  for (const Document& row : waits) {
     const auto text = [&row](const char* key) { return row[key].is_null() ? "" : row[key].get<std::string>(); };
     rows.insert({text("kind"), text("object"), text("function"), row["samples"].dump()});
   }
