@@ -351,7 +351,8 @@ std::uint32_t WaitSampler::HolderOf(Recorder* recorder, const BlockedCall& call)
     std::uint32_t count;
     std::uint32_t owner;
   } mutex;
-  const bool may_be_lock = (call.arguments[1] & FUTEX_CMD_MASK) == FUTEX_WAIT && call.arguments[2] == 2;
+  const bool may_be_lock =
+      (call.arguments[1] & static_cast<unsigned>(FUTEX_CMD_MASK)) == FUTEX_WAIT && call.arguments[2] == 2;
   if (!may_be_lock || !memory_->ReadNow(call.arguments[0], &mutex, sizeof mutex)) return 0;
   if (mutex.value == 0 || mutex.owner == 0) return 0;
   const ThreadState* holder = recorder->threads.load(std::memory_order_acquire);

@@ -264,7 +264,7 @@ TEST(SeveralLogsFault, AKilledProcessLeavesAllChunksThatEnded) {
         }
       }).detach();
     }
-    while (*ended < 16 * kChunks) usleep(1000);
+    while (*ended < 16L * kChunks) usleep(1000);
     kill(getpid(), SIGKILL);
     pause();
   });
