@@ -63,11 +63,10 @@ int PrintVerdicts(VerdictOptions options) {
   } else if (!options.output.quiet) {
     const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
     const bool is_predicted = measured.measurement.Metric("num_chunks").value_or(0) >= kFewestChunks;
-    const std::string next = options.source.empty() ? ""
-                             : is_predicted         ? NextStep(options.output, "crema predict " + options.source,
-                                                               "what the usual changes would bring", style.width)
-                                                    : NextStep(options.output, "crema report " + options.source,
-                                                               "one page, for any browser", style.width);
+    const std::string command = is_predicted ? "crema predict " : "crema report ";
+    const char* const brings = is_predicted ? "what the usual changes would bring" : "one page, for any browser";
+    const std::string next =
+        options.source.empty() ? "" : NextStep(options.output, command + options.source, brings, style.width);
     printed = PrintBesideGate(RenderVerdicts(headline, rows, style) + next);
   }
   if (fallen.empty()) return printed;

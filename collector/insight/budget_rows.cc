@@ -67,8 +67,9 @@ std::string OthersBusy(const Measurement& measurement, double from, double until
     if (kMostOfIt.Holds(largest->second / sum) || names.size() > ShortName(largest->first).size()) break;
     by_name.erase(largest);
   }
-  const std::string without = waited > 0 ? fmt::format(", and waited {} for one", HumanDuration(waited)) : "";
-  return fmt::format("; other processes of the run used {} of CPU{} ({})", HumanDuration(sum - waited), without, names);
+  const std::string without = waited > 0 ? fmt::format(" and waited for a CPU for {}", HumanDuration(waited)) : "";
+  return fmt::format("; other processes of the run computed for {}{} ({})", HumanDuration(sum - waited), without,
+                     names);
 }
 
 std::optional<BudgetRows> ReadBudget(const Measurement& measurement) {

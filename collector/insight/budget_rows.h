@@ -48,9 +48,9 @@ std::vector<OutsideSection> LongestOutsideChunks(const Measurement& measurement)
 /// `, where section merge took 1.50 s`: the one of them that could fill most of these core-seconds; empty: none could.
 std::string SectionThatFills(const Measurement& measurement, double core_seconds);
 
-/// `; other processes of the run were busy for 4 m 31 s (cc1plus, rootcling)`: those that are no workers, and lived
-/// between `from` and `until` (seconds), if they ran, or were ready to, for most of `gap` seconds; else empty. Cores
-/// that no chunk used were not free then.
+/// `; other processes of the run computed for 4 m 31 s and waited for a CPU for 12.0 s (cc1plus, rootcling)`: those
+/// that are no workers, and lived between `from` and `until` (seconds), if they ran, or were ready to, for most of
+/// `gap` seconds; else empty. Cores that no chunk used were not free then.
 std::string OthersBusy(const Measurement& measurement, double from, double until, double gap);
 
 /// Reads the rows; nullopt where there are none or where they hold no core-seconds at all.

@@ -130,12 +130,13 @@ std::string PairWords(const PairedChange& change) {
   std::vector<std::string> needed;
   for (const double effect : kEffectsOfRuns) {
     const size_t runs = RunsNeeded(effect, *change.between_runs);
-    needed.push_back(fmt::format("{}: {}", HumanPercent(effect), runs > 0 ? std::to_string(runs) : "over 1 000"));
+    needed.push_back(fmt::format("{} for {}", runs > 0 ? std::to_string(runs) : "over 1 000", HumanPercent(effect)));
   }
-  return text +
-         fmt::format(
-             " {} and {} runs; equal ones differ by {} (standard deviation). So many runs a side show a change of {}.",
-             change.runs_before, change.runs_after, HumanPercent(*change.between_runs), absl::StrJoin(needed, ", "));
+  return text + fmt::format(
+                    " {} and {} runs; equal ones differ by {} (standard deviation). Runs needed on each "
+                    "side, by the size of a change: {}.",
+                    change.runs_before, change.runs_after, HumanPercent(*change.between_runs),
+                    absl::StrJoin(needed, ", "));
 }
 
 /// The largest of a side; nullopt: not known of all its runs.

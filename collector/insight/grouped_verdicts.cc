@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/insight/budget_rows.h"
 #include "collector/insight/thresholds.h"
 
 namespace crema {
@@ -140,12 +141,9 @@ bool IsMostOfWaiting(const Measurement& measurement) {
 
 /// Whether others had most of the time in which chunks could have used their cores.
 bool IsMostOfReadyTimeLost(const Measurement& measurement) {
-  double computed = 0, lost = 0;
-  for (const BudgetRow& row : measurement.budget) {
-    if (row.part.str() == "compute") computed += row.core_seconds.value_or(0);
-    if (row.part.str() == "cpu_wait") lost += row.core_seconds.value_or(0);
-  }
-  return lost > 0 && kMostOfIt.Holds(lost / (computed + lost));
+  const std::optional<BudgetRows> budget = ReadBudget(measurement);
+  const double lost = budget.has_value() ? budget->Share("cpu_wait") : 0;
+  return lost > 0 && kMostOfIt.Holds(lost / (budget->Share("compute") + lost));
 }
 
 /// Whether the records bear it out: attempts that failed by themselves are not the work of a worker that vanished, and

@@ -431,7 +431,7 @@ std::vector<NamedLoss> LossesOfBudget(const Measurement& measurement, const Budg
   const Class found = WhereTheTimeWent(measurement, budget);
   std::vector<NamedLoss> losses;
   if (!found.parts[0].empty()) {
-    NamedLoss& loss = losses.emplace_back(NamedLoss{found.Clause(), 0, {}, true});
+    NamedLoss& loss = losses.emplace_back(NamedLoss{found.Clause(), 0, {}, true, {}});
     for (const std::string_view part : found.parts) {
       if (part.empty()) continue;
       loss.parts.push_back(part);
@@ -440,7 +440,7 @@ std::vector<NamedLoss> LossesOfBudget(const Measurement& measurement, const Budg
   }
   for (const Class& named : {found, Class()}) {  // where there is trouble, the headline names no class
     const Loss loss = LargestPart(measurement, budget, named);
-    if (loss.share > 0) losses.push_back({loss.sentence, loss.share, {loss.part}, false});
+    if (loss.share > 0) losses.push_back({loss.sentence, loss.share, {loss.part}, false, named.said_by});
   }
   return losses;
 }

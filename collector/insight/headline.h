@@ -1,6 +1,7 @@
 // The two sentences that open every summary: the worst truth first, then the largest loss.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,8 @@ struct NamedLoss {
   std::string sentence;
   double share = 0;
   std::vector<std::string_view> parts;  ///< of the budget
-  bool is_kind = false;                 ///< it is the kind of the run; else no verdict with a larger saving goes before
+  bool is_kind = false;                 ///< the kind of the run; else a verdict with a larger saving is named instead,
+  std::array<std::string_view, 2> said_by = {};  ///< but for these, which would only repeat the kind
 };
 
 /// What the headline may name whatever verdicts there are.

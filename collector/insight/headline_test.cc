@@ -385,6 +385,13 @@ TEST(Headline, SaysThatNoChunkEnded) {
   EXPECT_EQ(Headline(document), "No chunk ended, 5 begun and 2 lost with their process.");
 }
 
+TEST(Headline, BlamesNoChunkForWhatProcessesWaitedOutside) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 3}, {"cpu_wait", 10}, {"process_cpu", 21}, {"process_cpu_wait", 66}});
+  EXPECT_THAT(Headline(document),
+              StartsWith("Short of CPU outside chunks: processes waited for a CPU outside chunks for 66 % of "));
+}
+
 TEST(Headline, FallsBackToTheProcessTreeWhereNoChunkWasRecorded) {
   nlohmann::ordered_json document;
   EXPECT_EQ(Headline(document), "No chunk was recorded, so nothing is known about the work.");

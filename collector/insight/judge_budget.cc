@@ -225,14 +225,14 @@ void JudgeRepeats(const JudgedRun& run) {
   JudgePart({"retry-waste", "failed", sentence}, run);
 }
 
+constexpr std::string_view kCoarseSamples =
+    " What it waited for is not sure, because its threads also waited for CPUs (crema show --table waits).";
+
 /// Why no kind of wait is named.
 std::string_view WhyNotKnown(const Measurement& measurement) {
   const bool is_coarse = std::any_of(measurement.waits.begin(), measurement.waits.end(),
                                      [](const WaitSumRow& row) { return row.coarse.value_or(false); });
-  return is_coarse
-             ? " What it waited for is not sure, because its threads also waited for CPUs: show --table waits has "
-               "what was seen."
-             : " What it waited for is not known.";
+  return is_coarse ? kCoarseSamples : " What it waited for is not known.";
 }
 
 void JudgeWaiting(const JudgedRun& run) {
@@ -246,15 +246,17 @@ void JudgeWaiting(const JudgedRun& run) {
   const double compute = budget.Share("compute");
   if (!rule.threshold.Holds(waiting) && !(kWaitsToo.Holds(waiting) && waiting > compute)) return;
   const bool is_known = !WaitWords(run.measurement).empty();
+  const std::string_view why = is_known || !is_blocked ? "" : WhyNotKnown(run.measurement);
   Verdict& verdict =
       run.Add(rule, waiting,
               fmt::format("Your code {} for {} of the core-seconds{} and computed for {}.{}",
                           is_blocked ? "was blocked" : "waited (the kernel does not report for what; maybe for a CPU)",
                           HumanPercent(waiting), WhereMostWaiting(run.measurement, Waiting::kBlocked),
-                          HumanPercent(compute), is_known || !is_blocked ? "" : WhyNotKnown(run.measurement)),
+                          HumanPercent(compute), why),
               {{fmt::format("budget.{}.share", part), waiting}, {"budget.compute.share", compute}}, waiting);
   const std::string_view advice = WaitAdvice(run.measurement);
   if (!advice.empty()) verdict.suggestion = advice;
+  if (why == kCoarseSamples) verdict.suggestion = "Measure again on cores that nobody else uses.";
 }
 
 /// Nobody reports how long a thread waited for this lock: at most while it was blocked and the lock was not to be had.
@@ -345,7 +347,9 @@ void JudgeRest(const JudgedRun& run) {
   for (const NamedLoss& loss : LossesOfBudget(run.measurement, run.budget())) {
     const auto key_of = [](std::string_view part) { return fmt::format("budget.{}.share", part); };
     const auto goes_before = [&](const Verdict& verdict) {
-      if (!loss.is_kind && verdict.cause.empty() && verdict.saving.value_or(0) >= loss.share) return true;
+      const bool repeats = std::find(loss.said_by.begin(), loss.said_by.end(), verdict.id) != loss.said_by.end();
+      const bool is_larger = verdict.cause.empty() && verdict.saving.value_or(0) >= loss.share;
+      if (!loss.is_kind && !repeats && is_larger) return true;
       return std::any_of(verdict.evidence.begin(), verdict.evidence.end(), [&](const auto& evidence) {
         return std::any_of(loss.parts.begin(), loss.parts.end(),
                            [&](std::string_view part) { return key_of(part) == evidence.first; });

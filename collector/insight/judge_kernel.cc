@@ -1,4 +1,4 @@
-// Verdicts on what the kernel did for chunks: system calls and page faults.
+// Verdicts on what the kernel did for chunks (system calls, page faults), and for a command without chunks.
 #include <algorithm>
 #include <string>
 

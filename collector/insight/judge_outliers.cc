@@ -297,9 +297,8 @@ void JudgeHotSection(const JudgedRun& run) {
                       on_cpu),
           {{"sections.share", share}});
   Verdict& verdict = run.verdicts->back();
-  const bool waits = cpu.has_value() && total.value_or(0) > 0 && !kMostOfIt.Holds(*cpu / *total);
-  if (waits || (!cpu.has_value() && kMostOfIt.Holds(BlockedIn(run.measurement, *hottest)))) {
-    verdict.suggestion = "It waits for most of its time: crema show --table waits has what for.";
+  if (kMostOfIt.Holds(BlockedIn(run.measurement, *hottest))) {
+    verdict.suggestion = "It is blocked for most of its time: crema show --table waits lists what it waits for.";
   } else if (!run.measurement.functions.empty()) {
     verdict.suggestion = "Look there first: crema show --table functions.";
   }

@@ -310,7 +310,7 @@ TEST(StartupDominated, DoesNotCallCoresFreeWhereOtherProcessesAreBusy) {
   const Verdict found = Find(document, "startup-dominated");
   EXPECT_EQ(found.sentence,
             "Before their first chunk, cores that no chunk used cost 20 % of the core-seconds; other processes of the "
-            "run used 5.10 s of CPU, and waited 1.00 s for one (cc1plus).");
+            "run computed for 5.10 s and waited for a CPU for 1.00 s (cc1plus).");
   EXPECT_THAT(found.suggestion, HasSubstr("a compiler"));
   document["processes"][1] = process("cc1plus", 8, 10, 16, 5, 1);  // beside chunks
   EXPECT_EQ(Find(document, "startup-dominated").sentence,

@@ -249,8 +249,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "budget: startup {0} of the core-seconds; bad from {1}",
        "a run should take much longer than its own start; from a tenth on, fewer workers that live longer are better",
        "Shorten the set-up: sections around its parts, outside chunks, show which takes long. Or keep workers for "
-       "longer, and "
-       "give them more chunks."},
+       "longer, and give them more chunks."},
       {"shutdown-dominated", "timeline", Threshold(From(0.10), 0.40),
        "budget: shutdown {0} of the core-seconds; bad from {1}",
        "what comes after the last chunk usually runs on one core: from a tenth on, the others wait for it",

@@ -517,6 +517,30 @@ TEST(VerdictTable, GivesEachRuleAConditionWithItsNumbersAndAReason) {
   EXPECT_EQ(FindRule("no-such-verdict"), nullptr);
 }
 
+TEST(Verdicts, SayWhereThreadsHadNoCpu) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 3}, {"cpu_wait", 10}, {"process_cpu", 21}, {"process_cpu_wait", 66}});
+  const Verdict contention = Find(document, "cpu-contention");
+  EXPECT_EQ(contention.sentence,
+            "Threads were runnable but got no CPU for 76 % of the core-seconds, mostly outside chunks.");
+  EXPECT_THAT(contention.suggestion, HasSubstr("or there are more threads than cores"));
+  document["metrics"]["oversubscribed_core_seconds"] = 0;
+  EXPECT_THAT(Find(document, "cpu-contention").suggestion, Not(HasSubstr("fewer")));
+  EXPECT_THAT(Find(document, "largest-loss").sentence, HasSubstr("CPU outside chunks"));
+}
+
+TEST(Verdicts, LeadFromASectionThatIsBlockedToWhatItWaitsFor) {
+  nlohmann::ordered_json document = QuietRun();
+  document["sections"] = {{{"path", "fill"}, {"self", 60}, {"total", 60}, {"cpu", 6}, {"share", 0.6}},
+                          {{"path", "read"}, {"self", 20}, {"total", 20}, {"share", 0.2}}};
+  EXPECT_THAT(Find(document, "hot-section").suggestion, HasSubstr("--stacks")) << "it may have waited for a CPU";
+  document["waits"] = {{{"section", "fill"}, {"kind", "lock or condition"}, {"seconds", 40}}};
+  EXPECT_THAT(Find(document, "hot-section").suggestion, HasSubstr("--table waits"));
+  document["waits"][0]["section"] = "read";
+  document["functions"] = {{{"function", "Fit"}, {"samples", 5}}};
+  EXPECT_EQ(Find(document, "hot-section").suggestion, "Look there first: crema show --table functions.");
+}
+
 TEST(Verdicts, NameWhatHeldUpACommandWithoutChunks) {
   nlohmann::ordered_json document;
   document["metrics"] = {{"wall_time", 10}, {"allocated_cores", 4}, {"tree_cpu_user", 8}, {"tree_cpu_system", 2}};

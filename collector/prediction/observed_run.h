@@ -54,7 +54,7 @@ struct BlockedByLanes {
   double high = 0;
 };
 
-/// What a second of the section that was asked for has of GPUs, on average over the run.
+/// What a second of the section that was asked for has of GPUs and of blocked time, on average over the run.
 struct SectionOnGpu {
   double waiting = 0;  ///< of the section's thread, at most 1
   double work = 0;     ///< kernels and copies that the section launched

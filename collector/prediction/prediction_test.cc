@@ -421,6 +421,15 @@ TEST(Prediction, WithoutWaitingChunksStillWaitForACpuThatOthersUse) {
   EXPECT_NEAR(Only(made.Finish(), {ChangeKind::kWithoutWaiting, 0, ""}).wall_time.value, 100 * 0.08, 0.2);
 }
 
+TEST(Prediction, OfOneLaneSaysWhatItCannotKnow) {
+  MadeRun made;
+  made.AddWorker("w", 1);
+  for (int i = 0; i < 100; ++i) made.AddChunk(0, 0.1, 0.1, 1000);
+  const ObservedRun run = made.Finish();
+  EXPECT_NE(Predict(run, {{ChangeKind::kCores, 4, ""}}).not_known.find("two chunks at once"), std::string::npos);
+  EXPECT_EQ(Predict(run, {{ChangeKind::kLongestFirst, 0, ""}}).not_known, "");
+}
+
 TEST(Prediction, FasterCodeShortensNoSleep) {
   for (const double blocked : {0.0, 0.9}) {
     MadeRun made("a/select");

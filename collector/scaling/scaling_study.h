@@ -84,7 +84,7 @@ struct ScalingStudy {
   std::optional<double> best_measured;  ///< cores of the run with the highest throughput, if that is no prediction
   std::vector<std::string> notes;       ///< what makes the runs hard to compare
   std::vector<LeftOutRun> left_out;
-  std::string refused;  ///< why there is no answer; empty: there is one
+  std::string refused;  ///< why there is no answer; empty if there is one
 };
 
 /// Takes at least two runs. Pure.

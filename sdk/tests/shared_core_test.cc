@@ -1,6 +1,7 @@
 // What sections measure on a core that others also use.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 
@@ -11,6 +12,7 @@
 #include "sdk/tests/rival.h"
 #include "sdk/tests/sanitized.h"
 #include "sdk/tests/shared_value.h"
+#include "sdk/tests/thread_account.h"
 
 namespace crema {
 namespace testing {
@@ -98,6 +100,34 @@ TEST(SharedCore, WhatComputesIsNotBlocked) {
   if (!chunk.cpu_wait_ns.has_value()) GTEST_SKIP() << "the kernel does not report the run delay";
   const std::int64_t blocked_ns = chunk.duration_ns() - *chunk.suspended_ns - *chunk.cpu_ns - *chunk.cpu_wait_ns;
   EXPECT_LT(blocked_ns, kSanitized ? *chunk.cpu_ns : *chunk.cpu_ns / 2);
+}
+
+/// Nobody reads the thread's run delay there but who writes the sample.
+TEST(SharedCore, SamplesHaveWhatAThreadWaitedOutsideItsChunks) {
+  struct Delays {
+    std::int64_t first_ns = 0, before_ns = 0, after_ns = 0;
+  };
+  const SharedValue<Delays> kernel;
+  const RecordLog log = Recorded([&] {
+    StayOnOneCore();
+    const Rival rival;
+    { const TrackMetrics metrics("ttbar"); }
+    kernel->first_ns = ReadThreadAccount().wait_ns;
+    Work(30'000'000);
+    kernel->before_ns = ReadThreadAccount().wait_ns;
+    Flush();
+    kernel->after_ns = ReadThreadAccount().wait_ns;
+  });
+  if (kernel->first_ns < 0) GTEST_SKIP() << "the kernel does not report the run delay";
+  ASSERT_GT(kernel->before_ns, kernel->first_ns) << "the rival took nothing";
+  const std::string key = "\"run_delay_ns\":";
+  const bool is_there = std::any_of(log.lines.begin(), log.lines.end(), [&](const std::string& line) {
+    const std::size_t at = line.find(key);
+    if (line.rfind("{\"type\":\"sample\"", 0) != 0 || at == line.npos) return false;
+    const std::int64_t sampled_ns = std::stoll(line.substr(at + key.size()));
+    return sampled_ns >= kernel->before_ns && sampled_ns <= kernel->after_ns;
+  });
+  EXPECT_TRUE(is_there) << kernel->before_ns << " to " << kernel->after_ns;
 }
 
 TEST(SharedCore, CpuTimeOfShortSectionsIsNoLongerThanTheyAre) {

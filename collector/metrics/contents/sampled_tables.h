@@ -90,7 +90,7 @@ struct WaitCount {
   std::string kind;
   std::string object;
   std::string stack;
-  std::string function;  ///< the innermost one that is no library's of the system; by `NameWaits`
+  std::string function;  ///< the innermost one outside the system's libraries; `NameWaits` finds it
   int64_t samples = 0;
 };
 

@@ -54,7 +54,7 @@ class ClusterTable {
   bool ClocksDiffer() const;
 
   /// Compute seconds by prefix that schedulers counted from `start_ns` to `stop_ns`, as far as they reported then.
-  /// Empty if one was told to restart meanwhile: it forgets its account.
+  /// Empty if a scheduler was restarted meanwhile, because it then forgets its account.
   std::map<std::string, double> ComputeSeconds(int64_t start_ns, int64_t stop_ns) const;
 
   /// Integral of the spans' union with the live workers' cores would be their active core seconds: this is the union.

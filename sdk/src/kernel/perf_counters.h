@@ -12,8 +12,8 @@
 namespace crema {
 namespace internal {
 
-/// The number of the event, unique in the kernel (perf_event_open(2), PERF_EVENT_IOC_ID). Inodes are no use: these
-/// descriptors share theirs with an eventfd(2) of the program. nullopt, with errno set, if `fd` is no event.
+/// The number of the event, unique in the kernel (perf_event_open(2), PERF_EVENT_IOC_ID). Inodes do not
+/// distinguish events: an eventfd(2) of the program has the same. nullopt, with errno set, if `fd` is no event.
 std::optional<std::uint64_t> PerfEventId(int fd) noexcept;
 /// For the calling thread; -1 with errno set.
 int OpenPerfEvent(perf_event_attr* attributes) noexcept;

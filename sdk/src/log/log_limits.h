@@ -22,7 +22,7 @@ const char* ReasonText(StopReason reason) noexcept;
 /// RLIMIT_FSIZE. The kernel kills a program that writes beyond it (SIGXFSZ). The program may set it at any time.
 std::uint64_t LargestFileBytes() noexcept;
 /// The same, as it was at a moment since `since_ns` (CLOCK_MONOTONIC). The kernel takes a lock of the process for the
-/// answer: that there is no limit is asked once for all threads whose guards began before.
+/// answer, so threads whose guards began before one of them asked share its answer that there is no limit.
 std::uint64_t LargestFileBytes(std::int64_t since_ns) noexcept;
 
 /// What is kept below a limit in bytes for the lines of sums.

@@ -87,7 +87,7 @@ std::uint64_t AppendProcessMetrics(Recorder* recorder, JsonLine* line) {
   return values.dropped() - dropped;
 }
 
-/// Of a thread until now; as it read it last itself where the kernel does not say more.
+/// Run delay of a thread until now, or until it read it last if the kernel does not say more.
 std::int64_t RunDelayOf(const ThreadState& thread) {
   char path[48];
   snprintf(path, sizeof path, "/proc/self/task/%lld/schedstat", static_cast<long long>(thread.tid));
@@ -97,7 +97,7 @@ std::int64_t RunDelayOf(const ThreadState& thread) {
   return std::max(thread.run_delay_ns.load(std::memory_order_relaxed), now_ns.value_or(0));
 }
 
-/// The sums of all threads that record or have recorded. Of many threads, the rest is as each of them read it last.
+/// Run delay of all threads that record or have recorded. Of more than 32, it takes what they read last.
 std::int64_t RunDelayOfThreads(const Recorder& recorder) {
   constexpr int kMostRead = 32;
   int read = 0;
