@@ -92,9 +92,13 @@ DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT)
 MOST_ERROR = 1024
 # In errors and keys of tasks: an address with its user and what follows its path, and values of headers and passwords.
 ADDRESS = re.compile(r"""://(?:[^\s/?#;'"<>\\]*@)?([^\s?#;'"<>\\]*)[^\s'"<>\\]*""")
-NAMED_SECRET = re.compile(
-    r"""(?ix)(\b(?:authz|authorization|cookie|[\w-]*(?:password|passwd|secret|token|api-?key))["']?\s*[=:]\s*["']?
-    (?:(?:bearer|basic)\s)?|\bbearer\s|\bbasic\s)[^\s'",;)]+"""
+NAMED_SECRET = re.compile(  # after some names an error says behind a colon what is wrong with them
+    r"""(?ix)(
+    \b(?:authorization|cookie|[\w-]*(?:password|passwd|api-?key)|[\w-]+(?:secret|token))["']?\s*[=:]\s*["']?
+    (?:(?:bearer|basic)\s)?
+    |\b(?:authz|secret|token)["']?\s*=\s*["']?(?:(?:bearer|basic)\s)?
+    |\b(?:bearer|basic)\s(?=[^\s'",;)]*(?-i:[^a-z\s'",;)]))
+    )[^\s'",;)]+"""
 )
 
 LOG_NAME = re.compile(r"(?P<host>.+)-(?P<pid>\d+)-(?P<start>\d+)-(?P<recorder>\d+)\.jsonl$")

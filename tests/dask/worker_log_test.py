@@ -99,6 +99,19 @@ print(json.dumps([numbers, flags, log.unwritten, wrote_end]))
         self.assertEqual((unwritten, wrote_end), (49, False))
         self.assertEqual([line["type"] for line in self.lines()[0]], ["process", "task"])
 
+    def test_errors_keep_their_words_and_no_secret(self):
+        texts = {
+            "403 for root://host//f?authz=Bearer ab1 (Authorization: Bearer ab1)": "403 for root://host//f *** "
+            "(Authorization: Bearer ***)",
+            "x_token: ab1, password=ab1": "x_token: ***, password=***",
+            "Unexpected token: } in the basic selection": "Unexpected token: } in the basic selection",
+            "Invalid bearer token": "Invalid bearer token",
+        }
+        said = self.run_worker(
+            f"import json; print(json.dumps([dask_plugin._without_secrets(text) for text in {list(texts)}]))"
+        )
+        self.assertEqual(said, list(texts.values()))
+
     # Fault [cluster]: the log of a Dask worker comes near `CREMA_MAX_LOG_BYTES`
     # Program: nothing
     # Recorded: the first tasks; the others are counted in `end.tasks_left_out`; what Dask's activities came to
