@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "collector/charts/chart_table.h"
-#include "collector/insight/verdicts_page.h"
+#include "collector/insight/verdict_table.h"
 #include "collector/measurement/metrics_page.h"
 
 namespace crema {

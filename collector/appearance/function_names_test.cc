@@ -1,9 +1,8 @@
-#include "collector/appearance/function_names.h"
-
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "collector/appearance/worker_names.h"
 #include "gtest/gtest.h"
 
 namespace crema {

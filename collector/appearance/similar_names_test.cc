@@ -1,5 +1,4 @@
-#include "collector/appearance/similar_names.h"
-
+#include "collector/appearance/worker_names.h"
 #include "gtest/gtest.h"
 
 namespace crema {

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace crema {
 
@@ -26,5 +27,18 @@ class WorkerNames {
   std::string domain_;     ///< `.cern.ch`, or empty
   std::string beginning_;  ///< of the names without scheme and domain
 };
+
+// Names of functions as people read them where there is little room.
+
+/// `void std::vector<int, std::allocator<int> >::push_back(int const&)` is `std::vector<…>::push_back`: a name of C++
+/// without its parameters, the type of its result, namespaces without a name, and what templates are given. Other names
+/// stay as they are.
+std::string ShortFunctionName(std::string_view name);
+
+// The names that a misspelt one may stand for.
+
+/// `; did you mean A, B?` with at most five of `names`: those that contain `word`, then those that are spelt like it.
+/// Empty if there are none.
+std::string DidYouMean(std::string_view word, const std::vector<std::string_view>& names);
 
 }  // namespace crema

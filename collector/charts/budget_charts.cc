@@ -5,9 +5,8 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
-#include "collector/insight/budget_rows.h"
-#include "collector/insight/key_figure_bands.h"
-#include "collector/insight/key_figure_rows.h"
+#include "collector/insight/evidence.h"
+#include "collector/insight/key_figures.h"
 #include "collector/measurement/budget_parts.h"
 #include "fmt/format.h"
 

@@ -7,7 +7,7 @@
 
 #include "collector/charts/chart.h"
 #include "collector/detail/run_detail.h"
-#include "collector/measurement/measurement_json.h"
+#include "collector/measurement/measurement.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -7,7 +7,7 @@
 
 #include "collector/charts/chart.h"
 #include "collector/charts/charts_fixture.h"
-#include "collector/charts/lane_cells.h"
+#include "collector/charts/chunk_charts.h"
 
 namespace crema {
 namespace {

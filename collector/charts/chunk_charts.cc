@@ -1,18 +1,119 @@
-// Chunk by chunk: where and when each attempt ran, those that failed, durations and memory, the slowest.
+#include "collector/charts/chunk_charts.h"
+
 #include <algorithm>
 
 #include "collector/appearance/colours.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
-#include "collector/charts/lane_cells.h"
 #include "collector/detail/run_detail.h"
 #include "fmt/format.h"
 
 namespace crema {
-namespace {
 
 using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr double kNs = 1e9;
+constexpr size_t kMostColumns = 640;  // a column a pixel
+
+double WaitingSeconds(const DetailAttempt& attempt) {
+  return static_cast<double>(attempt.cpu_wait_ns.value_or(0) + attempt.blocked_ns.value_or(0)) / kNs;
+}
+
+std::vector<LaneCell> CellsOfAttempts(const RunDetail& detail) {
+  std::vector<LaneCell> cells;
+  for (const DetailAttempt& attempt : detail.attempts) {
+    if (!attempt.duration_ns.has_value()) continue;
+    cells.push_back({attempt.row, static_cast<double>(attempt.start_ns) / kNs,
+                     static_cast<double>(attempt.stop_ns()) / kNs, SlotOf(detail, attempt.dataset),
+                     WaitingSeconds(attempt)});
+  }
+  return cells;
+}
+
+/// As the detail's runs give them, else attempts.
+std::vector<LaneCell> StretchesOf(const RunDetail& detail) {
+  if (detail.runs.empty()) return CellsOfAttempts(detail);
+  std::vector<LaneCell> stretches;
+  for (const DetailRun& run : detail.runs) {
+    if (run.busy == 0) continue;
+    const double start = detail.timeline_start_seconds + run.first_bin * detail.bin_seconds;
+    const double stop = start + run.bins * detail.bin_seconds;
+    stretches.push_back({run.row, start, stop, run.slot, 0, static_cast<double>(run.busy) / 8});
+  }
+  return stretches;
+}
+
+/// Busy seconds by row, column and slot.
+class ColumnGrid {
+ public:
+  ColumnGrid(size_t rows, size_t columns, double seconds)
+      : columns_(columns), width_(seconds / static_cast<double>(columns)), busy_(rows * columns) {}
+
+  void Add(const LaneCell& stretch) {
+    const double last = static_cast<double>(columns_) * width_;
+    const double from = std::clamp(stretch.start_seconds, 0.0, last), to = std::clamp(stretch.stop_seconds, 0.0, last);
+    const size_t end = std::min(columns_, static_cast<size_t>(std::ceil(to / width_)));
+    for (auto column = static_cast<size_t>(from / width_); column < end; ++column) {
+      const double begin = static_cast<double>(column) * width_;
+      const double overlap = std::min(to, begin + width_) - std::max(from, begin);
+      if (overlap > 0) busy_[stretch.row * columns_ + column][stretch.slot] += overlap * stretch.busy_share;
+    }
+  }
+
+  /// Columns that are busy for a quarter of their time at least, equal neighbours merged.
+  std::vector<LaneCell> Cells() const {
+    std::vector<LaneCell> cells;
+    for (size_t i = 0; i < busy_.size(); ++i) {
+      const auto most = std::max_element(busy_[i].begin(), busy_[i].end());
+      double sum = 0;
+      for (const double seconds : busy_[i]) sum += seconds;
+      if (sum < 0.25 * width_) continue;
+      const auto row = static_cast<uint32_t>(i / columns_);
+      const double start = static_cast<double>(i % columns_) * width_;
+      const auto slot = static_cast<uint32_t>(most - busy_[i].begin());
+      const bool goes_on = !cells.empty() && cells.back().row == row && cells.back().slot == slot &&
+                           std::fabs(cells.back().stop_seconds - start) < width_ / 2;
+      if (goes_on) {
+        cells.back().stop_seconds = start + width_;
+      } else {
+        cells.push_back({row, start, start + width_, slot, 0});
+      }
+    }
+    return cells;
+  }
+
+ private:
+  size_t columns_;
+  double width_;
+  std::vector<std::array<double, kDatasetSlots>> busy_;
+};
+
+}  // namespace
+
+LaneCells LaneCellsOf(const RunDetail& detail, size_t most) {
+  LaneCells lanes;
+  if (detail.timeline_is_exact && detail.attempts.size() <= most) {
+    lanes.cells = CellsOfAttempts(detail);
+    return lanes;
+  }
+  lanes.is_exact = false;
+  if (detail.rows.empty() || !(detail.seconds > 0)) return lanes;
+  const std::vector<LaneCell> stretches = StretchesOf(detail);
+  for (size_t columns = kMostColumns; columns > 0; columns /= 2) {
+    ColumnGrid grid(detail.rows.size(), columns, detail.seconds);
+    for (const LaneCell& stretch : stretches) grid.Add(stretch);
+    lanes.cells = grid.Cells();
+    if (lanes.cells.size() <= most) return lanes;
+  }
+  return lanes;
+}
+
+// Chunk by chunk: where and when each attempt ran, those that failed, durations and memory, the slowest.
+
+namespace {
 
 constexpr size_t kMostCells = 12'000;     // with the pale parts that show waiting, below 20,000
 constexpr double kNotableWaiting = 0.32;  // share of a chunk from which its waiting is drawn
@@ -347,6 +448,118 @@ Drawing DrawSlowestChunks(const ChartInput& input) {
           fmt::format("slowest {}; black tick: expected from its number of events",
                       HumanDuration(Seconds(*slow.front()->duration_ns))),
           ""};
+}
+
+// The latency of events that go from thread to thread: how it is distributed, and where it went as time went on.
+
+namespace {
+
+constexpr char kNoEvents[] = "no event was recorded; TrackEvent records those of task frameworks";
+constexpr size_t kMostDatasets = 5;  // everybody can distinguish so many colours
+
+}  // namespace
+
+Drawing DrawEventLatencies(const ChartInput& input) {
+  std::vector<const EventLatencyRow*> rows;
+  for (const EventLatencyRow& row : input.measurement->events) {
+    if (row.histogram.has_value()) rows.push_back(&row);
+  }
+  if (rows.empty()) {
+    return NotDrawn(input.measurement->events.empty() ? kNoEvents : "the log does not hold all latencies");
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const EventLatencyRow* a, const EventLatencyRow* b) {
+    return a->events.value_or(0) > b->events.value_or(0);
+  });
+  const std::vector<double>& edges = rows.front()->histogram->edges;
+  std::vector<double> below(edges.size() - 1);
+  Json bars = Json::array();
+  std::vector<std::pair<double, std::string>> marks;
+  std::vector<std::string> datasets;
+  ShownNames names;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const ValueHistogram& histogram = *rows[i]->histogram;
+    if (histogram.edges != edges) continue;
+    const std::string dataset = i + 1 < kMostDatasets || rows.size() == kMostDatasets
+                                    ? rows[i]->dataset.has_value() ? names.Of(rows[i]->dataset.str()) : "(no dataset)"
+                                    : "other datasets";
+    if (datasets.empty() || datasets.back() != dataset) datasets.push_back(dataset);
+    for (size_t bin = 0; bin < below.size(); ++bin) {
+      const auto count = static_cast<double>(histogram.counts[bin]);
+      if (count == 0) continue;
+      bars.push_back({{"from", Rounded(edges[bin])},
+                      {"to", Rounded(edges[bin + 1])},
+                      {"dataset", dataset},
+                      {"count", count},
+                      {"below", below[bin]},
+                      {"above", below[bin] + count}});
+      below[bin] += count;
+    }
+  }
+  const EventLatencyRow& most = *rows.front();
+  std::string finding = Counted(most.events.value_or(0), "event", "events");
+  if (rows.size() > 1) finding = datasets.front() + ": " + finding;
+  for (const auto& [value, label] : {std::pair(most.p50_seconds, "median"), std::pair(most.p95_seconds, "p95"),
+                                     std::pair(most.max_seconds, "longest")}) {
+    if (!value.has_value()) continue;
+    const std::string words = fmt::format("{} {}", label, HumanDuration(*value));
+    finding += ", " + words;
+    if (rows.size() == 1) marks.emplace_back(*value, words);
+  }
+  const bool is_log = edges.front() > 0;
+  return {FilledTemplate("runtime_distribution",
+                         {{"title", is_log ? "latency of an event (logarithmic) [s]" : "latency of an event [s]"},
+                          {"scale", is_log ? "log" : "linear"},
+                          {"things", "events"},
+                          {"bars", std::move(bars)},
+                          {"datasets", datasets},
+                          {"top", 1.3 * *std::max_element(below.begin(), below.end())},
+                          {"baseline", Json::array()},
+                          {"sides", MarksWithWords(marks, edges.front(), edges.back(), is_log)}}),
+          finding, ""};
+}
+
+Drawing DrawEventLatencyTimeline(const ChartInput& input) {
+  const Measurement& measurement = *input.measurement;
+  const auto* lines = measurement.timelines.Find("event_latency");
+  if (lines == nullptr || lines->empty() || lines->front().second.size() < 2) return NotDrawn(kNoEvents);
+  struct Part {
+    std::string_view key;
+    std::string words;
+    Number EventLatencyRow::*seconds;
+  };
+  const Part parts[] = {{"active", "at work", &EventLatencyRow::active_seconds},
+                        {"queued", "queued", &EventLatencyRow::queued_seconds},
+                        {"external", "external", &EventLatencyRow::external_seconds},
+                        {"rest", "nothing ready", &EventLatencyRow::rest_seconds}};
+  double latency = 0;
+  for (const EventLatencyRow& row : measurement.events) latency += row.latency_seconds.value_or(0);
+  std::vector<std::string> names;
+  Json rows = Json::array();
+  std::string finding;
+  for (const Part& part : parts) {
+    for (const auto& [key, line] : *lines) {
+      for (size_t i = 0; key == part.key && i < line.size(); ++i) {
+        rows.push_back({{"t", Rounded(std::max(0.0, line[i].seconds))},
+                        {"part", part.words},
+                        {"order", names.size()},
+                        {"seconds", std::isfinite(line[i].value) ? Rounded(line[i].value) : 0.0}});
+      }
+    }
+    double seconds = 0;
+    for (const EventLatencyRow& row : measurement.events) seconds += (row.*part.seconds).value_or(0);
+    if (latency > 0) {
+      finding += fmt::format("{}{} {}", names.empty() ? "" : ", ", part.words, HumanPercent(seconds / latency));
+    }
+    names.push_back(part.words);
+  }
+  return {FilledTemplate(
+              "activity_timeline",
+              {{"parts", std::move(rows)},
+               {"field", "seconds"},
+               {"title", "mean latency of events [s]"},
+               {"time", TimeAxis(measurement.Metric("wall_time").value_or(lines->front().second.back().seconds))},
+               {"kinds", ColourScale(names, {"cpu", "wait", "outside", "idle"})}}),
+          finding, ""};
 }
 
 }  // namespace crema

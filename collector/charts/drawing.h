@@ -4,7 +4,7 @@
 #include <set>
 
 #include "collector/charts/chart.h"
-#include "collector/measurement/value.h"
+#include "collector/measurement/column.h"
 
 namespace crema {
 

@@ -1,4 +1,4 @@
-// The drawing functions of all charts, family by family: one file each. Names are those of docs/plots.md.
+// The drawing functions of all charts, by the file that has them. Names are those of docs/plots.md.
 #pragma once
 
 #include "collector/charts/chart.h"
@@ -6,10 +6,8 @@
 
 namespace crema {
 
-// tree_charts.cc: the processes of a command
+// worker_charts.cc: the processes of a command, and workers beside one another
 Drawing DrawProcessTimeline(const ChartInput& input);
-
-// worker_charts.cc: workers beside one another
 Drawing DrawCpuHeatmap(const ChartInput& input);
 Drawing DrawMemorySmallMultiples(const ChartInput& input);
 Drawing DrawWorkerBalance(const ChartInput& input);
@@ -22,36 +20,30 @@ Drawing DrawContention(const ChartInput& input);
 Drawing DrawSectionIcicle(const ChartInput& input);
 Drawing DrawSectionSelfTime(const ChartInput& input);
 
-// rate_charts.cc: chunks, tasks, events and data as time went on
+// time_charts.cc: chunks, tasks, events and data as time went on
 Drawing DrawConcurrency(const ChartInput& input);
 Drawing DrawTotalActiveTasks(const ChartInput& input);
 Drawing DrawThroughput(const ChartInput& input);
 Drawing DrawProgressTail(const ChartInput& input);
 Drawing DrawActivityTimeline(const ChartInput& input);
 
-// chunk_charts.cc: every attempt, durations and memory
+// chunk_charts.cc: every attempt, durations and memory; the latency of events that go from thread to thread
 Drawing DrawChunkTimeline(const ChartInput& input);
 Drawing DrawFailuresTimeline(const ChartInput& input);
 Drawing DrawRuntimeDistribution(const ChartInput& input);
 Drawing DrawRuntimeVsEvents(const ChartInput& input);
 Drawing DrawMemoryVsEvents(const ChartInput& input);
 Drawing DrawSlowestChunks(const ChartInput& input);
-
-// event_charts.cc: the latency of events that go from thread to thread
 Drawing DrawEventLatencies(const ChartInput& input);
 Drawing DrawEventLatencyTimeline(const ChartInput& input);
 
-// input_charts.cc: datasets, files, and what was read
+// metric_charts.cc: datasets, files and what was read; activities inside tasks; what the user recorded
 Drawing DrawDatasetRates(const ChartInput& input);
 Drawing DrawFileReadRates(const ChartInput& input);
 Drawing DrawBytesAccessed(const ChartInput& input);
 Drawing DrawDataAccess(const ChartInput& input);
-
-// fine_charts.cc: activities inside tasks and transfers
 Drawing DrawFineByFunction(const ChartInput& input);
 Drawing DrawFineByActivity(const ChartInput& input);
-
-// custom_charts.cc: what the user recorded, and one metric of two runs
 Drawing DrawCustomMetric(const ChartInput& input, std::string_view metric);
 Drawing DrawCutFlow(const ChartInput& input);
 Drawing DrawComparedMetric(const ChartInput& input, std::string_view metric);

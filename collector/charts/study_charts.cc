@@ -4,7 +4,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/drawing.h"
-#include "collector/records/loose_json.h"
+#include "collector/records/json_fields.h"
 #include "fmt/format.h"
 
 namespace crema {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "collector/charts/charts_fixture.h"
-#include "collector/charts/time_lines.h"
+#include "collector/charts/time_charts.h"
 
 namespace crema {
 namespace {

@@ -9,9 +9,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "collector/cli/installed_sdk.h"
+#include "collector/cli/doctor_command.h"
 #include "collector/cli/subcommand.h"
-#include "collector/records/loose_json.h"
+#include "collector/records/json_fields.h"
 #include "crema/version.h"
 #include "nlohmann/json.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "collector/appearance/similar_names.h"
+#include "collector/appearance/worker_names.h"
 #include "collector/cli/subcommand.h"
 #include "crema/version.h"
 

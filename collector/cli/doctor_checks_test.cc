@@ -1,10 +1,9 @@
-#include "collector/cli/doctor_checks.h"
-
 #include <stdlib.h>
 
 #include <filesystem>
 #include <string>
 
+#include "collector/cli/doctor_command.h"
 #include "collector/sources/process_tree/fake_root_fixture.h"
 #include "gtest/gtest.h"
 

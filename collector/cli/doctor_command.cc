@@ -1,19 +1,342 @@
-// `crema doctor`: what this machine allows, what a guard costs here, what is missing.
+#include "collector/cli/doctor_command.h"
+
+#include <linux/perf_event.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "collector/cli/doctor_checks.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "collector/appearance/human_numbers.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/run_session.h"
 #include "collector/cli/subcommand.h"
-#include "collector/records/loose_json.h"
+#include "collector/engines/engines.h"
+#include "collector/records/json_fields.h"
+#include "collector/sources/process_tree/allocated_cores.h"
+#include "collector/sources/process_tree/proc_file.h"
+#include "collector/sources/process_tree/tree_sampler.h"
 #include "crema/crema.h"
 #include "crema/version.h"
 #include "fmt/format.h"
+#include "sdk/src/log/engine_identity.h"
 
 namespace crema {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// `lib`, `lib64`, `lib/x86_64-linux-gnu`: what GNUInstallDirs of CMake calls the library directory.
+std::vector<fs::path> LibraryDirectories(const fs::path& prefix) {
+  std::vector<fs::path> found = {prefix / "lib", prefix / "lib64"};
+  std::error_code error;
+  for (fs::directory_iterator entry(prefix / "lib", error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().filename().string().find("-linux-") != std::string::npos) found.push_back(entry->path());
+  }
+  return found;
+}
+
+}  // namespace
+
+fs::path RunningProgram() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error);
+}
+
+absl::StatusOr<InstalledSdk> FindInstalledSdk(const fs::path& program) {
+  const fs::path prefix = program.parent_path().parent_path();
+  std::error_code error;
+  if (program.parent_path().filename() == "bin") {
+    for (const fs::path& directory : LibraryDirectories(prefix)) {
+      const fs::path cmake_dir = directory / "cmake" / "crema";
+      if (!fs::exists(cmake_dir / "cremaConfig.cmake", error)) continue;
+      return InstalledSdk{prefix, prefix / "include", cmake_dir, directory / "pkgconfig"};
+    }
+  }
+  return absl::NotFoundError(absl::StrCat(
+      "no SDK was installed together with ", program.string(),
+      ": install the wheel crema-hep, or this program with the SDK: cmake -S sdk -B build -DCREMA_PROGRAM=",
+      program.string(), " && cmake --build build && cmake --install build"));
+}
+
+absl::StatusOr<std::string> FindLibraryToLoad(const fs::path& program, const std::string& name,
+                                              const std::string& folder) {
+  const fs::path prefix = program.parent_path().parent_path();
+  std::vector<fs::path> directories = LibraryDirectories(prefix);
+  directories.push_back(prefix.parent_path() / "sdk" / folder);
+  std::error_code error;
+  for (const fs::path& directory : directories) {
+    if (fs::exists(directory / name, error)) return (directory / name).string();
+  }
+  return absl::NotFoundError(
+      absl::StrCat(name, " was not installed together with ", program.string(),
+                   ": install the wheel crema-hep, or this program with the SDK (CREMA_PROGRAM)"));
+}
+
+absl::StatusOr<std::string> PkgConfigField(const fs::path& module, const std::string& field) {
+  std::ifstream file(module);
+  if (!file) return absl::NotFoundError(absl::StrCat(module.string(), ": cannot be read; install crema again"));
+  std::map<std::string, std::string> variables = {{"${pcfiledir}", module.parent_path().string()}};
+  std::string line;
+  while (std::getline(file, line)) {
+    const size_t end = line.find_first_of("=:");
+    if (end == std::string::npos) continue;
+    const std::string name(absl::StripAsciiWhitespace(line.substr(0, end)));
+    const std::string value = absl::StrReplaceAll(absl::StripAsciiWhitespace(line.substr(end + 1)), variables);
+    if (line[end] == ':' && name == field) return value;
+    if (line[end] == '=') variables[absl::StrCat("${", name, "}")] = value;
+  }
+  return absl::NotFoundError(absl::StrCat(module.string(), ": has no ", field, "; install crema again"));
+}
+
+namespace {
+
+// Fewer descriptors than this, and the SDK opens and closes a file for some readings: docs/design.md,
+// "Descriptors in a process that is not ours".
+constexpr rlim_t kComfortableDescriptors = 512;
+
+std::string ReadLine(const std::string& path) { return std::string(absl::StripAsciiWhitespace(ReadWholeFile(path))); }
+
+bool HasWord(const std::string& text, const std::string& word) {
+  return absl::StrContains(absl::StrCat(" ", text, " "), absl::StrCat(" ", word, " "));
+}
+
+/// A check whose subject is there, or is missing.
+DoctorCheck Has(const std::string& id, const std::string& label, const std::string& text) {
+  return {id, label, CheckState::kGood, true, text, ""};
+}
+DoctorCheck Lacks(const std::string& id, const std::string& label, CheckState state, const std::string& text,
+                  const std::string& remedy) {
+  return {id, label, state, false, text, remedy};
+}
+
+DoctorCheck CheckClock(const std::string& root) {
+  const std::string cpu = ReadWholeFile(root + "/proc/cpuinfo");
+  const size_t flags_at = cpu.find("flags");
+  const std::string flags =
+      flags_at == std::string::npos ? "" : cpu.substr(flags_at, cpu.find('\n', flags_at) - flags_at);
+  const bool invariant = HasWord(flags, "constant_tsc") && HasWord(flags, "nonstop_tsc");
+  const std::string source = ReadLine(root + "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  DoctorCheck check{"clock", "Clock", CheckState::kGood, {{"tsc_invariant", invariant}, {"clocksource", source}},
+                    "",      ""};
+  check.text = absl::StrCat("time-stamp counter ", invariant ? "invariant" : "not invariant",
+                            "; the kernel's clock is ", source.empty() ? "unknown" : source);
+  if (!invariant || (source != "tsc" && source != "kvm-clock")) {
+    check.state = CheckState::kLimited;
+    check.remedy = invariant ? "the kernel uses another clock than this counter: see `dmesg | grep -i tsc`"
+                             : "sections read CLOCK_MONOTONIC instead, at a higher cost per section";
+  }
+  return check;
+}
+
+DoctorCheck CheckSchedstat(const std::string& root) {
+  const std::string line = ReadLine(root + "/proc/self/schedstat");
+  if (!line.empty() && line != "0 0 0")
+    return Has("schedstat", "CPU wait", "the kernel reports the run delay (schedstat)");
+  return Lacks("schedstat", "CPU wait", CheckState::kMissing,
+               "the kernel does not report the run delay: crema cannot separate waiting for a CPU from other waiting",
+               "a kernel with CONFIG_SCHED_INFO, as distributions have it");
+}
+
+bool PerfEventOpens() {
+  perf_event_attr attributes{};
+  attributes.type = PERF_TYPE_HARDWARE;
+  attributes.size = sizeof attributes;
+  attributes.config = PERF_COUNT_HW_INSTRUCTIONS;
+  attributes.disabled = 1;
+  attributes.exclude_kernel = 1;
+  attributes.exclude_hv = 1;
+  const long descriptor = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  if (descriptor < 0) return false;
+  close(static_cast<int>(descriptor));
+  return true;
+}
+
+DoctorCheck CheckPerf(const std::string& root) {
+  const std::string text = ReadLine(root + "/proc/sys/kernel/perf_event_paranoid");
+  int paranoid = 0;
+  const bool known = absl::SimpleAtoi(text, &paranoid);
+  const bool opens = root.empty() && PerfEventOpens();
+  DoctorCheck check{"perf", "Hardware counters", CheckState::kGood, {{"paranoid", nullptr}, {"opens", opens}}, "", ""};
+  if (known) check.value["paranoid"] = paranoid;
+  check.text = absl::StrCat("perf_event_paranoid is ", known ? text : "unknown", "; instructions ",
+                            opens ? "can" : "cannot", " be counted");
+  if (!opens) {
+    check.state = CheckState::kLimited;
+    check.remedy = known && paranoid > 2 ? "`sysctl kernel.perf_event_paranoid=2`, as root"
+                                         : "the machine shows no hardware counters (a virtual machine?)";
+  }
+  return check;
+}
+
+DoctorCheck CheckCgroup(const std::string& root) {
+  const CgroupLimits limits = ReadCgroupLimits(root);
+  DoctorCheck check{"cgroup", "Control groups", CheckState::kGood, {}, "", ""};
+  check.value = {{"version", limits.version}, {"quota_cores", nullptr}, {"memory_limit_bytes", nullptr}};
+  if (limits.quota_cores.has_value()) check.value["quota_cores"] = *limits.quota_cores;
+  if (limits.memory_limit_bytes.has_value()) check.value["memory_limit_bytes"] = *limits.memory_limit_bytes;
+  check.text = absl::StrCat(limits.version, "; CPU quota ",
+                            limits.quota_cores.has_value() ? HumanCount(*limits.quota_cores) + " cores" : "none",
+                            "; memory limit ",
+                            limits.memory_limit_bytes.has_value() ? HumanMemory(*limits.memory_limit_bytes) : "none");
+  if (limits.version == "none") {
+    check.state = CheckState::kLimited;
+    check.remedy = "no control groups are mounted: limits of a batch job cannot be seen";
+  }
+  return check;
+}
+
+DoctorCheck CheckCores(const std::string& root) {
+  const std::optional<AllocatedCores> cores = FindAllocatedCores([](const char* name) { return std::getenv(name); },
+                                                                 ReadCgroupLimits(root), AffinityCores(), root);
+  DoctorCheck check{"cores", "Cores granted", CheckState::kGood, nullptr, "", ""};
+  if (!cores.has_value()) {
+    check.state = CheckState::kMissing;
+    check.text = "unknown";
+    return check;
+  }
+  check.value = {{"cores", cores->cores}, {"source", cores->source}};
+  check.text = absl::StrCat(HumanCount(cores->cores), ", from ", cores->detail);
+  return check;
+}
+
+/// What the processes of an analysis started here would say of their engine, and which logs of engines lie here.
+DoctorCheck CheckEngine() {
+  DoctorCheck check{"engine", "Engine", CheckState::kGood, Json::object(), "", ""};
+  std::error_code error;
+  const internal::EngineIdentity engine = internal::FindEngine(std::filesystem::current_path(error).string());
+  const std::string name(engine.name.view());
+  const std::string job(engine.job.view());
+  check.value = {
+      {"name", name.empty() ? Json() : Json(name)}, {"job", job.empty() ? Json() : Json(job)}, {"logs", Json::array()}};
+  check.text = name.empty() ? "none runs this process" : absl::StrCat(name, job.empty() ? "" : " job ", job);
+  std::vector<std::string> places = {".", "vine-run-info"};
+  if (const char* place = std::getenv("VINE_RUNTIME_INFO_DIR")) places.emplace_back(place);
+  // Logs of batch systems are files of any name.
+  constexpr size_t kMostFiles = 500;
+  std::vector<std::string> files;
+  for (auto entry = std::filesystem::directory_iterator(".", error);
+       !error && entry != std::filesystem::directory_iterator() && files.size() < kMostFiles; entry.increment(error)) {
+    std::error_code unreported;
+    if (entry->is_regular_file(unreported)) files.push_back(entry->path().filename().string());
+  }
+  std::sort(files.begin(), files.end());
+  places.insert(places.end(), files.begin(), files.end());
+  std::string logs;
+  for (const std::string& place : places) {
+    const std::optional<EngineLog> log = FindEngineLog(place);
+    if (!log.has_value()) continue;
+    check.value["logs"].push_back(log->path);
+    absl::StrAppend(&logs, logs.empty() ? "" : ", ", log->path, " (", std::string(log->engine->traits.name), ")");
+  }
+  absl::StrAppend(&check.text, logs.empty() ? "; no engine's log lies here" : "; crema collect reads ", logs);
+  return check;
+}
+
+DoctorCheck CheckPressure(const std::string& root) {
+  if (!ReadLine(root + "/proc/pressure/cpu").empty()) {
+    return Has("pressure", "Pressure (PSI)", "stall times of CPU, memory and I/O");
+  }
+  return Lacks("pressure", "Pressure (PSI)", CheckState::kLimited, "the kernel does not report stall times",
+               "boot with `psi=1` (AlmaLinux 9 has it off)");
+}
+
+DoctorCheck CheckReadable(const std::string& path, const std::string& id, const std::string& label,
+                          const std::string& text, const std::string& without, const std::string& remedy) {
+  if (!ReadWholeFile(path).empty()) return Has(id, label, text);
+  return Lacks(id, label, CheckState::kMissing, without, remedy);
+}
+
+DoctorCheck CheckChildren(const std::string& root) {
+  // The list is empty for a process without children: that it exists is what counts.
+  const std::string path = absl::StrCat(root, "/proc/self/task/", getpid(), "/children");
+  if (access(path.c_str(), R_OK) == 0) return Has("children", "Process tree", "the kernel lists a process's children");
+  return Lacks("children", "Process tree", CheckState::kLimited,
+               "the kernel lists no children: `crema run` reads all processes instead, at a higher cost",
+               "a kernel with CONFIG_PROC_CHILDREN");
+}
+
+/// A machine without a GPU lacks nothing.
+DoctorCheck CheckGpu() {
+  const GpuDriver driver = FindGpuDriver();
+  DoctorCheck check{"gpu", "GPU", CheckState::kGood, {{"driver", nullptr}, {"gpus", driver.gpus}}, driver.problem, ""};
+  if (!driver.version.empty()) check.value["driver"] = driver.version;
+  if (!driver.problem.empty()) return check;
+  check.text = absl::StrCat(absl::StrJoin(driver.gpus, ", "), "; driver ", driver.version,
+                            "; `crema run --gpu` counts what they do for each chunk");
+  return check;
+}
+
+DoctorCheck CheckLimits() {
+  DoctorCheck check{"limits", "Limits", CheckState::kGood, Json::object(), "", ""};
+  const auto limit = [&check](const char* name, int resource) {
+    rlimit value{};
+    if (getrlimit(static_cast<__rlimit_resource_t>(resource), &value) != 0) return RLIM_INFINITY;
+    check.value[name] = value.rlim_cur == RLIM_INFINITY ? Json(nullptr) : Json(value.rlim_cur);
+    return value.rlim_cur;
+  };
+  const rlim_t files = limit("open_files", RLIMIT_NOFILE);
+  const rlim_t file_bytes = limit("file_bytes", RLIMIT_FSIZE);
+  limit("address_space_bytes", RLIMIT_AS);
+  limit("processes", RLIMIT_NPROC);
+  check.text = absl::StrCat(files == RLIM_INFINITY ? "unlimited" : absl::StrCat(files), " open files; file size ",
+                            file_bytes == RLIM_INFINITY ? "unlimited" : absl::StrCat(file_bytes, " bytes"));
+  if (file_bytes != RLIM_INFINITY) {
+    check.state = CheckState::kLimited;
+    check.remedy =
+        "a log stops before it reaches the file-size limit; later records are lost, and counted: `ulimit -f unlimited`";
+  } else if (files < kComfortableDescriptors) {
+    check.state = CheckState::kLimited;
+    check.remedy = "few descriptors: threads open and close files for each reading; `ulimit -n 1024`";
+  }
+  return check;
+}
+
+}  // namespace
+
+std::vector<DoctorCheck> CheckMachine(const std::string& root) {
+  return {
+      CheckClock(root),
+      CheckCores(root),
+      CheckEngine(),
+      CheckCgroup(root),
+      CheckSchedstat(root),
+      CheckReadable(root + "/proc/self/io", "io", "I/O counters", "bytes read and written per process",
+                    "the kernel does not count the I/O of a process: read and written bytes will be null",
+                    "a kernel with CONFIG_TASK_IO_ACCOUNTING"),
+      CheckReadable(root + "/proc/self/smaps_rollup", "pss", "Shared memory", "proportional set size (PSS)",
+                    "no smaps_rollup: memory shared by processes is counted in each", "Linux 4.14 or newer"),
+      CheckChildren(root),
+      CheckPressure(root),
+      CheckPerf(root),
+      CheckGpu(),
+      CheckLimits(),
+  };
+}
+
+// `crema doctor`: what this machine allows, what a guard costs here, what is missing.
+
 namespace {
 
 // What the SDK's guards cost on this machine: measured, here and now.
@@ -86,8 +409,6 @@ std::optional<GuardCost> MeasureGuardCost() {
   if (!recorded) return std::nullopt;
   return cost;
 }
-
-using Json = nlohmann::ordered_json;
 
 constexpr char kNoCost[] = "not measured: recording cannot be turned on (CREMA_OFF=1, or no temporary directory)";
 constexpr int kLabelColumns = 18;

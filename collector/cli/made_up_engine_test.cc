@@ -1,4 +1,4 @@
-// A whole engine in one file: what collector/engines/engine.h asks of it is enough for every page.
+// A whole engine in one file: what collector/engines/engines.h asks of it is enough for every page.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -10,8 +10,8 @@
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/measurement_directory.h"
-#include "collector/output/held_lock.h"
-#include "collector/sources/attempt_stream.h"
+#include "collector/output/output_directory.h"
+#include "collector/sources/record_log.h"
 
 namespace crema {
 

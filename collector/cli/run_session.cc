@@ -22,7 +22,6 @@
 #include "collector/sources/process_tree/source_commit.h"
 #include "collector/sources/process_tree/tree_log.h"
 #include "collector/sources/process_tree/tree_sampler.h"
-#include "collector/sources/process_tree/watched_process.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 #include "sdk/allocations/loadable.h"

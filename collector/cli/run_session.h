@@ -1,7 +1,7 @@
 // `crema run` from its plan and its directory to the end of the command, or of the process that it watches.
 #pragma once
 
-#include "collector/cli/signal_relay.h"
+#include "collector/cli/run_command.h"
 #include "collector/cli/subcommand.h"
 #include "collector/output/output_directory.h"
 

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "collector/metrics/measure.h"
 #include "collector/server/live_model.h"
-#include "collector/writers/display_text.h"
+#include "collector/writers/terminal_box.h"
 
 namespace crema {
 

@@ -1,4 +1,3 @@
-
 #include "collector/compression/decompressed_file.h"
 
 #include <fcntl.h>
@@ -15,9 +14,8 @@
 #include <cstring>
 #include <utility>
 
-#include "collector/compression/compressed_name.h"
-
 namespace crema {
+
 namespace {
 
 constexpr size_t kBlockBytes = size_t{256} << 10;

@@ -1,4 +1,4 @@
-// Files as they were before gzip or zstd; others as they are.
+// Names of files that were compressed.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,24 @@
 #include <memory>
 #include <streambuf>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace crema {
+
+inline bool EndsWith(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+/// `x.jsonl` of `x.jsonl.gz`, `x.jsonl.zst` and `x.jsonl`.
+std::string_view NameBeforeCompression(std::string_view name);
+
+/// Whether `name`, before compression, ends with `suffix`.
+bool HasSuffixBeforeCompression(std::string_view name, std::string_view suffix);
+
+// Files as they were before gzip or zstd; others as they are.
 
 /// A file to read from its beginning on. Its first bytes, not its name, show whether and how it is compressed; several
 /// compressed pieces one after another are read as one. A file that became a FIFO does not block. A pipe that brings

@@ -12,8 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "collector/compression/compressed_name.h"
-
 namespace crema {
 namespace {
 

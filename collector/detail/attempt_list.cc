@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <iterator>
 
-#include "collector/metrics/attempts/attempt_results.h"
 #include "collector/metrics/attempts/attempt_row.h"
-#include "collector/metrics/attempts/chunk_identity.h"
+#include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/side_by_side.h"
-#include "collector/metrics/statistics/exact_quantiles.h"
-#include "collector/metrics/statistics/stable_hash.h"
+#include "collector/metrics/statistics/bounded_names.h"
+#include "collector/metrics/statistics/quantiles.h"
 #include "collector/metrics/workers/worker_life.h"
 
 namespace crema {

@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "collector/measurement/measurement.h"
-#include "collector/sources/attempt_stream.h"
+#include "collector/sources/record_log.h"
 
 namespace crema {
 

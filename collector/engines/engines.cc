@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "collector/compression/compressed_name.h"
+#include "collector/compression/decompressed_file.h"
 
 namespace crema {
+
 namespace {
 
 std::vector<const Engine*>& Table() {

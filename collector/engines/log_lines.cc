@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "collector/records/facts.h"
 #include "collector/records/record_parser.h"
-#include "collector/records/schema.h"
 
 namespace crema {
 namespace {

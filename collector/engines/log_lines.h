@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "collector/compression/decompressed_file.h"
-#include "collector/engines/engine.h"
+#include "collector/engines/engines.h"
 
 namespace crema {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/exports/chunk_fields.h"
+#include "collector/exports/table_exports.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

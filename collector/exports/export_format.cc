@@ -12,10 +12,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "collector/exports/formats.h"
 #include "collector/measurement/cells.h"
-#include "collector/output/temporary_file.h"
-#include "collector/records/loose_json.h"
+#include "collector/output/output_directory.h"
+#include "collector/records/json_fields.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 

@@ -5,8 +5,7 @@
 #include <tuple>
 
 #include "collector/exports/export_format.h"
-#include "collector/exports/formats.h"
-#include "collector/records/loose_json.h"
+#include "collector/records/json_fields.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 #include "sdk/src/log/secret_filter.h"

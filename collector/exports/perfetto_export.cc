@@ -4,13 +4,10 @@
 #include <cstdlib>
 #include <tuple>
 
-#include "collector/exports/chunk_fields.h"
 #include "collector/exports/export_format.h"
-#include "collector/exports/formats.h"
+#include "collector/exports/table_exports.h"
 #include "collector/records/facts.h"
-#include "collector/records/loose_json.h"
-#include "collector/records/section_path.h"
-#include "collector/sources/attempt_stream.h"
+#include "collector/records/json_fields.h"
 #include "collector/sources/process_tree/tree_log.h"
 #include "collector/sources/record_log.h"
 #include "fmt/format.h"

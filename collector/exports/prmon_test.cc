@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/exports/formats.h"
+#include "collector/exports/export_format.h"
 #include "collector/sources/prmon/prmon_reader.h"
 #include "collector/sources/prmon_paths.h"
 #include "gtest/gtest.h"

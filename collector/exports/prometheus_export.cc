@@ -1,8 +1,8 @@
 // `crema export --to prometheus`.
 #include <set>
 
-#include "collector/exports/formats.h"
-#include "collector/records/loose_json.h"
+#include "collector/exports/export_format.h"
+#include "collector/records/json_fields.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/insight/budget_rows.h"
-#include "collector/insight/key_figure_rows.h"
+#include "collector/insight/evidence.h"
+#include "collector/insight/key_figures.h"
 #include "collector/insight/verdict_table.h"
 #include "fmt/format.h"
 

@@ -41,7 +41,7 @@ const ComparedValue* Find(const Comparison& comparison, const std::string& key) 
 }
 
 /// The change in the gate's terms; from 0 to something is beyond any limit in per cent.
-std::optional<double> ChangeOf(const ComparisonGate& gate, const ComparedValue& value, size_t at) {
+std::optional<double> ChangeByGate(const ComparisonGate& gate, const ComparedValue& value, size_t at) {
   const std::optional<double>& first = value.values.front();
   const std::optional<double>& other = value.values[at];
   if (!first.has_value() || !other.has_value()) return std::nullopt;
@@ -96,7 +96,7 @@ absl::StatusOr<GateResult> Judge(const ComparisonGate& gate, const Comparison& c
   }
   GateResult result;
   for (size_t at = 1; at < value->values.size(); ++at) {
-    const std::optional<double> change = ChangeOf(gate, *value, at);
+    const std::optional<double> change = ChangeByGate(gate, *value, at);
     const std::string& name = comparison.runs[at].name;
     if (!change.has_value()) return GateResult{true, fmt::format("{} is not measured in both runs", gate.key)};
     const bool fell = gate.is_above ? *change > gate.limit : *change < gate.limit;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "collector/insight/comparison_gate.h"
-#include "collector/measurement/measurement_json.h"
+#include "collector/measurement/measurement.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"

@@ -8,7 +8,7 @@
 
 #include "collector/insight/judged_document_fixture.h"
 #include "collector/measurement/budget_parts.h"
-#include "collector/measurement/measurement_json.h"
+#include "collector/measurement/measurement.h"
 #include "collector/metrics/measure_fixture.h"
 #include "collector/metrics/record_lines_fixture.h"
 

@@ -1,8 +1,7 @@
-#include "collector/insight/figure_change.h"
-
 #include <gtest/gtest.h>
 
-#include "collector/measurement/measurement_json.h"
+#include "collector/insight/between_runs.h"
+#include "collector/measurement/measurement.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -1,7 +1,5 @@
-#include "collector/insight/grouped_verdicts.h"
-
 #include "collector/insight/verdicts.h"
-#include "collector/measurement/measurement_json.h"
+#include "collector/measurement/measurement.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/insight/budget_rows.h"
+#include "collector/insight/evidence.h"
 #include "collector/measurement/measurement.h"
 
 namespace crema {

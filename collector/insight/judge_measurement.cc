@@ -4,9 +4,8 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/insight/key_figure_rows.h"
+#include "collector/insight/key_figures.h"
 #include "collector/insight/member_column.h"
-#include "collector/insight/tree_figures.h"
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"
 

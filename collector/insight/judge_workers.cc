@@ -1,19 +1,21 @@
 // Verdicts on the workers' memory and on when they came.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/insight/key_figure_bands.h"
-#include "collector/insight/memory_growth.h"
-#include "collector/insight/short_name.h"
+#include "collector/insight/evidence.h"
+#include "collector/insight/key_figures.h"
 #include "collector/insight/verdict_families.h"
+#include "collector/insight/words.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "fmt/format.h"
 
 namespace crema {
+
 namespace {
 
 constexpr double kMinute = 60;
@@ -249,6 +251,241 @@ void JudgeWorkers(const JudgedRun& run) {
   JudgeLeaks(run);
   JudgeScaling(run);
   JudgeLastWorker(run);
+}
+
+// Verdicts on chunks and workers that came to nothing.
+
+namespace {
+
+/// ` of file x.root`: all attempts that failed are in one row of a table of several, which has no more than its share;
+/// empty where they are not.
+template <class Row>
+std::string AllOf(const std::vector<Row>& rows, double failed, double attempts, std::string_view what) {
+  for (const Row& row : rows) {
+    const bool is_its_share = kMostOfIt.Holds(row.attempts.value_or(0) / attempts);
+    if (!kSeveral.Holds(failed) || row.failed.value_or(0) != failed || is_its_share) continue;
+    return fmt::format(", all of them {}{}", what, ShortName(row.name.str()));
+  }
+  return "";
+}
+
+void JudgeAttempts(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("failing-chunks");
+  const RunEvidence& evidence = run.evidence;
+  const double failed = run.Metric("num_failed_attempts");
+  const double without_result = run.Metric("num_unfinished_chunks");
+  if (evidence.attempts <= 0) return;
+  const double share = (failed + evidence.lost) / evidence.attempts;
+  // while a run goes on, chunks without a result are the open ones and those about to be tried again
+  const bool missing = without_result > 0 && !run.is_running();
+  if (!rule.threshold.Holds(share) && !missing) return;
+  std::string sentence;
+  if (failed > 0) {
+    sentence = fmt::format("{} of {} attempts failed", HumanCount(failed), HumanCount(evidence.attempts));
+    const Measurement& all = run.measurement;
+    std::string where = AllOf(all.files, failed, evidence.attempts, "of file ");
+    if (where.empty()) where = AllOf(all.datasets, failed, evidence.attempts, "of dataset ");
+    if (where.empty()) where = AllOf(all.workers, failed, evidence.attempts, "on ");
+    sentence += where;
+    if (evidence.lost > 0) sentence += fmt::format(", {} more lost", HumanCount(evidence.lost));
+  } else if (evidence.lost > 0) {
+    sentence = fmt::format("{} of {} attempts {} lost", HumanCount(evidence.lost), HumanCount(evidence.attempts),
+                           evidence.lost == 1 ? "was" : "were");
+  }
+  if (missing) {
+    if (!sentence.empty()) sentence += "; ";
+    sentence += Counted(without_result, "chunk has", "chunks have") + " no result";
+  }
+  sentence += ".";
+  run.Add(rule, missing ? rule.threshold.bad : share, sentence,
+          {{"num_failed_attempts", failed},
+           {"num_lost_attempts", evidence.lost},
+           {"num_attempts", evidence.attempts},
+           {"num_unfinished_chunks", without_result}},
+          evidence.budget.has_value() ? std::optional(evidence.budget->Share("failed")) : std::nullopt);
+}
+
+void JudgeFailedTasks(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("failing-tasks");
+  const double failed = run.Metric("num_failed_tasks");
+  if (run.is_running() || !rule.threshold.Holds(failed)) return;
+  const double tasks = run.measurement.Metric("num_tasks").value_or(failed);
+  const double without_chunk = run.Metric("num_failed_tasks_without_chunk");
+  std::string sentence =
+      fmt::format("{} says that {} of {} failed and {} not tried again.", run.measurement.run.engine.str(),
+                  HumanCount(failed), Counted(tasks, "task", "tasks"), failed == 1 ? "was" : "were");
+  if (without_chunk > 0) {
+    sentence += fmt::format(" No chunk was recorded in {}, so nobody knows what {} would have added.",
+                            without_chunk < failed ? HumanCount(without_chunk) + " of them"
+                            : failed == 1          ? "it"
+                                                   : "them",
+                            without_chunk == 1 ? "it" : "they");
+  }
+  run.Add(rule, without_chunk > 0 ? rule.threshold.bad : 0, sentence,
+          {{"num_failed_tasks", failed}, {"num_failed_tasks_without_chunk", without_chunk}, {"num_tasks", tasks}});
+}
+
+void JudgeLostWorkers(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("worker-loss");
+  const LostWorkers lost = FindLostWorkers(run.measurement);
+  const auto count = static_cast<double>(lost.names.size());
+  if (!rule.threshold.Holds(count)) return;
+  std::string sentence = fmt::format("{} of {} vanished without an end ({}): {}", HumanCount(count),
+                                     Counted(lost.workers, "worker", "workers"), lost.Names(), lost.Why());
+  if (lost.absent_seconds > 0 && !run.is_running()) {
+    sentence += fmt::format("; {} of the worker-seconds that the run could have had are missing",
+                            HumanPercent(lost.absent_seconds / lost.whole_seconds));
+  }
+  if (lost.uncertain_chunks > 0) {
+    const double events = run.Metric("total_events");
+    sentence += fmt::format("; {} had ended there, and whether their results were used is not known",
+                            Counted(lost.uncertain_chunks, "chunk", "chunks"));
+    if (const std::string range = RangeOfResults(lost, events); !range.empty()) {
+      sentence += ": the results are of " + range;
+    }
+  }
+  run.Add(rule, count, sentence + ".",
+          {{"workers.lost", count},
+           {"num_lost_attempts", run.evidence.lost},
+           {"workers.absent_seconds", lost.absent_seconds},
+           {"workers.uncertain_chunks", lost.uncertain_chunks},
+           {"workers.uncertain_events", lost.uncertain_events}});
+}
+
+}  // namespace
+
+void JudgeFailures(const JudgedRun& run) {
+  JudgeAttempts(run);
+  JudgeFailedTasks(run);
+  JudgeLostWorkers(run);
+}
+
+// Verdicts on events that go from thread to thread.
+
+namespace {
+
+/// All events and tasks of the run.
+struct TaskTotals {
+  double events = 0;
+  double events_per_second = 0;
+  double in_flight = 0;
+  double latency = 0;
+  double active = 0;
+  double queued = 0;
+  double external = 0;
+  double rest = 0;
+  double own = 0;
+  double stolen = 0;
+  double calls = 0;
+  double marked_calls = 0;
+  double lanes = 0;  ///< mean number of tasks at work
+  std::optional<double> cores;
+
+  /// The share of the cores that ran no task on average.
+  double Free() const { return cores.has_value() && *cores > 0 ? std::max(0.0, 1 - lanes / *cores) : 0; }
+};
+
+TaskTotals TotalsOf(const Measurement& measurement) {
+  TaskTotals all;
+  all.cores = measurement.Metric("total_cores");
+  for (const EventLatencyRow& row : measurement.events) {
+    const double latency = row.latency_seconds.value_or(0);
+    all.events += row.events.value_or(0);
+    all.events_per_second += row.events_per_second.value_or(0);
+    all.in_flight += row.in_flight.value_or(0);
+    all.latency += latency;
+    all.active += row.active_seconds.value_or(0);
+    all.queued += row.queued_seconds.value_or(0);
+    all.external += row.external_seconds.value_or(0);
+    all.rest += row.rest_seconds.value_or(0);
+    if (latency > 0) all.lanes += row.in_flight.value_or(0) * row.work_seconds.value_or(0) / latency;
+  }
+  for (const ModuleRow& row : measurement.modules) {
+    if (row.operation.has_value()) continue;
+    all.own += row.own_seconds.value_or(0);
+    all.stolen += row.stolen_seconds.value_or(0);
+    all.calls += row.calls.value_or(0);
+    all.marked_calls += row.queued_calls.value_or(0);
+  }
+  return all;
+}
+
+void JudgeSerial(const JudgedRun& run, const TaskTotals& all) {
+  const VerdictRule& rule = RuleOf("serial-module");
+  const ModuleRow* worst = nullptr;
+  double most = 0;
+  for (const ModuleRow& row : run.measurement.modules) {
+    if (row.at_once.value_or(0) != 1 || row.ceiling.value_or(0) <= 0) continue;
+    const double rate = all.events_per_second * row.calls.value_or(0) / all.events;
+    const double load = rate / row.ceiling.value_or(0);
+    if (load <= most || !kEventsQueueBehind.Holds(row.behind_seconds.value_or(0) / all.latency)) continue;
+    most = load;
+    worst = &row;
+  }
+  if (worst == nullptr || !rule.threshold.Holds(most)) return;
+  const double behind = worst->behind_seconds.value_or(0);
+  run.Add(rule, most,
+          fmt::format("{} runs one at a time, for {} of the run: at most {} calls/s, whatever the cores. Events were "
+                      "queued behind it for {} of their latency.",
+                      ShortName(worst->module.str()), HumanPercent(std::min(most, 1.0)),
+                      HumanCount(worst->ceiling.value_or(0)), HumanPercent(behind / all.latency)),
+          {{"modules.ceiling", worst->ceiling.value_or(0)},
+           {"modules.union_seconds", worst->union_seconds.value_or(0)},
+           {"modules.behind_seconds", behind}});
+}
+
+void JudgeExternal(const JudgedRun& run, const TaskTotals& all) {
+  const VerdictRule& rule = RuleOf("external-work");
+  const double share = all.external / all.latency;
+  if (!rule.threshold.Holds(share) || !kFreeForEvents.Holds(all.Free())) return;
+  const double needed = all.lanes > 0 ? *all.cores / all.lanes * all.in_flight * (1 - all.queued / all.latency) : 0;
+  run.Add(rule, share,
+          fmt::format("Events waited for requests for {} of their latency, and {} of the cores ran no task. With {} "
+                      "events open at once{}, all cores would have work, if the servers keep up.",
+                      HumanPercent(share), HumanPercent(all.Free()), HumanCount(std::max(needed, all.in_flight)),
+                      fmt::format(" instead of {:.1f}", all.in_flight)),
+          {{"events.external_seconds", all.external},
+           {"events.latency_seconds", all.latency},
+           {"events.in_flight", all.in_flight}});
+}
+
+void JudgeStolen(const JudgedRun& run, const TaskTotals& all) {
+  const VerdictRule& rule = RuleOf("stolen-work");
+  const double share = all.own > 0 ? all.stolen / all.own : 0;
+  if (!rule.threshold.Holds(share)) return;
+  const auto& rows = run.measurement.modules;
+  const auto worst = std::max_element(rows.begin(), rows.end(), [](const ModuleRow& one, const ModuleRow& other) {
+    return one.stolen_seconds.value_or(0) < other.stolen_seconds.value_or(0);
+  });
+  run.Add(rule, share,
+          fmt::format("While tasks waited, their threads ran other tasks inside them for {}, most of all inside {} "
+                      "({}).",
+                      HumanDuration(all.stolen), ShortName(worst->module.str()),
+                      HumanDuration(worst->stolen_seconds.value_or(0))),
+          {{"modules.stolen_seconds", all.stolen}, {"modules.own_seconds", all.own}});
+}
+
+void JudgeRest(const JudgedRun& run, const TaskTotals& all) {
+  const VerdictRule& rule = RuleOf("nothing-ready");
+  const double share = all.rest / all.latency;
+  if (!rule.threshold.Holds(share) || !kFreeForEvents.Holds(all.Free())) return;
+  if (all.calls <= 0 || !kMostAreMarked.Holds(all.marked_calls / all.calls)) return;
+  run.Add(rule, share,
+          fmt::format("For {} of their latency, events had no task at work or ready and no request open, and {} of the "
+                      "cores ran no task.",
+                      HumanPercent(share), HumanPercent(all.Free())),
+          {{"events.rest_seconds", all.rest}, {"events.latency_seconds", all.latency}});
+}
+
+}  // namespace
+
+void JudgeTasks(const JudgedRun& run) {
+  const TaskTotals all = TotalsOf(run.measurement);
+  if (all.events <= 0 || all.latency <= 0) return;
+  JudgeSerial(run, all);
+  JudgeExternal(run, all);
+  JudgeStolen(run, all);
+  JudgeRest(run, all);
 }
 
 }  // namespace crema

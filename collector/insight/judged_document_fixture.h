@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "collector/insight/verdicts.h"
-#include "collector/measurement/measurement_json.h"
+#include "collector/measurement/measurement.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

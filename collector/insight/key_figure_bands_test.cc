@@ -1,5 +1,4 @@
-#include "collector/insight/key_figure_bands.h"
-
+#include "collector/insight/key_figures.h"
 #include "gtest/gtest.h"
 
 namespace crema {

@@ -1,6 +1,5 @@
-#include "collector/insight/key_figure_rows.h"
-
 #include "collector/insight/judged_document_fixture.h"
+#include "collector/insight/key_figures.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -1,7 +1,8 @@
+#include "collector/insight/key_figures.h"
+
 #include <gtest/gtest.h>
 
-#include "collector/insight/key_figure_rows.h"
-#include "collector/measurement/measurement_json.h"
+#include "collector/measurement/measurement.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "collector/insight/comparison.h"
-#include "collector/measurement/measurement_json.h"
+#include "collector/measurement/measurement.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -1,5 +1,4 @@
-#include "collector/insight/short_name.h"
-
+#include "collector/insight/words.h"
 #include "gtest/gtest.h"
 
 namespace crema {

@@ -1,5 +1,5 @@
 // The bounds by which a run is judged, but for the verdicts' own thresholds (verdict_table.h) and the bands of the key
-// figures (key_figure_bands.h), which are made of these: each number, its side and its reason once. docs/verdicts.md
+// figures (key_figures.h), which are made of these: each number, its side and its reason once. docs/verdicts.md
 // prints what the judges ask here.
 #pragma once
 

@@ -1,6 +1,5 @@
-#include "collector/insight/trust_items.h"
-
-#include "collector/measurement/measurement_json.h"
+#include "collector/insight/run_head.h"
+#include "collector/measurement/measurement.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/insight/budget_rows.h"
+#include "collector/insight/evidence.h"
 #include "collector/insight/verdict_table.h"
 #include "collector/measurement/measurement.h"
 

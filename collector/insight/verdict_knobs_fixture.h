@@ -7,7 +7,7 @@
 #include <string>
 
 #include "collector/insight/judged_document_fixture.h"
-#include "collector/insight/key_figure_bands.h"
+#include "collector/insight/key_figures.h"
 #include "collector/insight/planted_run_fixture.h"
 #include "collector/insight/verdict_table.h"
 

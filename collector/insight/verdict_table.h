@@ -50,4 +50,9 @@ const VerdictRule& RuleOf(std::string_view id);
 /// The condition with its numbers filled in.
 std::string ConditionText(const VerdictRule& rule);
 
+// docs/verdicts.md, written from the table that the code judges by.
+
+/// The page, in Markdown.
+std::string VerdictsPage();
+
 }  // namespace crema

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "collector/measurement/metric_set.h"
+#include "collector/measurement/measurement.h"
 
 namespace crema {
 

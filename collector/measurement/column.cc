@@ -1,5 +1,7 @@
 #include "collector/measurement/column.h"
 
+#include <algorithm>
+
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -90,4 +92,5 @@ const Json& ItemOf(const Json& list, size_t index) { return list[index]; }
 bool IsObject(const Json& value) { return value.is_object(); }
 
 }  // namespace internal
+
 }  // namespace crema

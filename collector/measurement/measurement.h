@@ -1,22 +1,72 @@
-// A measurement of a run: its figures and tables, as the program works with them. measurement_json.h has its file
-// format.
+// The name of the format of measurement.json (docs/measurements.md, "What a measurement holds").
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "collector/measurement/breakdowns.h"
 #include "collector/measurement/findings.h"
-#include "collector/measurement/measurement_schema.h"  // IWYU pragma: export
-#include "collector/measurement/metric_set.h"
 #include "collector/measurement/recorded.h"
 #include "collector/measurement/run_facts.h"
+#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
+
+/// A reader refuses another major number; `schema_minor` only adds.
+inline constexpr std::string_view kMeasurementSchema = "crema.measurement/1";
+inline constexpr int kMeasurementSchemaMinor = 7;  ///< docs/changelog.md says what each number brought
+
+// The finished figures: every key of the metric set with its value, or with the reason why there is none.
+
+/// `std::monostate` is "not measured".
+using MetricValue = std::variant<std::monostate, int64_t, double, std::vector<std::string>>;
+
+class MetricSet {
+ public:
+  /// Sets a measured value and forgets an earlier reason. A double that is not finite is "not measured".
+  void Set(std::string_view key, MetricValue value, std::string_view reason_if_null = "not measured");
+
+  /// As `Set`, with nothing where the optional is empty.
+  template <class T>
+  void SetOptional(std::string_view key, const std::optional<T>& value, std::string_view reason_if_null) {
+    if (value.has_value()) {
+      Set(key, MetricValue(*value), reason_if_null);
+    } else {
+      SetNull(key, reason_if_null);
+    }
+  }
+
+  /// Leaves the key as it is where the optional is empty.
+  template <class T>
+  void SetIfKnown(std::string_view key, const std::optional<T>& value) {
+    if (value.has_value()) Set(key, MetricValue(*value));
+  }
+  /// States that the key was not measured, and why in one sentence.
+  void SetNull(std::string_view key, std::string_view reason);
+
+  const MetricValue* Find(std::string_view key) const;
+  /// The value as a number; nullopt where it is not measured, absent or a list.
+  std::optional<double> Number(std::string_view key) const;
+  /// Why the key is null; empty where it is not.
+  std::string_view Reason(std::string_view key) const;
+
+  const std::map<std::string, MetricValue, std::less<>>& values() const { return values_; }
+
+ private:
+  std::map<std::string, MetricValue, std::less<>> values_;
+  std::map<std::string, std::string, std::less<>> reasons_;
+};
+
+// A measurement of a run: its figures and tables, as the program works with them. measurement_json.h has its file
+// format.
 
 /// docs/measurements.md, "What a measurement holds". Rows stand in the document's order.
 struct Measurement {
@@ -84,5 +134,17 @@ struct Table {
 absl::Span<const Table> Tables();
 /// nullptr: there is none.
 const Table* FindTable(std::string_view key);
+
+// The file format of a measurement, `crema.measurement/1`: docs/measurements.md.
+
+/// Every key, in the order in which people read them.
+nlohmann::ordered_json JsonOf(const Measurement& measurement);
+
+/// A metric: null, a number or a list of names.
+nlohmann::ordered_json JsonOf(const MetricValue& value);
+nlohmann::ordered_json JsonOf(const Number& number);
+
+/// Never fails: a key that is not known is ignored, a value of another type is null, what is absent has no rows.
+Measurement MeasurementOf(const nlohmann::ordered_json& document);
 
 }  // namespace crema

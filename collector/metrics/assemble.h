@@ -31,4 +31,13 @@ struct RunProvenance {
 Measurement Assemble(RunFigures figures, Quality quality, const std::vector<EntryRange>& straggler_ranges,
                      const RunProvenance& provenance);
 
+// What no figure can be, however the records came about: docs/metrics.md, "Rules".
+
+/// Makes figures null that contradict others, with the reason: a share outside 0 to 1, an ideal above the elapsed time.
+/// What clocks and rounding explain is put on the limit.
+void RefuseImpossible(MetricSet* metrics);
+
+/// The same of one share: nullopt outside 0 to 1.
+std::optional<double> PossibleShare(std::optional<double> share);
+
 }  // namespace crema

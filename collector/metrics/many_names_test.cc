@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/measurement/measurement_json.h"
+#include "collector/measurement/measurement.h"
 #include "collector/metrics/assemble.h"
 #include "collector/metrics/record_accumulator.h"
 #include "collector/metrics/run_figures.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/measurement/measurement_json.h"
+#include "collector/measurement/measurement.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/record_lines_fixture.h"
 

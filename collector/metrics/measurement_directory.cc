@@ -15,10 +15,10 @@
 #include <set>
 #include <system_error>
 
-#include "collector/compression/compressed_name.h"
-#include "collector/measurement/measurement_json.h"
+#include "collector/compression/decompressed_file.h"
+#include "collector/measurement/measurement.h"
 #include "collector/output/output_directory.h"
-#include "collector/records/loose_json.h"
+#include "collector/records/json_fields.h"
 #include "collector/sources/record_log.h"
 
 namespace crema {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/measurement/measurement_json.h"
+#include "collector/measurement/measurement.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/record_lines_fixture.h"
 #include "collector/output/output_directory.h"

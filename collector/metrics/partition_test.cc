@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/measurement/measurement_json.h"
+#include "collector/measurement/measurement.h"
 #include "collector/metrics/assemble.h"
 #include "collector/metrics/read_records.h"
 #include "collector/metrics/record_accumulator.h"

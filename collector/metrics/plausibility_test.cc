@@ -1,8 +1,8 @@
-#include "collector/metrics/plausibility.h"
-
 #include <gtest/gtest.h>
 
 #include <optional>
+
+#include "collector/metrics/assemble.h"
 
 namespace crema {
 namespace {

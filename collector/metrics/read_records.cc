@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "collector/compression/decompressed_file.h"
-#include "collector/metrics/attempts/slow_spells.h"
+#include "collector/metrics/attempts/stragglers.h"
 #include "collector/metrics/side_by_side.h"
-#include "collector/records/seen_numbers.h"
+#include "collector/records/sums_so_far.h"
 #include "fmt/format.h"
 
 namespace crema {

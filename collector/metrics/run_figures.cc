@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "collector/measurement/catalog.h"
-#include "collector/metrics/attempts/rss_slope.h"
-#include "collector/metrics/contents/custom_metric_table.h"
+#include "collector/metrics/assemble.h"
+#include "collector/metrics/attempts/slopes.h"
+#include "collector/metrics/contents/custom_tables.h"
 #include "collector/metrics/contents/sampled_tables.h"
 #include "collector/metrics/engine/task_processes.h"
 #include "collector/metrics/engine_figures.h"
-#include "collector/metrics/plausibility.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/known_sum.h"
 

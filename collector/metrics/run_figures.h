@@ -8,12 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/measurement/metric_set.h"
-#include "collector/metrics/attempts/attempt_results.h"
+#include "collector/measurement/measurement.h"
 #include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/attempts/breakdown.h"
-#include "collector/metrics/attempts/contention.h"
-#include "collector/metrics/attempts/slow_spells.h"
+#include "collector/metrics/attempts/slopes.h"
 #include "collector/metrics/attempts/stragglers.h"
 #include "collector/metrics/budget/budget.h"
 #include "collector/metrics/coffea/run_totals.h"

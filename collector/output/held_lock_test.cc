@@ -1,11 +1,11 @@
-#include "collector/output/held_lock.h"
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <utility>
+
+#include "collector/output/output_directory.h"
 
 namespace crema {
 namespace {

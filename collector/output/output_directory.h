@@ -1,5 +1,7 @@
-// The directory of a measurement while crema writes it: `measurement.json` and `records/`, whole at every moment.
+// A lock on a file or directory that is held, flock(2).
 #pragma once
+
+#include <sys/types.h>
 
 #include <filesystem>
 #include <optional>
@@ -7,9 +9,65 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "collector/output/held_lock.h"
 
 namespace crema {
+
+/// Held until it is destroyed, or the process ends however that happens: the kernel gives it back. Children that were
+/// forked hold it too; programs that they execute do not.
+class HeldLock {
+ public:
+  enum class State {
+    kHeld,
+    kTaken,    ///< somebody else holds it
+    kNone,     ///< nothing of that name can be opened
+    kNoLocks,  ///< the file system has no locks: it stays open, and nobody is kept out
+  };
+
+  HeldLock() = default;
+  /// Does not wait, and follows no symbolic link. What is locked is what has the name once it is locked.
+  explicit HeldLock(const std::string& path);
+  ~HeldLock();
+  HeldLock(HeldLock&& other) noexcept;
+  HeldLock& operator=(HeldLock&& other) noexcept;
+
+  State state() const { return state_; }
+  bool is_open() const { return descriptor_ >= 0; }
+
+ private:
+  int descriptor_ = -1;
+  State state_ = State::kNone;
+};
+
+// A file or directory that gets its name once it is whole.
+
+/// `.NAME.crema-PID` beside the file that is to be called NAME. It is locked while its process lives, so that the next
+/// one that writes NAME removes what a killed one left.
+class TemporaryFile {
+ public:
+  /// An empty file, or a directory, with these permissions. Errors: cannot be created there.
+  static absl::StatusOr<TemporaryFile> Make(const std::filesystem::path& target, mode_t mode, bool directory = false);
+
+  TemporaryFile(TemporaryFile&&) = default;
+  TemporaryFile& operator=(TemporaryFile&&) = delete;
+  /// Removes it, unless it was renamed.
+  ~TemporaryFile();
+
+  const std::filesystem::path& path() const { return path_; }
+  /// Gives it the name `target`.
+  absl::Status Rename();
+
+ private:
+  TemporaryFile() = default;
+
+  std::filesystem::path path_;
+  std::filesystem::path target_;
+  HeldLock lock_;
+};
+
+/// Removes what is there of the names that begin with `prefix` and are this user's, as far as nobody holds its lock.
+void RemoveUnlocked(const std::filesystem::path& directory, const std::string& prefix);
+
+// The directory of a measurement while crema writes it: `measurement.json` and `records/`, whole at every moment.
 
 struct OutputContents {
   bool is_measurement = false;       ///< crema's document, or a log in `records/`

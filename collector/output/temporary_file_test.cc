@@ -1,5 +1,3 @@
-#include "collector/output/temporary_file.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,6 +6,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "collector/output/output_directory.h"
 
 namespace crema {
 namespace {

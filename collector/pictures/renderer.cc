@@ -18,7 +18,7 @@
 #include <system_error>
 #include <utility>
 
-#include "collector/output/temporary_file.h"
+#include "collector/output/output_directory.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 

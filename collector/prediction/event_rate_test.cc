@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "collector/measurement/measurement_json.h"
+#include "collector/measurement/measurement.h"
 #include "collector/prediction/prediction.h"
 #include "nlohmann/json.hpp"
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <functional>
 
-#include "collector/insight/wait_words.h"
+#include "collector/insight/words.h"
 #include "collector/measurement/measurement.h"
-#include "collector/sources/attempt_stream.h"
+#include "collector/sources/record_log.h"
 
 namespace crema {
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "collector/measurement/measurement_json.h"
+#include "collector/measurement/measurement.h"
 #include "collector/records/facts.h"
-#include "collector/sources/attempt_stream.h"
+#include "collector/sources/record_log.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/measurement/measurement_json.h"
+#include "collector/measurement/measurement.h"
 #include "collector/prediction/prediction.h"
 #include "nlohmann/json.hpp"
 

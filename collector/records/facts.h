@@ -1,11 +1,10 @@
-// What the lines of a record log say, one plain struct for each type of line (docs/record_log.md, "Types").
-//
-// Names are views into the line or the parser's memory: they hold until the next line is parsed. Times are Unix
-// nanoseconds. An empty optional is "not measured".
+// The names of the record log `crema.records/1` (docs/record_log.md).
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <string>
@@ -13,7 +12,118 @@
 #include <tuple>
 #include <vector>
 
+#include "absl/strings/ascii.h"
+#include "fmt/format.h"
+
 namespace crema {
+
+/// A log's `schema`: this name, a slash and the major number. Minor versions only add fields and types.
+inline constexpr std::string_view kRecordSchema = "crema.records/1";
+
+/// What a record log's name ends with, and the process-tree log of `crema run`; engines' logs have suffixes of their
+/// own.
+inline constexpr std::string_view kRecordLogSuffix = ".jsonl";
+inline constexpr std::string_view kTreeLogSuffix = ".tree.ndjson";
+
+/// Before the suffix, of a copy that was made while the log was written.
+inline constexpr std::string_view kLiveCopyMark = ".live";
+
+/// The longest line that a writer may write, its newline included; a longer one is malformed.
+inline constexpr size_t kMaxLineBytes = size_t{1} << 20;
+
+// What became of an attempt at a chunk, and of those that have no end.
+
+enum class AttemptState : uint8_t {
+  kOk,
+  kFailed,
+  kLost,        ///< begun, and its process ended or vanished
+  kRunning,     ///< begun, and its process still runs
+  kUnrecorded,  ///< ended, and the record of it is lost: whether it was ok, and when it ended, is not known
+};
+
+/// `ok`, `failed`, `lost`, `running` or `unrecorded`.
+inline std::string_view ToString(AttemptState state) {
+  constexpr std::string_view kNames[] = {"ok", "failed", "lost", "running", "unrecorded"};
+  return kNames[static_cast<size_t>(state)];
+}
+
+/// Whether there is a record of its end.
+inline bool HasEnded(AttemptState state) { return state == AttemptState::kOk || state == AttemptState::kFailed; }
+
+/// A `begin` without its `chunk`.
+struct UnendedAttempt {
+  int64_t number = 0;
+  int64_t start_ns = 0;
+  std::optional<int64_t> next_ns;  ///< when its thread began its next attempt; nullopt: it did not, or is not known
+  bool has_ended = false;          ///< found out: only the record of its end is missing
+};
+
+/// Fills `has_ended` for all that one log has of them. A thread ends its attempt before it begins the next. The log's
+/// `end`, where there is one, says how many were still open (`open_at_end`): no more than these did not end, and of
+/// those the ones that began last. `overlap`: chunks of the process were suspended, or had others inside, so that its
+/// threads began others while these were open.
+inline void FindEnded(std::vector<UnendedAttempt>& attempts, std::optional<int64_t> open_at_end, bool overlap) {
+  if (!open_at_end.has_value()) {
+    for (UnendedAttempt& attempt : attempts) attempt.has_ended = !overlap && attempt.next_ns.has_value();
+    return;
+  }
+  std::sort(attempts.begin(), attempts.end(), [](const UnendedAttempt& a, const UnendedAttempt& b) {
+    return std::make_tuple(a.next_ns.has_value(), b.start_ns, b.number) <
+           std::make_tuple(b.next_ns.has_value(), a.start_ns, a.number);
+  });
+  for (size_t i = 0; i < attempts.size(); ++i) attempts[i].has_ended = static_cast<int64_t>(i) >= *open_at_end;
+}
+
+// Exit statuses as shells have them: where a signal ended the command, 128 and its number.
+
+inline constexpr int kSignalOfShell = 128;
+
+/// The signal that ended a command; 0: none.
+inline int SignalOfExit(int64_t exit_status) {
+  constexpr int kLastSignal = 64;
+  const bool is_signal = exit_status > kSignalOfShell && exit_status <= kSignalOfShell + kLastSignal;
+  return is_signal ? static_cast<int>(exit_status - kSignalOfShell) : 0;
+}
+
+/// `exit status 3`, `exit status 139, as after signal 11 (segmentation fault)`: a program may also end with 139 itself.
+inline std::string ExitStatusWords(int64_t exit_status) {
+  const int signal = SignalOfExit(exit_status);
+  if (signal == 0) return fmt::format("exit status {}", exit_status);
+  std::string name = strsignal(signal);
+  name.front() = absl::ascii_tolower(static_cast<unsigned char>(name.front()));
+  return fmt::format("exit status {}, as after signal {} ({})", exit_status, signal, name);
+}
+
+// Paths of sections: names with a slash between, in which a slash of a name is written %2F.
+
+/// A name as the user wrote it.
+inline std::string NameOfPathPart(std::string part) {
+  for (size_t at = part.find("%2F"); at != std::string::npos; at = part.find("%2F", at + 1)) part.replace(at, 3, "/");
+  return part;
+}
+
+/// The names of a path, the outermost first; of the empty path, none.
+inline std::vector<std::string> NamesOfPath(const std::string& path) {
+  std::vector<std::string> names;
+  for (size_t begin = 0; begin < path.size();) {
+    const size_t slash = path.find('/', begin);
+    const size_t end = slash == std::string::npos ? path.size() : slash;
+    names.push_back(NameOfPathPart(path.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return names;
+}
+
+/// A name as a part of a path.
+inline std::string PathPartOfName(std::string name) {
+  for (size_t at = name.find('/'); at != std::string::npos; at = name.find('/', at)) name.replace(at, 1, "%2F");
+  return name;
+}
+
+// What the lines of a record log say, one plain struct for each type of line (docs/record_log.md, "Types").
+//
+// Names are views into the line or the parser's memory: they hold until the next line is parsed. Times are Unix
+// nanoseconds. An empty optional is "not measured".
 
 /// What the kernel counts of a whole process: the same names in record logs, process-tree logs and live figures.
 /// Memory in bytes at one moment, its peak, and sums since the process began. nullopt: not known.

@@ -22,7 +22,10 @@
 #include <utility>
 #include <vector>
 
+#include "nlohmann/json_fwd.hpp"
+
 // Walks along a line of JSON that is written plainly: without escapes, and text in ASCII.
+
 namespace crema {
 
 /// A short text that is looked for again and again.
@@ -757,3 +760,24 @@ constexpr Field<StructOf<kMember>> Objects(std::string_view key) {
 }
 
 }  // namespace crema::json
+
+namespace crema {
+
+// Reading JSON without trusting its shape: what is absent, null or of another type is "not there".
+
+/// The member of an object; a null value where `object` is no object or has no such member.
+const nlohmann::ordered_json& Field(const nlohmann::ordered_json& object, std::string_view key);
+
+/// A member as a finite number; nullopt where it is anything else.
+std::optional<double> NumberField(const nlohmann::ordered_json& object, std::string_view key);
+
+/// A member as text; empty where it is anything else.
+std::string TextField(const nlohmann::ordered_json& object, std::string_view key);
+
+/// A member as a list; an empty list where it is anything else.
+const nlohmann::ordered_json& ListField(const nlohmann::ordered_json& object, std::string_view key);
+
+/// As text, each level further in by so much; -1: in one line. What is not UTF-8, as a path may be, becomes U+FFFD.
+std::string JsonText(const nlohmann::ordered_json& json, int indent = -1);
+
+}  // namespace crema

@@ -4,9 +4,9 @@
 
 #include <utility>
 
+#include "collector/records/facts.h"
 #include "collector/records/json_fields.h"
 #include "collector/records/record_fields.h"
-#include "collector/records/schema.h"
 
 namespace crema {
 namespace {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 namespace crema {
+
 namespace {
 
 // Not known as soon as one side is not.

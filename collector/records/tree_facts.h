@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "collector/records/facts.h"
-#include "collector/records/schema.h"  // kTreeLogSuffix
 
 namespace crema {
 

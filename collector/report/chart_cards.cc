@@ -3,7 +3,7 @@
 #include <set>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/records/loose_json.h"
+#include "collector/records/json_fields.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "fmt/format.h"

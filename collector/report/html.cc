@@ -4,10 +4,10 @@
 #include <numeric>
 
 #include "absl/strings/str_replace.h"
-#include "collector/appearance/function_names.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/appearance/worker_names.h"
 #include "collector/measurement/catalog.h"
-#include "collector/measurement/measurement_json.h"
+#include "collector/measurement/measurement.h"
 #include "collector/writers/document_table.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"

@@ -3,8 +3,8 @@
 
 #include <functional>
 
-#include "collector/insight/figure_text.h"
-#include "collector/insight/key_figure_bands.h"
+#include "collector/insight/key_figures.h"
+#include "collector/insight/words.h"
 #include "collector/measurement/cells.h"
 #include "collector/measurement/measurement.h"
 

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_join.h"
 #include "collector/appearance/human_numbers.h"
-#include "collector/insight/lost_workers.h"
+#include "collector/insight/evidence.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "collector/writers/document_table.h"

@@ -3,7 +3,7 @@
 
 #include "collector/charts/chart.h"
 #include "collector/detail/run_detail.h"
-#include "collector/insight/figure_change.h"
+#include "collector/insight/between_runs.h"
 #include "collector/measurement/measurement.h"
 
 namespace crema {

@@ -10,7 +10,7 @@
 #include "collector/charts/study_charts.h"
 #include "collector/detail/run_detail.h"
 #include "collector/insight/verdict_table.h"
-#include "collector/measurement/measurement_json.h"
+#include "collector/measurement/measurement.h"
 #include "collector/report/page_block.h"
 #include "collector/report/report_page.h"
 

@@ -5,10 +5,10 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/study_charts.h"
+#include "collector/insight/key_figures.h"
 #include "collector/insight/run_head.h"
-#include "collector/insight/tree_figures.h"
 #include "collector/prediction/prediction.h"
-#include "collector/records/loose_json.h"
+#include "collector/records/json_fields.h"
 #include "collector/report/html.h"
 #include "collector/report/page_assets.h"
 #include "collector/scaling/scaling_study.h"

@@ -3,7 +3,7 @@
 
 #include "collector/detail/run_detail.h"
 #include "collector/exports/export_format.h"
-#include "collector/exports/sampled_stacks.h"
+#include "collector/exports/stack_exports.h"
 #include "collector/measurement/measurement.h"
 #include "collector/report/page_block.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "collector/detail/run_detail.h"
-#include "collector/measurement/measurement_json.h"
+#include "collector/measurement/measurement.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

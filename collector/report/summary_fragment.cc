@@ -5,11 +5,10 @@
 
 #include "collector/appearance/colours.h"
 #include "collector/appearance/human_numbers.h"
-#include "collector/insight/grouped_verdicts.h"
 #include "collector/insight/headline.h"
-#include "collector/insight/key_figure_rows.h"
+#include "collector/insight/key_figures.h"
 #include "collector/insight/run_head.h"
-#include "collector/insight/trust_items.h"
+#include "collector/insight/verdicts.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/report/html.h"
 #include "collector/writers/summary_blocks.h"

@@ -1,7 +1,7 @@
-#include "collector/server/access.h"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
+
+#include "collector/server/live_service.h"
 
 namespace crema {
 namespace {

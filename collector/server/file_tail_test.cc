@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "collector/records/schema.h"
+#include "collector/records/facts.h"
 #include "collector/server/live_sources.h"
 
 namespace crema {

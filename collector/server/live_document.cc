@@ -3,8 +3,8 @@
 #include <iterator>
 #include <tuple>
 
-#include "collector/measurement/measurement_json.h"
-#include "collector/metrics/plausibility.h"
+#include "collector/measurement/measurement.h"
+#include "collector/metrics/assemble.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

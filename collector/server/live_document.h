@@ -3,7 +3,6 @@
 
 #include "collector/measurement/catalog.h"
 #include "collector/measurement/measurement.h"
-#include "collector/measurement/metric_set.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model.h"
 

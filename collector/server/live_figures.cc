@@ -1,9 +1,9 @@
 #include "collector/server/live_figures.h"
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/insight/key_figure_rows.h"
+#include "collector/insight/key_figures.h"
 #include "collector/insight/thresholds.h"
-#include "collector/metrics/plausibility.h"
+#include "collector/metrics/assemble.h"
 #include "fmt/format.h"
 
 namespace crema {

@@ -1,8 +1,7 @@
 // What the live page, the terminal and Prometheus show of a run at one moment.
 #pragma once
 
-#include "collector/insight/key_figure_bands.h"
-#include "collector/insight/key_figure_rows.h"
+#include "collector/insight/key_figures.h"
 #include "collector/server/live_model.h"
 
 namespace crema {

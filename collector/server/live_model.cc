@@ -1,10 +1,9 @@
 #include "collector/server/live_model.h"
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/insight/short_name.h"
+#include "collector/insight/words.h"
 #include "collector/metrics/attempts/attempt_row.h"
-#include "collector/metrics/attempts/chunk_identity.h"
-#include "collector/metrics/attempts/slow_spells.h"
+#include "collector/metrics/attempts/stragglers.h"
 #include "collector/metrics/statistics/known_sum.h"
 #include "fmt/format.h"
 

@@ -8,12 +8,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "collector/engines/engine.h"
-#include "collector/insight/memory_growth.h"
+#include "collector/engines/engines.h"
+#include "collector/insight/evidence.h"
 #include "collector/metrics/workers/worker_life.h"
 #include "collector/records/cluster_facts.h"
 #include "collector/records/facts.h"
-#include "collector/records/seen_numbers.h"
 #include "collector/records/sums_so_far.h"
 #include "collector/records/tree_facts.h"
 
@@ -101,10 +100,10 @@ class RateSeries {
   std::vector<Bin> bins_;
 };
 
-// Memory that grows: what counts as growth stands in collector/insight/memory_growth.h.
+// Memory that grows: what counts as growth stands in collector/insight/evidence.h.
 inline constexpr double kSoonSeconds = 600;  ///< to the limit: time enough to do something about it
 
-// A worker that is slow: kSpellFactor (slow_spells.h) as for the verdict slow-spell, where the last minute has many
+// A worker that is slow: kSpellFactor (stragglers.h) as for the verdict slow-spell, where the last minute has many
 // chunks of it; with more tolerance where it has few.
 inline constexpr double kSlowFactor = 2;      ///< of few: times what chunks of this dataset and size take elsewhere
 inline constexpr double kNormalFactor = 1.3;  ///< well below both, so that it does not go to and fro

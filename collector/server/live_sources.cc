@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "collector/compression/compressed_name.h"
-#include "collector/records/schema.h"
+#include "collector/compression/decompressed_file.h"
+#include "collector/records/facts.h"
 #include "collector/sources/process_tree/tree_log.h"
 #include "collector/sources/record_log.h"
 #include "fmt/format.h"

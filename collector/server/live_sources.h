@@ -5,7 +5,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "collector/engines/engine.h"
 #include "collector/engines/engines.h"
 #include "collector/engines/log_lines.h"
 #include "collector/records/record_parser.h"

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "collector/server/access.h"
+#include "collector/server/live_service.h"
 
 namespace crema {
 namespace {

@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "collector/compression/compressed_name.h"
+#include "collector/compression/decompressed_file.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -6,7 +6,6 @@
 #include <system_error>
 #include <utility>
 
-#include "collector/compression/compressed_name.h"
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/engines.h"
 #include "fmt/format.h"

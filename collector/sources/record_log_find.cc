@@ -18,13 +18,11 @@
 #include <vector>
 
 #include "absl/strings/str_split.h"
-#include "collector/compression/compressed_name.h"
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/engines.h"
 #include "collector/engines/slurm/sacct_table.h"
 #include "collector/records/facts.h"
 #include "collector/records/record_parser.h"
-#include "collector/records/schema.h"
 #include "collector/sources/coffea_report.h"
 #include "collector/sources/record_log.h"
 #include "fmt/format.h"

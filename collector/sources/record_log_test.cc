@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "collector/records/schema.h"
+#include "collector/records/facts.h"
 
 namespace crema {
 namespace {

@@ -1,7 +1,7 @@
 #include <string>
 
-#include "collector/writers/display_text.h"
 #include "collector/writers/terminal.h"
+#include "collector/writers/terminal_box.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -1,5 +1,4 @@
-#include "collector/writers/display_text.h"
-
+#include "collector/writers/terminal_box.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "absl/strings/str_join.h"
-#include "collector/appearance/function_names.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/appearance/worker_names.h"
 #include "collector/measurement/catalog.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"

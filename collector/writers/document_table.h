@@ -3,8 +3,6 @@
 
 #include "collector/measurement/cells.h"
 #include "collector/measurement/measurement.h"
-#include "collector/measurement/metric_set.h"
-#include "collector/writers/display_text.h"
 #include "collector/writers/terminal_box.h"
 
 namespace crema {

@@ -2,7 +2,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/appearance/worker_names.h"
-#include "collector/records/exit_status.h"
+#include "collector/records/facts.h"
 #include "collector/writers/summary_blocks.h"
 #include "collector/writers/terminal_box.h"
 #include "fmt/format.h"

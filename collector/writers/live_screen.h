@@ -4,7 +4,7 @@
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model.h"
 #include "collector/server/live_sources.h"
-#include "collector/writers/display_text.h"
+#include "collector/writers/terminal_box.h"
 
 namespace crema {
 

@@ -2,7 +2,7 @@
 // returns why it was left out, and an empty text otherwise.
 #pragma once
 
-#include "collector/insight/key_figure_rows.h"
+#include "collector/insight/key_figures.h"
 #include "collector/measurement/measurement.h"
 #include "collector/writers/document_table.h"
 #include "collector/writers/terminal_box.h"

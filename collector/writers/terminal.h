@@ -8,7 +8,7 @@
 #include "collector/insight/comparison_gate.h"
 #include "collector/measurement/findings.h"
 #include "collector/measurement/measurement.h"
-#include "collector/writers/display_text.h"
+#include "collector/writers/terminal_box.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -1,6 +1,5 @@
 #include <limits>
 
-#include "collector/writers/display_text.h"
 #include "collector/writers/terminal_box.h"
 #include "gtest/gtest.h"
 

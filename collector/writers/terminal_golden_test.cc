@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "collector/insight/verdicts.h"
-#include "collector/measurement/measurement_json.h"
+#include "collector/measurement/measurement.h"
 #include "collector/writers/terminal.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "collector/insight/verdicts.h"
-#include "collector/measurement/measurement_json.h"
-#include "collector/writers/display_text.h"
+#include "collector/measurement/measurement.h"
+#include "collector/writers/terminal_box.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"

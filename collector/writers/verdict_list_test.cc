@@ -1,4 +1,4 @@
-#include "collector/measurement/measurement_json.h"
+#include "collector/measurement/measurement.h"
 #include "collector/writers/terminal.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"

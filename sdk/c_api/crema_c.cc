@@ -14,10 +14,10 @@
 #include "crema/internal/owned_text.h"
 #include "crema/internal/platform.h"
 #include "process/exit_and_fork.h"
+#include "process/own_descriptor.h"
 #include "process/process_recorder.h"
-#include "process/shared_copy.h"
-#include "stacks/stacks_line.h"
-#include "storage/own_memory.h"
+#include "stacks/stack_table.h"
+#include "storage/arena.h"
 #include "storage/sdk_allocation_scope.h"
 
 namespace {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "crema/crema.h"
-#include "sdk/src/stacks/chunk_positions.h"
 #include "sdk/src/stacks/native_stacks.h"
+#include "sdk/src/stacks/task_clock.h"
 #include "sdk/tests/clocks.h"
 #include "sdk/tests/recorded.h"
 #include "sdk/tests/seen_stacks.h"

@@ -23,11 +23,10 @@ COLLECTOR = ast.literal_eval(re.search(r"^PACKAGES = (\{.*?^\})", BAZEL, re.MULT
 
 # Sources of the collector that may mention Dask although they belong to no engine, and why.
 MAY_SAY_DASK = {
-    "charts/fine_charts.cc": "fine metrics are Dask's",
-    "cli/collect_command.cc": "an address, as an example",
+    "charts/metric_charts.cc": "fine metrics are Dask's",
+    "cli/live_commands.cc": "an address, as an example",
     "cli/measured_source.h": "an address, as an example",
-    "cli/serve_command.cc": "an address, as an example",
-    "cli/top_command.cc": "an address, as an example",
+    "cli/result_commands.cc": "an address, as an example",
     "exports/roastcoffea_export.cc": "keys of roastcoffea",
     "measurement/catalog.cc": "fine metrics are Dask's; the metric of Python's lock names it",
     "measurement/measurement.cc": "fine metrics are Dask's",

@@ -12,7 +12,7 @@
 #include "collector/insight/comparison.h"
 #include "collector/insight/headline.h"
 #include "collector/insight/verdicts.h"
-#include "collector/measurement/measurement_json.h"
+#include "collector/measurement/measurement.h"
 #include "collector/metrics/measure.h"
 #include "collector/metrics/measurement_directory.h"
 #include "collector/sources/roastcoffea/roastcoffea.h"

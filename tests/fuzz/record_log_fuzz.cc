@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "collector/insight/verdicts.h"
-#include "collector/measurement/measurement_json.h"
+#include "collector/measurement/measurement.h"
 #include "collector/metrics/measure.h"
 #include "collector/records/fact_text_fixture.h"
 #include "collector/records/record_parser.h"

@@ -1,5 +1,3 @@
-#include "collector/engines/dask/dask_log.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -9,6 +7,7 @@
 #include <iterator>
 #include <string>
 
+#include "collector/engines/dask/dask_engine.h"
 #include "fmt/format.h"
 
 namespace crema {

@@ -1,3 +1,5 @@
+#include "collector/engines/htcondor/htcondor_engine.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +10,6 @@
 #include <vector>
 
 #include "collector/engines/engines.h"
-#include "collector/engines/htcondor/condor_events.h"
 
 namespace crema {
 namespace {

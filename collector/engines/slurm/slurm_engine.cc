@@ -19,7 +19,7 @@
 #include "collector/engines/log_lines.h"
 #include "collector/engines/slurm/sacct_table.h"
 #include "collector/records/cluster_facts.h"
-#include "collector/records/exit_status.h"
+#include "collector/records/facts.h"
 
 namespace crema {
 namespace {

@@ -1,9 +1,8 @@
-#include "collector/engines/taskvine/catalog_feed.h"
-
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "collector/engines/taskvine/taskvine_engine.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -1,13 +1,258 @@
+#include "collector/engines/taskvine/taskvine_engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "collector/engines/engines.h"
+#include "collector/engines/http_get.h"
+#include "collector/engines/taskvine/vine_log.h"
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kUsualPort = "9097";
+constexpr std::chrono::seconds kPause(10);
+constexpr std::chrono::seconds kMostAnswer(5);
+
+/// `my%20run` is `my run`.
+std::string Decoded(std::string_view text) {
+  std::string decoded;
+  for (size_t i = 0; i < text.size(); ++i) {
+    unsigned byte = 0;
+    const char* const at = text.data() + i;
+    const bool is_code = *at == '%' && i + 2 < text.size() && std::from_chars(at + 1, at + 3, byte, 16).ptr == at + 3;
+    decoded += is_code ? static_cast<char>(byte) : *at;
+    if (is_code) i += 2;
+  }
+  return decoded;
+}
+
+std::string TextOf(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+constexpr int64_t kSecond = 1'000'000'000;
+/// A manager reports to the catalog once a minute.
+constexpr int64_t kLateSeconds = 150;
+constexpr int64_t kMostCount = int64_t{1} << 52;
+constexpr int64_t kMostMicroseconds = int64_t{1} << 52;  // some 140 years
+constexpr size_t kMostManagers = 1000;
+constexpr const char* kWholeQueue = "whole queue";
+
+int64_t Count(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number_integer()) return 0;
+  return std::clamp<int64_t>(found->get<int64_t>(), 0, kMostCount);
+}
+
+}  // namespace
+
+CatalogAddress ParseCatalogAddress(std::string_view address) {
+  address.remove_prefix(std::min(address.size(), address.find("://") + 3));
+  const size_t slash = std::min(address.find('/'), address.size());
+  CatalogAddress parsed;
+  parsed.server = std::string(address.substr(0, slash));
+  const size_t colon = parsed.server.rfind(':');
+  const bool has_port = colon != std::string::npos && parsed.server.find(']', colon) == std::string::npos;
+  if (!has_port) parsed.server += fmt::format(":{}", kUsualPort);
+  parsed.project = Decoded(address.substr(std::min(slash + 1, address.size())));
+  return parsed;
+}
+
+absl::StatusOr<std::string> ManagersIn(const std::string& answer, std::string_view type, const std::string& project) {
+  const Json services = Json::parse(answer, nullptr, /*allow_exceptions=*/false);
+  if (!services.is_array()) return absl::InvalidArgumentError("its answer is no list of services");
+  Json managers = Json::array();
+  for (const Json& service : services) {
+    if (!service.is_object() || TextOf(service, "type") != type) continue;
+    if (project.empty() || TextOf(service, "project") == project) managers.push_back(service);
+  }
+  if (managers.empty()) {
+    return absl::NotFoundError(project.empty() ? fmt::format("it knows no {}", type)
+                                               : fmt::format("it knows no {} of the name {}", type, project));
+  }
+  return managers.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+namespace {
+
+/// Asks a catalog, which hears of its managers once a minute, every ten seconds, on a thread of its own.
+class CatalogFollower : public EngineFollower {
+ public:
+  CatalogFollower(const std::string& address, std::string type)
+      : address_(ParseCatalogAddress(address)), type_(std::move(type)), thread_([this] { Follow(); }) {}
+
+  EngineNews Take() override {
+    const std::lock_guard<std::mutex> lock(thread_.mutex);
+    EngineNews news = news_;
+    news_.pages.clear();
+    return news;
+  }
+
+ private:
+  void Follow() {
+    std::unique_lock<std::mutex> lock(thread_.mutex);
+    while (!thread_.is_stopping) {
+      lock.unlock();
+      const absl::StatusOr<std::string> managers = AskForManagers();
+      lock.lock();
+      news_.answers = managers.ok();
+      news_.problem =
+          managers.ok() ? "" : fmt::format("catalog {}: {}", address_.server, std::string(managers.status().message()));
+      // what nobody took is older than this
+      if (managers.ok()) news_.pages.assign(1, *managers);
+      thread_.Wait(&lock, kPause);
+    }
+  }
+
+  absl::StatusOr<std::string> AskForManagers() const {
+    constexpr const char* kTarget = "/query.json";
+    const absl::StatusOr<HttpAnswer> answer = HttpGet(address_.server, kTarget, kMostAnswer);
+    if (!answer.ok())
+      return absl::UnavailableError(fmt::format("no answer ({})", std::string(answer.status().message())));
+    if (answer->status == 200) return ManagersIn(answer->body, type_, address_.project);
+    return absl::UnavailableError(fmt::format("it answered {} to {}", answer->status, kTarget));
+  }
+
+  CatalogAddress address_;
+  std::string type_;
+  EngineNews news_;  // guarded by the thread's mutex
+  FollowingThread thread_;
+};
+
+/// Between two lines it reports which tasks were done, by category; a catalog does not know on which worker, how long
+/// they took, or at what rate they end: it hears of them once a minute.
+class CatalogFeed : public EngineFeed {
+ public:
+  CatalogFeed(std::string engine, LiveRun* run) : engine_(std::move(engine)), run_(run) { run_->SetVersion(""); }
+
+  void Add(std::string_view bytes) override {
+    held_ += bytes;
+    for (size_t end = held_.find('\n'); end != std::string::npos; end = held_.find('\n')) {
+      const Json managers = Json::parse(held_.substr(0, end), nullptr, /*allow_exceptions=*/false);
+      held_.erase(0, end + 1);
+      if (!managers.is_array()) {
+        run_->CountMalformed(1);
+        continue;
+      }
+      for (const Json& manager : managers) AddManager(manager);
+    }
+  }
+
+  void Tick() override {
+    for (auto& [id, reported] : managers_) {
+      const bool is_late = run_->now_ns() / kSecond - reported.heard_s > kLateSeconds;
+      if (is_late != reported.is_late) Report(&reported);
+    }
+  }
+
+ private:
+  struct Reported {
+    int64_t lost = 0;
+    std::map<std::string, int64_t> done;  ///< by category
+    SchedulerFact scheduler;              ///< as reported last, without what ended
+    int64_t heard_s = 0;                  ///< when the catalog heard of it
+    bool is_late = false;
+  };
+  void Report(Reported* reported) {
+    SchedulerFact& scheduler = reported->scheduler;
+    const int64_t age = run_->now_ns() / kSecond - reported->heard_s;
+    const bool is_late = age > kLateSeconds;
+    scheduler.is_there = !is_late;
+    scheduler.problem = is_late ? fmt::format("it has reported nothing to the catalog for {} s", age)
+                                : std::string("a catalog hears of them once a minute");
+    run_->AddScheduler(scheduler);
+    scheduler.finished.clear();
+    if (is_late && !reported->is_late) {
+      run_->Note(EventKind::kWarning,
+                 fmt::format("{} has reported nothing to the catalog for {} s", scheduler.address, age));
+    }
+    reported->is_late = is_late;
+  }
+
+  void AddManager(const Json& manager) {
+    if (!manager.is_object()) return run_->CountMalformed(1);
+    const std::string name = fmt::format("{} {} at {}:{}", engine_, TextOf(manager, "project"), TextOf(manager, "name"),
+                                         Count(manager, "port"));
+    const int64_t started_us = Count(manager, "time_when_started");
+    const std::string id = fmt::format("{} {}", name, started_us);
+    if (managers_.size() >= kMostManagers && managers_.count(id) == 0) return;
+    const auto [entry, is_new] = managers_.try_emplace(id, Reported());
+    Reported& reported = entry->second;
+    if (started_us > 0 && started_us < kMostMicroseconds && !std::exchange(has_begun_, true)) {
+      run_->BeginSession(started_us * 1000);
+    }
+    SchedulerFact& scheduler = reported.scheduler;
+    scheduler.address = name;
+    const int64_t running = std::max(Count(manager, "tasks_running"), Count(manager, "tasks_on_workers"));
+    const int64_t waiting = Count(manager, "tasks_waiting");
+    scheduler.counts = {{"workers", Count(manager, "workers_connected")},
+                        {"cores", Count(manager, "cores_total")},
+                        {"tasks", waiting + running},
+                        {"processing", running},
+                        {"waiting", waiting},
+                        {"erred", Count(manager, "tasks_failed")}};
+    reported.heard_s = Count(manager, "lastheardfrom");
+    ReportTasks(manager, !is_new, &reported, &scheduler);
+    Report(&reported);
+    const int64_t lost = Count(manager, "workers_lost");
+    if (lost > reported.lost) {
+      run_->Note(EventKind::kBad,
+                 fmt::format("{} lost {} worker{}{}", name, lost - reported.lost, lost - reported.lost == 1 ? "" : "s",
+                             is_new ? " before it was followed" : ""));
+    }
+    reported.lost = lost;
+  }
+
+  static void ReportTasks(const Json& manager, bool is_known, Reported* reported, SchedulerFact* scheduler) {
+    const auto categories = manager.find("categories");
+    if (categories == manager.end() || !categories->is_array()) return;
+    for (const Json& category : *categories) {
+      if (!category.is_object()) continue;
+      const std::string name = TextOf(category, "category");
+      if (name == kWholeQueue) continue;
+      const int64_t done = Count(category, "tasks_done");
+      int64_t& before = reported->done[name];
+      if (is_known && done > before) scheduler->finished.push_back({name, done - before, 0});
+      before = done;
+    }
+  }
+
+  std::string engine_;
+  LiveRun* run_;
+  std::string held_;                          ///< of a line that is not whole yet
+  std::map<std::string, Reported> managers_;  ///< by address, and when each began
+  bool has_begun_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<EngineFollower> FollowCatalog(const std::string& address, std::string type) {
+  return std::make_unique<CatalogFollower>(address, std::move(type));
+}
+
+std::unique_ptr<EngineFeed> MakeCatalogFeed(std::string engine, LiveRun* run) {
+  return std::make_unique<CatalogFeed>(std::move(engine), run);
+}
+
 // TaskVine (https://ccl.cse.nd.edu/software/taskvine/), and Work Queue, from which it came
 // (https://ccl.cse.nd.edu/software/workqueue/): the logs that their managers write. Those of TaskVine have the same
 // lines, and the times of workers besides; a program asks Work Queue's manager for its log of transactions.
-#include <memory>
 
-#include "collector/engines/engines.h"
-#include "collector/engines/taskvine/catalog_feed.h"
-#include "collector/engines/taskvine/vine_log.h"
-
-namespace crema {
 namespace {
 
 constexpr EngineTraits kVineTraits = {

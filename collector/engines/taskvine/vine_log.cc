@@ -13,7 +13,6 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
-#include "collector/compression/compressed_name.h"
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/log_lines.h"
 #include "nlohmann/json.hpp"

@@ -14,7 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "collector/engines/engine.h"
+#include "collector/engines/engines.h"
 #include "collector/records/cluster_facts.h"
 
 namespace crema {

@@ -1,5 +1,3 @@
-#include "collector/metrics/attempts/attempt_results.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,8 @@
 #include <map>
 #include <random>
 #include <vector>
+
+#include "collector/metrics/attempts/attempt_rows.h"
 
 namespace crema {
 namespace {

@@ -4,8 +4,8 @@
 #include <tuple>
 
 #include "absl/types/span.h"
-#include "collector/metrics/attempts/chunk_identity.h"
-#include "collector/records/attempt_state.h"
+#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/records/facts.h"
 #include "collector/records/sums_so_far.h"
 
 namespace crema {

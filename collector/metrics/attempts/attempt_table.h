@@ -17,12 +17,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
-#include "collector/metrics/attempts/attempt_results.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/known_sum.h"
-#include "collector/metrics/statistics/stable_hash.h"
 #include "collector/metrics/workers/process_table.h"
 #include "collector/records/facts.h"
 

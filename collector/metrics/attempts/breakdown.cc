@@ -11,7 +11,7 @@
 #include "absl/numeric/int128.h"
 #include "absl/types/span.h"
 #include "collector/metrics/memory/row_memory.h"
-#include "collector/metrics/statistics/exact_quantiles.h"
+#include "collector/metrics/statistics/quantiles.h"
 
 namespace crema {
 namespace {

@@ -1,6 +1,4 @@
 // Chunks that share a resource, and chunks that do not.
-#include "collector/metrics/attempts/contention.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,8 @@
 #include <functional>
 #include <random>
 #include <vector>
+
+#include "collector/metrics/attempts/slopes.h"
 
 namespace crema {
 namespace {

@@ -1,10 +1,10 @@
-#include "collector/metrics/attempts/rss_slope.h"
-
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <random>
 #include <vector>
+
+#include "collector/metrics/attempts/slopes.h"
 
 namespace crema {
 namespace {

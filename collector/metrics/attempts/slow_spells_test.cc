@@ -1,10 +1,10 @@
-#include "collector/metrics/attempts/slow_spells.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 #include <vector>
+
+#include "collector/metrics/attempts/stragglers.h"
 
 namespace crema {
 namespace {

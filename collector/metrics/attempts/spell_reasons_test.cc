@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "collector/metrics/attempts/slow_spells.h"
+#include "collector/metrics/attempts/stragglers.h"
 
 namespace crema {
 namespace {

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+
 namespace crema {
 namespace {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/metrics/attempts/attempt_results.h"
+#include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/attempts/breakdown.h"
 #include "collector/sources/coffea_report.h"
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "collector/metrics/statistics/stable_hash.h"
+#include "collector/metrics/statistics/bounded_names.h"
 
 namespace crema {
 namespace {

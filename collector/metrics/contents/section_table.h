@@ -11,7 +11,7 @@
 #include "collector/measurement/recorded.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/known_sum.h"
-#include "collector/metrics/statistics/quantile_sketch.h"
+#include "collector/metrics/statistics/quantiles.h"
 #include "collector/records/facts.h"
 
 namespace crema {

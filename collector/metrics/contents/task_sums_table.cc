@@ -4,9 +4,9 @@
 #include <iterator>
 #include <limits>
 
-#include "collector/metrics/contents/custom_metric_table.h"
+#include "collector/metrics/contents/custom_tables.h"
 #include "collector/metrics/statistics/known_sum.h"
-#include "collector/metrics/statistics/quantile_sketch.h"
+#include "collector/metrics/statistics/quantiles.h"
 
 namespace crema {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/measurement/measurement_json.h"
+#include "collector/measurement/measurement.h"
 #include "collector/records/record_parser.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/engines/engine.h"
+#include "collector/engines/engines.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/engine/task_join.h"
 #include "collector/metrics/workers/process_table.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/measurement/metric_set.h"
+#include "collector/measurement/measurement.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/contents/activity_table.h"
 #include "collector/metrics/contents/recorded_tables.h"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "collector/metrics/memory/row_memory.h"
-#include "collector/metrics/statistics/stable_hash.h"
+#include "collector/metrics/statistics/bounded_names.h"
 
 namespace crema {
 namespace {

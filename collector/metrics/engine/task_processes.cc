@@ -13,7 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/engines/engines.h"
-#include "collector/records/exit_status.h"
+#include "collector/records/facts.h"
 
 namespace crema {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "collector/engines/engine.h"
+#include "collector/engines/engines.h"
 
 namespace crema {
 namespace {

@@ -7,8 +7,6 @@
 #include <map>
 #include <random>
 
-#include "collector/metrics/statistics/stable_hash.h"
-
 namespace crema {
 namespace {
 

@@ -1,5 +1,3 @@
-#include "collector/metrics/statistics/exact_quantiles.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,8 @@
 #include <limits>
 #include <random>
 #include <vector>
+
+#include "collector/metrics/statistics/quantiles.h"
 
 namespace crema {
 namespace {

@@ -1,5 +1,3 @@
-#include "collector/metrics/statistics/quantile_sketch.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/metrics/statistics/exact_quantiles.h"
+#include "collector/metrics/statistics/quantiles.h"
 
 namespace crema {
 namespace {

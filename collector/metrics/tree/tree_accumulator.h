@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "collector/measurement/breakdowns.h"
-#include "collector/measurement/metric_set.h"
+#include "collector/measurement/measurement.h"
 #include "collector/sources/process_tree/tree_log.h"
 
 namespace crema {

@@ -5,10 +5,9 @@
 #include <set>
 #include <tuple>
 
-#include "collector/metrics/attempts/chunk_identity.h"
+#include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/known_sum.h"
-#include "collector/metrics/statistics/stable_hash.h"
 
 namespace crema {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "absl/types/span.h"
-#include "collector/measurement/value.h"
+#include "collector/measurement/column.h"
 #include "collector/metrics/memory/row_memory.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/records/facts.h"

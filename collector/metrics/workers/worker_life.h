@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/measurement/metric_set.h"
+#include "collector/measurement/measurement.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/budget/lane_time.h"

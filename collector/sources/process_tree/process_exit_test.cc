@@ -2,7 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "collector/sources/process_tree/watched_process.h"
+#include "collector/sources/process_tree/proc_file.h"
 #include "gtest/gtest.h"
 
 namespace crema {

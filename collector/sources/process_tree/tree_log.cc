@@ -11,8 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "collector/compression/decompressed_file.h"
-#include "collector/records/loose_json.h"
-#include "collector/records/schema.h"
+#include "collector/records/facts.h"
+#include "collector/records/json_fields.h"
 #include "collector/sources/record_log.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"

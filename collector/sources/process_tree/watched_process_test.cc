@@ -1,9 +1,8 @@
-#include "collector/sources/process_tree/watched_process.h"
-
 #include <string>
 #include <vector>
 
 #include "collector/sources/process_tree/fake_root_fixture.h"
+#include "collector/sources/process_tree/proc_file.h"
 #include "gtest/gtest.h"
 
 namespace crema {

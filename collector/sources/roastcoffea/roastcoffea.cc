@@ -16,8 +16,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "collector/measurement/catalog.h"
-#include "collector/records/loose_json.h"
-#include "collector/records/section_path.h"
+#include "collector/records/facts.h"
+#include "collector/records/json_fields.h"
 #include "fmt/format.h"
 
 namespace crema {

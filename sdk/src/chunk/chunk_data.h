@@ -5,12 +5,11 @@
 #include <cstdint>
 #include <string_view>
 
+#include "chunk/chunk_sums.h"
 #include "chunk/section_tree.h"
-#include "chunk/value_sketch.h"
 #include "crema/record_cut.h"
 #include "log/json_line.h"
 #include "storage/arena.h"
-#include "storage/name_set.h"
 
 namespace crema {
 namespace internal {
@@ -142,7 +141,7 @@ class ChunkData {
   void MergeSums(ChunkData& other) noexcept;
   void Reset() noexcept;
 
-  // In chunk_data_lines.cc: `"metrics":[…],"cuts":[…]` and so on, as in the record.
+  // `"metrics":[…],"cuts":[…]` and so on, as in the record.
   void AppendMemory(JsonLine* line) noexcept;
   void AppendMetrics(JsonLine* line) noexcept;
   void AppendCuts(JsonLine* line) noexcept;

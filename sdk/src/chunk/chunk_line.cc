@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "guards/span_state.h"
+#include "guards/span.h"
 #include "kernel/kernel_readings.h"
 #include "tasks/task_table.h"
 

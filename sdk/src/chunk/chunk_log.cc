@@ -6,7 +6,7 @@
 #include "chunk/thread_state.h"
 #include "log/process_line.h"
 #include "process/process_recorder.h"
-#include "storage/own_memory.h"
+#include "storage/arena.h"
 
 namespace crema {
 namespace internal {

@@ -1,16 +1,17 @@
-#include "crema/span.h"
+#include "guards/span.h"
 
 #include <atomic>
 #include <cstdlib>
 
 #include "chunk/thread_state.h"
-#include "guards/span_state.h"
+#include "crema/span.h"
 #include "log/json_line.h"
 #include "process/process_recorder.h"
+#include "storage/arena.h"
 #include "storage/fixed_text.h"
-#include "storage/own_memory.h"
 
 namespace crema {
+
 namespace internal {
 namespace {
 

@@ -1,7 +1,6 @@
 #include "crema/track_helper.h"
 
 #include "chunk/open_work.h"
-#include "chunk/suspension.h"
 #include "chunk/thread_state.h"
 #include "process/allocations.h"
 #include "process/process_recorder.h"

@@ -1,13 +1,35 @@
 #include "crema/track_io.h"
 
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "chunk/open_work.h"
 #include "chunk/thread_state.h"
-#include "guards/dotted_metric.h"
+#include "crema/record_metric.h"
+#include "crema/track_memory.h"
+#include "crema/track_metrics.h"
+#include "crema/track_page_faults.h"
+#include "crema/track_perf_counters.h"
+#include "kernel/clock.h"
 #include "kernel/kernel_readings.h"
 #include "kernel/proc_file.h"
+#include "log/json_line.h"
 #include "process/process_recorder.h"
 
 namespace crema {
+
 namespace {
+
+/// Records `<name>.<what>`; the name is cut so that what was measured stays readable.
+void RecordDotted(std::string_view name, std::string_view what, double value, std::string_view unit) noexcept {
+  char text[internal::kMaxNameBytes];
+  name = internal::CutOnCodePoint(name, sizeof text - what.size() - 1);
+  name.copy(text, name.size());
+  text[name.size()] = '.';
+  what.copy(text + name.size() + 1, what.size());
+  RecordMetric(std::string_view(text, name.size() + 1 + what.size()), value, unit);
+}
 
 struct IoCounter {
   std::string_view key;
@@ -48,7 +70,132 @@ TrackIo::~TrackIo() {
   EndSection();
   for (int i = 0; i < kCounters; ++i) {
     if (start_[i] < 0 || stop[i] < start_[i]) continue;
-    internal::RecordDotted(name_, kIoCounters[i].metric, static_cast<double>(stop[i] - start_[i]), kIoCounters[i].unit);
+    RecordDotted(name_, kIoCounters[i].metric, static_cast<double>(stop[i] - start_[i]), kIoCounters[i].unit);
+  }
+}
+
+TrackMemory::TrackMemory(std::string_view name) noexcept {
+  using namespace internal;
+  if (!Recording()) return;
+  const ErrnoAndCancelGuard guard;
+  ThreadState* thread = CurrentThread();
+  Recorder* recorder = CurrentRecorder();
+  if (thread == nullptr || recorder == nullptr) return;
+  OpenWork* frame = thread->work;
+  if (frame == nullptr) {
+    CountOutsideChunk();
+    return;
+  }
+  const std::string_view prefix = frame->is_helper ? static_cast<HelperState*>(frame)->prefix : std::string_view();
+  row_ = frame->data.MemoryRowIndex(prefix, thread->current.load(std::memory_order_relaxed), name);
+  if (row_ < 0) return;
+  const auto rss = thread->kernel.RssBytes(&recorder->descriptors);
+  if (!rss.has_value()) return;
+  rss_start_bytes_ = *rss;
+  use_ = frame->use;
+  frame_ = frame;
+}
+
+TrackMemory::~TrackMemory() {
+  using namespace internal;
+  if (frame_ == nullptr || IsSwitchedOff()) return;
+  const ErrnoAndCancelGuard guard;
+  auto* thread = static_cast<ThreadState*>(t_context);
+  Recorder* recorder = CurrentRecorder();
+  if (thread == nullptr || recorder == nullptr) return;  // a fork's copy, or the process is ending
+  OpenWork* frame = thread->work;
+  while (frame != nullptr && frame != frame_) frame = frame->outer;
+  if (frame == nullptr || frame->use != use_) {
+    CountMisuse("a memory guard ended on another thread, or after its chunk: it is not recorded");
+    return;
+  }
+  const auto rss = thread->kernel.RssBytes(&recorder->descriptors);
+  if (!rss.has_value()) return;
+  frame->data.AddMemory(row_, rss_start_bytes_, *rss);
+  recorder->overhead_ns.fetch_add(recorder->reading_cost_ns, std::memory_order_relaxed);
+}
+
+TrackPageFaults::TrackPageFaults(std::string_view name) noexcept : BaseInstrumentationContext(name), name_(name) {
+  if (!recording()) return;
+  const internal::ErrnoAndCancelGuard guard;
+  rusage usage{};
+  if (getrusage(RUSAGE_THREAD, &usage) == 0) {
+    minor_ = usage.ru_minflt;
+    major_ = usage.ru_majflt;
+  }
+}
+
+TrackPageFaults::~TrackPageFaults() {
+  if (!recording()) return;
+  const internal::ErrnoAndCancelGuard guard;
+  rusage usage{};
+  if (minor_ < 0 || getrusage(RUSAGE_THREAD, &usage) != 0) return;
+  EndSection();
+  RecordDotted(name_, "minor_faults", static_cast<double>(usage.ru_minflt - minor_), "count");
+  RecordDotted(name_, "major_faults", static_cast<double>(usage.ru_majflt - major_), "count");
+}
+
+namespace internal {
+namespace {
+
+#ifdef __GLIBC__
+const char* Describe(int error) { return strerrordesc_np(error); }
+#else
+const char* Describe(int error) { return strerror(error); }  // a constant text in musl
+#endif
+
+/// Notes with the chunk why counters are missing: the kernel's answer, and the setting that decides.
+void ExplainRefusal(const PerfCounters& counters) {
+  char setting[16];
+  const long size = ReadWholeFile("/proc/sys/kernel/perf_event_paranoid", setting, sizeof setting);
+  if (size > 0 && setting[size - 1] == '\n') setting[size - 1] = '\0';
+  char text[256];
+  snprintf(text, sizeof text, "%s: %s (kernel.perf_event_paranoid is %s)",
+           PerfCounters::Name(counters.refused_counter()), Describe(counters.refusal()),
+           size > 0 ? setting : "unknown");
+  crema::SetAttribute("perf_counters", text);
+}
+
+}  // namespace
+}  // namespace internal
+
+TrackPerfCounters::TrackPerfCounters(std::string_view name) noexcept
+    : BaseInstrumentationContext(kBeginsLater), name_(name) {
+  using namespace internal;
+  if (!recording()) return;
+  const ErrnoAndCancelGuard guard;
+  ThreadState* thread = CurrentThread();
+  Recorder* recorder = CurrentRecorder();
+  if (thread == nullptr || recorder == nullptr) return;
+  thread->perf.Open(&recorder->descriptors);
+  BeginSection(name);
+  for (int i = 0; i < kCounters; ++i) {
+    valid_[i] = thread->perf.Read(i, &recorder->descriptors, &start_[i]);
+  }
+  if (thread->perf.refusal() != 0) ExplainRefusal(thread->perf);
+}
+
+TrackPerfCounters::~TrackPerfCounters() {
+  using namespace internal;
+  if (!recording()) return;
+  const ErrnoAndCancelGuard guard;
+  ThreadState* thread = CurrentThread();
+  Recorder* recorder = CurrentRecorder();
+  if (thread == nullptr || recorder == nullptr) return;
+  Reading stops[kCounters];
+  for (int i = 0; i < kCounters; ++i) {
+    valid_[i] = valid_[i] && thread->perf.Read(i, &recorder->descriptors, &stops[i]);
+  }
+  EndSection();
+  for (int i = 0; i < kCounters; ++i) {
+    const Reading& stop = stops[i];
+    if (!valid_[i]) continue;
+    if (stop.event != start_[i].event) continue;  // opened anew in between: nothing is known of all that time
+    const auto running = static_cast<double>(stop.running_ns - start_[i].running_ns);
+    const auto enabled = static_cast<double>(stop.enabled_ns - start_[i].enabled_ns);
+    if (running <= 0) continue;  // it never got a place on the processor: nothing is known
+    RecordDotted(name_, PerfCounters::Name(i), static_cast<double>(stop.value - start_[i].value) * enabled / running,
+                 "count");
   }
 }
 

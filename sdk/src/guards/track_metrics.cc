@@ -4,11 +4,10 @@
 
 #include "chunk/chunk_line.h"
 #include "chunk/open_work.h"
-#include "chunk/suspension.h"
 #include "chunk/thread_state.h"
-#include "log/file_line.h"
+#include "log/log_file.h"
 #include "process/allocations.h"
-#include "process/exit_summary.h"
+#include "process/exit_and_fork.h"
 #include "process/gpu.h"
 #include "process/process_recorder.h"
 #include "process/wait_sampler.h"

@@ -3,13 +3,12 @@
 #include <algorithm>
 
 #include "chunk/chunk_line.h"
-#include "chunk/suspension.h"
 #include "chunk/thread_state.h"
 #include "crema/track_metrics.h"
 #include "crema/track_request.h"
 #include "process/exit_and_fork.h"
 #include "process/process_recorder.h"
-#include "storage/own_memory.h"
+#include "storage/arena.h"
 #include "tasks/task_table.h"
 
 namespace crema {

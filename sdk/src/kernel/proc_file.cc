@@ -2,12 +2,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cstdlib>
+#include <string_view>
 
 #include "process/own_descriptor.h"
+#include "storage/arena.h"
+#include "storage/fixed_text.h"
 
 namespace crema {
 namespace internal {
@@ -57,6 +64,147 @@ std::optional<std::int64_t> IntegerAfter(std::string_view text, std::string_view
     text.remove_prefix(end + 1);
   }
   return std::nullopt;
+}
+
+namespace {
+
+/// Kernels write "no limit" in version 1 as the largest page-aligned number (memory.limit_in_bytes).
+constexpr std::int64_t kNoLimitBytes = std::int64_t{1} << 62;
+
+using Path = FixedText<PATH_MAX>;
+
+/// Reads the file below `directory` that `slash_and_name` says; empty where it cannot be read.
+template <std::size_t kBytes>
+std::string_view ReadIn(Path* directory, std::string_view slash_and_name, char (&buffer)[kBytes]) {
+  const std::size_t directory_size = directory->view().size();
+  directory->Append(slash_and_name);
+  const long size = ReadWholeFile(directory->c_str(), buffer, kBytes);
+  directory->CutTo(directory_size);
+  return {buffer, size > 0 ? static_cast<std::size_t>(size) : 0};
+}
+
+std::optional<std::int64_t> IntegerIn(Path* directory, std::string_view slash_and_name) {
+  char buffer[64];
+  return LeadingInteger(ReadIn(directory, slash_and_name, buffer));
+}
+
+/// Whether `name` is one of `names`, which have commas between them.
+bool IsAmong(std::string_view names, std::string_view name) {
+  while (true) {
+    const std::size_t comma = names.find(',');
+    if (names.substr(0, comma) == name) return true;
+    if (comma == std::string_view::npos) return false;
+    names.remove_prefix(comma + 1);
+  }
+}
+
+/// Appends the group of this process in one hierarchy: `0::/path` for version 2, where no controller is named,
+/// `4:memory:/path` for a controller of version 1. False where there is none.
+bool AppendGroup(std::string_view controller, Path* path) {
+  const FileText text("/proc/self/cgroup", 4096);
+  std::string_view groups = text.view();
+  while (!groups.empty()) {
+    const std::string_view line = groups.substr(0, groups.find('\n'));
+    groups.remove_prefix(std::min(line.size() + 1, groups.size()));
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (first == std::string_view::npos || second == std::string_view::npos) continue;
+    if (!IsAmong(line.substr(first + 1, second - first - 1), controller)) continue;
+    path->Append(line.substr(second + 1));
+    return true;
+  }
+  return false;
+}
+
+/// Calls `look` with the directory of the group and of each group around it. Inside a container the path seen may lie
+/// outside what is mounted: then only the root is there.
+template <class Look>
+void ForEachGroup(std::string_view mount, std::string_view controller, Look look) {
+  const OwnPointer<Path> directory(MakeOwn<Path>(mount));
+  if (directory == nullptr || !AppendGroup(controller, directory.get())) return;
+  while (true) {
+    look(directory.get());
+    if (directory->view().size() <= mount.size()) return;
+    directory->CutTo(std::max(directory->view().rfind('/'), mount.size()));
+  }
+}
+
+template <class Number>
+void Tighten(std::optional<Number>* limit, std::optional<Number> other) {
+  if (other.has_value() && (!limit->has_value() || *other < **limit)) *limit = other;
+}
+
+std::optional<double> QuotaOfVersion2(Path* directory) {
+  char buffer[64];
+  const std::string_view text = ReadIn(directory, "/cpu.max", buffer);  // "max 100000" or "150000 100000"
+  const std::size_t blank = text.find(' ');
+  if (blank == std::string_view::npos) return std::nullopt;
+  const auto quota = LeadingInteger(text);
+  const auto period = LeadingInteger(text.substr(blank + 1));
+  if (!quota.has_value() || period.value_or(0) == 0) return std::nullopt;
+  return static_cast<double>(*quota) / static_cast<double>(*period);
+}
+
+std::optional<double> QuotaOfVersion1(Path* directory) {
+  const auto quota = IntegerIn(directory, "/cpu.cfs_quota_us");  // -1: none
+  const auto period = IntegerIn(directory, "/cpu.cfs_period_us");
+  if (!quota.has_value() || period.value_or(0) == 0) return std::nullopt;
+  return static_cast<double>(*quota) / static_cast<double>(*period);
+}
+
+std::optional<double> AffinityCores() {
+  int most = 0;
+  for (const pid_t thread : {0, getpid()}) {  // this one may be bound to a core of the process's
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    if (sched_getaffinity(thread, sizeof cpus, &cpus) == 0) most = std::max(most, CPU_COUNT(&cpus));
+  }
+  if (most > 0) return most;
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);  // machines beyond CPU_SETSIZE
+  if (online <= 0) return std::nullopt;
+  return static_cast<double>(online);
+}
+
+std::optional<std::int64_t> BelowNoLimit(std::optional<std::int64_t> bytes) {
+  return bytes.has_value() && *bytes >= kNoLimitBytes ? std::nullopt : bytes;
+}
+
+}  // namespace
+
+std::optional<double> AllowedCores() noexcept {
+  std::optional<double> cores = AffinityCores();
+  ForEachGroup("/sys/fs/cgroup", "", [&](Path* path) { Tighten(&cores, QuotaOfVersion2(path)); });
+  ForEachGroup("/sys/fs/cgroup/cpu", "cpu", [&](Path* path) { Tighten(&cores, QuotaOfVersion1(path)); });
+  return cores;
+}
+
+std::optional<std::int64_t> MemoryLimitBytes() noexcept {
+  std::optional<std::int64_t> limit;
+  ForEachGroup("/sys/fs/cgroup", "", [&](Path* path) { Tighten(&limit, IntegerIn(path, "/memory.max")); });
+  ForEachGroup("/sys/fs/cgroup/memory", "memory",
+               [&](Path* path) { Tighten(&limit, BelowNoLimit(IntegerIn(path, "/memory.limit_in_bytes"))); });
+  return limit;
+}
+
+std::optional<std::int64_t> ThrottledNanoseconds() noexcept {
+  std::optional<std::int64_t> sum;
+  const auto add = [&](Path* path, std::optional<double> quota, std::string_view key, std::int64_t unit_ns) {
+    char buffer[1024];
+    const auto time = quota.has_value() ? IntegerAfter(ReadIn(path, "/cpu.stat", buffer), key) : std::nullopt;
+    if (time.has_value()) sum = sum.value_or(0) + *time * unit_ns;
+  };
+  ForEachGroup("/sys/fs/cgroup", "", [&](Path* path) { add(path, QuotaOfVersion2(path), "throttled_usec", 1000); });
+  ForEachGroup("/sys/fs/cgroup/cpu", "cpu", [&](Path* path) { add(path, QuotaOfVersion1(path), "throttled_time", 1); });
+  return sum;
+}
+
+std::optional<double> CpuPressurePercent() noexcept {
+  char text[256];
+  const long size = ReadWholeFile("/proc/pressure/cpu", text, sizeof text);  // some avg10=0.00 avg60=…
+  constexpr std::string_view kKey = "avg10=";
+  const std::size_t found = std::string_view(text, size > 0 ? static_cast<std::size_t>(size) : 0).find(kKey);
+  if (found == std::string_view::npos) return std::nullopt;
+  return std::strtod(text + found + kKey.size(), nullptr);  // it ends with NUL
 }
 
 }  // namespace internal

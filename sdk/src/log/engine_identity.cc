@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "kernel/proc_file.h"
-#include "storage/own_memory.h"
+#include "storage/arena.h"
 
 namespace crema {
 namespace internal {

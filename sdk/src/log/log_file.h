@@ -1,4 +1,4 @@
-// LogFile: the record log on disk. A line is one write(2) to an O_APPEND file, so threads need no lock.
+// The `file` line: what a file holds in all.
 #pragma once
 
 #include <limits.h>
@@ -13,12 +13,25 @@
 
 #include "log/json_line.h"
 #include "log/log_limits.h"
-#include "log/reserved_disk_space.h"
 #include "process/own_descriptor.h"
 #include "storage/fixed_text.h"
 
 namespace crema {
 namespace internal {
+
+struct Recorder;
+
+/// Negative: unknown.
+struct FileInfo {
+  std::int64_t branches = -1;
+  std::int64_t bytes = -1;             ///< uncompressed
+  std::int64_t compressed_bytes = -1;  ///< as stored
+};
+
+/// Writes the line, the first time that this process reports the file. Without a file's name nothing is written.
+void WriteFileLine(Recorder* recorder, std::string_view file, const FileInfo& info) noexcept;
+
+// LogFile: the record log on disk. A line is one write(2) to an O_APPEND file, so threads need no lock.
 
 /// Kept free for the log's last line below RLIMIT_FSIZE: an `end` without sections has some 200.
 inline constexpr std::uint64_t kBytesForLastLine = 2048;

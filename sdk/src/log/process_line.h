@@ -16,5 +16,13 @@ bool OpenLog(Recorder* recorder) noexcept;
 /// Opens another log of this process, and writes whose it is; false where that cannot be.
 bool OpenLogBeside(Recorder* recorder, ChunkLog* more) noexcept;
 
+// The `sample` and `end` lines: the process as a whole, now and at its end.
+
+struct Recorder;
+
+/// Any thread may call these; they do not meet the sections that other threads are in.
+void WriteSample(Recorder* recorder) noexcept;
+void WriteEnd(Recorder* recorder) noexcept;
+
 }  // namespace internal
 }  // namespace crema

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "chunk/open_work.h"
-#include "chunk/section_sites.h"
 #include "chunk/section_tree.h"
 #include "chunk/thread_state.h"
 #include "log/json_line.h"

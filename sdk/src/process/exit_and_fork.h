@@ -1,8 +1,46 @@
-// What happens to the recorder when the process forks, and when it ends.
+// The summary at exit (CREMA_SUMMARY=1), for those who do not use `crema run`.
 #pragma once
+
+#include <cstdint>
+#include <mutex>
+
+#include "chunk/chunk_line.h"
+#include "chunk/open_work.h"
+#include "chunk/section_tree.h"
+#include "kernel/clock.h"
 
 namespace crema {
 namespace internal {
+
+struct Recorder;
+
+/// Sums of the process's ended chunks. Kept only when a summary was asked for: each chunk then takes its lock once.
+class ExitSummary {
+ public:
+  void Add(ChunkState* state, const ChunkEnd& end) noexcept;
+  /// Prints to stderr; nothing when no chunk ended.
+  void Print(const Recorder& recorder) noexcept;
+
+ private:
+  void PrintSections(const TickRate& rate) noexcept;
+
+  std::mutex mutex_;
+  std::uint64_t chunks_ = 0;
+  std::uint64_t failed_ = 0;
+  std::int64_t events_ = -1;  ///< -1: never set
+  std::int64_t busy_ns_ = 0;
+  std::int64_t cpu_ns_ = 0;
+  std::int64_t wait_ns_ = 0;
+  std::int64_t joined_ns_ = 0;  ///< waiting for helpers of the chunk's own
+  std::int64_t helper_cpu_ns_ = 0;
+  bool cpu_known_ = true;
+  bool wait_known_ = true;
+  std::int64_t first_start_ns_ = INT64_MAX;  ///< CLOCK_MONOTONIC
+  std::int64_t last_stop_ns_ = 0;
+  SectionTree sections_;
+};
+
+// What happens to the recorder when the process forks, and when it ends.
 
 /// Registers the handlers, once per process image, whose forked children inherit them. False where there is no memory
 /// for one of them: the next call goes on with it. Not from two threads at once.

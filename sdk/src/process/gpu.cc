@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "chunk/open_work.h"
-#include "chunk/section_sites.h"
+#include "chunk/section_tree.h"
 #include "chunk/thread_state.h"
 #include "process/environment.h"
 #include "process/gpu_counter.h"

@@ -1,18 +1,31 @@
 #include "process/own_descriptor.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
+#include "chunk/thread_state.h"
 #include "crema/internal/platform.h"
+#include "crema/version.h"
+#include "guards/span.h"
+#include "process/exit_and_fork.h"
+#include "process/process_recorder.h"
+#include "tasks/task_table.h"
 
 namespace crema {
 namespace internal {
+
 namespace {
 
 constexpr int kMostDescriptors = 64;
@@ -90,6 +103,187 @@ void NoteLostDescriptor() noexcept {
 bool MayOpen() noexcept {
   const std::int64_t open_again_ns = g_open_again_ns.load(std::memory_order_relaxed);
   return open_again_ns == 0 || MonotonicNanoseconds() >= open_again_ns;
+}
+
+namespace {
+
+/// Changes with the version, and with whatever compilers and their settings do to the objects that would be shared.
+constexpr std::uint64_t Layout() {
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+  for (const char c : std::string_view(CREMA_VERSION_STRING)) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  }
+  for (const std::size_t size :
+       {sizeof(SharedCopy), sizeof(Recorder), sizeof(Settings), sizeof(ThreadState), sizeof(ChunkState),
+        sizeof(HelperState), sizeof(SectionNode), sizeof(SpanState), sizeof(ThreadStacks), sizeof(StackTable),
+        sizeof(MetricRow), sizeof(CutRow), sizeof(MemoryRow), sizeof(ActivityRow), sizeof(TaskTable),
+        sizeof(TaskModule), sizeof(EventSlot), sizeof(EventNodes), sizeof(ThreadTasks)}) {
+    hash = (hash ^ size) * 1099511628211u;
+  }
+  return hash;
+}
+
+}  // namespace
+
+/// A C name, which the assembler of the note knows.
+// NOLINTNEXTLINE(readability-identifier-naming)
+extern "C" __attribute__((visibility("hidden"), used)) const SharedCopy crema_own_copy = {
+    Layout(),     EnableWith,          Enabled,    SwitchOff,  CurrentRecorder,
+    OwnsRecorder, EnsureThreadContext, MirrorMode, ForgetMode, EndProcess,
+};
+CREMA_NOTE(CREMA_NOTE_OF_COPY);
+
+namespace {
+
+struct Search {
+  std::string_view directory;
+  const SharedCopy* found = nullptr;
+  bool is_library = false;
+  bool is_of_all = false;  ///< also of copies behind the library
+  int recorders = 0;       ///< of other copies, in this process
+
+  void Take(const SharedCopy* copy, std::uint32_t type) {
+    if (copy == &crema_own_copy || copy->layout != Layout()) return;
+    constexpr std::uint32_t kLibrary = CREMA_NOTE_OF_LIBRARY[0] - '0';
+    if (type != kLibrary && copy->owns_recorder() && copy->recorder()->pid == getpid()) ++recorders;
+    if (type != kLibrary && (found != nullptr || !Records(*copy))) return;
+    found = copy;
+    is_library = type == kLibrary;
+  }
+
+  bool Records(const SharedCopy& copy) const {
+    return copy.owns_recorder() && (directory.empty() || copy.recorder()->settings.directory.view() == directory);
+  }
+};
+
+void LookAtNotes(const char* at, const char* end, Search* search) {
+  const auto rounded = [](std::size_t size) { return (size + 3) / 4 * 4; };
+  ElfW(Nhdr) note;
+  while (static_cast<std::size_t>(end - at) >= sizeof note) {
+    std::memcpy(&note, at, sizeof note);
+    at += sizeof note;
+    const std::size_t name = rounded(note.n_namesz);
+    const std::size_t size = name + rounded(note.n_descsz);
+    if (size > static_cast<std::size_t>(end - at)) return;
+    std::int32_t offset;
+    const bool is_ours = note.n_namesz == sizeof "crema" && note.n_descsz == sizeof offset;
+    if (is_ours && std::memcmp(at, "crema", sizeof "crema") == 0) {
+      std::memcpy(&offset, at + name, sizeof offset);
+      search->Take(reinterpret_cast<const SharedCopy*>(at + name + offset), note.n_type);
+    }
+    at += size;
+  }
+}
+
+/// The file cannot be unloaded meanwhile: the list of files is locked.
+int LookInto(dl_phdr_info* file, std::size_t, void* search_pointer) {
+  auto* const search = static_cast<Search*>(search_pointer);
+  for (std::size_t i = 0; i < file->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = file->dlpi_phdr[i];
+    if (segment.p_type != PT_NOTE) continue;
+    const auto* const notes = reinterpret_cast<const char*>(file->dlpi_addr + segment.p_vaddr);
+    LookAtNotes(notes, notes + segment.p_memsz, search);
+  }
+  return search->is_library && !search->is_of_all ? 1 : 0;
+}
+
+}  // namespace
+
+const SharedCopy* OwnCopy() noexcept { return &crema_own_copy; }
+
+const SharedCopy* FindSharedCopy(std::string_view directory) noexcept {
+  Search search;
+  search.directory = directory;
+  dl_iterate_phdr(LookInto, &search);
+  return search.found;
+}
+
+int RecordersOfOtherCopies() noexcept {
+  Search search;
+  search.is_of_all = true;
+  dl_iterate_phdr(LookInto, &search);
+  return search.recorders;
+}
+
+namespace {
+
+bool g_was_open = false;
+FileIdentity g_at_load;
+
+__attribute__((constructor)) void AtLoad() { NoteStandardError(); }
+
+/// pipe(2) gives the lowest numbers that are free, the reading end first. So a pipe of the program's own has its
+/// writing end here only where the reading end is below; any other was put here to be the standard error (dup2(2)).
+bool IsOwnPipe(const struct stat& status) {
+  for (const int below : {STDIN_FILENO, STDOUT_FILENO}) {
+    const bool is_same = IdentityOf(below) == FileIdentity{status.st_dev, status.st_ino};
+    if (is_same && (fcntl(below, F_GETFL) & O_ACCMODE) == O_RDONLY) return true;
+  }
+  return false;
+}
+
+bool IsStandardError() {
+  struct stat status {};
+  if (fstat(STDERR_FILENO, &status) != 0) return false;
+  if (g_was_open && FileIdentity{status.st_dev, status.st_ino} == g_at_load) return true;
+  return isatty(STDERR_FILENO) != 0 || (S_ISFIFO(status.st_mode) && !IsOwnPipe(status));
+}
+
+/// No signal that a write may send reaches the thread while this lives.
+class SignalsOfWriting {
+ public:
+  SignalsOfWriting() noexcept {
+    sigset_t pending;
+    sigemptyset(&pending);
+    sigpending(&pending);
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    sigemptyset(&sent_here_);
+    for (const int signal : {SIGPIPE, SIGXFSZ, SIGTTOU}) {
+      sigaddset(&blocked, signal);
+      if (sigismember(&pending, signal) == 0) sigaddset(&sent_here_, signal);
+    }
+    is_blocked_ = pthread_sigmask(SIG_BLOCK, &blocked, &before_) == 0;
+  }
+  ~SignalsOfWriting() {
+    if (!is_blocked_) return;
+    const timespec at_once{};
+    while (sigtimedwait(&sent_here_, nullptr, &at_once) > 0 || errno == EINTR) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  SignalsOfWriting(const SignalsOfWriting&) = delete;
+  SignalsOfWriting& operator=(const SignalsOfWriting&) = delete;
+  bool is_blocked() const noexcept { return is_blocked_; }
+
+ private:
+  sigset_t before_;
+  sigset_t sent_here_;
+  bool is_blocked_ = false;
+};
+
+}  // namespace
+
+void NoteStandardError() noexcept {
+  const int saved_errno = errno;
+  const auto identity = IdentityOf(STDERR_FILENO);
+  g_was_open = identity.has_value();
+  g_at_load = identity.value_or(FileIdentity());
+  errno = saved_errno;
+}
+
+bool PrintOnStandardError(const char* text, std::size_t size, int wait_milliseconds) noexcept {
+  const int saved_errno = errno;
+  bool printed = false;
+  if (IsStandardError()) {
+    const SignalsOfWriting signals;
+    pollfd standard_error = {STDERR_FILENO, POLLOUT, 0};
+    // Where nobody reads any more it says so at once, and the write fails.
+    const bool takes_it = poll(&standard_error, 1, wait_milliseconds) > 0;
+    printed = takes_it && signals.is_blocked() && write(STDERR_FILENO, text, size) == static_cast<ssize_t>(size);
+  }
+  errno = saved_errno;
+  return printed;
 }
 
 }  // namespace internal

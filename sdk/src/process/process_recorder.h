@@ -20,8 +20,8 @@
 #include "process/unannounced_cpu.h"
 #include "process/wait_sampler.h"
 #include "stacks/native_stacks.h"
+#include "storage/arena.h"
 #include "storage/fixed_text.h"
-#include "storage/name_set.h"
 
 namespace crema {
 namespace internal {
@@ -149,7 +149,7 @@ bool EnableWithTexts(std::string_view directory, std::string_view run_id, std::s
 void SwitchOff() noexcept;
 /// Ends the process's log, as its exit does, whichever copy of the SDK writes it.
 void EndLog() noexcept;
-/// From now on `mode` follows this copy's own (see shared_copy.h).
+/// From now on `mode` follows this copy's own (see own_descriptor.h).
 void MirrorMode(std::atomic<std::uint8_t>* mode) noexcept;
 void ForgetMode(std::atomic<std::uint8_t>* mode) noexcept;
 

@@ -18,8 +18,8 @@
 #include "process/loaded_objects.h"
 #include "process/process_recorder.h"
 #include "stacks/call_frame.h"
+#include "storage/arena.h"
 #include "storage/fixed_text.h"
-#include "storage/own_memory.h"
 
 namespace crema {
 namespace internal {

@@ -8,10 +8,9 @@
 #include <string_view>
 
 #include "crema/internal/section_node.h"
-#include "stacks/loaded_file.h"
+#include "stacks/process_memory.h"
 #include "storage/arena.h"
 #include "storage/fixed_text.h"
-#include "storage/own_memory.h"
 
 namespace crema {
 namespace internal {

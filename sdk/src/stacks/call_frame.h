@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "stacks/loaded_file.h"
+#include "stacks/process_memory.h"
 
 namespace crema {
 namespace internal {

@@ -18,8 +18,8 @@
 #include "kernel/proc_file.h"
 #include "process/environment.h"
 #include "process/process_recorder.h"
-#include "stacks/stacks_line.h"
-#include "storage/own_memory.h"
+#include "stacks/stack_table.h"
+#include "storage/arena.h"
 
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51

@@ -12,7 +12,6 @@
 
 #include "kernel/kernel_readings.h"
 #include "stacks/call_frame.h"
-#include "stacks/chunk_positions.h"
 #include "stacks/stack_table.h"
 #include "stacks/task_clock.h"
 

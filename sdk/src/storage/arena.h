@@ -1,16 +1,60 @@
-// Arena: memory that is given out piece by piece and taken back all at once.
+// Objects of the SDK, in memory of malloc(3): the operators new and delete may be the program's own, which count,
+// print, or take from a pool.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "storage/sdk_allocation_scope.h"
 
 namespace crema {
 namespace internal {
+
+/// nullptr where the system refuses the memory.
+template <class Object, class... Arguments>
+Object* MakeOwn(Arguments&&... arguments) noexcept {
+  static_assert(alignof(Object) <= alignof(std::max_align_t), "malloc(3) aligns no further");
+  void* const memory = std::malloc(sizeof(Object));
+  return memory == nullptr ? nullptr : new (memory) Object(std::forward<Arguments>(arguments)...);
+}
+
+template <class Object>
+void FreeOwn(Object* object) noexcept {
+  object->~Object();
+  std::free(object);
+}
+
+template <class Object>
+struct OwnDeleter {
+  void operator()(Object* object) const noexcept { FreeOwn(object); }
+};
+template <class Object>
+using OwnPointer = std::unique_ptr<Object, OwnDeleter<Object>>;
+
+struct OwnArrayDeleter {
+  void operator()(void* memory) const noexcept { std::free(memory); }
+};
+template <class Element>
+using OwnArray = std::unique_ptr<Element[], OwnArrayDeleter>;
+
+template <class Element>
+OwnArray<Element> MakeOwnArray(std::size_t count) noexcept {
+  static_assert(std::is_trivially_destructible_v<Element>, "none is destroyed");
+  constexpr bool kIsWide = alignof(Element) > alignof(std::max_align_t);  // malloc(3) aligns no further
+  void* const memory =
+      kIsWide ? std::aligned_alloc(alignof(Element), count * sizeof(Element)) : std::malloc(count * sizeof(Element));
+  auto* const elements = static_cast<Element*>(memory);
+  for (std::size_t i = 0; elements != nullptr && i < count; ++i) new (&elements[i]) Element;
+  return OwnArray<Element>(elements);
+}
+
+// Arena: memory that is given out piece by piece and taken back all at once.
 
 /// Blocks are kept over `Clear`, so that a thread in its steady state allocates nothing. Refused memory is a nullptr,
 /// never an exception.
@@ -74,6 +118,29 @@ Row* RowTable<Row>::Add() noexcept {
   }
   return new (static_cast<void*>(rows_ + size_++)) Row();
 }
+
+// NameSet: texts, each once, in the order they came.
+
+/// Keeps its memory over `Clear`. The texts live in an arena of the caller's.
+class NameSet {
+ public:
+  static constexpr std::size_t kMost = 10000;
+
+  /// True if the name is in the set afterwards; false beyond `kMost`, or when memory is refused.
+  bool Add(std::string_view name, Arena* texts) noexcept;
+  bool Contains(std::string_view name) noexcept;
+  void Clear() noexcept;
+  bool empty() const noexcept { return names_.size() == 0; }
+  const std::string_view* begin() noexcept { return names_.begin(); }
+  const std::string_view* end() noexcept { return names_.end(); }
+
+ private:
+  std::uint32_t* Slot(std::string_view name) noexcept;
+  bool Grow() noexcept;
+
+  RowTable<std::string_view> names_;
+  RowTable<std::uint32_t> slots_;  ///< open addressing: index + 1 into `names_`; 0: free
+};
 
 }  // namespace internal
 }  // namespace crema

@@ -16,7 +16,7 @@ class SdkAllocationScope {
  public:
   SdkAllocationScope() noexcept : context_(t_context) {
     ++t_allocation_scopes;
-    if (context_ != nullptr) ++context_->allocation_scopes;  // where another copy is asked (see shared_copy.h)
+    if (context_ != nullptr) ++context_->allocation_scopes;  // where another copy is asked (see own_descriptor.h)
     std::atomic_signal_fence(std::memory_order_seq_cst);     // compilers know that malloc(3) reads no variable of ours
   }
   ~SdkAllocationScope() {

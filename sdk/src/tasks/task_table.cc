@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "chunk/suspension.h"
 #include "chunk/thread_state.h"
 #include "process/process_recorder.h"
-#include "storage/own_memory.h"
+#include "storage/arena.h"
 
 namespace crema {
 namespace internal {

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <string_view>
 
+#include "chunk/chunk_sums.h"
 #include "chunk/open_work.h"
-#include "chunk/value_sketch.h"
 #include "crema/track_task.h"
 #include "log/json_line.h"
 #include "process/process_recorder.h"

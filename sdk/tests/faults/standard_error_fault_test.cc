@@ -10,7 +10,7 @@
 #include <string>
 
 #include "crema/crema.h"
-#include "sdk/src/process/standard_error.h"
+#include "sdk/src/process/own_descriptor.h"
 #include "sdk/tests/faults/host_program.h"
 
 namespace crema {

@@ -1,0 +1,488 @@
+// `crema compare`: measurements side by side, and gates on how they differ.
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "collector/charts/study_charts.h"
+#include "collector/cli/measured_source.h"
+#include "collector/cli/output_commands.h"
+#include "collector/cli/subcommand.h"
+#include "collector/exports/export_format.h"
+#include "collector/history/run_history.h"
+#include "collector/insight/comparison.h"
+#include "collector/insight/comparison_gate.h"
+#include "collector/insight/paired_change.h"
+#include "collector/prediction/observed_run.h"
+#include "collector/prediction/prediction.h"
+#include "collector/records/json_fields.h"
+#include "collector/scaling/scaling_study.h"
+#include "collector/sources/process_tree/allocated_cores.h"
+#include "collector/writers/terminal.h"
+#include "fmt/format.h"
+
+namespace crema {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+struct CompareOptions {
+  std::vector<std::string> sources;
+  std::vector<std::string> before;
+  std::vector<std::string> after;
+  std::vector<std::string> gates;
+  std::string run;
+  std::optional<double> sure_percent;
+  bool fail_on_unclear = false;
+  bool json = false;
+  bool markdown = false;
+  std::string junit;
+  PlotOutput chart;
+  int width = 0;
+  OutputOptions output;
+};
+
+std::vector<ComparisonGate> ParseGates(const std::vector<std::string>& texts) {
+  std::vector<ComparisonGate> gates;
+  for (const std::string& text : texts) {
+    absl::StatusOr<ComparisonGate> gate = ParseGate(text);
+    if (!gate.ok()) throw CLI::ValidationError("--fail-on", std::string(gate.status().message()));
+    gates.push_back(*std::move(gate));
+  }
+  return gates;
+}
+
+std::string AsJson(const Comparison& comparison, const std::vector<JudgedGate>& gates) {
+  Json document = ComparisonAsJson(comparison);
+  document["gates"] = Json::array();
+  for (const JudgedGate& gate : gates) {
+    document["gates"].push_back({{"gate", gate.text}, {"fell", gate.result.fell}, {"sentence", gate.result.sentence}});
+  }
+  return JsonText(document, 1) + "\n";
+}
+
+/// What a source's chunks did; `why_not` where they are not there.
+struct ReadPieces {
+  RunPieces pieces;
+  std::string why_not;
+};
+
+ReadPieces PiecesOf(const MeasuredSource& source) {
+  ReadPieces read;
+  if (const auto logs = source.FindLogs(); logs.ok() && logs->logs_missing > 0) {
+    read.why_not = fmt::format("{} of its logs are gone since the measurement was made", logs->logs_missing);
+    return read;
+  }
+  const absl::Status status = source.ForEachAttempt([&read](const Attempt& attempt) { read.pieces.Add(attempt); });
+  if (!status.ok()) read.why_not = std::string(status.message());
+  read.pieces.ForgetSinglePass();
+  return read;
+}
+
+/// The first source against each other one, piece by piece.
+std::vector<PairedChange> CompareAllPieces(const std::vector<MeasuredSource>& sources) {
+  std::vector<PairedChange> changes;
+  const ReadPieces first = PiecesOf(sources.front());
+  for (size_t i = 1; i < sources.size(); ++i) {
+    const ReadPieces other = PiecesOf(sources[i]);
+    if (first.why_not.empty() && other.why_not.empty()) {
+      changes.push_back(ComparePieces(first.pieces, other.pieces));
+    } else {
+      changes.emplace_back().why_not = first.why_not.empty() ? other.why_not : first.why_not;
+    }
+  }
+  return changes;
+}
+
+PairedChange CompareSidesPieces(const std::vector<MeasuredSource>& before, const std::vector<MeasuredSource>& after) {
+  std::vector<RunPieces> sides[2];
+  for (const auto* side : {&before, &after}) {
+    for (const MeasuredSource& source : *side) {
+      ReadPieces read = PiecesOf(source);
+      if (!read.why_not.empty()) {
+        PairedChange not_known;
+        not_known.why_not = std::move(read.why_not);
+        return not_known;
+      }
+      sides[side == &before ? 0 : 1].push_back(std::move(read.pieces));
+    }
+  }
+  return CompareSides(sides[0], sides[1]);
+}
+
+/// Runs of a side are taken in the order in which they ran, whatever the order in which they are named.
+std::vector<MeasuredSource> OpenSide(const std::vector<std::string>& paths, const CompareOptions& options) {
+  std::vector<MeasuredSource> sources = OpenAll(paths, options.run, options.output.quiet);
+  const auto start_of = [](const MeasuredSource& source) { return source.measurement().run.start_ns.value_or(0); };
+  std::stable_sort(sources.begin(), sources.end(),
+                   [&](const MeasuredSource& a, const MeasuredSource& b) { return start_of(a) < start_of(b); });
+  return sources;
+}
+
+Comparison CompareSources(const CompareOptions& options) {
+  if (!options.sources.empty()) {
+    const std::vector<MeasuredSource> sources = OpenAll(options.sources, options.run, options.output.quiet);
+    return Compare(MeasurementsOf(sources), CompareAllPieces(sources), options.sources);
+  }
+  const std::vector<MeasuredSource> before = OpenSide(options.before, options);
+  const std::vector<MeasuredSource> after = OpenSide(options.after, options);
+  return CompareSides(MeasurementsOf(before), MeasurementsOf(after), {CompareSidesPieces(before, after)});
+}
+
+/// Two sources or more, or both sides. Throws a usage error.
+void CheckSources(const CompareOptions& options) {
+  const bool has_sides = !options.before.empty() || !options.after.empty();
+  if (has_sides && !options.sources.empty()) {
+    throw CLI::ValidationError("SOURCE", "give the runs either one after the other, or with --before and --after");
+  }
+  if (has_sides && (options.before.empty() || options.after.empty())) {
+    throw CLI::ValidationError(options.before.empty() ? "--before" : "--after", "the other side has no run");
+  }
+  if (!has_sides && options.sources.size() < 2) throw CLI::ValidationError("SOURCE", "at least two are needed");
+}
+
+int RunCompare(const CompareOptions& options) {
+  CheckSources(options);
+  CheckChart(options.chart);
+  const std::vector<ComparisonGate> gates = ParseGates(options.gates);  // wrong usage, before anything is read
+  const Comparison comparison = CompareSources(options);
+  std::vector<JudgedGate> judged;
+  for (const ComparisonGate& gate : gates) {
+    const absl::StatusOr<GateResult> result = Judge(gate, comparison);
+    if (!result.ok()) {
+      PrintError(std::string(result.status().message()));
+      return kWrongUsage;
+    }
+    judged.push_back({gate.text, *result});
+  }
+  const auto add = [&judged](const std::vector<JudgedGate>& more) {
+    judged.insert(judged.end(), more.begin(), more.end());
+  };
+  if (options.sure_percent.has_value()) add(JudgeSure(*options.sure_percent, comparison));
+  if (options.fail_on_unclear) add(JudgeUnclear(comparison));
+  if (!options.junit.empty()) {
+    OrFail(WriteTextFile(options.junit, GatesAsJunit(judged)));
+  }
+  if (!options.chart.path.empty()) {
+    OrFail(WriteCharts({MakeSectionTreeChart(ComparisonAsJson(comparison))}, options.chart));
+  }
+  TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
+  if (options.width > 0) style.width = options.width;
+  int printed = kDone;
+  if (options.json) {
+    printed = PrintBesideGate(AsJson(comparison, judged));
+  } else if (options.markdown) {
+    printed = PrintBesideGate(ComparisonAsMarkdown(comparison, judged));
+  } else if (!options.output.quiet) {
+    const std::string& last = options.sources.empty() ? options.after.back() : options.sources.back();
+    printed = PrintBesideGate(RenderComparison(comparison, style) + NextStep(options.output, "crema predict " + last,
+                                                                             "what the next change would bring",
+                                                                             style.width));
+  }
+  bool fell = false;
+  for (const JudgedGate& gate : judged) {
+    if (gate.result.fell) PrintError(fmt::format("gate {} fell: {}", gate.text, gate.result.sentence));
+    fell = fell || gate.result.fell;
+  }
+  return fell ? kGateFell : printed;
+}
+
+}  // namespace
+
+void AddCompareCommand(CLI::App* program, int* status) {
+  CLI::App* command = program->add_subcommand("compare", "Show measurements side by side, with their differences");
+  command->footer(
+      "A gate is KEY>LIMIT or KEY<LIMIT. KEY is a metric, dataset:NAME:FIELD or section:PATH:FIELD. LIMIT is for its\n"
+      "change against the first source. The gate `unequal` fails if events or cuts differ. Exit status 3: a gate "
+      "failed.\n\n"
+      "Example:\n"
+      "  crema compare before after\n"
+      "  crema compare before after --fail-on 'wall_time>5%' --fail-on 'event_rate_wall_khz<-5%' --fail-on unequal\n"
+      "  crema compare --before a1 --before a2 --after b1 --after b2 --fail-on-sure 2");
+  auto options = std::make_shared<CompareOptions>();
+  command->add_option("SOURCE", options->sources, "Measurements, directories of record logs, roastcoffea measurements");
+  const auto side = [command](const char* name, std::vector<std::string>* into, const char* help) {
+    command->add_option(name, *into, help)->take_all()->allow_extra_args(false)->option_text("SOURCE");
+  };
+  side("--before", &options->before, "A run of the first side; give the option once for each run");
+  side("--after", &options->after, "A run of the second side; give the option once for each run");
+  command->add_option("--fail-on", options->gates, "End with status 3 if this gate fails")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->option_text("GATE");
+  command
+      ->add_option("--fail-on-sure", options->sure_percent,
+                   "End with status 3 if the work in a run's chunks took longer, and the whole range of the difference "
+                   "is above PERCENT")
+      ->option_text("PERCENT")
+      ->check(FiniteNumber(0, kAnyNumber));
+  command->add_flag("--fail-on-unclear", options->fail_on_unclear,
+                    "End with status 3 if crema cannot say whether the work in a run's chunks took longer");
+  command->add_option("--run", options->run, "The run whose records are taken: its id, or all");
+  command->add_option("--width", options->width, "Width in columns (default: that of the terminal, else 100)")
+      ->check(WholeNumber(1, kAnyCount));
+  CLI::Option* json = command->add_flag("--json", options->json, "Print the comparison as JSON");
+  command->add_flag("--markdown", options->markdown, "Print the comparison as Markdown, for a merge request")
+      ->excludes(json);
+  AddChartOptions(command, "Draw the tree of sections with their differences: FILE.png, .svg, .pdf or .json",
+                  &options->chart);
+  command->add_option("--junit", options->junit, "Write the gates as JUnit's XML")->option_text("FILE");
+  AddOutputOptions(command, &options->output);
+  command->callback([options, status] { *status = RunCompare(*options); });
+}
+
+// `crema predict`: what a change would bring, by a replay of the run's own chunks.
+
+namespace {
+
+using Kind = RunChange::Kind;
+
+struct PredictOptions {
+  std::string source;
+  std::string run;
+  std::vector<double> cores, lanes, workers, chunk_events, streams;
+  std::vector<std::string> without_worker;
+  std::string faster, faster_gpu;
+  std::string order = "measured";
+  bool without_waiting = false;
+  bool all_from_start = false;
+  bool json = false;
+  OutputOptions output;
+};
+
+// `select=2`. Throws a usage error.
+RunChange FasterChange(Kind kind, const std::string& text) {
+  const size_t equals = text.rfind('=');
+  char* end = nullptr;
+  const double factor = equals == std::string::npos ? 0 : std::strtod(text.c_str() + equals + 1, &end);
+  if (equals == 0 || !(factor > 0) || end == nullptr || *end != 0) {
+    throw CLI::ValidationError(kind == Kind::kFaster ? "--faster" : "--faster-gpu",
+                               "`" + text + "` is not SECTION=FACTOR, as in select=2");
+  }
+  return {kind, factor, text.substr(0, equals)};
+}
+
+std::vector<RunChange> AskedFor(const PredictOptions& options) {
+  std::vector<RunChange> changes;
+  const auto add = [&changes](Kind kind, const std::vector<double>& numbers) {
+    for (const double number : numbers) changes.push_back({kind, number, ""});
+  };
+  add(Kind::kCores, options.cores);
+  add(Kind::kLanes, options.lanes);
+  add(Kind::kWorkers, options.workers);
+  add(Kind::kChunkEvents, options.chunk_events);
+  add(Kind::kStreams, options.streams);
+  for (const std::string& name : options.without_worker) changes.push_back({Kind::kWithoutWorker, 0, name});
+  if (options.order == "longest") changes.push_back({Kind::kLongestFirst, 0, ""});
+  if (!options.faster.empty()) changes.push_back(FasterChange(Kind::kFaster, options.faster));
+  if (!options.faster_gpu.empty()) changes.push_back(FasterChange(Kind::kFasterGpu, options.faster_gpu));
+  if (options.without_waiting) changes.push_back({Kind::kWithoutWaiting, 0, ""});
+  if (options.all_from_start) changes.push_back({Kind::kAllFromStart, 0, ""});
+  return changes;
+}
+
+int PrintPrediction(const PredictOptions& options) {
+  std::vector<RunChange> changes = AskedFor(options);
+  const MeasuredSource source = OrFail(MeasuredSource::Open(options.source, options.run, options.output.quiet));
+  const bool asked = !changes.empty();
+  std::string section = asked ? "" : LargestSection(source.measurement());
+  for (const RunChange& change : changes) {
+    if (change.kind != Kind::kFaster && change.kind != Kind::kFasterGpu) continue;
+    if (!section.empty() && section != change.name) {
+      OrFail(absl::InvalidArgumentError("--faster and --faster-gpu name two sections; ask for one at a time"));
+    }
+    section = change.name;
+  }
+  RunObserver observer(section);
+  OrFail(source.ForEachAttempt([&observer](const Attempt& attempt) { observer.Add(attempt); }));
+  const ObservedRun run = observer.Finish(source.measurement());
+  if (asked && !section.empty() && run.events.count == 0 &&
+      std::all_of(run.chunks.begin(), run.chunks.end(),
+                  [](const ObservedChunk& chunk) { return chunk.section == 0; })) {
+    OrFail(absl::NotFoundError("no chunk was in a section `" + section +
+                               "`; `crema show SOURCE --table sections` lists them"));
+  }
+  if (!asked) changes = UsualChanges(run, section);
+  const Prediction prediction = Predict(run, changes);
+  nlohmann::ordered_json document = PredictionJson(prediction);
+  if (!asked) SortBestFirst(&document);
+  const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
+  const std::string next = prediction.refused.empty()
+                               ? NextStep(options.output, fmt::format("crema compare {} AFTER", options.source),
+                                          "what the change brought, once it is made and run", style.width)
+                               : "";
+  const int printed = PrintOut(options.json ? JsonText(document, 1) + "\n" : RenderPrediction(document, style) + next);
+  return printed != kDone || prediction.refused.empty() ? printed : kFailed;
+}
+
+}  // namespace
+
+void AddPredictCommand(CLI::App* program, int* status) {
+  CLI::App* predict = program->add_subcommand("predict", "Say how long the run would take after a change");
+  predict->footer(
+      "crema replays the run's own chunks on lanes, and changes one thing at a time. If you name no change, it tries\n"
+      "the usual ones, and shows the best first.\n\n"
+      "Example:\n"
+      "  crema predict ttbar --cores 8 --cores 16\n"
+      "  crema predict ttbar --faster select=2");
+  auto options = std::make_shared<PredictOptions>();
+  predict->add_option("SOURCE", options->source, "A measurement, or a directory of record logs")->required();
+  predict->add_option("--run", options->run, "The run whose records are taken: its id, or all");
+  const auto numbers = [predict](const char* name, std::vector<double>* into, const char* help) {
+    predict->add_option(name, *into, help)->delimiter(',')->take_all()->check(FiniteNumber(1, 1e9));
+  };
+  numbers("--cores", &options->cores, "Number of cores; each has as many chunks at once as in the run");
+  numbers("--lanes", &options->lanes, "Number of chunks at once, on the cores of the run");
+  numbers("--workers", &options->workers, "Number of workers like those of the run");
+  numbers("--streams", &options->streams, "Number of events open at once, of task frameworks");
+  numbers("--chunk-events", &options->chunk_events, "Number of events in a chunk");
+  predict->add_option("--without-worker", options->without_worker, "The other workers do the chunks of this worker")
+      ->take_all();
+  predict->add_option("--order", options->order, "The chunks that come first: longest, or as measured")
+      ->check(CLI::IsMember({"longest", "measured"}));
+  predict->add_option("--faster", options->faster, "SECTION=F: this section's code on the CPU is F times as fast");
+  predict->add_option("--faster-gpu", options->faster_gpu,
+                      "SECTION=F: kernels and copies that this section launches are F times as fast");
+  predict->add_flag("--without-waiting", options->without_waiting,
+                    "Chunks wait for nothing but GPUs, and CPUs that others use");
+  predict->add_flag("--all-from-start", options->all_from_start, "All workers are there from the start to the end");
+  predict->add_flag("--json", options->json, "Print JSON");
+  AddOutputOptions(predict, &options->output);
+  predict->callback([options, status] { *status = PrintPrediction(*options); });
+}
+
+// `crema scaling`: runs on different numbers of cores, or what one run would take on others.
+
+namespace {
+
+struct ScalingOptions {
+  std::vector<std::string> sources;
+  std::string run;
+  bool json = false;
+  PlotOutput chart;
+  OutputOptions output;
+};
+
+ScalingStudy Study(const std::vector<MeasuredSource>& sources) {
+  if (sources.size() > 1) return StudyScaling(MeasurementsOf(sources));
+  const MeasuredSource& source = sources.front();
+  RunObserver observer("");
+  OrFail(source.ForEachAttempt([&observer](const Attempt& attempt) { observer.Add(attempt); }));
+  return PredictScaling(source.measurement(), observer.Finish(source.measurement()));
+}
+
+int PrintScaling(const ScalingOptions& options) {
+  CheckChart(options.chart);
+  const ScalingStudy study = Study(OpenAll(options.sources, options.run, options.output.quiet));
+  const Json document = ScalingAsJson(study);
+  const int printed = PrintOut(options.json ? JsonText(document, 1) + "\n"
+                                            : RenderScaling(document, StyleFor(STDOUT_FILENO, options.output)));
+  if (printed != kDone || !study.refused.empty()) return kFailed;
+  if (!options.chart.path.empty()) OrFail(WriteCharts({MakeScalingChart(document)}, options.chart));
+  return kDone;
+}
+
+}  // namespace
+
+void AddScalingCommand(CLI::App* program, int* status) {
+  CLI::App* command = program->add_subcommand("scaling", "Compare runs on different numbers of cores");
+  command->footer(
+      "The runs are of one analysis, each on another number of cores: with the same input, or with input that grows\n"
+      "with the cores. From four numbers of cores on, crema fits Amdahl's law and the Universal Scalability Law. If\n"
+      "there is only one run, crema replays it on other numbers of cores, and calls the answer a prediction.\n\n"
+      "Example:\n  crema scaling on_1 on_2 on_4 on_8 --chart scaling.svg\n  crema scaling on_4");
+  auto options = std::make_shared<ScalingOptions>();
+  command->add_option("SOURCE", options->sources, "Measurements, or directories of record logs")
+      ->required()
+      ->expected(1, 1 << 20);
+  command->add_option("--run", options->run, "The run whose records are taken: its id, or all");
+  AddChartOptions(command, "Also draw a chart: FILE.png, .svg, .pdf or .json", &options->chart);
+  command->add_flag("--json", options->json, "Print JSON");
+  AddOutputOptions(command, &options->output);
+  command->callback([options, status] { *status = PrintScaling(*options); });
+}
+
+// `crema history`: one figure of many measurements by time, and since when it has its level.
+
+namespace {
+
+struct HistoryOptions {
+  std::vector<std::string> directories;
+  HistoryChoice choice;
+  std::optional<double> worse_percent;
+  bool fail_on_unclear = false;
+  size_t rows = 20;
+  bool json = false;
+  PlotOutput chart;
+  OutputOptions output;
+};
+
+int PrintHistory(const HistoryOptions& options) {
+  CheckChart(options.chart);
+  std::vector<std::string> metrics = {std::string(kWorkOfRun), std::string(kTimeOfRun), std::string(kRateOfRun)};
+  if (!options.choice.metric.empty()) metrics = {options.choice.metric};
+  std::vector<HistoryRun> runs = OrFail(ReadHistory(options.directories, metrics, AffinityCores().value_or(1)));
+  const RunHistory history = OrFail(StudyHistory(std::move(runs), options.choice));
+  std::string worse;
+  if (options.worse_percent.has_value()) {
+    const absl::StatusOr<std::string> judged = WorseThanBefore(history, *options.worse_percent / 100);
+    if (!judged.ok()) {
+      PrintError(std::string(judged.status().message()));
+      return kWrongUsage;
+    }
+    worse = *judged;
+  }
+  const Json document = HistoryAsJson(history);
+  int done = kDone;
+  if (options.json) {
+    done = PrintBesideGate(JsonText(document, 1) + "\n");
+  } else if (!options.output.quiet) {
+    done = PrintBesideGate(RenderHistory(document, options.rows, StyleFor(STDOUT_FILENO, options.output)));
+  }
+  if (done != kDone) return done;
+  if (!options.chart.path.empty()) OrFail(WriteCharts({MakeHistoryChart(document)}, options.chart));
+  const std::string unclear = options.fail_on_unclear ? WhyNotJudged(history) : "";
+  if (!worse.empty()) PrintError("gate --fail-on-worse fell: " + worse);
+  if (!unclear.empty()) PrintError("gate --fail-on-unclear fell: " + unclear);
+  return worse.empty() && unclear.empty() ? kDone : kGateFell;
+}
+
+}  // namespace
+
+void AddHistoryCommand(CLI::App* program, int* status) {
+  CLI::App* command = program->add_subcommand("history", "Find the run and the commit at which a figure changed");
+  command->footer(
+      "crema takes measurements, and those in directories that you name, and orders them by the start of their runs.\n"
+      "It leaves out runs that failed, were killed or did not end. Exit status 3: the gate failed.\n\n"
+      "Example:\n"
+      "  crema history nightly/\n"
+      "  crema history nightly/ --metric process_peak_rss_bytes --last 100 --fail-on-worse 5");
+  auto options = std::make_shared<HistoryOptions>();
+  command->add_option("DIR", options->directories, "Measurements, or directories that hold them")
+      ->required()
+      ->expected(1, 1 << 20);
+  command->add_option("--metric", options->choice.metric,
+                      "The figure (default: work, the time in chunks without waiting for a CPU; event_rate_wall_khz if "
+                      "the runs' events differ)");
+  command->add_option("--name", options->choice.name, "Only runs of this name");
+  command->add_option("--last", options->choice.last, "Only the latest N runs (default and most: 10000)")
+      ->option_text("N")
+      ->check(WholeNumber(1, kAnyCount));
+  command->add_option("--rows", options->rows, "Number of runs in the table (default: 20)")
+      ->option_text("N")
+      ->check(WholeNumber(0, kAnyCount));
+  AddChartOptions(command, "Also draw a chart: FILE.png, .svg, .pdf or .json", &options->chart);
+  command
+      ->add_option("--fail-on-worse", options->worse_percent,
+                   "End with status 3 if the latest level is worse than the best level before, and the whole range of "
+                   "the difference is above PERCENT")
+      ->option_text("PERCENT")
+      ->check(FiniteNumber(0, kAnyNumber));
+  command->add_flag("--fail-on-unclear", options->fail_on_unclear,
+                    "End with status 3 if it is not known whether the latest runs are worse");
+  command->add_flag("--json", options->json, "Print JSON");
+  AddOutputOptions(command, &options->output);
+  command->callback([options, status] { *status = PrintHistory(*options); });
+}
+
+}  // namespace crema

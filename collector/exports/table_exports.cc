@@ -1,0 +1,481 @@
+#include "collector/exports/table_exports.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "collector/exports/export_format.h"
+#include "collector/exports/missing_ranges.h"
+#include "collector/measurement/measurement.h"
+#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/records/json_fields.h"
+#include "fmt/format.h"
+
+namespace crema {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// The attempt in the form from which figures are made.
+struct Measured {
+  AttemptRow row;
+  std::vector<HelperTimes> helpers;
+};
+
+Measured MeasuredOf(const Attempt& attempt) {
+  Measured measured;
+  measured.row = RowOf(attempt.chunk);
+  if (!attempt.has_ended()) measured.row.duration_ns = AttemptRow::kUnknown;
+  if (const std::optional<HelperTimes> helpers = HelpersOf(attempt.chunk)) {
+    measured.row.helpers = 0;
+    measured.helpers.push_back(*helpers);
+  }
+  return measured;
+}
+
+template <class T>
+Json OrNull(const T& value) {
+  return value;
+}
+template <class T>
+Json OrNull(const std::optional<T>& value) {
+  return value.has_value() ? Json(*value) : Json();
+}
+Json Text(std::string_view text) { return text.empty() ? Json() : Json(text); }
+Json Seconds(const std::optional<int64_t>& ns) { return ns.has_value() ? Json(*ns / 1e9) : Json(); }
+Json Ratio(double numerator, double denominator) { return denominator > 0 ? Json(numerator / denominator) : Json(); }
+double DurationSeconds(const ChunkFact& chunk) { return chunk.duration_ns() / 1e9; }
+
+template <auto kMember>
+Json Fact(const Attempt& attempt) {
+  return OrNull(attempt.chunk.*kMember);
+}
+
+Json Cpu(const Attempt& attempt) {
+  const Measured measured = MeasuredOf(attempt);
+  return Seconds(ChunkCpu(measured.row, measured.helpers));
+}
+Json Joined(const Attempt& attempt) {
+  const Measured measured = MeasuredOf(attempt);
+  const std::optional<OwnerTime> owner = SplitOwnerTime(measured.row, measured.helpers);
+  return owner.has_value() && owner->wait_known ? Seconds(owner->joined_ns) : Json();
+}
+Json Blocked(const Attempt& attempt) {
+  const Measured measured = MeasuredOf(attempt);
+  return Seconds(ChunkBlocked(measured.row, measured.helpers));
+}
+Json Duration(const Attempt& attempt) { return attempt.has_ended() ? Json(DurationSeconds(attempt.chunk)) : Json(); }
+Json TimePerEvent(const Attempt& attempt) {
+  if (!attempt.has_ended() || !attempt.chunk.events.has_value()) return {};
+  return Ratio(DurationSeconds(attempt.chunk), static_cast<double>(*attempt.chunk.events));
+}
+Json EventRate(const Attempt& attempt) {
+  if (!attempt.has_ended() || !attempt.chunk.events.has_value()) return {};
+  return Ratio(static_cast<double>(*attempt.chunk.events), DurationSeconds(attempt.chunk));
+}
+Json RssDeltaOf(const Attempt& attempt) { return OrNull(RssDelta(MeasuredOf(attempt).row)); }
+
+template <auto kMember>
+Json GpuSeconds(const Attempt& attempt) {
+  return attempt.gpu.has_value() ? Seconds((*attempt.gpu).*kMember) : Json();
+}
+template <auto kMember>
+Json GpuCount(const Attempt& attempt) {
+  return attempt.gpu.has_value() ? Json((*attempt.gpu).*kMember) : Json();
+}
+
+constexpr ChunkField kFields[] = {
+    {"run_id", [](const Attempt& attempt) { return Text(attempt.process.run_id); }},
+    {"worker", [](const Attempt& attempt) { return Text(attempt.process.worker); }},
+    {"host", [](const Attempt& attempt) { return Text(attempt.process.host); }},
+    {"pid", [](const Attempt& attempt) { return Json(attempt.process.pid); }},
+    {"process_start_ns", [](const Attempt& attempt) { return Json(attempt.process.start_ns); }},
+    {"chunk", [](const Attempt& attempt) { return Json(attempt.chunk.number); }},
+    {"status", [](const Attempt& attempt) { return Json(ToString(attempt.state)); }},
+    {"error", [](const Attempt& attempt) { return Text(attempt.chunk.error); }},
+    {"attributes", [](const Attempt& attempt) { return Text(attempt.chunk.attributes); }},
+    {"dataset", [](const Attempt& attempt) { return Text(attempt.chunk.input.dataset); }},
+    {"file", [](const Attempt& attempt) { return Text(attempt.chunk.input.file); }},
+    {"tree", [](const Attempt& attempt) { return Text(attempt.chunk.input.tree); }},
+    {"entry_start", [](const Attempt& attempt) { return OrNull(attempt.chunk.input.entry_start); }},
+    {"entry_stop", [](const Attempt& attempt) { return OrNull(attempt.chunk.input.entry_stop); }},
+    {"pass", [](const Attempt& attempt) { return Text(attempt.chunk.input.pass); }},
+    {"span", [](const Attempt& attempt) { return Text(attempt.chunk.span); }},
+    {"start_ns", [](const Attempt& attempt) { return Json(attempt.chunk.start_ns); }},
+    {"stop_ns", [](const Attempt& attempt) { return attempt.has_ended() ? Json(attempt.chunk.stop_ns) : Json(); }},
+    {"duration", Duration},
+    {"events", Fact<&ChunkFact::events>},
+    {"event_rate", EventRate},
+    {"time_per_event", TimePerEvent},
+    {"bytes_read", Fact<&ChunkFact::bytes_read>},
+    {"bytes_uncompressed", Fact<&ChunkFact::bytes_uncompressed>},
+    {"cpu", Cpu},
+    {"cpu_wait", [](const Attempt& attempt) { return Seconds(attempt.chunk.cpu_wait_ns); }},
+    {"joined", Joined},
+    {"blocked", Blocked},
+    {"cpu_ns", Fact<&ChunkFact::cpu_ns>},
+    {"helper_cpu_ns", Fact<&ChunkFact::helper_cpu_ns>},
+    {"cpu_wait_ns", Fact<&ChunkFact::cpu_wait_ns>},
+    {"helper_wait_ns", Fact<&ChunkFact::helper_wait_ns>},
+    {"helper_scope_ns", Fact<&ChunkFact::helper_scope_ns>},
+    {"helper_union_ns", Fact<&ChunkFact::helper_union_ns>},
+    {"unannounced_cpu_ns", Fact<&ChunkFact::unannounced_cpu_ns>},
+    {"children_cpu_ns", Fact<&ChunkFact::children_cpu_ns>},
+    {"rss_start_bytes", Fact<&ChunkFact::rss_start_bytes>},
+    {"rss_stop_bytes", Fact<&ChunkFact::rss_stop_bytes>},
+    {"rss_delta_bytes", RssDeltaOf},
+    {"rss_peak_bytes", Fact<&ChunkFact::rss_peak_bytes>},
+    {"io_read_bytes", Fact<&ChunkFact::io_read_bytes>},
+    {"system_cpu_ns", Fact<&ChunkFact::system_cpu_ns>},
+    {"minor_faults", Fact<&ChunkFact::minor_faults>},
+    {"major_faults", Fact<&ChunkFact::major_faults>},
+    {"allocations", Fact<&ChunkFact::allocations>},
+    {"allocated_bytes", Fact<&ChunkFact::allocated_bytes>},
+    {"gpu_seconds", GpuSeconds<&GpuWork::kernel_ns>},
+    {"gpu_launches", GpuCount<&GpuWork::launches>},
+    {"gpu_copy_seconds", GpuSeconds<&GpuWork::copy_ns>},
+    {"gpu_to_device_bytes", GpuCount<&GpuWork::to_device_bytes>},
+    {"gpu_from_device_bytes", GpuCount<&GpuWork::from_device_bytes>},
+    {"gpu_wait_seconds", GpuSeconds<&GpuWork::wait_ns>},
+    {"gpu_wait_cpu_seconds", GpuSeconds<&GpuWork::wait_cpu_ns>},
+    {"open_chunks", Fact<&ChunkFact::open_chunks>},
+    {"lanes_peak", Fact<&ChunkFact::lanes_peak>},
+    {"suspended_ns",
+     [](const Attempt& attempt) { return attempt.has_ended() ? Json(attempt.chunk.suspended_ns) : Json(); }},
+    {"thread", Fact<&ChunkFact::thread>},
+    {"tid", Fact<&ChunkFact::tid>},
+    {"sections_dropped",
+     [](const Attempt& attempt) { return attempt.has_ended() ? Json(attempt.chunk.sections_dropped) : Json(); }},
+};
+
+/// Each row of a list with these members, by the names that the record has for them.
+template <class Row, class... Members>
+Json RowsOf(const std::vector<Row>& list, const std::pair<const char*, Members Row::*>&... members) {
+  Json rows = Json::array();
+  for (const Row& row : list) {
+    Json& written = rows.emplace_back(Json::object());
+    ((written[members.first] = OrNull(row.*members.second)), ...);
+  }
+  return rows;
+}
+
+bool IsValue(const Json& value, const std::string& wanted, std::string_view field) {
+  if (value.is_string()) {
+    const std::string_view text = value.get_ref<const std::string&>();
+    const size_t slash = text.rfind('/');
+    return text == wanted || (field == "file" && slash != text.npos && text.substr(slash + 1) == wanted);
+  }
+  double number = 0;
+  if (value.is_number_float()) return absl::SimpleAtod(wanted, &number) && number == value.get<double>();
+  return value.dump() == wanted;
+}
+
+/// `text` cut at the commas after which a `name=` follows.
+std::vector<std::string> Conditions(const std::string& text) {
+  std::vector<std::string> conditions;
+  size_t begin = 0;
+  for (size_t comma = text.find(','); begin <= text.size(); comma = text.find(',', comma + 1)) {
+    const size_t equals = comma == std::string::npos ? std::string::npos : text.find('=', comma);
+    const size_t next = comma == std::string::npos ? std::string::npos : text.find(',', comma + 1);
+    if (comma != std::string::npos && (equals == std::string::npos || equals > next)) continue;
+    conditions.push_back(text.substr(begin, comma == std::string::npos ? comma : comma - begin));
+    if (comma == std::string::npos) break;
+    begin = comma + 1;
+  }
+  return conditions;
+}
+
+}  // namespace
+
+absl::Span<const ChunkField> ChunkFields() { return kFields; }
+
+absl::StatusOr<const ChunkField*> FindChunkField(std::string_view name) {
+  std::string names;
+  for (const ChunkField& field : kFields) {
+    if (field.name == name) return &field;
+    names += (names.empty() ? "" : ", ") + std::string(field.name);
+  }
+  return absl::InvalidArgumentError(fmt::format("a chunk has no field `{}`; it has {}", name, names));
+}
+
+Json ChunkAsJson(const Attempt& attempt) {
+  Json row = Json::object();
+  for (const ChunkField& field : kFields) row[std::string(field.name)] = field.value(attempt);
+  const ChunkFact& chunk = attempt.chunk;
+  row["attributes"] = Json::parse(chunk.attributes, nullptr, false);
+  if (!row["attributes"].is_object()) row["attributes"] = Json();
+  row["columns"] = chunk.columns;
+  using std::pair;
+  row["sections"] = RowsOf(chunk.sections, pair("path", &SectionFact::path), pair("helper", &SectionFact::helper),
+                           pair("count", &SectionFact::count), pair("total_ns", &SectionFact::total_ns),
+                           pair("self_ns", &SectionFact::self_ns), pair("min_ns", &SectionFact::min_ns),
+                           pair("max_ns", &SectionFact::max_ns), pair("cpu_ns", &SectionFact::cpu_ns),
+                           pair("failed", &SectionFact::failed));
+  row["memory_sections"] = RowsOf(
+      chunk.memory_sections, pair("path", &MemorySectionFact::path), pair("count", &MemorySectionFact::count),
+      pair("delta_bytes", &MemorySectionFact::delta_bytes), pair("min_bytes", &MemorySectionFact::min_bytes),
+      pair("max_bytes", &MemorySectionFact::max_bytes), pair("rss_start_bytes", &MemorySectionFact::rss_start_bytes),
+      pair("rss_stop_bytes", &MemorySectionFact::rss_stop_bytes), pair("peak_bytes", &MemorySectionFact::peak_bytes));
+  row["metrics"] =
+      RowsOf(chunk.metrics, pair("name", &MetricFact::name), pair("unit", &MetricFact::unit),
+             pair("count", &MetricFact::count), pair("sum", &MetricFact::sum), pair("min", &MetricFact::min),
+             pair("max", &MetricFact::max), pair("invalid", &MetricFact::invalid));
+  row["cuts"] = RowsOf(chunk.cuts, pair("name", &CutFact::name), pair("events", &CutFact::events),
+                       pair("weights", &CutFact::weights), pair("seen", &CutFact::seen), pair("path", &CutFact::path),
+                       pair("flow", &CutFact::flow));
+  row["activities"] = RowsOf(chunk.activities, pair("label", &ActivityFact::label), pair("unit", &ActivityFact::unit),
+                             pair("value", &ActivityFact::value));
+  row["requests"] = RowsOf(chunk.requests, pair("server", &RequestFact::server),
+                           pair("operation", &RequestFact::operation), pair("count", &RequestFact::count),
+                           pair("bytes", &RequestFact::bytes), pair("total_ns", &RequestFact::total_ns),
+                           pair("max_ns", &RequestFact::max_ns), pair("errors", &RequestFact::errors));
+  return row;
+}
+
+absl::StatusOr<ChunkQuery> ParseChunkQuery(const std::string& sort, size_t top, const std::vector<std::string>& where,
+                                           bool failed) {
+  ChunkQuery query;
+  query.top = top;
+  query.failed = failed;
+  const absl::StatusOr<const ChunkField*> sort_field = FindChunkField(sort);
+  if (!sort_field.ok()) return sort_field.status();
+  query.sort = *sort_field;
+  for (const std::string& conditions : where) {
+    for (const std::string& condition : Conditions(conditions)) {
+      const size_t equals = condition.find('=');
+      if (equals == std::string::npos) {
+        return absl::InvalidArgumentError(
+            fmt::format("`{}` is no condition; write FIELD=VALUE, as in --where dataset=ttbar", condition));
+      }
+      const absl::StatusOr<const ChunkField*> field = FindChunkField(condition.substr(0, equals));
+      if (!field.ok()) return field.status();
+      query.where.push_back({*field, condition.substr(equals + 1)});
+    }
+  }
+  return query;
+}
+
+bool Matches(const ChunkQuery& query, const Attempt& attempt) {
+  if (query.failed && attempt.state != AttemptState::kFailed && attempt.state != AttemptState::kLost) return false;
+  return std::all_of(query.where.begin(), query.where.end(), [&](const ChunkCondition& condition) {
+    return IsValue(condition.field->value(attempt), condition.value, condition.field->name);
+  });
+}
+
+bool TopChunks::Before(const Kept& left, const Kept& right) {
+  if (left.rank != right.rank) return left.rank < right.rank;
+  if (left.number != right.number) return left.number > right.number;
+  return std::tie(left.text, left.start_ns, left.worker, left.chunk) <
+         std::tie(right.text, right.start_ns, right.worker, right.chunk);
+}
+
+void TopChunks::Add(const Attempt& attempt) {
+  ++seen_;
+  if (!Matches(query_, attempt)) return;
+  ++matched_;
+  Kept kept;
+  const Json value = query_.sort->value(attempt);
+  if (value.is_number()) {
+    kept.number = value.get<double>();
+  } else if (value.is_string()) {
+    kept.text = value.get<std::string>();
+  } else {
+    kept.rank = 1;
+  }
+  kept.start_ns = attempt.chunk.start_ns;
+  kept.worker = attempt.process.worker;
+  kept.chunk = attempt.chunk.number;
+  if (heap_.size() == query_.top) {
+    if (heap_.empty() || !Before(kept, heap_.front())) return;
+    std::pop_heap(heap_.begin(), heap_.end(), Before);
+    heap_.pop_back();
+  }
+  kept.row = ChunkAsJson(attempt);
+  heap_.push_back(std::move(kept));
+  std::push_heap(heap_.begin(), heap_.end(), Before);
+}
+
+Json TopChunks::Take() {
+  std::sort_heap(heap_.begin(), heap_.end(), Before);
+  Json rows = Json::array();
+  for (Kept& kept : heap_) rows.push_back(std::move(kept.row));
+  heap_.clear();
+  return rows;
+}
+
+// `crema export --to csv`: the measurement's tables, one file each.
+
+namespace {
+
+struct CsvTable {
+  std::string name;
+  std::vector<std::string_view> columns;
+  std::string lines = "";
+};
+
+std::string Field(std::string_view text) { return CsvField(Cell(std::string(text))); }
+
+/// All but `by_dataset`, which has its own file, and histograms, which do not fit into a cell.
+std::vector<const Column*> CsvColumns(absl::Span<const Column> all) {
+  std::vector<const Column*> columns;
+  for (const bool last : {false, true}) {
+    for (const Column& column : all) {
+      if (column.csv_last != last || column.key == "by_dataset" || column.key == "histogram") continue;
+      columns.push_back(&column);
+    }
+  }
+  return columns;
+}
+
+void AddRow(std::vector<std::string> fields, const std::vector<const Column*>& columns, const void* row,
+            CsvTable* table) {
+  for (const Column* column : columns) fields.push_back(CsvField(column->cell(row)));
+  table->lines += CsvLine(fields);
+}
+
+CsvTable TableOf(const Table& table, const Measurement& measurement) {
+  CsvTable csv = {std::string(table.key == "process_sections" ? "sections_outside_chunks" : table.key), {}};
+  const std::vector<const Column*> columns = CsvColumns(table.columns());
+  for (const Column* column : columns) csv.columns.push_back(column->key);
+  for (size_t i = 0; i < table.size(measurement); ++i) AddRow({}, columns, table.row(measurement, i), &csv);
+  return csv;
+}
+
+CsvTable CustomMetricsByDataset(const Measurement& measurement) {
+  CsvTable csv = {"custom_metrics_by_dataset", {"dataset", "name", "unit"}};
+  const std::vector<const Column*> columns = CsvColumns(CustomMetricFigures::Columns());
+  for (const Column* column : columns) csv.columns.push_back(column->key);
+  for (const CustomMetricRow& metric : measurement.custom_metrics) {
+    for (const auto& [dataset, figures] : metric.by_dataset) {
+      AddRow({Field(dataset), Field(metric.name), Field(metric.unit)}, columns, &figures, &csv);
+    }
+  }
+  return csv;
+}
+
+/// An object's keys and values.
+CsvTable Pairs(const std::string& name, absl::Span<const Column> columns, const void* row) {
+  CsvTable csv = {name, {"key", "value"}};
+  for (const Column& column : columns) {
+    if (column.cell != nullptr) csv.lines += CsvLine({Field(column.key), CsvField(column.cell(row))});
+  }
+  return csv;
+}
+
+CsvTable MetricTable(const ExportSource& source) {
+  CsvTable csv = {"metrics", {"key", "value", "unit", "label", "alias_of", "not_measured"}};
+  const MetricSet& metrics = source.measurement.metrics;
+  for (const MetricDefinition& definition : source.metrics) {
+    for (const std::string& key : {definition.key, definition.alias}) {
+      const MetricValue* value = metrics.Find(key);
+      if (value == nullptr) continue;
+      csv.lines += CsvLine({Field(key), CsvField(JsonOf(*value)), Field(definition.unit), Field(definition.label),
+                            Field(key == definition.key ? "" : definition.key), Field(metrics.Reason(key))});
+    }
+  }
+  return csv;
+}
+
+CsvTable TimelineTable(const Timelines& timelines) {
+  CsvTable csv = {"timelines", {"series", "worker", "seconds", "value"}};
+  const auto add = [&csv](const std::string& series, const std::string& worker, const Timeline& points) {
+    for (const TimelinePoint& point : points) {
+      csv.lines +=
+          CsvLine({series, worker, CsvField(CellOf(Number(point.seconds))), CsvField(CellOf(Number(point.value)))});
+    }
+  };
+  add("worker_counts", "", timelines.worker_counts);
+  for (const NamedTimelines& series : timelines.series) {
+    if (!series.by_worker.has_value()) continue;
+    for (const auto& [worker, points] : *series.by_worker) add(series.key, Field(worker), points);
+  }
+  return csv;
+}
+
+std::vector<CsvTable> TablesOf(const ExportSource& source) {
+  const Measurement& measurement = source.measurement;
+  std::vector<CsvTable> tables = {Pairs("run", RunFacts::Columns(), &measurement.run), MetricTable(source)};
+  for (const Table& table : Tables()) {
+    tables.push_back(TableOf(table, measurement));
+    if (table.key == "custom_metrics") tables.push_back(CustomMetricsByDataset(measurement));
+  }
+  tables.push_back(TimelineTable(measurement.timelines));
+  tables.push_back(Pairs("quality", Quality::Columns(), &measurement.quality));
+  return tables;
+}
+
+using Entries = std::pair<int64_t, int64_t>;
+
+absl::Status WriteCsv(const ExportSource& source, TextSink* sink) {
+  std::vector<std::string> line;
+  for (const ChunkField& field : ChunkFields()) line.emplace_back(field.name);
+  sink->Write(CsvLine(line));
+  return source.for_each_attempt([&line, sink](const Attempt& attempt) {
+    line.clear();
+    for (const ChunkField& field : ChunkFields()) line.push_back(CsvField(field.value(attempt)));
+    sink->Write(CsvLine(line));
+  });
+}
+
+Json NumberOr(const MissingRange& range, int64_t Entries::*member) {
+  return range.has_value() ? Json((*range).*member) : Json();
+}
+
+/// One row a range; its entries are null where the whole file is meant.
+absl::Status WriteMissing(const ExportSource& source, const std::string& path, TextSink* sink) {
+  const absl::StatusOr<std::vector<MissingFile>> missing = FindMissing(source);
+  if (!missing.ok()) return missing.status();
+  const bool is_csv = absl::EndsWith(path, ".csv");
+  if (is_csv) sink->Write("dataset,file,tree,entry_start,entry_stop\n");
+  for (const MissingFile& file : *missing) {
+    for (const MissingRange& range : file.ranges) {
+      const Json first = NumberOr(range, &Entries::first);
+      const Json stop = NumberOr(range, &Entries::second);
+      if (absl::EndsWith(path, ".txt")) {
+        // Programs that read lines take the last entry, not the one after it; `0 -1` is the whole file.
+        sink->Write(range.has_value() ? fmt::format("{} {} {}\n", file.file, range->first, range->second - 1)
+                                      : fmt::format("{} 0 -1\n", file.file));
+      } else if (is_csv) {
+        sink->Write(CsvLine({CsvField(Json(file.dataset)), CsvField(Json(file.file)), CsvField(Json(file.tree)),
+                             CsvField(first), CsvField(stop)}));
+      } else {
+        const Json row = {{"dataset", file.dataset},
+                          {"file", file.file},
+                          {"tree", file.tree.empty() ? Json() : Json(file.tree)},
+                          {"entry_start", first},
+                          {"entry_stop", stop}};
+        sink->Write(JsonText(row) + "\n");
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status WriteCsvTables(const ExportSource& source, const std::string& directory) {
+  Json columns_of = Json::object();
+  for (const CsvTable& table : TablesOf(source)) {
+    const std::string header = CsvLine({table.columns.begin(), table.columns.end()});
+    absl::Status written = WriteTextFile(directory + "/" + table.name + ".csv", header + table.lines);
+    if (!written.ok()) return written;
+    columns_of[table.name] = table.columns;
+  }
+  Json about = {{"written_by", "crema " CREMA_VERSION_STRING}, {"schema", nullptr}, {"run", nullptr}};
+  WriteValue(source.measurement.schema, &about["schema"]);
+  WriteValue(source.measurement.run.name, &about["run"]);
+  about["columns"] = std::move(columns_of);
+  return WriteTextFile(directory + "/crema_tables.json", JsonText(about, 1) + "\n");
+}
+
+absl::Status WriteChunks(const ExportSource& source, const std::string& path, TextSink* sink) {
+  if (source.without_result) return WriteMissing(source, path, sink);
+  if (absl::EndsWith(path, ".csv")) return WriteCsv(source, sink);
+  return source.for_each_attempt(
+      [sink](const Attempt& attempt) { sink->Write(JsonText(ChunkAsJson(attempt)) + "\n"); });
+}
+
+}  // namespace crema

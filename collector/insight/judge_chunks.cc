@@ -1,0 +1,517 @@
+// Verdicts on how the work was cut into chunks.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/strings/match.h"
+#include "collector/appearance/human_numbers.h"
+#include "collector/insight/chunk_size_advice.h"
+#include "collector/insight/thresholds.h"
+#include "collector/insight/verdict_families.h"
+#include "collector/insight/words.h"
+#include "collector/metrics/attempts/stragglers.h"
+#include "fmt/format.h"
+
+namespace crema {
+
+namespace {
+
+/// The suggestion of the table with the advice of a dataset behind it.
+void AddAdvice(const ChunkSizeAdvice& advice, Verdict* verdict) {
+  const std::string words = AdviceInWords(advice);
+  if (words.empty()) return;
+  verdict->suggestion += fmt::format(
+      " {}: {}.", advice.Whose().empty() ? "By the fit" : "By the fit of " + ShortName(advice.Whose()), words);
+}
+
+std::string Of(const ChunkSizeAdvice& advice) {
+  return advice.Whose().empty() ? "" : " of " + ShortName(advice.Whose());
+}
+
+/// `count` pieces of work are few for the cores; `{}` of the sentence: how many, the cores, the idle share.
+void JudgeFew(const JudgedRun& run, std::string_view id, const std::string& key, const std::optional<double>& count,
+              std::string_view what, std::string_view sentence) {
+  const VerdictRule& rule = RuleOf(id);
+  const std::optional<double> cores = run.measurement.Metric("total_cores");
+  if (!count.has_value() || !cores.has_value() || !kSeveralCores.Holds(*cores) || run.is_running()) return;
+  const double idle_share = run.Share("idle"), tail_share = run.Share("tail"), idle = idle_share + tail_share;
+  if (!rule.threshold.Holds(*count / *cores) || !kIdleOfFewChunks.Holds(idle)) return;
+  run.Add(
+      rule, 0,
+      fmt::format(fmt::runtime(sentence), Counted(*count, what, fmt::format("{}s", what)), HumanNumber(*cores),
+                  HumanPercent(idle)),
+      {{key, *count}, {"total_cores", *cores}, {"budget.idle.share", idle_share}, {"budget.tail.share", tail_share}},
+      idle);
+}
+
+std::optional<double> NumClusters(const Measurement& measurement) {
+  for (const auto& row : measurement.custom_metrics) {
+    if (row.name.str() == "tree_clusters") return row.sum;
+  }
+  return std::nullopt;
+}
+
+/// A section of the guards for RDataFrame, also where the program runs the loop inside a section of its own.
+bool WaitsForFiles(const std::string& path) { return absl::EndsWith("/" + path, "/wait for next files"); }
+
+void JudgeSlowBatch(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("slow-batch");
+  double waited = 0;
+  double times = 0;
+  for (const auto& row : run.measurement.process_sections) {
+    if (!WaitsForFiles(row.path.str())) continue;
+    waited += row.total.value_or(0);
+    times += row.count.value_or(0);
+  }
+  const double share = run.ShareOf(waited);
+  if (!rule.threshold.Holds(share)) return;
+  run.Add(rule, 0,
+          fmt::format("Threads of ROOT waited {} for the slowest file of a batch of RNTuple files: {} of the "
+                      "core-seconds.",
+                      HumanDuration(waited), HumanPercent(share)),
+          {{"process_sections.total", waited}, {"process_sections.count", times}}, share);
+}
+
+/// The fixed cost of all chunks beyond what the advice allows, in seconds.
+double AvoidableFixedCost(const ChunkSizeAdvice& advice) {
+  if (!advice.fixed_seconds.has_value() || !advice.events_p50.has_value()) return 0;
+  const double work = *advice.seconds_per_event * *advice.events_p50;
+  return advice.attempts * std::max(0.0, advice.fixed_seconds_low - work * kMostFixedCost / (1 - kMostFixedCost));
+}
+
+std::string FromTo(double low, double high) {
+  const std::string from = HumanDuration(low);
+  const std::string to = HumanDuration(high);
+  return from == to ? from : from + " to " + to;
+}
+
+void JudgeSmallChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& advice) {
+  const VerdictRule& rule = RuleOf("chunks-too-small");
+  double avoidable = 0;
+  double fixed = 0;
+  const ChunkSizeAdvice* worst = nullptr;
+  for (const ChunkSizeAdvice& each : advice) {
+    const double cost = AvoidableFixedCost(each);
+    if (cost <= 0) continue;
+    avoidable += cost;
+    fixed += each.attempts * each.fixed_seconds_low;
+    if (worst == nullptr || cost > AvoidableFixedCost(*worst)) worst = &each;
+  }
+  const double share = run.ShareOf(fixed);
+  if (worst == nullptr || !rule.threshold.Holds(share)) return;
+  std::vector<std::pair<std::string, double>> evidence = {{"chunk_fits.fixed_seconds", *worst->fixed_seconds},
+                                                          {"chunk_fits.seconds_per_event", *worst->seconds_per_event},
+                                                          {"chunk_fits.events_p50", *worst->events_p50}};
+  if (worst->events_least.has_value()) evidence.emplace_back("chunk_size_advice.events_least", *worst->events_least);
+  run.Add(
+      rule, share,
+      fmt::format(
+          "Chunks are too small: their fixed cost ({} in a chunk of {} events{}) took at least {} of the core-seconds.",
+          FromTo(worst->fixed_seconds_low, worst->fixed_seconds_high), HumanCount(*worst->events_p50), Of(*worst),
+          HumanPercent(share)),
+      std::move(evidence), run.ShareOf(avoidable));
+  AddAdvice(*worst, &run.verdicts->back());
+}
+
+void JudgeLargeChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& advice) {
+  const VerdictRule& rule = RuleOf("chunks-too-large");
+  const double tail = run.Share("tail");
+  const double memory = run.Metric("memory_utilization_max");
+  const double chunks = run.Metric("num_chunks");
+  const double cores = run.Metric("total_cores");
+  const bool are_few = cores > 0 && RuleOf("too-few-chunks").threshold.Holds(chunks / cores);
+  const bool tail_hurts = rule.threshold.Holds(tail) && !are_few;
+  const bool memory_hurts = kMemoryOfLargeChunks.Holds(memory);
+  const ChunkSizeAdvice* worst = nullptr;
+  bool by_memory = false;
+  double most_work = 0;
+  for (const ChunkSizeAdvice& each : advice) {
+    const auto too_large = [&](const std::optional<double>& most) {
+      return most.has_value() && each.events_p50.has_value() && *each.events_p50 > *most;
+    };
+    const bool for_tail = tail_hurts && too_large(each.events_most_for_tail);
+    const bool for_memory = memory_hurts && too_large(each.events_most_for_memory);
+    if (!for_tail && !for_memory) continue;
+    const double work = each.attempts * each.SecondsOf(each.events_p50).value_or(0);
+    if (worst != nullptr && work <= most_work) continue;
+    worst = &each;
+    most_work = work;
+    by_memory = !for_tail;
+  }
+  if (worst == nullptr || run.is_running()) return;
+  const std::string what =
+      by_memory ? fmt::format("a worker used {} of its memory limit", HumanPercent(memory))
+                : fmt::format("while the last ran, free cores cost {} of the core-seconds", HumanPercent(tail));
+  run.Add(rule, 0,
+          fmt::format("Chunks{} are too large ({} events, {}): {}.", Of(*worst), HumanCount(*worst->events_p50),
+                      HumanDuration(worst->SecondsOf(worst->events_p50).value_or(0)), what),
+          {{"chunk_fits.events_p50", *worst->events_p50},
+           {"chunk_size_advice.events_most", *worst->EventsMost()},
+           {"budget.tail.share", tail},
+           {"memory_utilization_max", memory}},
+          by_memory ? std::nullopt : std::optional<double>(tail));
+  AddAdvice(*worst, &run.verdicts->back());
+}
+
+/// What the largest chunk took beyond the largest that is not oversized, by the fit of its dataset; seconds.
+struct Oversize {
+  double excess_seconds = 0;
+  double events_max = 0;
+  const ChunkSizeAdvice* advice = nullptr;
+};
+
+Oversize LargestOversize(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& advice) {
+  Oversize largest;
+  const auto& fits = run.measurement.chunk_fits;
+  for (size_t i = 0; i < advice.size() && i < fits.size(); ++i) {
+    if (!kAnyOversized.Holds(fits[i].oversized.value_or(0)) || !advice[i].seconds_per_event.has_value()) continue;
+    const double events_max = fits[i].events_max.value_or(0);
+    const double excess = (events_max - *advice[i].events_p50) * *advice[i].seconds_per_event;
+    if (excess > largest.excess_seconds) largest = {excess, events_max, &advice[i]};
+  }
+  return largest;
+}
+
+void JudgeOversizedChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& advice) {
+  const VerdictRule& rule = RuleOf("oversized-chunks");
+  const double count = run.Metric("oversized_chunks");
+  const double tail = run.Share("tail");
+  if (!kAnyOversized.Holds(count) || !rule.threshold.Holds(tail) || run.is_running()) return;
+  const Oversize largest = LargestOversize(run, advice);
+  std::optional<double> saving;
+  std::string most;
+  if (largest.advice != nullptr) {
+    const double cores = run.Metric("total_cores");
+    saving = std::min(tail, run.ShareOf(largest.excess_seconds * cores));
+    most = fmt::format(" (up to {} events{})", HumanCount(largest.events_max), Of(*largest.advice));
+  }
+  run.Add(rule, tail,
+          fmt::format("{} over {} times the events of their dataset's median{}; the tail took {} of the core-seconds.",
+                      Counted(count, "chunk has", "chunks have"), kOversizedMedians, most, HumanPercent(tail)),
+          {{"oversized_chunks", count}, {"budget.tail.share", tail}}, saving);
+  if (largest.advice != nullptr) AddAdvice(*largest.advice, &run.verdicts->back());
+}
+
+}  // namespace
+
+void JudgeChunkSizes(const JudgedRun& run) {
+  const std::vector<ChunkSizeAdvice> advice = AdviseChunkSizes(run.measurement);
+  JudgeFew(run, "too-few-chunks", "num_chunks", run.measurement.Metric("num_chunks"), "chunk",
+           "{} for {} cores cannot be spread evenly: {} of the core-seconds were idle between and after them.");
+  JudgeFew(run, "too-few-clusters", "custom_metrics.tree_clusters", NumClusters(run.measurement), "cluster",
+           "The trees that were read have {} for {} cores, and ROOT gives a cluster to one thread: {} of the "
+           "core-seconds were idle.");
+  JudgeSlowBatch(run);
+  JudgeSmallChunks(run, advice);
+  JudgeLargeChunks(run, advice);
+  JudgeOversizedChunks(run, advice);
+}
+
+// Verdicts on what takes longer than its like.
+
+namespace {
+
+constexpr std::string_view kOutsideSections = "(other)";
+
+/// Where most of the stragglers' excess went.
+struct Excess {
+  double seconds = 0;
+  double of_first = 0;  ///< in chunks that were the first of their threads
+  double of_cpu = 0;    ///< in chunks that computed for longer
+  std::map<std::string, double> by_section;
+
+  std::string Section() const {
+    for (const auto& [path, in_section] : by_section) {
+      if (!path.empty() && kMostOfIt.Holds(in_section / seconds)) return path;
+    }
+    return "";
+  }
+};
+
+Excess ExcessOf(const Measurement& measurement) {
+  std::map<std::string, double> first_chunks;
+  for (const WorkerRow& worker : measurement.workers) {
+    if (worker.first_chunk.has_value()) first_chunks[worker.name.str()] = *worker.first_chunk;
+  }
+  // threads begin together: what began before a usual chunk could end is the first of its thread
+  const double usual = measurement.Metric("chunk_duration_p50").value_or(0);
+  Excess excess;
+  for (const StragglerRow& row : measurement.stragglers) {
+    if (!row.duration.has_value() || !row.predicted.has_value()) continue;
+    const double seconds = std::max(0.0, *row.duration - *row.predicted);
+    excess.seconds += seconds;
+    excess.by_section[row.section.str()] += seconds;
+    if (row.reason.str() == "cpu") excess.of_cpu += seconds;
+    const auto first = first_chunks.find(row.worker.str());
+    if (first != first_chunks.end() && row.start.value_or(0) < first->second + usual) excess.of_first += seconds;
+  }
+  return excess;
+}
+
+void JudgeStragglers(const JudgedRun& run) {
+  const double count = run.Metric("straggler_chunks");
+  const Excess excess = ExcessOf(run.measurement);
+  const double share = run.ShareOf(excess.seconds);
+  const VerdictRule& rule = RuleOf("stragglers");
+  if (!kAnyStraggler.Holds(count) || !rule.threshold.Holds(share)) return;
+  const bool are_first = kMostOfIt.Holds(excess.of_first / excess.seconds);
+  const std::string section = excess.Section();
+  run.Add(rule, share,
+          fmt::format("{} took {} longer than chunks of the same size do, {} of the core-seconds{}{}.",
+                      Counted(count, "straggler", "stragglers"), HumanDuration(excess.seconds), HumanPercent(share),
+                      section.empty() ? "" : ", most of it in section " + ShortName(section),
+                      are_first ? "; most of it was in the first chunks of threads" : ""),
+          {{"straggler_chunks", count}, {"stragglers.excess_seconds", excess.seconds}}, share);
+  Verdict& verdict = run.verdicts->back();
+  if (run.measurement.functions.empty() && kMostOfIt.Holds(excess.of_cpu / excess.seconds)) {
+    verdict.suggestion += " They computed, or waited in a loop: crema run --stacks shows in which functions.";
+  }
+  if (!are_first) return;
+  if (!RuleOf("startup-dominated").threshold.Holds(share)) verdict.severity = Severity::kInfo;
+  verdict.suggestion = "If the first chunks prepare something, prepare it once, before the first chunk.";
+}
+
+/// Workers or files that took longer than the fits of their chunks' datasets give.
+struct SlowOnes {
+  const ExpectedTimeRow* worst = nullptr;  ///< largest excess
+  double seen = 0;                         ///< of this kind, slow or not
+  double slow = 0;
+  double excess_seconds = 0;
+};
+
+/// The part of a file's excess that is not the file's fault: its stragglers computed, or waited for a CPU or for
+/// helpers. nullopt where one straggler took most of it, so that the file's chunks do not agree.
+std::optional<double> ExcessOfOthers(const Measurement& measurement, const ExpectedTimeRow& file) {
+  double others = 0, largest = 0;
+  for (const StragglerRow& straggler : measurement.stragglers) {
+    if (!(straggler.file == file.name)) continue;
+    const double excess = straggler.duration.value_or(0) - straggler.predicted.value_or(0);
+    const std::string reason = straggler.reason.str();
+    const bool may_be_file =
+        reason == ToString(StragglerReason::kBlocked) || reason == ToString(StragglerReason::kUnknown);
+    if (!may_be_file) others += excess;
+    if (may_be_file) largest = std::max(largest, excess);
+  }
+  const double excess = file.duration.value_or(0) - file.predicted.value_or(0) - others;
+  if (largest > 0 && kMostOfIt.Holds(largest / excess)) return std::nullopt;
+  return others;
+}
+
+SlowOnes FindSlow(const Measurement& measurement, std::string_view by, const Bound& attempts, const Bound& factor) {
+  SlowOnes found;
+  double largest = 0;
+  for (const ExpectedTimeRow& row : measurement.expected_time) {
+    if (row.by.str() != by) continue;
+    ++found.seen;
+    double duration = row.duration.value_or(0);
+    const double predicted = row.predicted.value_or(0);
+    if (!attempts.Holds(row.attempts.value_or(0)) || predicted <= 0) continue;
+    if (!factor.Holds(duration / predicted)) continue;
+    if (by == "file") {
+      const std::optional<double> others = ExcessOfOthers(measurement, row);
+      if (!others.has_value() || !factor.Holds((duration - *others) / predicted)) continue;
+      duration -= *others;
+    }
+    ++found.slow;
+    found.excess_seconds += duration - predicted;
+    if (duration - predicted <= largest) continue;
+    largest = duration - predicted;
+    found.worst = &row;
+  }
+  return found;
+}
+
+void AddSlow(const JudgedRun& run, const VerdictRule& rule, const SlowOnes& found, std::string_view others) {
+  const ExpectedTimeRow& row = *found.worst;
+  const double duration = row.duration.value_or(0);
+  const double predicted = row.predicted.value_or(0);
+  const std::string name = ShortName(row.name.str());
+  const double others_slow = found.slow - 1;
+  const std::string more =
+      others_slow > 0 ? fmt::format("; {} more {} slow", HumanCount(others_slow), others_slow > 1 ? "are" : "is") : "";
+  run.Add(rule, 0,
+          fmt::format("{} took {} times as long as chunks of the same size do {}: {} more, over {}{}.", name,
+                      HumanFactor(duration / predicted), others, HumanDuration(duration - predicted),
+                      Counted(row.attempts.value_or(0), "chunk", "chunks"), more),
+          {{"expected_time.attempts", row.attempts.value_or(0)},
+           {"expected_time.duration", duration},
+           {"expected_time.predicted", predicted}},
+          run.ShareOf(found.excess_seconds));
+}
+
+void JudgeSlowWorkersAndFiles(const JudgedRun& run) {
+  const auto is_much = [&run](const SlowOnes& found) {
+    return found.worst != nullptr && kSeveral.Holds(found.seen) && kMuchExcess.Holds(run.ShareOf(found.excess_seconds));
+  };
+  const VerdictRule& worker_rule = RuleOf("slow-worker");
+  const SlowOnes workers = FindSlow(run.measurement, "worker", kChunksOfSlowWorker, worker_rule.threshold);
+  if (is_much(workers)) {
+    AddSlow(run, worker_rule, workers, "elsewhere");
+    return;  // its files are slow because it is
+  }
+  const VerdictRule& file_rule = RuleOf("slow-file");
+  const SlowOnes files = FindSlow(run.measurement, "file", kChunksOfSlowFile, file_rule.threshold);
+  if (is_much(files)) AddSlow(run, file_rule, files, "in other files");
+}
+
+/// `node1:411`, `file x.root`, `everything`.
+std::string WhoWasSlow(const SlowSpellRow& spell) {
+  const std::string by = spell.by.str();
+  if (by == ToString(SpellOf::kRun)) return "everything";
+  return (by == ToString(SpellOf::kWorker) ? "" : by + " ") + ShortName(spell.name.str());
+}
+
+/// `, most of it in section read, blocked`: where the excess of a spell went.
+std::string WhereItWent(const SlowSpellRow& spell) {
+  const std::string reason = spell.reason.str();
+  std::string_view doing;
+  if (reason == ToString(StragglerReason::kCpu)) doing = "computing";
+  if (reason == ToString(StragglerReason::kCpuWait)) doing = "waiting for a CPU";
+  if (reason == ToString(StragglerReason::kBlocked)) doing = "blocked";
+  if (reason == ToString(StragglerReason::kJoined)) doing = "waiting for helpers";
+  const std::string section = spell.section.str();
+  if (section.empty()) return doing.empty() ? "" : fmt::format(", most of it {}", doing);
+  return fmt::format(", most of it in section {}{}{}", ShortName(section), doing.empty() ? "" : ", ", doing);
+}
+
+void JudgeSpells(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("slow-spell");
+  double excess = 0;
+  double count = 0;
+  const SlowSpellRow* worst = nullptr;
+  for (const SlowSpellRow& spell : run.measurement.slow_spells) {
+    const double duration = spell.duration.value_or(0);
+    const double predicted = spell.predicted.value_or(0);
+    if (predicted <= 0 || !rule.threshold.Holds(duration / predicted)) continue;
+    excess += duration - predicted;
+    ++count;
+    if (worst == nullptr) worst = &spell;  // they are sorted
+  }
+  if (worst == nullptr || !kMuchExcess.Holds(run.ShareOf(excess))) return;
+  const double duration = worst->duration.value_or(0);
+  const double predicted = worst->predicted.value_or(0);
+  const double attempts = worst->attempts.value_or(0);
+  run.Add(rule, 0,
+          fmt::format("From {} to {}, {} took {} times as long as chunks of the same size do: {} more{}, over {}{}.",
+                      HumanClock(worst->start.value_or(0)), HumanClock(worst->stop.value_or(0)), WhoWasSlow(*worst),
+                      HumanFactor(duration / predicted), HumanDuration(duration - predicted), WhereItWent(*worst),
+                      Counted(attempts, "chunk", "chunks"),
+                      count > 1 ? fmt::format("; {} more such spells", HumanCount(count - 1)) : ""),
+          {{"slow_spells.start", worst->start.value_or(0)},
+           {"slow_spells.stop", worst->stop.value_or(0)},
+           {"slow_spells.attempts", attempts},
+           {"slow_spells.duration", duration},
+           {"slow_spells.predicted", predicted}},
+          run.ShareOf(excess));
+}
+
+void JudgeSkew(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("skewed-dataset");
+  const double busy = run.Metric("busy_time");
+  const BreakdownRow* worst = nullptr;
+  double largest = 0;
+  std::map<std::string, int> passes_of;
+  for (const ChunkFitRow& fit : run.measurement.chunk_fits) ++passes_of[fit.dataset.str()];
+  for (const BreakdownRow& row : run.measurement.datasets) {
+    const double median = row.duration_p50.value_or(0);
+    const double high = row.duration_p95.value_or(0);
+    const double sum = row.duration_sum.value_or(0);
+    if (median <= 0 || !kAttemptsOfSpread.Holds(row.attempts.value_or(0))) continue;
+    if (busy > 0 && !kBusyTimeOfSpread.Holds(sum / busy)) continue;
+    // the quantiles are of all attempts, and of all passes
+    if (!kFailedOfSpread.Holds(row.failed.value_or(0) / *row.attempts) || passes_of[row.name.str()] > 1) continue;
+    if (!rule.threshold.Holds(high / median) || high / median <= largest) continue;
+    largest = high / median;
+    worst = &row;
+  }
+  if (worst == nullptr) return;
+  run.Add(rule, largest,
+          fmt::format("Chunks of {} are uneven: one in twenty takes over {} where half take under {}.",
+                      ShortName(worst->name.str()), HumanDuration(worst->duration_p95.value_or(0)),
+                      HumanDuration(worst->duration_p50.value_or(0))),
+          {{"datasets.duration_p50", worst->duration_p50.value_or(0)},
+           {"datasets.duration_p95", worst->duration_p95.value_or(0)},
+           {"datasets.attempts", worst->attempts.value_or(0)}});
+}
+
+/// Events of another kind may cost more: this is no fault, but it is where to look.
+void JudgeCostlyDataset(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("costly-dataset");
+  double events = 0, seconds = 0;
+  for (const ChunkFitRow& fit : run.measurement.chunk_fits) {
+    if (fit.pass.has_value()) return;  // another pass does other work, perhaps on one dataset only
+  }
+  for (const BreakdownRow& row : run.measurement.datasets) {
+    events += row.events.value_or(0);
+    seconds += row.duration_sum.value_or(0);
+  }
+  for (const BreakdownRow& row : run.measurement.datasets) {
+    const double own_events = row.events.value_or(0);
+    const double own_seconds = row.duration_sum.value_or(0);
+    if (own_events <= 0 || own_events >= events || own_seconds >= seconds) continue;
+    const double factor = own_seconds / own_events / ((seconds - own_seconds) / (events - own_events));
+    if (!rule.threshold.Holds(factor) || !kMuchOfTheTime.Holds(own_seconds / seconds)) continue;
+    run.Add(rule, 0,
+            fmt::format("Events of {} take {} times as long as those of other datasets: {} of the chunks' time for {} "
+                        "of the events.",
+                        ShortName(row.name.str()), HumanFactor(factor), HumanPercent(own_seconds / seconds),
+                        HumanPercent(own_events / events)),
+            {{"datasets.duration_sum", own_seconds}, {"datasets.events", own_events}});
+    return;  // only one has so much of the time
+  }
+}
+
+/// The share of a section's own time in which its threads were blocked.
+double BlockedIn(const Measurement& measurement, const SectionRow& section) {
+  double seconds = 0;
+  for (const WaitSumRow& row : measurement.waits) {
+    if (row.section.str() == section.path.str()) seconds += row.seconds.value_or(0);
+  }
+  return section.self.value_or(0) > 0 ? seconds / *section.self : 0;
+}
+
+void JudgeHotSection(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("hot-section");
+  const SectionRow* hottest = nullptr;
+  double share = 0;
+  int sections = 0;
+  for (const SectionRow& row : run.measurement.sections) {
+    if (row.path == kOutsideSections) continue;
+    ++sections;
+    const double self = row.share.value_or(0);
+    if (self <= share) continue;
+    share = self;
+    hottest = &row;
+  }
+  if (!kSeveral.Holds(sections) || !rule.threshold.Holds(share)) return;  // one section around everything says nothing
+  std::string on_cpu;
+  const std::optional<double> cpu = hottest->cpu;
+  const std::optional<double> total = hottest->total;
+  if (cpu.has_value() && total.value_or(0) > 0)
+    on_cpu = fmt::format(", {} of it on a CPU", HumanPercent(*cpu / *total));
+  run.Add(rule, share,
+          fmt::format("Section {} takes {} of the chunks' time{}.", ShortName(hottest->path.str()), HumanPercent(share),
+                      on_cpu),
+          {{"sections.share", share}});
+  Verdict& verdict = run.verdicts->back();
+  if (kMostOfIt.Holds(BlockedIn(run.measurement, *hottest))) {
+    verdict.suggestion = "It is blocked for most of its time: crema show --table waits lists what it waits for.";
+  } else if (!run.measurement.functions.empty()) {
+    verdict.suggestion = "Look there first: crema show --table functions.";
+  }
+}
+
+}  // namespace
+
+void JudgeOutliers(const JudgedRun& run) {
+  JudgeStragglers(run);
+  JudgeSlowWorkersAndFiles(run);
+  JudgeSpells(run);
+  JudgeSkew(run);
+  JudgeCostlyDataset(run);
+  JudgeHotSection(run);
+}
+
+}  // namespace crema

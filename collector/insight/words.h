@@ -1,0 +1,92 @@
+// Names of files, workers and sections as sentences can hold them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/measurement/measurement.h"
+
+namespace crema {
+
+/// The name, or `…` and its last 60 bytes where it is longer: the end of a path distinguishes files. Never cuts a UTF-8
+/// character. `(none)` for an empty one.
+std::string ShortName(std::string_view name);
+
+/// Whether a sentence names it, as `ShortName` has it: whole, not as a part of another name (`node:1` in `node:11`).
+bool NamesIt(std::string_view sentence, std::string_view name);
+
+// A value of the document in the words around it, as terminal, page and notebook write it.
+
+struct FigureText {
+  std::string before;
+  std::string figure;  ///< `value` in words; empty where the words say it all
+  std::string after;
+  std::string key = "";  ///< of the document: `quality.event_coverage`; empty: `value` is no value of it
+  double value = 0;
+  std::string name = "";  ///< from the records; it stands last
+
+  std::string text() const { return before + figure + after + name; }
+};
+
+// What the blocked time was spent on, in words: as far as samples show it.
+
+/// A kind of wait, over all datasets and sections.
+struct WaitShare {
+  std::string kind;
+  std::string object;       ///< where most of it was of one; empty: none
+  double object_share = 0;  ///< of this kind, that the object has
+  std::string function;     ///< likewise
+  double function_share = 0;
+  double share = 0;  ///< of the blocked time
+  double error = 0;  ///< half of the 95 % range
+};
+
+/// The largest first; none where samples do not show it: too few, or CPUs so full that they are coarse.
+std::vector<WaitShare> WaitShares(const Measurement& measurement);
+
+/// "63 ± 4 % of the blocked time reading /data/a.root in TFile::ReadBuffer, 9 ± 2 % at locks or conditions"; empty
+/// where it is not known.
+std::string WaitWords(const Measurement& measurement);
+
+/// Waits that may grow where more chunks run side by side: for locks, for one server, at one pipe.
+struct CommonWaits {
+  std::string words;      ///< "at locks or conditions"; empty: there are none that matter
+  double share = 0;       ///< of the chunks' time, that they took
+  bool is_known = false;  ///< or chunks were hardly blocked
+};
+CommonWaits WaitsInCommon(const Measurement& measurement);
+
+/// What helps against the kind that took most; empty where that is not known.
+std::string_view WaitAdvice(const Measurement& measurement);
+
+// A CPU quota that held the run back: what it is called in sentences.
+
+/// `the quota of 0.3 cores held them back for 7.00 s`; without its size where only affinity may be known. Empty where
+/// no quota explains most of the time in which threads waited for a CPU.
+std::string QuotaThatHeldBack(const Measurement& measurement);
+
+inline constexpr char kCureOfQuota[] =
+    "Ask for a larger CPU quota (cpu.max of the cgroup, `--cpus` of a container), or run as many threads as it allows.";
+
+// Where most of the waiting was: the section, dataset and worker that hold more than half of it.
+
+enum class Waiting : uint8_t {
+  kBlocked,
+  kAll,  ///< for a CPU, too
+};
+
+/// ` (most of it in section read, of dataset ttbar, on node1:411)`, behind a share; what nothing holds most of is left
+/// out, and all of it where nothing is left. A section counts where its guard measured CPU time.
+std::string WhereMostWaiting(const Measurement& measurement, Waiting waiting);
+/// The same inside brackets that hold more: `most of it in section read`.
+std::string MostWaiting(const Measurement& measurement, Waiting waiting);
+
+// What terminal and page say first of events that go from thread to thread.
+
+/// Two lines for each of the first datasets: how many events a second, and in flight; and where their latency went.
+/// Empty where no event was recorded.
+std::vector<std::string> EventLines(const Measurement& measurement);
+
+}  // namespace crema

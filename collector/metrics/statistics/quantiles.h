@@ -1,0 +1,199 @@
+// Several exact quantiles of many values in a few passes, without sorting them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "collector/metrics/memory/row_memory.h"
+
+namespace crema {
+
+/// The one rule for quantiles (docs/metrics.md, "Rules"): the value of rank ceil(p n).
+/// Rank, from 1 to `count`, of the quantile `p` (0 to 1). A product that misses a whole number by rounding alone
+/// (0.07 x 100 = 7.000000000000001) counts as that number.
+inline uint64_t QuantileRank(double p, uint64_t count) {
+  if (!(p > 0) || count == 0) return 1;
+  const double product = p * static_cast<double>(count);
+  const double nearest = std::round(product);
+  const double rank = std::abs(product - nearest) <= 1e-12 * product ? nearest : std::ceil(product);
+  return std::clamp<uint64_t>(static_cast<uint64_t>(std::min(rank, static_cast<double>(count))), 1, count);
+}
+
+/// The exact quantile; reorders `values`, which must not be empty.
+template <class T>
+T ExactQuantile(std::vector<T>& values, double p) {
+  const auto nth = values.begin() + static_cast<std::ptrdiff_t>(QuantileRank(p, values.size()) - 1);
+  std::nth_element(values.begin(), nth, values.end());
+  return *nth;
+}
+
+namespace exact_quantiles_internal {
+
+constexpr size_t kFewValues = 2048;  // so many are sooner partitioned than counted
+constexpr size_t kBuckets = 4096;
+constexpr int kMostRounds = 4;  // values on many scales at once may need more: then they are partitioned all the same
+
+// Replaces each rank (from 1) by the value of that rank. `T` is an integer or a finite floating-point number.
+template <class T>
+void Select(std::vector<T> values, absl::Span<const uint64_t> ranks, absl::Span<T> results) {
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    const auto nth = values.begin() + static_cast<std::ptrdiff_t>(ranks[i] - 1);
+    std::nth_element(values.begin(), nth, values.end());
+    results[i] = *nth;
+  }
+}
+
+template <class T>
+void SelectByCounting(absl::Span<const T> values, absl::Span<const uint64_t> ranks, absl::Span<T> results, int rounds) {
+  if (values.size() <= kFewValues || rounds == kMostRounds) {
+    Select(std::vector<T>(values.begin(), values.end()), ranks, results);
+    return;
+  }
+  T least = values[0];
+  T greatest = values[0];
+  for (const T value : values) {  // faster than std::minmax_element, which branches
+    least = std::min(least, value);
+    greatest = std::max(greatest, value);
+  }
+  if (!(least < greatest)) {
+    std::fill(results.begin(), results.end(), least);
+    return;
+  }
+  const double low = static_cast<double>(least);
+  const double scale = (kBuckets - 1) / (static_cast<double>(greatest) - low);
+  if (!std::isfinite(scale) || scale <= 0) {
+    Select(std::vector<T>(values.begin(), values.end()), ranks, results);
+    return;
+  }
+  // Never falls as the value grows, which is all that is asked of it.
+  const auto bucket_of = [low, scale](T value) {
+    return static_cast<size_t>(static_cast<int64_t>((static_cast<double>(value) - low) * scale));
+  };
+  std::array<uint32_t, kBuckets> counts = {};
+  for (const T value : values) ++counts[bucket_of(value)];
+
+  // Only the values in the buckets of the ranks matter from here on.
+  constexpr uint8_t kNobodys = 0xff;
+  std::array<uint8_t, kBuckets> wanted;
+  wanted.fill(kNobodys);
+  std::vector<std::vector<T>> candidates;
+  std::vector<std::vector<uint64_t>> ranks_within;
+  std::vector<std::vector<size_t>> results_of;
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    uint64_t before = 0;
+    size_t bucket = 0;
+    while (before + counts[bucket] < ranks[i]) before += counts[bucket++];
+    if (wanted[bucket] == kNobodys) {
+      wanted[bucket] = static_cast<uint8_t>(candidates.size());
+      ReserveLargePages(candidates.emplace_back(), counts[bucket]);
+      ranks_within.emplace_back();
+      results_of.emplace_back();
+    }
+    ranks_within[wanted[bucket]].push_back(ranks[i] - before);
+    results_of[wanted[bucket]].push_back(i);
+  }
+  for (const T value : values) {
+    const uint8_t owner = wanted[bucket_of(value)];
+    if (owner != kNobodys) candidates[owner].push_back(value);
+  }
+  for (size_t owner = 0; owner < candidates.size(); ++owner) {
+    std::vector<T> found(ranks_within[owner].size());
+    SelectByCounting<T>(candidates[owner], ranks_within[owner], absl::MakeSpan(found), rounds + 1);
+    for (size_t i = 0; i < found.size(); ++i) results[results_of[owner][i]] = found[i];
+  }
+}
+
+}  // namespace exact_quantiles_internal
+
+/// The values of these ranks (from 1), at most 254 of them; `values` as below.
+template <class T>
+std::vector<T> ValuesOfRanks(absl::Span<const T> values, absl::Span<const uint64_t> ranks) {
+  std::vector<T> results(ranks.size());
+  exact_quantiles_internal::SelectByCounting<T>(values, ranks, absl::MakeSpan(results), 0);
+  return results;
+}
+
+/// The values of rank ceil(p n) for each `p`; `values` are integers or finite numbers, fewer than 2^32 and not none.
+template <class T, size_t kCount>
+std::array<T, kCount> ExactQuantiles(absl::Span<const T> values, const double (&p)[kCount]) {
+  std::array<uint64_t, kCount> ranks;
+  for (size_t i = 0; i < kCount; ++i) ranks[i] = QuantileRank(p[i], values.size());
+  std::array<T, kCount> results;
+  exact_quantiles_internal::SelectByCounting<T>(values, ranks, absl::MakeSpan(results), 0);
+  return results;
+}
+
+// Quantiles of any number of values in bounded memory, the same for any grouping of the values.
+
+/// The middle of a bucket of docs/record_log.md, "sketch"; 0 for one that no value has.
+double MiddleOfRecordedBucket(int64_t bucket, int64_t shift);
+
+/// Counts values in buckets of fixed bounds, as DDSketch does (Masson, Rim, Lee: "DDSketch", VLDB 2019), with the
+/// bucket taken from the bits of the double: 64 equal buckets between successive powers of two. So the bounds depend on
+/// nothing but the value, no logarithm is computed, and buckets are never collapsed: `Merge` in any order and grouping
+/// gives the same answers to the bit.
+///
+///     QuantileSketch sketch;
+///     for (double seconds : durations) sketch.Add(seconds);
+///     std::optional<double> p95 = sketch.Quantile(0.95);
+///
+/// A quantile is within `kRelativeError` of the value of rank ceil(p n) (docs/metrics.md, "Rules") and never outside
+/// [min, max]. Zero is exact; magnitudes under 2.2e-308 (subnormal) count as zero. Memory: 520 bytes for each power of
+/// two touched (times of 1 ns to 11 days: at most 50 of them), and at most 2.2 MB whatever the values.
+class QuantileSketch {
+ public:
+  /// Half a bucket's width over its lower bound: 1/128.
+  static constexpr double kRelativeError = 0.0078125;
+
+  /// Adds a value `times` times; a value that is not finite is refused (false).
+  bool Add(double value, uint64_t times = 1);
+  void Merge(const QuantileSketch& other);
+
+  uint64_t count() const { return count_; }
+  /// Exact; nullopt when empty.
+  std::optional<double> min() const { return count_ == 0 ? std::nullopt : std::optional<double>(min_); }
+  std::optional<double> max() const { return count_ == 0 ? std::nullopt : std::optional<double>(max_); }
+  /// `p` from 0 (exactly the minimum) to 1 (exactly the maximum); nullopt when empty.
+  std::optional<double> Quantile(double p) const;
+
+  /// Calls `use(middle, count)` for each bucket that has values, by growing value.
+  void ForEach(const std::function<void(double middle, uint64_t count)>& use) const;
+
+  /// Bytes held, this object included.
+  size_t MemoryBytes() const;
+
+ private:
+  static constexpr int kBucketsPerOctave = 64;
+
+  /// The values with one sign and one binary exponent.
+  struct Octave {
+    int32_t exponent = 0;
+    std::array<uint64_t, kBucketsPerOctave> counts = {};
+  };
+  /// The values of one sign, by growing magnitude.
+  struct Side {
+    std::vector<Octave> octaves;
+    size_t latest = 0;  // successive values tend to share an octave
+    uint64_t count = 0;
+
+    Octave& At(int32_t exponent);
+    /// Magnitude of the value of this rank (from 1) by growing magnitude.
+    double MagnitudeOfRank(uint64_t rank) const;
+  };
+
+  Side negative_;
+  Side positive_;
+  uint64_t zeros_ = 0;
+  uint64_t count_ = 0;
+  double min_ = 0;
+  double max_ = 0;
+};
+
+}  // namespace crema
