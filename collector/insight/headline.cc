@@ -149,7 +149,7 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
       {process,
        kOverheadBound.Holds(process),
        "busy outside chunks",
-       busiest.empty() ? "set-up, framework code and merging computed for {}" : std::string_view(process_clause),
+       busiest.empty() ? "processes computed outside chunks for {}" : std::string_view(process_clause),
        {},
        {"process_cpu"}},
       {process_wait,
@@ -166,13 +166,10 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
        {"framework", "failed"}},
       {outside,
        RuleOf("opening-bound").threshold.Holds(outside),
-       is_set_up        ? "set-up-bound"
-       : around.empty() ? "opening-bound"
-                        : "busy around chunks",
+       is_set_up ? "set-up-bound" : "busy around chunks",
        !around.empty() ? std::string_view(around_clause)
-       : is_set_up
-           ? "time around your code, most of it before the first chunk of each thread (imports, set-up), took {}"
-           : "opening and reading around your code took {}",
+       : is_set_up     ? "tasks were outside chunks, most of it before the first chunk of each thread, for {}"
+                       : "tasks were outside chunks for {}",
        {"opening-bound"},
        {"outside_chunk"}},
   }};

@@ -186,7 +186,7 @@ TEST(Headline, DoesNotNameALossTwice) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 1}, {"process_cpu", 97}, {"idle", 2}});
   EXPECT_EQ(Headline(document),
-            "Busy outside chunks: set-up, framework code and merging computed for 97 % of 100 core-seconds, and your "
+            "Busy outside chunks: processes computed outside chunks for 97 % of 100 core-seconds, and your "
             "code computed for 1.0 %; all 100 chunks have results.");
 }
 
@@ -218,20 +218,19 @@ TEST(Headline, SaysOfEachOtherLargestUseWhatTookTheTime) {
                                "and your code computed for 40 %."),
                     Not(HasSubstr("avoidable"))));
   SetBudget(&document, {{"compute", 20}, {"outside_chunk", 70}, {"idle", 10}});
-  EXPECT_THAT(Headline(document), StartsWith("Opening-bound: opening and reading around your code took 70 % of 100 "
+  EXPECT_THAT(Headline(document), StartsWith("Busy around chunks: tasks were outside chunks for 70 % of 100 "
                                              "core-seconds, and your code computed for 20 %."));
   document["metrics"]["outside_chunk_time"] = 70;
   document["metrics"]["first_before_chunk_time"] = 50;
   EXPECT_THAT(Headline(document),
-              StartsWith("Set-up-bound: time around your code, most of it before the first chunk of "
-                         "each thread (imports, set-up), took 70 % of 100 core-seconds"));
+              StartsWith("Set-up-bound: tasks were outside chunks, most of it before the first chunk of each thread, "
+                         "for 70 % of 100 core-seconds"));
   SetBudget(&document, {{"compute", 20}, {"framework", 30}, {"failed", 40}, {"idle", 10}});
   EXPECT_THAT(Headline(document), StartsWith("Overhead-bound: the framework and repeated work took 70 % of 100 "
                                              "core-seconds, and your code computed for 20 %."));
   SetBudget(&document, {{"compute", 20}, {"process_cpu", 70}, {"idle", 10}});
-  EXPECT_THAT(Headline(document),
-              StartsWith("Busy outside chunks: set-up, framework code and merging computed for 70 % "
-                         "of 100 core-seconds, and your code computed for 20 %."));
+  EXPECT_THAT(Headline(document), StartsWith("Busy outside chunks: processes computed outside chunks for 70 % "
+                                             "of 100 core-seconds, and your code computed for 20 %."));
   document["process_sections"] = {{{"path", "a {} section"}, {"self_in_workers", 60}}};
   EXPECT_THAT(Headline(document),
               StartsWith("Busy outside chunks: processes computed outside chunks, where section a {} section took 1 m "

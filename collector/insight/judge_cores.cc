@@ -91,9 +91,8 @@ void JudgeAround(const JudgedRun& run) {
   Verdict* verdict = JudgePart(
       {"opening-bound", "outside_chunk",
        is_set_up ? "Tasks spent {} of the core-seconds around your chunks, most of it before the first chunk of "
-                   "each thread: imports and other set-up."
-                 : "Tasks spent {} of the core-seconds around your chunks: opening files, building arrays, "
-                   "handing back results."},
+                   "each thread, as imports and other set-up are."
+                 : "Tasks spent {} of the core-seconds around your chunks. What they did there was not measured."},
       run);
   if (!is_set_up || verdict == nullptr) return;
   verdict->evidence.emplace_back("first_before_chunk_time", *run.measurement.Metric("first_before_chunk_time"));

@@ -45,8 +45,8 @@ inline constexpr BudgetPartKind kBudgetParts[] = {
     {"waiting", "Waiting in your code", "waiting, the kernel does not report for what",
      "code that waited (the kernel does not report for what)",
      "stands for the two above where the kernel does not report the run delay"},
-    {"outside_chunk", "Opening and reading around your code", "around the chunks",
-     "time around your chunks (imports, opening, reading)", "compute of chunk tasks outside their chunk"},
+    {"outside_chunk", "Opening and reading around your code", "around the chunks", "time of tasks around your chunks",
+     "compute of chunk tasks outside their chunk"},
     {"process_cpu", "CPU outside chunks", "CPU outside chunks", "CPU outside chunks (set-up, framework code, merging)",
      "CPU of the workers' processes that no chunk and no task took: set-up, framework code, merging. It fills free "
      "lanes, at most all of them; only where the CPU time of a worker's process is known"},
