@@ -1,12 +1,15 @@
 // The program `crema`: the command line and its subcommands, one file each.
 #include <cstdio>
+#include <filesystem>
 #include <iterator>
 #include <new>
+#include <system_error>
 
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "collector/appearance/worker_names.h"
 #include "collector/cli/subcommand.h"
+#include "collector/output/output_directory.h"
 #include "crema/version.h"
 
 namespace crema {
@@ -64,6 +67,21 @@ std::string WithShortWords(absl::string_view text) {
   return shorter;
 }
 
+// ", for example run7": the newest measurement in the working directory; empty where there is none.
+std::string NewestMeasurementHere() {
+  std::string newest;
+  std::filesystem::file_time_type newest_time;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(".", error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code none;
+    const std::filesystem::file_time_type time = std::filesystem::last_write_time(entry->path() / kDocumentName, none);
+    if (none || (!newest.empty() && time <= newest_time)) continue;
+    newest = entry->path().filename();
+    newest_time = time;
+  }
+  return newest.empty() ? "" : ", for example " + newest;
+}
+
 // What CLI11 found, in the words of whoever typed it, with the name that was meant where one is near.
 std::string WhatIsWrong(const CLI::ParseError& error, const CLI::App& program, const std::string& first) {
   const std::vector<CLI::App*> chosen = program.get_subcommands();
@@ -84,6 +102,7 @@ std::string WhatIsWrong(const CLI::ParseError& error, const CLI::App& program, c
     for (const CLI::Option* known : chosen.front()->get_options()) names.push_back(known->get_name());
     return "there is no option " + NotOneOf(*option, names);
   }
+  if (std::string_view(error.what()) == "SOURCE is required") return error.what() + NewestMeasurementHere();
   std::string what = error.what();  // of a choice: `--to: perfeto not in {folded,perfetto}`
   const size_t at = what.find(": "), end = what.find(" not in {");
   if (at == what.npos || end == what.npos || what.back() != '}') return WithShortWords(what);

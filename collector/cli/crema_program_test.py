@@ -69,6 +69,19 @@ class Program(unittest.TestCase):
             self.assertIn(meant, result.stderr)
             self.assertEqual(result.stderr.count("\n"), 1)
 
+    def test_without_a_source_the_newest_measurement_here_is_an_example(self):
+        with tempfile.TemporaryDirectory() as here:
+            for name, seconds in (("older", 200), ("newer", 300), ("oldest", 100)):
+                document = pathlib.Path(here, name, "measurement.json")
+                document.parent.mkdir()
+                document.touch()
+                os.utime(document, (seconds, seconds))
+            pathlib.Path(here, "not_a_measurement").mkdir()
+            for command in (["show", "--table", "quality"], ["report"], ["predict"]):
+                done = subprocess.run([CREMA, *command], cwd=here, capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn("SOURCE is required, for example newer; see", done.stderr, command)
+
     def test_what_cannot_be_done_is_status_1_and_one_line(self):
         for arguments in (["show", "/nonexistent"], ["collect", "/nonexistent", "-o", "/tmp/never"]):
             result = crema(*arguments)

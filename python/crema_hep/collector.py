@@ -7,6 +7,7 @@ import re
 import sys
 import time
 
+from . import library
 from .backends import backend_of
 from .chunk import reason_of
 from .interruption import is_of_a_handler
@@ -20,6 +21,8 @@ _REFERENCE_KEY = "__roastcoffea_metrics__"
 # files, the decorator), so those differences are only in `quality`.
 _DISAGREEMENT = re.compile(r"(dataset .*, )?(chunks|events): .* apart\)")
 _MOST_ERROR = 300  # how many characters of an exception's text are shown
+_MOST_CAUSES = 100
+_RAISED_FROM = "The above exception was the direct cause of the following exception:"
 _INTERRUPTED = 130  # the exit status in a shell of a program that Ctrl-C ended
 _TOLERANCE = 0.01  # two sources of one figure disagree beyond this, as in docs/metrics.md
 
@@ -38,6 +41,25 @@ def _plain(value):
     return value.item() if hasattr(value, "item") else str(value)
 
 
+def _first_cause(error) -> str:
+    """What the exception was raised from, at first: `KeyError: 'Jet_pt'`; empty where it was raised from nothing.
+
+    An exception of another process has that one's traceback as its cause, as text.
+    """
+    reason = ""
+    for _ in range(_MOST_CAUSES):
+        error = error.__cause__
+        if error is None:
+            break
+        if type(error).__name__.endswith("RemoteTraceback"):
+            parts = library.text_of(error).split(_RAISED_FROM)
+            if len(parts) > 1:
+                reason = parts[0].strip().rsplit("\n", 1)[-1]
+            break
+        reason = reason_of(error)
+    return reason
+
+
 def _failure_arguments(error) -> list:
     """Options of `crema collect` for the exception that left the block; none if it is not a failure."""
     if error is None or isinstance(error, GeneratorExit):
@@ -49,7 +71,11 @@ def _failure_arguments(error) -> list:
         status = 0 if error.code is None else error.code if isinstance(error.code, int) else 1
     if status == 0:
         return []
-    text = " ".join(reason_of(error).replace("\0", " ").encode("utf-8", "replace").decode().split())
+    reason = reason_of(error)
+    first = _first_cause(error)
+    if first and first != reason:  # it stands first, because frameworks wrap it into long texts
+        reason = f"{first} ({reason})"
+    text = " ".join(reason.replace("\0", " ").encode("utf-8", "replace").decode().split())
     if len(text) > _MOST_ERROR:
         text = text[: _MOST_ERROR - 1] + "…"
     return [f"--failure={text}", f"--exit-status={status}"]
