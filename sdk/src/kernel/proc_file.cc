@@ -186,6 +186,18 @@ std::optional<std::int64_t> MemoryLimitBytes() noexcept {
   return limit;
 }
 
+std::optional<std::int64_t> TasksLeft() noexcept {
+  std::optional<std::int64_t> left;
+  const auto look = [&left](Path* path) {
+    const std::optional<std::int64_t> most = IntegerIn(path, "/pids.max");  // "max": no number
+    const std::optional<std::int64_t> now = IntegerIn(path, "/pids.current");
+    if (most.has_value() && now.has_value()) Tighten(&left, std::optional(*most - *now));
+  };
+  ForEachGroup("/sys/fs/cgroup", "", look);
+  ForEachGroup("/sys/fs/cgroup/pids", "pids", look);
+  return left;
+}
+
 std::optional<std::int64_t> ThrottledNanoseconds() noexcept {
   std::optional<std::int64_t> sum;
   const auto add = [&](Path* path, std::optional<double> quota, std::string_view key, std::int64_t unit_ns) {

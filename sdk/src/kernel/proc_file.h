@@ -41,6 +41,8 @@ std::optional<std::int64_t> IntegerAfter(std::string_view text, std::string_view
 std::optional<double> AllowedCores() noexcept;
 /// The tightest memory limit of the groups around the process, in bytes; nullopt where there is none.
 std::optional<std::int64_t> MemoryLimitBytes() noexcept;
+/// How many tasks (threads and processes) the groups around the process still allow; nullopt where there is no limit.
+std::optional<std::int64_t> TasksLeft() noexcept;
 /// How long the quotas of this process's groups kept tasks from their CPUs, since the groups began: `throttled_usec` of
 /// `cpu.stat`, `throttled_time` in version 1; nullopt where there is no quota.
 std::optional<std::int64_t> ThrottledNanoseconds() noexcept;

@@ -116,7 +116,8 @@ OwnPointer<Settings> NewSettings(const OptionTexts& texts, const Options& others
 constexpr double kShortestIntervalSeconds = 0.01;
 constexpr double kLongestIntervalSeconds = 1e9;  ///< which the clock's numbers can hold
 constexpr int kLongestWaitAtExitSeconds = 1;
-constexpr double kCheckSeconds = 0.25;  ///< so much later a process ends at most whose threads have all ended
+constexpr std::int64_t kTasksToSpare = 32;  ///< of a control group: of fewer, none is taken from the program
+constexpr double kCheckSeconds = 0.25;      ///< so much later a process ends at most whose threads have all ended
 
 /// Plain POSIX objects: a thread that outlives static destruction may still hold them.
 struct SamplerState {
@@ -224,6 +225,7 @@ void StartSampler(Recorder* recorder) noexcept {
   recorder->waits.Start(recorder->settings.waits_hertz, recorder->settings.waits_are_asked);
   if (interval <= 0 && recorder->waits.hertz() <= 0) return;
   g_sampler = SamplerState();
+  if (TasksLeft().value_or(kTasksToSpare) < kTasksToSpare) return recorder->waits.Refuse(EAGAIN);
   g_sampler.interval_seconds =
       interval <= 0 ? 0 : std::clamp(interval, kShortestIntervalSeconds, kLongestIntervalSeconds);
   pthread_condattr_t attributes;
@@ -236,7 +238,9 @@ void StartSampler(Recorder* recorder) noexcept {
   sigfillset(&all);
   sigdelset(&all, SIGSYS);  // the kernel kills a thread that blocks it, where a filter of seccomp(2) traps a call
   pthread_sigmask(SIG_SETMASK, &all, &before);  // the new thread inherits the mask
-  g_sampler.running = pthread_create(&g_sampler.thread, nullptr, Sample, recorder) == 0;
+  const int error = pthread_create(&g_sampler.thread, nullptr, Sample, recorder);
+  g_sampler.running = error == 0;
+  if (error != 0) recorder->waits.Refuse(EAGAIN);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   g_sampler.pid = getpid();
   if (g_sampler.running) pthread_setname_np(g_sampler.thread, "crema");

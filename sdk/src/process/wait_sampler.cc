@@ -302,6 +302,8 @@ std::string_view WaitSampler::refusal() const noexcept {
       return {};
     case ENOENT:
       return "this kernel does not show what a thread waits for";
+    case EAGAIN:
+      return "a limit of tasks leaves too few for a thread of the sampler";
     default:
       return "the kernel does not let this process see what its threads wait for";
   }
@@ -486,7 +488,7 @@ void WaitSampler::LookAt(Recorder* recorder, ThreadState* thread) noexcept {
     // A thread that has ended has no such file either.
     const bool has_none = error == ENOENT && ReadWholeFile("/proc/thread-self/syscall", text, sizeof text) <= 0;
     const bool is_refused = error == EACCES || error == EPERM || has_none;
-    if (is_refused) error_.store(error, std::memory_order_relaxed);
+    if (is_refused) Refuse(error);
     return;
   }
   BlockedCall call;

@@ -80,6 +80,8 @@ struct WaitTable {
 class WaitSampler {
  public:
   void Start(double hertz, bool is_asked) noexcept;
+  /// Looks no more, for this error (errno).
+  void Refuse(int error) noexcept { error_.store(error, std::memory_order_relaxed); }
   double hertz() const noexcept { return hertz_; }
   /// Seconds until the next look: not in step with anything that the program does, and long enough for what the last
   /// looks cost.

@@ -65,7 +65,7 @@ TEST(ControlGroupFault, ItsMemoryIsAllTaken) {
                                         TrackSection section("fill");
                                         TakeAllMemory();
                                       },
-                                      {{"CREMA_INTERVAL", interval}});
+                                      {{"CREMA_INTERVAL", interval}, {"CREMA_WAITS", "20"}});
     EXPECT_EQ(run.child.signal, SIGKILL);
     EXPECT_EQ(run.warning, "");
     ASSERT_EQ(run.logs.size(), 1u);
@@ -109,9 +109,9 @@ void StartAllThatMayBe(int* threads, int* children) {
 
 /// Fault [kernel]: a limit of tasks (`pids.max`), and all of them are taken, by the program's threads and children
 /// Program: nothing; as many threads and children start as without recording
-/// Recorded: everything; no samples where the sampler could not start
+/// Recorded: everything; no samples, and why no thread was looked at: so few tasks are left to the program
 TEST(ControlGroupFault, ItMayStartNoMoreThreads) {
-  for (const auto& [tasks, interval] : {std::pair("5", "0"), std::pair("1", "0.01")}) {
+  for (const auto& [tasks, interval] : {std::pair("5", "0"), std::pair("5", "0.01"), std::pair("1", "0.01")}) {
     const ControlGroup group({"pids", "pids.max", "pids.max", tasks, ""});
     SKIP_WITHOUT(group);
     const FaultRun run = RunWithFault(NewDirectory(),
@@ -132,6 +132,7 @@ TEST(ControlGroupFault, ItMayStartNoMoreThreads) {
     ASSERT_EQ(run.logs.size(), 1u);
     EXPECT_EQ(run.logs[0].chunks.size(), static_cast<std::size_t>(3 + others));
     EXPECT_EQ(run.logs[0].end->dropped, 0);
+    EXPECT_NE(run.logs[0].lines.back().find("\"waits_reason\":\"a limit of tasks"), std::string::npos);
   }
 }
 
