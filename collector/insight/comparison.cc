@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "collector/appearance/human_numbers.h"
@@ -16,6 +17,7 @@
 #include "collector/insight/member_column.h"
 #include "collector/insight/run_head.h"
 #include "collector/insight/thresholds.h"
+#include "collector/insight/words.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/measurement/catalog.h"
 #include "fmt/format.h"
@@ -58,13 +60,39 @@ std::string ElapsedWords(const ComparedSide& before, const ComparedSide& after) 
   return text + ".";
 }
 
-std::string EffectWords(const PairedChange& change) {
+/// The section inside the top-level one that most of the latter's time is spent in, on both sides; empty: there is
+/// none.
+std::string MostInside(const std::string& section, const ComparedSide& before, const ComparedSide& after) {
+  std::string most;
+  for (const ComparedSide* side : {&before, &after}) {
+    std::map<std::string, double> self;
+    double all = 0;
+    for (const Measurement* measurement : side->documents) {
+      for (const SectionRow& row : measurement->sections) {
+        const std::string path = row.path.str();
+        if (row.helper.value_or(false) || (path != section && !absl::StartsWith(path, section + "/"))) continue;
+        self[path] += row.self.value_or(0);
+        all += row.self.value_or(0);
+      }
+    }
+    if (!(all > 0)) return "";
+    const auto by_time = [](const auto& a, const auto& b) { return a.second < b.second; };
+    const auto& [path, seconds] = *std::max_element(self.begin(), self.end(), by_time);
+    if (path == section || !kMostOfIt.Holds(seconds / all) || (!most.empty() && most != path)) return "";
+    most = path;
+  }
+  return most;
+}
+
+std::string EffectWords(const PairedChange& change, const ComparedSide& before, const ComparedSide& after) {
   std::string text;
   size_t named = 0;
   double rest = 0;
   for (const ChangeEffect& effect : change.effects) {
     if (effect.is_sure && named < kNamed && kWorthNaming.Holds(std::fabs(effect.change))) {
-      text += fmt::format("{}{} {}", named++ == 0 ? ": " : ", ", effect.what, HumanChange(effect.change));
+      const std::string inside = MostInside(effect.what, before, after);
+      text += fmt::format("{}{} {}{}", named++ == 0 ? ": " : ", ", effect.what, HumanChange(effect.change),
+                          inside.empty() ? "" : " (most of it is " + ShortName(inside) + ")");
     } else {
       rest = std::max({rest, std::fabs(effect.low), std::fabs(effect.high)});
     }
@@ -74,7 +102,7 @@ std::string EffectWords(const PairedChange& change) {
 }
 
 /// "The work in its chunks is 6.1 % longer (4.8 to 7.3 %): select +5.2 %; all else within ±0.6 %."
-std::string WorkWords(const PairedChange& change) {
+std::string WorkWords(const PairedChange& change, const ComparedSide& before, const ComparedSide& after) {
   const std::string_view what = change.is_of_work ? "The work in its chunks" : "The time in its chunks";
   const auto size = [](double share) { return HumanPercent(std::fabs(share), 1); };
   const std::string number = HumanChange(change.change);
@@ -96,7 +124,7 @@ std::string WorkWords(const PairedChange& change) {
   if (change.is_short_of_cpu && change.conclusion == ChangeConclusion::kUnclear) {
     text += ", because threads waited for CPUs, and those that waited for them may have been blocked for longer";
   }
-  return text + EffectWords(change) + ".";
+  return text + EffectWords(change, before, after) + ".";
 }
 
 /// What the machine's other programs decide, and not the work.
@@ -214,7 +242,7 @@ std::string ComparisonSentence(const ComparedSide& before, const ComparedSide& a
   std::string words = ElapsedWords(before, after);
   if (!same_events) words += " The two did not process the same events.";
   if (paired != nullptr && paired->conclusion != ChangeConclusion::kNotKnown) {
-    words += " " + WorkWords(*paired) + WaitingWords(*paired, before) + PairWords(*paired);
+    words += " " + WorkWords(*paired, before, after) + WaitingWords(*paired, before) + PairWords(*paired);
   } else {
     words +=
         fmt::format(" Whether its work took longer is not known{}.", paired == nullptr ? "" : ": " + paired->why_not);

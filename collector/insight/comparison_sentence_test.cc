@@ -68,6 +68,22 @@ TEST(ComparisonSentence, BeginsWithTheElapsedTimeAndSaysWhatPairsGive) {
       "several runs a side measure it.");
 }
 
+TEST(ComparisonSentence, NamesTheSectionThatMostOfAChangedOneIs) {
+  const PairedChange paired = SlowerByPieces();
+  Json before = Measured(10, 5, 4), after = Measured(11, 6, 4);
+  const auto add = [](Json* document, const char* path, double self) {
+    (*document)["sections"].push_back({{"path", path}, {"helper", false}, {"self", self}});
+  };
+  for (Json* document : {&before, &after}) {
+    add(document, "select/jets", 30);
+    add(document, "select/jets/btag", 2);
+    add(document, "selection", 1000);
+  }
+  EXPECT_THAT(Say(before, after, &paired), HasSubstr("select +5.2 % (most of it is select/jets); all else"));
+  add(&after, "select/leptons", 40);
+  EXPECT_THAT(Say(before, after, &paired), HasSubstr("select +5.2 %; all else"));
+}
+
 TEST(ComparisonSentence, NamesTheWaitingForACpuBesideTheWork) {
   PairedChange paired = SlowerByPieces();
   paired.conclusion = ChangeConclusion::kSame;

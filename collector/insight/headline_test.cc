@@ -157,6 +157,8 @@ TEST(Headline, NamesWhatBlockedCodeWaitedForWhereItWasSeen) {
   document["waits"][1]["kind"] = "lock";
   document["waits"][1]["object"] = "held by section write";
   EXPECT_THAT(Headline(document), HasSubstr("29 ± 4 % at a lock held by section write"));
+  document["waits"][1]["object"] = "/data/calibration.lock";
+  EXPECT_THAT(Headline(document), HasSubstr("29 ± 4 % at a lock of /data/calibration.lock"));
   document["waits"].push_back(document["waits"][0]);
   document["waits"][2]["object"] = "/data/b.root";
   document["waits"][2]["seconds"] = 30;

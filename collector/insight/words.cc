@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "absl/strings/match.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/thresholds.h"
 #include "collector/metrics/statistics/bounded_names.h"
@@ -62,7 +63,7 @@ struct KindWords {
 };
 
 constexpr KindWords kKinds[] = {
-    {"lock or condition", "at locks or conditions", "at locks or conditions",
+    {"lock or condition", "at locks or conditions", "at a lock {}",
      "The threads wait for others: for a lock, a queue, or a thread's end. Put a section around each to see which "
      "one."},
     {"lock", "at locks", "at a lock {}",
@@ -107,7 +108,9 @@ bool OthersWorked(const Measurement& measurement) {
   return blocked > 0 && kThreadsMatter.Holds(measurement.Metric("unannounced_cpu_time").value_or(0) / blocked);
 }
 
-std::string ObjectWords(const std::string& object) {
+std::string ObjectWords(const std::string& object, std::string_view kind) {
+  const bool is_lock_of_file = (kind == "lock" || kind == "lock or condition") && !absl::StartsWith(object, "held");
+  if (is_lock_of_file) return "of " + ShortName(object);
   return object == kPipe || object == "socket" ? "a " + object : ShortName(object);
 }
 
@@ -167,9 +170,9 @@ std::string WaitWords(const Measurement& measurement) {
     if (named == kMostKinds) break;
     std::string what(words->words);
     if (kNearlyAllOfIt.Holds(wait.object_share)) {
-      what = fmt::format(fmt::runtime(words->words_with_object), ObjectWords(wait.object));
+      what = fmt::format(fmt::runtime(words->words_with_object), ObjectWords(wait.object, wait.kind));
     } else if (!wait.object.empty()) {
-      what += fmt::format(", mostly {}", ObjectWords(wait.object));
+      what += fmt::format(", mostly {}", ObjectWords(wait.object, wait.kind));
     }
     if (!wait.function.empty()) {
       const bool is_nearly_all = kNearlyAllOfIt.Holds(wait.function_share);
@@ -192,7 +195,7 @@ CommonWaits WaitsInCommon(const Measurement& measurement) {
     const bool is_of_one = kNearlyAllOfIt.Holds(wait.object_share) && (wait.kind == "network" || wait.object == kPipe);
     const bool is_for_others = is_of_one || (IsForThread(wait.kind) && !OthersWorked(measurement));
     if (!is_for_others || !kWaitForOthersMatters.Holds(wait.share * blocked)) continue;
-    waits.words = fmt::format(fmt::runtime(WordsOf(wait.kind)->words_with_object), ObjectWords(wait.object));
+    waits.words = fmt::format(fmt::runtime(WordsOf(wait.kind)->words_with_object), ObjectWords(wait.object, wait.kind));
     waits.share = wait.share * blocked;
     break;
   }

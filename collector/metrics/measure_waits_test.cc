@@ -62,7 +62,7 @@ TEST_F(MeasureWaitsTest, RowsOfFewSamplesArePutTogether) {
   EXPECT_EQ(rows[1]["kind"], "read");
   EXPECT_TRUE(rows[1]["object"].is_null());
   EXPECT_EQ(rows[1]["samples"], 12);
-  EXPECT_EQ(rows[2]["kind"], "other");
+  EXPECT_EQ(rows[2]["kind"], "not known");
 }
 
 TEST_F(MeasureWaitsTest, WhatWasHardlySeenIsNotKnown) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -184,6 +185,46 @@ TEST(Waits, OfAMutexAreLocks) {
   });
   ExpectMostly(chunk, "lock or condition");
   EXPECT_GE(SamplesOf(chunk, "lock or condition", "held by a thread without guards"), 1);
+}
+
+constexpr char kLockFile[] = "/tmp/crema_waits_test.";  ///< with the process's number
+
+/// Lets another process hold `take`'s lock of the file for a while, and takes it after it.
+void WaitForLockOfFile(const std::function<void(int)>& take) {
+  const std::string path = kLockFile + std::to_string(getpid());
+  const int file = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  int is_held[2];
+  if (file < 0 || pipe(is_held) != 0) std::abort();
+  const pid_t holder = fork();
+  if (holder == 0) {
+    take(open(path.c_str(), O_RDWR | O_CLOEXEC));
+    if (write(is_held[1], "x", 1) != 1) std::abort();
+    Sleep(100 * kMillisecond);
+    _exit(0);
+  }
+  char byte = 0;
+  if (read(is_held[0], &byte, 1) != 1) std::abort();
+  take(file);
+  waitpid(holder, nullptr, 0);
+  for (const int fd : {file, is_held[0], is_held[1]}) close(fd);
+  unlink(path.c_str());
+}
+
+TEST(Waits, OfALockOfAFileAreLocksAndNameTheFile) {
+  const auto by_flock = [](int file) { flock(file, LOCK_EX); };
+  const auto by_fcntl = [](int file) {
+    struct flock lock = {};
+    lock.l_type = F_WRLCK;
+    fcntl(file, F_SETLKW, &lock);
+  };
+  for (const std::function<void(int)>& take : {std::function<void(int)>(by_flock), {by_fcntl}}) {
+    MaybeText file;
+    const ChunkLine chunk = ChunkThatWaits([&take] { WaitForLockOfFile(take); });
+    for (const WaitRow& row : WaitsIn(chunk, "wait")) {
+      if (row.kind == "lock or condition") file = row.object;
+    }
+    EXPECT_EQ(file.value_or("").rfind(kLockFile, 0), 0u) << file.value_or("none");
+  }
 }
 
 /// Whether most samples of this kind have a stack with `text` in it.

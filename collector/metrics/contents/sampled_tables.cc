@@ -64,6 +64,7 @@ constexpr std::string_view kLock = "lock";
 constexpr std::string_view kCondition = "condition or queue";
 constexpr std::string_view kInterpreterLock = "interpreter lock";
 constexpr std::string_view kDevice = "device";
+constexpr std::string_view kNotKnown = "not known";
 constexpr int64_t kLeastSamples = 10;  // of fewer, a share may be off by more than it is
 constexpr double kCoarseWait = 0.2;    // docs/waits.md: saturated CPUs, where short waits are seen too rarely
 constexpr double kTwoSided95 = 1.959964;
@@ -118,7 +119,7 @@ Samples Readable(Samples samples) {
   std::map<std::string, int64_t> of_kind;
   for (const auto& [wait, count] : samples) of_kind[wait.kind] += count;
   return WithoutFew(samples, [&of_kind](const Wait& wait) {
-    return Wait{"", of_kind[wait.kind] < kLeastSamples ? "other" : wait.kind, "", ""};
+    return Wait{"", std::string(of_kind[wait.kind] < kLeastSamples ? kNotKnown : wait.kind), "", ""};
   });
 }
 
@@ -162,7 +163,7 @@ void AddRows(const std::string& dataset, const Samples& all, const BlockedTimes&
   row.coarse = whole > 0 && times.cpu_wait.Seconds().value_or(0) > kCoarseWait * whole;
   if (seen < kLeastSamples) {
     row.section = "";
-    row.kind = "not known";
+    row.kind = std::string(kNotKnown);
     row.seconds = blocked;
     row.share = 1.0;
     row.samples = seen;
@@ -381,6 +382,9 @@ constexpr WaitingFunction kWaitingFunctions[] = {
     {"pthread_mutex", true, kLock},
     {"pthread_rwlock", true, kLock},
     {"PyThread_acquire", true, kLock},
+    {"flock", false, kLock},
+    {"lockf", true, kLock},
+    {"fcntl", true, kLock},
     {"malloc", false, kLock},
     {"calloc", false, kLock},
     {"realloc", false, kLock},

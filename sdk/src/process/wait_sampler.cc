@@ -40,6 +40,9 @@ struct Call {
   { SYS_##name, WaitKind::kind, has_descriptor, #name }
 constexpr Call kCalls[] = {
     CREMA_CALL(futex, kLock, false),
+    CREMA_CALL(flock, kLock, true),
+    CREMA_CALL(fcntl, kLock, true),
+    CREMA_CALL(semtimedop, kLock, false),
     CREMA_CALL(read, kRead, true),
     CREMA_CALL(readv, kRead, true),
     CREMA_CALL(pread64, kRead, true),
@@ -86,8 +89,6 @@ constexpr Call kCalls[] = {
     CREMA_CALL(wait4, kChild, false),
     CREMA_CALL(waitid, kChild, false),
     CREMA_CALL(ioctl, kOther, true),
-    CREMA_CALL(flock, kOther, true),
-    CREMA_CALL(fcntl, kOther, true),
     CREMA_CALL(openat, kOther, false),
     CREMA_CALL(close, kOther, false),
     CREMA_CALL(statx, kOther, false),
@@ -100,8 +101,19 @@ constexpr Call kCalls[] = {
     CREMA_CALL(execve, kOther, false),
     CREMA_CALL(rt_sigtimedwait, kOther, false),
     CREMA_CALL(rt_sigsuspend, kOther, false),
-    CREMA_CALL(semtimedop, kOther, false),
+    CREMA_CALL(msgrcv, kOther, false),
+    CREMA_CALL(msgsnd, kOther, false),
+    CREMA_CALL(mq_timedreceive, kOther, true),
+    CREMA_CALL(mq_timedsend, kOther, true),
+    CREMA_CALL(splice, kOther, true),
+    CREMA_CALL(io_getevents, kOther, false),
     CREMA_CALL(restart_syscall, kOther, false),
+#ifdef SYS_futex_waitv
+    CREMA_CALL(futex_waitv, kLock, false),
+#endif
+#ifdef SYS_epoll_pwait2
+    CREMA_CALL(epoll_pwait2, kPoll, false),
+#endif
 #ifdef SYS_io_uring_enter
     CREMA_CALL(io_uring_enter, kOther, false),
 #endif
@@ -510,7 +522,7 @@ void WaitSampler::LookAt(Recorder* recorder, ThreadState* thread) noexcept {
     table->turns = turns;
     table->line = FixedText<256>(line);
     stack = table->stack;
-    if (call.kind == WaitKind::kLock) object = HolderOf(recorder, call);
+    if (call.kind == WaitKind::kLock && call.descriptor < 0) object = HolderOf(recorder, call);
   }
   looks_.fetch_add(1, std::memory_order_relaxed);
   WaitCell* free = nullptr;
