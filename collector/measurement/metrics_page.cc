@@ -80,12 +80,13 @@ parts before it leave. So the parts add up to the duration exactly.
   else to the latest time on any of its lines. A worker that a scheduler saw lives from its join to its leave. A worker
   lives at least as long as its chunks.
 - **The cores of a worker** are the scheduler's threads for it, or those that it declared (`CREMA_THREADS`, `Enable`).
-  Else they are the most lanes that it had at once: threads with a chunk open, and helpers at work. If no record has
-  this number, they are the most chunks that were open at once by their times. If owners only wait for their helpers
-  (for nine tenths of the helpers' time or more), the chunks of owners with helpers that were open at once do not
-  count. But the cores are at least the chunks at once whose own thread worked for a tenth of the time from their
-  begin to their end, or more. Cores that were not declared are at most what affinity and quota allow the process, 0.5
-  or 1.5 where the quota is so. `run.cores_source` says which of these it was.
+  Else they are the most lanes that it had at once: threads with a chunk open, and helpers at work; threads without
+  guards and child processes are as many as it takes to compute what they did. If no record has this number, they are
+  the most chunks that were open at once by their times. If owners only wait for their helpers (for nine tenths of the
+  helpers' time or more), the chunks of owners with helpers that were open at once do not count. But the cores are at
+  least the chunks at once whose own thread worked for a tenth of the time from their begin to their end, or more. Cores
+  that were not declared are at most what affinity and quota allow the process, 0.5 or 1.5 where the quota is so.
+  `run.cores_source` says which of these it was.
 - **Phases** are spans of four names: `preprocess`, `process`, `reduce`, `postprocess`. If there are no such spans,
   phases come from the prefixes of an engine's tasks: the prefix of the tasks with chunks (`process`), `reduce`, and
   Coffea's `automatic_retries` (`preprocess`).

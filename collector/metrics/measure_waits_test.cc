@@ -158,6 +158,24 @@ TEST_F(MeasureWaitsTest, ThreadsWithoutGuardsAndChildrenComputeForTheChunk) {
   EXPECT_DOUBLE_EQ(Part(document, "compute"), 9);
 }
 
+TEST_F(MeasureWaitsTest, ThreadsWithoutGuardsHaveAsManyCoresAsTheyUsed) {
+  const auto cores = [this](int64_t owner_ns, int64_t others_ns) {
+    Line chunk = Chunk({});
+    chunk["cpu_ns"] = owner_ns;
+    chunk["unannounced_cpu_ns"] = others_ns;
+    Line process = ProcessLine(1, 0);
+    process["threads"] = nullptr;  // nobody declared them
+    Write("a.jsonl", {process, chunk, EndLine(10)});
+    const Document document = Take();
+    EXPECT_LE(Metric(document, "oversubscribed_core_seconds"), 0.2) << others_ns;
+    return Metric(document, "peak_cores");
+  };
+  EXPECT_EQ(cores(kSecond / 10, 20 * kSecond), 2) << "two threads, for which the owner waits";
+  EXPECT_EQ(cores(kSecond / 10, 30 * kSecond), 3);
+  EXPECT_EQ(cores(10 * kSecond, 20 * kSecond), 3) << "the owner computes beside them";
+  EXPECT_EQ(cores(5 * kSecond, 5 * kSecond), 1) << "in turns";
+}
+
 TEST_F(MeasureWaitsTest, WhatClocksDifferByIsNoThread) {
   Line chunk = Chunk({});
   chunk["unannounced_cpu_ns"] = 1000;

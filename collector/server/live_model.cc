@@ -121,7 +121,7 @@ void LiveModel::AddSums(WorkerId id, const std::optional<SumsFact>& added) {
 template <class Fact>
 void LiveModel::AddCost(const Fact& fact, int64_t attempts, int64_t duration_ns, int64_t helpers_cpu_ns,
                         LiveWorker& worker, LiveDataset& dataset) {
-  worker.lanes_peak = std::max(worker.lanes_peak, fact.lanes_peak.value_or(0));
+  worker.lanes_peak = std::max(worker.lanes_peak, LanesPeakOf(fact).value_or(0));
   worker.most_open = std::max(worker.most_open, int64_t{1});
   totals_.bytes_known |= fact.bytes_read.has_value();
   totals_.cpu_known |= fact.cpu_ns.has_value();

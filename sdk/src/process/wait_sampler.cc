@@ -263,11 +263,12 @@ constexpr Effort kUnasked = {8, 0.0008};
 constexpr Effort kAsked = {32, 0.02};
 
 /// Whether the thread, which is in no system call, waits for the memory that it touched: by the kernel function that it
-/// waits in (proc(5), `wchan`).
+/// waits in (proc(5), `wchan`). "0": it waits no longer, and only pages come so soon.
 bool WaitsForPage(std::int64_t tid) {
   char name[128];
   const long size = ReadOfThread(tid, "wchan", name, sizeof name);
   const std::string_view text(name, size > 0 ? static_cast<std::size_t>(size) : 0);
+  if (text == "0") return true;
   for (const std::string_view part : {"folio", "page", "swap", "fault", "filemap"}) {
     if (text.find(part) != std::string_view::npos) return true;
   }
