@@ -23,7 +23,7 @@ struct BudgetPartKind {
 inline constexpr BudgetGroupKind kBudgetGroups[] = {
     {"CPU in your code", "cpu", "computing"},
     {"Waiting in your code", "wait", "reads, locks, page faults, waiting for a CPU"},
-    {"Opening and reading around your code", "opening", "before and after each chunk"},
+    {"Opening and reading around your code", "opening", "tasks outside their chunks; also code without guards"},
     {"CPU outside chunks", "outside", "set-up, framework code, merging"},
     {"Waiting outside chunks", "wait", "ready to run, and no CPU: set-up, framework code, merging"},
     {"Framework and repeats", "overhead", "scheduling, transfer, attempts that gave no result"},
