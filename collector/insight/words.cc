@@ -195,7 +195,10 @@ CommonWaits WaitsInCommon(const Measurement& measurement) {
     const bool is_of_one = kNearlyAllOfIt.Holds(wait.object_share) && (wait.kind == "network" || wait.object == kPipe);
     const bool is_for_others = is_of_one || (IsForThread(wait.kind) && !OthersWorked(measurement));
     if (!is_for_others || !kWaitForOthersMatters.Holds(wait.share * blocked)) continue;
-    waits.words = fmt::format(fmt::runtime(WordsOf(wait.kind)->words_with_object), ObjectWords(wait.object, wait.kind));
+    const KindWords& words = *WordsOf(wait.kind);
+    waits.words = kNearlyAllOfIt.Holds(wait.object_share)
+                      ? fmt::format(fmt::runtime(words.words_with_object), ObjectWords(wait.object, wait.kind))
+                      : std::string(words.words);
     waits.share = wait.share * blocked;
     break;
   }
