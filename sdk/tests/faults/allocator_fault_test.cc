@@ -43,7 +43,8 @@ TEST_P(AllocatorFault, AnotherAllocator) {
   if (has.exit_status != 0) GTEST_SKIP() << GetParam() << " is not installed: tools/setup test";
   const FaultRun run = RunWithFault(NewDirectory(), [] { Require(RunBusyProgram(GetParam()) == 0); });
   EXPECT_EQ(run.warning, "");
-  EXPECT_EQ(run.logs.size(), kForks + 1u);
+  EXPECT_GE(run.logs.size(), kForks + 1u);  // ten threads of the parent may crowd one log, and open another
+  EXPECT_LE(run.logs.size(), kForks + 8u);
   std::map<std::string, int> chunks;
   for (const RecordLog& log : run.logs) {
     EXPECT_TRUE(log.malformed.empty());
