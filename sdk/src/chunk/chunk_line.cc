@@ -35,7 +35,7 @@ void EncodeIdentity(const Recorder& recorder, const ThreadState& thread, const C
   line.Clear();
   if (!is_summed) {
     line.FieldUnsigned("thread", thread.thread);
-    line.Field("tid", thread.tid);
+    line.Field("tid", thread.tid.load());
   }
   const std::size_t dataset = line.size();
   line.FieldText("dataset", CutOnCodePoint(chunk.dataset, kMaxPathBytes));

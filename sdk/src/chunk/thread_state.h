@@ -61,9 +61,9 @@ class GuardCost {
 /// Never freed: when its thread ends it waits for the next one. So a handle or a sampler that looks at it late is safe.
 struct ThreadState : ThreadContext {
   std::atomic<bool> in_use{true};
-  ThreadState* next = nullptr;  ///< all of the process
-  std::uint64_t thread = 0;     ///< pthread_self()
-  std::int64_t tid = 0;         ///< gettid(2)
+  ThreadState* next = nullptr;       ///< all of the process
+  std::uint64_t thread = 0;          ///< pthread_self()
+  std::atomic<std::int64_t> tid{0};  ///< gettid(2); the sampler reads it
   KernelReadings kernel;
   PerfCounters perf;
   JsonLine line;             ///< reused for every record
