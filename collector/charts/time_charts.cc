@@ -306,7 +306,7 @@ std::string UsedWithoutChunk(const Measurement& measurement) {
   const double used = budget->Share("outside_chunk") + budget->Share("process_cpu") +
                       budget->Share("process_cpu_wait") + budget->Share("framework");
   if (used < kLeastNamed) return "";
-  return fmt::format("; no chunk was open in {} more, spent on opening, the framework and processes outside chunks",
+  return fmt::format("; no chunk was open in {} more, which tasks around chunks, the framework and processes took",
                      HumanPercent(used));
 }
 

@@ -44,11 +44,11 @@ MeasuredChange BetweenSides(const std::vector<double>& before, const std::vector
 
 // How a figure of a run differs from that of another, its baseline, and whether that is more than chance makes of it.
 
-/// Less than this is no change that anybody need look at: of the baseline's value, of a share 5 points.
+/// A smaller change need not be looked at: a part of the baseline's value; of a share, 5 points.
 inline constexpr double kNotableChange = 0.05;
 
 /// For a mean over chunks (`chunk_duration_mean`): half the width of its 95 % interval, from the chunks' own spread.
-/// nullopt: `metric` is no mean, or there are fewer than two chunks.
+/// nullopt: `metric` is not a mean, or there are fewer than two chunks.
 std::optional<double> HalfIntervalOfMean(const Measurement& measurement, std::string_view metric);
 
 /// How a figure is compared.

@@ -60,8 +60,7 @@ std::string ElapsedWords(const ComparedSide& before, const ComparedSide& after) 
   return text + ".";
 }
 
-/// The section inside the top-level one that most of the latter's time is spent in, on both sides; empty: there is
-/// none.
+/// The section inside this one that takes most of its time, on both sides; empty: there is none.
 std::string MostInside(const std::string& section, const ComparedSide& before, const ComparedSide& after) {
   std::string most;
   for (const ComparedSide* side : {&before, &after}) {
@@ -92,7 +91,7 @@ std::string EffectWords(const PairedChange& change, const ComparedSide& before, 
     if (effect.is_sure && named < kNamed && kWorthNaming.Holds(std::fabs(effect.change))) {
       const std::string inside = MostInside(effect.what, before, after);
       text += fmt::format("{}{} {}{}", named++ == 0 ? ": " : ", ", effect.what, HumanChange(effect.change),
-                          inside.empty() ? "" : " (most of it is " + ShortName(inside) + ")");
+                          inside.empty() ? "" : " (" + ShortName(inside) + " takes most of its time)");
     } else {
       rest = std::max({rest, std::fabs(effect.low), std::fabs(effect.high)});
     }

@@ -79,7 +79,7 @@ TEST(ComparisonSentence, NamesTheSectionThatMostOfAChangedOneIs) {
     add(document, "select/jets/btag", 2);
     add(document, "selection", 1000);
   }
-  EXPECT_THAT(Say(before, after, &paired), HasSubstr("select +5.2 % (most of it is select/jets); all else"));
+  EXPECT_THAT(Say(before, after, &paired), HasSubstr("select +5.2 % (select/jets takes most of its time); all else"));
   add(&after, "select/leptons", 40);
   EXPECT_THAT(Say(before, after, &paired), HasSubstr("select +5.2 %; all else"));
 }

@@ -166,7 +166,7 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
        {"framework", "failed"}},
       {outside,
        RuleOf("opening-bound").threshold.Holds(outside),
-       is_set_up ? "set-up-bound" : "busy around chunks",
+       is_set_up ? "set-up-bound" : "around chunks",
        !around.empty() ? std::string_view(around_clause)
        : is_set_up     ? "tasks were outside chunks, most of it before the first chunk of each thread, for {}"
                        : "tasks were outside chunks for {}",

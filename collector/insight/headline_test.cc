@@ -220,7 +220,7 @@ TEST(Headline, SaysOfEachOtherLargestUseWhatTookTheTime) {
                                "and your code computed for 40 %."),
                     Not(HasSubstr("avoidable"))));
   SetBudget(&document, {{"compute", 20}, {"outside_chunk", 70}, {"idle", 10}});
-  EXPECT_THAT(Headline(document), StartsWith("Busy around chunks: tasks were outside chunks for 70 % of 100 "
+  EXPECT_THAT(Headline(document), StartsWith("Around chunks: tasks were outside chunks for 70 % of 100 "
                                              "core-seconds, and your code computed for 20 %."));
   document["metrics"]["outside_chunk_time"] = 70;
   document["metrics"]["first_before_chunk_time"] = 50;
@@ -238,7 +238,7 @@ TEST(Headline, SaysOfEachOtherLargestUseWhatTookTheTime) {
               StartsWith("Busy outside chunks: processes computed outside chunks, where section a {} section took 1 m "
                          "00 s, for 70 % of 100 core-seconds, and your code computed for 20 %."));
   SetBudget(&document, {{"compute", 20}, {"outside_chunk", 70}, {"idle", 10}});
-  EXPECT_THAT(Headline(document), StartsWith("Busy around chunks: tasks were outside chunks, where section a {} "
+  EXPECT_THAT(Headline(document), StartsWith("Around chunks: tasks were outside chunks, where section a {} "
                                              "section took 1 m 00 s, for 70 % of 100 core-seconds"));
   document.erase("process_sections");
   SetBudget(&document, {{"compute", 55}, {"blocked", 25}, {"idle", 20}});

@@ -91,7 +91,7 @@ void JudgeAround(const JudgedRun& run) {
   Verdict* verdict = JudgePart(
       {"opening-bound", "outside_chunk",
        is_set_up ? "Tasks spent {} of the core-seconds around your chunks, most of it before the first chunk of "
-                   "each thread, as imports and other set-up are."
+                   "each thread. What they did there was not measured."
                  : "Tasks spent {} of the core-seconds around your chunks. What they did there was not measured."},
       run);
   if (!is_set_up || verdict == nullptr) return;

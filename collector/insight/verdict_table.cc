@@ -92,8 +92,8 @@ const std::vector<VerdictRule>& VerdictTable() {
        "budget: outside_chunk {0} of the core-seconds; bad from {1}. Needs an engine's tasks. If most of it was before "
        "the first chunk of each thread of a worker (first_before_chunk_time), the verdict speaks of imports and set-up",
        "opening a file and building its arrays takes a few per cent; in a good run waiting takes up to 0.15, too",
-       "Tasks open files, build arrays and hand back results there, which larger chunks need less often. Code without "
-       "guards counts too: put a guard around it, and sections show what takes long."},
+       "Tasks open files, build arrays and hand back results there: larger chunks do that less often. Code without "
+       "guards counts too: a guard around it shows how long it takes."},
       {"chunks-too-small", "chunks", Threshold(From(kMostFixedCost), 0.20),
        "the fixed cost of chunks is {0} of the core-seconds; bad from {1}. It is the sum of "
        "chunk_fits.fixed_seconds_low x attempts over the datasets whose fixed cost is {2} of a median chunk's time. A "

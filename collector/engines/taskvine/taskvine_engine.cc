@@ -75,7 +75,7 @@ CatalogAddress ParseCatalogAddress(std::string_view address) {
 
 absl::StatusOr<std::string> ManagersIn(const std::string& answer, std::string_view type, const std::string& project) {
   const Json services = Json::parse(answer, nullptr, /*allow_exceptions=*/false);
-  if (!services.is_array()) return absl::InvalidArgumentError("its answer is no list of services");
+  if (!services.is_array()) return absl::InvalidArgumentError("its answer is not a list of services");
   Json managers = Json::array();
   for (const Json& service : services) {
     if (!service.is_object() || TextOf(service, "type") != type) continue;
