@@ -331,14 +331,21 @@ inline std::optional<HelperTimes> HelpersOf(const ChunkFact& fact) {
   return announced;
 }
 
-/// Lanes that were busy at once. Threads without guards and child processes are no lanes of the record: what they
-/// computed took as many as it needs, beside that of the owner.
+/// An owner that spends so much of its helpers' time waiting for them has no core meanwhile.
+inline constexpr double kOwnersWait = 0.9;
+
+/// Lanes that were busy at once. Threads without guards and child processes are no lanes of the record: what they and
+/// the owner computed took as many as it needs. An owner that only waited for them has a lane beside theirs.
 template <class Fact>
 std::optional<int64_t> LanesPeakOf(const Fact& fact, int64_t duration_ns) {
   const int64_t others_ns = AddCounts(fact.unannounced_cpu_ns.value_or(0), fact.children_cpu_ns.value_or(0));
   if (others_ns == 0 || duration_ns <= 0 || !fact.lanes_peak.has_value()) return fact.lanes_peak;
   constexpr double kHardlyOne = 0.1;  // of a lane: clocks are not read at one moment
-  const double lanes = 1 + std::ceil(static_cast<double>(others_ns) / static_cast<double>(duration_ns) - kHardlyOne);
+  const auto duration = static_cast<double>(duration_ns), others = static_cast<double>(others_ns);
+  const auto cpu = static_cast<double>(fact.cpu_ns.value_or(0));
+  const double rest = duration - cpu - static_cast<double>(fact.cpu_wait_ns.value_or(0));
+  const bool owner_waits = rest >= kOwnersWait * std::min(others, duration);
+  const double lanes = (owner_waits ? 1 : 0) + std::ceil((owner_waits ? others : cpu + others) / duration - kHardlyOne);
   constexpr int64_t kMost = std::numeric_limits<decltype(AttemptRow::lanes_peak)>::max();
   return std::max(*fact.lanes_peak, lanes < static_cast<double>(kMost) ? static_cast<int64_t>(lanes) : kMost);
 }

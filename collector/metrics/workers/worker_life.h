@@ -52,7 +52,6 @@ struct HelpedTime {
   }
   /// Owners that spend nearly all of their helpers' time waiting for them have no core meanwhile.
   bool owners_wait() const {
-    constexpr double kOwnersWait = 0.9;
     return helpers_ns > 0 && static_cast<double>(joined_ns) >= kOwnersWait * static_cast<double>(helpers_ns);
   }
 };
