@@ -161,6 +161,28 @@ void JudgeLowCompression(const JudgedRun& run) {
           {{"compression_ratio", *ratio}, {"bytes_read_compressed", bytes}});
 }
 
+/// Each event loop of ROOT reads and decompresses its input once more.
+void JudgeLoops(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("repeated-loops");
+  constexpr char kLaterLoop[] = "loop ";  // the first has no name: sdk/root
+  std::map<std::string, std::pair<double, double>> later_of;  // loops and chunks, by dataset
+  for (const ChunkFitRow& fit : run.measurement.chunk_fits) {
+    if (!absl::StartsWith(fit.pass.str(), kLaterLoop)) continue;
+    auto& [loops, chunks] = later_of[fit.dataset.str()];
+    ++loops;
+    chunks += fit.attempts.value_or(0);
+  }
+  const auto most = std::max_element(later_of.begin(), later_of.end(), [](const auto& a, const auto& b) {
+    return a.second.first < b.second.first;
+  });
+  if (most == later_of.end()) return;
+  const auto& [dataset, later] = *most;
+  const double loops = 1 + later.first;
+  if (!rule.threshold.Holds(loops)) return;
+  run.Add(rule, loops, fmt::format("ROOT read {} in {} event loops.", ShortName(dataset), HumanCount(loops)),
+          {{"chunk_fits.attempts", later.second}});
+}
+
 }  // namespace
 
 void JudgeData(const JudgedRun& run) {
@@ -169,6 +191,7 @@ void JudgeData(const JudgedRun& run) {
   JudgeInputDecompression(run);
   JudgeSpinning(run);
   JudgeLowCompression(run);
+  JudgeLoops(run);
 }
 
 // Verdicts on what was asked of storage.

@@ -524,6 +524,15 @@ inline const Knob kKnobs[] = {
        SetBudget(document, {{"compute", 100 * (1 - share)}, {"blocked", 50 * share}, {"outside_chunk", 50 * share}});
        SetMetric(document, "compression_ratio", 1);
      }},
+    {"repeated-loops", 0,
+     [](Json* document, double loops) {
+       for (int i = 2; i <= loops; ++i) {
+         Json fit = (*document)["chunk_fits"][0];
+         fit["pass"] = "loop " + std::to_string(i);
+         (*document)["chunk_fits"].push_back(fit);
+       }
+     },
+     1},
     {"hot-section", 0, [](Json* document, double share) { (*document)["sections"][1]["share"] = share; }},
     {"hot-section", 1,
      [](Json* document, double sections) {

@@ -94,6 +94,12 @@ inline std::string ExitStatusWords(int64_t exit_status) {
   return fmt::format("exit status {}, as after signal {} ({})", exit_status, signal, name);
 }
 
+/// Why a process was lost: `killed by signal 9`, `its exit status was 3`.
+inline std::string WhyOfExit(int64_t exit_status) {
+  const int signal = SignalOfExit(exit_status);
+  return signal > 0 ? fmt::format("killed by signal {}", signal) : fmt::format("its exit status was {}", exit_status);
+}
+
 // Paths of sections: names with a slash between, in which a slash of a name is written %2F.
 
 /// A name as the user wrote it.

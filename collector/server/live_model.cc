@@ -570,6 +570,24 @@ void LiveModel::LoseRecord(LiveWorker& worker, int64_t number) {
   ++totals_.attempts;
 }
 
+void LiveModel::AddExit(const std::string& host, const TreeReapFact& reaped) {
+  const auto known = workers_of_pid_.find({host, reaped.pid});
+  if (known == workers_of_pid_.end()) return;
+  for (const WorkerId id : known->second) {
+    LiveWorker& worker = workers_[id];
+    if (reaped.time_ns < worker.last_ns) continue;  // another one, which had the number before
+    worker.exit_status = reaped.exit_status;
+    if (worker.state == LiveState::kUnreported) JudgeExit(worker);
+  }
+}
+
+void LiveModel::JudgeExit(LiveWorker& worker) {
+  if (!worker.exit_status.has_value()) return;
+  worker.state = *worker.exit_status == 0 ? LiveState::kEnded : LiveState::kLost;
+  if (worker.state == LiveState::kEnded || !worker.has_recorded()) return;
+  NoteAt(worker.last_ns, EventKind::kBad, fmt::format("{} was lost: {}", worker.name, WhyOfExit(*worker.exit_status)));
+}
+
 void LiveModel::SetLife(WorkerId id, bool running) {
   LiveWorker& worker = workers_[id];
   worker.is_following = true;
@@ -580,6 +598,7 @@ void LiveModel::SetLife(WorkerId id, bool running) {
   if (running || worker.state == LiveState::kLost) return;
   const int64_t lost = LoseOpenChunks(worker);
   worker.state = lost > 0 ? LiveState::kLost : LiveState::kUnreported;
+  if (lost == 0 && worker.exit_status.has_value()) return JudgeExit(worker);
   if (!worker.has_recorded()) return;
   if (lost == 0) {
     NoteAt(worker.last_ns, EventKind::kInfo, worker.name + " ended without a report");

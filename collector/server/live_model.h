@@ -156,7 +156,7 @@ inline constexpr int64_t kRecentSeconds = 30;
 enum class LiveState {
   kRunning,
   kEnded,
-  kUnreported,  ///< nothing says how it ended: metrics/workers/process_ends.h
+  kUnreported,  ///< nothing says how it ended: JudgeEnds of metrics/engine/task_processes.h
   kLost,
 };
 
@@ -243,7 +243,8 @@ struct LiveWorker : LiveSums, ProcessIdentity {
   std::vector<MemoryPoint> memory;  ///< allocated, in the last two minutes; of the others none
   bool memory_is_warned = false;
   int64_t memory_at_warning = 0;
-  int64_t memory_event = 0;  ///< its number
+  std::optional<int> exit_status;  ///< that `crema run` saw
+  int64_t memory_event = 0;        ///< its number
   bool slow_is_warned = false;
   int64_t slow_since_ns = 0;
   int64_t slow_event = 0;
@@ -414,6 +415,8 @@ class LiveModel {
   void CountFault(bool is_unknown, int64_t lines = 1) { (is_unknown ? totals_.unknown : totals_.malformed) += lines; }
   /// Its log was read to its present end. `running`: a process still holds it.
   void SetLife(WorkerId worker, bool running);
+  /// `crema run` waited for the process.
+  void AddExit(const std::string& host, const TreeReapFact& reaped);
 
   void SetCommand(const LiveCommand& command) { command_ = command; }
   /// The GPUs of a host, as `crema run` sampled them last; none when it has ended.
@@ -512,6 +515,8 @@ class LiveModel {
   template <class Take>
   void Spread(double stop, double seconds, const Take& take);
   void AddMemoryPoint(LiveWorker& worker, int64_t time_ns, int64_t rss_bytes, const ProcessCounts& counts);
+  /// Decides by its exit status, where that is known, how a worker that reported nothing has ended.
+  void JudgeExit(LiveWorker& worker);
   void JudgeMemory(LiveWorker& worker);
   void JudgeSpeed(LiveWorker& worker);
   void NoteJoins();

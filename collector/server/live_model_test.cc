@@ -226,6 +226,29 @@ TEST_F(LiveModelTest, CallsAProcessThatEndsBetweenChunksNoLoss) {
   EXPECT_TRUE(LiveDocument(model_, ComputeLiveFigures(model_))["run"]["state"].is_null());
 }
 
+TEST_F(LiveModelTest, DecidesByTheExitStatusHowAProcessEndedBetweenChunks) {
+  const auto killed = Worker(1), done = Worker(2), again = Worker(3);
+  for (const auto worker : {killed, done, again}) model_.Add(worker, ChunkRecord(worker, 0, 1));
+  const auto exit = [this](int64_t pid, int exit_status, double second) {
+    TreeReapFact reaped;
+    reaped.pid = pid;
+    reaped.exit_status = exit_status;
+    reaped.time_ns = At(second);
+    model_.AddExit("node", reaped);
+  };
+  exit(1, 137, 2);  // before its log is found to be left
+  exit(3, 139, 0);  // another process, which had the number before
+  PassTo(2);
+  for (const auto worker : {killed, done, again}) model_.SetLife(worker, false);
+  exit(2, 0, 2);
+  PassTo(3);
+  EXPECT_EQ(model_.workers()[killed].state, LiveState::kLost);
+  EXPECT_EQ(model_.workers()[done].state, LiveState::kEnded);
+  EXPECT_EQ(model_.workers()[again].state, LiveState::kUnreported);
+  EXPECT_EQ(model_.totals().lost, 0) << "no chunk was open";
+  EXPECT_THAT(Texts(), Contains("node:1 was lost: killed by signal 9"));
+}
+
 TEST_F(LiveModelTest, CallsARunKilledIfOneWorkerVanishedInAChunkAndNoneReportedItsEnd) {
   const auto lost = Worker(1);
   const auto between = Worker(2);

@@ -123,6 +123,8 @@ void TreeFeed::AddLine(std::string_view text) {
       model_->AddMemory(host_, row.pid, sample->time_ns, row.rss_bytes, row.counts);
     }
     model_->SetGpus(host_, sample->gpus);
+  } else if (const auto* reaped = std::get_if<TreeReapFact>(&*line)) {
+    model_->AddExit(host_, *reaped);
   } else if (const auto* end = std::get_if<TreeEndFact>(&*line)) {
     command_.running = false;
     model_->SetGpus(host_, {});

@@ -67,6 +67,7 @@ CANNOT_BE_PLANTED = {
     "compression-heavy": "needs ROOT: tests/root",
     "too-few-clusters": "needs ROOT: tests/root",
     "slow-batch": "needs ROOT: tests/root",
+    "repeated-loops": "needs ROOT: tests/root",
     "spinning": "needs stacks: collector/insight plants it in documents",
     "largest-loss": "is what no other verdict speaks of: collector/insight plants it in documents",
     "chunks-too-large": "needs an advice on sizes that many chunks exceed: on made documents",

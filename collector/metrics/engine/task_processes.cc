@@ -323,11 +323,6 @@ class WorkerAbove {
 
 constexpr int kSigkill = 9;  // which the kernel sends when memory runs out
 
-std::string WhyOf(int exit_status) {
-  const int signal = SignalOfExit(exit_status);
-  return signal > 0 ? fmt::format("killed by signal {}", signal) : fmt::format("its exit status was {}", exit_status);
-}
-
 void Judge(bool is_failure, ProcessRow& process) {
   if (process.state == ProcessState::kUnreported) {
     process.state = is_failure ? ProcessState::kLost : ProcessState::kEnded;
@@ -368,7 +363,7 @@ void JudgeByTree(const TreeRun& tree, std::vector<ProcessRow>& processes) {
       const int status = reaped->second.exit_status;
       Judge(status != 0, process);
       may_be_killed_for_memory &= SignalOfExit(status) == kSigkill;
-      if (status != 0 && (kills == 0 || !may_be_killed_for_memory)) NameReason(WhyOf(status), process);
+      if (status != 0 && (kills == 0 || !may_be_killed_for_memory)) NameReason(WhyOfExit(status), process);
     }
     if (process.state == ProcessState::kUnreported && !process.is_damaged) unreported.push_back(&process);
     if (process.state != ProcessState::kLost || !may_be_killed_for_memory) continue;
