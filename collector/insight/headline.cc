@@ -181,12 +181,14 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   if (most == nullptr) return {fmt::format("mixed: your code computed for {}{}", HumanPercent(compute), of_all)};
   const bool is_waiting = most == &uses[0];
   const std::string of_quota = cpu_wait > blocked ? QuotaThatHeldBack(measurement) : "";
-  return {fmt::format("{}: {}{}{}{}computed for {}", most->name,
+  const std::string other = is_waiting && blocked >= cpu_wait ? ProcessWithoutGuards(measurement) : "";
+  return {fmt::format("{}: {}{}{}{}computed for {}{}", most->name,
                       fmt::format(fmt::runtime(most->clause), HumanPercent(most->share)), of_all,
                       !is_waiting        ? ""
                       : of_quota.empty() ? WhereMostWaiting(measurement, Waiting::kAll)
                                          : " (" + of_quota + ")",
-                      is_waiting ? " and " : ", and your code ", HumanPercent(compute)),
+                      is_waiting ? " and " : ", and your code ", HumanPercent(compute),
+                      other.empty() ? "" : "; " + other),
           most->said_by, most->parts};
 }
 

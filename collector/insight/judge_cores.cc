@@ -249,12 +249,14 @@ void JudgeWaiting(const JudgedRun& run) {
   if (!rule.threshold.Holds(waiting) && !(kWaitsToo.Holds(waiting) && waiting > compute)) return;
   const bool is_known = !WaitWords(run.measurement).empty();
   const std::string_view why = is_known || !is_blocked ? "" : WhyNotKnown(run.measurement);
+  std::string other = is_blocked ? ProcessWithoutGuards(run.measurement) : "";
+  if (!other.empty()) other = fmt::format(" P{}.", other.substr(1));
   Verdict& verdict =
       run.Add(rule, waiting,
-              fmt::format("Your code {} for {} of the core-seconds{} and computed for {}.{}",
+              fmt::format("Your code {} for {} of the core-seconds{} and computed for {}.{}{}",
                           is_blocked ? "was blocked" : "waited (the kernel does not report for what; maybe for a CPU)",
                           HumanPercent(waiting), WhereMostWaiting(run.measurement, Waiting::kBlocked),
-                          HumanPercent(compute), why),
+                          HumanPercent(compute), why, other),
               {{fmt::format("budget.{}.share", part), waiting}, {"budget.compute.share", compute}}, waiting);
   const std::string_view advice = WaitAdvice(run.measurement);
   if (!advice.empty()) verdict.suggestion = advice;

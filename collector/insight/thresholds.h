@@ -145,7 +145,7 @@ inline constexpr Bound kWaitForOthersMatters = From(
     0.05, "of the chunks' time: as for a GPU, a prediction for more of them would be wrong by more than its range");
 inline constexpr Bound kWaitWorthNaming = From(0.05, "of the blocked time: smaller kinds of wait change no plan");
 inline constexpr Bound kThreadsMatter =
-    From(0.2, "of the blocked time, CPU of threads without guards: the blocked thread may have waited for them");
+    From(0.2, "of the blocked time, CPU of threads or of a process without guards: chunks may have waited for it");
 inline constexpr Bound kNearlyAllOfIt = From(0.9, "of a kind of wait: the rest is within what its range allows");
 inline constexpr Bound kWaitIsSure = Below(0.25, "of the blocked time, on each side: a wider range names no cause");
 inline constexpr Bound kFitsIn =
