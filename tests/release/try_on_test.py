@@ -1,5 +1,5 @@
-"""tools/try_on: its messages when it cannot work. With `tools/test --long` also the wheel on Debian 13, and a project
-with modules under the Bazel of Debian sid.
+"""tools/try_on: its messages when it cannot work. With `tools/test --long` also the wheel on Debian 12, 13 and sid, with
+each Python that is here, pipx and uv; and a project with modules under the Bazel of Debian sid.
 
 Run by tools/test, outside Bazel.
 """
@@ -13,11 +13,26 @@ import unittest
 
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent.parent
 TRY_ON = CHECKOUT / "tools/try_on"
-ON_DEBIAN_13 = """
-apt-get -qq update && apt-get -qq install -y --no-install-recommends python3-venv g++ cmake make >/tmp/log 2>&1
-python3 -m venv --clear /root/crema && . /root/crema/bin/activate
-pip install -q --no-index dist/crema_hep-*.whl
-cd /tmp && cp /crema/tests/consumers/analysis.cc /crema/tests/consumers/cmake_installed/CMakeLists.txt .
+# The suite's own Python, those that the test put into .cache/pythons, pipx, and uv: each in a fresh environment.
+THE_WHEEL = """
+packages="python3-venv pipx g++ cmake make libffi8 libssl3"
+apt-get -qq update && apt-get -qq install -y --no-install-recommends $packages >/tmp/log 2>&1
+check() {
+  "$2" run -q -o /tmp/measured-$1 -- sleep 0.1
+  "$2" show /tmp/measured-$1 --json >/tmp/shown && echo "$1 $($3 -c 'import crema_hep, platform; print(platform.python_version())')"
+}
+for python in /usr/bin/python3 .cache/pythons/*/bin/python3; do
+  name=$(echo $python | tr / -)
+  $python -m venv --clear /tmp/env$name
+  /tmp/env$name/bin/pip install -q --no-index dist/crema_hep-*.whl
+  check env$name /tmp/env$name/bin/crema /tmp/env$name/bin/python
+done
+PIPX_HOME=/tmp/pipx PIPX_BIN_DIR=/tmp/pipx/bin pipx install -q $(ls dist/crema_hep-*.whl) >/tmp/log 2>&1
+check pipx /tmp/pipx/bin/crema /tmp/pipx/venvs/crema-hep/bin/python
+. /tmp/env-usr-bin-python3/bin/activate && pip install -q uv
+uv venv -q /tmp/uv && uv pip install -q --python /tmp/uv dist/crema_hep-*.whl
+check uv /tmp/uv/bin/crema /tmp/uv/bin/python
+cp tests/consumers/analysis.cc tests/consumers/cmake_installed/CMakeLists.txt /tmp && cd /tmp
 cmake -B build -DCMAKE_PREFIX_PATH="$(crema config --prefix)" >/tmp/log && cmake --build build >/tmp/log
 crema run -q -o measured -- build/analysis
 crema show measured --metric total_events --json
@@ -83,16 +98,32 @@ class TryOnTest(unittest.TestCase):
             printed = self.refusal(1, "bash", TRY_ON, "trixie", "true", PATH=folder)
         self.assertIn("tools/setup try-on", printed)
 
-    @unittest.skipUnless("CREMA_TEST_LONG" in os.environ, "makes a chroot of Debian 13: tools/test --long")
-    def test_the_wheel_works_on_debian_13(self):
+    @unittest.skipUnless("CREMA_TEST_LONG" in os.environ, "makes chroots of three Debians: tools/test --long")
+    def test_the_wheel_works_on_each_debian_with_each_python(self):
         if os.geteuid() != 0 or shutil.which("debootstrap") is None:
             self.skipTest("needs root and debootstrap")
         built = run(CHECKOUT / "tools/wheel")
         self.assertEqual(built.returncode, 0, built.stdout + built.stderr)
-        done = run(TRY_ON, "trixie", "sh", "-ec", ON_DEBIAN_13)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertIn('"value": 1000', done.stdout)
-        self.assertFalse((CHECKOUT / "left-by-the-command").exists())
+        pythons = CHECKOUT / ".cache/pythons"
+        shutil.rmtree(pythons, ignore_errors=True)
+        pythons.mkdir()
+        self.addCleanup(shutil.rmtree, pythons)
+        for python in sorted(pathlib.Path.home().glob(".pyenv/versions/3.1?.*")):
+            shutil.copytree(python, pythons / python.name, symlinks=True)
+        for suite in ("bookworm", "trixie", "sid"):
+            with self.subTest(suite):
+                done = run(TRY_ON, suite, "sh", "-ec", THE_WHEEL)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                print(suite, done.stdout)
+                self.assertIn('"value": 1000', done.stdout)
+                for way in (
+                    "env-usr-bin-python3 ",
+                    "pipx ",
+                    "uv ",
+                    *(f"env.cache-pythons-{name}-" for name in os.listdir(pythons)),
+                ):
+                    self.assertIn("\n" + way, "\n" + done.stdout)
+                self.assertFalse((CHECKOUT / "left-by-the-command").exists())
 
     @unittest.skipUnless("CREMA_TEST_LONG" in os.environ, "makes a chroot of Debian sid: tools/test --long")
     def test_a_project_with_modules_builds_on_debian_sid(self):

@@ -260,6 +260,21 @@ void PlainLoop(const Files& files, std::int64_t entries) {
   std::printf("sum %g\n", sum);
 }
 
+void ReaderInChunks(const Files& files) {
+  TChain chain("Events");
+  for (const std::string& file : files) chain.Add(file.c_str());
+  TTreeReader reader(&chain);
+  TTreeReaderValue<double> x(reader, "x");
+  double sum = 0;
+  for (auto& chunk : crema::Chunks(&chain, 15'000, {"ttbar"})) {
+    for (const auto entry : chunk) {
+      reader.SetEntry(entry);
+      sum += *x;
+    }
+  }
+  std::printf("sum %g\n", sum);
+}
+
 void ChunksLeftEarly(const Files& files) {
   TChain chain("Events");
   for (const std::string& file : files) chain.Add(file.c_str());
@@ -335,6 +350,7 @@ const std::map<std::string, std::function<void(const Files&)>> kCases = {
     {"ntuple_that_throws", NtupleThatThrows},
     {"clusters", [](const Files& files) { PlainLoop(files, 0); }},
     {"plain_loop", [](const Files& files) { PlainLoop(files, 15'000); }},
+    {"reader_in_chunks", ReaderInChunks},
     {"chunks_left_early", ChunksLeftEarly},
     {"chunks_that_throw", ChunksThatThrow},
     {"chunks_on_threads", ChunksOnThreads},

@@ -113,6 +113,14 @@ class ReadersTest(root_case.RootCase):
             # x, y and number of each entry, and v
             self.assertGreater(sum(metric(chunk, "unzip_bytes") for chunk in outcome.chunks), 20 * sum(ENTRIES))
 
+    def test_a_reader_in_chunks_of_entries_is_as_a_plain_loop(self):
+        plain, reader = (self.run_case(case, *trees()) for case in ("plain_loop", "reader_in_chunks"))
+        self.assertEqual(reader.said, plain.said)
+        self.assertEqual(ranges(reader.chunks), ranges(plain.chunks))
+        for chunk in reader.chunks:
+            self.assertEqual(chunk["events"], chunk["entry_stop"] - chunk["entry_start"])
+        self.assertGreaterEqual(sum(metric(chunk, "unzip_bytes") for chunk in reader.chunks), 7 * sum(ENTRIES))  # x
+
     def test_a_plain_loop_that_is_left_counts_what_was_given_out(self):
         outcome = self.run_case("chunks_left_early", *trees())
         self.assertEqual([(c["events"], c["status"]) for c in outcome.chunks], [(101, "ok"), (101, "ok")])
