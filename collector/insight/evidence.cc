@@ -47,13 +47,36 @@ std::string SectionThatFills(const Measurement& measurement, double core_seconds
                      HumanDuration(longest.front().self));
 }
 
+namespace {
+
+/// Whether a process of `crema run` has records.
+bool HasRecords(const Measurement& measurement, const ProcessUseRow& row) {
+  const std::string process = fmt::format("{}:{:.0f}", row.host.str(), row.pid.value_or(0));
+  return std::any_of(measurement.workers.begin(), measurement.workers.end(),
+                     [&process](const WorkerRow& worker) { return worker.process.str() == process; });
+}
+
+}  // namespace
+
+std::string ProcessWithoutGuards(const Measurement& measurement) {
+  const double blocked = measurement.Metric("chunk_blocked").value_or(0);
+  const ProcessUseRow* most = nullptr;
+  for (const ProcessUseRow& row : measurement.processes) {
+    const double cpu = row.cpu.value_or(0);
+    if (!HasRecords(measurement, row) && cpu > (most == nullptr ? 0 : most->cpu.value_or(0))) most = &row;
+  }
+  // What ended while a chunk waited for it is that chunk's.
+  const double known = measurement.Metric("children_cpu_time").value_or(0);
+  if (most == nullptr || blocked <= 0 || !kThreadsMatter.Holds((*most->cpu - known) / blocked)) return "";
+  return fmt::format("process {} ({:.0f}), which has no guards, computed for {} in this run",
+                     ShortName(most->name.str()), most->pid.value_or(0), HumanDuration(*most->cpu));
+}
+
 std::string OthersBusy(const Measurement& measurement, double from, double until, double gap) {
   std::map<std::string, double> by_name;
   double sum = 0, waited = 0;
   for (const ProcessUseRow& row : measurement.processes) {
-    const std::string process = fmt::format("{}:{:.0f}", row.host.str(), row.pid.value_or(0));
-    const auto is_same = [&process](const WorkerRow& worker) { return worker.process.str() == process; };
-    if (std::any_of(measurement.workers.begin(), measurement.workers.end(), is_same)) continue;
+    if (HasRecords(measurement, row)) continue;
     const bool is_inside = row.start.value_or(0) >= from && row.stop.value_or(until + 1) <= until;
     if (!is_inside) continue;  // when it was busy is not known
     const double busy = row.cpu.value_or(0) + row.cpu_wait.value_or(0);

@@ -182,14 +182,14 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   const bool is_waiting = most == &uses[0];
   const std::string of_quota = cpu_wait > blocked ? QuotaThatHeldBack(measurement) : "";
   const std::string other = is_waiting && blocked >= cpu_wait ? ProcessWithoutGuards(measurement) : "";
-  return {fmt::format("{}: {}{}{}{}computed for {}{}", most->name,
-                      fmt::format(fmt::runtime(most->clause), HumanPercent(most->share)), of_all,
-                      !is_waiting        ? ""
-                      : of_quota.empty() ? WhereMostWaiting(measurement, Waiting::kAll)
-                                         : " (" + of_quota + ")",
-                      is_waiting ? " and " : ", and your code ", HumanPercent(compute),
-                      other.empty() ? "" : "; " + other),
-          most->said_by, most->parts};
+  return {
+      fmt::format("{}: {}{}{}{}computed for {}{}", most->name,
+                  fmt::format(fmt::runtime(most->clause), HumanPercent(most->share)), of_all,
+                  !is_waiting        ? ""
+                  : of_quota.empty() ? WhereMostWaiting(measurement, Waiting::kAll)
+                                     : " (" + of_quota + ")",
+                  is_waiting ? " and " : ", and your code ", HumanPercent(compute), other.empty() ? "" : "; " + other),
+      most->said_by, most->parts};
 }
 
 /// The judged cause with the largest saving, in the sentence of its verdict; empty where none is worth a sentence.

@@ -74,17 +74,22 @@ void JudgeShortageOfCpu(const JudgedRun& run) {
   NameQuota(run);
 }
 
+/// Against time outside chunks that a section fills.
+std::string AdviceOn(const std::string& section) {
+  std::string advice = "Do what this section does less often: in larger tasks, or once in each worker.";
+  if (absl::StrContains(section, "just-in-time compilation")) {
+    advice += " ROOT compiles nothing for nodes that are functions, not text.";
+  }
+  return advice;
+}
+
 void JudgeAround(const JudgedRun& run) {
   const std::string section =
       SectionThatFills(run.measurement, run.measurement.Metric("outside_chunk_time").value_or(0));
   if (!section.empty()) {
     Verdict* verdict = JudgePart(
         {"opening-bound", "outside_chunk", "Tasks spent {} of the core-seconds around your chunks.", section}, run);
-    if (verdict == nullptr) return;
-    verdict->suggestion = "Do what this section does less often: in larger tasks, or once in each worker.";
-    if (absl::StrContains(section, "just-in-time compilation")) {
-      verdict->suggestion += " ROOT compiles nothing for nodes that are functions, not text.";
-    }
+    if (verdict != nullptr) verdict->suggestion = AdviceOn(section);
     return;
   }
   const bool is_set_up = IsMostlySetUp(run.measurement);
@@ -366,6 +371,9 @@ void JudgeRest(const JudgedRun& run) {
     for (const auto& [part, id] : kRulesOfParts) {
       if (part == loss.parts.front()) verdict.suggestion = RuleOf(id).suggestion;
     }
+    if (loss.parts.front() != "process_cpu") continue;
+    const std::string section = SectionThatFills(run.measurement, loss.share * run.budget().core_seconds);
+    if (!section.empty()) verdict.suggestion = AdviceOn(section);
   }
 }
 

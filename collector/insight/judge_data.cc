@@ -164,7 +164,7 @@ void JudgeLowCompression(const JudgedRun& run) {
 /// Each event loop of ROOT reads and decompresses its input once more.
 void JudgeLoops(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("repeated-loops");
-  constexpr char kLaterLoop[] = "loop ";  // the first has no name: sdk/root
+  constexpr char kLaterLoop[] = "loop ";                      // the first has no name: sdk/root
   std::map<std::string, std::pair<double, double>> later_of;  // loops and chunks, by dataset
   for (const ChunkFitRow& fit : run.measurement.chunk_fits) {
     if (!absl::StartsWith(fit.pass.str(), kLaterLoop)) continue;
@@ -172,9 +172,8 @@ void JudgeLoops(const JudgedRun& run) {
     ++loops;
     chunks += fit.attempts.value_or(0);
   }
-  const auto most = std::max_element(later_of.begin(), later_of.end(), [](const auto& a, const auto& b) {
-    return a.second.first < b.second.first;
-  });
+  const auto most = std::max_element(later_of.begin(), later_of.end(),
+                                     [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
   if (most == later_of.end()) return;
   const auto& [dataset, later] = *most;
   const double loops = 1 + later.first;

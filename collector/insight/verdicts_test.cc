@@ -527,6 +527,9 @@ TEST(Verdicts, SayWhereThreadsHadNoCpu) {
   document["metrics"]["oversubscribed_core_seconds"] = 0;
   EXPECT_THAT(Find(document, "cpu-contention").suggestion, Not(HasSubstr("fewer")));
   EXPECT_THAT(Find(document, "largest-loss").sentence, HasSubstr("CPU outside chunks"));
+  EXPECT_THAT(Find(document, "largest-loss").suggestion, HasSubstr("Put sections around"));
+  document["process_sections"] = {{{"path", "just-in-time compilation"}, {"self_in_workers", 20}}};
+  EXPECT_THAT(Find(document, "largest-loss").suggestion, HasSubstr("nodes that are functions"));
 }
 
 TEST(Verdicts, LeadFromASectionThatIsBlockedToWhatItWaitsFor) {

@@ -186,23 +186,6 @@ std::string WaitWords(const Measurement& measurement) {
   return text;
 }
 
-std::string ProcessWithoutGuards(const Measurement& measurement) {
-  const double blocked = measurement.Metric("chunk_blocked").value_or(0);
-  const ProcessUseRow* most = nullptr;
-  for (const ProcessUseRow& process : measurement.processes) {
-    const std::string id = fmt::format("{}:{}", process.host.str(), std::llround(process.pid.value_or(0)));
-    const bool has_guards = std::any_of(measurement.workers.begin(), measurement.workers.end(),
-                                        [&id](const WorkerRow& worker) { return worker.process.str() == id; });
-    const double cpu = process.cpu.value_or(0);
-    if (!has_guards && cpu > (most == nullptr ? 0 : most->cpu.value_or(0))) most = &process;
-  }
-  // What ended while a chunk waited for it is that chunk's.
-  const double known = measurement.Metric("children_cpu_time").value_or(0);
-  if (most == nullptr || blocked <= 0 || !kThreadsMatter.Holds((*most->cpu - known) / blocked)) return "";
-  return fmt::format("process {} ({}), which has no guards, computed for {} in this run", ShortName(most->name.str()),
-                     std::llround(most->pid.value_or(0)), HumanDuration(*most->cpu));
-}
-
 CommonWaits WaitsInCommon(const Measurement& measurement) {
   const double busy = measurement.Metric("busy_time").value_or(0);
   const double blocked = busy > 0 ? measurement.Metric("chunk_blocked").value_or(0) / busy : 0;

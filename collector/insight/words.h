@@ -50,10 +50,6 @@ std::vector<WaitShare> WaitShares(const Measurement& measurement);
 /// where it is not known.
 std::string WaitWords(const Measurement& measurement);
 
-/// "process server (4711), which has no guards, computed for 5.9 s in this run", where chunks may have waited for it:
-/// the one with most CPU time that `crema run` saw. Empty: there is none.
-std::string ProcessWithoutGuards(const Measurement& measurement);
-
 /// Waits that may grow where more chunks run side by side: for locks, for one server, at one pipe.
 struct CommonWaits {
   std::string words;      ///< "at locks or conditions"; empty: there are none that matter
