@@ -363,8 +363,8 @@ struct ScalingOptions {
   OutputOptions output;
 };
 
-ScalingStudy Study(const std::vector<MeasuredSource>& sources) {
-  if (sources.size() > 1) return StudyScaling(MeasurementsOf(sources));
+ScalingStudy Study(const std::vector<MeasuredSource>& sources, const std::vector<std::string>& paths) {
+  if (sources.size() > 1) return StudyScaling(MeasurementsOf(sources), paths);
   const MeasuredSource& source = sources.front();
   RunObserver observer("");
   OrFail(source.ForEachAttempt([&observer](const Attempt& attempt) { observer.Add(attempt); }));
@@ -373,7 +373,7 @@ ScalingStudy Study(const std::vector<MeasuredSource>& sources) {
 
 int PrintScaling(const ScalingOptions& options) {
   CheckChart(options.chart);
-  const ScalingStudy study = Study(OpenAll(options.sources, options.run, options.output.quiet));
+  const ScalingStudy study = Study(OpenAll(options.sources, options.run, options.output.quiet), options.sources);
   const Json document = ScalingAsJson(study);
   const int printed = PrintOut(options.json ? JsonText(document, 1) + "\n"
                                             : RenderScaling(document, StyleFor(STDOUT_FILENO, options.output)));

@@ -550,12 +550,13 @@ std::vector<std::string> DifferingParts(const std::vector<std::string>& sources)
   }
 }
 
+}  // namespace
+
 std::vector<std::string> NamesOfRuns(const Documents& documents, const std::vector<std::string>& sources) {
   std::map<std::string, std::vector<size_t>> runs_of_name;
   std::vector<std::string> names;
   for (const Measurement* measurement : documents) {
-    const std::string name = measurement->run.name.str();
-    names.push_back(name.empty() ? "run" : name);
+    names.push_back(RunName(*measurement));
     runs_of_name[names.back()].push_back(names.size() - 1);
   }
   if (sources.size() != documents.size()) return names;
@@ -567,6 +568,8 @@ std::vector<std::string> NamesOfRuns(const Documents& documents, const std::vect
   }
   return names;
 }
+
+namespace {
 
 std::vector<ComparedRun> RunsOf(const Documents& documents, const std::vector<std::string>& sources) {
   std::vector<ComparedRun> runs;

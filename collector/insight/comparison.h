@@ -90,8 +90,13 @@ struct ComparedRow {
   std::vector<ComparedValue> fields;
 };
 
+/// Runs of one name are named by what the paths of their sources differ in (`before`, `after`), where that
+/// distinguishes them. `sources`: the path that each was read from; empty: they are not known.
+std::vector<std::string> NamesOfRuns(const std::vector<const Measurement*>& documents,
+                                     const std::vector<std::string>& sources);
+
 struct ComparedRun {
-  /// Distinguished: those of one name by what their sources differ in (`before`, `after`), else `ttbar`, `ttbar (2)`.
+  /// Distinguished: as above, else `ttbar`, `ttbar (2)`.
   std::string name;
   std::string id;
   std::string state;

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/insight/comparison.h"
 #include "collector/insight/run_head.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -169,9 +170,9 @@ std::string WhyLeftOut(const Measurement& measurement) {
   return "";
 }
 
-ScalingPoint PointOf(const Measurement& measurement) {
+ScalingPoint PointOf(const Measurement& measurement, std::string name) {
   ScalingPoint point;
-  point.name = RunName(measurement);
+  point.name = std::move(name);
   point.wall_time = *measurement.Metric("wall_time");
   point.core_seconds = measurement.Metric("core_seconds").value_or(0);
   const double average = *measurement.Metric("total_cores");
@@ -392,15 +393,17 @@ std::string_view ToString(ScalingKind kind) {
   return kind == ScalingKind::kWeak ? "weak" : "mixed";
 }
 
-ScalingStudy StudyScaling(const std::vector<const Measurement*>& measurements) {
+ScalingStudy StudyScaling(const std::vector<const Measurement*>& measurements,
+                          const std::vector<std::string>& sources) {
   ScalingStudy study;
   std::vector<ReadRun> runs;
-  for (const Measurement* measurement : measurements) {
-    const std::string reason = WhyLeftOut(*measurement);
+  const std::vector<std::string> names = NamesOfRuns(measurements, sources);
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string reason = WhyLeftOut(*measurements[i]);
     if (reason.empty()) {
-      runs.push_back({measurement, PointOf(*measurement)});
+      runs.push_back({measurements[i], PointOf(*measurements[i], names[i])});
     } else {
-      study.left_out.push_back({RunName(*measurement), reason});
+      study.left_out.push_back({names[i], reason});
     }
   }
   if (runs.size() < 2) {
@@ -428,7 +431,7 @@ ScalingStudy PredictScaling(const Measurement& measurement, const ObservedRun& r
   study.why_no_law = "one run alone: what is between its points is a prediction, not a measurement";
   study.refused = WhyLeftOut(measurement);
   if (!study.refused.empty()) return study;
-  std::vector<ReadRun> runs = {{&measurement, PointOf(measurement)}};
+  std::vector<ReadRun> runs = {{&measurement, PointOf(measurement, RunName(measurement))}};
   study.work = SetWork(&runs);
   AddNotes(runs, &study.notes);
   const ScalingPoint& measured = runs.front().point;

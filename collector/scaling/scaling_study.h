@@ -87,8 +87,9 @@ struct ScalingStudy {
   std::string refused;  ///< why there is no answer; empty if there is one
 };
 
-/// Takes at least two runs. Pure.
-ScalingStudy StudyScaling(const std::vector<const Measurement*>& measurements);
+/// Takes at least two runs. `sources`: the path that each was read from; empty: they are not known. Pure.
+ScalingStudy StudyScaling(const std::vector<const Measurement*>& measurements,
+                          const std::vector<std::string>& sources = {});
 
 /// For one run: what its own chunks, replayed on other numbers of cores, would take.
 ScalingStudy PredictScaling(const Measurement& measurement, const ObservedRun& run);

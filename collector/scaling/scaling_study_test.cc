@@ -28,15 +28,22 @@ Json Made(const std::string& name, double cores, double wall_time, double events
           {"datasets", {{{"name", "ttbar"}}}}};
 }
 
-ScalingStudy Study(const std::vector<Json>& documents) {
+ScalingStudy Study(const std::vector<Json>& documents, const std::vector<std::string>& sources = {}) {
   std::vector<Measurement> measurements;
   std::vector<const Measurement*> pointers;
   for (const Json& document : documents) measurements.push_back(MeasurementOf(document));
   for (const Measurement& measurement : measurements) pointers.push_back(&measurement);
-  return StudyScaling(pointers);
+  return StudyScaling(pointers, sources);
 }
 
 double Amdahl(double n) { return 100 * (0.1 + 0.9 / n); }
+
+TEST(ScalingStudy, NamesRunsOfOneNameByTheirSources) {
+  const std::vector<Json> same = {Made("ttbar", 1, 50, 1e6), Made("ttbar", 2, 25, 1e6)};
+  const std::vector<std::string> sources = {"runs/one core/crema", "runs/two cores/crema"};
+  EXPECT_EQ(Study(same, sources).points[1].name, "two cores");
+  EXPECT_EQ(Study(same).points[1].name, "ttbar");
+}
 
 TEST(ScalingStudy, SpeedUpEfficiencyAndCostAreAgainstTheFewestCores) {
   const ScalingStudy study = Study({Made("b", 8, 25, 1e6), Made("a", 2, 80, 1e6)});
