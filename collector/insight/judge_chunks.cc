@@ -472,6 +472,24 @@ double BlockedIn(const Measurement& measurement, const SectionRow& section) {
   return section.self.value_or(0) > 0 ? seconds / *section.self : 0;
 }
 
+/// The function that has most of a section's samples, of all datasets; null: none has.
+const FunctionRow* FunctionOfMost(const Measurement& measurement, const SectionRow& section) {
+  std::map<std::string, std::pair<double, const FunctionRow*>> functions;
+  double all = 0;
+  for (const FunctionRow& row : measurement.functions) {
+    if (row.section.str() != section.path.str()) continue;
+    auto& [samples, one] = functions[row.function.str()];
+    samples += row.samples.value_or(0);
+    one = &row;
+    all += row.samples.value_or(0);
+  }
+  for (const auto& [name, function] : functions) {
+    const auto& [samples, row] = function;
+    if (kMostOfIt.Holds(samples / all) && row->share.value_or(0) - row->share_error.value_or(1) > 0) return row;
+  }
+  return nullptr;
+}
+
 void JudgeHotSection(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("hot-section");
   const SectionRow* hottest = nullptr;
@@ -491,15 +509,19 @@ void JudgeHotSection(const JudgedRun& run) {
   const std::optional<double> total = hottest->total;
   if (cpu.has_value() && total.value_or(0) > 0)
     on_cpu = fmt::format(", {} of it on a CPU", HumanPercent(*cpu / *total));
-  run.Add(rule, share,
-          fmt::format("Section {} takes {} of the chunks' time{}.", ShortName(hottest->path.str()), HumanPercent(share),
-                      on_cpu),
-          {{"sections.share", share}});
+  const FunctionRow* const function = FunctionOfMost(run.measurement, *hottest);
+  run.Add(
+      rule, share,
+      fmt::format("Section {} takes {} of the chunks' time{}{}.", ShortName(hottest->path.str()), HumanPercent(share),
+                  on_cpu, function == nullptr ? "" : ", most of its samples in " + ShortName(function->function.str())),
+      {{"sections.share", share}});
   Verdict& verdict = run.verdicts->back();
   if (kMostOfIt.Holds(BlockedIn(run.measurement, *hottest))) {
     verdict.suggestion = "It is blocked for most of its time: crema show --table waits lists what it waits for.";
   } else if (!run.measurement.functions.empty()) {
-    verdict.suggestion = "Look there first: crema show --table functions.";
+    verdict.suggestion =
+        "Look there first: crema show --table functions. If this is a loop that waits for another thread, let it sleep "
+        "(a condition variable): samples cannot tell waiting from work.";
   }
 }
 

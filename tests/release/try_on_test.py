@@ -21,7 +21,8 @@ check() {
   "$2" run -q -o /tmp/measured-$1 -- sleep 0.1
   "$2" show /tmp/measured-$1 --json >/tmp/shown && echo "$1 $($3 -c 'import crema_hep, platform; print(platform.python_version())')"
 }
-for python in /usr/bin/python3 .cache/pythons/*/bin/python3; do
+mkdir -p /root/.pyenv && ln -sfn /crema/.cache/pythons /root/.pyenv/versions  # where they were built for
+for python in /usr/bin/python3 /root/.pyenv/versions/*/bin/python3; do
   name=$(echo $python | tr / -)
   $python -m venv --clear /tmp/env$name
   /tmp/env$name/bin/pip install -q --no-index dist/crema_hep-*.whl
@@ -64,6 +65,13 @@ grep '"type":"chunk"' /tmp/records/*.jsonl
 
 def run(*command, **named):
     return subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=3000, check=False, **named)
+
+
+def link_or_copy(source, target):
+    try:
+        os.link(source, target)
+    except OSError:  # another disk
+        shutil.copy2(source, target)
 
 
 class TryOnTest(unittest.TestCase):
@@ -109,7 +117,7 @@ class TryOnTest(unittest.TestCase):
         pythons.mkdir()
         self.addCleanup(shutil.rmtree, pythons)
         for python in sorted(pathlib.Path.home().glob(".pyenv/versions/3.1?.*")):
-            shutil.copytree(python, pythons / python.name, symlinks=True)
+            shutil.copytree(python, pythons / python.name, symlinks=True, copy_function=link_or_copy)
         for suite in ("bookworm", "trixie", "sid"):
             with self.subTest(suite):
                 done = run(TRY_ON, suite, "sh", "-ec", THE_WHEEL)
@@ -120,7 +128,7 @@ class TryOnTest(unittest.TestCase):
                     "env-usr-bin-python3 ",
                     "pipx ",
                     "uv ",
-                    *(f"env.cache-pythons-{name}-" for name in os.listdir(pythons)),
+                    *(f"env-root-.pyenv-versions-{name}-" for name in os.listdir(pythons)),
                 ):
                     self.assertIn("\n" + way, "\n" + done.stdout)
                 self.assertFalse((CHECKOUT / "left-by-the-command").exists())
