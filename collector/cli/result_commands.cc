@@ -229,12 +229,21 @@ std::string AsJson(const MeasuredSource& source, const ShowOptions& options) {
 }
 
 // Behind the summary of a source with a name, and behind the functions, after which most people change something.
-std::string NextOf(const ShowOptions& options, int width) {
+std::string NextOf(const Measurement& measurement, const ShowOptions& options, int width) {
   if (options.source.empty() || options.source == kStandardInput || !options.metrics.empty()) return "";
   if (options.tables.empty()) {
     return NextStep(options.output, "crema report " + options.source, "one page, for any browser", width);
   }
-  if (options.tables != std::vector<std::string>{"functions"}) return "";
+  const auto asks_for = [&options](const char* table) { return options.tables == std::vector<std::string>{table}; };
+  const auto has_function = [](const WaitSumRow& row) { return row.function.has_value(); };
+  if (asks_for("functions") && measurement.functions.empty()) {
+    return NextStep(options.output, "crema run --stacks -- COMMAND", "the functions of each section", width);
+  }
+  if (asks_for("waits") && std::none_of(measurement.waits.begin(), measurement.waits.end(), has_function)) {
+    return NextStep(options.output, "crema run --waits -- COMMAND", "which functions wait, and who holds a lock",
+                    width);
+  }
+  if (!asks_for("functions")) return "";
   return NextStep(options.output, fmt::format("crema compare {} AFTER", options.source),
                   "what a change of yours brought", width);
 }
@@ -243,7 +252,7 @@ std::string AsText(const MeasuredSource& source, const ShowOptions& options) {
   const Measurement& measurement = source.measurement();
   TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
   if (options.width > 0) style.width = options.width;
-  const std::string next = NextOf(options, style.width);
+  const std::string next = NextOf(measurement, options, style.width);
   if (options.metrics.empty() && options.tables.empty()) return RenderSummary(measurement, style) + next;
   std::string text;
   for (const std::string& key : options.metrics) text += OrFail(RenderMetric(measurement, key, style));

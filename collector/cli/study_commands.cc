@@ -181,7 +181,7 @@ int RunCompare(const CompareOptions& options) {
   }
   bool fell = false;
   for (const JudgedGate& gate : judged) {
-    if (gate.result.fell) PrintError(fmt::format("gate {} fell: {}", gate.text, gate.result.sentence));
+    if (gate.result.fell) PrintError(fmt::format("gate {} failed: {}", gate.text, gate.result.sentence));
     fell = fell || gate.result.fell;
   }
   return fell ? kGateFell : printed;
@@ -442,8 +442,8 @@ int PrintHistory(const HistoryOptions& options) {
   if (done != kDone) return done;
   if (!options.chart.path.empty()) OrFail(WriteCharts({MakeHistoryChart(document)}, options.chart));
   const std::string unclear = options.fail_on_unclear ? WhyNotJudged(history) : "";
-  if (!worse.empty()) PrintError("gate --fail-on-worse fell: " + worse);
-  if (!unclear.empty()) PrintError("gate --fail-on-unclear fell: " + unclear);
+  if (!worse.empty()) PrintError("gate --fail-on-worse failed: " + worse);
+  if (!unclear.empty()) PrintError("gate --fail-on-unclear failed: " + unclear);
   return worse.empty() && unclear.empty() ? kDone : kGateFell;
 }
 

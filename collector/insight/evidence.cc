@@ -58,8 +58,12 @@ bool HasRecords(const Measurement& measurement, const ProcessUseRow& row) {
 
 }  // namespace
 
-std::string ProcessWithoutGuards(const Measurement& measurement) {
-  const double blocked = measurement.Metric("chunk_blocked").value_or(0);
+bool HasUnannouncedThreads(const Measurement& measurement) {
+  const double joined = measurement.Metric("chunk_joined").value_or(0);
+  return joined > 0 && kThreadsMatter.Holds(measurement.Metric("unannounced_cpu_time").value_or(0) / joined);
+}
+
+std::string ProcessWithoutGuards(const Measurement& measurement, double waited) {
   const ProcessUseRow* most = nullptr;
   for (const ProcessUseRow& row : measurement.processes) {
     const double cpu = row.cpu.value_or(0);
@@ -67,7 +71,7 @@ std::string ProcessWithoutGuards(const Measurement& measurement) {
   }
   // What ended while a chunk waited for it is that chunk's.
   const double known = measurement.Metric("children_cpu_time").value_or(0);
-  if (most == nullptr || blocked <= 0 || !kThreadsMatter.Holds((*most->cpu - known) / blocked)) return "";
+  if (most == nullptr || waited <= 0 || !kThreadsMatter.Holds((*most->cpu - known) / waited)) return "";
   return fmt::format("process {} ({:.0f}), which has no guards, computed for {} in this run",
                      ShortName(most->name.str()), most->pid.value_or(0), HumanDuration(*most->cpu));
 }

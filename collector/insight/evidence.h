@@ -51,9 +51,13 @@ std::vector<OutsideSection> LongestOutsideChunks(const Measurement& measurement)
 /// `, where section merge took 1.50 s`: the one of them that could fill most of these core-seconds; empty: none could.
 std::string SectionThatFills(const Measurement& measurement, double core_seconds);
 
-/// "process server (4711), which has no guards, computed for 5.9 s in this run", where chunks may have waited for it:
-/// the one with most CPU time that `crema run` saw. Empty: there is none.
-std::string ProcessWithoutGuards(const Measurement& measurement);
+/// Threads without guards computed for chunks. How long they waited for a CPU is not known, so the cores may not have
+/// been free while chunks waited for them.
+bool HasUnannouncedThreads(const Measurement& measurement);
+
+/// "process server (4711), which has no guards, computed for 5.9 s in this run", where threads that waited for so many
+/// seconds may have waited for it: the one with most CPU time that `crema run` saw. Empty: there is none.
+std::string ProcessWithoutGuards(const Measurement& measurement, double waited);
 
 /// `; other processes of the run computed for 4 m 31 s and waited for a CPU for 12.0 s (cc1plus, rootcling)`: those
 /// that are no workers, and lived between `from` and `until` (seconds), if they ran, or were ready to, for most of

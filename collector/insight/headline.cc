@@ -122,7 +122,8 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   const std::string process_clause = "processes computed outside chunks" + AsFormat(busiest) + ", for {}";
   const bool is_set_up = around.empty() && IsMostlySetUp(measurement);
   const double wall = measurement.Metric("wall_time").value_or(0);
-  const bool are_others_busy = !OthersBusy(measurement, 0, wall, idle * wall).empty();
+  const bool may_be_helped = kMostOfIt.Holds(budget.Share("joined") / idle) && HasUnannouncedThreads(measurement);
+  const bool are_others_busy = may_be_helped || !OthersBusy(measurement, 0, wall, idle * wall).empty();
   const double gpu = budget.Share("gpu_wait");
   const double copies = measurement.Metric("gpu_copy_seconds").value_or(0);
   const std::array<Use, 8> uses = {{
@@ -181,7 +182,9 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   if (most == nullptr) return {fmt::format("mixed: your code computed for {}{}", HumanPercent(compute), of_all)};
   const bool is_waiting = most == &uses[0];
   const std::string of_quota = cpu_wait > blocked ? QuotaThatHeldBack(measurement) : "";
-  const std::string other = is_waiting && blocked >= cpu_wait ? ProcessWithoutGuards(measurement) : "";
+  const std::string other = is_waiting && blocked >= cpu_wait
+                                ? ProcessWithoutGuards(measurement, measurement.Metric("chunk_blocked").value_or(0))
+                                : "";
   return {
       fmt::format("{}: {}{}{}{}computed for {}{}", most->name,
                   fmt::format(fmt::runtime(most->clause), HumanPercent(most->share)), of_all,
@@ -409,11 +412,11 @@ std::string ResultsAreThere(const Measurement& measurement, const RunEvidence& e
   return chunks == 1 ? "the chunk has its result" : fmt::format("all {} chunks have results", HumanCount(chunks));
 }
 
-/// `A is slow; all is there.`, `A is slow; that costs much, but all is there.`
+/// `A is slow; all is there.`
 std::string WithWhatIsFine(std::string sentence, const std::string& fine) {
   if (fine.empty()) return sentence;
   if (!sentence.empty() && sentence.back() == '.') sentence.pop_back();
-  return sentence + (sentence.find(';') == std::string::npos ? "; " : ", but ") + fine + ".";
+  return sentence + "; " + fine + ".";
 }
 
 /// One sentence on a run of which little is known; empty where enough is.

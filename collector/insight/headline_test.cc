@@ -27,11 +27,10 @@ TEST(Headline, SaysAtTheEndThatNoResultIsMissingWhereTheRecordsSaySo) {
   nlohmann::ordered_json document = QuietRun();
   EXPECT_THAT(Headline(document), testing::EndsWith("(4.0 %); all 100 chunks have results."));
   document["verdicts"] = {{{"id", "slow-worker"}, {"sentence", "a took 3 times as long."}, {"saving", 0.3}}};
-  EXPECT_THAT(Headline(document),
-              testing::EndsWith("curing that would save 30 % of the core-seconds, but all 100 chunks "
-                                "have results."));
+  EXPECT_THAT(Headline(document), testing::EndsWith("curing that would save 30 % of the core-seconds; all 100 chunks "
+                                                    "have results."));
   document["metrics"]["num_chunks"] = 1;
-  EXPECT_THAT(Headline(document), testing::EndsWith(", but the chunk has its result."));
+  EXPECT_THAT(Headline(document), testing::EndsWith("; the chunk has its result."));
   const nlohmann::ordered_json whole = QuietRun();
   const auto ends_without = [&whole](const char* pointer, const nlohmann::ordered_json& value) {
     nlohmann::ordered_json changed = whole;
@@ -185,6 +184,15 @@ TEST(Headline, NamesAProcessWithoutGuardsThatBlockedCodeMayHaveWaitedFor) {
   EXPECT_THAT(Headline(document), Not(HasSubstr("server"))) << "less than a fifth of the blocked time";
 }
 
+TEST(Headline, CallsNoCoresIdleWhereThreadsWithoutGuardsMayHaveWaitedForThem) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 50}, {"joined", 50}});
+  document["metrics"]["chunk_joined"] = 50;
+  EXPECT_THAT(Headline(document), StartsWith("Starved: cores were idle for 50 %"));
+  document["metrics"]["unannounced_cpu_time"] = 25;
+  EXPECT_THAT(Headline(document), StartsWith("Starved: no chunk used the cores for 50 %"));
+}
+
 TEST(Headline, NamesALossThatIsLargerThanWhatAnyCauseCosts) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 75}, {"blocked", 21}, {"idle", 4}});
@@ -194,10 +202,9 @@ TEST(Headline, NamesALossThatIsLargerThanWhatAnyCauseCosts) {
                                                     "(21 %, most of it of dataset ttbar); all 100 chunks "
                                                     "have results."));
   document["verdicts"][0]["saving"] = 0.22;
-  EXPECT_THAT(
-      Headline(document),
-      testing::EndsWith("Two chunks are too large; curing that would save 22 % of the core-seconds, but all 100 "
-                        "chunks have results."));
+  EXPECT_THAT(Headline(document),
+              testing::EndsWith("Two chunks are too large; curing that would save 22 % of the core-seconds; all 100 "
+                                "chunks have results."));
 }
 
 TEST(Headline, DoesNotNameALossTwice) {
@@ -317,7 +324,7 @@ TEST(Headline, CountsWorkersThatWereNotThereAsALoss) {
             "chunks have results.");
   document["verdicts"] = {{{"id", "slow-worker"}, {"sentence", "a took 3 times as long."}, {"saving", 0.3}}};
   EXPECT_THAT(Headline(document),
-              HasSubstr("a took 3 times as long; curing that would save 30 % of the core-seconds, "));
+              HasSubstr("a took 3 times as long; curing that would save 30 % of the core-seconds; "));
   document["run"]["state"] = "running";
   document["verdicts"][0]["saving"] = 0.1;
   EXPECT_THAT(Headline(document), HasSubstr("a took 3 times as long")) << "they may come again";
@@ -331,7 +338,7 @@ TEST(Headline, CountsWorkersThatCameLateAsALoss) {
   AddInsight(&document);
   EXPECT_THAT(Headline(document),
               testing::EndsWith("It took 39.0 s until nearly all of the 4 workers were there; 10 % of what they could "
-                                "have done is missing, but all 100 chunks have results."));
+                                "have done is missing; all 100 chunks have results."));
   document["timelines"]["worker_counts"] = {{0.0, 1}, {5.0, 4}, {290.0, 4}};
   AddInsight(&document);
   EXPECT_THAT(Headline(document), Not(HasSubstr("workers were there")));
@@ -345,7 +352,7 @@ TEST(Headline, EndsWithTheCauseWithTheLargestSavingInTheWordsOfItsVerdict) {
       {{"id", "long-tail"}, {"sentence", "The tail."}, {"saving", 0.5}, {"cause", "oversized-chunks"}}};
   EXPECT_THAT(Headline(document),
               testing::EndsWith("core-seconds. w1 took 2 times as long; curing that would save 5.0 % of the "
-                                "core-seconds, but all 100 chunks have results."));
+                                "core-seconds; all 100 chunks have results."));
   document["verdicts"] = {{{"id", "slow-worker"}, {"sentence", "w1 took 2 times as long."}, {"saving", 0.01}}};
   EXPECT_THAT(Headline(document), Not(HasSubstr("w1")));
 }

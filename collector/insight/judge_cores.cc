@@ -29,7 +29,6 @@ struct PartVerdict {
 };
 
 constexpr PartVerdict kPartVerdicts[] = {
-    {"long-tail", "tail", "While the last chunks ran, free cores cost {} of the core-seconds."},
     {"unused-cores", "unused_by_tasks", "Cores that tasks were given and did not use cost {} of the core-seconds."},
     {"framework-overhead", "framework", "The framework's own tasks and handling cost {} of the core-seconds."},
 };
@@ -71,16 +70,23 @@ void JudgeShortageOfCpu(const JudgedRun& run) {
     verdict.suggestion =
         "Other programs, or threads without guards, used these cores. Run alone, or ask for cores that nobody shares.";
   }
+  const double waited = all * run.budget().core_seconds;
+  if (const std::string other = ProcessWithoutGuards(run.measurement, waited); !other.empty()) {
+    verdict.sentence += fmt::format(" P{}.", other.substr(1));
+  }
   NameQuota(run);
+}
+
+/// Empty where the section is none in which ROOT compiles.
+std::string CureOfCompilation(const std::string& section) {
+  if (!absl::StrContains(section, "just-in-time compilation")) return "";
+  return " ROOT compiles nothing for nodes that are functions, not text, and for results with types "
+         "(Histo1D<float>(...)).";
 }
 
 /// Against time outside chunks that a section fills.
 std::string AdviceOn(const std::string& section) {
-  std::string advice = "Do what this section does less often: in larger tasks, or once in each worker.";
-  if (absl::StrContains(section, "just-in-time compilation")) {
-    advice += " ROOT compiles nothing for nodes that are functions, not text.";
-  }
-  return advice;
+  return "Do what this section does less often: in larger tasks, or once in each worker." + CureOfCompilation(section);
 }
 
 void JudgeAround(const JudgedRun& run) {
@@ -144,11 +150,13 @@ std::string OwnersAlone(const Measurement& measurement) {
 
 /// `; section merge, outside chunks, took 1.50 s`: the innermost one that is long enough to fill most of `gap` seconds,
 /// and fits into it.
-std::string SectionOfGap(const Measurement& measurement, double gap) {
+std::string SectionOfGap(const Measurement& measurement, std::string_view part, double gap) {
   const double workers = std::max(1.0, measurement.Metric("peak_workers").value_or(1));
   const SectionRow* found = nullptr;
   double seconds = 0;
+  constexpr std::string_view kBetweenTasks = "between tasks";  // of ROOT
   for (const SectionRow& row : measurement.process_sections) {
+    if (part != "idle" && row.path.str() == kBetweenTasks) continue;
     // workers have the section side by side, or one of them has it alone
     const double each = std::max(row.total.value_or(0) / workers, row.max.value_or(0));
     if (!kMostOfIt.Holds(each / gap) || !kFitsIn.Holds(each / gap)) continue;
@@ -166,9 +174,11 @@ void JudgeGap(const JudgedRun& run, std::string_view id, std::string_view part, 
   const std::string others = OthersBusy(run.measurement, from, until, gap);
   const std::string_view cores = others.empty() ? "free cores" : "cores that no chunk used";
   const std::string sentence = fmt::format("{}, {} cost {{}} of the core-seconds.", when, cores);
-  const std::string more = SectionOfGap(run.measurement, gap) + others + std::string(rest);
+  const std::string more = SectionOfGap(run.measurement, part, gap) + others + std::string(rest);
   Verdict* verdict = JudgePart({id, part, sentence, more}, run);
-  if (verdict == nullptr || others.empty()) return;
+  if (verdict == nullptr) return;
+  verdict->suggestion += CureOfCompilation(more);
+  if (others.empty()) return;
   verdict->suggestion += " See which of these processes can run before, or beside chunks: a compiler, a download.";
 }
 
@@ -219,6 +229,36 @@ void JudgeEnds(const JudgedRun& run) {
   JudgeGap(run, "shutdown-dominated", "shutdown", "After the last chunk", last, wall, wall - last);
 }
 
+/// `; thread 140293 of node:17 ran 16 of 24 chunks`, where that is clearly more than its share.
+std::string BusiestThread(const Measurement& measurement) {
+  double all = 0;
+  const BreakdownRow* most = nullptr;
+  for (const BreakdownRow& row : measurement.threads) {
+    const double chunks = row.attempts.value_or(0);
+    all += chunks;
+    if (most == nullptr || chunks > most->attempts.value_or(0)) most = &row;
+  }
+  const auto threads = static_cast<double>(measurement.threads.size());
+  if (!kSeveral.Holds(threads) || !kMoreThanItsShare.Holds(*most->attempts / (all / threads))) return "";
+  return fmt::format("; thread {} ran {} of {} chunks", most->name.str(), HumanCount(*most->attempts), HumanCount(all));
+}
+
+void JudgeTail(const JudgedRun& run) {
+  double longest = 0;
+  for (const BreakdownRow& row : run.measurement.datasets) longest = std::max(longest, row.duration_max.value_or(0));
+  const double tail = run.Metric("tail_time");
+  const bool is_beyond_chunks = longest > 0 && kSeveral.Holds(tail / longest);
+  const std::string rest = is_beyond_chunks ? BusiestThread(run.measurement) : "";
+  Verdict* const verdict =
+      JudgePart({"long-tail", "tail", "While the last chunks ran, free cores cost {} of the core-seconds.", rest}, run);
+  if (verdict == nullptr || !is_beyond_chunks) return;
+  verdict->evidence.emplace_back("tail_time", tail);
+  verdict->suggestion = fmt::format(
+      "The tail takes {}, the longest chunk {}: smaller chunks hardly help. Let threads and workers take "
+      "chunks from one queue, instead of giving each its part.",
+      HumanDuration(tail), HumanDuration(longest));
+}
+
 /// A chunk that is computed again is no failure: maybe a pass of its own that was given no name.
 void JudgeRepeats(const JudgedRun& run) {
   const double without_result = run.Metric("num_failed_attempts") + run.evidence.lost;
@@ -229,7 +269,12 @@ void JudgeRepeats(const JudgedRun& run) {
   }
   const std::string sentence = Counted(again, "chunk that had a result was", "chunks that had a result were") +
                                " computed again: {} of the core-seconds.";
-  JudgePart({"retry-waste", "failed", sentence}, run);
+  Verdict* const verdict = JudgePart({"retry-waste", "failed", sentence}, run);
+  if (verdict == nullptr) return;
+  verdict->suggestion =
+      "Is a file in the input twice, or does the program loop over its input again? If it is intended, give each pass "
+      "a "
+      "name: Chunk::pass, CREMA_PASS.";
 }
 
 constexpr std::string_view kCoarseSamples =
@@ -254,7 +299,7 @@ void JudgeWaiting(const JudgedRun& run) {
   if (!rule.threshold.Holds(waiting) && !(kWaitsToo.Holds(waiting) && waiting > compute)) return;
   const bool is_known = !WaitWords(run.measurement).empty();
   const std::string_view why = is_known || !is_blocked ? "" : WhyNotKnown(run.measurement);
-  std::string other = is_blocked ? ProcessWithoutGuards(run.measurement) : "";
+  std::string other = is_blocked ? ProcessWithoutGuards(run.measurement, run.Metric("chunk_blocked")) : "";
   if (!other.empty()) other = fmt::format(" P{}.", other.substr(1));
   Verdict& verdict =
       run.Add(rule, waiting,
@@ -371,6 +416,11 @@ void JudgeRest(const JudgedRun& run) {
     for (const auto& [part, id] : kRulesOfParts) {
       if (part == loss.parts.front()) verdict.suggestion = RuleOf(id).suggestion;
     }
+    if (loss.parts.front() == "joined" && HasUnannouncedThreads(run.measurement)) {
+      verdict.suggestion =
+          "Threads without guards worked for these chunks. How long they waited for a CPU is not known: TrackHelper in "
+          "these threads measures it.";
+    }
     if (loss.parts.front() != "process_cpu") continue;
     const std::string section = SectionThatFills(run.measurement, loss.share * run.budget().core_seconds);
     if (!section.empty()) verdict.suggestion = AdviceOn(section);
@@ -387,6 +437,7 @@ void JudgeBudget(const JudgedRun& run) {
   JudgeWaiting(run);
   JudgePythonsLock(run);
   JudgeShortageOfCpu(run);
+  JudgeTail(run);
   for (const PartVerdict& part : kPartVerdicts) JudgePart(part, run);
   JudgeIdle(run);
   JudgeEnds(run);

@@ -140,10 +140,10 @@ void JudgeInputDecompression(const JudgedRun& run) {
   if (*unzip <= read.value_or(0)) return;
   const double share = run.ShareOf(*unzip);
   if (!kMuchDecompression.Holds(share)) return;
-  run.Add(
-         RuleOf("compression-heavy"), 0,
-         fmt::format("Decompressing the input took {} of the core-seconds, more than reading it.", HumanPercent(share)),
-         {{"custom_metrics.unzip_wall", *unzip}, {"custom_metrics.read_wall", read.value_or(0)}})
+  run.Add(RuleOf("compression-heavy"), 0,
+          fmt::format("Decompressing the input took {} of the core-seconds (wall time), more than reading it.",
+                      HumanPercent(share)),
+          {{"custom_metrics.unzip_wall", *unzip}, {"custom_metrics.read_wall", read.value_or(0)}})
       .suggestion = kFasterCodec;
 }
 
@@ -369,8 +369,11 @@ std::optional<double> SumOfMetric(const Measurement& measurement, std::string_vi
 }
 
 SmallReadCalls ReadCalls(const Measurement& measurement) {
-  return {measurement.Metric("process_read_calls").value_or(0),
-          measurement.Metric("process_read_call_bytes").value_or(0), measurement.Metric("chunk_cpu_time").value_or(0)};
+  const double calls = measurement.Metric("process_read_calls").value_or(0);
+  const double own = kOwnReadCalls * measurement.Metric("num_attempts").value_or(0);
+  if (calls <= 0 || kMostOfIt.Holds(own / calls)) return {};
+  return {calls, measurement.Metric("process_read_call_bytes").value_or(0),
+          measurement.Metric("chunk_cpu_time").value_or(0)};
 }
 
 void JudgeRequests(const JudgedRun& run) {

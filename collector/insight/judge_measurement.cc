@@ -108,6 +108,12 @@ double SecondsOfSection(const Measurement& measurement, std::string_view name) {
   return seconds;
 }
 
+double GuardsInChunks(const Measurement& measurement) {
+  double guards = measurement.Metric("num_attempts").value_or(0);
+  for (const SectionRow& row : measurement.sections) guards += row.count.value_or(0);
+  return guards;
+}
+
 void JudgeOverhead(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("instrumentation-heavy");
   const std::optional<double> overhead = run.measurement.Metric("instrumentation_overhead");
@@ -126,6 +132,12 @@ void JudgeOverhead(const JudgedRun& run) {
     verdict.suggestion =
         "A compiler compiles the guards for PyROOT once, and later runs load them: install c++, and see that "
         "~/.cache/crema (CREMA_CACHE) belongs to you, and nobody else can write to it.";
+  } else if (const double mean = run.Metric("busy_time") / run.Metric("num_attempts"); kShortChunk.Holds(mean)) {
+    verdict.sentence.back() = ':';
+    verdict.sentence += fmt::format(" a chunk takes {} on average.", HumanDuration(mean));
+    verdict.suggestion = "Make chunks of more events: recording one costs some 20 us, whatever is in it.";
+  } else if (const double guards = GuardsInChunks(run.measurement); !kManyGuards.Holds(guards)) {
+    verdict.suggestion = "Few guards were used: a longer run makes this share smaller.";
   } else if (!run.measurement.functions.empty()) {
     verdict.suggestion = "Stacks were taken: take fewer a second (--stacks=HZ), or none.";
   }

@@ -314,7 +314,8 @@ PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after, Compared
   PieceMatch best = PairUp(before.pieces(), after.pieces(), false, parts, all_before, all_after);
   if (!best.speaks_for_the_run()) {
     PieceMatch by_file = PairUp(ByFile(before), ByFile(after), true, parts, all_before, all_after);
-    if (by_file.speaks_for_the_run() || by_file.least_share() > best.least_share()) best = std::move(by_file);
+    const bool is_better = by_file.speaks_for_the_run() || by_file.least_share() > best.least_share();
+    if (is_better && by_file.pairs.size() >= std::min(kFewestPairs, best.pairs.size())) best = std::move(by_file);
   }
   const bool is_enough = best.pairs.size() >= kFewestPairs;
   const bool some_have_no_range = !before.unranged().empty() && !after.unranged().empty();
@@ -328,7 +329,8 @@ PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after, Compared
                       kFewestPairs));
     }
   }
-  if (best.pairs.empty()) return because("the two did not process the same input");
+  if (best.pairs.empty())
+    return because("the two did not process the same input: no dataset and file of one is in the other");
   if (is_enough) return best;
   return because("the two have only " +
                  Counted(static_cast<double>(best.pairs.size()), best.paired_by, fmt::format("{}s", best.paired_by)) +

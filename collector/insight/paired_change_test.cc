@@ -238,7 +238,8 @@ TEST(PairedChange, SaysWhyNothingCanBePaired) {
   chunk.input.file = "else.root";
   chunk.input.entry_stop = 10;
   other.Add({process, AttemptState::kOk, chunk});
-  EXPECT_EQ(ComparePieces(MadeRun(1, 1), other).why_not, "the two did not process the same input");
+  EXPECT_EQ(ComparePieces(MadeRun(1, 1), other).why_not,
+            "the two did not process the same input: no dataset and file of one is in the other");
   EXPECT_EQ(ComparePieces(MadeRun(1, 1), RunPieces()).why_not, "a run has no chunk with a result");
   EXPECT_EQ(ComparePieces(other, other).why_not, "the two have only 1 chunk in common");
   const nlohmann::ordered_json reported = PairedChangeAsJson(ComparePieces(other, other));

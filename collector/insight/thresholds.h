@@ -115,6 +115,7 @@ inline constexpr Bound kMuchRequestTime = From(0.05, "of the core-seconds: what 
 inline constexpr Bound kManyCalls = From(50'000,
                                          "read calls in a second (of CPU time, or of the section): each takes half a "
                                          "microsecond or more, so a fortieth of it");
+inline constexpr double kOwnReadCalls = 4;  ///< of statm and schedstat, that recording a chunk makes
 inline constexpr Bound kSmallCall = Below(4096, "bytes, a page: below it, the call costs more than the copy");
 
 // Events that go from thread to thread.
@@ -144,8 +145,9 @@ inline constexpr Bound kSeenInPairs =
 inline constexpr Bound kWaitForOthersMatters = From(
     0.05, "of the chunks' time: as for a GPU, a prediction for more of them would be wrong by more than its range");
 inline constexpr Bound kWaitWorthNaming = From(0.05, "of the blocked time: smaller kinds of wait change no plan");
-inline constexpr Bound kThreadsMatter =
-    From(0.2, "of the blocked time, CPU of threads or of a process without guards: chunks may have waited for it");
+inline constexpr Bound kThreadsMatter = From(
+    0.2,
+    "of the time for which threads waited, CPU of threads or of a process without guards: they may have waited for it");
 inline constexpr Bound kNearlyAllOfIt = From(0.9, "of a kind of wait: the rest is within what its range allows");
 inline constexpr Bound kWaitIsSure = Below(0.25, "of the blocked time, on each side: a wider range names no cause");
 inline constexpr Bound kFitsIn =
@@ -162,6 +164,8 @@ inline constexpr double kSectionSignificance = 0.05;  // of all sections togethe
 inline constexpr double kPairsByChance = 0.05;        // runs in turns that have nothing in common look so alike
 
 inline constexpr Bound kShortInSeconds = Below(600, "core-seconds: people read more than that as hours and minutes");
+inline constexpr Bound kManyGuards = From(1000, "guards: fewer cost some 20 ms at most");
+inline constexpr Bound kShortChunk = Below(0.002, "s: recording a chunk costs a hundredth of it");
 inline constexpr Bound kMuchMeasuring = From(0.005, "chunks may be a small part of the run, and what measures them");
 inline constexpr Bound kSavingShown = From(0.001, "less is shown as next to nothing, and wins nothing");
 inline constexpr Bound kWorthASentence = From(0.03, "the sizes of chunks alone cost as much");

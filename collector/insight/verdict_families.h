@@ -79,7 +79,8 @@ void JudgeContention(const JudgedRun& run);
 /// memory-pressure, memory-growth, leaking-section, scaling-lag.
 void JudgeWorkers(const JudgedRun& run);
 
-/// What engine and files do with bytes: spilling, serialization-heavy, compression-heavy, low-compression, repeated-loops.
+/// What engine and files do with bytes: spilling, serialization-heavy, compression-heavy, low-compression,
+/// repeated-loops.
 void JudgeData(const JudgedRun& run);
 
 /// What was asked of storage: slow-server, many-small-reads.

@@ -260,6 +260,7 @@ TEST(Verdicts, ChunksThatWereComputedAgainDidNotFail) {
   document["metrics"]["num_recomputed_chunks"] = 40;
   EXPECT_EQ(Find(document, "retry-waste").sentence,
             "40 chunks that had a result were computed again: 50 % of the core-seconds.");
+  EXPECT_THAT(Find(document, "retry-waste").suggestion, HasSubstr("in the input twice"));
   document["metrics"]["num_failed_attempts"] = 1;
   EXPECT_EQ(Find(document, "retry-waste").sentence, "Attempts that gave no result cost 50 % of the core-seconds.");
 }
@@ -515,6 +516,36 @@ TEST(VerdictTable, GivesEachRuleAConditionWithItsNumbersAndAReason) {
     EXPECT_EQ(FindRule(rule.id), &rule);
   }
   EXPECT_EQ(FindRule("no-such-verdict"), nullptr);
+}
+
+TEST(Verdicts, BlameNoChunkSizeForATailThatIsLongerThanAnyChunk) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 80}, {"tail", 20}});
+  document["metrics"]["tail_time"] = 10;
+  document["datasets"] = {{{"name", "ttbar"}, {"duration_max", 6}}};
+  document["threads"] = {{{"name", "node:17/18"}, {"attempts", 16}}, {{"name", "node:17/19"}, {"attempts", 8}}};
+  EXPECT_THAT(Find(document, "long-tail").suggestion, HasSubstr("Use smaller chunks"));
+  document["datasets"][0]["duration_max"] = 5;
+  const Verdict tail = Find(document, "long-tail");
+  EXPECT_EQ(tail.sentence,
+            "While the last chunks ran, free cores cost 20 % of the core-seconds; thread node:17/18 ran 16 of 24 "
+            "chunks.");
+  EXPECT_THAT(tail.suggestion, HasSubstr("chunks from one queue"));
+  document["threads"][1]["attempts"] = 13;
+  EXPECT_THAT(Find(document, "long-tail").sentence, Not(HasSubstr("thread"))) << "about its share";
+}
+
+TEST(Verdicts, SayThatShortChunksMakeMeasuringCostly) {
+  nlohmann::ordered_json document = QuietRun();
+  document["metrics"]["instrumentation_overhead"] = 1.5;
+  document["metrics"]["num_attempts"] = 100'000;
+  document["metrics"]["busy_time"] = 1;
+  EXPECT_EQ(Find(document, "instrumentation-heavy").sentence,
+            "Measuring itself took 150 % of the chunks' time: a chunk takes 10.0 µs on average.");
+  document["metrics"]["num_attempts"] = 100;
+  EXPECT_THAT(Find(document, "instrumentation-heavy").suggestion, HasSubstr("a longer run"));
+  document["sections"][0]["count"] = 1000;
+  EXPECT_THAT(Find(document, "instrumentation-heavy").suggestion, HasSubstr("not inside the event loop"));
 }
 
 TEST(Verdicts, SayWhereThreadsHadNoCpu) {

@@ -64,10 +64,10 @@ struct KindWords {
 
 constexpr KindWords kKinds[] = {
     {"lock or condition", "at locks or conditions", "at a lock {}",
-     "The threads wait for others: for a lock, a queue, or a thread's end. Put a section around each to see which "
-     "one."},
+     "The threads wait for others: for a lock, a queue, or a thread's end. crema run --waits shows in which function, "
+     "and who holds a lock."},
     {"lock", "at locks", "at a lock {}",
-     "The threads wait for who holds the lock: hold it for less time, or give each thread data of its own."},
+     "The threads wait for whoever holds the lock: hold it for less time, or give each thread data of its own."},
     {"condition or queue", "for other threads (conditions, queues)", "for other threads (conditions, queues)",
      "The threads wait for what others do: a queue that is empty or full, or a thread's end. Look at these."},
     {"interpreter lock", "for Python's interpreter lock", "for Python's interpreter lock",
@@ -160,6 +160,13 @@ std::vector<WaitShare> WaitShares(const Measurement& measurement) {
   return shares;
 }
 
+/// "63 ± 4 %", "at least 93 %".
+static std::string ShareWords(double share, double error) {
+  const double percent = std::round(100 * share), range = std::max(1.0, std::ceil(100 * error));
+  if (percent + range > 100) return fmt::format("at least {:.0f} %", percent - range);
+  return fmt::format("{:.0f} ± {:.0f} %", percent, range);
+}
+
 std::string WaitWords(const Measurement& measurement) {
   constexpr size_t kMostKinds = 2;
   std::string text;
@@ -179,8 +186,8 @@ std::string WaitWords(const Measurement& measurement) {
       what += fmt::format("{} in {}", is_nearly_all ? "" : ", mostly", ShortName(wait.function));
     }
     text +=
-        fmt::format("{}{:.0f} ± {:.0f} %{} {}{}", text.empty() ? "" : ", ", 100 * wait.share,
-                    std::max(1.0, std::ceil(100 * wait.error)), named++ == 0 ? " of the blocked time" : "", what,
+        fmt::format("{}{}{} {}{}", text.empty() ? "" : ", ", ShareWords(wait.share, wait.error),
+                    named++ == 0 ? " of the blocked time" : "", what,
                     IsForThread(wait.kind) && OthersWorked(measurement) ? ", while threads without guards worked" : "");
   }
   return text;

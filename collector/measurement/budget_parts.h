@@ -59,7 +59,7 @@ inline constexpr BudgetPartKind kBudgetParts[] = {
     {"failed", "Framework and repeats", "failed, lost and repeated attempts", "attempts that gave no result",
      "lane time of attempts that are no result: failed, repeated, lost"},
     {"joined", "Idle", "owners waiting for their helpers",
-     "cores that were free while threads waited for their helpers",
+     "cores that the run did not use while chunks waited for threads of theirs",
      "free while owners waited for their own helpers, for threads without guards, or for child processes"},
     {"unused_by_tasks", "Idle", "given to tasks that did not use them", "cores that tasks were given and did not use",
      "free while a task held them beside those that it used; only where an engine gave a task more than one core"},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <queue>
 #include <random>
 #include <set>
@@ -47,16 +48,16 @@ std::vector<std::string> InOrder(const std::map<std::string, uint32_t>& names) {
   return list;
 }
 
-// Calls `use(chunk, gap)` for each chunk that follows another on a lane of its worker: the lane that was free first.
+// Calls `use(chunk, gap)` for each chunk that follows another on a lane of its worker: the lane that was free last,
+// because a thread that has no more work leaves its lane free to the end.
 void ForEachGap(const ObservedRun& run, const std::function<void(const ObservedChunk&, double)>& use) {
-  using Lane = std::pair<double, double>;  // from when it is free, and the stop of its chunk
-  using Free = std::priority_queue<Lane, std::vector<Lane>, std::greater<>>;
-  std::vector<Free> free(run.workers.size());
+  std::vector<std::multimap<double, double>> free(run.workers.size());  // stops of chunks, by when their lane is free
   for (const ObservedChunk& chunk : run.chunks) {
-    Free& lanes = free[chunk.worker];
-    if (!lanes.empty() && lanes.top().first <= chunk.start) {
-      use(chunk, std::max(0.0, chunk.start - lanes.top().second));
-      lanes.pop();
+    std::multimap<double, double>& lanes = free[chunk.worker];
+    if (auto next = lanes.upper_bound(chunk.start); next != lanes.begin()) {
+      --next;
+      use(chunk, std::max(0.0, chunk.start - next->second));
+      lanes.erase(next);
     }
     lanes.emplace(FreeFrom(chunk), chunk.stop());
   }

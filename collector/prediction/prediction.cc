@@ -34,8 +34,8 @@ std::string WhyRefused(const ObservedRun& run, double replayed) {
   const double missed = std::abs(replayed - run.wall_time);
   if (missed <= kMostMissedSeconds || missed <= kMostMissed * run.wall_time) return "";
   return fmt::format(
-      "the unchanged run takes {} in the replay, but took {}: its chunks and the gaps between them do not explain its "
-      "waiting",
+      "the unchanged run takes {} in the replay, which gives each chunk to the first free lane, but took {}: perhaps "
+      "each thread had a part of its own, or threads waited for something that is not in the records",
       HumanDuration(replayed), HumanDuration(run.wall_time));
 }
 

@@ -33,6 +33,7 @@ class MadeRun {
 
   void AddChunk(size_t worker, double seconds, double cpu, int64_t events, double section = 0, double gap = 0.001) {
     auto lane = std::min_element(free_[worker].begin(), free_[worker].end());
+    if (goes_on_alone_) lane = std::max_element(free_[worker].begin(), free_[worker].end());
     const double start = *lane + gap;
     *lane = start + seconds;
     end_ = std::max(end_, *lane);
@@ -85,6 +86,9 @@ class MadeRun {
 
   /// So many threads compute for each chunk, all the time, beside its own; each has a core.
   void Help(int helpers) { helpers_ = helpers; }
+
+  /// From now on the lane that was busy last has all chunks: the other threads have no more work.
+  void GoOnAlone() { goes_on_alone_ = true; }
 
   /// What chunks do from now on.
   void BeginPass(const char* name) { pass_ = name; }
@@ -146,6 +150,7 @@ class MadeRun {
   std::vector<AttemptProcess> processes_;
   std::vector<std::vector<double>> free_;
   double end_ = 0;
+  bool goes_on_alone_ = false;
   bool starts_with_the_run_ = false, ends_alone_ = false, uncounted_ = false;
   double blocked_ = 0;
   std::string wait_, wait_section_;
@@ -697,6 +702,16 @@ TEST(Prediction, AnOverlapByClocksIsNoLane) {
   EXPECT_TRUE(std::all_of(run.gaps.begin(), run.gaps.end(), [](double gap) { return gap >= 0; }));
   EXPECT_EQ(run.gaps.size(), 98u);
   EXPECT_EQ(Predict(run, {}).refused, "");
+}
+
+TEST(ObservedRun, HasNoGapsOfALaneThatHasNoMoreWork) {
+  MadeRun made;
+  made.AddWorker("host:1", 2);
+  for (int i = 0; i < 20; ++i) made.AddChunk(0, 0.1, 0.1, 100);
+  made.GoOnAlone();
+  for (int i = 0; i < 20; ++i) made.AddChunk(0, 0.1, 0.1, 100);
+  const ObservedRun run = made.Finish();
+  for (const double gap : run.gaps) EXPECT_LT(gap, 0.01);
 }
 
 }  // namespace

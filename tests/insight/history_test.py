@@ -71,7 +71,7 @@ class HistoryTest(MeasuredRunsCase):
         for percent, status in ((4, 3), (6, 0)):
             gated = crema("history", many, "-q", "--fail-on-worse", percent)
             self.assertEqual((gated.returncode, gated.stdout), (status, ""))
-            self.assertEqual("gate --fail-on-worse fell: work of the latest" in gated.stderr, status == 3)
+            self.assertEqual("gate --fail-on-worse failed: work of the latest" in gated.stderr, status == 3)
         self.assertEqual(self.json_of("history", self.copies(RUNS))["changes"], [])
 
     def test_what_cannot_be_used_is_told(self):

@@ -28,7 +28,7 @@ for python in /usr/bin/python3 /root/.pyenv/versions/*/bin/python3; do
   /tmp/env$name/bin/pip install -q --no-index dist/crema_hep-*.whl
   check env$name /tmp/env$name/bin/crema /tmp/env$name/bin/python
 done
-PIPX_HOME=/tmp/pipx PIPX_BIN_DIR=/tmp/pipx/bin pipx install -q $(ls dist/crema_hep-*.whl) >/tmp/log 2>&1
+PIPX_HOME=/tmp/pipx PIPX_BIN_DIR=/tmp/pipx/bin pipx install $(ls dist/crema_hep-*.whl) >/tmp/log 2>&1
 check pipx /tmp/pipx/bin/crema /tmp/pipx/venvs/crema-hep/bin/python
 . /tmp/env-usr-bin-python3/bin/activate && pip install -q uv
 uv venv -q /tmp/uv && uv pip install -q --python /tmp/uv dist/crema_hep-*.whl

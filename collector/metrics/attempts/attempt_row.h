@@ -338,7 +338,9 @@ inline constexpr double kOwnersWait = 0.9;
 /// the owner computed took as many as it needs. An owner that only waited for them has a lane beside theirs.
 template <class Fact>
 std::optional<int64_t> LanesPeakOf(const Fact& fact, int64_t duration_ns) {
-  const int64_t others_ns = AddCounts(fact.unannounced_cpu_ns.value_or(0), fact.children_cpu_ns.value_or(0));
+  constexpr int64_t kClocksApartNs = 200'000;  // two readings of the SDK, each of which may take half of it
+  const int64_t unannounced_ns = std::max<int64_t>(0, fact.unannounced_cpu_ns.value_or(0) - kClocksApartNs);
+  const int64_t others_ns = AddCounts(unannounced_ns, fact.children_cpu_ns.value_or(0));
   if (others_ns == 0 || duration_ns <= 0 || !fact.lanes_peak.has_value()) return fact.lanes_peak;
   constexpr double kHardlyOne = 0.1;  // of a lane: clocks are not read at one moment
   const auto duration = static_cast<double>(duration_ns), others = static_cast<double>(others_ns);

@@ -136,6 +136,18 @@ TEST(WorkerLife, CountsLanesWhereverOwnersWaitForThem) {
   EXPECT_EQ(cores({Helped(0, 0, 0, 5), Helped(0, 0, 0, 5), Helped(0, 0, 0, 5)}, 2), 2) << "events that no thread holds";
 }
 
+TEST(LanesPeak, IsNotRaisedByClocksThatAreReadOneAfterTheOther) {
+  ChunkFact chunk;
+  chunk.stop_ns = 11'000;
+  chunk.cpu_ns = 10'000;
+  chunk.lanes_peak = 1;
+  chunk.unannounced_cpu_ns = 24'000;
+  EXPECT_EQ(LanesPeakOf(chunk), 1);
+  chunk.stop_ns = 100'000'000;
+  chunk.unannounced_cpu_ns = 100'000'000;
+  EXPECT_EQ(LanesPeakOf(chunk), 2) << "a thread beside the owner, who waits for it";
+}
+
 TEST(AllowedCores, CountEachHostOnce) {
   std::vector<ProcessRow> processes(3);
   processes[0].host = processes[1].host = "a";
