@@ -47,6 +47,11 @@ class FramesTest(root_case.RootCase):
         outcome = self.run_program("frames", "one_loop", 2, *trees())
         self.assertEqual(ranges(outcome.chunks), root_case.in_clusters(20_000))
 
+    def test_the_threads_of_roots_pool_are_the_cores_that_a_process_declares(self):
+        for threads, declared in ((0, None), (2, min(2, len(os.sched_getaffinity(0))))):
+            (process,) = self.run_program("frames", "one_loop", threads, trees()[0]).of_type("process")
+            self.assertEqual(process["threads"], declared)
+
     def test_durations_and_cpu_times_are_the_probes(self):
         for files, threads in itertools.product((trees(), ntuples()), (0, 2)):
             with self.subTest(f"{files[0].name} {threads}"):

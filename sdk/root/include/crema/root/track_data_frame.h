@@ -2,9 +2,14 @@
 #ifndef CREMA_ROOT_TRACK_DATA_FRAME_H_
 #define CREMA_ROOT_TRACK_DATA_FRAME_H_
 
+#include <TROOT.h>
+#include <sched.h>
+
 #include <ROOT/RDF/RInterface.hxx>
 #include <ROOT/RDF/RLoopManager.hxx>
 #include <ROOT/RResultPtr.hxx>
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -172,6 +177,28 @@ class TrackedDataFrame {
   std::shared_ptr<internal::FrameTracker> tracker_;
 };
 
+namespace internal {
+
+/// Whether recording is on. Where it begins here, the process has as many cores as ROOT's pool has threads, and CPUs
+/// are there for them: a loop with one task shows one thread only.
+inline bool BeginWithThreadPool() {
+  const auto is_set = [](const char* name) {
+    const char* const text = std::getenv(name);
+    return text != nullptr && *text != '\0';
+  };
+  const bool is_undecided = g_mode.load(std::memory_order_relaxed) == kModeUndecided;
+  cpu_set_t cpus;
+  if (is_undecided && ROOT::IsImplicitMTEnabled() && is_set("CREMA_DIR") && !is_set("CREMA_THREADS") &&
+      sched_getaffinity(0, sizeof cpus, &cpus) == 0) {
+    Options options;
+    options.threads = std::min(static_cast<int>(ROOT::GetThreadPoolSize()), CPU_COUNT(&cpus));
+    Enable(options);
+  }
+  return Enabled();
+}
+
+}  // namespace internal
+
 /// Makes a chunk of each task of each event loop of the frame that `node` belongs to (any node), on the thread that
 /// runs it: file, tree, entry range, events read, bytes, columns, and time for reading and decompression. Does nothing
 /// when recording is off. Call it before you book actions: their set-up is then measured too. A frame is tracked once:
@@ -182,7 +209,7 @@ class TrackedDataFrame {
 ///     auto tracked = crema::TrackDataFrame(events, {"ttbar"});
 template <class Node>
 [[nodiscard]] TrackedDataFrame TrackDataFrame(const Node& node, const DataFrameOptions& options = {}) {
-  if (!Enabled()) return TrackedDataFrame();
+  if (!internal::BeginWithThreadPool()) return TrackedDataFrame();
   const auto& loop_manager = internal::LoopManagerOf::Get(node);
   internal::FrameIdentity identity{options.dataset, options.pass, options.entries_per_chunk, options.counts_loops};
   auto tracker = internal::FrameTracker::Find(loop_manager, identity);
