@@ -51,6 +51,14 @@ TEST(RenderChunkList, AlwaysShowsWhatItIsSortedBy) {
   EXPECT_THAT(RenderChunkList(Listing(), {40}), HasSubstr("123456789"));
 }
 
+TEST(RenderChunkList, HasEachErrorOnceAndAsAWhole) {
+  const std::string text = RenderChunkList(Listing(), {200});
+  const size_t first = text.find("chunk 0: no such branch");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_THAT(text.substr(first), HasSubstr("for a long while"));
+  EXPECT_THAT(text, Not(HasSubstr("chunk 1: no such branch")));
+}
+
 TEST(RenderChunkList, CountsStartsFromTheRunsStart) {
   EXPECT_THAT(RenderChunkList(Listing(), {200}), HasSubstr("250 ms"));
 }

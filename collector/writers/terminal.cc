@@ -331,6 +331,21 @@ absl::StatusOr<std::string> RenderMetric(const Measurement& measurement, std::st
   return text;
 }
 
+namespace {
+
+/// What failed attempts said, each text once and as a whole: the table cuts it off.
+void AddErrors(const Json& rows, const TerminalStyle& style, std::string* text) {
+  constexpr size_t kMost = 3;
+  std::set<std::string> said;
+  for (const Json& row : rows) {
+    const Json& error = Field(row, "error");
+    if (!error.is_string() || !said.insert(error.get<std::string>()).second || said.size() > kMost) continue;
+    AddNote(fmt::format("chunk {}: {}", Field(row, "chunk").dump(), error.get<std::string>()), style, text);
+  }
+}
+
+}  // namespace
+
 std::string RenderChunkList(const ChunkListing& listing, const TerminalStyle& style) {
   std::string text;
   if (listing.summed > 0) {
@@ -355,8 +370,11 @@ std::string RenderChunkList(const ChunkListing& listing, const TerminalStyle& st
     }
   }
   AddTable(TableOf(CellsOf(rows, ChunkColumns(listing.sorted_by))), style, &text);
+  AddErrors(rows, style, &text);
   const std::string of_all =
-      listing.matched == listing.seen ? "" : fmt::format(" that match, of {}", ExactCount(listing.seen));
+      listing.matched == listing.seen
+          ? ""
+          : fmt::format(" that match{}, of {}", listing.matched == 1 ? "es" : "", ExactCount(listing.seen));
   AddNote(fmt::format("{} of {}{}, by {}", ExactCount(rows.size()), Counted(listing.matched, "attempt", "attempts"),
                       of_all, listing.sorted_by),
           style, &text);
