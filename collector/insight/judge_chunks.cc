@@ -220,11 +220,12 @@ struct Excess {
   double seconds = 0;
   double of_first = 0;  ///< in chunks that were the first of their threads
   double of_cpu = 0;    ///< in chunks that computed for longer
-  std::map<std::string, double> by_section;
+  std::map<std::string, double> by_section, by_file;
 
-  std::string Section() const {
-    for (const auto& [path, in_section] : by_section) {
-      if (!path.empty() && kMostOfIt.Holds(in_section / seconds)) return path;
+  /// The one that has most of it; empty: none has.
+  std::string Most(const std::map<std::string, double>& parts) const {
+    for (const auto& [name, part] : parts) {
+      if (!name.empty() && name != kOtherName && kMostOfIt.Holds(part / seconds)) return name;
     }
     return "";
   }
@@ -243,6 +244,7 @@ Excess ExcessOf(const Measurement& measurement) {
     const double seconds = std::max(0.0, *row.duration - *row.predicted);
     excess.seconds += seconds;
     excess.by_section[row.section.str()] += seconds;
+    excess.by_file[row.file.str()] += seconds;
     if (row.reason.str() == "cpu") excess.of_cpu += seconds;
     const auto first = first_chunks.find(row.worker.str());
     if (first != first_chunks.end() && row.start.value_or(0) < first->second + usual) excess.of_first += seconds;
@@ -257,11 +259,15 @@ void JudgeStragglers(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("stragglers");
   if (!kAnyStraggler.Holds(count) || !rule.threshold.Holds(share)) return;
   const bool are_first = kMostOfIt.Holds(excess.of_first / excess.seconds);
-  const std::string section = excess.Section();
+  const std::string section = excess.Most(excess.by_section);
+  const auto files = static_cast<double>(run.measurement.files.size());
+  const std::string file = kSeveral.Holds(files) && kSeveral.Holds(count) ? excess.Most(excess.by_file) : "";
+  std::string where = section.empty() ? "" : " in section " + ShortName(section);
+  if (!file.empty()) where += (where.empty() ? " in file " : " and in file ") + ShortName(file);
   run.Add(rule, share,
           fmt::format("{} took {} longer than chunks of the same size do, {} of the core-seconds{}{}.",
                       Counted(count, "straggler", "stragglers"), HumanDuration(excess.seconds), HumanPercent(share),
-                      section.empty() ? "" : ", most of it in section " + ShortName(section),
+                      where.empty() ? "" : ", most of it" + where,
                       are_first ? "; most of it was in the first chunks of threads" : ""),
           {{"straggler_chunks", count}, {"stragglers.excess_seconds", excess.seconds}}, share);
   Verdict& verdict = run.verdicts->back();

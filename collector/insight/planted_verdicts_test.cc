@@ -396,6 +396,9 @@ TEST(Stragglers, NameTheirSectionAndTheFirstChunksOfThreads) {
             "2 stragglers took 4.00 s longer than chunks of the same size do, 4.0 % of the core-seconds, most of it in "
             "section write.");
   EXPECT_EQ(Find(document, "stragglers").severity, Severity::kWarning);
+  for (Json& row : document["stragglers"]) row["file"] = "lzma.root";
+  document["files"] = {{{"name", "lzma.root"}}, {{"name", "zstd.root"}}};
+  EXPECT_THAT(Find(document, "stragglers").sentence, HasSubstr("most of it in section write and in file lzma.root"));
   document["stragglers"] = {straggler("h:0", 0.5, "load"), straggler("h:1", 0.6, "load")};
   EXPECT_THAT(Find(document, "stragglers").sentence, HasSubstr("in the first chunks of threads"));
   EXPECT_EQ(Find(document, "stragglers").severity, Severity::kInfo);
