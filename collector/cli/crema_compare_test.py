@@ -227,6 +227,12 @@ class Compare(SourcesTestCase):
         failure = cases["--fail-on-sure 5"].find("failure")
         self.assertEqual(failure.get("message"), comparison["gates"][1]["sentence"])
         self.assertIsNone(cases["wall_time>500%"].find("failure"))
+        status, _ = self.compare(before, after, *options, "--junit", junit)  # a workspace that is used again
+        self.assertEqual(status, 3)
+        pathlib.Path(junit).write_text("mine", encoding="utf-8")
+        result = crema("compare", before, after, "--junit", junit)
+        self.assertEqual((result.returncode, pathlib.Path(junit).read_text(encoding="utf-8")), (1, "mine"))
+        self.assertIn("gates.xml: crema did not write it; give --junit another name", result.stderr)
 
     def test_junit_and_markdown_bear_any_name(self):
         before, after = self.collect("before"), self.collect("after", run_id="b", slower=1.5)

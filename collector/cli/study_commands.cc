@@ -2,6 +2,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "collector/charts/study_charts.h"
 #include "collector/cli/measured_source.h"
@@ -141,6 +144,17 @@ void CheckSources(const CompareOptions& options) {
   if (!has_sides && options.sources.size() < 2) throw CLI::ValidationError("SOURCE", "at least two are needed");
 }
 
+/// Makes way for new gates where old ones are.
+void RemoveOldGates(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return;
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (text.find(kSuiteOfGates) == std::string::npos) {
+    throw Failure(absl::AlreadyExistsError(path + ": crema did not write it; give --junit another name"));
+  }
+  std::filesystem::remove(path);
+}
+
 int RunCompare(const CompareOptions& options) {
   CheckSources(options);
   CheckChart(options.chart);
@@ -161,6 +175,7 @@ int RunCompare(const CompareOptions& options) {
   if (options.sure_percent.has_value()) add(JudgeSure(*options.sure_percent, comparison));
   if (options.fail_on_unclear) add(JudgeUnclear(comparison));
   if (!options.junit.empty()) {
+    RemoveOldGates(options.junit);
     OrFail(WriteTextFile(options.junit, GatesAsJunit(judged)));
   }
   if (!options.chart.path.empty()) {

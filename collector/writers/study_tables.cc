@@ -524,9 +524,8 @@ std::string ComparisonAsMarkdown(const Comparison& comparison, const std::vector
 std::string GatesAsJunit(const std::vector<JudgedGate>& gates) {
   const auto fell = std::count_if(gates.begin(), gates.end(), [](const JudgedGate& gate) { return gate.result.fell; });
   const std::string counts = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"0\"", gates.size(), fell);
-  std::string xml = fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n <testsuite name=\"crema compare\" {0}>\n",
-      counts);
+  std::string xml =
+      fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n {1} {0}>\n", counts, kSuiteOfGates);
   for (const JudgedGate& gate : gates) {
     const std::string words = Quoted(gate.result.sentence);
     xml += fmt::format("  <testcase classname=\"crema.compare\" name=\"{}\">\n", Quoted(gate.text));

@@ -62,6 +62,8 @@ std::string ComparisonAsMarkdown(const Comparison& comparison, const std::vector
 /// One test suite `crema compare`, a test case for each gate, in the format of JUnit that continuous integration reads
 /// (https://github.com/testmoapp/junitxml). Valid XML whatever runs and sections are called.
 std::string GatesAsJunit(const std::vector<JudgedGate>& gates);
+/// Stands in each of these files.
+inline constexpr std::string_view kSuiteOfGates = "<testsuite name=\"crema compare\"";
 
 /// A sentence, a row for each run, a row for each fit or why there is none, then what to keep in mind. `scaling`: what
 /// `crema scaling --json` prints. Ends in a newline.
