@@ -1,5 +1,5 @@
-"""tools/try_on: its messages when it cannot work. With `tools/test --long` also the wheel on Debian 12, 13 and sid, with
-each Python that is here, pipx and uv; and a project with modules under the Bazel of Debian sid.
+"""tools/try_on: its messages when it cannot work. With `tools/test --long` also the wheel on Debian 12, 13 and sid,
+with each Python that is here, pipx and uv; and a project with modules under the Bazel of Debian sid.
 
 Run by tools/test, outside Bazel.
 """
@@ -19,7 +19,8 @@ packages="python3-venv pipx g++ cmake make libffi8 libssl3"
 apt-get -qq update && apt-get -qq install -y --no-install-recommends $packages >/tmp/log 2>&1
 check() {
   "$2" run -q -o /tmp/measured-$1 -- sleep 0.1
-  "$2" show /tmp/measured-$1 --json >/tmp/shown && echo "$1 $($3 -c 'import crema_hep, platform; print(platform.python_version())')"
+  "$2" show /tmp/measured-$1 --json >/tmp/shown
+  echo "$1 $($3 -c 'import crema_hep, platform; print(platform.python_version())')"
 }
 mkdir -p /root/.pyenv && ln -sfn /crema/.cache/pythons /root/.pyenv/versions  # where they were built for
 for python in /usr/bin/python3 /root/.pyenv/versions/*/bin/python3; do
