@@ -196,7 +196,9 @@ CellTable CellsOf(const nlohmann::ordered_json& rows, std::vector<CellColumn> co
 std::string WhyNoRows(std::string_view table, const Measurement& measurement) {
   if (table == "budget") return "no budget: " + measurement.WhyNotMeasured("core_seconds");
   if (table == "functions" && measurement.quality.lost_samples.has_value()) {
-    return "no stack was seen; crema show --table quality says what was lost";
+    if (*measurement.quality.lost_samples > 0)
+      return "no stack was seen; crema show --table quality says what was lost";
+    return "no stack was seen: chunks used little CPU time, or, in a Python program, threads of libraries (ROOT) did";
   }
   if ((table == "stragglers" || table == "slow_spells") && !measurement.Metric("straggler_chunks").has_value()) {
     return measurement.WhyNotMeasured("straggler_chunks");
