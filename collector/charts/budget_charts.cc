@@ -1,6 +1,5 @@
 // Where the core-seconds went, in which sections, the key figures with what is good and what is not, and what chunks
 // wait for together.
-#include <algorithm>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/drawing.h"
@@ -8,7 +7,6 @@
 #include "collector/insight/evidence.h"
 #include "collector/insight/key_figures.h"
 #include "collector/measurement/budget_parts.h"
-#include "fmt/format.h"
 
 namespace crema {
 namespace {

@@ -1,7 +1,6 @@
 #include "collector/charts/chart_table.h"
 
 #include "collector/appearance/colours.h"
-#include "collector/charts/chart.h"
 #include "collector/charts/families.h"
 #include "collector/pictures/renderer.h"
 #include "fmt/format.h"

@@ -1,13 +1,9 @@
 #include "collector/charts/chunk_charts.h"
 
-#include <algorithm>
-
 #include "collector/appearance/colours.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
-#include "collector/detail/run_detail.h"
-#include "fmt/format.h"
 
 namespace crema {
 

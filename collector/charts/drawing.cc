@@ -1,12 +1,10 @@
 #include "collector/charts/drawing.h"
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "collector/appearance/colours.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/detail/run_detail.h"
-#include "fmt/format.h"
 
 namespace crema {
 namespace {

@@ -1,5 +1,4 @@
 // What tasks and transfers spent their time on: Dask's fine metrics, and activities that the SDK recorded.
-#include <algorithm>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/drawing.h"
@@ -7,7 +6,6 @@
 #include "collector/detail/run_detail.h"
 #include "collector/insight/between_runs.h"
 #include "collector/measurement/catalog.h"
-#include "fmt/format.h"
 
 namespace crema {
 

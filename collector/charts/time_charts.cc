@@ -1,14 +1,11 @@
 #include "collector/charts/time_charts.h"
 
-#include <algorithm>
-
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
 #include "collector/detail/attempt_list.h"
 #include "collector/detail/run_detail.h"
 #include "collector/insight/evidence.h"
-#include "fmt/format.h"
 
 namespace crema {
 

@@ -1,5 +1,4 @@
 // Workers beside one another: maps of worker and time, small multiples, and how evenly they were busy.
-#include <algorithm>
 
 #include "collector/appearance/colours.h"
 #include "collector/appearance/human_numbers.h"
@@ -7,7 +6,6 @@
 #include "collector/charts/families.h"
 #include "collector/charts/time_charts.h"
 #include "collector/detail/run_detail.h"
-#include "fmt/format.h"
 
 namespace crema {
 

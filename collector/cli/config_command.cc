@@ -1,9 +1,7 @@
 // `crema config`: how code is built with the SDK that was installed together with the program, and files for shells.
 #include <cerrno>
 #include <fstream>
-#include <system_error>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -13,7 +11,6 @@
 #include "collector/cli/subcommand.h"
 #include "collector/records/json_fields.h"
 #include "crema/version.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {

@@ -1,8 +1,5 @@
 // The program `crema`: the command line and its subcommands, one file each.
 #include <cstdio>
-#include <filesystem>
-#include <iterator>
-#include <new>
 #include <system_error>
 
 #include "absl/strings/str_split.h"

@@ -4,22 +4,11 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <map>
-#include <optional>
-#include <system_error>
-#include <vector>
 
-#include "absl/status/status.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -36,7 +25,6 @@
 #include "collector/sources/process_tree/tree_sampler.h"
 #include "crema/crema.h"
 #include "crema/version.h"
-#include "fmt/format.h"
 #include "sdk/src/log/engine_identity.h"
 
 namespace crema {

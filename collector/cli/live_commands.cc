@@ -21,7 +21,6 @@
 #include "collector/server/live_service.h"
 #include "collector/server/live_sources.h"
 #include "collector/writers/live_screen.h"
-#include "fmt/format.h"
 
 namespace crema {
 

@@ -6,24 +6,17 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <iostream>
-#include <iterator>
-#include <system_error>
 
 #include "absl/strings/str_replace.h"
 #include "collector/cli/measured_source.h"
 #include "collector/engines/engines.h"
 #include "collector/insight/verdicts.h"
-#include "collector/measurement/measurement.h"
-#include "collector/output/output_directory.h"
 #include "collector/records/json_fields.h"
 #include "collector/sources/roastcoffea/roastcoffea.h"
 #include "collector/writers/terminal.h"
-#include "fmt/format.h"
 
 namespace crema {
 namespace {

@@ -1,10 +1,6 @@
 // From sources to a judged measurement, and to the single attempts behind it: what the subcommands have in common.
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
-#include <thread>
-
 #include "collector/cli/subcommand.h"
 #include "collector/exports/export_format.h"
 #include "collector/measurement/measurement.h"

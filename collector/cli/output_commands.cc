@@ -3,12 +3,9 @@
 
 #include <cctype>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <set>
 
-#include "collector/charts/chart.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/subcommand.h"
 #include "collector/detail/run_detail.h"
@@ -16,7 +13,6 @@
 #include "collector/exports/missing_ranges.h"
 #include "collector/pictures/renderer.h"
 #include "collector/writers/terminal_box.h"
-#include "fmt/format.h"
 
 namespace crema {
 

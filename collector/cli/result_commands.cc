@@ -1,9 +1,7 @@
 // `crema collect` and `crema merge`: make a measurement of record logs, or one of several measurements.
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
@@ -24,7 +22,6 @@
 #include "collector/report/summary_fragment.h"
 #include "collector/sources/record_log.h"
 #include "collector/writers/terminal.h"
-#include "fmt/format.h"
 #include "sdk/src/log/secret_filter.h"
 
 namespace crema {

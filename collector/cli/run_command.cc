@@ -21,7 +21,6 @@
 #include "collector/output/output_directory.h"
 #include "collector/records/json_fields.h"
 #include "collector/writers/terminal.h"
-#include "fmt/format.h"
 
 namespace crema {
 

@@ -5,12 +5,10 @@
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
@@ -22,7 +20,6 @@
 #include "collector/sources/process_tree/source_commit.h"
 #include "collector/sources/process_tree/tree_log.h"
 #include "collector/sources/process_tree/tree_sampler.h"
-#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 #include "sdk/allocations/loadable.h"
 #include "sdk/src/log/secret_filter.h"

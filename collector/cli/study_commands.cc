@@ -21,7 +21,6 @@
 #include "collector/scaling/scaling_study.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 #include "collector/writers/terminal.h"
-#include "fmt/format.h"
 
 namespace crema {
 

@@ -8,11 +8,9 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 
 #include "absl/strings/numbers.h"
 #include "collector/cli/measured_source.h"
-#include "fmt/format.h"
 
 namespace crema {
 

@@ -7,8 +7,6 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "CLI/Validators.hpp"
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "collector/metrics/measure.h"
 #include "collector/server/live_model.h"
 #include "collector/writers/terminal_box.h"

@@ -1,10 +1,6 @@
 #include "collector/detail/attempt_list.h"
 
-#include <algorithm>
-#include <iterator>
-
 #include "collector/metrics/attempts/attempt_row.h"
-#include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/side_by_side.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/quantiles.h"

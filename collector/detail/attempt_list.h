@@ -1,9 +1,6 @@
 // Every attempt of a run in a few numbers each: what the reductions work on.
 #pragma once
 
-#include <algorithm>
-#include <tuple>
-
 #include "collector/detail/run_detail.h"
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/attempts/attempt_rows.h"

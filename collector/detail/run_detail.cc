@@ -1,9 +1,7 @@
 #include "collector/detail/run_detail.h"
 
 #include <numeric>
-#include <tuple>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"

@@ -5,9 +5,6 @@
 // repeated, slow, late) stay exact whatever the size.
 #pragma once
 
-#include <functional>
-
-#include "absl/status/status.h"
 #include "collector/measurement/measurement.h"
 #include "collector/sources/record_log.h"
 

@@ -1,7 +1,6 @@
 #include "collector/engines/engines.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "collector/compression/decompressed_file.h"
 

@@ -6,17 +6,12 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"

@@ -1,6 +1,5 @@
 #include "collector/engines/log_lines.h"
 
-#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include "collector/records/facts.h"

@@ -3,13 +3,6 @@
 
 #include <time.h>
 
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
-
-#include "absl/status/status.h"
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/engines.h"
 

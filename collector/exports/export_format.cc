@@ -6,8 +6,6 @@
 
 #include <cerrno>
 #include <fstream>
-#include <iterator>
-#include <system_error>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
@@ -15,7 +13,6 @@
 #include "collector/measurement/cells.h"
 #include "collector/output/output_directory.h"
 #include "collector/records/json_fields.h"
-#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -1,9 +1,6 @@
 // The formats of `crema export`: one row a format, one file a format.
 #pragma once
 
-#include <functional>
-
-#include "absl/status/status.h"
 #include "collector/exports/missing_ranges.h"
 #include "collector/measurement/catalog.h"
 #include "collector/measurement/column.h"

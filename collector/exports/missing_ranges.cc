@@ -1,12 +1,9 @@
 #include "collector/exports/missing_ranges.h"
 
-#include <algorithm>
 #include <fstream>
-#include <tuple>
 
 #include "collector/exports/export_format.h"
 #include "collector/records/json_fields.h"
-#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 #include "sdk/src/log/secret_filter.h"
 

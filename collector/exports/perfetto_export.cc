@@ -1,8 +1,5 @@
 // `crema export --to perfetto`.
-#include <algorithm>
-#include <array>
 #include <cstdlib>
-#include <tuple>
 
 #include "collector/exports/export_format.h"
 #include "collector/exports/table_exports.h"
@@ -10,7 +7,6 @@
 #include "collector/records/json_fields.h"
 #include "collector/sources/process_tree/tree_log.h"
 #include "collector/sources/record_log.h"
-#include "fmt/format.h"
 
 namespace crema {
 namespace {

@@ -1,10 +1,8 @@
-#include <algorithm>
 
 #include "collector/exports/export_format.h"
 #include "collector/records/json_fields.h"
 #include "collector/sources/prmon/prmon_reader.h"
 #include "collector/sources/process_tree/tree_log.h"
-#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

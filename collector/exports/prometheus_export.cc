@@ -3,7 +3,6 @@
 
 #include "collector/exports/export_format.h"
 #include "collector/records/json_fields.h"
-#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

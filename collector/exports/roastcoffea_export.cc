@@ -1,5 +1,4 @@
 // `crema export --to roastcoffea`.
-#include <algorithm>
 #include <set>
 
 #include "absl/strings/str_replace.h"
@@ -10,8 +9,6 @@
 #include "collector/records/json_fields.h"
 #include "collector/records/sums_so_far.h"
 #include "collector/sources/roastcoffea/roastcoffea.h"
-#include "fmt/format.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {

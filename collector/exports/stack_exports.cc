@@ -1,14 +1,10 @@
 #include "collector/exports/stack_exports.h"
 
-#include <algorithm>
-
-#include "collector/exports/export_format.h"
 #include "collector/metrics/contents/sampled_tables.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/known_sum.h"
 #include "collector/records/facts.h"
 #include "collector/records/json_fields.h"
-#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

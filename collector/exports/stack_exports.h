@@ -1,7 +1,6 @@
 // The sampled stacks of a run, from its records.
 #pragma once
 
-#include <tuple>
 #include <unordered_map>
 
 #include "collector/exports/export_format.h"

@@ -1,9 +1,5 @@
 #include "collector/exports/table_exports.h"
 
-#include <algorithm>
-#include <optional>
-#include <tuple>
-
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "collector/exports/export_format.h"
@@ -11,7 +7,6 @@
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/records/json_fields.h"
-#include "fmt/format.h"
 
 namespace crema {
 

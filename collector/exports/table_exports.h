@@ -2,13 +2,6 @@
 // `--sort` and `--where`, and in `crema export --to chunks`.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "collector/sources/record_log.h"
 #include "nlohmann/json.hpp"

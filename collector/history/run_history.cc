@@ -4,14 +4,11 @@
 #include <atomic>
 #include <boost/math/distributions/students_t.hpp>
 #include <cctype>
-#include <cmath>
 #include <filesystem>
-#include <limits>
 #include <set>
 #include <system_error>
 #include <thread>
 #include <tuple>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"

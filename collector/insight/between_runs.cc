@@ -1,9 +1,7 @@
 #include "collector/insight/between_runs.h"
 
 #include <boost/math/distributions/students_t.hpp>
-#include <cmath>
 #include <numeric>
-#include <string>
 
 #include "collector/insight/thresholds.h"
 

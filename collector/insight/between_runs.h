@@ -1,11 +1,6 @@
 // How much two runs of the same differ.
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <string_view>
-#include <vector>
-
 #include "collector/measurement/measurement.h"
 
 namespace crema {

@@ -1,14 +1,9 @@
 #include "collector/insight/chunk_size_advice.h"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/evidence.h"
 #include "collector/insight/key_figures.h"
 #include "collector/insight/verdict_table.h"
-#include "fmt/format.h"
 
 namespace crema {
 

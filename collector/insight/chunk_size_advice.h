@@ -2,10 +2,6 @@
 // "Chunk-size advice".
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "collector/insight/thresholds.h"
 #include "collector/measurement/measurement.h"
 

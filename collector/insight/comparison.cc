@@ -1,12 +1,6 @@
 #include "collector/insight/comparison.h"
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <map>
-#include <string_view>
 #include <unordered_map>
-#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
@@ -20,7 +14,6 @@
 #include "collector/insight/words.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/measurement/catalog.h"
-#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

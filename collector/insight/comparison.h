@@ -1,15 +1,8 @@
 // Several measurements side by side: what should be equal and is not, and what changed by how much.
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "collector/insight/paired_change.h"
 #include "collector/measurement/measurement.h"
-#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 

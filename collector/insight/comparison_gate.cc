@@ -1,15 +1,7 @@
 #include "collector/insight/comparison_gate.h"
 
-#include <cmath>
-#include <optional>
-#include <utility>
-#include <vector>
-
-#include "absl/status/status.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "collector/appearance/human_numbers.h"
-#include "fmt/format.h"
 
 namespace crema {
 namespace {

@@ -1,10 +1,6 @@
 // Gates on a comparison, for continuous integration: `wall_time>5%`.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "absl/status/statusor.h"
 #include "collector/insight/comparison.h"
 
 namespace crema {

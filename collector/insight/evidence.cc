@@ -1,16 +1,8 @@
 #include "collector/insight/evidence.h"
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <string>
-#include <utility>
-
 #include "absl/time/time.h"
 #include "collector/appearance/human_numbers.h"
-#include "collector/insight/thresholds.h"
 #include "collector/insight/words.h"
-#include "fmt/format.h"
 
 namespace crema {
 

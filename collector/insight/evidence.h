@@ -1,14 +1,6 @@
 // "The core-second budget" of docs/metrics.md as the document holds it, ready to be judged and drawn.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "collector/insight/thresholds.h"
 #include "collector/measurement/measurement.h"
 

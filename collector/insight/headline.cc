@@ -1,19 +1,9 @@
 #include "collector/insight/headline.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/engines/engines.h"
-#include "collector/insight/evidence.h"
 #include "collector/insight/key_figures.h"
 #include "collector/insight/run_head.h"
 #include "collector/insight/thresholds.h"
@@ -22,7 +12,6 @@
 #include "collector/insight/words.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/records/facts.h"
-#include "fmt/format.h"
 
 namespace crema {
 namespace {

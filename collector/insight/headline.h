@@ -1,11 +1,6 @@
 // The two sentences that open every summary: the worst truth first, then the largest loss.
 #pragma once
 
-#include <array>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "collector/insight/evidence.h"
 #include "collector/measurement/measurement.h"
 

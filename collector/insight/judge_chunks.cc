@@ -1,9 +1,4 @@
 // Verdicts on how the work was cut into chunks.
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
 
 #include "absl/strings/match.h"
 #include "collector/appearance/human_numbers.h"
@@ -12,7 +7,6 @@
 #include "collector/insight/verdict_families.h"
 #include "collector/insight/words.h"
 #include "collector/metrics/attempts/stragglers.h"
-#include "fmt/format.h"
 
 namespace crema {
 

@@ -1,10 +1,4 @@
 // Verdicts that say "this part of the core-seconds is large".
-#include <algorithm>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "collector/appearance/human_numbers.h"
@@ -14,7 +8,6 @@
 #include "collector/insight/words.h"
 #include "collector/measurement/catalog.h"
 #include "collector/metrics/statistics/bounded_names.h"
-#include "fmt/format.h"
 
 namespace crema {
 

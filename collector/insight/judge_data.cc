@@ -1,9 +1,4 @@
 // Verdicts on what the engine and the files do with bytes, and on functions that stacks saw.
-#include <algorithm>
-#include <map>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
@@ -11,7 +6,6 @@
 #include "collector/insight/verdict_families.h"
 #include "collector/insight/words.h"
 #include "collector/metrics/statistics/bounded_names.h"
-#include "fmt/format.h"
 
 namespace crema {
 

@@ -1,13 +1,9 @@
 // Verdicts on the measurement itself, and the one that finds nothing to say.
-#include <algorithm>
-#include <string_view>
-#include <utility>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/key_figures.h"
 #include "collector/insight/member_column.h"
 #include "collector/insight/verdict_families.h"
-#include "fmt/format.h"
 
 namespace crema {
 namespace {

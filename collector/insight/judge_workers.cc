@@ -1,10 +1,4 @@
 // Verdicts on the workers' memory and on when they came.
-#include <algorithm>
-#include <cmath>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/evidence.h"
@@ -12,7 +6,6 @@
 #include "collector/insight/verdict_families.h"
 #include "collector/insight/words.h"
 #include "collector/metrics/statistics/bounded_names.h"
-#include "fmt/format.h"
 
 namespace crema {
 

@@ -1,9 +1,5 @@
 #include "collector/insight/key_figures.h"
 
-#include <algorithm>
-#include <string>
-#include <utility>
-
 #include "collector/appearance/human_numbers.h"
 #include "collector/engines/engines.h"
 #include "collector/insight/evidence.h"
@@ -11,7 +7,6 @@
 #include "collector/insight/verdict_families.h"
 #include "collector/measurement/catalog.h"
 #include "collector/measurement/quality_limits.h"
-#include "fmt/format.h"
 
 namespace crema {
 

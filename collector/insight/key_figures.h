@@ -2,11 +2,6 @@
 // what can be trusted, the headline and the verdicts share.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "collector/insight/between_runs.h"
 #include "collector/insight/words.h"
 #include "collector/measurement/measurement.h"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <variant>
 
 #include "collector/measurement/column.h"
 

@@ -1,18 +1,10 @@
 #include "collector/insight/paired_change.h"
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <map>
 #include <numeric>
-#include <optional>
 #include <random>
-#include <string_view>
-#include <utility>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/thresholds.h"
-#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

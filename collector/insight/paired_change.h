@@ -1,19 +1,10 @@
 // What each piece of a run's input cost, so that two runs over the same input can be compared piece by piece.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "collector/insight/between_runs.h"
 #include "collector/sources/record_log.h"
-#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 

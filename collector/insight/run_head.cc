@@ -1,21 +1,11 @@
 #include "collector/insight/run_head.h"
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <optional>
-#include <string_view>
-#include <tuple>
-#include <utility>
-
 #include "absl/time/time.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/evidence.h"
-#include "collector/insight/key_figures.h"
 #include "collector/insight/member_column.h"
 #include "collector/measurement/catalog.h"
 #include "collector/records/facts.h"
-#include "fmt/format.h"
 
 namespace crema {
 

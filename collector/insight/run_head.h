@@ -1,10 +1,6 @@
 // What stands at the head of a run's picture, in the terminal as in the report: its name, when, on what, how it ended.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "collector/insight/key_figures.h"
 #include "collector/insight/words.h"
 #include "collector/measurement/measurement.h"

@@ -3,9 +3,6 @@
 // prints what the judges ask here.
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "collector/measurement/quality_limits.h"
 #include "collector/metrics/attempts/stragglers.h"
 

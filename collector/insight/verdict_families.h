@@ -1,12 +1,6 @@
 // The verdicts by what they look at; each function adds those of its family that fire.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "collector/insight/evidence.h"
 #include "collector/insight/verdict_table.h"
 #include "collector/measurement/measurement.h"

@@ -1,13 +1,11 @@
 #include "collector/insight/verdict_table.h"
 
-#include <cmath>
 #include <cstdlib>
 
 #include "collector/engines/engines.h"
 #include "collector/insight/key_figures.h"
 #include "collector/metrics/attempts/stragglers.h"
 #include "fmt/args.h"
-#include "fmt/format.h"
 
 namespace crema {
 

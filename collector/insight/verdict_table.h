@@ -1,11 +1,6 @@
 // The rules of the verdicts in words and numbers: the one table that the code, its tests and docs/verdicts.md share.
 #pragma once
 
-#include <limits>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "collector/insight/thresholds.h"
 
 namespace crema {

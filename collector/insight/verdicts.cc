@@ -1,11 +1,6 @@
 #include "collector/insight/verdicts.h"
 
-#include <algorithm>
-#include <array>
-#include <functional>
 #include <set>
-#include <string>
-#include <string_view>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/chunk_size_advice.h"
@@ -13,7 +8,6 @@
 #include "collector/insight/headline.h"
 #include "collector/insight/run_head.h"
 #include "collector/insight/thresholds.h"
-#include "collector/insight/verdict_families.h"
 
 namespace crema {
 

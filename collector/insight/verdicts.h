@@ -1,9 +1,6 @@
 // Findings about a finished measurement: what was found, on which evidence, and what one could do about it.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "collector/insight/verdict_families.h"
 #include "collector/measurement/measurement.h"
 

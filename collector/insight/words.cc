@@ -1,17 +1,11 @@
 #include "collector/insight/words.h"
 
-#include <algorithm>
 #include <cctype>
-#include <cmath>
-#include <cstddef>
-#include <map>
-#include <optional>
 
 #include "absl/strings/match.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/thresholds.h"
 #include "collector/metrics/statistics/bounded_names.h"
-#include "fmt/format.h"
 
 namespace crema {
 

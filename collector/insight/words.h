@@ -1,11 +1,6 @@
 // Names of files, workers and sections as sentences can hold them.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "collector/measurement/measurement.h"
 
 namespace crema {

@@ -2,9 +2,6 @@
 // `hosts`, `threads`, `budget` and `processes`.
 #pragma once
 
-#include <cstdint>
-
-#include "absl/types/span.h"
 #include "collector/measurement/column.h"
 
 namespace crema {

@@ -1,7 +1,5 @@
 #include "collector/measurement/catalog.h"
 
-#include <map>
-
 namespace crema {
 namespace {
 

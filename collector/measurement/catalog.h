@@ -1,11 +1,6 @@
 // The one table of the metric set: every key of docs/metrics.md with its unit, label and definition.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "absl/types/span.h"
 #include "collector/measurement/measurement.h"
 
 namespace crema {

@@ -1,11 +1,6 @@
 // Rows of any type as cells, for tables that people see and for spreadsheets.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "absl/types/span.h"
 #include "collector/measurement/column.h"
 #include "collector/measurement/measurement.h"
 

@@ -2,10 +2,6 @@
 // `chunk_size_advice`, `resource_advice` and `verdicts`.
 #pragma once
 
-#include <utility>
-#include <vector>
-
-#include "absl/types/span.h"
 #include "collector/measurement/column.h"
 
 namespace crema {

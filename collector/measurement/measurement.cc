@@ -1,8 +1,5 @@
 #include "collector/measurement/measurement.h"
 
-#include <cmath>
-#include <type_traits>
-
 #include "collector/measurement/catalog.h"
 #include "nlohmann/json.hpp"
 

@@ -1,22 +1,12 @@
 // The name of the format of measurement.json (docs/measurements.md, "What a measurement holds").
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
-#include "absl/types/span.h"
 #include "collector/measurement/breakdowns.h"
 #include "collector/measurement/findings.h"
 #include "collector/measurement/recorded.h"
 #include "collector/measurement/run_facts.h"
-#include "nlohmann/json_fwd.hpp"
 
 namespace crema {
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <set>
-#include <string_view>
 
 #include "collector/measurement/budget_parts.h"
 #include "collector/measurement/catalog.h"

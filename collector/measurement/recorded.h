@@ -2,13 +2,6 @@
 // `custom_metrics`, `cuts`, `requests`, `functions` and `fine`.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "absl/types/span.h"
 #include "collector/measurement/column.h"
 
 namespace crema {

@@ -1,9 +1,5 @@
 #include "collector/measurement/run_facts.h"
 
-#include <cmath>
-#include <limits>
-#include <utility>
-
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -1,14 +1,6 @@
 // The run, its quality and its lines over time: what a measurement holds beside its tables and metrics.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "absl/types/span.h"
 #include "collector/measurement/column.h"
 
 namespace crema {

@@ -1,14 +1,5 @@
 #include "collector/metrics/assemble.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <string_view>
-#include <utility>
-
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/measurement/quality_limits.h"

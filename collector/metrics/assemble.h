@@ -1,11 +1,6 @@
 // A measurement from finished figures.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "collector/measurement/measurement.h"
 #include "collector/measurement/run_facts.h"
 #include "collector/metrics/read_records.h"

@@ -1,16 +1,5 @@
 #include "collector/metrics/engine_figures.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <limits>
-#include <map>
-#include <optional>
-#include <set>
-#include <string>
-#include <utility>
-
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "collector/metrics/engine/engine_metrics.h"

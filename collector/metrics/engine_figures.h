@@ -1,8 +1,6 @@
 // What an engine knows of a run, among the run's figures.
 #pragma once
 
-#include <vector>
-
 #include "collector/metrics/run_figures.h"
 
 namespace crema {

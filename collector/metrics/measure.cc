@@ -1,13 +1,9 @@
 // From sources to a measurement: reads the logs, has the figures computed and the document written.
 #include "collector/metrics/measure.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <filesystem>
 #include <system_error>
-#include <utility>
 
 #include "absl/time/clock.h"
 #include "collector/metrics/assemble.h"

@@ -1,13 +1,6 @@
 // Makes the measurement of a run from its record logs.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "absl/status/statusor.h"
 #include "collector/metrics/measurement_directory.h"
 
 namespace crema {

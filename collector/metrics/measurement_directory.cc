@@ -2,21 +2,15 @@
 #include "collector/metrics/measurement_directory.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <system_error>
 
 #include "collector/compression/decompressed_file.h"
-#include "collector/measurement/measurement.h"
 #include "collector/output/output_directory.h"
 #include "collector/records/json_fields.h"
 #include "collector/sources/record_log.h"

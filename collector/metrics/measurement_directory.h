@@ -1,13 +1,6 @@
 // Saves a measurement to a directory, and loads it from there.
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "collector/engines/engines.h"
 #include "collector/measurement/measurement.h"
 #include "collector/sources/coffea_report.h"

@@ -1,19 +1,12 @@
 #include "collector/metrics/read_records.h"
 
-#include <algorithm>
 #include <atomic>
-#include <iterator>
-#include <map>
-#include <memory>
 #include <numeric>
-#include <tuple>
-#include <utility>
 
 #include "collector/compression/decompressed_file.h"
 #include "collector/metrics/attempts/stragglers.h"
 #include "collector/metrics/side_by_side.h"
 #include "collector/records/sums_so_far.h"
-#include "fmt/format.h"
 
 namespace crema {
 

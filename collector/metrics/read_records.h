@@ -1,14 +1,6 @@
 // Reads record logs into accumulators, on all cores.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "collector/metrics/record_accumulator.h"
 #include "collector/metrics/run_figures.h"
 #include "collector/records/facts.h"

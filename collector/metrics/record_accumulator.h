@@ -1,11 +1,6 @@
 // All that records add up to: the accumulators of every family, fed by one stream of facts.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/attempts/attempt_table.h"
 #include "collector/metrics/contents/activity_table.h"

@@ -1,17 +1,7 @@
 #include "collector/metrics/run_figures.h"
 
-#include <absl/container/flat_hash_set.h>
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <functional>
-#include <utility>
-
 #include "collector/measurement/catalog.h"
 #include "collector/metrics/assemble.h"
-#include "collector/metrics/attempts/slopes.h"
 #include "collector/metrics/contents/custom_tables.h"
 #include "collector/metrics/contents/sampled_tables.h"
 #include "collector/metrics/engine/task_processes.h"

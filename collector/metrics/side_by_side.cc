@@ -7,9 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
-#include <mutex>
 #include <numeric>
-#include <optional>
 #include <system_error>
 #include <thread>
 

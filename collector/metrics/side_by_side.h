@@ -1,10 +1,8 @@
 // Work on several threads: as much of it at once as memory allows.
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <limits>
-#include <vector>
 
 #include "collector/metrics/memory/row_memory.h"
 

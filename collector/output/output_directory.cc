@@ -6,21 +6,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstdint>
 #include <fstream>
-#include <limits>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "absl/time/time.h"
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/engines.h"
 #include "collector/sources/record_log.h"
-#include "fmt/format.h"
 
 namespace crema {
 

@@ -11,10 +11,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <system_error>
 #include <utility>
 

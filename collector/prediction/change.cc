@@ -1,9 +1,6 @@
-#include <fmt/format.h>
 
-#include <algorithm>
 #include <random>
 
-#include "absl/status/status.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/thresholds.h"
 #include "collector/prediction/prediction.h"

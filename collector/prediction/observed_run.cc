@@ -1,8 +1,5 @@
 #include "collector/prediction/observed_run.h"
 
-#include <algorithm>
-#include <functional>
-#include <map>
 #include <queue>
 #include <random>
 #include <set>

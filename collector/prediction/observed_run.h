@@ -1,9 +1,6 @@
 // What a replay needs to know of a run: its chunks in their order, its lanes, and the gaps between chunks.
 #pragma once
 
-#include <algorithm>
-#include <functional>
-
 #include "collector/insight/words.h"
 #include "collector/measurement/measurement.h"
 #include "collector/sources/record_log.h"

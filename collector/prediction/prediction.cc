@@ -1,14 +1,10 @@
 #include "collector/prediction/prediction.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/between_runs.h"
 #include "collector/insight/thresholds.h"
 #include "collector/measurement/quality_limits.h"
 #include "collector/records/json_fields.h"
-#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -1,7 +1,6 @@
 // What a change would bring: the answer of `crema predict`.
 #pragma once
 
-#include "absl/status/statusor.h"
 #include "collector/measurement/measurement.h"
 #include "collector/prediction/observed_run.h"
 

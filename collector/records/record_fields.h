@@ -1,12 +1,6 @@
 // The fields of each type of record line, in the order of the format (docs/record_log.md, "Types").
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <iterator>
-#include <string_view>
-#include <vector>
-
 #include "collector/records/facts.h"
 #include "collector/records/json_fields.h"
 

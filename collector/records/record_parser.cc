@@ -1,10 +1,5 @@
 #include "collector/records/record_parser.h"
 
-#include <simdjson.h>
-
-#include <utility>
-
-#include "collector/records/facts.h"
 #include "collector/records/json_fields.h"
 #include "collector/records/record_fields.h"
 

@@ -1,10 +1,7 @@
 // Turns one line of a record log into a fact.
 #pragma once
 
-#include <cstddef>
 #include <memory>
-#include <string>
-#include <string_view>
 
 #include "collector/records/facts.h"
 

@@ -1,8 +1,5 @@
 #include "collector/records/sums_so_far.h"
 
-#include <algorithm>
-#include <string_view>
-
 namespace crema {
 
 namespace {

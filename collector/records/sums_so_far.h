@@ -1,11 +1,7 @@
 // SeenNumbers: which chunk numbers a process has used. They count up from 0, so a bit each is enough.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <map>
-#include <optional>
-#include <string>
 
 #include "absl/container/flat_hash_map.h"
 #include "collector/records/facts.h"

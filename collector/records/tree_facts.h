@@ -3,12 +3,6 @@
 // They are the lines of the log `crema.tree/1` (docs/tree_log.md); a fact knows nothing of that format.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "collector/records/facts.h"
 
 namespace crema {

@@ -1,12 +1,10 @@
 // The standard charts of a block: those that say most in cards, the others folded; all drawn when they come into view.
-#include <algorithm>
 #include <set>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/records/json_fields.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
-#include "fmt/format.h"
 
 namespace crema {
 namespace {

@@ -1,5 +1,4 @@
 // Single chunks: the slow ones, and those that failed.
-#include <algorithm>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/appearance/worker_names.h"
@@ -8,7 +7,6 @@
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "collector/report/report_page.h"
-#include "fmt/format.h"
 
 namespace crema {
 

@@ -7,7 +7,6 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/appearance/worker_names.h"
 #include "collector/measurement/catalog.h"
-#include "collector/measurement/measurement.h"
 #include "collector/writers/document_table.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"

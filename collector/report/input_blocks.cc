@@ -1,5 +1,4 @@
 // What was read, and what users and the engine counted: datasets, files, branches, fine and custom metrics, cuts.
-#include <algorithm>
 #include <set>
 
 #include "absl/strings/str_join.h"
@@ -8,7 +7,6 @@
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "collector/writers/document_table.h"
-#include "fmt/format.h"
 
 namespace crema {
 namespace {

@@ -1,6 +1,5 @@
 // What one reads first, and often all that one reads: the verdict and its findings, the key figures, the change against
 // the baseline, and how far the figures can be trusted.
-#include <algorithm>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/time_charts.h"
@@ -15,7 +14,6 @@
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "collector/writers/document_table.h"
-#include "fmt/format.h"
 
 namespace crema {
 

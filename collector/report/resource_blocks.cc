@@ -1,6 +1,4 @@
 // Throughput and workers: what came through, and who did it.
-#include <algorithm>
-#include <cmath>
 
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
@@ -14,7 +12,6 @@
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "collector/writers/document_table.h"
-#include "fmt/format.h"
 
 namespace crema {
 

@@ -1,6 +1,5 @@
 #include "collector/report/summary_fragment.h"
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "collector/appearance/colours.h"
@@ -12,7 +11,6 @@
 #include "collector/measurement/budget_parts.h"
 #include "collector/report/html.h"
 #include "collector/writers/summary_blocks.h"
-#include "fmt/format.h"
 
 namespace crema {
 namespace {

@@ -1,5 +1,4 @@
 // Where the core-seconds went: the budget, which adds up, the phases, and the sections inside the chunks.
-#include <algorithm>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/time_charts.h"
@@ -12,7 +11,6 @@
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "collector/writers/summary_blocks.h"
-#include "fmt/format.h"
 
 namespace crema {
 

@@ -1,15 +1,11 @@
 #include "collector/scaling/scaling_study.h"
 
-#include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
-#include <functional>
 #include <set>
 
-#include "absl/status/status.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/comparison.h"
 #include "collector/insight/run_head.h"
-#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

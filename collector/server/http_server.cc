@@ -9,8 +9,6 @@
 #include <boost/beast/http.hpp>
 #include <charconv>
 
-#include "fmt/format.h"
-
 namespace crema {
 namespace {
 

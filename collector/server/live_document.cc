@@ -1,9 +1,5 @@
 #include "collector/server/live_document.h"
 
-#include <iterator>
-#include <tuple>
-
-#include "collector/measurement/measurement.h"
 #include "collector/metrics/assemble.h"
 #include "nlohmann/json.hpp"
 

@@ -1,10 +1,8 @@
 #include "collector/server/live_figures.h"
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/insight/key_figures.h"
 #include "collector/insight/thresholds.h"
 #include "collector/metrics/assemble.h"
-#include "fmt/format.h"
 
 namespace crema {
 namespace {

@@ -5,7 +5,6 @@
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/stragglers.h"
 #include "collector/metrics/statistics/known_sum.h"
-#include "fmt/format.h"
 
 namespace crema {
 namespace {

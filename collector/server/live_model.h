@@ -2,11 +2,8 @@
 // grow with the records.
 #pragma once
 
-#include <algorithm>
 #include <deque>
-#include <memory>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "collector/engines/engines.h"
 #include "collector/insight/evidence.h"

@@ -6,20 +6,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
 #include <cerrno>
-#include <charconv>
-#include <cstdint>
 #include <set>
 
-#include "absl/strings/ascii.h"
 #include "collector/exports/export_format.h"
 #include "collector/records/json_fields.h"
 #include "collector/server/live_document.h"
 #include "collector/server/served_files.h"
-#include "fmt/format.h"
 
 namespace crema {
 

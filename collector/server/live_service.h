@@ -3,14 +3,8 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <chrono>
 #include <future>
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "absl/status/statusor.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model.h"
 #include "collector/server/live_sources.h"

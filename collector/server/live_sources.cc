@@ -12,7 +12,6 @@
 #include "collector/records/facts.h"
 #include "collector/sources/process_tree/tree_log.h"
 #include "collector/sources/record_log.h"
-#include "fmt/format.h"
 
 namespace crema {
 namespace {

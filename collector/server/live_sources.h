@@ -1,10 +1,6 @@
 // The sources of a live run: directories of logs, single logs and schedulers, of which only what is new is read.
 #pragma once
 
-#include <functional>
-
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "collector/engines/engines.h"
 #include "collector/engines/log_lines.h"
 #include "collector/records/record_parser.h"

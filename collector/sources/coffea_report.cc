@@ -10,12 +10,10 @@
 #include <fstream>
 #include <iterator>
 #include <set>
-#include <string_view>
 #include <system_error>
 #include <tuple>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "collector/compression/decompressed_file.h"
 #include "nlohmann/json.hpp"
 

@@ -2,9 +2,7 @@
 
 #include <filesystem>
 #include <set>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/engines.h"

@@ -1,18 +1,11 @@
 #include "collector/sources/record_log.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <memory>
-#include <utility>
 
-#include "collector/compression/decompressed_file.h"
-#include "collector/records/facts.h"
 #include "collector/records/record_parser.h"
 
 namespace crema {

@@ -1,17 +1,6 @@
 // Record logs `crema.records/1` (docs/record_log.md) as a source: finds them in directories and reads their facts.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <vector>
-
-#include "absl/status/statusor.h"
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/engines.h"
 #include "collector/records/facts.h"

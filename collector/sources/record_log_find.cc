@@ -1,21 +1,12 @@
 // Finding logs: which files, whose, of which run.
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <map>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include "absl/strings/str_split.h"
 #include "collector/compression/decompressed_file.h"
@@ -25,7 +16,6 @@
 #include "collector/records/record_parser.h"
 #include "collector/sources/coffea_report.h"
 #include "collector/sources/record_log.h"
-#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -4,8 +4,6 @@
 #include "collector/appearance/worker_names.h"
 #include "collector/records/facts.h"
 #include "collector/writers/summary_blocks.h"
-#include "collector/writers/terminal_box.h"
-#include "fmt/format.h"
 
 namespace crema {
 namespace {

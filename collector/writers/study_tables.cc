@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include "absl/strings/str_replace.h"
 #include "collector/appearance/human_numbers.h"
@@ -7,7 +6,6 @@
 #include "collector/writers/document_table.h"
 #include "collector/writers/terminal.h"
 #include "collector/writers/terminal_box.h"
-#include "fmt/format.h"
 
 namespace crema {
 

@@ -1,21 +1,15 @@
 #include "collector/writers/summary_blocks.h"
 
-#include <algorithm>
-
 #include "absl/strings/str_join.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/evidence.h"
 #include "collector/insight/headline.h"
-#include "collector/insight/key_figures.h"
 #include "collector/insight/run_head.h"
 #include "collector/insight/thresholds.h"
 #include "collector/insight/verdicts.h"
 #include "collector/insight/words.h"
 #include "collector/measurement/budget_parts.h"
-#include "collector/writers/document_table.h"
 #include "collector/writers/terminal.h"
-#include "collector/writers/terminal_box.h"
-#include "fmt/format.h"
 
 namespace crema {
 

@@ -1,6 +1,5 @@
 #include "collector/writers/terminal.h"
 
-#include "absl/status/status.h"
 #include "absl/strings/str_join.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/appearance/worker_names.h"
@@ -11,8 +10,6 @@
 #include "collector/records/facts.h"
 #include "collector/records/json_fields.h"
 #include "collector/writers/document_table.h"
-#include "collector/writers/terminal_box.h"
-#include "fmt/format.h"
 
 namespace crema {
 namespace {

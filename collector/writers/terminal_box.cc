@@ -1,8 +1,6 @@
 #include "collector/writers/terminal_box.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
 
 #include "collector/appearance/colours.h"
 #include "collector/appearance/human_numbers.h"

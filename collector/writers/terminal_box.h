@@ -4,10 +4,6 @@
 // would break the box or worse, so only characters that every terminal draws in one column are let through.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "collector/insight/key_figures.h"
 #include "collector/measurement/measurement.h"
 

@@ -1,31 +1,14 @@
 #include "collector/engines/dask/dask_engine.h"
 
-#include <algorithm>
 #include <cerrno>
-#include <chrono>
-#include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <istream>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "collector/compression/decompressed_file.h"
-#include "collector/engines/engines.h"
 #include "collector/engines/http_get.h"
 #include "collector/records/facts.h"
 #include "collector/records/json_fields.h"
-#include "fmt/format.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 

@@ -1,12 +1,6 @@
 // What crema's plug-in on a Dask scheduler serves: NDJSON `crema.dask/1` (docs/dask_log.md).
 #pragma once
 
-#include <functional>
-#include <string>
-#include <string_view>
-
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "collector/engines/engines.h"
 #include "nlohmann/json.hpp"
 

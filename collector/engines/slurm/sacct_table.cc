@@ -1,12 +1,10 @@
 #include "collector/engines/slurm/sacct_table.h"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <functional>
 #include <set>
 
 #include "absl/strings/numbers.h"

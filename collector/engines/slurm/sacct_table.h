@@ -2,16 +2,6 @@
 // or as JSON (`--json`).
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "absl/status/statusor.h"
 #include "collector/engines/log_lines.h"
 
 namespace crema {

@@ -1,16 +1,6 @@
 // Slurm, from what sacct says of its jobs.
-#include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <map>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"

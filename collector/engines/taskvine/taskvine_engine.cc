@@ -4,15 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <utility>
 
-#include "absl/status/status.h"
-#include "collector/engines/engines.h"
 #include "collector/engines/http_get.h"
 #include "collector/engines/taskvine/vine_log.h"
 #include "nlohmann/json.hpp"

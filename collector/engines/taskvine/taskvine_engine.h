@@ -1,11 +1,6 @@
 // What a catalog knows of managers, for whoever shows the run.
 #pragma once
 
-#include <memory>
-#include <string>
-#include <string_view>
-
-#include "absl/status/statusor.h"
 #include "collector/engines/engines.h"
 
 namespace crema {

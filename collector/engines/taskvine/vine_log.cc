@@ -9,7 +9,6 @@
 #include <fstream>
 #include <limits>
 #include <system_error>
-#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"

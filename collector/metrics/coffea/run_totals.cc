@@ -1,11 +1,5 @@
 #include "collector/metrics/coffea/run_totals.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 #include "collector/appearance/human_numbers.h"
 #include "collector/metrics/statistics/known_sum.h"
 

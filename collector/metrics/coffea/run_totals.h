@@ -1,13 +1,8 @@
 // The totals of a run that more than one source can know: which source is taken, and how far the others are from it.
 #pragma once
 
-#include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/attempts/breakdown.h"

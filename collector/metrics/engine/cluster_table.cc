@@ -1,12 +1,5 @@
 #include "collector/metrics/engine/cluster_table.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <limits>
-
-#include "collector/engines/engines.h"
-
 namespace crema {
 namespace {
 

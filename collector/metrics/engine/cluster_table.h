@@ -1,14 +1,7 @@
 // What schedulers reported, put together with what the workers' own logs say.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "collector/engines/engines.h"
 #include "collector/metrics/attempts/attempt_row.h"

@@ -1,13 +1,5 @@
 #include "collector/metrics/engine/engine_metrics.h"
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <initializer_list>
-#include <iterator>
-#include <string_view>
-#include <utility>
-
 #include "collector/metrics/statistics/known_sum.h"
 
 namespace crema {

@@ -1,13 +1,6 @@
 // The keys of docs/metrics.md, "Fine metrics", from an engine's activities and tasks.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/contents/activity_table.h"

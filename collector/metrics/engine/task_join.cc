@@ -1,16 +1,8 @@
 #include "collector/metrics/engine/task_join.h"
 
-#include <algorithm>
-#include <cstddef>
-#include <iterator>
-#include <map>
 #include <set>
-#include <string_view>
-#include <tuple>
-#include <utility>
 
 #include "collector/metrics/memory/row_memory.h"
-#include "collector/metrics/statistics/bounded_names.h"
 
 namespace crema {
 namespace {

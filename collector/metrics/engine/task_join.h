@@ -1,11 +1,6 @@
 // Which task each chunk ran in.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/budget/lane_time.h"

@@ -1,14 +1,8 @@
 #include "collector/metrics/engine/task_processes.h"
 
-#include <fmt/format.h>
 #include <time.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <limits>
-#include <optional>
-#include <tuple>
-#include <utility>
 
 #include "absl/strings/str_split.h"
 #include "collector/appearance/human_numbers.h"

@@ -1,14 +1,6 @@
 // Engines that start a process for each task: which recorded process was which task, and what that makes of its worker.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <set>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/engine/cluster_table.h"
 #include "collector/metrics/engine/task_join.h"

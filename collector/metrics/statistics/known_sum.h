@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstdint>
-#include <optional>
 
 #include "absl/numeric/int128.h"
 #include "collector/records/facts.h"

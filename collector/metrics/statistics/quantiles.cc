@@ -1,7 +1,5 @@
 #include "collector/metrics/statistics/quantiles.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 

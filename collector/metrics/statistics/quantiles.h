@@ -4,13 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <optional>
-#include <vector>
 
-#include "absl/types/span.h"
 #include "collector/metrics/memory/row_memory.h"
 
 namespace crema {

@@ -1,8 +1,6 @@
 #include "collector/metrics/tree/tree_accumulator.h"
 
-#include <algorithm>
 #include <cstdlib>
-#include <limits>
 #include <set>
 
 #include "collector/records/tree_facts.h"

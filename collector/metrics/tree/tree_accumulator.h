@@ -1,15 +1,6 @@
 // The process tree's figures (docs/metrics.md) from the facts of one or many `crema run`s.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <utility>
-#include <vector>
-
 #include "collector/measurement/breakdowns.h"
 #include "collector/measurement/measurement.h"
 #include "collector/sources/process_tree/tree_log.h"

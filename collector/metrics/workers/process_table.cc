@@ -1,11 +1,8 @@
 #include "collector/metrics/workers/process_table.h"
 
-#include <limits>
 #include <numeric>
 #include <set>
-#include <tuple>
 
-#include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/known_sum.h"
 

@@ -1,16 +1,8 @@
 // The recorded processes: who they were, how long they lived, what their samples and last words say.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "absl/numeric/int128.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/contents/section_table.h"
 #include "collector/records/facts.h"

@@ -1,14 +1,8 @@
 #include "collector/metrics/workers/worker_life.h"
 
-#include <functional>
-#include <iterator>
-#include <limits>
-#include <map>
 #include <numeric>
 #include <queue>
-#include <utility>
 
-#include "absl/types/span.h"
 #include "collector/measurement/column.h"
 #include "collector/metrics/memory/row_memory.h"
 #include "collector/metrics/statistics/bounded_names.h"

@@ -1,14 +1,6 @@
 // Which processes were workers, from when to when, and with how many cores (docs/metrics.md, "Runs and workers").
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"

@@ -1,14 +1,6 @@
 #include "collector/metrics/workers/worker_timelines.h"
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <functional>
-#include <set>
-#include <utility>
-
 #include "collector/metrics/memory/row_memory.h"
-#include "fmt/format.h"
 
 namespace crema {
 namespace {

@@ -1,12 +1,6 @@
 // The timelines of docs/metrics.md, "timelines", that record logs can give.
 #pragma once
 
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "collector/measurement/run_facts.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"

@@ -2,23 +2,13 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <iterator>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "collector/compression/decompressed_file.h"
 #include "collector/records/tree_facts.h"
-#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

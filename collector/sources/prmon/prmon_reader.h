@@ -1,7 +1,6 @@
 // Reads what HSF prmon wrote of a job (https://github.com/HSF/prmon) as a process tree.
 #pragma once
 
-#include "absl/status/statusor.h"
 #include "collector/sources/prmon_paths.h"
 #include "collector/sources/process_tree/tree_log.h"
 

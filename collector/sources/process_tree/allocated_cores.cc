@@ -2,12 +2,8 @@
 
 #include <sched.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <string_view>
-#include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "collector/sources/process_tree/proc_file.h"

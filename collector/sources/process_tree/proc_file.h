@@ -4,12 +4,7 @@
 #include <sys/wait.h>
 
 #include <array>
-#include <cstdint>
 #include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "collector/records/tree_facts.h"
 

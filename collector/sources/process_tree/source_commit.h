@@ -1,8 +1,6 @@
 // Which commit of its source a run is of, and who says so: the environment, or the files of git. No process is started.
 #pragma once
 
-#include <string>
-
 #include "collector/sources/process_tree/allocated_cores.h"
 
 namespace crema {

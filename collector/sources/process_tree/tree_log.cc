@@ -5,18 +5,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
-#include <cstring>
-#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "collector/compression/decompressed_file.h"
-#include "collector/records/facts.h"
 #include "collector/records/json_fields.h"
 #include "collector/sources/record_log.h"
-#include "fmt/format.h"
 #include "nlohmann/json.hpp"
-#include "simdjson.h"
 
 namespace crema {
 namespace {

@@ -2,15 +2,10 @@
 // `crema run` leaves what it saw; read, and what it comes to.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
-#include <string>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "collector/records/facts.h"

@@ -3,24 +3,18 @@
 #include <dlfcn.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/types.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <fstream>
 #include <mutex>
-#include <optional>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "collector/sources/process_tree/allocated_cores.h"
-#include "collector/sources/process_tree/proc_file.h"
 
 namespace crema {
 

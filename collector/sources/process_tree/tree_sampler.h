@@ -5,12 +5,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "collector/records/tree_facts.h"
 #include "collector/sources/process_tree/proc_file.h"

@@ -1,13 +1,6 @@
 // Finds and reads all descendants of a process, again and again, at low cost.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "collector/records/tree_facts.h"
 #include "collector/sources/process_tree/proc_file.h"
 

@@ -1,24 +1,15 @@
 #include "collector/sources/roastcoffea/roastcoffea.h"
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <limits>
-#include <optional>
-#include <string_view>
-#include <system_error>
 
 #include "absl/status/status.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "collector/measurement/catalog.h"
 #include "collector/records/facts.h"
 #include "collector/records/json_fields.h"
-#include "fmt/format.h"
 
 namespace crema {
 namespace {

@@ -1,12 +1,6 @@
 // A measurement as roastcoffea saves it: its chunk records become a record log, the rest completes what that says.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "absl/status/statusor.h"
 #include "collector/measurement/measurement.h"
 #include "nlohmann/json.hpp"
