@@ -10,10 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
 
 #include "crema/internal/platform.h"

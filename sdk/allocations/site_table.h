@@ -1,9 +1,6 @@
 // The sites that blocks belong to, and their counters.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 #include "process/allocation_counter.h"
 
 namespace crema {

@@ -1,13 +1,6 @@
 #include "crema_c.h"
 
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <new>
-#include <string_view>
 
 #include "crema/crema.h"
 #include "crema/internal/finished_sections.h"

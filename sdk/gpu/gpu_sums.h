@@ -2,8 +2,6 @@
 // before that of the call that launched it, or after it.
 #pragma once
 
-#include <cstdint>
-
 #include "process/gpu_counter.h"
 
 namespace crema {

@@ -2,17 +2,13 @@
 // names it, and calls `InitializeInjection` (CUPTI, "CUPTI Injection"). It has no part of the C++ runtime.
 #include <dlfcn.h>
 #include <elf.h>
-#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>

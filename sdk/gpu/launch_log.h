@@ -3,8 +3,6 @@
 // note.
 #pragma once
 
-#include <cstdint>
-
 #include "process/gpu_counter.h"
 
 namespace crema {

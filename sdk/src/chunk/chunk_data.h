@@ -1,10 +1,6 @@
 // ChunkData: what one thread notes while it works for a chunk.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-
 #include "chunk/chunk_sums.h"
 #include "chunk/section_tree.h"
 #include "crema/record_cut.h"

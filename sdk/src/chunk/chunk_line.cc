@@ -1,7 +1,5 @@
 #include "chunk/chunk_line.h"
 
-#include <algorithm>
-
 #include "guards/span.h"
 #include "kernel/kernel_readings.h"
 #include "tasks/task_table.h"

@@ -1,10 +1,6 @@
 // The `begin` and the `chunk` line.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string_view>
-
 #include "chunk/open_work.h"
 #include "chunk/thread_state.h"
 #include "crema/chunk.h"

@@ -1,7 +1,5 @@
 #include "chunk/chunk_log.h"
 
-#include <mutex>
-
 #include "chunk/open_work.h"
 #include "chunk/thread_state.h"
 #include "log/process_line.h"

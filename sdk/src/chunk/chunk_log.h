@@ -2,9 +2,6 @@
 // write at once (docs/design.md, "Several logs of one process").
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-
 #include "chunk/chunk_sums.h"
 #include "log/json_line.h"
 #include "log/log_file.h"

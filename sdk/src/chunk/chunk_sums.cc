@@ -1,16 +1,10 @@
 #include "chunk/chunk_sums.h"
 
-#include <algorithm>
-#include <cstring>
-#include <optional>
-#include <string_view>
-
 #include "chunk/chunk_data.h"
 #include "chunk/chunk_line.h"
 #include "chunk/open_work.h"
 #include "chunk/section_tree.h"
 #include "process/process_recorder.h"
-#include "storage/arena.h"
 
 namespace crema {
 namespace internal {

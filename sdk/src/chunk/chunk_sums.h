@@ -1,10 +1,6 @@
 // ValueSketch: how often values of about one size came, for quantiles (docs/record_log.md, "sketch").
 #pragma once
 
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <mutex>
 
 #include "log/json_line.h"

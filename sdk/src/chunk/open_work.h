@@ -1,12 +1,6 @@
 // OpenWork: a piece of work that a thread has open, its own chunk or a part of another thread's.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-#include <mutex>
-#include <optional>
-#include <string_view>
-
 #include "chunk/chunk_data.h"
 #include "crema/internal/section_node.h"
 #include "kernel/clock.h"

@@ -1,14 +1,8 @@
 #include "chunk/section_tree.h"
 
-#include <algorithm>
-#include <cstring>
-#include <new>
-#include <string_view>
-
 #include "chunk/thread_state.h"
 #include "crema/internal/finished_sections.h"
 #include "process/process_recorder.h"
-#include "storage/arena.h"
 #include "storage/sdk_allocation_scope.h"
 
 namespace crema {

@@ -1,11 +1,6 @@
 // Sections as libraries beside the SDK know them: numbers of sites (allocation_counter.h, gpu_counter.h).
 #pragma once
 
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-
 #include "crema/internal/section_node.h"
 #include "kernel/clock.h"
 #include "log/json_line.h"

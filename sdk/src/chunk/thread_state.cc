@@ -1,16 +1,10 @@
 #include "chunk/thread_state.h"
 
 #include <cxxabi.h>
-#include <errno.h>
-#include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
-#include <unistd.h>
-
-#include <cstdlib>
 
 #include "process/own_descriptor.h"
-#include "process/process_recorder.h"
 #include "process/wait_sampler.h"
 #include "storage/arena.h"
 #include "tasks/task_table.h"

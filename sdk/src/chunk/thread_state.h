@@ -2,9 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
-#include <cstdint>
-#include <optional>
 
 #include "chunk/open_work.h"
 #include "crema/internal/section_node.h"

@@ -1,5 +1,4 @@
 // RecordMetric, RecordProcessMetric and RecordCut.
-#include <mutex>
 
 #include "chunk/open_work.h"
 #include "chunk/thread_state.h"

@@ -1,8 +1,5 @@
 #include "guards/span.h"
 
-#include <atomic>
-#include <cstdlib>
-
 #include "chunk/thread_state.h"
 #include "crema/span.h"
 #include "log/json_line.h"

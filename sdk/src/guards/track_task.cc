@@ -1,7 +1,5 @@
 #include "crema/track_task.h"
 
-#include <algorithm>
-
 #include "chunk/chunk_line.h"
 #include "chunk/thread_state.h"
 #include "crema/track_metrics.h"

@@ -1,14 +1,10 @@
 #include "kernel/clock.h"
 
-#include <errno.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
-#include <string_view>
 
 #include "crema/internal/platform.h"
 #include "crema/internal/section_node.h"

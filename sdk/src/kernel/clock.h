@@ -3,9 +3,6 @@
 
 #include <linux/perf_event.h>
 
-#include <cstdint>
-#include <optional>
-
 #include "crema/track_perf_counters.h"
 #include "process/own_descriptor.h"
 

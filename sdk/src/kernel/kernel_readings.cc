@@ -1,13 +1,9 @@
 #include "kernel/kernel_readings.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
-
-#include <string_view>
 
 #include "crema/internal/section_node.h"
 #include "kernel/proc_file.h"

@@ -1,11 +1,7 @@
 // What the kernel says of a thread: CPU time, run delay, RSS, I/O.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
 #include <mutex>
-#include <optional>
-#include <string_view>
 
 #include "process/own_descriptor.h"
 

@@ -1,19 +1,14 @@
 #include "kernel/proc_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
-#include <string_view>
 
 #include "process/own_descriptor.h"
-#include "storage/arena.h"
 #include "storage/fixed_text.h"
 
 namespace crema {

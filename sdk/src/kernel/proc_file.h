@@ -1,10 +1,7 @@
 // Small files of the kernel, read without stdio.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include "storage/arena.h"
 

@@ -2,9 +2,7 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 #include <cstdlib>
-#include <cstring>
 
 #include "log/secret_filter.h"
 #include "storage/sdk_allocation_scope.h"

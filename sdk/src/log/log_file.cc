@@ -1,20 +1,14 @@
 #include "log/log_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <mutex>
-#include <optional>
 
 #include "crema/internal/section_node.h"
-#include "log/json_line.h"
 #include "process/process_recorder.h"
 #include "storage/arena.h"
 

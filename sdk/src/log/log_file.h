@@ -3,13 +3,8 @@
 
 #include <limits.h>
 #include <sys/stat.h>
-#include <sys/types.h>
 
-#include <atomic>
-#include <cstdint>
 #include <mutex>
-#include <optional>
-#include <string_view>
 
 #include "log/json_line.h"
 #include "log/log_limits.h"

@@ -1,11 +1,6 @@
 // ReservedDiskSpace: some of the disk, held from the start, for the last lines of a log on a disk that others fill.
 #pragma once
 
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-
 #include "process/own_descriptor.h"
 
 namespace crema {

@@ -1,15 +1,7 @@
 #include "log/process_line.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <cctype>
 #include <cstdio>
-#include <mutex>
-#include <optional>
 
 #include "chunk/chunk_line.h"
 #include "chunk/thread_state.h"
@@ -23,7 +15,6 @@
 #include "process/allocations.h"
 #include "process/environment.h"
 #include "process/gpu.h"
-#include "process/process_recorder.h"
 #include "storage/arena.h"
 #include "storage/fixed_text.h"
 #include "tasks/task_table.h"

@@ -1,8 +1,6 @@
 // The `process` line: the first of a record log.
 #pragma once
 
-#include <cstdint>
-
 #include "process/process_recorder.h"
 
 namespace crema {

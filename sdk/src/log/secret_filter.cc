@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstddef>
 #include <cstring>
 #include <initializer_list>
 

@@ -2,11 +2,6 @@
 
 #include <stdlib.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <new>
-#include <string_view>
-
 #include "chunk/open_work.h"
 #include "chunk/section_tree.h"
 #include "chunk/thread_state.h"

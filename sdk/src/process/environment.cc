@@ -1,14 +1,10 @@
 #include "process/environment.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
 #include "process/wait_sampler.h"
 

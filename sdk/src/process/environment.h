@@ -1,8 +1,6 @@
 // The environment variables: how a program that knows nothing of crema's options is recorded.
 #pragma once
 
-#include <string_view>
-
 #include "crema/recorder.h"
 #include "process/process_recorder.h"
 

@@ -1,15 +1,9 @@
 #include "process/exit_and_fork.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <link.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <algorithm>
-#include <atomic>
-#include <cstddef>
 #include <iterator>
 
 #include "chunk/thread_state.h"

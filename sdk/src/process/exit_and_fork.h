@@ -1,9 +1,6 @@
 // The summary at exit (CREMA_SUMMARY=1), for those who do not use `crema run`.
 #pragma once
 
-#include <cstdint>
-#include <mutex>
-
 #include "chunk/chunk_line.h"
 #include "chunk/open_work.h"
 #include "chunk/section_tree.h"

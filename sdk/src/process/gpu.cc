@@ -2,8 +2,6 @@
 
 #include <dlfcn.h>
 
-#include <atomic>
-
 #include "chunk/open_work.h"
 #include "chunk/section_tree.h"
 #include "chunk/thread_state.h"

@@ -2,9 +2,6 @@
 // apart, and may be of different versions: only `version` stays where it is.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 #include "process/allocation_counter.h"
 
 namespace crema {

@@ -1,19 +1,9 @@
 #include "process/own_descriptor.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <cstring>
 
 #include "chunk/thread_state.h"
 #include "crema/internal/platform.h"

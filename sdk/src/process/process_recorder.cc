@@ -1,22 +1,11 @@
 #include "process/process_recorder.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <limits>
-#include <new>
-#include <string_view>
 
-#include "chunk/chunk_data.h"
-#include "chunk/section_tree.h"
 #include "chunk/thread_state.h"
 #include "crema/internal/section_node.h"
 #include "kernel/proc_file.h"
@@ -26,7 +15,6 @@
 #include "process/exit_and_fork.h"
 #include "process/gpu.h"
 #include "process/own_descriptor.h"
-#include "storage/arena.h"
 #include "storage/sdk_allocation_scope.h"
 #include "tasks/task_table.h"
 

@@ -3,11 +3,7 @@
 
 #include <sys/mman.h>
 
-#include <atomic>
-#include <cstdint>
 #include <initializer_list>
-#include <mutex>
-#include <string_view>
 
 #include "chunk/chunk_data.h"
 #include "chunk/chunk_log.h"

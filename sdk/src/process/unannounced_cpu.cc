@@ -1,7 +1,5 @@
 #include "process/unannounced_cpu.h"
 
-#include <algorithm>
-
 #include "chunk/thread_state.h"
 #include "process/process_recorder.h"
 

@@ -1,10 +1,6 @@
 // UnannouncedCpu: which chunk used the CPU time of threads that no guard announced, and of child processes.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-#include <mutex>
-
 #include "kernel/kernel_readings.h"
 
 namespace crema {

@@ -3,7 +3,6 @@
 #include <ucontext.h>
 
 #include <array>
-#include <cstddef>
 
 namespace crema {
 namespace internal {

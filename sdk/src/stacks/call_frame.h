@@ -1,9 +1,6 @@
 // A step from a function to the one that called it, by the tables that compilers make for exceptions.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 #include "stacks/process_memory.h"
 
 namespace crema {

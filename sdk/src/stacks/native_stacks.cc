@@ -1,24 +1,14 @@
 #include "stacks/native_stacks.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cstring>
-#include <utility>
 
 #include "chunk/open_work.h"
 #include "chunk/thread_state.h"
 #include "kernel/proc_file.h"
 #include "process/environment.h"
 #include "process/process_recorder.h"
-#include "stacks/stack_table.h"
 #include "storage/arena.h"
 
 #ifndef AT_MINSIGSTKSZ

@@ -2,13 +2,7 @@
 #pragma once
 
 #include <pthread.h>
-#include <signal.h>
 #include <time.h>
-
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <mutex>
 
 #include "kernel/kernel_readings.h"
 #include "stacks/call_frame.h"

@@ -5,11 +5,8 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstring>
 
 #include "process/loaded_objects.h"
 #include "process/own_descriptor.h"

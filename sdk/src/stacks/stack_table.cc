@@ -1,13 +1,7 @@
 #include "stacks/stack_table.h"
 
-#include <limits.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <new>
 
 #include "crema/internal/section_node.h"
 #include "kernel/clock.h"

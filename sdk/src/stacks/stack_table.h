@@ -1,8 +1,6 @@
 // StackTable: how often stacks were seen, in memory of a fixed size.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <string_view>
 
 #include "stacks/process_memory.h"

@@ -1,16 +1,12 @@
 #include "stacks/task_clock.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/utsname.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <string_view>
 
 #include "kernel/clock.h"
 #include "kernel/kernel_readings.h"

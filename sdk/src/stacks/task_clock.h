@@ -3,9 +3,6 @@
 
 #include <signal.h>
 
-#include <atomic>
-#include <cstdint>
-
 #include "process/own_descriptor.h"
 
 namespace crema {

@@ -1,10 +1,7 @@
 #include "storage/arena.h"
 
-#include <cstdlib>
 #include <cstring>
 #include <functional>
-
-#include "storage/sdk_allocation_scope.h"
 
 namespace crema {
 namespace internal {

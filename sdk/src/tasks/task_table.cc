@@ -1,13 +1,6 @@
 #include "tasks/task_table.h"
 
-#include <sys/mman.h>
-
-#include <algorithm>
-#include <cstring>
-
 #include "chunk/thread_state.h"
-#include "process/process_recorder.h"
-#include "storage/arena.h"
 
 namespace crema {
 namespace internal {

@@ -1,12 +1,6 @@
 // TaskTable: the modules, the open events, and what threads do for them (docs/tasks.md).
 #pragma once
 
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <mutex>
-#include <string_view>
-
 #include "chunk/chunk_sums.h"
 #include "chunk/open_work.h"
 #include "crema/track_task.h"
