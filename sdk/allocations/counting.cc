@@ -23,8 +23,7 @@
 #define SYS_close_range 436
 #endif
 
-namespace crema {
-namespace allocations {
+namespace crema::allocations {
 namespace {
 
 // Which site each live block belongs to.
@@ -564,8 +563,7 @@ constexpr AllocationCounter kCounter = {AllocationCounter::kVersion,
                                         MeasureCost};
 
 }  // namespace
-}  // namespace allocations
-}  // namespace crema
+}  // namespace crema::allocations
 
 extern "C" __attribute__((visibility("default"))) const crema::internal::AllocationCounter* crema_allocation_counter();
 const crema::internal::AllocationCounter* crema_allocation_counter() { return &crema::allocations::kCounter; }

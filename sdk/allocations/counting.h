@@ -4,8 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace crema {
-namespace allocations {
+namespace crema::allocations {
 
 /// The allocator that the program would have without this library: the C library's, jemalloc, tcmalloc. Its functions,
 /// null where it has none.
@@ -41,5 +40,4 @@ void TakeBackEnd(void* block, const EndedBlock& ended) noexcept;
 /// Whether the calling thread makes no system call in this library from now on, nor does a child that it forks.
 void MakeNoSystemCalls(bool none) noexcept;
 
-}  // namespace allocations
-}  // namespace crema
+}  // namespace crema::allocations

@@ -21,8 +21,7 @@
 #include "loadable.h"
 #include "process/loaded_objects.h"
 
-namespace crema {
-namespace allocations {
+namespace crema::allocations {
 namespace {
 
 using Words = char* const*;
@@ -238,8 +237,7 @@ void LeaveOutOfOwnEnvironment() {
 int OpenFound(const char* name) { return CanRead(name) ? OpenProgram(name, std::getenv("PATH")) : -1; }
 
 }  // namespace
-}  // namespace allocations
-}  // namespace crema
+}  // namespace crema::allocations
 
 using namespace crema::allocations;  // the names of the C library are in none
 

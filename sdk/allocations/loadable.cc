@@ -16,8 +16,7 @@
 // NOLINTNEXTLINE(readability-identifier-naming): the linker's name
 extern "C" const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
-namespace crema {
-namespace allocations {
+namespace crema::allocations {
 namespace {
 
 constexpr int kMostInterpreters = 5;  // the kernel's limit for scripts of scripts
@@ -147,5 +146,4 @@ int OpenProgram(const char* name, const char* path) noexcept {
   }
 }
 
-}  // namespace allocations
-}  // namespace crema
+}  // namespace crema::allocations

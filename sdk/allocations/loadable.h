@@ -4,8 +4,7 @@
 
 #include <cstddef>
 
-namespace crema {
-namespace allocations {
+namespace crema::allocations {
 
 // All of them may be called between vfork(2) and exec. They may change errno.
 
@@ -24,5 +23,4 @@ int OpenRegular(int directory, const char* path) noexcept;
 /// Opens the program that execvp(3) would run, or gives -1. `path`: null, or as PATH of the environment.
 int OpenProgram(const char* name, const char* path) noexcept;
 
-}  // namespace allocations
-}  // namespace crema
+}  // namespace crema::allocations

@@ -13,8 +13,7 @@
 
 #include "crema/internal/platform.h"
 
-namespace crema {
-namespace allocations {
+namespace crema::allocations {
 
 /// The kernel's name for the calling thread; 0: not asked yet.
 inline CREMA_THREAD_LOCAL std::uint32_t t_thread_id = 0;
@@ -93,5 +92,4 @@ class PriorityLock {
   std::atomic<bool> is_broken_{false};
 };
 
-}  // namespace allocations
-}  // namespace crema
+}  // namespace crema::allocations

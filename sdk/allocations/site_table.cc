@@ -5,8 +5,7 @@
 
 #include "priority_lock.h"
 
-namespace crema {
-namespace allocations {
+namespace crema::allocations {
 namespace {
 
 using internal::AllocationSite;
@@ -118,5 +117,4 @@ void ForgetCounts() noexcept {
   }
 }
 
-}  // namespace allocations
-}  // namespace crema
+}  // namespace crema::allocations

@@ -3,8 +3,7 @@
 
 #include "process/allocation_counter.h"
 
-namespace crema {
-namespace allocations {
+namespace crema::allocations {
 
 /// Named sites and roots together; a section beyond them counts for the one around it.
 inline constexpr std::uint32_t kMostSites = 4096;
@@ -24,5 +23,4 @@ void MarkLiveBytes() noexcept;
 /// Sets all counters to 0; names stay. No other thread may be there.
 void ForgetCounts() noexcept;
 
-}  // namespace allocations
-}  // namespace crema
+}  // namespace crema::allocations

@@ -7,8 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace crema {
-namespace gpu {
+namespace crema::gpu {
 
 using CuptiResult = int;  // 0: success
 
@@ -116,5 +115,4 @@ inline constexpr std::uint32_t kThreadIdOfSystem = 1;    // CUPTI_ACTIVITY_THREA
 inline constexpr std::uint32_t kForcedFlush = 1;         // CUPTI_ACTIVITY_FLAG_FLUSH_FORCED
 inline constexpr CuptiResult kMultipleSubscribers = 39;  // CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
 
-}  // namespace gpu
-}  // namespace crema
+}  // namespace crema::gpu

@@ -8,8 +8,7 @@
 #include "cupti.h"
 #include "launch_log.h"
 
-namespace crema {
-namespace gpu {
+namespace crema::gpu {
 namespace {
 
 using internal::GpuCounts;
@@ -341,5 +340,4 @@ void TakeRows(bool (*row)(void* data, const GpuRow& row), bool (*kernel)(void* d
   g_name_bytes = 0;
 }
 
-}  // namespace gpu
-}  // namespace crema
+}  // namespace crema::gpu

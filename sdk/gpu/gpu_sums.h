@@ -4,8 +4,7 @@
 
 #include "process/gpu_counter.h"
 
-namespace crema {
-namespace gpu {
+namespace crema::gpu {
 
 /// Adds one record (cupti.h). Records of other kinds count nothing.
 void AddRecord(const void* record) noexcept;
@@ -19,5 +18,4 @@ void ReadTotals(std::int64_t* busy_ns, std::uint64_t* lost) noexcept;
 void TakeRows(bool (*row)(void* data, const internal::GpuRow& row),
               bool (*kernel)(void* data, const internal::GpuKernelRow& row), void* data) noexcept;
 
-}  // namespace gpu
-}  // namespace crema
+}  // namespace crema::gpu

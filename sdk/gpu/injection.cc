@@ -20,8 +20,7 @@
 #include "process/loaded_objects.h"
 #include "site_table.h"
 
-namespace crema {
-namespace gpu {
+namespace crema::gpu {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 18;
@@ -398,8 +397,7 @@ internal::GpuState State() noexcept {
 }
 
 }  // namespace
-}  // namespace gpu
-}  // namespace crema
+}  // namespace crema::gpu
 
 // Names of NVIDIA's and of the SDK's.
 // NOLINTBEGIN(readability-identifier-naming)

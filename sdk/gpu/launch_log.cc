@@ -11,8 +11,7 @@
 
 #include "crema/internal/platform.h"
 
-namespace crema {
-namespace gpu {
+namespace crema::gpu {
 namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
@@ -200,5 +199,4 @@ bool FindCall(std::uint32_t thread, std::uint64_t start_ns, std::uint64_t end_ns
   return false;
 }
 
-}  // namespace gpu
-}  // namespace crema
+}  // namespace crema::gpu

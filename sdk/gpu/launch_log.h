@@ -5,8 +5,7 @@
 
 #include "process/gpu_counter.h"
 
-namespace crema {
-namespace gpu {
+namespace crema::gpu {
 
 /// Sets the function that returns the place of the calling thread. False if another one is set already.
 bool SetPlaceOfThread(internal::GpuPlace (*place_of_thread)()) noexcept;
@@ -21,5 +20,4 @@ std::uint64_t ClockReadings() noexcept;
 bool FindCall(std::uint32_t thread, std::uint64_t start_ns, std::uint64_t end_ns, internal::GpuPlace* place,
               std::uint64_t* blocked_ns) noexcept;
 
-}  // namespace gpu
-}  // namespace crema
+}  // namespace crema::gpu

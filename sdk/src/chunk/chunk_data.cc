@@ -6,8 +6,7 @@
 #include "log/secret_filter.h"
 #include "storage/fixed_text.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 namespace {
 
@@ -613,5 +612,4 @@ void ChunkData::AppendAttributes(JsonLine* line) noexcept {
   line->TakeSecretsOut(begin);
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -7,8 +7,7 @@
 #include "log/json_line.h"
 #include "storage/arena.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// The sum of what is known, at most INT64_MAX; below 0: nothing is.
 inline void AddKnown(std::int64_t* sum, std::int64_t value) noexcept {
@@ -201,5 +200,4 @@ class ChunkData {
   std::uint64_t dropped_ = 0;
 };
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -4,8 +4,7 @@
 #include "kernel/kernel_readings.h"
 #include "tasks/task_table.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 namespace {
 
 void AppendIdentity(const ChunkState& state, JsonLine* line) {
@@ -141,5 +140,4 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
   return dropped;
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -7,8 +7,7 @@
 #include "kernel/clock.h"
 #include "process/process_recorder.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 struct EventSlot;
 
@@ -48,5 +47,4 @@ void EncodeBegin(const Recorder& recorder, ChunkState* state, JsonLine* line) no
 /// Closes over all that the chunk and its helpers noted. Returns how many section occurrences found no place.
 std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkState* state, JsonLine* line) noexcept;
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -6,8 +6,7 @@
 #include "process/process_recorder.h"
 #include "storage/arena.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 namespace {
 
 /// So many threads may write into one log at once.
@@ -62,5 +61,4 @@ bool WriteSumsWhenDue(Recorder* recorder, std::int64_t now_ns) noexcept {
   return is_due;
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -6,8 +6,7 @@
 #include "log/json_line.h"
 #include "log/log_file.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 struct Recorder;
 struct ThreadState;
@@ -28,5 +27,4 @@ ChunkLog* LogForChunk(Recorder* recorder, ThreadState* thread) noexcept;
 /// Writes the sums of all logs that are due; false: none were.
 bool WriteSumsWhenDue(Recorder* recorder, std::int64_t now_ns) noexcept;
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

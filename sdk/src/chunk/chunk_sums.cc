@@ -6,8 +6,7 @@
 #include "chunk/section_tree.h"
 #include "process/process_recorder.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 namespace {
 
@@ -359,5 +358,4 @@ void ChunkSums::Encode(const Recorder& recorder, Row* row, std::int64_t now_ns) 
   line->Raw("}\n");
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

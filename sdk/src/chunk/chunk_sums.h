@@ -6,8 +6,7 @@
 #include "log/json_line.h"
 #include "storage/arena.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// Counts of values in buckets that are given by the sign, the exponent and the first 6 bits of the mantissa: 64 equal
 /// ones between successive powers of two. Beyond 256 buckets, or where there is no room for more, two and two become
@@ -129,5 +128,4 @@ class ChunkSums {
   std::atomic<std::uint64_t> unwritten_{0};
 };
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -8,8 +8,7 @@
 #include "log/json_line.h"
 #include "process/allocations.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 struct ChunkLog;
 struct SpanState;
@@ -128,5 +127,4 @@ struct HelperState : OpenWork {
 /// How many frames `frame` and those around it are.
 int Depth(const OpenWork* frame) noexcept;
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -5,8 +5,7 @@
 #include "process/process_recorder.h"
 #include "storage/sdk_allocation_scope.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 namespace {
 
@@ -450,5 +449,4 @@ std::size_t VisitFinishedSections(SectionVisitor visit, void* context) noexcept 
   return sections.Visit(visit, context);
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

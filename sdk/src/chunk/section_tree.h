@@ -7,8 +7,7 @@
 #include "process/allocation_counter.h"
 #include "storage/arena.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// The site of a section of a chunk that a helper works for, inside `kInHelpers`.
 template <class Counter>
@@ -127,5 +126,4 @@ void AppendSectionRows(SectionNode* root, SectionRows kind, const TickRate& rate
 /// Appends the path of `node` as the inside of a JSON string; nothing for a root.
 void AppendPath(const SectionNode* node, JsonLine* line) noexcept;
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -16,8 +16,7 @@ extern "C" __cxa_eh_globals* __cxa_get_globals() noexcept;
 }  // namespace __cxxabiv1
 #endif
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 CREMA_THREAD_LOCAL ThreadContext* t_context = nullptr;
 ThreadContext* ReadContext() noexcept { return t_context; }
@@ -498,5 +497,4 @@ void MakeInnermost(Recorder* recorder, ThreadState* thread, ChunkState* state) n
   thread->current.store(open_section, std::memory_order_release);
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -12,8 +12,7 @@
 #include "stacks/native_stacks.h"
 #include "storage/sdk_allocation_scope.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 struct ChunkLog;
 struct Recorder;
@@ -176,5 +175,4 @@ bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept
 /// it the innermost, to be ended at once. What those inside it took so far is theirs.
 void MakeInnermost(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept;
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 struct Recorder;
 struct ThreadState;
@@ -34,5 +33,4 @@ struct SpanState {
 /// The thread's own span, else the process's; empty where none is open.
 std::string_view InnermostSpanPath(const Recorder& recorder, const ThreadState& thread) noexcept;
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

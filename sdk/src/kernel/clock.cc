@@ -10,8 +10,7 @@
 #include "crema/internal/section_node.h"
 #include "kernel/proc_file.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 namespace {
 
@@ -222,5 +221,4 @@ void PerfCounters::Close(DescriptorBudget* budget) noexcept {
   refusal_ = 0;
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

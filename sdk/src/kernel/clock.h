@@ -6,8 +6,7 @@
 #include "crema/track_perf_counters.h"
 #include "process/own_descriptor.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// Converts ticks to ns by one multiplication, rounding down: so parts never add up to more than their whole.
 class TickRate {
@@ -96,5 +95,4 @@ class PerfCounters {
   int refused_counter_ = -1;
 };
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

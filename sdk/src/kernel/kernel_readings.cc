@@ -8,8 +8,7 @@
 #include "crema/internal/section_node.h"
 #include "kernel/proc_file.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 namespace {
 
 std::string_view SecondField(std::string_view text) {
@@ -194,5 +193,4 @@ std::int64_t ThreadCpuNanoseconds() noexcept { return ReadClock(CLOCK_THREAD_CPU
 
 MaybeInteger ThreadCpu() noexcept { return ReadClock(CLOCK_THREAD_CPUTIME_ID); }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

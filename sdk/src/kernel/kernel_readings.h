@@ -5,8 +5,7 @@
 
 #include "process/own_descriptor.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// One small file under /proc, read often: by pread(2) on a descriptor of the thread's own, since one that is shared
 /// costs 2.5 times as much as soon as two threads read it; by open, pread, close where the budget is used up.
@@ -130,5 +129,4 @@ inline void AddTo(MaybeInteger* sum, MaybeInteger value) noexcept {
   *sum = sum->has_value() && value.has_value() ? MaybeInteger(**sum + *value) : std::nullopt;
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

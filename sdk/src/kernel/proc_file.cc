@@ -11,8 +11,7 @@
 #include "process/own_descriptor.h"
 #include "storage/fixed_text.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 long ReadWholeFile(const char* path, char* buffer, std::size_t capacity) noexcept {
   const int saved_errno = errno;  // guards leave the host's errno as it was
@@ -214,5 +213,4 @@ std::optional<double> CpuPressurePercent() noexcept {
   return std::strtod(text + found + kKey.size(), nullptr);  // it ends with NUL
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -5,8 +5,7 @@
 
 #include "storage/arena.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// Reads up to `capacity - 1` bytes of the file and ends them with NUL. Returns their number, or -1.
 long ReadWholeFile(const char* path, char* buffer, std::size_t capacity) noexcept;
@@ -46,5 +45,4 @@ std::optional<std::int64_t> ThrottledNanoseconds() noexcept;
 /// Share of the last 10 s in which some task of the machine waited for a CPU, in per cent: PSI's `some avg10`.
 std::optional<double> CpuPressurePercent() noexcept;
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -6,8 +6,7 @@
 #include "kernel/proc_file.h"
 #include "storage/arena.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 namespace {
 
 // What engines call a megabyte of memory.
@@ -144,5 +143,4 @@ EngineIdentity FindEngine(std::string_view working_directory) noexcept {
   return engine;
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -6,8 +6,7 @@
 
 #include "storage/fixed_text.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// Texts are empty, and numbers nullopt, where the environment does not say.
 struct EngineIdentity {
@@ -24,5 +23,4 @@ struct EngineIdentity {
 /// empty.
 EngineIdentity FindEngine(std::string_view working_directory) noexcept;
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -7,8 +7,7 @@
 #include "log/secret_filter.h"
 #include "storage/sdk_allocation_scope.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
@@ -190,5 +189,4 @@ void JsonLine::String(std::string_view text) noexcept {
   Raw("\"");
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

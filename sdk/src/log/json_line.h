@@ -9,8 +9,7 @@
 
 #include "crema/internal/platform.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// Longest texts kept, in bytes; longer ones are cut on a code point.
 inline constexpr std::size_t kMaxNameBytes = 256;
@@ -137,5 +136,4 @@ class JsonLine {
   bool broken_ = false;
 };
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

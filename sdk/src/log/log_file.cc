@@ -12,8 +12,7 @@
 #include "process/process_recorder.h"
 #include "storage/arena.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 void WriteFileLine(Recorder* recorder, std::string_view file, const FileInfo& info) noexcept {
   if (file.empty()) return;
@@ -408,5 +407,4 @@ void LogFile::Close(DescriptorBudget* budget) noexcept {
   errno = saved_errno;
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

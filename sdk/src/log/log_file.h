@@ -11,8 +11,7 @@
 #include "process/own_descriptor.h"
 #include "storage/fixed_text.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 struct Recorder;
 
@@ -143,5 +142,4 @@ class LogFile {
   std::atomic<std::uint64_t> unmade_{0};
 };
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

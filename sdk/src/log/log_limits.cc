@@ -9,8 +9,7 @@
 
 #include "crema/internal/platform.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 namespace {
 
@@ -176,5 +175,4 @@ bool LogLimits::Ask(int descriptor, std::uint64_t size, std::int64_t now_ns) noe
   return true;
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

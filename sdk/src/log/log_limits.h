@@ -3,8 +3,7 @@
 
 #include "process/own_descriptor.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// A file without a name (O_TMPFILE) beside the log: where the process is killed, nothing of it stays. File systems
 /// that have no such files keep no room.
@@ -83,5 +82,4 @@ class LogLimits {
   std::atomic<std::uint64_t> room_left_{0};
 };
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

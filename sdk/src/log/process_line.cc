@@ -19,8 +19,7 @@
 #include "storage/fixed_text.h"
 #include "tasks/task_table.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 namespace {
 
@@ -414,5 +413,4 @@ void WriteEnd(Recorder* recorder) noexcept {
   if (!ended && recorder->log.is_missed()) WarnOnce({"the record log ", recorder->log.path(), " was removed"});
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -3,8 +3,7 @@
 
 #include "process/process_recorder.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// What the writer knows of the format (docs/record_log.md, "Minor numbers").
 inline constexpr std::int64_t kRecordSchemaMinor = 24;
@@ -22,5 +21,4 @@ struct Recorder;
 void WriteSample(Recorder* recorder) noexcept;
 void WriteEnd(Recorder* recorder) noexcept;
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

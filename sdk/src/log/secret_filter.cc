@@ -7,8 +7,7 @@
 #include <cstring>
 #include <initializer_list>
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 namespace {
 
 constexpr std::size_t kNone = std::string_view::npos;
@@ -354,5 +353,4 @@ ServerName ServerName::Of(std::string_view server) noexcept {
   return {server.substr(0, host), at == kNone ? rest : rest.substr(at + 1)};
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

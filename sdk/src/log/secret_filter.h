@@ -4,8 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// What is shown of a command line. `***` stands for
 /// - values that belong to names such as token, secret, pass, pwd, key, cred, auth, jwt, cookie, bearer: `--token=abc`,
@@ -47,5 +46,4 @@ std::size_t TakeSecretsOut(char* text, std::size_t size) noexcept;
 /// remains `403 (Authorization: Bearer ***)`.
 std::size_t TakeSecretsOutOfText(char* text, std::size_t size) noexcept;
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

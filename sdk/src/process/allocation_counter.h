@@ -6,8 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// Where blocks were allocated: a section, by its name inside another site. Any thread may add to it. A site has cache
 /// lines of its own.
@@ -67,5 +66,4 @@ struct AllocationCounter {
 /// The name of the function that the library exports, `const AllocationCounter* ()`.
 inline constexpr char kAllocationCounterFunction[] = "crema_allocation_counter";
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

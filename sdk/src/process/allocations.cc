@@ -12,8 +12,7 @@
 #include "process/process_recorder.h"
 #include "storage/sdk_allocation_scope.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 // Not in the unnamed namespace: see `t_ended`.
 CREMA_THREAD_LOCAL std::uint32_t t_allocation_scopes = 0;
@@ -271,5 +270,4 @@ void SetAllocationSite(const Recorder& recorder, HelperState* helper) noexcept {
   helper->data.sections().root()->allocation_site.store(HelperSite(*counter, helper->section), kRelaxed);
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

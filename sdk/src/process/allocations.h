@@ -6,8 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 struct HelperState;
 struct Recorder;
@@ -35,5 +34,4 @@ std::int64_t AllocationCostNanoseconds(const Recorder& recorder) noexcept;
 /// What the helper allocates belongs to the section of its chunk, and to its own sections inside that.
 void SetAllocationSite(const Recorder& recorder, HelperState* helper) noexcept;
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

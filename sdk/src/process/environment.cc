@@ -8,8 +8,7 @@
 
 #include "process/wait_sampler.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 namespace {
 
 /// Empty where the variable is not set.
@@ -111,5 +110,4 @@ void ReadSettings(const OptionTexts& texts, const Options& others, Settings* set
 WorkingDirectory::WorkingDirectory() noexcept : path_(getcwd(nullptr, 0)) {}
 WorkingDirectory::~WorkingDirectory() { free(path_); }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -4,8 +4,7 @@
 #include "crema/recorder.h"
 #include "process/process_recorder.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// Of `Options`: whoever has them elsewhere need not allocate.
 struct OptionTexts {
@@ -48,5 +47,4 @@ class WorkingDirectory {
   char* const path_;
 };
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -11,8 +11,7 @@
 #include "process/own_descriptor.h"
 #include "process/process_recorder.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 namespace {
 
@@ -177,5 +176,4 @@ void EndProcess() noexcept {
 
 bool ProcessIsEnding() noexcept { return g_ending.load(); }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

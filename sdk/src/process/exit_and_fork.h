@@ -6,8 +6,7 @@
 #include "chunk/section_tree.h"
 #include "kernel/clock.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 struct Recorder;
 
@@ -54,5 +53,4 @@ void ForgetParent() noexcept;
 /// At exit: ends what the calling thread records, stops the sampler and writes the `end` line.
 void EndRecording() noexcept;
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -10,8 +10,7 @@
 #include "process/loaded_objects.h"
 #include "process/process_recorder.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
@@ -213,5 +212,4 @@ void WriteGpu(Recorder* recorder, bool is_last) noexcept {
   }
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -4,8 +4,7 @@
 
 #include <cstdint>
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 struct Recorder;
 
@@ -16,5 +15,4 @@ void WriteGpuWhenDue(Recorder* recorder, std::int64_t now_ns) noexcept;
 /// Writes the line now; `is_last`: recording ends.
 void WriteGpu(Recorder* recorder, bool is_last) noexcept;
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

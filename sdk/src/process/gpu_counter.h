@@ -4,8 +4,7 @@
 
 #include "process/allocation_counter.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// Where the calling thread launches work: sites are numbers of `find_site`.
 struct GpuPlace {
@@ -77,5 +76,4 @@ struct GpuCounter {
 /// The name of the function that the library exports, `const GpuCounter* ()`.
 inline constexpr char kGpuCounterFunction[] = "crema_gpu_counter";
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -2,8 +2,7 @@
 
 #include <cstring>
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 namespace {
 
 struct Visitor {
@@ -164,5 +163,4 @@ std::string_view FindVariable(const char* name) noexcept {
   return variable.bytes;
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -8,8 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// Valid only while `ForEachObject` visits it.
 struct LoadedObject {
@@ -50,5 +49,4 @@ void FindNext(Function** function, const char* name) noexcept {
   *function = reinterpret_cast<Function*>(NextFunction(name));
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

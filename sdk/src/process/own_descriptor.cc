@@ -13,8 +13,7 @@
 #include "process/process_recorder.h"
 #include "tasks/task_table.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 namespace {
 
@@ -276,5 +275,4 @@ bool PrintOnStandardError(const char* text, std::size_t size, int wait_milliseco
   return printed;
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -11,8 +11,7 @@
 #include <optional>
 #include <string_view>
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// At most so many descriptors are held by a process, its log's included: min(64, RLIMIT_NOFILE / 8).
 class DescriptorBudget {
@@ -140,5 +139,4 @@ void NoteStandardError() noexcept;
 /// writes in the background.
 bool PrintOnStandardError(const char* text, std::size_t size, int wait_milliseconds) noexcept;
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

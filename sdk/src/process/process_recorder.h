@@ -19,8 +19,7 @@
 #include "storage/arena.h"
 #include "storage/fixed_text.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 class ExitSummary;
 struct AllocationCounter;
@@ -173,5 +172,4 @@ void OccupyLane(Recorder* recorder, const ThreadState& thread, OpenWork* frame) 
 /// The thread leaves the frame, and with it its lane, if the frame holds one.
 void FreeLane(Recorder* recorder, const OpenWork& frame) noexcept;
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -3,8 +3,7 @@
 #include "chunk/thread_state.h"
 #include "process/process_recorder.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
@@ -154,5 +153,4 @@ UnannouncedTime UnannouncedCpu::Time(OpenThen open) noexcept {
   return times_[static_cast<int>(open)];
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -3,8 +3,7 @@
 
 #include "kernel/kernel_readings.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 struct ChunkState;
 struct Recorder;
@@ -71,5 +70,4 @@ class UnannouncedCpu {
   UnannouncedTime times_[3];
 };
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

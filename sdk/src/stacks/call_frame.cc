@@ -4,8 +4,7 @@
 
 #include <array>
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 namespace {
 
 // The rules of .eh_frame: how the registers of a function's caller are found, at each of its instructions.
@@ -616,5 +615,4 @@ Step StepByFramePointer(const StackBounds& bounds, FrameRegisters* registers) no
   return Step::kDone;
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -3,8 +3,7 @@
 
 #include "stacks/process_memory.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 // Everything here may run in the handler of a signal: it only reads memory, of the stack within its bounds and of files
 // that are loaded. Where `LoadedFile::memory` is set, it reads all of that through it: the stack is another thread's.
@@ -55,5 +54,4 @@ Step StepOut(const LoadedFile& file, const FunctionEntry& function, const StackB
 /// By the frame pointer, for code without rules.
 Step StepByFramePointer(const StackBounds& bounds, FrameRegisters* registers) noexcept;
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -20,8 +20,7 @@ extern "C" void __tsan_acquire(void*) __attribute__((weak));
 extern "C" void __tsan_release(void*) __attribute__((weak));
 // NOLINTEND(readability-identifier-naming)
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 namespace {
 
 constexpr double kLeastHertz = 1;
@@ -771,5 +770,4 @@ void EndStacks(ThreadState* thread) noexcept {
   TakeHandlerStackBack(*stacks);
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -9,8 +9,7 @@
 #include "stacks/stack_table.h"
 #include "stacks/task_clock.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 struct Recorder;
 struct ThreadState;
@@ -161,5 +160,4 @@ void PauseStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept;
 /// The thread ends.
 void EndStacks(ThreadState* thread) noexcept;
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

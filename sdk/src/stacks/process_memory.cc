@@ -11,8 +11,7 @@
 #include "process/loaded_objects.h"
 #include "process/own_descriptor.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 namespace {
 
@@ -171,5 +170,4 @@ BuildId BuildIdOf(const LoadedFile& file) noexcept {
   return id;
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -8,8 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// For one thread. Reads `/proc/self/mem` (proc(5)). Needs Linux 5.14: no older one says beforehand that memory is a
 /// device's, which reading might change.
@@ -82,5 +81,4 @@ bool operator==(const BuildId& one, const BuildId& other) noexcept;
 /// In handlers of signals, too, while code of the file runs, or through the file's `memory`.
 BuildId BuildIdOf(const LoadedFile& file) noexcept;
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

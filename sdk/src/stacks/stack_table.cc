@@ -9,8 +9,7 @@
 #include "process/process_recorder.h"
 #include "storage/arena.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 namespace {
 
@@ -487,5 +486,4 @@ void WriteStacksRefused(Recorder* recorder, const char* reason) noexcept {
   WriteFields(recorder, line.text());
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

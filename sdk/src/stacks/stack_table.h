@@ -5,8 +5,7 @@
 
 #include "stacks/process_memory.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// A function of a stack: the number of its file, from 1, above its address as the file has it; or one of those below.
 using StackFrame = std::uint64_t;
@@ -134,5 +133,4 @@ void WriteCountedStacks(Recorder* recorder, const StackTable& table) noexcept;
 /// A line that says why stacks are missing.
 void WriteStacksRefused(Recorder* recorder, const char* reason) noexcept;
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

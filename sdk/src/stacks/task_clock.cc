@@ -11,8 +11,7 @@
 #include "kernel/clock.h"
 #include "kernel/kernel_readings.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 namespace {
 
@@ -181,5 +180,4 @@ double ChunkPositions::Inflation() const noexcept {
   return 1 + squares / all_squares * kTwoWritings * (chi_squared - (kParts - 1)) / kQuantileSquared;
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

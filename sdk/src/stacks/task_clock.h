@@ -5,8 +5,7 @@
 
 #include "process/own_descriptor.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// The kernel's task clock of one thread (perf_event_open(2), PERF_COUNT_SW_TASK_CLOCK), in user mode only: an event in
 /// the kernel would bring the signal to a thread that is about to wait, and the wait would end with EINTR. So where the
@@ -98,5 +97,4 @@ class ChunkPositions {
   Sum all_squares_{0};  ///< of long chunks, too
 };
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

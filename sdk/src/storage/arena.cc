@@ -3,8 +3,7 @@
 #include <cstring>
 #include <functional>
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 namespace {
 
@@ -105,5 +104,4 @@ void NameSet::Clear() noexcept {
   names_.Clear();
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -12,8 +12,7 @@
 
 #include "storage/sdk_allocation_scope.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// nullptr where the system refuses the memory.
 template <class Object, class... Arguments>
@@ -141,5 +140,4 @@ class NameSet {
   RowTable<std::uint32_t> slots_;  ///< open addressing: index + 1 into `names_`; 0: free
 };
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -6,8 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// At most `kMostBytes` bytes; what is longer is cut there, not on a code point.
 template <std::size_t kMostBytes>
@@ -37,5 +36,4 @@ class FixedText {
   std::size_t size_ = 0;
 };
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

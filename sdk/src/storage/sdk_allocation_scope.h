@@ -6,8 +6,7 @@
 
 #include "crema/internal/section_node.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// How many scopes the calling thread has in this copy of the SDK.
 extern CREMA_THREAD_LOCAL std::uint32_t t_allocation_scopes;
@@ -31,5 +30,4 @@ class SdkAllocationScope {
   ThreadContext* const context_;
 };
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

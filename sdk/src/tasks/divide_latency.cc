@@ -3,8 +3,7 @@
 
 #include "tasks/task_table.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 namespace {
 
 using Span = EventNodes::Span;
@@ -118,5 +117,4 @@ EventParts DivideLatency(EventNodes* nodes, std::uint32_t count, std::int64_t st
   return parts;
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -2,8 +2,7 @@
 
 #include "chunk/thread_state.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
@@ -461,5 +460,4 @@ void NoteWorkChange(ThreadState* thread, const OpenWork* work) noexcept {
   tasks->is_between.store(tasks->depth == 0 && work == nullptr, kRelaxed);
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

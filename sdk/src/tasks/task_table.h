@@ -8,8 +8,7 @@
 #include "process/process_recorder.h"
 #include "storage/arena.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 struct ThreadState;
 
@@ -296,5 +295,4 @@ void EndRequest(EventSlot* slot, TaskModule* module, std::int32_t node, std::int
 /// The thread ends: what it has open ends with it.
 void EndTasksOfThread(Recorder* recorder, ThreadState* thread) noexcept;
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -5,8 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 struct FinishedSection {
   const char* path = nullptr;  ///< ends with NUL; "": the chunk itself
@@ -23,7 +22,6 @@ using SectionVisitor = void (*)(void* context, const FinishedSection& section);
 /// whatever the thread may do. Allocates while it runs.
 std::size_t VisitFinishedSections(SectionVisitor visit, void* context) noexcept;
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal
 
 #endif  // CREMA_INTERNAL_FINISHED_SECTIONS_H_

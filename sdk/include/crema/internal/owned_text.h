@@ -12,8 +12,7 @@
 
 #include "crema/internal/platform.h"  // IWYU pragma: keep: says what is needed before C++17
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// As malloc(3), for memory that is not the program's.
 #ifdef CREMA_COMPILED_OUT  // there is no library then, and nobody counts
@@ -94,7 +93,6 @@ class OwnedText {
   char in_place_[39];
 };
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal
 
 #endif  // CREMA_INTERNAL_OWNED_TEXT_H_

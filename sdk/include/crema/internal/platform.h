@@ -24,8 +24,7 @@
 // One pointer per thread; the initial-exec model makes its access one instruction, also inside shared libraries.
 #define CREMA_THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// CLOCK_MONOTONIC in ns (clock_gettime(2), answered in user space by the vDSO).
 inline std::int64_t MonotonicNanoseconds() noexcept {
@@ -47,7 +46,6 @@ CREMA_ALWAYS_INLINE std::uint64_t CounterTicks() noexcept {
 #endif
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal
 
 #endif  // CREMA_INTERNAL_PLATFORM_H_

@@ -10,8 +10,7 @@
 
 #include "crema/internal/platform.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// What `ThreadCpuNanoseconds` returns if the kernel refuses the reading.
 inline constexpr std::int64_t kUnknownCpu = INT64_MIN;
@@ -190,7 +189,6 @@ CREMA_ALWAYS_INLINE void ExitSection(OpenSection section) noexcept {
   ExitSectionAt(context, section, CREMA_LIKELY(context != nullptr) ? Ticks(context) : 0);
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal
 
 #endif  // CREMA_INTERNAL_SECTION_NODE_H_

@@ -14,8 +14,7 @@
 #include "crema/record_metric.h"
 #include "crema/root/requirements.h"  // IWYU pragma: keep
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// The baskets that ROOT took into use, by the name of their branch: read from the file or from the tree's cache, and
 /// decompressed. Branches of one name are one column.
@@ -50,7 +49,6 @@ class ColumnBytes {
   std::map<std::string, std::int64_t, std::less<>> bytes_;
 };
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal
 
 #endif  // CREMA_ROOT_COLUMN_BYTES_H_

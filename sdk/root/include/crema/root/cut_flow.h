@@ -21,8 +21,7 @@
 #include "crema/record_cut.h"
 #include "crema/root/requirements.h"  // IWYU pragma: keep
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// What the cut flow of an event loop is called: `ttbar`, and for the third loop of the second frame of this dataset
 /// `ttbar, frame 2, loop 3`.
@@ -173,7 +172,6 @@ class CutFlow {
   std::vector<NamedFilters::Counts> before_;
 };
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal
 
 #endif  // CREMA_ROOT_CUT_FLOW_H_

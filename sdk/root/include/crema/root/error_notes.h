@@ -15,8 +15,7 @@
 
 #include "crema/root/requirements.h"  // IWYU pragma: keep
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// The thread's first error since `Clear`: the one that is nearest to the cause.
 class ErrorNote {
@@ -94,7 +93,6 @@ class ErrorNotes {
   }
 };
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal
 
 #endif  // CREMA_ROOT_ERROR_NOTES_H_

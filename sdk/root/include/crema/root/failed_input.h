@@ -15,8 +15,7 @@
 #include "crema/root/requirements.h"  // IWYU pragma: keep
 #include "crema/track_metrics.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// One of `dataset` and `pass`. The reason is what ROOT said of the file.
 inline void RecordFailedInput(std::string_view dataset, std::string_view pass, std::string_view file,
@@ -69,7 +68,6 @@ inline const TChainElement* FileOfErrors(const TTree* tree) {
   return named;
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal
 
 #endif  // CREMA_ROOT_FAILED_INPUT_H_

@@ -41,8 +41,7 @@
 #include "crema/track_metrics.h"
 #include "crema/track_section.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// What the user said of a frame's chunks.
 struct FrameIdentity {
@@ -419,7 +418,6 @@ class FrameAction : public ROOT::Detail::RDF::RActionImpl<FrameAction> {
   std::shared_ptr<int> result_ = std::make_shared<int>(0);
 };
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal
 
 #endif  // CREMA_ROOT_FRAME_ACTION_H_

@@ -13,8 +13,7 @@
 
 #include "crema/root/requirements.h"  // IWYU pragma: keep
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 // RDataFrame shows nobody the sources that it reads pages from. An explicit instantiation may name its private members.
 #if ROOT_VERSION_CODE < ROOT_VERSION(6, 41, 0)  // another version may have other members
@@ -51,7 +50,6 @@ inline ROOT::Experimental::Detail::RNTupleMetrics* MetricsOfPages(const ROOT::RD
 #endif
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal
 
 #endif  // CREMA_ROOT_FRAME_PAGES_H_

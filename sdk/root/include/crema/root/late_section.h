@@ -9,8 +9,7 @@
 #include "crema/internal/section_node.h"
 #include "crema/root/requirements.h"  // IWYU pragma: keep
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// The time on this thread, as sections count it; 0: not known.
 inline std::uint64_t SectionTicks() noexcept {
@@ -29,7 +28,6 @@ inline void RecordSectionSince(std::string_view name, std::uint64_t start_ticks)
   ExitSection(section);
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal
 
 #endif  // CREMA_ROOT_LATE_SECTION_H_

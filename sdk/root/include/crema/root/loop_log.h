@@ -17,8 +17,7 @@
 #include "crema/root/late_section.h"
 #include "crema/root/requirements.h"  // IWYU pragma: keep
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// RDataFrame compiles before any action hears of a loop. Only its log says how long: at the level of information,
 /// which is off. So the level is raised, and what the program did not ask for is swallowed here. The level is one that
@@ -103,7 +102,6 @@ class LoopLog final : public ROOT::RLogHandler {
   }
 };
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal
 
 #endif  // CREMA_ROOT_LOOP_LOG_H_

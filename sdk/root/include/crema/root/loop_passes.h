@@ -12,8 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// A number for an event loop, unique in the process; never 0.
 inline std::uint64_t NextLoop() noexcept {
@@ -68,7 +67,6 @@ inline std::size_t LoopsBefore(std::uint64_t loop, std::string_view dataset, std
   return passes.Before(loop, dataset, file);
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal
 
 #endif  // CREMA_ROOT_LOOP_PASSES_H_

@@ -14,8 +14,7 @@
 #include "crema/root/requirements.h"  // IWYU pragma: keep
 #include "crema/track_metrics.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// The metrics of a source of pages, which have to be switched on. ROOT reads pages ahead on a thread of its own: they
 /// count for the chunk in which they came.
@@ -83,7 +82,6 @@ class NtupleCounters {
   Values now_{};
 };
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal
 
 #endif  // CREMA_ROOT_NTUPLE_COUNTERS_H_

@@ -24,8 +24,7 @@
 #include "crema/track_metrics.h"
 #include "crema/track_request.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// ROOT reports each read and each decompression to one `TVirtualPerfStats` per thread. This one counts, and tells the
 /// program's own, if there is one.
@@ -262,7 +261,6 @@ class ReadCounters final : public TVirtualPerfStats {
   ReadFile other_;
 };
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal
 
 #endif  // CREMA_ROOT_READ_COUNTERS_H_

@@ -15,8 +15,7 @@
 
 #include "crema/root/requirements.h"  // IWYU pragma: keep
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// `eos.example.org` of `root://user@eos.example.org:1094//path`; empty where the path is one of this machine.
 inline std::string_view HostOf(std::string_view path) {
@@ -68,7 +67,6 @@ inline const std::string& KeptServerName(const TFile& file) {
   return kept.server;
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal
 
 #endif  // CREMA_ROOT_SERVER_NAME_H_

@@ -13,8 +13,7 @@
 #include "crema/chunk.h"
 #include "crema/root/requirements.h"  // IWYU pragma: keep
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 using EntryRange = std::pair<std::int64_t, std::int64_t>;  ///< [first, last)
 
@@ -55,7 +54,6 @@ inline void NameCurrentTree(TTree* tree, EntryRange in_tree, Chunk* chunk) {
   chunk->entry_stop = in_tree.second;
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal
 
 #endif  // CREMA_ROOT_TREE_POSITION_H_

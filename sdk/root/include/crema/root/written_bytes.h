@@ -14,8 +14,7 @@
 #include "crema/record_metric.h"
 #include "crema/root/requirements.h"  // IWYU pragma: keep
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 /// Hears of each write, and counts those to files in memory, in which the threads of a Snapshot collect what they
 /// write. ROOT's own count of what it wrote has them too. The rest is for the program's own writer, if there is one.
@@ -133,7 +132,6 @@ class WrittenBytes {
   bool on_threads_;
 };
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal
 
 #endif  // CREMA_ROOT_WRITTEN_BYTES_H_
