@@ -39,14 +39,6 @@ void TimePanel::AddMeaning(std::string_view style, const std::string& words) {
   meanings_.push_back(words);
 }
 
-void TimePanel::AddLine(const Timeline& steps, std::string_view style, const std::string& words) {
-  Add(steps, "line", style, words);
-}
-
-void TimePanel::AddArea(const Timeline& steps, std::string_view style, const std::string& words) {
-  Add(steps, "area", style, words);
-}
-
 void TimePanel::AddFilledLine(const Timeline& steps, std::string_view style, const std::string& words) {
   AddArea(steps, style);
   AddLine(steps, style, words);

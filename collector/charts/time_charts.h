@@ -65,8 +65,12 @@ class TimePanel {
   TimePanel(double wall_seconds, std::string_view y_title, double factor = 1);
 
   /// `style` names a colour; `words` say what has it, in a line above the panel.
-  void AddLine(const Timeline& steps, std::string_view style, const std::string& words = "");
-  void AddArea(const Timeline& steps, std::string_view style, const std::string& words = "");
+  void AddLine(const Timeline& steps, std::string_view style, const std::string& words = "") {
+    Add(steps, "line", style, words);
+  }
+  void AddArea(const Timeline& steps, std::string_view style, const std::string& words = "") {
+    Add(steps, "area", style, words);
+  }
   void AddFilledLine(const Timeline& steps, std::string_view style, const std::string& words = "");
   /// A dashed line at one value, in the axis's unit.
   void AddMean(double value);

@@ -486,12 +486,6 @@ void DeltaStore::Put(Value& value, nlohmann::ordered_json json) {
   value.changed = now_;
 }
 
-void DeltaStore::Set(const std::string& key, nlohmann::ordered_json value) { Put(values_[key], std::move(value)); }
-
-void DeltaStore::SetRow(const std::string& table, const std::string& key, nlohmann::ordered_json row) {
-  Put(tables_[table][key], std::move(row));
-}
-
 void DeltaStore::RemoveRow(const std::string& table, const std::string& key) {
   if (tables_[table].erase(key) == 0) return;
   removals_.push_back({now_, table, key});
@@ -527,8 +521,6 @@ nlohmann::ordered_json DeltaStore::Since(int64_t since) const {
   return delta;
 }
 
-ServedReport::ServedReport(Write write) : write_(std::move(write)) {}
-
 void ServedReport::Begin(const std::string& run_id, int64_t records) {
   records_ = records;
   page_.reset();
@@ -552,8 +544,6 @@ LiveService::LiveService(boost::asio::io_context* context, const std::vector<std
       sources_(sources, &model_),
       store_(UnixNow() / 1'000'000),
       on_update_(std::move(on_update)) {}
-
-void LiveService::OfferReport(ServedReport::Write write) { report_ = std::make_unique<ServedReport>(std::move(write)); }
 
 void LiveService::Start() {
   last_tick_ = Clock::now();

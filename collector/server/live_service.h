@@ -62,8 +62,10 @@ class DeltaStore {
 
   /// Begins a change. What is set until the next belongs to it.
   void Begin() { ++now_; }
-  void Set(const std::string& key, nlohmann::ordered_json value);
-  void SetRow(const std::string& table, const std::string& key, nlohmann::ordered_json row);
+  void Set(const std::string& key, nlohmann::ordered_json value) { Put(values_[key], std::move(value)); }
+  void SetRow(const std::string& table, const std::string& key, nlohmann::ordered_json row) {
+    Put(tables_[table][key], std::move(row));
+  }
   void RemoveRow(const std::string& table, const std::string& key);
   /// Removes every row of a table for which `keep(key)` is false.
   template <class Keep>
@@ -113,7 +115,7 @@ class ServedReport {
   /// Makes the page of the run of that id. Called on another thread, never twice at once.
   using Write = std::function<absl::StatusOr<std::string>(const std::string& run_id)>;
 
-  explicit ServedReport(Write write);
+  explicit ServedReport(Write write) : write_(std::move(write)) {}
   /// Waits for a page that is being written.
   ~ServedReport() = default;
 
@@ -143,7 +145,7 @@ class LiveService {
               std::function<void()> on_update);
 
   /// From now on `/report` answers with what `write` makes, once the run is over.
-  void OfferReport(ServedReport::Write write);
+  void OfferReport(ServedReport::Write write) { report_ = std::make_unique<ServedReport>(std::move(write)); }
 
   /// Begins to look. The first round is read before anything is published.
   void Start();

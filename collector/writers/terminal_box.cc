@@ -348,10 +348,6 @@ void TerminalBox::Line(const PaintedLine& pieces) {
   text_ += std::string(static_cast<size_t>(inner_columns() - taken), ' ') + " " + Painted(side, style_) + "\n";
 }
 
-void TerminalBox::Paragraph(std::string_view text, Paint paint) {
-  for (const std::string& line : Wrap(text, inner_columns(), style_)) Line({{line, paint}});
-}
-
 std::string TerminalBox::Close() {
   Edge(style_.ascii ? "+" : "└", {}, {}, style_.ascii ? "+" : "┘");
   return std::move(text_);

@@ -100,7 +100,9 @@ class TerminalBox {
   /// One line; what does not fit is cut.
   void Line(const PaintedLine& pieces);
   /// As many lines as the text needs.
-  void Paragraph(std::string_view text, Paint paint);
+  void Paragraph(std::string_view text, Paint paint) {
+    for (const std::string& line : Wrap(text, inner_columns(), style_)) Line({{line, paint}});
+  }
   /// The bottom edge; the whole text.
   std::string Close();
 

@@ -416,8 +416,6 @@ SacctHeader::SacctHeader(std::string_view line) {
   Name(names);
 }
 
-SacctHeader::SacctHeader(const SacctCells& names) { Name(names); }
-
 void SacctHeader::Name(const SacctCells& names) {
   columns_ = names.size();
   for (size_t i = 0; i < names.size(); ++i) {
@@ -428,10 +426,6 @@ void SacctHeader::Name(const SacctCells& names) {
 bool SacctHeader::is_sacct() const {
   const bool names_jobs = Has("JobID") || Has("JobIDRaw");
   return columns_ > 1 && names_jobs && (Has("State") || Has("Start") || Has("End") || Has("Elapsed"));
-}
-
-bool SacctHeader::has_times() const {
-  return Has("Start") ? Has("End") || Has("Elapsed") : Has("End") && Has("Elapsed");
 }
 
 std::string_view SacctHeader::Of(const SacctCells& row, std::string_view name) const {

@@ -44,7 +44,7 @@ class SacctHeader {
  public:
   SacctHeader() = default;
   explicit SacctHeader(std::string_view line);
-  explicit SacctHeader(const SacctCells& names);
+  explicit SacctHeader(const SacctCells& names) { Name(names); }
   /// For rows without a header: nothing has a name before `Name`. `places`: offset and width of a table's columns.
   SacctHeader(char delimiter, size_t columns) : delimiter_(delimiter), columns_(columns) {}
   explicit SacctHeader(std::vector<std::pair<size_t, size_t>> places)
@@ -54,7 +54,7 @@ class SacctHeader {
   /// It names jobs, and something of them.
   bool is_sacct() const;
   /// When jobs ran can be read from these columns.
-  bool has_times() const;
+  bool has_times() const { return Has("Start") ? Has("End") || Has("Elapsed") : Has("End") && Has("Elapsed"); }
   bool is_table() const { return delimiter_ == ' '; }
   bool Has(std::string_view name) const { return column_of_.count(name) > 0; }
   /// Empty if there is no column of this name.

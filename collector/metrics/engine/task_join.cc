@@ -177,10 +177,6 @@ void TaskTable::Add(const LogRef& log, const TaskFact& fact) {
   if (prefixes_.full()) RenumberPrefixes(prefixes_.Prune());
 }
 
-void TaskTable::RenumberPrefixes(const Renumbering& renumbering) {
-  for (TaskRow& row : rows_) row.prefix = renumbering[row.prefix];
-}
-
 void TaskTable::Merge(const TaskTable& other, const std::vector<uint32_t>& logs) {
   const std::vector<uint32_t> prefixes = prefixes_.Take(other.prefixes_);
   for (TaskRow row : other.rows_) {

@@ -71,7 +71,9 @@ class TaskTable {
   TaskFindings Finalize(const ProcessFindings& processes) const;
 
  private:
-  void RenumberPrefixes(const Renumbering& renumbering);
+  void RenumberPrefixes(const Renumbering& renumbering) {
+    for (TaskRow& row : rows_) row.prefix = renumbering[row.prefix];
+  }
 
   std::vector<TaskRow> rows_;
   BoundedNames prefixes_{kMaxPrefixes};

@@ -141,10 +141,6 @@ void TreeAccumulator::Add(TreeRun run) {
   }
 }
 
-void TreeAccumulator::Merge(const TreeAccumulator& other) {
-  for (const auto& [key, run] : other.runs_) Add(run);
-}
-
 std::vector<std::string> TreeAccumulator::run_ids() const {
   std::set<std::string> ids;
   for (const auto& [key, run] : runs_) ids.insert(run.run.run_id);

@@ -34,7 +34,9 @@ class TreeAccumulator {
  public:
   /// Adds one run's tree. The same run (host, pid, start) given twice counts once: the fuller one.
   void Add(TreeRun run);
-  void Merge(const TreeAccumulator& other);
+  void Merge(const TreeAccumulator& other) {
+    for (const auto& [key, run] : other.runs_) Add(run);
+  }
 
   bool empty() const { return runs_.empty(); }
   /// The ids of the runs seen, sorted, each once.

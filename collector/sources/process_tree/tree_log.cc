@@ -483,8 +483,6 @@ absl::StatusOr<TreeLogWriter> TreeLogWriter::Create(const std::string& directory
   return TreeLogWriter(std::move(path), descriptor);
 }
 
-TreeLogWriter::TreeLogWriter(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
-
 TreeLogWriter::TreeLogWriter(TreeLogWriter&& other) noexcept
     : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
 

@@ -144,7 +144,7 @@ class TreeLogWriter {
   int64_t dropped() const { return dropped_; }
 
  private:
-  TreeLogWriter(std::string path, int descriptor);
+  TreeLogWriter(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
   void WriteLine();
 
   std::string path_;

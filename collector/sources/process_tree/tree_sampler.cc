@@ -352,8 +352,6 @@ AnchoredClock::AnchoredClock()
     : anchor_ns_(ReadClockNs(CLOCK_REALTIME) - ReadClockNs(CLOCK_MONOTONIC)),
       boot_ns_(ReadClockNs(CLOCK_REALTIME) - ReadClockNs(CLOCK_BOOTTIME)) {}
 
-int64_t AnchoredClock::UnixNs() const { return anchor_ns_ + ReadClockNs(CLOCK_MONOTONIC); }
-
 bool PssSchedule::Due(int64_t now_ns, int64_t rss_bytes) {
   ++samples_since_;
   const bool wanted =

@@ -56,7 +56,7 @@ int64_t TickNs();
 class AnchoredClock {
  public:
   AnchoredClock();
-  int64_t UnixNs() const;
+  int64_t UnixNs() const { return anchor_ns_ + ReadClockNs(CLOCK_MONOTONIC); }
   /// Unix time of the machine's boot, from which the kernel counts the starts of processes.
   int64_t boot_ns() const { return boot_ns_; }
 

@@ -358,8 +358,6 @@ const char* TreeScanner::TaskPath(int pid, int tid, const char* file) {
 
 bool TreeScanner::KeepsFiles() const { return members_.size() * kFilesPerMember < kept_limit_; }
 
-TreeLedger::TreeLedger(int sampler_pid, int64_t tick_ns) : sampler_pid_(sampler_pid), tick_ns_(tick_ns) {}
-
 TreeLedger TreeLedger::OfStrangers(int64_t tick_ns) {
   constexpr int kNobody = 0;
   TreeLedger ledger(kNobody, tick_ns);

@@ -104,7 +104,7 @@ class TreeScanner {
 class TreeLedger {
  public:
   /// `sampler_pid`: the root, itself not part of the tree. `tick_ns`: nanoseconds of a clock tick.
-  TreeLedger(int sampler_pid, int64_t tick_ns);
+  TreeLedger(int sampler_pid, int64_t tick_ns) : sampler_pid_(sampler_pid), tick_ns_(tick_ns) {}
 
   /// The ledger of a tree for which the sampler never waits. A process that is waited for outside the tree leaves its
   /// last reading, counted in `tree_cpu_sampled` unless it had ended by then; what only wait4(2) reports stays unknown.

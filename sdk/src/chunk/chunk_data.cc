@@ -171,10 +171,6 @@ void ChunkData::AddCutRow(const CutRow& from) noexcept {
   row->has_weights |= from.has_weights;
 }
 
-void ChunkData::AddColumn(std::string_view name) noexcept {
-  if (!columns_.Add(CutOnCodePoint(name, kMaxNameBytes), &texts_)) ++dropped_;
-}
-
 void ChunkData::AddTrace(const TraceRow& occurrence) noexcept {
   TraceRow* row = trace_.size() < kMostTraced ? trace_.Add() : nullptr;
   if (row == nullptr) {
@@ -321,8 +317,6 @@ void ChunkData::AddMemory(int row_index, std::int64_t rss_start_bytes, std::int6
   ++row.count;
   SawRss(std::max(rss_start_bytes, rss_stop_bytes));
 }
-
-void ChunkData::SawRss(std::int64_t rss_bytes) noexcept { rss_peak_bytes_ = std::max(rss_peak_bytes_, rss_bytes); }
 
 void ChunkData::MergeTables(ChunkData& other) noexcept {
   MergeSums(other);

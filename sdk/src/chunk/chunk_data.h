@@ -105,7 +105,9 @@ class ChunkData {
 
   void AddMetric(std::string_view name, double value, std::string_view unit) noexcept;
   void AddCut(std::string_view name, std::int64_t events, const double* weights, const CutInput* input) noexcept;
-  void AddColumn(std::string_view name) noexcept;
+  void AddColumn(std::string_view name) noexcept {
+    if (!columns_.Add(CutOnCodePoint(name, kMaxNameBytes), &texts_)) ++dropped_;
+  }
   void AddTrace(const TraceRow& occurrence) noexcept;
   void SetAttribute(std::string_view name, std::string_view value) noexcept;
   /// Index of the row of an activity; -1: no place.
@@ -119,7 +121,7 @@ class ChunkData {
   /// Index of the memory row of `name` below `prefix` (escaped, may be empty) and the section `parent`; -1: no place.
   int MemoryRowIndex(std::string_view prefix, const SectionNode* parent, std::string_view name) noexcept;
   void AddMemory(int row, std::int64_t rss_start_bytes, std::int64_t rss_stop_bytes) noexcept;
-  void SawRss(std::int64_t rss_bytes) noexcept;
+  void SawRss(std::int64_t rss_bytes) noexcept { rss_peak_bytes_ = std::max(rss_peak_bytes_, rss_bytes); }
   /// Below `prefix` as a memory row is. Rows for which there is no place count without their object.
   void AddWait(std::string_view prefix, const SectionNode* section, std::string_view kind, std::string_view object,
                std::string_view stack, std::uint64_t samples) noexcept;

@@ -260,20 +260,12 @@ void ChunkSums::Add(Recorder* recorder, ChunkState* state, const ChunkEnd& end) 
   changed_.store(true, std::memory_order_relaxed);
 }
 
-bool ChunkSums::IsDue(std::int64_t now_ns) const noexcept {
-  return changed_.load(std::memory_order_relaxed) && now_ns >= next_write_ns_.load(std::memory_order_relaxed);
-}
-
 void ChunkSums::WriteWhenDue(Recorder* recorder, LogFile* log, std::int64_t now_ns) noexcept {
   const LogLimits& limits = recorder->log.limits();
   std::int64_t interval_ns = kIntervalNanoseconds;
   for (std::uint64_t half = limits.room() / 2; half > limits.room_left() && half > 0; half /= 2) interval_ns *= 2;
   next_write_ns_.store(now_ns + interval_ns, std::memory_order_relaxed);
   Write(recorder, log, now_ns, false);
-}
-
-void ChunkSums::WriteLast(Recorder* recorder, LogFile* log) noexcept {
-  Write(recorder, log, MonotonicNanoseconds(), true);
 }
 
 void ChunkSums::Write(Recorder* recorder, LogFile* log, std::int64_t now_ns, bool is_last) noexcept {

@@ -93,9 +93,11 @@ class ChunkSums {
   /// Writes what has changed: 10 s after the last time as long as the log has half of its room left, then less often.
   void WriteWhenDue(Recorder* recorder, LogFile* log, std::int64_t now_ns) noexcept;
   /// Writes what has changed, before the log's end whatever room is left. What cannot be written then is lost.
-  void WriteLast(Recorder* recorder, LogFile* log) noexcept;
+  void WriteLast(Recorder* recorder, LogFile* log) noexcept { Write(recorder, log, MonotonicNanoseconds(), true); }
   /// Whether `WriteWhenDue` would write.
-  bool IsDue(std::int64_t now_ns) const noexcept;
+  bool IsDue(std::int64_t now_ns) const noexcept {
+    return changed_.load(std::memory_order_relaxed) && now_ns >= next_write_ns_.load(std::memory_order_relaxed);
+  }
 
   std::uint64_t chunks() const noexcept { return chunks_.load(std::memory_order_relaxed); }
   /// Chunks for which there was no memory, or at the end no room.

@@ -200,10 +200,6 @@ ChunkState* ThreadState::NewChunkFrame() noexcept {
   return FrameAt(chunk_frames_, depth, kDeepest);
 }
 
-void ThreadState::GiveAway(const ChunkState* frame, int depth) noexcept {
-  if (chunk_frames_[depth].load(std::memory_order_relaxed) == frame) chunk_frames_[depth].store(nullptr);
-}
-
 bool ThreadState::TakeOver(Recorder* recorder, ChunkState* frame) noexcept {
   const int depth = Depth(work);
   if (depth >= kDeepest) return false;

@@ -94,7 +94,9 @@ struct ThreadState : ThreadContext {
   ChunkState* NewChunkFrame() noexcept;
   HelperState* NewHelperFrame() noexcept;
   /// Takes the frame of a chunk that is not open on this thread any more out of this thread's.
-  void GiveAway(const ChunkState* frame, int depth) noexcept;
+  void GiveAway(const ChunkState* frame, int depth) noexcept {
+    if (chunk_frames_[depth].load(std::memory_order_relaxed) == frame) chunk_frames_[depth].store(nullptr);
+  }
   /// Puts the frame of a chunk, which is to be the innermost, among this thread's; false when nested too deep.
   bool TakeOver(Recorder* recorder, ChunkState* frame) noexcept;
   /// Frames at `depth` and deeper, up to `top`, move one place out, and the one at `depth` to `top`.

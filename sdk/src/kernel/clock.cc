@@ -95,8 +95,6 @@ TickRate Clock::Rate(const Instant& start, const Instant& stop) const noexcept {
   return TickRate(stop.ticks - start.ticks, elapsed);
 }
 
-TickRate Clock::Rate() const noexcept { return Rate(anchor_, Now()); }
-
 std::int64_t ProcessStartUnixNanoseconds(const Clock& clock, std::int64_t otherwise) noexcept {
   char text[1024];
   const long size = ReadWholeFile("/proc/self/stat", text, sizeof text);
@@ -190,10 +188,6 @@ void PerfCounters::OpenOne(int counter, DescriptorBudget* budget) noexcept {
     refusal_ = error;
     refused_counter_ = counter;
   }
-}
-
-bool PerfCounters::IsOurs(int counter) const noexcept {
-  return descriptors_[counter] >= 0 && PerfEventId(descriptors_[counter]) == ids_[counter];
 }
 
 bool PerfCounters::Read(int counter, DescriptorBudget* budget, TrackPerfCounters::Reading* reading) noexcept {

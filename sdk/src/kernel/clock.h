@@ -49,7 +49,7 @@ class Clock {
   /// with CLOCK_MONOTONIC over the interval (a suspended machine, a counter that jumped): then the interval's own.
   TickRate Rate(const Instant& start, const Instant& stop) const noexcept;
   /// The counter's rate since the anchor.
-  TickRate Rate() const noexcept;
+  TickRate Rate() const noexcept { return Rate(anchor_, Now()); }
 
  private:
   bool counter_is_clock_ = false;
@@ -85,7 +85,9 @@ class PerfCounters {
 
  private:
   void OpenOne(int counter, DescriptorBudget* budget) noexcept;
-  bool IsOurs(int counter) const noexcept;
+  bool IsOurs(int counter) const noexcept {
+    return descriptors_[counter] >= 0 && PerfEventId(descriptors_[counter]) == ids_[counter];
+  }
 
   static constexpr int kNotOpen = -1;
   static constexpr int kRefused = -2;

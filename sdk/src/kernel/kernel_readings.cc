@@ -125,10 +125,6 @@ ThreadUsage KernelReadings::Usage(MaybeInteger* rss_peak_bytes) noexcept {
   return {read_bytes, NanosecondsOf(usage.ru_stime), usage.ru_minflt, usage.ru_majflt};
 }
 
-long KernelReadings::ReadIo(DescriptorBudget* budget, char* buffer, int capacity) noexcept {
-  return io_.Read(budget, buffer, capacity);
-}
-
 void KernelReadings::Close(DescriptorBudget* budget) noexcept {
   statm_.Close(budget);
   schedstat_.Close(budget);

@@ -69,7 +69,9 @@ class KernelReadings {
   ThreadUsage Usage(MaybeInteger* rss_peak_bytes = nullptr) noexcept;
 
   /// The whole text of `/proc/thread-self/io`; -1 where the kernel does not say.
-  long ReadIo(DescriptorBudget* budget, char* buffer, int capacity) noexcept;
+  long ReadIo(DescriptorBudget* budget, char* buffer, int capacity) noexcept {
+    return io_.Read(budget, buffer, capacity);
+  }
 
   void Close(DescriptorBudget* budget) noexcept;
 

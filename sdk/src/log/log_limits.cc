@@ -120,10 +120,6 @@ std::uint64_t LargestFileBytes(std::int64_t since_ns) noexcept {
 
 std::uint64_t RoomBelow(std::uint64_t limit_bytes) noexcept { return std::min(limit_bytes / 4, kMostRoomBelowLimit); }
 
-void LogLimits::SetMostBytes(std::optional<std::int64_t> most_bytes) noexcept {
-  if (most_bytes.has_value()) most_bytes_ = static_cast<std::uint64_t>(*most_bytes);
-}
-
 void LogLimits::Stop(StopReason reason, std::uint64_t room_bytes) noexcept {
   room_.store(room_bytes, std::memory_order_relaxed);
   room_left_.store(room_bytes, std::memory_order_relaxed);

@@ -50,7 +50,9 @@ std::uint64_t RoomBelow(std::uint64_t limit_bytes) noexcept;
 class LogLimits {
  public:
   /// Before the first line; `most_bytes` as CREMA_MAX_LOG_BYTES has it.
-  void SetMostBytes(std::optional<std::int64_t> most_bytes) noexcept;
+  void SetMostBytes(std::optional<std::int64_t> most_bytes) noexcept {
+    if (most_bytes.has_value()) most_bytes_ = static_cast<std::uint64_t>(*most_bytes);
+  }
 
   /// Whether a line for a chunk may be written into a log of `size` bytes that `descriptor` is.
   bool Allows(int descriptor, std::uint64_t size, std::int64_t now_ns) noexcept {

@@ -54,8 +54,6 @@ bool DescriptorBudget::Take() noexcept {
   return false;
 }
 
-void DescriptorBudget::GiveBack() noexcept { left_.fetch_add(1, std::memory_order_relaxed); }
-
 std::optional<FileIdentity> IdentityOf(int descriptor) noexcept {
   struct stat status {};
   if (fstat(descriptor, &status) != 0) return std::nullopt;

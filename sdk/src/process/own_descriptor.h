@@ -21,7 +21,7 @@ class DescriptorBudget {
   /// From those that are kept for logs beside the first: there are none where the budget is less than 9. Not given
   /// back.
   bool TakeForLog() noexcept { return logs_left_.fetch_sub(1, std::memory_order_relaxed) > 0; }
-  void GiveBack() noexcept;
+  void GiveBack() noexcept { left_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
   std::atomic<int> left_{0};

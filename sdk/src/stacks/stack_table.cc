@@ -160,10 +160,6 @@ StackFrame StackTable::FrameOf(const LoadedFile& file, std::uintptr_t address) n
   return (StackFrame{number} << kFrameAddressBits) | ((address - file.map->l_addr) & kAddressMask);
 }
 
-StackFrame* StackTable::NextFrames() noexcept {
-  return room_.frames - frame_count_ < kMostFrames ? nullptr : frames_ + frame_count_;
-}
-
 void StackTable::Count(std::uint16_t place, std::size_t depth, const SampleCount& count) noexcept {
   counted_ += count.samples;
   const StackFrame* const frames = frames_ + frame_count_;
@@ -224,10 +220,6 @@ void StackTable::Merge(const StackTable& other, double inflation) noexcept {
     }
     Count(place_here(stack.place), frames == nullptr ? 0 : stack.depth, inflated(stack.count));
   }
-}
-
-std::string_view StackTable::NamesOf(const Place& place) const noexcept {
-  return {texts_ + place.text + place.dataset_bytes, place.bytes - place.dataset_bytes};
 }
 
 bool StackTable::NextName(std::string_view* rest, std::string_view* name) noexcept {

@@ -71,7 +71,9 @@ class StackTable {
   /// The function of a file; `address` as in memory.
   StackFrame FrameOf(const LoadedFile& file, std::uintptr_t address) noexcept;
   /// Where the frames of the next stack go, `kMostFrames` of them, the innermost first; nullptr: no room.
-  StackFrame* NextFrames() noexcept;
+  StackFrame* NextFrames() noexcept {
+    return room_.frames - frame_count_ < kMostFrames ? nullptr : frames_ + frame_count_;
+  }
   /// Counts the stack of which `depth` frames stand there; nothing is there, and it is one of the others, if 0.
   void Count(std::uint16_t place, std::size_t depth, const SampleCount& count) noexcept;
   /// Adds what `other` has counted, with its squares times `inflation`.
@@ -87,7 +89,9 @@ class StackTable {
   const Place& place(std::uint16_t i) const noexcept { return places_[i]; }
   std::string_view DatasetOf(const Place& place) const noexcept { return {texts_ + place.text, place.dataset_bytes}; }
   /// The next of the section's names, from the outermost inwards; `*rest` begins as `NamesOf`. False: no more.
-  std::string_view NamesOf(const Place& place) const noexcept;
+  std::string_view NamesOf(const Place& place) const noexcept {
+    return {texts_ + place.text + place.dataset_bytes, place.bytes - place.dataset_bytes};
+  }
   static bool NextName(std::string_view* rest, std::string_view* name) noexcept;
   const File& FileOf(StackFrame frame) const noexcept { return files_[(frame >> kFrameAddressBits) - 1]; }
   std::string_view PathOf(const File& file) const noexcept { return {texts_ + file.path, file.path_bytes}; }

@@ -102,6 +102,7 @@ void TaskClock::Control(unsigned long request) const noexcept {
 }
 
 void TaskClock::Stop() noexcept { Control(PERF_EVENT_IOC_DISABLE); }
+
 void TaskClock::GoOn() noexcept { Control(PERF_EVENT_IOC_ENABLE); }
 
 void TaskClock::Close(DescriptorBudget* budget) noexcept {
@@ -130,10 +131,6 @@ bool TickModes::WereInKernel() noexcept {
   user_ns_ = user_ns;
   all_ns_ = all_ns;
   return were_in_kernel;
-}
-
-void ChunkPositions::Add(Sum* sum, std::uint64_t value) noexcept {
-  sum->store(sum->load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
 }
 
 void ChunkPositions::Begin(std::int64_t cpu_ns) noexcept {

@@ -87,7 +87,9 @@ class ChunkPositions {
     std::uint64_t samples = 0;
   };
   using Sum = std::atomic<std::uint64_t>;  // only the thread changes it
-  static void Add(Sum* sum, std::uint64_t value) noexcept;
+  static void Add(Sum* sum, std::uint64_t value) noexcept {
+    sum->store(sum->load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
+  }
 
   std::int64_t begin_ns_ = 0;  ///< later by what the handler took since
   int seen_count_ = 0;

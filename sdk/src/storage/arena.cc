@@ -83,8 +83,6 @@ bool NameSet::Grow() noexcept {
   return true;
 }
 
-bool NameSet::Contains(std::string_view name) noexcept { return slots_.size() != 0 && *Slot(name) != 0; }
-
 bool NameSet::Add(std::string_view name, Arena* texts) noexcept {
   if (Contains(name)) return true;
   if (names_.size() >= kMost) return false;

@@ -126,7 +126,7 @@ class NameSet {
 
   /// True if the name is in the set afterwards; false beyond `kMost`, or when memory is refused.
   bool Add(std::string_view name, Arena* texts) noexcept;
-  bool Contains(std::string_view name) noexcept;
+  bool Contains(std::string_view name) noexcept { return slots_.size() != 0 && *Slot(name) != 0; }
   void Clear() noexcept;
   bool empty() const noexcept { return names_.size() == 0; }
   const std::string_view* begin() noexcept { return names_.begin(); }
