@@ -26,7 +26,7 @@ PACKAGES = {
     "server": ["appearance", "compression", "engines", "exports", "insight", "measurement", "metrics", "records", "sources", "sources/process_tree"],
     "writers": ["appearance", "insight", "measurement", "records", "server"],
     "pictures": ["output"],
-    "charts": ["appearance", "detail", "insight", "measurement", "pictures", "records"],
+    "charts": ["appearance", "detail", "insight", "measurement", "records"],
     "report": ["appearance", "charts", "detail", "exports", "insight", "measurement", "prediction", "records", "scaling", "writers"],
     "cli": ["appearance", "charts", "detail", "engines", "exports", "history", "insight", "measurement", "metrics", "output", "pictures", "prediction", "records", "report", "scaling", "server", "sources", "sources/process_tree", "sources/roastcoffea", "writers"],
     "benchmarks": [],

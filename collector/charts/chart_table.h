@@ -28,7 +28,4 @@ inline constexpr std::pair<std::string_view, std::string_view> kFormerCharts[] =
     {"worker_activity_timeline", "cpu_heatmap"},
     {"occupancy_timeline", "total_active_tasks_timeline"}};
 
-/// docs/plots.md, written from the table.
-std::string ChartsPage();
-
 }  // namespace crema

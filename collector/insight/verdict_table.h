@@ -42,12 +42,7 @@ const VerdictRule* FindRule(std::string_view id);
 /// The rule of an id that the table holds.
 const VerdictRule& RuleOf(std::string_view id);
 
-/// The condition with its numbers filled in.
+/// The condition with its numbers filled in, for docs/verdicts.md.
 std::string ConditionText(const VerdictRule& rule);
-
-// docs/verdicts.md, written from the table that the code judges by.
-
-/// The page, in Markdown.
-std::string VerdictsPage();
 
 }  // namespace crema

@@ -30,7 +30,6 @@ MAY_SAY_DASK = {
     "exports/roastcoffea_export.cc": "keys of roastcoffea",
     "measurement/catalog.cc": "fine metrics are Dask's; the metric of Python's lock names it",
     "measurement/measurement.cc": "fine metrics are Dask's",
-    "measurement/metrics_page.cc": "fine metrics are Dask's",
     "metrics/engine/cluster_table.h": "the text of an engine, as an example",
     "metrics/engine/engine_metrics.cc": "fine metrics are Dask's; the key of one",
     "records/facts.h": "fine metrics are Dask's",
