@@ -4,171 +4,153 @@ namespace crema {
 namespace {
 
 constexpr Column kPhaseColumns[] = {
-    ColumnOf<&PhaseRow::phase>("phase", "phase", Kind::kText, 0, "preprocess, process, reduce or postprocess"),
-    ColumnOf<&PhaseRow::wall_time>("wall_time", "wall time", Kind::kDuration, 0,
-                                   "length of the union of its spans, or tasks"),
-    ColumnOf<&PhaseRow::task_seconds>("task_seconds", "task time", Kind::kDuration, 1,
+    ColumnOf<&PhaseRow::phase>(Kind::kText, 0, "preprocess, process, reduce or postprocess"),
+    ColumnOf<&PhaseRow::wall_time>("wall time", Kind::kDuration, 0, "length of the union of its spans, or tasks"),
+    ColumnOf<&PhaseRow::task_seconds>("task time", Kind::kDuration, 1,
                                       "of the engine's tasks in it; null where no engine was observed"),
-    ColumnOf<&PhaseRow::start>("start", "from", Kind::kDuration, 2, "first begin, since the run's start"),
-    ColumnOf<&PhaseRow::stop>("stop", "until", Kind::kDuration, 2, "last end, since the run's start"),
+    ColumnOf<&PhaseRow::start>("from", Kind::kDuration, 2, "first begin, since the run's start"),
+    ColumnOf<&PhaseRow::stop>("until", Kind::kDuration, 2, "last end, since the run's start"),
 };
 
 constexpr Column kBreakdownName[] = {
-    ColumnOf<&BreakdownRow::name>("name", "name", Kind::kText, 0, "the dataset, file, host or thread"),
+    ColumnOf<&BreakdownRow::name>(Kind::kText, 0, "the dataset, file, host or thread"),
 };
 
 /// For a row that is a breakdown, and may have more.
 template <class Row>
 constexpr Column kBreakdownSums[] = {
-    ColumnIn<Row, &Row::chunks>("chunks", "chunks", Kind::kCount, 0, "chunks whose result is in the row"),
-    ColumnIn<Row, &Row::attempts>("attempts", "attempts", Kind::kCount, 7, "attempts with any status"),
-    ColumnIn<Row, &Row::failed>("failed", "failed", Kind::kCount, 3, "attempts that failed"),
-    ColumnIn<Row, &Row::lost>("lost", "lost", Kind::kCount, 3,
-                              "attempts that began and whose process ended or vanished"),
-    ColumnIn<Row, &Row::events>("events", "events", Kind::kCount, 1, "of results"),
-    ColumnIn<Row, &Row::bytes_read>("bytes_read", "read", Kind::kData, 4, "of ended attempts, as stored"),
-    ColumnIn<Row, &Row::bytes_uncompressed>("bytes_uncompressed", "uncompressed", Kind::kData, 9,
-                                            "of ended attempts, after decompression"),
-    ColumnIn<Row, &Row::duration_sum>("duration_sum", "busy", Kind::kDuration, 0, "wall time of ended attempts"),
-    ColumnIn<Row, &Row::duration_mean>("duration_mean", "mean", Kind::kDuration, 8,
-                                       "of ended attempts, as the next three"),
-    ColumnIn<Row, &Row::duration_p50>(
-        "duration_p50", "p50", Kind::kDuration, 5,
+    ColumnOf<&Row::chunks, Row>(Kind::kCount, 0, "chunks whose result is in the row"),
+    ColumnOf<&Row::attempts, Row>(Kind::kCount, 7, "attempts with any status"),
+    ColumnOf<&Row::failed, Row>(Kind::kCount, 3, "attempts that failed"),
+    ColumnOf<&Row::lost, Row>(Kind::kCount, 3, "attempts that began and whose process ended or vanished"),
+    ColumnOf<&Row::events, Row>(Kind::kCount, 1, "of results"),
+    ColumnOf<&Row::bytes_read, Row>("read", Kind::kData, 4, "of ended attempts, as stored"),
+    ColumnOf<&Row::bytes_uncompressed, Row>("uncompressed", Kind::kData, 9, "of ended attempts, after decompression"),
+    ColumnOf<&Row::duration_sum, Row>("busy", Kind::kDuration, 0, "wall time of ended attempts"),
+    ColumnOf<&Row::duration_mean, Row>("mean", Kind::kDuration, 8, "of ended attempts, as the next three"),
+    ColumnOf<&Row::duration_p50, Row>(
+        "p50", Kind::kDuration, 5,
         "median: the value of rank ceil(p n); of attempts that have a line (`quality.summed_chunks`)"),
-    ColumnIn<Row, &Row::duration_p95>("duration_p95", "p95", Kind::kDuration, 5, "95 % quantile"),
-    ColumnIn<Row, &Row::duration_max>("duration_max", "max", Kind::kDuration, 8, "longest"),
-    ColumnIn<Row, &Row::cpu_sum>("cpu_sum", "cpu", Kind::kDuration, 2, "CPU time of ended attempts, owner and helpers"),
-    ColumnIn<Row, &Row::cpu_wait_sum>("cpu_wait_sum", "cpu wait", Kind::kDuration, 4, "run delay of their owners"),
-    ColumnIn<Row, &Row::blocked_sum>("blocked_sum", "blocked", Kind::kDuration, 4,
-                                     "time in which their owners were blocked"),
-    ColumnIn<Row, &Row::system_cpu_sum>("system_cpu_sum", "kernel CPU", Kind::kDuration, 6,
+    ColumnOf<&Row::duration_p95, Row>("p95", Kind::kDuration, 5, "95 % quantile"),
+    ColumnOf<&Row::duration_max, Row>("max", Kind::kDuration, 8, "longest"),
+    ColumnOf<&Row::cpu_sum, Row>("cpu", Kind::kDuration, 2, "CPU time of ended attempts, owner and helpers"),
+    ColumnOf<&Row::cpu_wait_sum, Row>("cpu wait", Kind::kDuration, 4, "run delay of their owners"),
+    ColumnOf<&Row::blocked_sum, Row>("blocked", Kind::kDuration, 4, "time in which their owners were blocked"),
+    ColumnOf<&Row::system_cpu_sum, Row>("kernel CPU", Kind::kDuration, 6,
                                         "of their owners, the CPU time in the kernel; null where no attempt recorded "
                                         "it, as the next two")
         .OptIn(),
-    ColumnIn<Row, &Row::minor_faults>("minor_faults", "", Kind::kCount, 0,
-                                      "page faults of their owners that needed no I/O: new memory, mostly"),
-    ColumnIn<Row, &Row::major_faults>("major_faults", "major faults", Kind::kCount, 9,
+    FieldOf<&Row::minor_faults, Row>(Kind::kCount,
+                                     "page faults of their owners that needed no I/O: new memory, mostly"),
+    ColumnOf<&Row::major_faults, Row>("major faults", Kind::kCount, 9,
                                       "page faults of their owners that waited for storage")
         .OptIn(),
-    ColumnIn<Row, &Row::event_rate>("event_rate", "rate", Kind::kRate, 3, "events / duration_sum"),
-    ColumnIn<Row, &Row::events_per_cpu_second>("events_per_cpu_second", "per cpu s", Kind::kRate, 9,
-                                               "events / cpu_sum"),
-    ColumnIn<Row, &Row::rss_delta_mean>("rss_delta_mean", "RSS delta", Kind::kMemory, 10,
+    ColumnOf<&Row::event_rate, Row>("rate", Kind::kRate, 3, "events / duration_sum"),
+    ColumnOf<&Row::events_per_cpu_second, Row>("per cpu s", Kind::kRate, 9, "events / cpu_sum"),
+    ColumnOf<&Row::rss_delta_mean, Row>("RSS delta", Kind::kMemory, 10,
                                         "mean change of resident memory over an ended attempt"),
 };
 
 constexpr Column kGpuSums[] = {
     ColumnOf<&BreakdownRow::gpu_seconds>(
-        "gpu_seconds", "GPU", Kind::kDuration, 5,
+        "GPU", Kind::kDuration, 5,
         "of datasets: times of kernels that its chunks launched, on the devices, added up; null where they were not "
         "counted (`crema run --gpu`) and in other tables, as the next four")
         .OptIn(),
-    ColumnOf<&BreakdownRow::gpu_launches>("gpu_launches", "kernels", Kind::kCount, 8, "these kernels").OptIn(),
-    ColumnOf<&BreakdownRow::gpu_copy_seconds>("gpu_copy_seconds", "", Kind::kDuration, 0,
-                                              "copies and fills on the devices"),
-    ColumnOf<&BreakdownRow::gpu_to_device_bytes>("gpu_to_device_bytes", "", Kind::kData, 0,
-                                                 "copied from the host to the devices"),
-    ColumnOf<&BreakdownRow::gpu_from_device_bytes>("gpu_from_device_bytes", "", Kind::kData, 0,
-                                                   "copied from the devices to the host"),
+    ColumnOf<&BreakdownRow::gpu_launches>("kernels", Kind::kCount, 8, "these kernels").OptIn(),
+    FieldOf<&BreakdownRow::gpu_copy_seconds>(Kind::kDuration, "copies and fills on the devices"),
+    FieldOf<&BreakdownRow::gpu_to_device_bytes>(Kind::kData, "copied from the host to the devices"),
+    FieldOf<&BreakdownRow::gpu_from_device_bytes>(Kind::kData, "copied from the devices to the host"),
 };
 
 constexpr Column kWorkerName[] = {
-    ColumnIn<WorkerRow, &WorkerRow::name>("name", "worker", Kind::kText, 0,
-                                          "the engine's name for it, else its process")
+    ColumnOf<&WorkerRow::name, WorkerRow>("worker", Kind::kText, 0, "the engine's name for it, else its process")
         .At(-3),
 };
 
 constexpr Column kLifeColumns[] = {
-    ColumnOf<&WorkerRow::process>("process", "", Kind::kText, 0, "`<host>:<pid>`").CsvLast(),
-    ColumnOf<&WorkerRow::start>("start", "from", Kind::kDuration, 6, "since the run's start").At(-1),
-    ColumnOf<&WorkerRow::stop>("stop", "until", Kind::kDuration, 6, "since the run's start").At(-1),
-    ColumnOf<&WorkerRow::first_chunk>("first_chunk", "", Kind::kDuration, 0,
-                                      "begin of its first chunk, since the run's start"),
-    ColumnOf<&WorkerRow::last_chunk>("last_chunk", "", Kind::kDuration, 0,
-                                     "end of the last chunk that ended, since the run's start"),
-    ColumnOf<&WorkerRow::cores>("cores", "cores", Kind::kNumber, 2,
+    FieldOf<&WorkerRow::process>(Kind::kText, "`<host>:<pid>`").CsvLast(),
+    ColumnOf<&WorkerRow::start>("from", Kind::kDuration, 6, "since the run's start").At(-1),
+    ColumnOf<&WorkerRow::stop>("until", Kind::kDuration, 6, "since the run's start").At(-1),
+    FieldOf<&WorkerRow::first_chunk>(Kind::kDuration, "begin of its first chunk, since the run's start"),
+    FieldOf<&WorkerRow::last_chunk>(Kind::kDuration, "end of the last chunk that ended, since the run's start"),
+    ColumnOf<&WorkerRow::cores>(Kind::kNumber, 2,
                                 "declared cores; else the most lanes that it had at once, but no more than it was "
                                 "allowed or its batch system gave it; `run.cores_source` says which")
         .In("cores")
         .At(-2),
     ColumnOf<&WorkerRow::state>(
-        "state", "state", Kind::kText, 5,
+        Kind::kText, 5,
         "ended, running, lost, or unreported: nothing says how its process ended, and no chunk of it was open")
         .At(-2),
-    ColumnOf<&WorkerRow::peak_memory_bytes>("peak_memory_bytes", "peak memory", Kind::kMemory, 3,
+    ColumnOf<&WorkerRow::peak_memory_bytes>("peak memory", Kind::kMemory, 3,
                                             "the kernel's peak of its resident memory, where that is known; at least "
                                             "the largest sample")
         .At(-1),
     ColumnOf<&WorkerRow::anonymous_memory_bytes>(
-        "anonymous_memory_bytes", "allocated", Kind::kMemory, 7,
+        "allocated", Kind::kMemory, 7,
         "largest sample of its anonymous memory: what the program allocated; null where nobody read it, as the next")
         .OptIn()
         .At(-1),
     ColumnOf<&WorkerRow::file_memory_bytes>(
-        "file_memory_bytes", "mapped", Kind::kMemory, 8,
+        "mapped", Kind::kMemory, 8,
         "largest sample of its resident pages of files and shared memory: others may use them, too")
         .OptIn()
         .At(-1),
-    ColumnOf<&WorkerRow::memory_limit_bytes>("memory_limit_bytes", "limit", Kind::kMemory, 6, "the limit in force")
-        .At(-1),
-    ColumnOf<&WorkerRow::allowed_cores>("allowed_cores", "", Kind::kNumber, 0,
-                                        "what its affinity and the CPU quota of its cgroup allowed it, the smaller")
+    ColumnOf<&WorkerRow::memory_limit_bytes>("limit", Kind::kMemory, 6, "the limit in force").At(-1),
+    FieldOf<&WorkerRow::allowed_cores>(Kind::kNumber,
+                                       "what its affinity and the CPU quota of its cgroup allowed it, the smaller")
         .In("cores"),
-    ColumnOf<&WorkerRow::throttled>("throttled", "throttled", Kind::kDuration, 7,
+    ColumnOf<&WorkerRow::throttled>(Kind::kDuration, 7,
                                     "time in which this quota held back threads of its cgroup, added up; null: there "
                                     "is no quota, or nobody read it")
         .OptIn(),
-    ColumnOf<&WorkerRow::disk_bytes>("disk_bytes", "", Kind::kMemory, 0,
-                                     "disk space that an engine's worker offers to its tasks; null: not reported"),
-    ColumnOf<&WorkerRow::left_reason>(
-        "left_reason", "", Kind::kText, 0,
+    FieldOf<&WorkerRow::disk_bytes>(Kind::kMemory,
+                                    "disk space that an engine's worker offers to its tasks; null: not reported"),
+    FieldOf<&WorkerRow::left_reason>(
+        Kind::kText,
         "why an engine's worker left, in the engine's words, or what the kernel said of a process that vanished under "
         "`crema run`; null: it did not leave, or nothing reported why"),
-    ColumnOf<&WorkerRow::engine_cpu>(
-        "engine_cpu", "", Kind::kDuration, 0,
-        "CPU time that its batch system counted; null: it did not count it, as the next two"),
-    ColumnOf<&WorkerRow::engine_peak_memory_bytes>("engine_peak_memory_bytes", "", Kind::kMemory, 0,
-                                                   "the most memory that its batch system saw it use"),
-    ColumnOf<&WorkerRow::time_limit>("time_limit", "", Kind::kDuration, 0, "for how long its batch system let it run"),
+    FieldOf<&WorkerRow::engine_cpu>(
+        Kind::kDuration, "CPU time that its batch system counted; null: it did not count it, as the next two"),
+    FieldOf<&WorkerRow::engine_peak_memory_bytes>(Kind::kMemory, "the most memory that its batch system saw it use"),
+    FieldOf<&WorkerRow::time_limit>(Kind::kDuration, "for how long its batch system let it run"),
 };
 
 constexpr Column kBudgetColumns[] = {
-    ColumnOf<&BudgetRow::part>("part", "part", Kind::kText, 0, "see the parts below"),
-    ColumnOf<&BudgetRow::group>("group", "group", Kind::kText, 1, "the heading under which it is shown"),
-    ColumnOf<&BudgetRow::core_seconds>("core_seconds", "core-seconds", Kind::kDuration, 0,
-                                       "the rows add up to the metric core_seconds")
+    ColumnOf<&BudgetRow::part>(Kind::kText, 0, "see the parts below"),
+    ColumnOf<&BudgetRow::group>(Kind::kText, 1, "the heading under which it is shown"),
+    ColumnOf<&BudgetRow::core_seconds>("core-seconds", Kind::kDuration, 0, "the rows add up to the metric core_seconds")
         .In("core s"),
-    ColumnOf<&BudgetRow::share>("share", "share", Kind::kShare, 0, "of the sum of the rows"),
+    ColumnOf<&BudgetRow::share>(Kind::kShare, 0, "of the sum of the rows"),
 };
 
 constexpr Column kProcessUseColumns[] = {
-    ColumnOf<&ProcessUseRow::name>("name", "process", Kind::kText, 0, "the kernel's name of it, at most 15 bytes")
-        .At(1),
-    ColumnOf<&ProcessUseRow::host>("host", "host", Kind::kText, 5, "where it ran").At(2),
-    ColumnOf<&ProcessUseRow::pid>("pid", "pid", Kind::kText, 1, "its id there").At(3),
-    ColumnOf<&ProcessUseRow::start>("start", "from", Kind::kDuration, 3, "since the run's start").At(7),
-    ColumnOf<&ProcessUseRow::stop>("stop", "until", Kind::kDuration, 3, "since the run's start: its last sample").At(8),
-    ColumnOf<&ProcessUseRow::cpu>("cpu", "CPU time", Kind::kDuration, 0,
-                                  "CPU time, user and system, until its last sample")
+    ColumnOf<&ProcessUseRow::name>("process", Kind::kText, 0, "the kernel's name of it, at most 15 bytes").At(1),
+    ColumnOf<&ProcessUseRow::host>(Kind::kText, 5, "where it ran").At(2),
+    ColumnOf<&ProcessUseRow::pid>(Kind::kText, 1, "its id there").At(3),
+    ColumnOf<&ProcessUseRow::start>("from", Kind::kDuration, 3, "since the run's start").At(7),
+    ColumnOf<&ProcessUseRow::stop>("until", Kind::kDuration, 3, "since the run's start: its last sample").At(8),
+    ColumnOf<&ProcessUseRow::cpu>("CPU time", Kind::kDuration, 0, "CPU time, user and system, until its last sample")
         .At(4),
-    ColumnOf<&ProcessUseRow::peak_memory_bytes>("peak_memory_bytes", "peak memory", Kind::kMemory, 0,
+    ColumnOf<&ProcessUseRow::peak_memory_bytes>("peak memory", Kind::kMemory, 0,
                                                 "the kernel's peak of its resident memory until its last sample")
         .At(5),
     ColumnOf<&ProcessUseRow::anonymous_memory_bytes>(
-        "anonymous_memory_bytes", "allocated", Kind::kMemory, 4,
+        "allocated", Kind::kMemory, 4,
         "largest sample of its anonymous memory: what the program allocated; null where nobody read it, as the next")
         .OptIn()
         .At(5),
     ColumnOf<&ProcessUseRow::file_memory_bytes>(
-        "file_memory_bytes", "mapped", Kind::kMemory, 5,
+        "mapped", Kind::kMemory, 5,
         "largest sample of its resident pages of files and shared memory: other processes may use them, too")
         .OptIn()
         .At(5),
-    ColumnOf<&ProcessUseRow::cpu_wait>("cpu_wait", "cpu wait", Kind::kDuration, 4,
+    ColumnOf<&ProcessUseRow::cpu_wait>("cpu wait", Kind::kDuration, 4,
                                        "its threads were ready to run and had no CPU, until its last sample")
         .OptIn()
         .At(4),
-    ColumnOf<&ProcessUseRow::threads>("threads", "threads", Kind::kCount, 2, "most threads in a sample").At(6),
+    ColumnOf<&ProcessUseRow::threads>(Kind::kCount, 2, "most threads in a sample").At(6),
 };
 
 }  // namespace

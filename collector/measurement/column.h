@@ -274,13 +274,23 @@ struct RowOfMember<Value Row::*> {
   using Type = Row;
 };
 
+/// As its class declares it: both compilers write `... kMember = &crema::CutRow::events; ...` or `...]`.
+template <auto kMember>
+constexpr std::string_view NameOf() {
+  std::string_view name = __PRETTY_FUNCTION__;
+  name.remove_prefix(name.find("kMember = "));
+  name = name.substr(0, name.find_first_of(";]"));
+  return name.substr(name.rfind(':') + 1);
+}
+
 }  // namespace internal
 
-/// The column of a member that `Row` may have from a base.
-template <class Row, auto kMember>
-constexpr Column ColumnIn(std::string_view key, std::string_view header = "", Kind kind = Kind::kText, int rank = 0,
+/// A member, under its own name as the key: `ColumnOf<&CutRow::flow>("cut flow", Kind::kText, 2, "as recorded")`.
+/// `Row`: what has the member from a base.
+template <auto kMember, class Row = typename internal::RowOfMember<decltype(kMember)>::Type>
+constexpr Column ColumnOf(std::string_view header, Kind kind = Kind::kText, int rank = 0,
                           std::string_view meaning = "") {
-  return {key,
+  return {internal::NameOf<kMember>(),
           UnitOf(kind),
           meaning,
           &internal::WriteMember<Row, kMember>,
@@ -291,22 +301,33 @@ constexpr Column ColumnIn(std::string_view key, std::string_view header = "", Ki
           rank};
 }
 
-/// `ColumnOf<&CutRow::events>("events", "events", Kind::kExactCount, 0, "events that passed, summed over results")`
-template <auto kMember>
-constexpr Column ColumnOf(std::string_view key, std::string_view header = "", Kind kind = Kind::kText, int rank = 0,
-                          std::string_view meaning = "") {
-  return ColumnIn<typename internal::RowOfMember<decltype(kMember)>::Type, kMember>(key, header, kind, rank, meaning);
+/// The key is the header, too.
+template <auto kMember, class Row = typename internal::RowOfMember<decltype(kMember)>::Type>
+constexpr Column ColumnOf(Kind kind, int rank = 0, std::string_view meaning = "") {
+  return ColumnOf<kMember, Row>(internal::NameOf<kMember>(), kind, rank, meaning);
+}
+
+/// Tables for people leave it out.
+template <auto kMember, class Row = typename internal::RowOfMember<decltype(kMember)>::Type>
+constexpr Column FieldOf(Kind kind = Kind::kText, std::string_view meaning = "") {
+  return ColumnOf<kMember, Row>("", kind, 0, meaning);
+}
+
+/// Members of which there is nothing more to say.
+template <auto... kMembers>
+constexpr std::array<Column, sizeof...(kMembers)> FieldsOf() {
+  return {FieldOf<kMembers>()...};
 }
 
 /// The columns of several parts of a row, one after the other.
-template <size_t... kSizes>
-constexpr std::array<Column, (kSizes + ...)> Joined(const Column (&... parts)[kSizes]) {
-  std::array<Column, (kSizes + ...)> joined{};
+template <class... Parts>
+constexpr auto Joined(const Parts&... parts) {
+  std::array<Column, (std::size(Parts{}) + ...)> joined{};
   size_t size = 0;
-  const auto append = [&](const Column* part, size_t length) {
-    for (size_t i = 0; i < length; ++i) joined[size++] = part[i];
+  const auto append = [&](const auto& part) {
+    for (const Column& column : part) joined[size++] = column;
   };
-  (append(parts, kSizes), ...);
+  (append(parts), ...);
   return joined;
 }
 

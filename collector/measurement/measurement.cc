@@ -295,48 +295,25 @@ constexpr Column Computed(std::string_view key, void (*write)(const void*, Json*
   return {key, "", "", write, read, nullptr, "", Kind::kText, 0};
 }
 
-/// The document is a row, too; the reasons come after the metrics that they explain.
-constexpr Column kDocument[] = {
-    ColumnOf<&Measurement::schema>("schema"),
-    ColumnOf<&Measurement::schema_minor>("schema_minor"),
-    ColumnOf<&Measurement::run>("run"),
+constexpr Column kMetrics[] = {
     Computed("metrics", WriteMetrics, ReadMetrics),
     Computed("definitions", WriteDefinitions, [](const Json&, void*) {}),
-    ColumnOf<&Measurement::phases>("phases"),
-    ColumnOf<&Measurement::datasets>("datasets"),
-    ColumnOf<&Measurement::files>("files"),
-    ColumnOf<&Measurement::workers>("workers"),
-    ColumnOf<&Measurement::hosts>("hosts"),
-    ColumnOf<&Measurement::threads>("threads"),
-    ColumnOf<&Measurement::sections>("sections"),
-    ColumnOf<&Measurement::memory_sections>("memory_sections"),
-    ColumnOf<&Measurement::custom_metrics>("custom_metrics"),
-    ColumnOf<&Measurement::cuts>("cuts"),
-    ColumnOf<&Measurement::requests>("requests"),
-    ColumnOf<&Measurement::functions>("functions"),
-    ColumnOf<&Measurement::gpu_kernels>("gpu_kernels"),
-    ColumnOf<&Measurement::fine>("fine"),
-    ColumnOf<&Measurement::budget>("budget"),
-    ColumnOf<&Measurement::timelines>("timelines"),
-    ColumnOf<&Measurement::stragglers>("stragglers"),
-    ColumnOf<&Measurement::chunk_fits>("chunk_fits"),
-    ColumnOf<&Measurement::expected_time>("expected_time"),
-    ColumnOf<&Measurement::slow_spells>("slow_spells"),
-    ColumnOf<&Measurement::contention>("contention"),
-    ColumnOf<&Measurement::processes>("processes"),
-    ColumnOf<&Measurement::verdicts>("verdicts"),
-    Computed("quality", WriteQuality, ReadQuality),
-    ColumnOf<&Measurement::provenance>("provenance"),
-    ColumnOf<&Measurement::process_sections>("process_sections"),
-    ColumnOf<&Measurement::chunk_size_advice>("chunk_size_advice"),
-    ColumnOf<&Measurement::resource_advice>("resource_advice"),
-    ColumnOf<&Measurement::headline>("headline"),
-    ColumnOf<&Measurement::trouble>("trouble"),
-    ColumnOf<&Measurement::waits>("waits"),
-    ColumnOf<&Measurement::events>("events"),
-    ColumnOf<&Measurement::modules>("modules"),
-    ColumnOf<&Measurement::task_threads>("task_threads"),
 };
+constexpr Column kQuality[] = {Computed("quality", WriteQuality, ReadQuality)};
+
+/// The document is a row, too; the reasons come after the metrics that they explain.
+constexpr auto kDocument = Joined(
+    FieldsOf<&Measurement::schema, &Measurement::schema_minor, &Measurement::run>(), kMetrics,
+    FieldsOf<&Measurement::phases, &Measurement::datasets, &Measurement::files, &Measurement::workers,
+             &Measurement::hosts, &Measurement::threads, &Measurement::sections, &Measurement::memory_sections,
+             &Measurement::custom_metrics, &Measurement::cuts, &Measurement::requests, &Measurement::functions,
+             &Measurement::gpu_kernels, &Measurement::fine, &Measurement::budget, &Measurement::timelines,
+             &Measurement::stragglers, &Measurement::chunk_fits, &Measurement::expected_time, &Measurement::slow_spells,
+             &Measurement::contention, &Measurement::processes, &Measurement::verdicts>(),
+    kQuality,
+    FieldsOf<&Measurement::provenance, &Measurement::process_sections, &Measurement::chunk_size_advice,
+             &Measurement::resource_advice, &Measurement::headline, &Measurement::trouble, &Measurement::waits,
+             &Measurement::events, &Measurement::modules, &Measurement::task_threads>());
 
 }  // namespace
 

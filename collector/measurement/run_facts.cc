@@ -8,156 +8,108 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr Column kRunSpanColumns[] = {
-    ColumnOf<&RunSpan::name>("name"),
-    ColumnOf<&RunSpan::path>("path", "span"),
-    ColumnOf<&RunSpan::start_ns>("start_ns", "start (Unix ns)"),
-    ColumnOf<&RunSpan::stop_ns>("stop_ns", "stop (Unix ns)"),
+    FieldOf<&RunSpan::name>(),
+    ColumnOf<&RunSpan::path>("span"),
+    ColumnOf<&RunSpan::start_ns>("start (Unix ns)"),
+    ColumnOf<&RunSpan::stop_ns>("stop (Unix ns)"),
 };
 
-constexpr Column kCoffeaReportFactsColumns[] = {
-    ColumnOf<&CoffeaReportFacts::reports>("reports"), ColumnOf<&CoffeaReportFacts::bytesread>("bytesread"),
-    ColumnOf<&CoffeaReportFacts::entries>("entries"), ColumnOf<&CoffeaReportFacts::processtime>("processtime"),
-    ColumnOf<&CoffeaReportFacts::chunks>("chunks"),   ColumnOf<&CoffeaReportFacts::columns>("columns"),
-};
+constexpr auto kCoffeaReportFactsColumns =
+    FieldsOf<&CoffeaReportFacts::reports, &CoffeaReportFacts::bytesread, &CoffeaReportFacts::entries,
+             &CoffeaReportFacts::processtime, &CoffeaReportFacts::chunks, &CoffeaReportFacts::columns>();
 
-constexpr Column kCoffeaDatasetFactsColumns[] = {
-    ColumnOf<&CoffeaDatasetFacts::datasets>("datasets"),
-    ColumnOf<&CoffeaDatasetFacts::entries>("entries"),
-    ColumnOf<&CoffeaDatasetFacts::duration>("duration"),
-    ColumnOf<&CoffeaDatasetFacts::num_requested_bytes>("num_requested_bytes"),
-};
+constexpr auto kCoffeaDatasetFactsColumns =
+    FieldsOf<&CoffeaDatasetFacts::datasets, &CoffeaDatasetFacts::entries, &CoffeaDatasetFacts::duration,
+             &CoffeaDatasetFacts::num_requested_bytes>();
 
 constexpr Column kNeverBegunRowColumns[] = {
-    ColumnOf<&NeverBegunRow::reason>("reason", "reason"),
-    ColumnOf<&NeverBegunRow::jobs>("jobs", "jobs", Kind::kCount),
+    ColumnOf<&NeverBegunRow::reason>("reason"),
+    ColumnOf<&NeverBegunRow::jobs>(Kind::kCount),
 };
 
-constexpr Column kRunFactsColumns[] = {
-    ColumnOf<&RunFacts::id>("id"),
-    ColumnOf<&RunFacts::name>("name"),
-    ColumnOf<&RunFacts::command>("command"),
-    ColumnOf<&RunFacts::start_ns>("start_ns"),
-    ColumnOf<&RunFacts::stop_ns>("stop_ns"),
-    ColumnOf<&RunFacts::start>("start"),
-    ColumnOf<&RunFacts::boundary>("boundary"),
-    ColumnOf<&RunFacts::cores_source>("cores_source"),
-    ColumnOf<&RunFacts::busy_time_source>("busy_time_source"),
-    ColumnOf<&RunFacts::num_chunks_source>("num_chunks_source"),
-    ColumnOf<&RunFacts::total_events_source>("total_events_source"),
-    ColumnOf<&RunFacts::bytes_source>("bytes_source"),
-    ColumnOf<&RunFacts::columns_source>("columns_source"),
-    ColumnOf<&RunFacts::datasets_source>("datasets_source"),
-    ColumnOf<&RunFacts::cpu_time_source>("cpu_time_source"),
-    ColumnOf<&RunFacts::io_overhead_source>("io_overhead_source"),
-    ColumnOf<&RunFacts::allocated_cores_source>("allocated_cores_source"),
-    ColumnOf<&RunFacts::exit_status>("exit_status"),
-    ColumnOf<&RunFacts::state>("state"),
-    ColumnOf<&RunFacts::error>("error"),
-    ColumnOf<&RunFacts::engine>("engine"),
-    ColumnOf<&RunFacts::never_began>("never_began"),
-    ColumnOf<&RunFacts::net_host_wide>("net_host_wide"),
-    ColumnOf<&RunFacts::commit>("commit"),
-    ColumnOf<&RunFacts::commit_source>("commit_source"),
-    ColumnOf<&RunFacts::run_ids>("run_ids"),
-    ColumnOf<&RunFacts::coffea_report>("coffea_report"),
-    ColumnOf<&RunFacts::metrics_by_dataset>("metrics_by_dataset"),
-    ColumnOf<&RunFacts::spans>("spans"),
-};
+constexpr auto kRunFactsColumns =
+    FieldsOf<&RunFacts::id, &RunFacts::name, &RunFacts::command, &RunFacts::start_ns, &RunFacts::stop_ns,
+             &RunFacts::start, &RunFacts::boundary, &RunFacts::cores_source, &RunFacts::busy_time_source,
+             &RunFacts::num_chunks_source, &RunFacts::total_events_source, &RunFacts::bytes_source,
+             &RunFacts::columns_source, &RunFacts::datasets_source, &RunFacts::cpu_time_source,
+             &RunFacts::io_overhead_source, &RunFacts::allocated_cores_source, &RunFacts::exit_status, &RunFacts::state,
+             &RunFacts::error, &RunFacts::engine, &RunFacts::never_began, &RunFacts::net_host_wide, &RunFacts::commit,
+             &RunFacts::commit_source, &RunFacts::run_ids, &RunFacts::coffea_report, &RunFacts::metrics_by_dataset,
+             &RunFacts::spans>();
 
-constexpr Column kProvenanceColumns[] = {
-    ColumnOf<&Provenance::crema>("crema"), ColumnOf<&Provenance::sources>("sources"),
-    ColumnOf<&Provenance::host>("host"),   ColumnOf<&Provenance::created>("created"),
-    ColumnOf<&Provenance::logs>("logs"),
-};
+constexpr auto kProvenanceColumns =
+    FieldsOf<&Provenance::crema, &Provenance::sources, &Provenance::host, &Provenance::created, &Provenance::logs>();
 
-constexpr Column kTroubleFactsColumns[] = {
-    ColumnOf<&TroubleFacts::state>("state"),
-    ColumnOf<&TroubleFacts::mark>("mark"),
-    ColumnOf<&TroubleFacts::clauses>("clauses"),
-};
+constexpr auto kTroubleFactsColumns = FieldsOf<&TroubleFacts::state, &TroubleFacts::mark, &TroubleFacts::clauses>();
 
 constexpr Column kQualityColumns[] = {
-    ColumnOf<&Quality::records_read>("records_read", "", Kind::kCount, 0, "lines of record logs that were used"),
-    ColumnOf<&Quality::records_malformed>("records_malformed", "", Kind::kCount, 0,
-                                          "lines that are no record: named in `warnings`, left out"),
-    ColumnOf<&Quality::records_torn>("records_torn", "", Kind::kCount, 0, "lines whose rest was never written"),
-    ColumnOf<&Quality::records_unknown>("records_unknown", "", Kind::kCount, 0,
-                                        "lines of a type that this version does not know"),
-    ColumnOf<&Quality::logs_left_out>("logs_left_out", "", Kind::kCount, 0,
-                                      "logs that were left out as a whole: empty, of another schema, or unreadable"),
-    ColumnOf<&Quality::logs_damaged>("logs_damaged", "", Kind::kCount, 0,
-                                     "logs that could not be read to their end: what comes before the damage was used"),
-    ColumnOf<&Quality::logs_missing>("logs_missing", "", Kind::kCount, 0,
-                                     "logs that are gone from a measurement's `records/` since it was made"),
-    ColumnOf<&Quality::records_dropped>("records_dropped", "", Kind::kCount, 0,
-                                        "records that processes could not write, and values that guards could not "
-                                        "keep, as the processes say at their end"),
-    ColumnOf<&Quality::guards_misused>(
-        "guards_misused", "", Kind::kCount, 0,
+    FieldOf<&Quality::records_read>(Kind::kCount, "lines of record logs that were used"),
+    FieldOf<&Quality::records_malformed>(Kind::kCount, "lines that are no record: named in `warnings`, left out"),
+    FieldOf<&Quality::records_torn>(Kind::kCount, "lines whose rest was never written"),
+    FieldOf<&Quality::records_unknown>(Kind::kCount, "lines of a type that this version does not know"),
+    FieldOf<&Quality::logs_left_out>(Kind::kCount,
+                                     "logs that were left out as a whole: empty, of another schema, or unreadable"),
+    FieldOf<&Quality::logs_damaged>(Kind::kCount,
+                                    "logs that could not be read to their end: what comes before the damage was used"),
+    FieldOf<&Quality::logs_missing>(Kind::kCount,
+                                    "logs that are gone from a measurement's `records/` since it was made"),
+    FieldOf<&Quality::records_dropped>(Kind::kCount,
+                                       "records that processes could not write, and values that guards could not "
+                                       "keep, as the processes say at their end"),
+    FieldOf<&Quality::guards_misused>(
+        Kind::kCount,
         "of `records_dropped`: guards that were used wrongly, for example a chunk that ended on another thread"),
-    ColumnOf<&Quality::records_unwritten>("records_unwritten", "", Kind::kCount, 0,
-                                          "of `records_dropped`: lines that the disk did not take; null where a log "
-                                          "with losses does not record causes (before minor 10)"),
-    ColumnOf<&Quality::values_outside_chunks>("values_outside_chunks", "", Kind::kCount, 0,
-                                              "of `records_dropped`: values and guards where no chunk was open; null "
-                                              "where a log with losses does not record causes"),
-    ColumnOf<&Quality::records_lost>(
-        "records_lost", "", Kind::kCount, 0,
+    FieldOf<&Quality::records_unwritten>(Kind::kCount,
+                                         "of `records_dropped`: lines that the disk did not take; null where a log "
+                                         "with losses does not record causes (before minor 10)"),
+    FieldOf<&Quality::values_outside_chunks>(Kind::kCount,
+                                             "of `records_dropped`: values and guards where no chunk was open; null "
+                                             "where a log with losses does not record causes"),
+    FieldOf<&Quality::records_lost>(
+        Kind::kCount,
         "chunks that ended, as the `end` of their log or their thread's next chunk shows, and have no record"),
-    ColumnOf<&Quality::sections_dropped>("sections_dropped", "", Kind::kCount, 0, "section paths beyond the limits"),
-    ColumnOf<&Quality::summed_chunks>("summed_chunks", "", Kind::kCount, 0,
-                                      "attempts without a line, because the disk had no room: they count in every "
-                                      "total, but single ones are not known"),
-    ColumnOf<&Quality::tasks_read>("tasks_read", "", Kind::kCount, 0, "task records of an engine"),
-    ColumnOf<&Quality::tasks_left_out>("tasks_left_out", "", Kind::kCount, 0,
-                                       "tasks of an engine that have no record, because the disk had no room"),
-    ColumnOf<&Quality::lost_samples>("lost_samples", "", Kind::kCount, 0,
-                                     "samples of native stacks that were due and are in no line; `warnings` has the "
-                                     "reasons; null: no process took them"),
-    ColumnOf<&Quality::chunks_without_events>("chunks_without_events", "", Kind::kCount, 0,
-                                              "results whose events were not recorded"),
-    ColumnOf<&Quality::processes_ended>("processes_ended", "", Kind::kCount, 0, "processes that said that they ended"),
-    ColumnOf<&Quality::processes_running>("processes_running", "", Kind::kCount, 0,
-                                          "processes that still hold their log"),
-    ColumnOf<&Quality::processes_lost>("processes_lost", "", Kind::kCount, 0,
-                                       "processes that vanished in a chunk, or of which an engine, the kernel or an "
-                                       "exit status reports a failure"),
-    ColumnOf<&Quality::processes_unreported>("processes_unreported", "", Kind::kCount, 0,
-                                             "none of these: nothing says how they ended; all their chunks are "
-                                             "recorded (a signal, or `_exit`)"),
-    ColumnOf<&Quality::chunks_joined_to_tasks>("chunks_joined_to_tasks", "", Kind::kCount, 0,
-                                               "null without an engine's tasks, as the next two"),
-    ColumnOf<&Quality::chunks_unjoined>("chunks_unjoined", "", Kind::kCount, 0, "chunks that belong to no task"),
-    ColumnOf<&Quality::tasks_without_chunk>("tasks_without_chunk", "", Kind::kCount, 0,
-                                            "tasks in which no chunk was recorded"),
-    ColumnOf<&Quality::event_coverage>("event_coverage", "", Kind::kShare, 0,
-                                       "events in records over the Coffea report's, else over CREMA_TOTAL_EVENTS"),
-    ColumnOf<&Quality::fine_metrics_coverage>(
-        "fine_metrics_coverage", "", Kind::kShare, 0,
+    FieldOf<&Quality::sections_dropped>(Kind::kCount, "section paths beyond the limits"),
+    FieldOf<&Quality::summed_chunks>(Kind::kCount,
+                                     "attempts without a line, because the disk had no room: they count in every "
+                                     "total, but single ones are not known"),
+    FieldOf<&Quality::tasks_read>(Kind::kCount, "task records of an engine"),
+    FieldOf<&Quality::tasks_left_out>(Kind::kCount,
+                                      "tasks of an engine that have no record, because the disk had no room"),
+    FieldOf<&Quality::lost_samples>(Kind::kCount,
+                                    "samples of native stacks that were due and are in no line; `warnings` has the "
+                                    "reasons; null: no process took them"),
+    FieldOf<&Quality::chunks_without_events>(Kind::kCount, "results whose events were not recorded"),
+    FieldOf<&Quality::processes_ended>(Kind::kCount, "processes that said that they ended"),
+    FieldOf<&Quality::processes_running>(Kind::kCount, "processes that still hold their log"),
+    FieldOf<&Quality::processes_lost>(Kind::kCount,
+                                      "processes that vanished in a chunk, or of which an engine, the kernel or an "
+                                      "exit status reports a failure"),
+    FieldOf<&Quality::processes_unreported>(Kind::kCount,
+                                            "none of these: nothing says how they ended; all their chunks are "
+                                            "recorded (a signal, or `_exit`)"),
+    FieldOf<&Quality::chunks_joined_to_tasks>(Kind::kCount, "null without an engine's tasks, as the next two"),
+    FieldOf<&Quality::chunks_unjoined>(Kind::kCount, "chunks that belong to no task"),
+    FieldOf<&Quality::tasks_without_chunk>(Kind::kCount, "tasks in which no chunk was recorded"),
+    FieldOf<&Quality::event_coverage>(Kind::kShare,
+                                      "events in records over the Coffea report's, else over CREMA_TOTAL_EVENTS"),
+    FieldOf<&Quality::fine_metrics_coverage>(
+        Kind::kShare,
         "share of the engine's own compute seconds that fine seconds in tasks account "
         "for; below 0.99 is flagged"),
-    ColumnOf<&Quality::clock_offset_max_s>("clock_offset_max_s", "", Kind::kDuration, 0,
-                                           "largest difference between clocks of hosts"),
-    ColumnOf<&Quality::clock_step_max_s>("clock_step_max_s", "", Kind::kDuration, 0,
-                                         "largest step of a wall clock while a process ran"),
-    ColumnOf<&Quality::allocations_cost_s>("allocations_cost_s", "", Kind::kDuration, 0,
-                                           "CPU time that counting allocations cost, as each process measured it; part "
-                                           "of instrumentation_overhead; null: none were counted"),
-    ColumnOf<&Quality::sampling_gap_max_s>("sampling_gap_max_s", "", Kind::kDuration, 0,
-                                           "longest time between two samples"),
-    ColumnOf<&Quality::workers_unseen>(
-        "workers_unseen", "", Kind::kCount, 0,
-        "workers of the engine that sent nothing; null where only the engine's log was read"),
-    ColumnOf<&Quality::records_lost_bytes>("records_lost_bytes", "", Kind::kMemory, 0,
-                                           "records that workers sent and the scheduler could not keep"),
-    ColumnOf<&Quality::tree_cpu_sampled>("tree_cpu_sampled", "", Kind::kCount, 0,
-                                         "processes whose CPU is known from their last sample only"),
-    ColumnOf<&Quality::processes_left_running>("processes_left_running", "", Kind::kCount, 0,
-                                               "processes of the command that outlived it"),
-    ColumnOf<&Quality::missing_values>("missing_values", "", Kind::kText, 0,
-                                       "ok attempts without a value, by quantity"),
+    FieldOf<&Quality::clock_offset_max_s>(Kind::kDuration, "largest difference between clocks of hosts"),
+    FieldOf<&Quality::clock_step_max_s>(Kind::kDuration, "largest step of a wall clock while a process ran"),
+    FieldOf<&Quality::allocations_cost_s>(Kind::kDuration,
+                                          "CPU time that counting allocations cost, as each process measured it; part "
+                                          "of instrumentation_overhead; null: none were counted"),
+    FieldOf<&Quality::sampling_gap_max_s>(Kind::kDuration, "longest time between two samples"),
+    FieldOf<&Quality::workers_unseen>(
+        Kind::kCount, "workers of the engine that sent nothing; null where only the engine's log was read"),
+    FieldOf<&Quality::records_lost_bytes>(Kind::kMemory, "records that workers sent and the scheduler could not keep"),
+    FieldOf<&Quality::tree_cpu_sampled>(Kind::kCount, "processes whose CPU is known from their last sample only"),
+    FieldOf<&Quality::processes_left_running>(Kind::kCount, "processes of the command that outlived it"),
+    FieldOf<&Quality::missing_values>(Kind::kText, "ok attempts without a value, by quantity"),
     Column{"not_measured", "", "why a metric is null, by key", nullptr, nullptr, nullptr, "", Kind::kText, 0},
-    ColumnOf<&Quality::warnings>("warnings", "", Kind::kText, 0, "one line each"),
+    FieldOf<&Quality::warnings>(Kind::kText, "one line each"),
 };
 
 constexpr TimelineKind kTimelines[] = {
