@@ -11,8 +11,6 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Those groups that the budget has, each in its colour.
 Json GroupColours(const BudgetRows& budget) {
   std::vector<std::string> names;

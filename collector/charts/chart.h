@@ -29,7 +29,7 @@ struct Chart {
   std::string subtitle;  ///< the run and the figures that answer it
   /// Complete and self-contained: schema v5 in the subset that v6 reads too, data inline, title and description, the
   /// light theme as its `config`. Null where there is nothing to draw.
-  nlohmann::ordered_json spec;
+  Json spec;
   std::string reason;
 };
 
@@ -55,6 +55,6 @@ enum class ChartTheme { kLight, kDark };
 
 /// The `config` of a specification in one theme: swap it for `spec["config"]`. Colours of data are ranges in it, so a
 /// specification names none.
-nlohmann::ordered_json ChartConfig(ChartTheme theme);
+Json ChartConfig(ChartTheme theme);
 
 }  // namespace crema

@@ -7,8 +7,6 @@
 
 namespace crema {
 
-using Json = nlohmann::ordered_json;
-
 namespace {
 
 constexpr double kNs = 1e9;

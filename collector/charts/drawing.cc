@@ -9,8 +9,6 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct TimeFormat {
   std::string_view title;
   std::string_view label;  ///< an expression over `datum.value`, in seconds

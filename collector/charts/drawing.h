@@ -9,9 +9,9 @@
 namespace crema {
 
 struct Drawing {
-  nlohmann::ordered_json body;  ///< data, marks, encodings; null where there is nothing to draw
-  std::string finding;          ///< the figures that answer the chart's question, one sentence without its full stop
-  std::string reason;           ///< why there is nothing to draw
+  Json body;            ///< data, marks, encodings; null where there is nothing to draw
+  std::string finding;  ///< the figures that answer the chart's question, one sentence without its full stop
+  std::string reason;   ///< why there is nothing to draw
 };
 
 inline Drawing NotDrawn(std::string reason) { return {nullptr, "", std::move(reason)}; }
@@ -21,29 +21,28 @@ std::string WhyNoChunks(const ChartInput& input, const std::string& otherwise);
 
 /// The complete specification: schema, title, where the figures come from, theme. `chart`: its name, title and
 /// subtitle. `source_line`: which runs, measured by what. `body`: data and marks.
-nlohmann::ordered_json SpecificationOf(const Chart& chart, const std::string& finding, const std::string& source_line,
-                                       const nlohmann::ordered_json& body);
+Json SpecificationOf(const Chart& chart, const std::string& finding, const std::string& source_line, const Json& body);
 
 /// Marks of a chart on the page; a grid or map may have as many.
 inline constexpr size_t kMostMarks = 10'000;
 
 /// The encoding, without its field, of the time since the run's start, from 0 to `seconds`, with ticks at seconds,
 /// minutes or hours as people count them.
-nlohmann::ordered_json TimeAxis(double seconds, int most_ticks = 8);
+Json TimeAxis(double seconds, int most_ticks = 8);
 
 /// Lets an axis or a legend write numbers up to `largest` as HumanCount does: `553 k`.
-nlohmann::ordered_json NumberLabels(double largest);
+Json NumberLabels(double largest);
 
 /// A scale: `names` in order, each with a colour of the table (collector/appearance/colours.h). Both themes give the
 /// colours their values.
-nlohmann::ordered_json ColourScale(const std::vector<std::string>& names, const std::vector<std::string_view>& colours);
+Json ColourScale(const std::vector<std::string>& names, const std::vector<std::string_view>& colours);
 
 /// For `runtime_distribution`: lines at values of an axis from `first` to `last`, with words beside them.
-nlohmann::ordered_json MarksWithWords(const std::vector<std::pair<double, std::string>>& marks, double first,
-                                      double last, bool is_logarithmic);
+Json MarksWithWords(const std::vector<std::pair<double, std::string>>& marks, double first, double last,
+                    bool is_logarithmic);
 
 /// With a decimal point, also a count; null where it is not measured.
-nlohmann::ordered_json RealOf(const Number& number);
+Json RealOf(const Number& number);
 
 /// Six significant digits: what a picture can show, in a third of the bytes.
 double Rounded(double value);
@@ -57,7 +56,7 @@ double Rounded(double value);
 ///   {"$if": "x", ...}       only where there is a value `x`
 ///
 /// What has no value, and a view without rows, is left out. Values are data: nothing in them is looked up.
-nlohmann::ordered_json FilledTemplate(std::string_view name, const nlohmann::ordered_json& values);
+Json FilledTemplate(std::string_view name, const Json& values);
 
 /// At most 60 code points of valid UTF-8, the end kept, where paths differ; control and direction signs become spaces.
 /// An empty name is `(no name)`.

@@ -10,8 +10,6 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 double Value(const Json& row, std::string_view key) { return NumberField(row, key).value_or(0); }
 
 /// A chart without figures, or before it has them.

@@ -9,8 +9,6 @@
 
 namespace crema {
 
-using Json = nlohmann::ordered_json;
-
 Json StepRows(const Timeline& steps, double wall_seconds, double factor) {
   Json rows = Json::array();
   for (const TimelinePoint& step : Reduced(steps, wall_seconds, kMostSteps)) {

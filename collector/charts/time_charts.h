@@ -56,7 +56,7 @@ WorkerNames NamesOfWorkers(const Measurement& measurement);
 inline constexpr size_t kMostSteps = 1'000;
 
 /// Rows of a step line: each value holds until the next one, the last one until the end.
-nlohmann::ordered_json StepRows(const Timeline& steps, double wall_seconds, double factor = 1);
+Json StepRows(const Timeline& steps, double wall_seconds, double factor = 1);
 
 /// Areas and lines are drawn in the order in which they are added.
 class TimePanel {
@@ -77,7 +77,7 @@ class TimePanel {
   /// Fixes the y axis instead of what the data asks for.
   void SetTop(double top) { values_["scale"] = {{"domain", {0, top}}}; }
 
-  nlohmann::ordered_json Take(double height = 260);
+  Json Take(double height = 260);
 
  private:
   void Add(const Timeline& steps, std::string_view type, std::string_view style, const std::string& words);
@@ -86,7 +86,7 @@ class TimePanel {
   double wall_seconds_;
   double factor_;
   double largest_ = 0;
-  nlohmann::ordered_json values_;
+  Json values_;
   std::vector<std::string> meanings_;
   std::vector<std::string_view> meaning_styles_;
 };

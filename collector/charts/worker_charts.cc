@@ -9,8 +9,6 @@
 
 namespace crema {
 
-using Json = nlohmann::ordered_json;
-
 namespace {
 
 constexpr size_t kMostRows = 256;

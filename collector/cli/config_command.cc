@@ -326,8 +326,6 @@ constexpr ShellCompletion kShellCompletions[] = {
 };
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 struct ConfigOptions {
   bool of_c = false;
   bool json = false;

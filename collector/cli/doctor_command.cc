@@ -29,8 +29,6 @@
 
 namespace crema {
 
-using Json = nlohmann::ordered_json;
-
 namespace {
 
 namespace fs = std::filesystem;

@@ -382,9 +382,7 @@ absl::StatusOr<MeasuredSource> MeasuredSource::OpenStandardInput() {
   return opened;
 }
 
-nlohmann::ordered_json MeasuredSource::Document() const {
-  return text_.empty() ? JsonOf(measurement_) : nlohmann::ordered_json::parse(text_);
-}
+Json MeasuredSource::Document() const { return text_.empty() ? JsonOf(measurement_) : Json::parse(text_); }
 
 absl::StatusOr<RecordLogs> MeasuredSource::FindLogs() const {
   if (sources_.empty()) return absl::NotFoundError("standard input has no single chunks: name the measurement");

@@ -77,7 +77,7 @@ class MeasuredSource {
 
   const Measurement& measurement() const { return measurement_; }
   /// As JSON: what the file holds, where it was read from one.
-  nlohmann::ordered_json Document() const;
+  Json Document() const;
   /// Errors: a measurement without its records.
   absl::StatusOr<RecordLogs> FindLogs() const;
   /// Reads every attempt again, in bounded memory. Errors: as `FindLogs`.

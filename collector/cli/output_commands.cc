@@ -192,7 +192,7 @@ absl::StatusOr<std::vector<PlannedFile>> PlanFiles(const std::vector<Chart>& cha
 }
 
 std::string SpecificationText(const Chart& chart) {
-  return chart.spec.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return chart.spec.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 absl::StatusOr<std::string> ContentOf(const fs::path& path) {

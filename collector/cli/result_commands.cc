@@ -141,8 +141,6 @@ void AddMergeCommand(CLI::App* program, int* status) {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct ShowOptions {
   std::string source;
   MeasureOptions measure;
@@ -459,7 +457,7 @@ int PrintVerdicts(VerdictOptions options) {
   const std::vector<VerdictRow> rows = VerdictRows(verdicts);
   int printed = kDone;
   if (options.json) {
-    nlohmann::ordered_json document = {{"headline", headline}, {"verdicts", nullptr}, {"failed_on", fallen}};
+    Json document = {{"headline", headline}, {"verdicts", nullptr}, {"failed_on", fallen}};
     WriteValue(rows, &document["verdicts"]);
     printed = PrintBesideGate(JsonText(document, 1) + "\n");
   } else if (!options.output.quiet) {

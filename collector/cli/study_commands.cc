@@ -24,8 +24,6 @@
 
 namespace crema {
 
-using Json = nlohmann::ordered_json;
-
 namespace {
 
 struct CompareOptions {
@@ -318,7 +316,7 @@ int PrintPrediction(const PredictOptions& options) {
   }
   if (!asked) changes = UsualChanges(run, section);
   const Prediction prediction = Predict(run, changes);
-  nlohmann::ordered_json document = PredictionJson(prediction);
+  Json document = PredictionJson(prediction);
   if (!asked) SortBestFirst(&document);
   const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
   const std::string next = prediction.refused.empty()

@@ -170,7 +170,7 @@ class Keeper {
 
 /// The attributes of an attempt as one text.
 std::string NotesOf(std::string_view attributes) {
-  const nlohmann::ordered_json object = nlohmann::ordered_json::parse(attributes, nullptr, false);
+  const Json object = Json::parse(attributes, nullptr, false);
   std::vector<std::string> notes;
   for (const auto& [name, value] : object.items()) {
     if (value.is_string()) notes.push_back(absl::StrCat(name, ": ", value.get<std::string>()));

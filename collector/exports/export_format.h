@@ -45,7 +45,7 @@ std::string CsvField(std::string_view text);
 /// formula (it begins with `=`, `+`, `-`, `@`, a tab or a carriage return) has an apostrophe before it, unless it is a
 /// number.
 std::string CsvField(const Cell& value);
-std::string CsvField(const nlohmann::ordered_json& value);
+std::string CsvField(const Json& value);
 
 /// The fields with commas between, ended by CR LF.
 std::string CsvLine(const std::vector<std::string>& fields);

@@ -10,7 +10,6 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Ranges = std::vector<std::pair<int64_t, int64_t>>;
 
 std::string TextOf(const Json& value) { return value.is_string() ? value.get<std::string>() : std::string(); }
@@ -179,11 +178,11 @@ absl::StatusOr<std::vector<MissingFile>> FindMissing(const ExportSource& source)
 absl::Status WriteCoffeaFileset(const ExportSource& source, const std::string&, TextSink* sink) {
   const absl::StatusOr<std::vector<MissingFile>> missing = FindMissing(source);
   if (!missing.ok()) return missing.status();
-  nlohmann::ordered_json fileset = nlohmann::ordered_json::object();
+  Json fileset = Json::object();
   for (const MissingFile& file : *missing) {
     auto& files = fileset[file.dataset]["files"];
     auto& entry = files[file.file];
-    entry["object_path"] = file.tree.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(file.tree);
+    entry["object_path"] = file.tree.empty() ? Json() : Json(file.tree);
     for (const MissingRange& range : file.ranges) {
       if (range.has_value()) entry["steps"].push_back({range->first, range->second});
     }

@@ -11,8 +11,6 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // Chrome's trace events: a line of JSON each, written as they come.
 //
 // Format: "Trace Event Format", https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU;

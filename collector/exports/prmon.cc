@@ -7,8 +7,6 @@
 
 namespace crema {
 
-using Json = nlohmann::ordered_json;
-
 namespace {
 
 constexpr double kSecondNs = 1e9;

@@ -8,8 +8,6 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Rows of one table that get a time series each; a Prometheus server keeps every label value it ever saw.
 constexpr size_t kMostRows = 100;
 

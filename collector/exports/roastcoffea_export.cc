@@ -13,8 +13,6 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // The keys of roastcoffea's metrics.json that a measurement fills, under roastcoffea's names and in its units.
 
 /// roastcoffea's chunk records count every attempt that ended, not the chunks with a result.

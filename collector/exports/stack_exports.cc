@@ -258,8 +258,6 @@ absl::StatusOr<FoldedLines> InMicroseconds(const ExportSource& source) {
   return LinesOf(source, [](const StackWeight& weight) -> int64_t { return std::llround(weight.cpu_seconds * 1e6); });
 }
 
-using Json = nlohmann::ordered_json;
-
 /// The frames of all profiles: sections come first as frames without a file.
 class Frames {
  public:

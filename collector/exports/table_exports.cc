@@ -10,8 +10,6 @@
 
 namespace crema {
 
-using Json = nlohmann::ordered_json;
-
 namespace {
 
 /// The attempt in the form from which figures are made.
@@ -146,13 +144,13 @@ constexpr ChunkField kFields[] = {
      [](const Attempt& attempt) { return attempt.has_ended() ? Json(attempt.chunk.sections_dropped) : Json(); }},
 };
 
-/// Each row of a list with these members, by the names that the record has for them.
-template <class Row, class... Members>
-Json RowsOf(const std::vector<Row>& list, const std::pair<const char*, Members Row::*>&... members) {
+/// Each row of a list with these members, by the names that the record has for them, too.
+template <auto... kMembers, class Row>
+Json RowsOf(const std::vector<Row>& list) {
   Json rows = Json::array();
   for (const Row& row : list) {
     Json& written = rows.emplace_back(Json::object());
-    ((written[members.first] = OrNull(row.*members.second)), ...);
+    ((written[std::string(NameOfMember<kMembers>())] = OrNull(row.*kMembers)), ...);
   }
   return rows;
 }
@@ -203,30 +201,21 @@ Json ChunkAsJson(const Attempt& attempt) {
   row["attributes"] = Json::parse(chunk.attributes, nullptr, false);
   if (!row["attributes"].is_object()) row["attributes"] = Json();
   row["columns"] = chunk.columns;
-  using std::pair;
-  row["sections"] = RowsOf(chunk.sections, pair("path", &SectionFact::path), pair("helper", &SectionFact::helper),
-                           pair("count", &SectionFact::count), pair("total_ns", &SectionFact::total_ns),
-                           pair("self_ns", &SectionFact::self_ns), pair("min_ns", &SectionFact::min_ns),
-                           pair("max_ns", &SectionFact::max_ns), pair("cpu_ns", &SectionFact::cpu_ns),
-                           pair("failed", &SectionFact::failed));
-  row["memory_sections"] = RowsOf(
-      chunk.memory_sections, pair("path", &MemorySectionFact::path), pair("count", &MemorySectionFact::count),
-      pair("delta_bytes", &MemorySectionFact::delta_bytes), pair("min_bytes", &MemorySectionFact::min_bytes),
-      pair("max_bytes", &MemorySectionFact::max_bytes), pair("rss_start_bytes", &MemorySectionFact::rss_start_bytes),
-      pair("rss_stop_bytes", &MemorySectionFact::rss_stop_bytes), pair("peak_bytes", &MemorySectionFact::peak_bytes));
-  row["metrics"] =
-      RowsOf(chunk.metrics, pair("name", &MetricFact::name), pair("unit", &MetricFact::unit),
-             pair("count", &MetricFact::count), pair("sum", &MetricFact::sum), pair("min", &MetricFact::min),
-             pair("max", &MetricFact::max), pair("invalid", &MetricFact::invalid));
-  row["cuts"] = RowsOf(chunk.cuts, pair("name", &CutFact::name), pair("events", &CutFact::events),
-                       pair("weights", &CutFact::weights), pair("seen", &CutFact::seen), pair("path", &CutFact::path),
-                       pair("flow", &CutFact::flow));
-  row["activities"] = RowsOf(chunk.activities, pair("label", &ActivityFact::label), pair("unit", &ActivityFact::unit),
-                             pair("value", &ActivityFact::value));
-  row["requests"] = RowsOf(chunk.requests, pair("server", &RequestFact::server),
-                           pair("operation", &RequestFact::operation), pair("count", &RequestFact::count),
-                           pair("bytes", &RequestFact::bytes), pair("total_ns", &RequestFact::total_ns),
-                           pair("max_ns", &RequestFact::max_ns), pair("errors", &RequestFact::errors));
+  row["sections"] = RowsOf<&SectionFact::path, &SectionFact::helper, &SectionFact::count, &SectionFact::total_ns,
+                           &SectionFact::self_ns, &SectionFact::min_ns, &SectionFact::max_ns, &SectionFact::cpu_ns,
+                           &SectionFact::failed>(chunk.sections);
+  row["memory_sections"] =
+      RowsOf<&MemorySectionFact::path, &MemorySectionFact::count, &MemorySectionFact::delta_bytes,
+             &MemorySectionFact::min_bytes, &MemorySectionFact::max_bytes, &MemorySectionFact::rss_start_bytes,
+             &MemorySectionFact::rss_stop_bytes, &MemorySectionFact::peak_bytes>(chunk.memory_sections);
+  row["metrics"] = RowsOf<&MetricFact::name, &MetricFact::unit, &MetricFact::count, &MetricFact::sum, &MetricFact::min,
+                          &MetricFact::max, &MetricFact::invalid>(chunk.metrics);
+  row["cuts"] =
+      RowsOf<&CutFact::name, &CutFact::events, &CutFact::weights, &CutFact::seen, &CutFact::path, &CutFact::flow>(
+          chunk.cuts);
+  row["activities"] = RowsOf<&ActivityFact::label, &ActivityFact::unit, &ActivityFact::value>(chunk.activities);
+  row["requests"] = RowsOf<&RequestFact::server, &RequestFact::operation, &RequestFact::count, &RequestFact::bytes,
+                           &RequestFact::total_ns, &RequestFact::max_ns, &RequestFact::errors>(chunk.requests);
   return row;
 }
 

@@ -401,8 +401,6 @@ void NoteWhatDiffers(RunHistory* history) {
   }
 }
 
-using Json = nlohmann::ordered_json;
-
 constexpr char kSchema[] = "crema.history/1";
 constexpr int kSchemaMinor = 0;
 constexpr size_t kShownHash = 12;

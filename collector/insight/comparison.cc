@@ -19,7 +19,6 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Documents = std::vector<const Measurement*>;
 
 constexpr size_t kNamed = 3;  // parts of the elapsed time, and sections

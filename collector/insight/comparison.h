@@ -127,6 +127,6 @@ Comparison CompareSides(const std::vector<const Measurement*>& before, const std
                         std::vector<PairedChange> paired = {});
 
 /// The schema `crema.comparison/1`.
-nlohmann::ordered_json ComparisonAsJson(const Comparison& comparison);
+Json ComparisonAsJson(const Comparison& comparison);
 
 }  // namespace crema

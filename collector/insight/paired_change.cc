@@ -329,7 +329,6 @@ PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after, Compared
                  " in common");
 }
 
-using Json = nlohmann::ordered_json;
 using Times = std::vector<double>;  // by part
 
 constexpr int kDraws = 1000;

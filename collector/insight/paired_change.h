@@ -120,7 +120,7 @@ inline constexpr double kEffectsOfRuns[] = {0.01, 0.02, 0.05, 0.10};
 
 /// `conclusion`, `change`, `low`, `high`, `effects`, `compared`, `waiting`, `paired_by`, `pairs`, `paired_shares`,
 /// `runs_a_side`, `between_runs`, `runs_needed`, `reason`.
-nlohmann::ordered_json PairedChangeAsJson(const PairedChange& change);
+Json PairedChangeAsJson(const PairedChange& change);
 
 // From how parts of a run's time changed, and how sure that is, to what is said of it.
 

@@ -43,7 +43,7 @@ std::optional<double> NumberOf(const Cell& cell) {
 }
 
 std::string DigitsOf(const Number& number) {
-  nlohmann::ordered_json value;
+  Json value;
   WriteValue(number, &value);
   return value.dump();
 }

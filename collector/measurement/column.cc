@@ -6,8 +6,6 @@
 
 namespace crema {
 
-using Json = nlohmann::ordered_json;
-
 void WriteValue(const Number& member, Json* value) {
   if (!member.has_value()) return;
   *value = member.is_integer() ? Json(member.integer()) : Json(*member);

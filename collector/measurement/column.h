@@ -20,6 +20,9 @@
 
 namespace crema {
 
+/// Of documents: keys keep their order.
+using Json = nlohmann::ordered_json;
+
 /// A number or null. An integer stays one: the JSON of a count has no decimal point, and no digit of it is lost.
 class Number {
  public:
@@ -164,10 +167,10 @@ using Cell = std::variant<std::monostate, Number, bool, std::string>;
 
 struct Column {
   std::string_view key;
-  std::string_view unit;                                          ///< empty: text, a list or a truth value
-  std::string_view meaning;                                       ///< docs/metrics.md
-  void (*write)(const void* row, nlohmann::ordered_json* value);  ///< nullptr: the table's writer knows it
-  void (*read)(const nlohmann::ordered_json& value, void* row);   ///< of another type than the member's: null
+  std::string_view unit;                        ///< empty: text, a list or a truth value
+  std::string_view meaning;                     ///< docs/metrics.md
+  void (*write)(const void* row, Json* value);  ///< nullptr: the table's writer knows it
+  void (*read)(const Json& value, void* row);   ///< of another type than the member's: null
   Cell (*cell)(const void* row);
 
   std::string_view header;  ///< empty: tables for people leave it out
@@ -225,18 +228,18 @@ constexpr std::string_view UnitOf(Kind kind) {
 }
 
 // One overload for each type of a member; those of lists and of rows inside rows stand beside their types.
-void WriteValue(const Number& member, nlohmann::ordered_json* value);
-void WriteValue(const Text& member, nlohmann::ordered_json* value);
-void WriteValue(const Flag& member, nlohmann::ordered_json* value);
-void ReadValue(const nlohmann::ordered_json& value, Number* member);
-void ReadValue(const nlohmann::ordered_json& value, Text* member);
-void ReadValue(const nlohmann::ordered_json& value, Flag* member);
+void WriteValue(const Number& member, Json* value);
+void WriteValue(const Text& member, Json* value);
+void WriteValue(const Flag& member, Json* value);
+void ReadValue(const Json& value, Number* member);
+void ReadValue(const Json& value, Text* member);
+void ReadValue(const Json& value, Flag* member);
 /// Reads what is not a list as an empty one, and leaves out items that are not texts.
-void WriteValue(const std::vector<std::string>& member, nlohmann::ordered_json* value);
-void ReadValue(const nlohmann::ordered_json& value, std::vector<std::string>* member);
+void WriteValue(const std::vector<std::string>& member, Json* value);
+void ReadValue(const Json& value, std::vector<std::string>* member);
 /// A list that may be null.
-void WriteValue(const std::optional<std::vector<std::string>>& member, nlohmann::ordered_json* value);
-void ReadValue(const nlohmann::ordered_json& value, std::optional<std::vector<std::string>>* member);
+void WriteValue(const std::optional<std::vector<std::string>>& member, Json* value);
+void ReadValue(const Json& value, std::optional<std::vector<std::string>>* member);
 Cell CellOf(const Number& member);
 Cell CellOf(const Text& member);
 Cell CellOf(const Flag& member);
@@ -244,15 +247,15 @@ Cell CellOf(const Flag& member);
 namespace internal {
 
 /// Compact JSON; what is not UTF-8 is replaced.
-Cell CellOfJson(void (*write)(const void* row, nlohmann::ordered_json* value), const void* row);
+Cell CellOfJson(void (*write)(const void* row, Json* value), const void* row);
 
 template <class Row, auto kMember>
-void WriteMember(const void* row, nlohmann::ordered_json* value) {
+void WriteMember(const void* row, Json* value) {
   WriteValue(static_cast<const Row*>(row)->*kMember, value);
 }
 
 template <class Row, auto kMember>
-void ReadMember(const nlohmann::ordered_json& value, void* row) {
+void ReadMember(const Json& value, void* row) {
   ReadValue(value, &(static_cast<Row*>(row)->*kMember));
 }
 
@@ -274,23 +277,23 @@ struct RowOfMember<Value Row::*> {
   using Type = Row;
 };
 
+}  // namespace internal
+
 /// As its class declares it: both compilers write `... kMember = &crema::CutRow::events; ...` or `...]`.
 template <auto kMember>
-constexpr std::string_view NameOf() {
+constexpr std::string_view NameOfMember() {
   std::string_view name = __PRETTY_FUNCTION__;
   name.remove_prefix(name.find("kMember = "));
   name = name.substr(0, name.find_first_of(";]"));
   return name.substr(name.rfind(':') + 1);
 }
 
-}  // namespace internal
-
 /// A member, under its own name as the key: `ColumnOf<&CutRow::flow>("cut flow", Kind::kText, 2, "as recorded")`.
 /// `Row`: what has the member from a base.
 template <auto kMember, class Row = typename internal::RowOfMember<decltype(kMember)>::Type>
 constexpr Column ColumnOf(std::string_view header, Kind kind = Kind::kText, int rank = 0,
                           std::string_view meaning = "") {
-  return {internal::NameOf<kMember>(),
+  return {NameOfMember<kMember>(),
           UnitOf(kind),
           meaning,
           &internal::WriteMember<Row, kMember>,
@@ -304,7 +307,7 @@ constexpr Column ColumnOf(std::string_view header, Kind kind = Kind::kText, int 
 /// The key is the header, too.
 template <auto kMember, class Row = typename internal::RowOfMember<decltype(kMember)>::Type>
 constexpr Column ColumnOf(Kind kind, int rank = 0, std::string_view meaning = "") {
-  return ColumnOf<kMember, Row>(internal::NameOf<kMember>(), kind, rank, meaning);
+  return ColumnOf<kMember, Row>(NameOfMember<kMember>(), kind, rank, meaning);
 }
 
 /// Tables for people leave it out.
@@ -332,48 +335,48 @@ constexpr auto Joined(const Parts&... parts) {
 }
 
 /// An object with the columns' keys, in their order.
-void WriteRow(absl::Span<const Column> columns, const void* row, nlohmann::ordered_json* object);
+void WriteRow(absl::Span<const Column> columns, const void* row, Json* object);
 /// Members whose key is absent keep what they have; keys that no column has are ignored.
-void ReadRow(absl::Span<const Column> columns, const nlohmann::ordered_json& object, void* row);
+void ReadRow(absl::Span<const Column> columns, const Json& object, void* row);
 
 namespace internal {
 
-nlohmann::ordered_json& Append(nlohmann::ordered_json* list);
-void MakeList(nlohmann::ordered_json* value);
+Json& Append(Json* list);
+void MakeList(Json* value);
 /// 0 if it is not a list.
-size_t SizeOf(const nlohmann::ordered_json& list);
-const nlohmann::ordered_json& ItemOf(const nlohmann::ordered_json& list, size_t index);
-bool IsObject(const nlohmann::ordered_json& value);
+size_t SizeOf(const Json& list);
+const Json& ItemOf(const Json& list, size_t index);
+bool IsObject(const Json& value);
 
 }  // namespace internal
 
 /// A list of rows; reads what is not a list as an empty one.
 template <class Row, class = decltype(&Row::Columns)>
-void WriteValue(const std::vector<Row>& rows, nlohmann::ordered_json* value) {
+void WriteValue(const std::vector<Row>& rows, Json* value) {
   internal::MakeList(value);
   for (const Row& row : rows) WriteRow(Row::Columns(), &row, &internal::Append(value));
 }
 template <class Row, class = decltype(&Row::Columns)>
-void ReadValue(const nlohmann::ordered_json& value, std::vector<Row>* rows) {
+void ReadValue(const Json& value, std::vector<Row>* rows) {
   rows->assign(internal::SizeOf(value), Row());
   for (size_t i = 0; i < rows->size(); ++i) ReadRow(Row::Columns(), internal::ItemOf(value, i), &(*rows)[i]);
 }
 
 /// A row inside another one.
 template <class Row, class = decltype(&Row::Columns)>
-void WriteValue(const Row& row, nlohmann::ordered_json* value) {
+void WriteValue(const Row& row, Json* value) {
   WriteRow(Row::Columns(), &row, value);
 }
 template <class Row, class = decltype(&Row::Columns)>
-void ReadValue(const nlohmann::ordered_json& value, Row* row) {
+void ReadValue(const Json& value, Row* row) {
   ReadRow(Row::Columns(), value, row);
 }
 template <class Row, class = decltype(&Row::Columns)>
-void WriteValue(const std::optional<Row>& row, nlohmann::ordered_json* value) {
+void WriteValue(const std::optional<Row>& row, Json* value) {
   if (row.has_value()) WriteRow(Row::Columns(), &*row, value);
 }
 template <class Row, class = decltype(&Row::Columns)>
-void ReadValue(const nlohmann::ordered_json& value, std::optional<Row>* row) {
+void ReadValue(const Json& value, std::optional<Row>* row) {
   row->reset();
   if (internal::IsObject(value)) ReadRow(Row::Columns(), value, &row->emplace());
 }

@@ -5,8 +5,6 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr Column kEvidenceColumns[] = {ColumnOf<&EvidenceRow::key>(Kind::kText, 0, "of the document"),
                                        ColumnOf<&EvidenceRow::value>(Kind::kNumber, 0, "its value")};
 

@@ -74,8 +74,8 @@ struct LanePoint {
   double lanes = 0;
   double seconds = 0;
 };
-void WriteValue(const std::vector<LanePoint>& member, nlohmann::ordered_json* value);
-void ReadValue(const nlohmann::ordered_json& value, std::vector<LanePoint>* member);
+void WriteValue(const std::vector<LanePoint>& member, Json* value);
+void ReadValue(const Json& value, std::vector<LanePoint>* member);
 
 /// Whether chunks are blocked for longer while more of them are open.
 struct ContentionRow {

@@ -189,8 +189,6 @@ std::string Measurement::WhyNotMeasured(std::string_view key) const {
   return reason.empty() ? "not measured" : std::string(reason);
 }
 
-using Json = nlohmann::ordered_json;
-
 Json JsonOf(const Number& number) {
   Json value;
   WriteValue(number, &value);

@@ -128,13 +128,13 @@ const Table* FindTable(std::string_view key);
 // The file format of a measurement, `crema.measurement/1`: docs/measurements.md.
 
 /// Every key, in the order in which people read them.
-nlohmann::ordered_json JsonOf(const Measurement& measurement);
+Json JsonOf(const Measurement& measurement);
 
 /// A metric: null, a number or a list of names.
-nlohmann::ordered_json JsonOf(const MetricValue& value);
-nlohmann::ordered_json JsonOf(const Number& number);
+Json JsonOf(const MetricValue& value);
+Json JsonOf(const Number& number);
 
 /// Never fails: a key that is not known is ignored, a value of another type is null, what is absent has no rows.
-Measurement MeasurementOf(const nlohmann::ordered_json& document);
+Measurement MeasurementOf(const Json& document);
 
 }  // namespace crema

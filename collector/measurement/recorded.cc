@@ -5,8 +5,6 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr Column kSectionColumns[] = {
     ColumnOf<&SectionRow::path>(
         "section", Kind::kText, 0,

@@ -59,8 +59,8 @@ struct ValueHistogram {
   std::vector<double> edges;
   std::vector<uint64_t> counts;  ///< one less than edges
 };
-void WriteValue(const std::optional<ValueHistogram>& member, nlohmann::ordered_json* value);
-void ReadValue(const nlohmann::ordered_json& value, std::optional<ValueHistogram>* member);
+void WriteValue(const std::optional<ValueHistogram>& member, Json* value);
+void ReadValue(const Json& value, std::optional<ValueHistogram>* member);
 
 /// Figures of one metric, of `ok` attempts; what failed ones recorded stands apart.
 struct CustomMetricFigures {
@@ -81,8 +81,8 @@ struct CustomMetricFigures {
 };
 
 using FiguresByDataset = std::vector<std::pair<std::string, CustomMetricFigures>>;  ///< by name
-void WriteValue(const FiguresByDataset& member, nlohmann::ordered_json* value);
-void ReadValue(const nlohmann::ordered_json& value, FiguresByDataset* member);
+void WriteValue(const FiguresByDataset& member, Json* value);
+void ReadValue(const Json& value, FiguresByDataset* member);
 
 /// A metric of the user's.
 struct CustomMetricRow : CustomMetricFigures {

@@ -5,8 +5,6 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr Column kRunSpanColumns[] = {
     FieldOf<&RunSpan::name>(),
     ColumnOf<&RunSpan::path>("span"),

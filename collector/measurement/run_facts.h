@@ -80,8 +80,8 @@ struct NamedCount {
   int64_t count = 0;
 };
 using CountsByName = std::vector<NamedCount>;
-void WriteValue(const CountsByName& member, nlohmann::ordered_json* value);
-void ReadValue(const nlohmann::ordered_json& value, CountsByName* member);
+void WriteValue(const CountsByName& member, Json* value);
+void ReadValue(const Json& value, CountsByName* member);
 
 /// How far the measurement can be trusted.
 struct Quality {
@@ -162,8 +162,8 @@ struct Timelines {
   /// nullptr where there is no such series, or it was not measured.
   const std::vector<std::pair<std::string, Timeline>>* Find(std::string_view key) const;
 };
-void WriteValue(const Timelines& member, nlohmann::ordered_json* value);
-void ReadValue(const nlohmann::ordered_json& value, Timelines* member);
+void WriteValue(const Timelines& member, Json* value);
+void ReadValue(const Json& value, Timelines* member);
 
 struct TimelineKind {
   std::string_view key;

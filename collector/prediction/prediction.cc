@@ -11,8 +11,6 @@ namespace crema {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr double kMostMissed = 0.03;
 constexpr double kMostMissedSeconds = 0.2;
 constexpr double kReplayedChunks = 4e5;  // in all, for one range: a page has seven
@@ -228,9 +226,9 @@ std::vector<RunChange> UsualChanges(const ObservedRun& run, const std::string& s
   return changes;
 }
 
-void SortBestFirst(nlohmann::ordered_json* prediction) {
+void SortBestFirst(Json* prediction) {
   auto rows = ListField(*prediction, "predicted");
-  std::stable_sort(rows.begin(), rows.end(), [](const nlohmann::ordered_json& a, const nlohmann::ordered_json& b) {
+  std::stable_sort(rows.begin(), rows.end(), [](const Json& a, const Json& b) {
     constexpr double kLast = std::numeric_limits<double>::infinity();
     return NumberField(a, "wall_time").value_or(kLast) < NumberField(b, "wall_time").value_or(kLast);
   });

@@ -108,7 +108,7 @@ Prediction PredictEvents(const ObservedRun& run, const std::vector<RunChange>& c
 /// `{"measured": {"wall_time"}, "replayed": {"wall_time"}, "predicted": [{"change", "wall_time", "low", "high",
 /// "core_seconds", "core_hours", "busy_share", "efficiency", "budget", "ranges", "limited_by", "not_told"}],
 /// "blocked_slope", "basis", "not_known", "refused"}`. `ranges` has `low` and `high` of what has none beside it.
-nlohmann::ordered_json PredictionJson(const Prediction& prediction);
+Json PredictionJson(const Prediction& prediction);
 
 /// The section in which owners spent most of their own time; empty: the run has none.
 std::string LargestSection(const Measurement& measurement);
@@ -117,6 +117,6 @@ std::string LargestSection(const Measurement& measurement);
 std::vector<RunChange> UsualChanges(const ObservedRun& run, const std::string& section);
 
 /// The rows of `PredictionJson`, those with the least wall time first; those without an answer last.
-void SortBestFirst(nlohmann::ordered_json* prediction);
+void SortBestFirst(Json* prediction);
 
 }  // namespace crema

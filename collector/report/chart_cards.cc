@@ -69,14 +69,14 @@ constexpr int kHighest = 200, kHighestPanel = 110;
 /// Its panels stand beside each other where there is room (page/charts.js).
 constexpr std::string_view kSideBySide = "throughput_timeline";
 
-void Lower(nlohmann::ordered_json* view, int most) {
+void Lower(Json* view, int most) {
   const std::optional<double> height = NumberField(*view, "height");
   if (height.value_or(0) > most) (*view)["height"] = most;
 }
 
 /// The card has the title, and the theme's colours stand in the page once.
-nlohmann::ordered_json OnCard(const Chart& chart) {
-  nlohmann::ordered_json spec = chart.spec;
+Json OnCard(const Chart& chart) {
+  Json spec = chart.spec;
   spec.erase("config");
   spec.erase("title");
   Lower(&spec, kHighest);
@@ -90,9 +90,9 @@ nlohmann::ordered_json OnCard(const Chart& chart) {
 }
 
 /// The value that all of a chart's are; nullopt where they differ, or where it draws fewer than two.
-std::optional<double> OnlyValue(const nlohmann::ordered_json& spec) {
-  const nlohmann::ordered_json& layers = ListField(spec, "layer");
-  const nlohmann::ordered_json& encoding = Field(layers.empty() ? spec : layers.front(), "encoding");
+std::optional<double> OnlyValue(const Json& spec) {
+  const Json& layers = ListField(spec, "layer");
+  const Json& encoding = Field(layers.empty() ? spec : layers.front(), "encoding");
   const auto is_quantity = [&](const char* axis) {
     return TextField(Field(encoding, axis), "type") == "quantitative" && Field(encoding, axis).contains("field");
   };
@@ -111,9 +111,9 @@ std::optional<double> OnlyValue(const nlohmann::ordered_json& spec) {
   return count > 1 ? only : std::nullopt;
 }
 
-size_t RowsOf(const nlohmann::ordered_json& spec, const std::string& field) {
+size_t RowsOf(const Json& spec, const std::string& field) {
   std::set<std::string> rows;
-  const nlohmann::ordered_json& values = Field(Field(spec, "data"), "values");
+  const Json& values = Field(Field(spec, "data"), "values");
   for (const auto& row : values) {
     if (row.is_object() && row.contains(field)) rows.insert(JsonText(row[field]));
   }
@@ -121,24 +121,23 @@ size_t RowsOf(const nlohmann::ordered_json& spec, const std::string& field) {
 }
 
 /// The field that names the rows: of the view itself or of its first layer.
-std::string RowField(const nlohmann::ordered_json& spec) {
-  const nlohmann::ordered_json& layers = ListField(spec, "layer");
-  const nlohmann::ordered_json& view = layers.empty() ? spec : layers.front();
+std::string RowField(const Json& spec) {
+  const Json& layers = ListField(spec, "layer");
+  const Json& view = layers.empty() ? spec : layers.front();
   return TextField(Field(Field(view, "encoding"), "y"), "field");
 }
 
 /// About how high a chart becomes, in pixels: the room that is kept for it until it is drawn.
-int HeightOf(const nlohmann::ordered_json& spec) {
+int HeightOf(const Json& spec) {
   constexpr double kAxisAndLegend = 64, kUsual = 240, kPanelHead = 45, kLegendLine = 15;
-  const nlohmann::ordered_json& parts = ListField(spec, "vconcat");
+  const Json& parts = ListField(spec, "vconcat");
   if (!parts.empty()) {
     int sum = 0;
     for (const auto& part : parts) sum += HeightOf(part);
     return sum;
   }
-  if (const nlohmann::ordered_json& beside = ListField(spec, "hconcat"); !beside.empty())
-    return HeightOf(beside.front());
-  const nlohmann::ordered_json& height = Field(spec, "height");
+  if (const Json& beside = ListField(spec, "hconcat"); !beside.empty()) return HeightOf(beside.front());
+  const Json& height = Field(spec, "height");
   double inside = height.is_number() ? height.get<double>() : kUsual;
   if (height.is_object()) {
     inside = NumberField(height, "step").value_or(20) * static_cast<double>(RowsOf(spec, RowField(spec)));
@@ -150,7 +149,7 @@ int HeightOf(const nlohmann::ordered_json& spec) {
     inside = rows * (NumberField(Field(spec, "spec"), "height").value_or(kUsual) + kPanelHead) - kAxisAndLegend / 2;
   }
   for (const auto& layer : ListField(spec, "layer")) {
-    const nlohmann::ordered_json& colour = Field(Field(layer, "encoding"), "color");
+    const Json& colour = Field(Field(layer, "encoding"), "color");
     const size_t names = ListField(Field(colour, "scale"), "domain").size();
     if (TextField(Field(colour, "legend"), "orient") == "bottom") inside += kLegendLine * static_cast<double>(names);
   }

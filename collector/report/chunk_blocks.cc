@@ -268,8 +268,6 @@ PageBlock FailuresBlock(const PageInput& input) {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// A function on stacks that begin alike. Stacks come sorted, so that each is in the list after what it called from.
 struct Flame {
   size_t depth = 0;

@@ -177,17 +177,16 @@ std::string Bar(double share, std::string_view kind) {
       kind, width);
 }
 
-nlohmann::ordered_json ValueOf(const Measurement& measurement, std::string_view metric) {
+Json ValueOf(const Measurement& measurement, std::string_view metric) {
   const MetricValue* value = measurement.metrics.Find(metric);
-  return value == nullptr ? nlohmann::ordered_json() : JsonOf(*value);
+  return value == nullptr ? Json() : JsonOf(*value);
 }
 
-std::string ScriptJson(const nlohmann::ordered_json& json) {
-  return absl::StrReplaceAll(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace),
-                             {{"<", "\\u003c"}});
+std::string ScriptJson(const Json& json) {
+  return absl::StrReplaceAll(json.dump(-1, ' ', false, Json::error_handler_t::replace), {{"<", "\\u003c"}});
 }
 
-std::string DataScript(std::string_view id, const nlohmann::ordered_json& json) {
+std::string DataScript(std::string_view id, const Json& json) {
   return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", Escaped(id), ScriptJson(json));
 }
 

@@ -41,12 +41,12 @@ std::string_view SignOf(Mark mark);
 std::string Bar(double share, std::string_view kind);
 
 /// As measurement.json has it: a count without a decimal point, null where it is not measured.
-nlohmann::ordered_json ValueOf(const Measurement& measurement, std::string_view metric);
+Json ValueOf(const Measurement& measurement, std::string_view metric);
 
 /// JSON that can stand in a script element: no `<`, no line separators, bad UTF-8 replaced.
-std::string ScriptJson(const nlohmann::ordered_json& json);
+std::string ScriptJson(const Json& json);
 /// `<script type="application/json" id=...>`.
-std::string DataScript(std::string_view id, const nlohmann::ordered_json& json);
+std::string DataScript(std::string_view id, const Json& json);
 
 /// "not measured: <reason>" in a paragraph of its own.
 std::string Absent(std::string_view what, std::string_view reason);

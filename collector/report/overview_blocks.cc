@@ -403,8 +403,6 @@ std::string TrustCard(const PageInput& input) {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string Range(const Json& row) {
   const auto low = NumberField(row, "low"), high = NumberField(row, "high");
   if (!low.has_value() || !high.has_value()) return "–";

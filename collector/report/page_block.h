@@ -24,8 +24,8 @@ struct PageLimits {
 
 /// What a replay of the run says; as `crema predict --json`, best first, and `crema scaling --json` print it.
 struct RunOutlook {
-  nlohmann::ordered_json prediction;
-  nlohmann::ordered_json scaling;
+  Json prediction;
+  Json scaling;
 };
 
 struct PageInput {
@@ -35,7 +35,7 @@ struct PageInput {
   PageLimits limits;
   const Measurement* baseline = nullptr;  ///< another measurement, to compare with
   const RunOutlook* outlook = nullptr;
-  const nlohmann::ordered_json* flames = nullptr;  ///< `FlamesOf`; null: no stacks were sampled, or none can be read
+  const Json* flames = nullptr;  ///< `FlamesOf`; null: no stacks were sampled, or none can be read
 };
 
 struct PageBlock {

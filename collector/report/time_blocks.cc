@@ -14,8 +14,6 @@
 
 namespace crema {
 
-using Json = nlohmann::ordered_json;
-
 namespace {
 
 BudgetGroupKind GroupOf(std::string_view name) {

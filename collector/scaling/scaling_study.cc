@@ -143,8 +143,6 @@ class Range {
   double low_ = kInfinity, high_ = -kInfinity;
 };
 
-using Json = nlohmann::ordered_json;
-
 constexpr double kSameWork = 1.01;           // most over least: a few failed chunks
 constexpr double kSameWorkPerCore = 1.1;     // most over least
 constexpr double kCoresStayed = 0.9;         // of the most, on average: workers need some time to start

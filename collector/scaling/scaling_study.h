@@ -98,6 +98,6 @@ ScalingStudy PredictScaling(const Measurement& measurement, const ObservedRun& r
 std::string ScalingSentence(const ScalingStudy& study);
 
 /// The schema `crema.scaling/1`.
-nlohmann::ordered_json ScalingAsJson(const ScalingStudy& study);
+Json ScalingAsJson(const ScalingStudy& study);
 
 }  // namespace crema

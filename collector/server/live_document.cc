@@ -6,8 +6,6 @@
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Prefixes and workers that are shown, those with most finished tasks.
 constexpr size_t kMostRows = 100;
 

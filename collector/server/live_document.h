@@ -9,7 +9,7 @@
 namespace crema {
 
 /// Its schedulers (docs/live_api.md); what is not known is null.
-nlohmann::ordered_json SchedulersJson(const LiveModel& model);
+Json SchedulersJson(const LiveModel& model);
 
 /// Adds the sums over them, and why some are null.
 void AddSchedulerMetrics(const LiveModel& model, MetricSet* metrics);
@@ -20,15 +20,15 @@ Measurement LiveMeasurement(const LiveModel& model, const LiveFigures& figures);
 
 /// The same in JSON, with `definitions`, `schedulers` and what only rows of a live run have. What it does not know is
 /// left out.
-nlohmann::ordered_json LiveDocument(const LiveModel& model, const LiveFigures& figures);
+Json LiveDocument(const LiveModel& model, const LiveFigures& figures);
 
 /// Definitions of the metrics that a live run may have, in the document's order.
 absl::Span<const MetricDefinition> LiveMetrics();
 
 /// The chunks in progress, longest first, at most `most`.
-nlohmann::ordered_json OpenChunksJson(const LiveModel& model, size_t most);
+Json OpenChunksJson(const LiveModel& model, size_t most);
 
 /// What happened, newest first.
-nlohmann::ordered_json EventsJson(const LiveModel& model);
+Json EventsJson(const LiveModel& model);
 
 }  // namespace crema

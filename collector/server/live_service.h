@@ -62,10 +62,8 @@ class DeltaStore {
 
   /// Begins a change. What is set until the next belongs to it.
   void Begin() { ++now_; }
-  void Set(const std::string& key, nlohmann::ordered_json value) { Put(values_[key], std::move(value)); }
-  void SetRow(const std::string& table, const std::string& key, nlohmann::ordered_json row) {
-    Put(tables_[table][key], std::move(row));
-  }
+  void Set(const std::string& key, Json value) { Put(values_[key], std::move(value)); }
+  void SetRow(const std::string& table, const std::string& key, Json row) { Put(tables_[table][key], std::move(row)); }
   void RemoveRow(const std::string& table, const std::string& key);
   /// Removes every row of a table for which `keep(key)` is false.
   template <class Keep>
@@ -81,11 +79,11 @@ class DeltaStore {
 
   /// `{"id": now, "full": bool, key: value, table: {key: row}, "removed": {table: [key]}}`, with what has changed after
   /// `since`. Everything, and `full`, where `since` is not one of this store's numbers or lies too far back.
-  nlohmann::ordered_json Since(int64_t since) const;
+  Json Since(int64_t since) const;
 
  private:
   struct Value {
-    nlohmann::ordered_json json;
+    Json json;
     int64_t changed = 0;
   };
   struct Removal {
@@ -93,7 +91,7 @@ class DeltaStore {
     std::string table;
     std::string key;
   };
-  void Put(Value& value, nlohmann::ordered_json json);
+  void Put(Value& value, Json json);
 
   int64_t first_;
   int64_t now_;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kNothing = "–";
 
-Cell CellOfValue(const nlohmann::ordered_json& value) {
+Cell CellOfValue(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_boolean()) return value.get<bool>();
   Number number;
@@ -181,9 +181,9 @@ void AddRows(const CellTable& cells, std::string_view if_empty, const TerminalSt
   AddTable(TableOf(cells), style, text);
 }
 
-CellTable CellsOf(const nlohmann::ordered_json& rows, std::vector<CellColumn> columns) {
+CellTable CellsOf(const Json& rows, std::vector<CellColumn> columns) {
   CellTable cells{std::move(columns), {}};
-  for (const nlohmann::ordered_json& row : rows) {
+  for (const Json& row : rows) {
     std::vector<Cell>& line = cells.rows.emplace_back();
     for (const CellColumn& column : cells.columns) {
       const auto value = row.find(column.key);

@@ -58,7 +58,7 @@ void AddTable(const DocumentTable& table, const TerminalStyle& style, std::strin
 void AddRows(const CellTable& cells, std::string_view if_empty, const TerminalStyle& style, std::string* text);
 
 /// Rows of JSON that is no measurement, by the columns' keys.
-CellTable CellsOf(const nlohmann::ordered_json& rows, std::vector<CellColumn> columns);
+CellTable CellsOf(const Json& rows, std::vector<CellColumn> columns);
 
 /// Why a table of the measurement has no rows.
 std::string WhyNoRows(std::string_view table, const Measurement& measurement);

@@ -11,8 +11,6 @@ namespace crema {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::vector<CellColumn> PointColumns(const Json& points, bool is_predicted) {
   std::vector<CellColumn> columns = {{"name", "run", Kind::kPath, 0},
                                      {"cores_text", "cores", Kind::kText, 0},

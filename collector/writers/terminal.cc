@@ -214,8 +214,6 @@ std::string SourceText(const Measurement& measurement, std::string_view key) {
   return text.empty() ? "not named in the document" : text;
 }
 
-using Json = nlohmann::ordered_json;
-
 /// What they are sorted by is always shown.
 std::vector<CellColumn> ChunkColumns(std::string_view sorted_by) {
   std::vector<CellColumn> columns = {{"chunk", "chunk", Kind::kText, 0},

@@ -14,7 +14,7 @@
 namespace crema {
 
 struct ChunkListing {
-  nlohmann::ordered_json rows;  ///< the attempts, in order; fields as in `crema export --to chunks`
+  Json rows;  ///< the attempts, in order; fields as in `crema export --to chunks`
   std::string sorted_by;
   int64_t matched = 0;                  ///< of these many that match the rows are the first
   int64_t seen = 0;                     ///< of these many in all
@@ -67,14 +67,14 @@ inline constexpr std::string_view kSuiteOfGates = "<testsuite name=\"crema compa
 
 /// A sentence, a row for each run, a row for each fit or why there is none, then what to keep in mind. `scaling`: what
 /// `crema scaling --json` prints. Ends in a newline.
-std::string RenderScaling(const nlohmann::ordered_json& scaling, const TerminalStyle& style);
+std::string RenderScaling(const Json& scaling, const TerminalStyle& style);
 
 /// What the run took and what its replay takes, then a row for each change, or why there is none. `prediction`: what
 /// `crema predict --json` prints. Ends in a newline.
-std::string RenderPrediction(const nlohmann::ordered_json& prediction, const TerminalStyle& style);
+std::string RenderPrediction(const Json& prediction, const TerminalStyle& style);
 
 /// Sentences, the latest `rows` runs, each level, then what to keep in mind. `history`: what `crema history --json`
 /// prints. Ends in a newline.
-std::string RenderHistory(const nlohmann::ordered_json& history, size_t rows, const TerminalStyle& style);
+std::string RenderHistory(const Json& history, size_t rows, const TerminalStyle& style);
 
 }  // namespace crema

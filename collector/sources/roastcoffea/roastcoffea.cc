@@ -57,11 +57,9 @@ std::string WithoutNonFinite(const std::string& text) {
 bool IsExportOfCrema(const fs::path& metadata) {
   const absl::StatusOr<std::string> text = ReadText(metadata);
   if (!text.ok()) return false;
-  const auto document = nlohmann::ordered_json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  const auto document = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
   return TextField(document, "written_by").compare(0, 6, "crema ") == 0;
 }
-
-using Json = nlohmann::ordered_json;
 
 constexpr double kMebibyte = 1024.0 * 1024.0;
 
@@ -382,7 +380,7 @@ absl::StatusOr<RoastcoffeaMeasurement> ReadRoastcoffea(const std::string& direct
   const absl::StatusOr<std::string> times = ReadText(path / kTimes);
   if (!times.ok()) return times.status();
   RoastcoffeaMeasurement measurement;
-  measurement.metrics = nlohmann::ordered_json::parse(WithoutNonFinite(*text), nullptr, /*allow_exceptions=*/false);
+  measurement.metrics = Json::parse(WithoutNonFinite(*text), nullptr, /*allow_exceptions=*/false);
   if (!measurement.metrics.is_object()) {
     return absl::InvalidArgumentError(
         fmt::format("{}: is no JSON object; save the measurement again with roastcoffea", (path / kMetrics).string()));

@@ -34,7 +34,7 @@ inline constexpr const char* kRoastcoffeaSeries[] = {"worker_memory",    "worker
 /// A measurement as roastcoffea saves it: `metrics.json`, `start_end_time.txt`, `metadata.json`.
 struct RoastcoffeaMeasurement {
   std::string name;                ///< the directory's
-  nlohmann::ordered_json metrics;  ///< an object; keys are roastcoffea's
+  Json metrics;                    ///< an object; keys are roastcoffea's
   double elapsed_seconds = 0;      ///< difference of the two readings in start_end_time.txt
   bool has_section_paths = false;  ///< crema exported it: names of sections are paths
 };
@@ -69,7 +69,7 @@ struct RoastcoffeaTimelines {
 };
 
 /// Times are naive local ones: only their differences are used. Samples that are none are left out.
-RoastcoffeaTimelines ReadRoastcoffeaTimelines(const nlohmann::ordered_json& tracking_data);
+RoastcoffeaTimelines ReadRoastcoffeaTimelines(const Json& tracking_data);
 
 /// Integral of the last value held, from the first sample to `stop`.
 double StepIntegral(const SampledSteps& steps, double stop);
