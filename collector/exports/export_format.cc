@@ -34,28 +34,17 @@ void TextSink::Write(std::string_view text) {
 }
 
 absl::Status TextSink::Flush() {
-  std::string_view rest = buffer_;
-  while (status_.ok() && !rest.empty()) {
-    const ssize_t written = write(descriptor_, rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) {
-      status_ = absl::ErrnoToStatus(errno, name_);
-      break;
-    }
-    rest.remove_prefix(static_cast<size_t>(written));
-  }
+  if (status_.ok()) status_ = WriteAll(descriptor_, name_, buffer_);
   buffer_.clear();
   return status_;
 }
 
 absl::Status WriteTextFile(const std::string& path, const std::function<absl::Status(TextSink*)>& write) {
-  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-  if (descriptor < 0) return absl::ErrnoToStatus(errno, path);
+  const Descriptor descriptor(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+  if (descriptor < 0) return Failed(path, errno);
   TextSink sink(descriptor, path);
   absl::Status status = write(&sink);
-  if (status.ok()) status = sink.Flush();
-  close(descriptor);
-  return status;
+  return status.ok() ? sink.Flush() : status;
 }
 
 absl::Status WriteTextFile(const std::string& path, std::string_view text) {
@@ -64,8 +53,6 @@ absl::Status WriteTextFile(const std::string& path, std::string_view text) {
     return absl::OkStatus();
   });
 }
-
-using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -160,8 +147,6 @@ constexpr ExportFormat kFormats[] = {
 
 namespace fs = std::filesystem;
 
-absl::Status Failed(const fs::path& path, int error) { return absl::ErrnoToStatus(error, path.string()); }
-
 std::string Beginning(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text(4096, '\0');
@@ -187,32 +172,23 @@ absl::Status CheckMayReplace(const ExportFormat& format, const fs::path& path, b
       "{}: exists and was not written by `{}`; choose another path, or add --force", path.string(), command));
 }
 
-absl::Status Synced(const fs::path& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return Failed(path, errno);
-  const int result = fsync(descriptor) == 0 ? 0 : errno;
-  close(descriptor);
-  return result == 0 ? absl::OkStatus() : Failed(path, result);
-}
-
 absl::Status WriteFile(const ExportFormat& format, const ExportSource& source, const fs::path& temporary,
                        const fs::path& path) {
-  const int descriptor = open(temporary.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+  const Descriptor descriptor(temporary, O_WRONLY | O_NOFOLLOW);
   if (descriptor < 0) return Failed(temporary, errno);
   TextSink sink(descriptor, path.string());
   absl::Status status = format.write_file(source, path.string(), &sink);
   if (status.ok()) status = sink.Flush();
   if (status.ok() && fsync(descriptor) != 0) status = Failed(path, errno);
-  close(descriptor);
   return status;
 }
 
 absl::Status WriteDirectory(const ExportFormat& format, const ExportSource& source, const fs::path& temporary) {
   if (absl::Status status = format.write_directory(source, temporary.string()); !status.ok()) return status;
   for (const fs::directory_entry& entry : fs::directory_iterator(temporary)) {
-    if (absl::Status synced = Synced(entry.path()); !synced.ok()) return synced;
+    if (absl::Status synced = Sync(entry.path()); !synced.ok()) return synced;
   }
-  return Synced(temporary);
+  return Sync(temporary);
 }
 
 /// In a directory that is there, only the files of the same names are replaced: others stay.
@@ -221,14 +197,14 @@ absl::Status MoveFilesInto(const fs::path& parts, const fs::path& directory) {
     const fs::path to = directory / entry.path().filename();
     if (rename(entry.path().c_str(), to.c_str()) != 0) return Failed(to, errno);
   }
-  return Synced(directory);
+  return Sync(directory);
 }
 
 absl::Status PutInPlace(TemporaryFile* temporary, const fs::path& path) {
   std::error_code error;
   if (fs::is_directory(fs::symlink_status(path, error))) return MoveFilesInto(temporary->path(), path);
   if (absl::Status status = temporary->Rename(); !status.ok()) return status;
-  return Synced(path.parent_path());
+  return Sync(path.parent_path());
 }
 
 }  // namespace

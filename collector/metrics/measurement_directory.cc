@@ -25,47 +25,6 @@ constexpr const char* kRecords = kRecordsName;
 constexpr int kNewFile = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
 constexpr size_t kCopiedBytes = size_t{1} << 20;
 
-absl::Status Failed(const fs::path& path, int error) { return absl::ErrnoToStatus(error, path.string()); }
-absl::Status Failed(const fs::path& path, const std::error_code& error) { return Failed(path, error.value()); }
-
-/// A descriptor that is closed whatever happens.
-class Descriptor {
- public:
-  Descriptor(const fs::path& path, int flags, mode_t mode = 0600) : fd_(open(path.c_str(), flags | O_CLOEXEC, mode)) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-absl::Status WriteAll(const Descriptor& file, const fs::path& path, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(file.get(), text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return Failed(path, errno);
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status WriteSynced(const fs::path& path, std::string_view text) {
-  const Descriptor file(path, kNewFile);
-  if (file.get() < 0) return Failed(path, errno);
-  if (absl::Status written = WriteAll(file, path, text); !written.ok()) return written;
-  return fsync(file.get()) == 0 ? absl::OkStatus() : Failed(path, errno);
-}
-
-absl::Status SyncDirectory(const fs::path& path) {
-  const Descriptor directory(path, O_RDONLY | O_DIRECTORY);
-  if (directory.get() < 0) return Failed(path, errno);
-  return fsync(directory.get()) == 0 ? absl::OkStatus() : Failed(path, errno);
-}
-
 absl::StatusOr<std::string> ReadText(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return absl::NotFoundError(fmt::format("{}: cannot be read ({})", path.string(), strerror(errno)));
@@ -75,12 +34,12 @@ absl::StatusOr<std::string> ReadText(const fs::path& path) {
 // Copies a log that may grow meanwhile, up to its last whole line.
 absl::Status CopyLog(const fs::path& from, const fs::path& to) {
   const Descriptor source(from, O_RDONLY);
-  if (source.get() < 0) return Failed(from, errno);
+  if (source < 0) return Failed(from, errno);
   const Descriptor file(to, kNewFile);
-  if (file.get() < 0) return Failed(to, errno);
+  if (file < 0) return Failed(to, errno);
   const std::unique_ptr<char[]> block(new char[kCopiedBytes]);
   off_t copied = 0, whole = 0;
-  for (ssize_t got; (got = read(source.get(), block.get(), kCopiedBytes)) != 0;) {
+  for (ssize_t got; (got = read(source, block.get(), kCopiedBytes)) != 0;) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return Failed(from, errno);
     const std::string_view text(block.get(), static_cast<size_t>(got));
@@ -89,7 +48,7 @@ absl::Status CopyLog(const fs::path& from, const fs::path& to) {
     if (newline != std::string_view::npos) whole = copied + static_cast<off_t>(newline) + 1;
     copied += got;
   }
-  if (ftruncate(file.get(), whole) != 0 || fsync(file.get()) != 0) return Failed(to, errno);
+  if (ftruncate(file, whole) != 0 || fsync(file) != 0) return Failed(to, errno);
   return absl::OkStatus();
 }
 
@@ -97,7 +56,7 @@ absl::Status CopyLog(const fs::path& from, const fs::path& to) {
 absl::Status CopyWithTime(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::copy_file(from, to, error);
-  if (error) return Failed(to, error);
+  if (error) return Failed(to, error.value());
   fs::last_write_time(to, fs::last_write_time(from, error), error);
   return absl::OkStatus();
 }
@@ -161,7 +120,8 @@ absl::Status KeepCoffeaFiles(const std::vector<CoffeaFile>& files, const fs::pat
     if (fs::equivalent(fs::path(file.path).parent_path(), directory, error)) continue;  // it lies there already
     const absl::StatusOr<std::string> text = ReadText(file.path);
     if (!text.ok()) return text.status();
-    if (absl::Status written = WriteSynced(directory / UniqueName(file, taken), *text); !written.ok()) return written;
+    if (absl::Status written = WriteSynced(directory / UniqueName(file, taken), kNewFile, *text); !written.ok())
+      return written;
   }
   return absl::OkStatus();
 }
@@ -174,7 +134,7 @@ std::string DocumentText(const MeasuredRun& measured) {
 
 absl::Status WriteParts(const MeasuredRun& measured, const SaveOptions& options, bool records,
                         const fs::path& directory) {
-  if (absl::Status written = WriteSynced(directory / kDocument, DocumentText(measured)); !written.ok()) {
+  if (absl::Status written = WriteSynced(directory / kDocument, kNewFile, DocumentText(measured)); !written.ok()) {
     return written;
   }
   if (records) {
@@ -191,9 +151,9 @@ absl::Status WriteParts(const MeasuredRun& measured, const SaveOptions& options,
       if (absl::Status status = KeepEngineLog(log, kept, taken); !status.ok()) return status;
     }
     if (absl::Status status = KeepCoffeaFiles(measured.coffea_files, kept, taken); !status.ok()) return status;
-    if (absl::Status synced = SyncDirectory(kept); !synced.ok()) return synced;
+    if (absl::Status synced = Sync(kept); !synced.ok()) return synced;
   }
-  return SyncDirectory(directory);
+  return Sync(directory);
 }
 
 // Whether all logs lie in the directory's own `records`: they are where they belong.
@@ -225,7 +185,7 @@ absl::Status AddDocument(const MeasuredRun& measured, bool records, const fs::pa
     if (absl::Status status = KeepCoffeaFiles(files, added, taken); !status.ok()) return status;
   }
   const fs::path document = room / kDocument;
-  if (absl::Status status = WriteSynced(document, DocumentText(measured)); !status.ok()) return status;
+  if (absl::Status status = WriteSynced(document, kNewFile, DocumentText(measured)); !status.ok()) return status;
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(added)) files.push_back(entry.path());
   for (const fs::path& file : files) {
@@ -234,7 +194,7 @@ absl::Status AddDocument(const MeasuredRun& measured, bool records, const fs::pa
   if (rename(document.c_str(), (directory / kDocument).c_str()) != 0) {
     return Failed(directory / kDocument, errno);
   }
-  return SyncDirectory(directory);
+  return Sync(directory);
 }
 
 absl::Status Save(const MeasuredRun& measured, const SaveOptions& options, OutputDirectory* output) {
@@ -272,7 +232,7 @@ bool IsMeasurement(const std::string& directory) {
 }
 
 absl::StatusOr<MeasuredRun> ParseMeasurement(const std::string& text, const std::string& source) {
-  const auto document = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto document = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!document.is_object() || !document.contains("schema") || !document["schema"].is_string()) {
     return absl::InvalidArgumentError(fmt::format(
         "{}: is no measurement (no JSON object with a schema); make it again with `crema collect`", source));

@@ -18,6 +18,37 @@
 
 namespace crema {
 
+absl::Status Failed(const std::filesystem::path& path, int error) { return absl::ErrnoToStatus(error, path.string()); }
+
+Descriptor::Descriptor(const std::filesystem::path& path, int flags, mode_t mode)
+    : fd_(open(path.c_str(), flags | O_CLOEXEC, mode)) {}
+
+Descriptor::~Descriptor() {
+  if (fd_ >= 0) close(fd_);
+}
+
+absl::Status WriteAll(int descriptor, const std::filesystem::path& path, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return Failed(path, errno);
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WriteSynced(const std::filesystem::path& path, int flags, std::string_view text) {
+  const Descriptor file(path, flags);
+  if (file < 0) return Failed(path, errno);
+  if (absl::Status written = WriteAll(file, path, text); !written.ok()) return written;
+  return fsync(file) == 0 ? absl::OkStatus() : Failed(path, errno);
+}
+
+absl::Status Sync(const std::filesystem::path& path) {
+  const Descriptor descriptor(path, O_RDONLY);
+  return descriptor < 0 || fsync(descriptor) != 0 ? Failed(path, errno) : absl::OkStatus();
+}
+
 namespace {
 
 bool IsNamed(int descriptor, const std::string& path) {
@@ -191,8 +222,6 @@ constexpr char kExchange[] = "exchange-";
 constexpr char kAside[] = "aside-";
 constexpr char kTrash[] = "trash";
 
-absl::Status Failed(const fs::path& path, int error) { return absl::ErrnoToStatus(error, path.string()); }
-
 absl::Status Rename(const fs::path& from, const fs::path& to) {
   return rename(from.c_str(), to.c_str()) == 0 ? absl::OkStatus() : Failed(to, errno);
 }
@@ -212,23 +241,13 @@ bool IsEmpty(const fs::path& directory) {
   return fs::is_empty(directory, error) && !error;
 }
 
-void Sync(const fs::path& directory) {
-  const int descriptor = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  fsync(descriptor);
-  close(descriptor);
-}
-
 std::string InodeOf(const fs::path& path) {
   struct stat status;
   return lstat(path.c_str(), &status) == 0 ? std::to_string(status.st_ino) : "";
 }
 
 absl::Status Touch(const fs::path& path) {
-  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  if (descriptor < 0) return Failed(path, errno);
-  close(descriptor);
-  return absl::OkStatus();
+  return Descriptor(path, O_WRONLY | O_CREAT) < 0 ? Failed(path, errno) : absl::OkStatus();
 }
 
 absl::Status MoveIfThere(const fs::path& from, const fs::path& to) {
@@ -442,8 +461,8 @@ absl::StatusOr<fs::path> OutputDirectory::MakeRoom() {
 absl::Status OutputDirectory::Install() {
   if (absl::Status status = how_ == How::kWhole ? InstallWhole() : InstallParts(); !status.ok()) return status;
   is_installed_ = true;
-  Sync(path_);
-  Sync(path_.parent_path());
+  Sync(path_).IgnoreError();
+  Sync(path_.parent_path()).IgnoreError();
   return absl::OkStatus();
 }
 
@@ -480,7 +499,7 @@ absl::Status OutputDirectory::InstallParts() {
   if (!keeps_older_) {
     if (absl::Status status = Touch(parts_ / kThrowAway); !status.ok()) return status;
   }
-  Sync(parts_);
+  Sync(parts_).IgnoreError();
   const fs::path swap = path_ / kSwap;
   if (absl::Status status = Rename(parts_, swap); !status.ok()) return status;
   parts_ = swap;
@@ -512,7 +531,7 @@ absl::Status OutputDirectory::Settle() {
   absl::Status status = KeepOrRemove(how_ == How::kParts ? parts_ / kOld : parts_);
   if (status.ok() && how_ == How::kParts) Remove(parts_);
   if (status.ok()) parts_.clear();
-  Sync(path_.parent_path());
+  Sync(path_.parent_path()).IgnoreError();
   return status;
 }
 

@@ -1,4 +1,4 @@
-// A lock on a file or directory that is held, flock(2).
+// Files and directories that are whole at every moment: written to the disk, locked, renamed.
 #pragma once
 
 #include <sys/types.h>
@@ -11,6 +11,30 @@
 #include "absl/status/statusor.h"
 
 namespace crema {
+
+absl::Status Failed(const std::filesystem::path& path, int error);
+
+/// A descriptor that is closed whatever happens; negative where the path cannot be opened.
+class Descriptor {
+ public:
+  Descriptor(const std::filesystem::path& path, int flags, mode_t mode = 0600);
+  ~Descriptor();
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  operator int() const { return fd_; }  // NOLINT(google-explicit-constructor): what system calls take
+
+ private:
+  int fd_;
+};
+
+/// `path` is for the error.
+absl::Status WriteAll(int descriptor, const std::filesystem::path& path, std::string_view text);
+/// Writes the file that open(2) opens with these flags, and syncs it.
+absl::Status WriteSynced(const std::filesystem::path& path, int flags, std::string_view text);
+/// Of a file or directory.
+absl::Status Sync(const std::filesystem::path& path);
+
+// A lock on a file or directory that is held, flock(2).
 
 /// Held until it is destroyed, or the process ends however that happens: the kernel gives it back. Children that were
 /// forked hold it too; programs that they execute do not.

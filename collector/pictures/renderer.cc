@@ -145,22 +145,6 @@ std::string PngTextChunk() {
          BigEndian(static_cast<uint32_t>(crc));
 }
 
-absl::Status Failed(const fs::path& path, int error) { return absl::ErrnoToStatus(error, path.string()); }
-
-absl::Status WriteSynced(const fs::path& path, const std::string& content) {
-  const int descriptor = open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-  if (descriptor < 0) return Failed(path, errno);
-  int error = 0;
-  for (size_t written = 0; written < content.size() && error == 0;) {
-    const ssize_t count = write(descriptor, content.data() + written, content.size() - written);
-    if (count >= 0) written += static_cast<size_t>(count);
-    if (count < 0 && errno != EINTR) error = errno;
-  }
-  if (error == 0 && fsync(descriptor) != 0) error = errno;
-  close(descriptor);
-  return error == 0 ? absl::OkStatus() : Failed(path, error);
-}
-
 }  // namespace
 
 std::string HowToGetPictures() {
@@ -232,7 +216,7 @@ absl::Status WritePicture(const std::string& path, const std::string& content) {
   if (error) return Failed(target.parent_path(), error.value());
   absl::StatusOr<TemporaryFile> temporary = TemporaryFile::Make(target, 0666);
   if (!temporary.ok()) return temporary.status();
-  absl::Status status = WriteSynced(temporary->path(), content);
+  absl::Status status = WriteSynced(temporary->path(), O_WRONLY | O_NOFOLLOW, content);
   return status.ok() ? temporary->Rename() : status;
 }
 
