@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
@@ -70,6 +71,18 @@ absl::StatusOr<HttpAnswer> HttpGet(const std::string& server, const std::string&
     return absl::UnavailableError("its answer ends early");
   }
   return answer;
+}
+
+std::string PercentDecoded(std::string_view text) {
+  std::string decoded;
+  for (size_t i = 0; i < text.size(); ++i) {
+    unsigned byte = 0;
+    const char* const at = text.data() + i;
+    const bool is_code = *at == '%' && i + 2 < text.size() && std::from_chars(at + 1, at + 3, byte, 16).ptr == at + 3;
+    decoded += is_code ? static_cast<char>(byte) : *at;
+    if (is_code) i += 2;
+  }
+  return decoded;
 }
 
 }  // namespace crema

@@ -19,4 +19,7 @@ struct HttpAnswer {
 /// Errors: Unavailable with what the network says, or that the answer is none or ends early; ResourceExhausted.
 absl::StatusOr<HttpAnswer> HttpGet(const std::string& server, const std::string& target, std::chrono::seconds limit);
 
+/// `my%20run` is `my run`.
+std::string PercentDecoded(std::string_view text);
+
 }  // namespace crema

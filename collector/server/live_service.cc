@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <set>
 
+#include "absl/strings/str_replace.h"
+#include "collector/engines/http_get.h"
 #include "collector/exports/export_format.h"
 #include "collector/records/json_fields.h"
 #include "collector/server/live_document.h"
@@ -22,24 +24,9 @@ namespace {
 
 std::string Lower(std::string_view text) { return absl::AsciiStrToLower(absl::string_view(text.data(), text.size())); }
 
-int HexDigit(char digit) {
-  if (digit >= '0' && digit <= '9') return digit - '0';
-  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-  if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
-  return -1;
-}
-
+/// Of a query, where `+` is a space.
 std::string Decoded(std::string_view text) {
-  std::string decoded;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() && HexDigit(text[i + 1]) >= 0 && HexDigit(text[i + 2]) >= 0) {
-      decoded += static_cast<char>(16 * HexDigit(text[i + 1]) + HexDigit(text[i + 2]));
-      i += 2;
-    } else {
-      decoded += text[i] == '+' ? ' ' : text[i];
-    }
-  }
-  return decoded;
+  return PercentDecoded(absl::StrReplaceAll(std::string(text), {{"+", " "}}));
 }
 
 /// `name`, `name:80`, `[::1]:80` without the port; empty where it is none of these.
@@ -216,8 +203,6 @@ absl::StatusOr<std::string> TokenOfFile(const std::string& path) {
 }
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // What the page is shown of a live run, as values and rows that change one by one.
 
@@ -480,7 +465,7 @@ std::string Exposition(const Measurement& measurement) {
 
 }  // namespace
 
-void DeltaStore::Put(Value& value, nlohmann::ordered_json json) {
+void DeltaStore::Put(Value& value, Json json) {
   if (value.changed > 0 && value.json == json) return;
   value.json = std::move(json);
   value.changed = now_;
@@ -494,24 +479,24 @@ void DeltaStore::RemoveRow(const std::string& table, const std::string& key) {
   removals_.pop_front();
 }
 
-nlohmann::ordered_json DeltaStore::Since(int64_t since) const {
+Json DeltaStore::Since(int64_t since) const {
   const bool full = since <= first_ || since > now_ || since < forgotten_;
   if (full) since = 0;
-  nlohmann::ordered_json delta;
+  Json delta;
   delta["id"] = now_;
   delta["full"] = full;
   for (const auto& [key, value] : values_) {
     if (value.changed > since) delta[key] = value.json;
   }
   for (const auto& [table, rows] : tables_) {
-    nlohmann::ordered_json changed;
+    Json changed;
     for (const auto& [key, row] : rows) {
       if (row.changed > since) changed[key] = row.json;
     }
     if (!changed.is_null()) delta[table] = std::move(changed);
   }
   if (full) return delta;
-  nlohmann::ordered_json removed;
+  Json removed;
   for (const Removal& removal : removals_) {
     const auto table = tables_.find(removal.table);
     const bool is_back = table != tables_.end() && table->second.count(removal.key) > 0;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "collector/engines/http_get.h"
 #include "collector/engines/taskvine/vine_log.h"
@@ -18,19 +17,6 @@ using Json = nlohmann::json;
 constexpr std::string_view kUsualPort = "9097";
 constexpr std::chrono::seconds kPause(10);
 constexpr std::chrono::seconds kMostAnswer(5);
-
-/// `my%20run` is `my run`.
-std::string Decoded(std::string_view text) {
-  std::string decoded;
-  for (size_t i = 0; i < text.size(); ++i) {
-    unsigned byte = 0;
-    const char* const at = text.data() + i;
-    const bool is_code = *at == '%' && i + 2 < text.size() && std::from_chars(at + 1, at + 3, byte, 16).ptr == at + 3;
-    decoded += is_code ? static_cast<char>(byte) : *at;
-    if (is_code) i += 2;
-  }
-  return decoded;
-}
 
 std::string TextOf(const Json& object, const char* key) {
   const auto found = object.find(key);
@@ -61,7 +47,7 @@ CatalogAddress ParseCatalogAddress(std::string_view address) {
   const size_t colon = parsed.server.rfind(':');
   const bool has_port = colon != std::string::npos && parsed.server.find(']', colon) == std::string::npos;
   if (!has_port) parsed.server += fmt::format(":{}", kUsualPort);
-  parsed.project = Decoded(address.substr(std::min(slash + 1, address.size())));
+  parsed.project = PercentDecoded(address.substr(std::min(slash + 1, address.size())));
   return parsed;
 }
 
