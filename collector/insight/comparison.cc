@@ -224,14 +224,18 @@ std::string TroubleWords(const ComparedSide& side) {
 }  // namespace
 
 std::string ComparisonSentence(const ComparedSide& before, const ComparedSide& after, const PairedChange* paired) {
-  bool same_events = true;
+  bool same_events = true, are_known = true;
   for (const ComparedSide* side : {&before, &after}) {
     for (const Measurement* measurement : side->documents) {
       same_events = same_events && HaveSameEvents(*before.documents.front(), *measurement);
+      are_known = are_known && measurement->Metric("total_events").has_value();
     }
   }
   std::string words = ElapsedWords(before, after);
-  if (!same_events) words += " The two did not process the same events.";
+  if (!same_events) {
+    words += are_known ? " The two did not process the same events."
+                       : " Whether the two processed the same events is not known.";
+  }
   if (paired != nullptr && paired->conclusion != ChangeConclusion::kNotKnown) {
     words += " " + WorkWords(*paired, before, after) + WaitingWords(*paired, before) + PairWords(*paired);
   } else {

@@ -387,8 +387,10 @@ std::string TooLittle(const Measurement& measurement, const RunEvidence& evidenc
     return fmt::format("too little was measured to judge ({})", measurement.WhyNotMeasured("core_seconds"));
   }
   return fmt::format("too little was measured to judge: {} ended in {}, {} of it CPU in your code",
-                     Counted(evidence.ended, "chunk", "chunks"), CoreTime(evidence.budget->core_seconds),
-                     HumanPercent(evidence.budget->Share("compute")));
+                     evidence.ended == measurement.Metric("num_chunks")
+                         ? Counted(evidence.ended, "chunk", "chunks")
+                         : Counted(evidence.ended, "attempt", "attempts"),
+                     CoreTime(evidence.budget->core_seconds), HumanPercent(evidence.budget->Share("compute")));
 }
 
 /// What of the results is fine: that none is missing. Empty where that is not known, or one may be.
@@ -398,7 +400,8 @@ std::string ResultsAreThere(const Measurement& measurement, const RunEvidence& e
   const RunTrouble trouble = FindRunTrouble(measurement);
   const double chunks = measurement.Metric("num_chunks").value_or(0);
   if (trouble.results_may_lack || chunks <= 0 || measurement.Metric("num_unfinished_chunks") != 0) return "";
-  return chunks == 1 ? "the chunk has its result" : fmt::format("all {} chunks have results", HumanCount(chunks));
+  if (chunks == 1) return "the chunk has its result";
+  return fmt::format("all {} chunks have results", HumanCount(chunks));
 }
 
 /// `A is slow; all is there.`

@@ -519,9 +519,12 @@ void JudgeHotSection(const JudgedRun& run) {
   if (kMostOfIt.Holds(BlockedIn(run.measurement, *hottest))) {
     verdict.suggestion = "It is blocked for most of its time: crema show --table waits lists what it waits for.";
   } else if (!run.measurement.functions.empty()) {
-    verdict.suggestion =
-        "Look there first: crema show --table functions. If this is a loop that waits for another thread, let it sleep "
-        "(a condition variable): samples cannot tell waiting from work.";
+    verdict.suggestion = "Look there first: crema show --table functions.";
+    if (function != nullptr && !absl::EndsWith(function->file.str(), ".py")) {
+      verdict.suggestion +=
+          " If this is a loop that waits for another thread, let it sleep (a condition variable): "
+          "samples cannot tell waiting from work.";
+    }
   }
 }
 

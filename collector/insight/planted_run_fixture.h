@@ -7,7 +7,6 @@ namespace crema {
 
 /// 100 chunks of one dataset on 4 workers of one core, nothing wrong; every table that is judged has rows.
 inline nlohmann::ordered_json HealthyRun() {
-  using Json = nlohmann::ordered_json;
   Json document = QuietRun();
   Json& metrics = document["metrics"];
   metrics["busy_time"] = 94;

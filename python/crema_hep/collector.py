@@ -1,5 +1,6 @@
 """MetricsCollector: measures what runs inside a `with` block, with roastcoffea's interface."""
 
+import collections.abc
 import json
 import os
 import pathlib
@@ -17,6 +18,7 @@ from .notice import warn
 from .reported_chunks import by_dataset, planned_events, report_of
 
 _REFERENCE_KEY = "__roastcoffea_metrics__"
+_OF_A_REPORT = {"bytesread", "columns", "entries", "processtime", "chunks"}
 # The program's lines on figures that should be equal. Coffea's seconds and bytes include more than the chunks (opening
 # files, the decorator), so those differences are only in `quality`.
 _DISAGREEMENT = re.compile(r"(dataset .*, )?(chunks|events): .* apart\)")
@@ -167,6 +169,12 @@ class MetricsCollector:
 
     def set_coffea_report(self, report, custom_metrics=None) -> None:
         """The report of `Runner(savemetrics=True)`; several add up. `custom_metrics` is roastcoffea's, by dataset."""
+        if report is not None and not (isinstance(report, collections.abc.Mapping) and _OF_A_REPORT & report.keys()):
+            warn(
+                f"crema: set_coffea_report was given {type(report).__name__}, which is no report of Coffea: give the "
+                "second value of `output, report = runner(...)` with savemetrics=True"
+            )
+            report = None
         self.coffea_report = report
         if report is not None:
             self._reports.append(report)

@@ -266,6 +266,19 @@ for chunks in (3, 2):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(done.stdout.split("\n")[:2], ["3 3 1.0", "2 2 1.0"])
 
+    def test_what_is_no_report_of_coffea_is_left_out_with_a_warning(self):
+        done = self.run_program("""
+import crema_hep as crema
+collector = crema.MetricsCollector(backend="local")
+with collector:
+    with crema.TrackMetrics("d", "f", 0, 1, events=1): pass
+for wrong in ({"ttbar": {"entries": 1}}, ({"ttbar": 1}, {"entries": 1}), 7):
+    collector.set_coffea_report(wrong)
+    print(collector.get_metrics()["num_chunks"])
+""")
+        self.assertEqual((done.returncode, done.stdout), (0, "1\n1\n1\n"))
+        self.assertEqual(done.stderr.count("is no report of Coffea: give the second value of `output, report"), 3)
+
 
 class SharedDirectoryTest(installed.RecordedTest):
     KERNEL = '''
