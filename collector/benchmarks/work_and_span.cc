@@ -5,16 +5,17 @@
 //     bazel run -c opt //collector/benchmarks:work_and_span -- /dev/shm/made 5
 //
 // All is measured on one thread, so that it holds on a machine with few cores, and of several rounds the least counts.
-// What is divisible takes 1/P on P cores (rows are put in order process by process). Pieces are given to cores in the
-// order in which crema gives them to threads.
-// Memory, which all cores share, is not in this model: two_cores.py compares it with two cores.
+// What is divisible takes 1/P on P cores (rows are put in order process by process). To find repeated chunks, each
+// thread reads all rows for its part of the chunks: what that takes is measured for each number of threads. Pieces are
+// given to cores in the order in which crema gives them to threads. Memory, which all cores share, is not in this
+// model: two_cores.py compares it with two cores.
 #include <time.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,8 +41,11 @@ struct Phases {
   PieceTime tables = {"tables", 0, {}, false};
   std::vector<PieceTime> analyses;  ///< side by side
   PieceTime metrics = {"metrics", 0, {}, false};
+  std::map<size_t, double> results;  ///< by number of cores: what one of as many threads takes
   int64_t attempts = 0;
 };
+
+constexpr size_t kMostCores = 64;
 
 double SumOf(const std::vector<PieceTime>& times) {
   double sum = 0;
@@ -64,9 +68,18 @@ Phases Run(const std::vector<crema::RecordLog>& logs) {
   limits.times = &phases.finishing;
   crema::RecordFindings findings = std::move(read.accumulator).Finalize(limits);
   phases.tables.cpu_seconds = lap() - SumOf(phases.finishing);
-  for (PieceTime& time : phases.finishing) {
-    time.is_divisible = std::string_view(time.name) != "results";  // each thread reads all rows for its part
+  phases.results[1] = phases.finishing.back().cpu_seconds;
+  for (const size_t cores : {size_t{2}, size_t{16}, kMostCores}) {
+    std::vector<PieceTime> times;
+    limits.threads = cores;
+    limits.times = &times;
+    crema::MarkResults(findings.attempts.rows, limits);
+    const auto parts =
+        std::clamp<size_t>(findings.attempts.rows.size() >> 16, 1, cores);  // as many threads are worth it
+    phases.results[cores] = times.back().cpu_seconds / static_cast<double>(parts);
   }
+  lap();
+  limits.threads = 1;
   phases.attempts = static_cast<int64_t>(findings.attempts.rows.size());
   limits.times = &phases.analyses;
   const crema::RunFigures figures = crema::ComputeFigures(std::move(findings), {}, {}, {}, {}, {}, limits);
@@ -82,6 +95,9 @@ void KeepLeast(const Phases& other, Phases* phases) {
   KeepLeast(other.reading, &phases->reading);
   KeepLeast(other.tables, &phases->tables);
   KeepLeast(other.metrics, &phases->metrics);
+  for (const auto& [cores, seconds] : other.results) {
+    phases->results[cores] = std::min(phases->results[cores], seconds);
+  }
   for (size_t i = 0; i < other.finishing.size(); ++i) KeepLeast(other.finishing[i], &phases->finishing[i]);
   for (size_t i = 0; i < other.analyses.size(); ++i) KeepLeast(other.analyses[i], &phases->analyses[i]);
 }
@@ -112,9 +128,10 @@ double TimeOfPieces(const std::vector<PieceTime>& pieces, size_t cores) {
 }
 
 double TimeOn(const Phases& phases, size_t cores) {
-  double finishing = 0;
+  double finishing = phases.results.at(std::min(cores, kMostCores));
   for (const PieceTime& time : phases.finishing) {
-    finishing += time.cpu_seconds / static_cast<double>(time.is_divisible ? cores : 1);
+    const bool is_results = &time == &phases.finishing.back();
+    if (!is_results) finishing += time.cpu_seconds / static_cast<double>(cores);
   }
   return phases.reading.cpu_seconds / static_cast<double>(cores) + finishing + phases.tables.cpu_seconds +
          TimeOfPieces(phases.analyses, cores) + phases.metrics.cpu_seconds;
