@@ -253,13 +253,10 @@ constexpr size_t kMostSampledSpells = 10;  // a look into the logs for each
 
 // Memory that the analyses take beside the attempts, in bytes an attempt.
 constexpr size_t kStragglerBytes = 40;     // a point; while fits are drawn, less
-constexpr size_t kShareBytes = 16;         // two parts of its duration
-constexpr size_t kTimeBytes = 24;          // begin and stop, and indices by worker
+constexpr size_t kTimeBytes = 20;          // begin and stop, and its task
+constexpr size_t kOrderBytes = 16;         // a start and an index, where rows are not in order of start
 constexpr size_t kDistributionBytes = 24;  // three values
 constexpr size_t kBreakdownBytes = 24;     // a duration for inputs, processes and threads
-constexpr size_t kContentionBytes = 16;    // a start and an index
-constexpr size_t kLaneBytes = 20;          // a lane, its begin and an index
-constexpr size_t kOpenBytes = 16;          // begin and stop
 
 constexpr std::pair<const char*, std::optional<double> Distribution::*> kStatistics[] = {
     {"_mean", &Distribution::mean}, {"_min", &Distribution::min}, {"_max", &Distribution::max},
@@ -540,24 +537,24 @@ AttemptAnalyses AnalyseAttempts(const WorkLimits& limits, const Observed& observ
     datasets = FitDatasets(attempts.rows, attempts.kind_of_input);
     fits = FitsOf(datasets);
   });
-  const size_t lives = add("lives", kTimeBytes, [&] { MeasureLives(observed, *figures); });
+  const size_t lives = add("lives", kOrderBytes, [&] { MeasureLives(observed, *figures); });
   add("budget", kTimeBytes, [&] { DivideTime(observed, *figures); }, {lives});
   add("slow spells", kStragglerBytes, [&] { figures->slow_spells = FindNamedSpells(*figures, fits); }, {fitted});
-  add("stragglers", kShareBytes,
+  add("stragglers", 0,
       [&] {
         figures->stragglers =
             FindStragglers(attempts.rows, attempts.helpers, attempts.kind_of_input, std::move(datasets));
       },
       {fitted});
   add("breakdowns", kBreakdownBytes, [&] { BreakDownAttempts(*figures); });
-  add("contention", kContentionBytes, [&] {
+  add("contention", kOrderBytes, [&] {
     if (count == 0) return;
     figures->findings.tables.contention = {FindContention(attempts.rows, attempts.helpers, attempts.kind_of_input)};
   });
   const std::vector<ProcessRow>& processes = figures->findings.processes.processes;
   if (attempts.summed.empty()) {
-    add("load imbalance", kLaneBytes, [&] { analyses.load_imbalance = LoadImbalance(attempts.rows); });
-    add("open chunks", kOpenBytes, [&] {
+    add("load imbalance", kOrderBytes, [&] { analyses.load_imbalance = LoadImbalance(attempts.rows); });
+    add("open chunks", kOrderBytes, [&] {
       const std::vector<int64_t> open = MaxOpenChunks(attempts.rows, processes);
       if (!attempts.rows.empty()) analyses.max_open_chunks = *std::max_element(open.begin(), open.end());
     });
@@ -566,7 +563,7 @@ AttemptAnalyses AnalyseAttempts(const WorkLimits& limits, const Observed& observ
     add("distributions", kDistributionBytes,
         [&, pass] { analyses.distributions[pass] = DescribeChunks(pass, attempts.rows, attempts.helpers); });
   }
-  add("timelines", kOpenBytes, [&] { DrawTimelines(observed, *figures); }, {lives});
+  add("timelines", 0, [&] { DrawTimelines(observed, *figures); }, {lives});
   add("growth of memory", 0, [&] { analyses.rss_slope = LargestRssSlope(attempts.rows, processes); });
   add("expected times", 0,
       [&] {

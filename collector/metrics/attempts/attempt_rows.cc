@@ -38,10 +38,6 @@ std::vector<T> ListOf(absl::Span<const AttemptRow> rows, const ValueOf& value_of
   return list;
 }
 
-// A process writes its chunks as they end, so each is a few places from where it belongs.
-constexpr size_t kMostMoved = 4096;
-constexpr size_t kFewMoves = 64;  // with more of them sorting takes less
-
 /// Rows of one group that stand together in a block.
 struct Run {
   uint32_t group;
@@ -55,37 +51,27 @@ struct Run {
 PackedBlock::PackedBlock(absl::Span<const AttemptRow> rows, RowMemory* memory)
     : size_(static_cast<uint32_t>(rows.size())) {
   // What differs is packed one column after the other, and copied to its place once its size is known.
-  static thread_local std::vector<uint64_t> words(kColumns * kMostRows + 1);
-  size_t used = 0;  // words
+  static thread_local std::vector<uint8_t> packed_bytes((kColumns * kMostRows + 1) * kWord);
+  size_t used = 0;
   Values values = {};
   const auto pack = [&](Column column) {
-    // As signed numbers: what was not measured is -1. The least of them, and all bits in which others differ from it.
-    int64_t least = static_cast<int64_t>(values[0]);
-    for (size_t i = 1; i < size_; ++i) least = std::min(least, static_cast<int64_t>(values[i]));
-    uint64_t bits = 0;
-    for (size_t i = 0; i < size_; ++i) bits |= values[i] - static_cast<uint64_t>(least);
-    Packed& packed = columns_[column];
-    packed.base = static_cast<uint64_t>(least);
-    if (bits == 0) return;
-    const int shift = absl::countr_zero(bits);
-    int width = absl::bit_width(bits >> shift);
-    if (width > 57) width = 64;  // a word that begins in the middle of a byte has no more
-    packed.shift = static_cast<uint8_t>(width == 64 ? 0 : shift);
-    packed.width = static_cast<uint8_t>(width);
-    packed.mask = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
-    packed.offset = static_cast<uint32_t>(used * kWord);
-    uint64_t word = 0;
-    int filled = 0;
-    for (size_t i = 0; i < size_; ++i) {
-      const uint64_t value = (values[i] - packed.base) >> packed.shift;
-      word |= value << filled;
-      filled += width;
-      if (filled < 64) continue;
-      words[used++] = word;
-      filled -= 64;
-      word = filled == 0 ? 0 : value >> (width - filled);
+    // As signed numbers: what was not measured is -1.
+    int64_t least = static_cast<int64_t>(values[0]), most = least;
+    for (size_t i = 1; i < size_; ++i) {
+      least = std::min(least, static_cast<int64_t>(values[i]));
+      most = std::max(most, static_cast<int64_t>(values[i]));
     }
-    if (filled > 0) words[used++] = word;
+    const auto base = static_cast<uint64_t>(least);
+    const uint32_t width = (absl::bit_width(static_cast<uint64_t>(most) - base) + 7) / 8;
+    columns_[column] = {base, width == 0 ? 0 : ~uint64_t{0} >> (64 - 8 * width), static_cast<uint32_t>(used), width};
+    if (width == 0) return;
+    // Local, because a byte that is stored may be any of the others.
+    uint8_t* to = packed_bytes.data() + used;
+    for (size_t i = 0, count = size_; i < count; ++i, to += width) {
+      const uint64_t value = values[i] - base;
+      std::memcpy(to, &value, kWord);
+    }
+    used += size_t{width} * size_;
   };
   const auto pack_each = [&](Column column, const auto& value_of) {
     for (size_t i = 0; i < size_; ++i) values[i] = static_cast<uint64_t>(value_of(rows[i]));
@@ -124,9 +110,9 @@ PackedBlock::PackedBlock(absl::Span<const AttemptRow> rows, RowMemory* memory)
     if (rows[i].is_result) SetResult(i, true);
     if (i > 0 && RowPlace(rows[i]) < RowPlace(rows[i - 1])) is_in_order_ = false;
   }
-  words[used++] = 0;  // whoever reads the last value reads a word from where it begins
-  std::shared_ptr<uint8_t> bytes = memory->Take(used * kWord);
-  std::memcpy(bytes.get(), words.data(), used * kWord);
+  used += kWord;  // whoever reads the last value reads a word from where it begins
+  std::shared_ptr<uint8_t> bytes = memory->Take(used);
+  std::memcpy(bytes.get(), packed_bytes.data(), used);
   bytes_ = bytes.get();
   memory_ = std::move(bytes);
 }
@@ -190,21 +176,37 @@ void AttemptRows::SetResult(size_t i, bool is_result) {
   blocks_[block].SetResult(i - first_[block], is_result);
 }
 
-std::vector<size_t> AttemptRows::CountByProcess(size_t processes) const {
-  std::vector<size_t> counts(processes);
-  const auto add = [&counts](uint32_t process, size_t rows) {
-    if (process >= counts.size()) counts.resize(process + size_t{1});
-    counts[process] += rows;
-  };
-  for (const PackedBlock& block : blocks_) {
+template <class Visit>
+void AttemptRows::ForEachRun(const Visit& visit) const {
+  for (size_t at = 0; at < blocks_.size(); ++at) {
+    const PackedBlock& block = blocks_[at];
     uint32_t process = 0;
     if (block.HasOneProcess(&process)) {
-      add(process, block.size());
+      visit(process, first_[at], block.size());
       continue;
     }
-    for (size_t i = 0; i < block.size(); ++i) add(block[i].process, 1);
+    for (size_t i = 0; i < block.size(); ++i) visit(block[i].process, first_[at] + i, 1);
   }
+}
+
+std::vector<size_t> AttemptRows::CountByProcess(size_t processes) const {
+  std::vector<size_t> counts(processes);
+  ForEachRun([&counts](uint32_t process, size_t /*first*/, size_t rows) {
+    if (process >= counts.size()) counts.resize(process + size_t{1});
+    counts[process] += rows;
+  });
   return counts;
+}
+
+std::vector<AttemptRows::Ranges> AttemptRows::RangesByProcess(size_t processes) const {
+  std::vector<Ranges> by_process(processes);
+  ForEachRun([&by_process](uint32_t process, size_t first, size_t rows) {
+    if (process >= by_process.size()) by_process.resize(process + size_t{1});
+    Ranges& ranges = by_process[process];
+    if (ranges.empty() || ranges.back().end != first) ranges.push_back({first, first});
+    ranges.back().end = first + rows;
+  });
+  return by_process;
 }
 
 void AttemptRows::ShiftHelpers(uint32_t offset) {
@@ -273,7 +275,7 @@ class RowsInOrder {
       for (auto [first, end] = parts[part]; first < end;) {
         size_t last = first;
         while (last < end && runs_[last].group == runs_[first].group) ++last;
-        AddGroup(first, last, ordered[part]);
+        IsInOrder(first, last) ? AddAsTheyAre(first, last, ordered[part]) : AddSorted(first, last, ordered[part]);
         first = last;
       }
       ordered[part].Seal();
@@ -298,25 +300,6 @@ class RowsInOrder {
     }
   }
 
-  template <class Visit>
-  void ForEach(size_t first, size_t last, const Visit& visit) const {
-    for (size_t run = first; run < last; ++run) {
-      const PackedBlock& block = from_.blocks_[runs_[run].block];
-      for (size_t i = runs_[run].begin; i < runs_[run].end; ++i) visit(block[i]);
-    }
-  }
-
-  void AddGroup(size_t first, size_t last, AttemptRows& to) {
-    switch (OrderOf(first, last)) {
-      case Order::kExact:
-        return AddAsTheyAre(first, last, to);
-      case Order::kNearly:
-        return AddNearlyOrdered(first, last, to);
-      case Order::kNone:
-        return AddSorted(first, last, to);
-    }
-  }
-
   bool IsInOrder(size_t first, size_t last) const {
     std::optional<RowPlace> recent;
     for (size_t run = first; run < last; ++run) {
@@ -331,28 +314,6 @@ class RowsInOrder {
       }
     }
     return true;
-  }
-
-  enum class Order { kExact, kNearly, kNone };
-
-  /// Nearly: no row has more than `kMostMoved` rows between it and one before it that belongs behind it.
-  Order OrderOf(size_t first, size_t last) const {
-    if (IsInOrder(first, last)) return Order::kExact;
-    size_t rows = 0;
-    for (size_t run = first; run < last; ++run) rows += runs_[run].end - runs_[run].begin;
-    if (rows <= kMostMoved) return Order::kNearly;
-    // Up to each of the last rows: the one that belongs furthest behind.
-    std::vector<RowPlace> most(kMostMoved);
-    bool is_nearly = true;
-    RowPlace recent;
-    size_t seen = 0;
-    ForEach(first, last, [&](const AttemptRow& row) {
-      const RowPlace place(row);
-      is_nearly = is_nearly && !(seen >= kMostMoved && place < most[seen % kMostMoved]);
-      recent = seen == 0 || recent < place ? place : recent;
-      most[seen++ % kMostMoved] = recent;
-    });
-    return is_nearly ? Order::kNearly : Order::kNone;
   }
 
   void AddAsTheyAre(size_t first, size_t last, AttemptRows& to) {
@@ -372,36 +333,8 @@ class RowsInOrder {
           if (to.pending_.size() == first_half) to.Pack();
         }
       }
-      Forget(run);
+      Forget(runs_[run].block, runs_[run].end - runs_[run].begin);
     }
-  }
-
-  void AddNearlyOrdered(size_t first, size_t last, AttemptRows& to) {
-    std::vector<AttemptRow> window;  // nothing that comes belongs before the first half of it once it is full
-    bool is_ordered = true;
-    const auto put_in_order = [&] {
-      const auto earlier = [](const AttemptRow& a, const AttemptRow& b) { return RowPlace(a) < RowPlace(b); };
-      if (!is_ordered) std::stable_sort(window.begin(), window.end(), earlier);
-      is_ordered = true;
-    };
-    for (size_t run = first; run < last; ++run) {
-      const PackedBlock& block = from_.blocks_[runs_[run].block];
-      for (size_t i = runs_[run].begin; i < runs_[run].end; ++i) {
-        const AttemptRow row = block[i];
-        auto at = window.end();
-        const auto least = window.end() - static_cast<std::ptrdiff_t>(std::min(window.size(), kFewMoves));
-        while (is_ordered && at != least && RowPlace(row) < RowPlace(*(at - 1))) --at;
-        is_ordered = is_ordered && (at != least || at == window.begin() || !(RowPlace(row) < RowPlace(*(at - 1))));
-        window.insert(is_ordered ? at : window.end(), row);
-        if (window.size() < 2 * kMostMoved) continue;
-        put_in_order();
-        for (size_t k = 0; k < kMostMoved; ++k) to.Add(window[k]);
-        window.erase(window.begin(), window.begin() + kMostMoved);
-      }
-      Forget(run);
-    }
-    put_in_order();
-    for (const AttemptRow& row : window) to.Add(row);
   }
 
   void AddSorted(size_t first, size_t last, AttemptRows& to) {
@@ -412,10 +345,9 @@ class RowsInOrder {
     };
     size_t count = 0;
     for (size_t run = first; run < last; ++run) count += runs_[run].end - runs_[run].begin;
-    RowSpill* const spill = to.memory_.spill();
-    const SpilledLists lists(spill == nullptr || spill->HasRoom(count * sizeof(Where)) ? nullptr : spill);
-    std::vector<Where> rows;
-    ReserveLargePages(rows, count);
+    const SpilledLists lists(to.memory_.spill(), false);
+    LargeList<Where> rows;
+    rows.reserve(count);
     for (size_t run = first; run < last; ++run) {
       const PackedBlock& block = from_.blocks_[runs_[run].block];
       for (uint32_t i = runs_[run].begin; i < runs_[run].end; ++i) {
@@ -423,19 +355,20 @@ class RowsInOrder {
       }
     }
     const auto row_at = [this](const Where& where) { return from_.blocks_[where.block][where.row]; };
-    std::sort(rows.begin(), rows.end(), [&](const Where& a, const Where& b) {
+    SortNearlySorted(rows, [&](const Where& a, const Where& b) {
       if (a.number != b.number) return a.number < b.number;
       const RowPlace left(row_at(a)), right(row_at(b));
       if (left < right || right < left) return left < right;
       return a.block != b.block ? a.block < b.block : a.row < b.row;
     });
-    for (const Where& where : rows) to.Add(row_at(where));
-    for (size_t run = first; run < last; ++run) Forget(run);
+    for (const Where& where : rows) {
+      to.Add(row_at(where));
+      Forget(where.block, 1);
+    }
   }
 
-  void Forget(size_t run) {
-    const size_t rows = runs_[run].end - runs_[run].begin;
-    if (left_[runs_[run].block].fetch_sub(rows) == rows) from_.blocks_[runs_[run].block] = PackedBlock();
+  void Forget(size_t block, size_t rows) {
+    if (left_[block].fetch_sub(rows) == rows) from_.blocks_[block] = PackedBlock();
   }
 
   AttemptRows from_;
@@ -569,8 +502,9 @@ std::optional<int64_t> Sum(const std::optional<int64_t>& one, const std::optiona
   return AddCounts(*one, *other);
 }
 
-/// The times of an ended attempt, or of so many together.
-void AddTimes(const AttemptRow& row, int64_t chunks, const std::vector<HelperTimes>& helpers, AttemptTotals& totals) {
+/// The times of an ended attempt, or of so many together. Inline, so that only what it uses is unpacked.
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline void AddTimes(const AttemptRow& row, int64_t chunks,
+                                                  const std::vector<HelperTimes>& helpers, AttemptTotals& totals) {
   totals.ended += chunks;
   totals.busy_ns.Add(row.duration_ns, chunks);
   const std::optional<int64_t> cpu_ns = ChunkCpu(row, helpers);

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <random>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -77,7 +79,7 @@ TEST(AttemptRows, KeepExtremes) {
   ExpectSame(expected, expected);
 }
 
-TEST(AttemptRows, OfAMillionChunksTakeFortyBytesEach) {
+TEST(AttemptRows, OfAMillionChunksTakeFortyOneBytesEach) {
   // As a record log of a program on four threads has them: numbers from a counter, times in nanoseconds, memory in
   // pages, hundreds of inputs.
   Random random;
@@ -101,7 +103,7 @@ TEST(AttemptRows, OfAMillionChunksTakeFortyBytesEach) {
     rows.Add(row);
   }
   rows.Seal();
-  EXPECT_LE(counted.in_memory_bytes(), 40 * kRows);
+  EXPECT_LE(counted.in_memory_bytes(), 41 * kRows);
   EXPECT_GE(counted.in_memory_bytes(), 20 * kRows) << "less than the random bits in it";
 }
 
@@ -291,6 +293,77 @@ TEST(AttemptRows, AreCountedByProcess) {
 TEST(AttemptRows, MayBeNone) {
   ExpectSame(AttemptRows().Ordered({}), {});
   ExpectSame(AttemptRows(), {});
+}
+
+using Visited = std::vector<std::pair<size_t, int64_t>>;  // index, start
+
+TEST(AttemptRows, AreVisitedByProcessAndThenByStart) {
+  Random random;
+  for (const uint64_t disorder : {1, 50, 1'000'000}) {  // in order, nearly, not at all
+    std::vector<AttemptRow> list(5000);
+    for (size_t i = 0; i < list.size(); ++i) {
+      list[i].process = static_cast<uint32_t>(i < 3000 ? i / 1500 : random.Below(3));
+      list[i].start_ns = static_cast<int64_t>(10 * i + random.Below(disorder));
+      list[i].duration_ns = static_cast<int64_t>(random.Below(3));
+      list[i].number = static_cast<int64_t>(i);
+    }
+    const AttemptRows rows(list);
+    const std::vector<AttemptRows::Ranges> by_process = rows.RangesByProcess(5);
+    ASSERT_EQ(by_process.size(), 5u);
+    EXPECT_TRUE(by_process[4].empty());
+    for (uint32_t process = 0; process < 3; ++process) {
+      Visited expected, visited, visited_by_start;
+      for (size_t i = 0; i < list.size(); ++i) {
+        if (list[i].process == process) expected.emplace_back(i, list[i].start_ns);
+      }
+      rows.ForEachOf(by_process[process],
+                     [&](size_t i, const AttemptRow& row) { visited.emplace_back(i, row.start_ns); });
+      EXPECT_EQ(visited, expected);
+      EXPECT_EQ(AttemptRows::Count(by_process[process]), expected.size());
+      std::sort(expected.begin(), expected.end(), [&](const auto& a, const auto& b) {
+        return std::tuple(a.second, list[a.first].duration_ns, a.first) <
+               std::tuple(b.second, list[b.first].duration_ns, b.first);
+      });
+      rows.ForEachByStart(by_process[process],
+                          [&](size_t i, const AttemptRow& row) { visited_by_start.emplace_back(i, row.start_ns); });
+      EXPECT_EQ(visited_by_start, expected) << disorder;
+    }
+  }
+}
+
+TEST(AttemptRows, AreVisitedUnlessTheyHaveEnded) {
+  constexpr size_t kRows = 100'000;
+  std::vector<AttemptRow> list(kRows);
+  for (size_t i = 0; i < kRows; ++i) {
+    list[i].start_ns = static_cast<int64_t>(1000 * i);
+    list[i].duration_ns = i % 20'000 == 7 ? int64_t{1} << 40 : 500;
+    list[i].suspended_ns = i == 11 ? int64_t{1} << 50 : 0;
+    if (i == 50'000) list[i].status = AttemptState::kRunning, list[i].duration_ns = AttemptRow::kUnknown;
+  }
+  const AttemptRows rows(list);
+  constexpr int64_t kThenNs = 90'000'000;
+  std::set<int64_t> visited;
+  rows.ForEachOpenAfter(kThenNs, [&](const AttemptRow& row) { visited.insert(row.start_ns); });
+  for (const AttemptRow& row : list) {
+    if (HasEnded(row) && row.stop_ns() <= kThenNs) continue;
+    EXPECT_EQ(visited.count(row.start_ns), 1u) << row.start_ns;
+  }
+  EXPECT_LT(visited.size(), kRows / 2);
+}
+
+TEST(SortNearlySorted, SortsWhateverTheOrderWas) {
+  Random random;
+  for (const uint64_t disorder : {1, 30, 1'000'000}) {
+    std::vector<uint64_t> values;
+    for (uint64_t i = 0; i < 3000; ++i) values.push_back(5 * i + random.Below(disorder));
+    std::vector<uint64_t> backwards(values.rbegin(), values.rend());
+    for (std::vector<uint64_t>* list : {&values, &backwards}) {
+      std::vector<uint64_t> sorted = *list;
+      std::sort(sorted.begin(), sorted.end());
+      SortNearlySorted(*list, std::less<>());
+      EXPECT_EQ(*list, sorted) << disorder;
+    }
+  }
 }
 
 }  // namespace

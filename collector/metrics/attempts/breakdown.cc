@@ -18,7 +18,7 @@ namespace {
 
 // What both kinds share: the range and the quantiles.
 template <class T>
-Distribution DescribeRanks(const std::vector<T>& values, double per_unit) {
+Distribution DescribeRanks(absl::Span<const T> values, double per_unit) {
   Distribution result;
   result.count = static_cast<int64_t>(values.size());
   const auto exact = ExactQuantiles<T>(values, {0, 1, 0.50, 0.90, 0.95, 0.99});
@@ -45,7 +45,7 @@ class QuantityColumn {
  public:
   QuantityColumn(std::string_view key, double per_unit, size_t attempts) : per_unit_(per_unit) {
     result_.key = key;
-    ReserveLargePages(values_, attempts);
+    values_.reserve(attempts);
   }
   void Add(const std::optional<Value>& value) {
     if (value.has_value()) {
@@ -65,7 +65,7 @@ class QuantityColumn {
 
  private:
   double per_unit_;
-  std::vector<Value> values_;
+  LargeList<Value> values_;
   ChunkDistribution result_;
 };
 
@@ -219,7 +219,7 @@ struct Units {
   std::vector<uint32_t> order;  // of the units' durations
   std::vector<Sums> sums;
   std::vector<size_t> next;  // by unit: where its next duration goes; at the end, where the next unit's begin
-  std::vector<int64_t> durations_ns;
+  LargeList<int64_t> durations_ns;
 
   absl::Span<const int64_t> DurationsOf(uint32_t unit) const {
     const auto count = static_cast<size_t>(sums[unit].durations);
@@ -255,7 +255,7 @@ class JoinedDurations {
       return;
     }
     if (copied_.empty()) {
-      ReserveLargePages(copied_, most_);
+      copied_.reserve(most_);
       copied_.assign(joined_.begin(), joined_.end());
     }
     copied_.insert(copied_.end(), more.begin(), more.end());
@@ -268,7 +268,7 @@ class JoinedDurations {
  private:
   size_t most_;
   absl::Span<const int64_t> joined_;
-  std::vector<int64_t> copied_;
+  LargeList<int64_t> copied_;
 };
 
 std::optional<int64_t> Integer(absl::int128 sum, int64_t count) { return KnownSum{sum, count}.Integer(); }
@@ -330,7 +330,6 @@ void AddUp(const AttemptRows& attempts, const std::vector<SummedAttempts>& summe
   for (Units& units : all_units) {
     size_t before = 0;
     for (const uint32_t unit : units.order) before += std::exchange(units.next[unit], before);
-    ReserveLargePages(units.durations_ns, ended);
     units.durations_ns.resize(ended);
   }
   for (const AttemptRow& attempt : attempts) {
@@ -371,7 +370,7 @@ std::vector<BreakdownRow> MakeTable(const Grouping& grouping, const Units& units
 
 }  // namespace
 
-Distribution DescribeIntegers(const std::vector<int64_t>& values, double per_unit) {
+Distribution DescribeIntegers(absl::Span<const int64_t> values, double per_unit) {
   if (values.empty()) return {};
   const auto count = static_cast<int64_t>(values.size());
   absl::int128 sum = 0;
@@ -385,7 +384,7 @@ Distribution DescribeIntegers(const std::vector<int64_t>& values, double per_uni
     differences += difference;
     squares += difference * difference;
   }
-  Distribution result = DescribeRanks(values, per_unit);
+  Distribution result = DescribeRanks<int64_t>(values, per_unit);
   result.mean = static_cast<double>(sum) / static_cast<double>(count) / per_unit;
   if (count > 1) {
     const double shift = static_cast<double>(differences);
@@ -396,7 +395,7 @@ Distribution DescribeIntegers(const std::vector<int64_t>& values, double per_uni
   return result;
 }
 
-Distribution DescribeReals(const std::vector<double>& values) {
+Distribution DescribeReals(absl::Span<const double> values) {
   if (values.empty()) return {};
   const auto count = static_cast<double>(values.size());
   RealSum sum;
@@ -404,7 +403,7 @@ Distribution DescribeReals(const std::vector<double>& values) {
   const double mean = sum.value() / count;
   RealSum squares;
   for (const double value : values) squares.Add((value - mean) * (value - mean));
-  Distribution result = DescribeRanks(values, 1);
+  Distribution result = DescribeRanks<double>(values, 1);
   result.mean = mean;
   if (values.size() > 1) result.std = std::sqrt(squares.value() / (count - 1));
   return result;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "collector/measurement/breakdowns.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
@@ -30,10 +31,10 @@ struct Distribution {
 };
 
 /// Describes integers in units of 1 / `per_unit` (1e9: nanoseconds given, seconds returned).
-Distribution DescribeIntegers(const std::vector<int64_t>& values, double per_unit);
+Distribution DescribeIntegers(absl::Span<const int64_t> values, double per_unit);
 
 /// Describes real numbers. The sums depend on their order only in the last bits.
-Distribution DescribeReals(const std::vector<double>& values);
+Distribution DescribeReals(absl::Span<const double> values);
 
 /// One quantity: `key` is what its eight keys begin with.
 struct ChunkDistribution {

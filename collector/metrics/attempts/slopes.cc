@@ -235,9 +235,11 @@ class OpenLanes {
     // What changes at a moment: open attempts, the sum of their begins, and the time of those that have stopped.
     std::vector<int64_t> open(moments_.size() + 1);
     std::vector<absl::int128> begins(moments_.size() + 1), stopped(moments_.size() + 1);
+    size_t from = 0, to = 0;
     for (const AttemptRow& attempt : attempts) {
       if (attempt.duration_ns <= 0) continue;
-      const size_t from = FirstFrom(attempt.start_ns), to = FirstFrom(attempt.stop_ns());
+      from = FirstFrom(attempt.start_ns, from);
+      to = FirstFrom(attempt.stop_ns(), to);
       stopped[to] += attempt.stop_ns() - attempt.start_ns;
       if (from == to) continue;
       ++open[from];
@@ -261,7 +263,18 @@ class OpenLanes {
   }
 
  private:
-  size_t FirstFrom(int64_t time_ns) const {
+  /// It is `near` there as a rule.
+  size_t FirstFrom(int64_t time_ns, size_t near = 0) const {
+    constexpr int kSteps = 8;
+    for (int step = 0; step < kSteps; ++step) {
+      if (near > 0 && moments_[near - 1] >= time_ns) {
+        --near;
+      } else if (near < moments_.size() && moments_[near] < time_ns) {
+        ++near;
+      } else {
+        return near;
+      }
+    }
     return static_cast<size_t>(std::lower_bound(moments_.begin(), moments_.end(), time_ns) - moments_.begin());
   }
 
@@ -288,8 +301,8 @@ Sample SampleOf(const AttemptRows& attempts, const std::vector<HelperTimes>& hel
     return time.has_value() && time->wait_known ? time : std::nullopt;
   };
   Sample sample;
-  std::vector<Eligible> eligible;
-  ReserveLargePages(eligible, attempts.size());
+  LargeList<Eligible> eligible;
+  eligible.reserve(attempts.size());
   uint32_t index = 0;
   for (const AttemptRow& attempt : attempts) {
     if (time_of(attempt).has_value()) eligible.push_back({attempt.start_ns, index});

@@ -25,8 +25,8 @@ struct Group {
 };
 
 double MiddleSeconds(absl::Span<const ChunkPoint> points) {
-  std::vector<double> seconds;
-  ReserveLargePages(seconds, points.size());
+  LargeList<double> seconds;
+  seconds.reserve(points.size());
   for (const ChunkPoint& point : points) seconds.push_back(point.seconds);
   return ExactQuantiles<double>(seconds, {0.5})[0];
 }
@@ -75,7 +75,7 @@ double MedianSlope(const std::vector<Group>& groups) {
 }
 
 /// `residuals`: of `points`, from the slope alone.
-void SetErrors(absl::Span<const ChunkPoint> points, std::vector<double> residuals, RobustFit& fit) {
+void SetErrors(absl::Span<const ChunkPoint> points, LargeList<double> residuals, RobustFit& fit) {
   constexpr double kNormalScale = 1.4826;  // of the median absolute deviation of normal noise
   constexpr double kEfficiency = 0.45;  // beside least squares: the least of simulated filesets, whose sizes are uneven
   constexpr double kNormal95 = 1.959964;
@@ -129,38 +129,56 @@ struct Facts {
   }
 };
 
-template <class RoomOf>
-std::vector<size_t> RoomOfEach(const std::vector<FittedDataset>& datasets, const RoomOf& room_of) {
-  std::vector<size_t> rooms;
-  for (const FittedDataset& dataset : datasets) rooms.push_back(room_of(dataset));
-  return rooms;
-}
-
 /// The median share of each part in the durations of the datasets that have stragglers.
 std::vector<Parts> FindUsualShares(const Facts& facts, const std::vector<HelperTimes>& helpers,
                                    const std::vector<FittedDataset>& datasets) {
-  std::vector<Parts> usual_shares(datasets.size(), Parts());
-  const std::vector<size_t> rooms = RoomOfEach(
-      datasets, [](const FittedDataset& dataset) { return dataset.fit.stragglers > 0 ? dataset.judged() : 0; });
-  GroupedLists<double> first(rooms), second(rooms);
-  for (const size_t part : {size_t{0}, size_t{2}}) {  // two at a time, which take as much memory as the points did
-    first.Clear();
-    second.Clear();
+  constexpr size_t kMostBuckets = 4096, kPerBucket = 16;  // so that buckets of all datasets take little
+  constexpr size_t kParts = std::tuple_size_v<Parts>;
+  struct Shares {
+    size_t of_part = 0;  // buckets, the last one empty; 0: none are wanted
+    double scale = 0;
+    uint64_t count = 0;
+    exact_quantiles_internal::Buckets<double> buckets{0};  // part after part
+  };
+  std::vector<Shares> shares(datasets.size());
+  for (size_t i = 0; i < datasets.size(); ++i) {
+    if (datasets[i].fit.stragglers == 0) continue;
+    const size_t most = std::min(kMostBuckets, datasets[i].judged() / kPerBucket);
+    shares[i] = {most + 2, static_cast<double>(most), 0,
+                 exact_quantiles_internal::Buckets<double>(kParts * (most + 2))};
+  }
+  // Calls `visit` for each part of each attempt, with the bucket of its share: one division is enough for that, but
+  // rounding may put a share into the bucket beside its own.
+  const auto for_each_share = [&](const auto& visit) {
     facts.ForEachOk([&](size_t, const AttemptRow& attempt, uint32_t index) {
-      const FittedDataset& dataset = datasets[index];
-      if (dataset.fit.stragglers == 0 || !dataset.Judges(attempt) || attempt.duration_ns == 0) return;
+      Shares& of_dataset = shares[index];
+      if (of_dataset.of_part == 0 || !datasets[index].Judges(attempt) || attempt.duration_ns == 0) return;
       const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, helpers);
       if (!owner.has_value()) return;
-      const Parts parts = PartsInSeconds(*owner);
-      first.Add(index, parts[part] / Seconds(attempt));
-      second.Add(index, parts[part + 1] / Seconds(attempt));
+      ++of_dataset.count;
+      const std::array<int64_t, kParts> parts_ns = {owner->cpu_ns, owner->cpu_wait_ns, owner->blocked_ns,
+                                                    owner->joined_ns};
+      const double scale = of_dataset.scale / static_cast<double>(attempt.duration_ns);
+      for (size_t part = 0; part < kParts; ++part) {
+        const auto bucket = static_cast<int64_t>(static_cast<double>(parts_ns[part]) * scale);
+        visit(of_dataset.buckets, part * of_dataset.of_part + static_cast<size_t>(bucket),
+              [&] { return static_cast<double>(parts_ns[part]) / 1e9 / Seconds(attempt); });
+      }
     });
-    for (uint32_t i = 0; i < datasets.size(); ++i) {
-      if (first.Of(i).empty()) continue;
-      usual_shares[i][part] = ExactQuantiles<double>(first.Of(i), {0.5})[0];
-      usual_shares[i][part + 1] = ExactQuantiles<double>(second.Of(i), {0.5})[0];
+  };
+  for_each_share([](auto& buckets, size_t bucket, const auto& /*share*/) { buckets.Count(bucket); });
+  for (Shares& of_dataset : shares) {
+    std::vector<uint64_t> ranks;
+    for (size_t part = 0; part < kParts && of_dataset.count > 0; ++part) {
+      ranks.push_back(part * of_dataset.count + QuantileRank(0.5, of_dataset.count));
     }
+    if (!ranks.empty()) of_dataset.buckets.Want(ranks, 1);
   }
+  for_each_share([](auto& buckets, size_t bucket, const auto& share) {
+    if (buckets.IsWanted(bucket)) buckets.Keep(bucket, share());
+  });
+  std::vector<Parts> usual_shares(datasets.size(), Parts());
+  for (size_t i = 0; i < datasets.size(); ++i) shares[i].buckets.Find(absl::MakeSpan(usual_shares[i]));
   return usual_shares;
 }
 
@@ -179,8 +197,8 @@ StragglerReason ReasonOf(const AttemptRow& attempt, const std::vector<HelperTime
 
 /// The residual beyond which a chunk took too long for its size.
 double FenceOf(absl::Span<const ChunkPoint> points, const RobustFit& fit) {
-  std::vector<double> residuals;
-  ReserveLargePages(residuals, points.size());
+  LargeList<double> residuals;
+  residuals.reserve(points.size());
   for (const ChunkPoint& point : points) residuals.push_back(point.seconds - fit.At(point.events));
   const auto [first_quartile, third_quartile] = ExactQuantiles<double>(residuals, {0.25, 0.75});
   return third_quartile + kInterquartileRanges * (third_quartile - first_quartile);
@@ -251,8 +269,8 @@ RobustFit FitDuration(absl::Span<ChunkPoint> points) {
     fit.slope_known = true;
     fit.seconds_per_event = MedianSlope(groups);
   }
-  std::vector<double> rest;
-  ReserveLargePages(rest, points.size());
+  LargeList<double> rest;
+  rest.reserve(points.size());
   for (const ChunkPoint& point : points) rest.push_back(point.seconds - fit.seconds_per_event * point.events);
   fit.fixed_seconds = ExactQuantiles<double>(rest, {0.5})[0];
   if (fit.slope_known) SetErrors(points, std::move(rest), fit);
@@ -278,7 +296,9 @@ std::vector<FittedDataset> FitDatasets(const AttemptRows& attempts, const std::v
     datasets[index].with_events += has_events;
     sized_results[index] += has_events && attempt.is_result;
   });
-  GroupedLists<ChunkPoint> points(RoomOfEach(datasets, [](const FittedDataset& dataset) { return dataset.judged(); }));
+  std::vector<size_t> rooms;
+  for (const FittedDataset& dataset : datasets) rooms.push_back(dataset.judged());
+  GroupedLists<ChunkPoint> points(rooms);
   facts.ForEachOk([&](size_t, const AttemptRow& attempt, uint32_t index) {
     if (datasets[index].Judges(attempt)) points.Add(index, {Events(attempt), Seconds(attempt)});
   });
@@ -387,12 +407,21 @@ struct Point {
   uint32_t input = 0;
 };
 
-/// Above 0 where a chunk is slow enough for a spell. One straggler counts as little more than any slow chunk, so that
-/// it makes no bridge to what is slow long after.
-double SpellScore(int64_t duration_ns, int64_t predicted_ns) {
-  const auto predicted = static_cast<double>(predicted_ns);
-  return std::min(static_cast<double>(duration_ns), kMostOfScore * predicted) - kSpellFactor * predicted;
-}
+/// What an attempt means for all groups that it is in.
+struct Weight {
+  explicit Weight(const Point& point)
+      : took(static_cast<double>(point.duration_ns)),
+        should(static_cast<double>(point.predicted_ns)),
+        without_outliers(std::min(took, kMostOfScore * should)),
+        score(without_outliers - kSpellFactor * should) {}
+
+  double took;
+  double should;
+  double without_outliers;  ///< of `took`
+  /// Above 0 where a chunk is slow enough for a spell. One straggler counts as little more than any slow chunk, so that
+  /// it makes no bridge to what is slow long after.
+  double score;
+};
 
 struct Sums {
   int64_t attempts = 0;
@@ -402,55 +431,56 @@ struct Sums {
   double without_outliers = 0;  ///< of `duration`
   double largest_excess = 0;
 
-  void Add(int64_t duration_ns, int64_t predicted_ns) {
-    const auto took = static_cast<double>(duration_ns);
-    const auto should = static_cast<double>(predicted_ns);
+  void Add(const Weight& weight) {
     ++attempts;
-    slow += took >= kSlowByItself * should;
-    duration += took;
-    predicted += should;
-    without_outliers += std::min(took, kMostOfScore * should);
-    largest_excess = std::max(largest_excess, took - should);
+    slow += weight.took >= kSlowByItself * weight.should;
+    duration += weight.took;
+    predicted += weight.should;
+    without_outliers += weight.without_outliers;
+    largest_excess = std::max(largest_excess, weight.took - weight.should);
   }
   double excess() const { return duration - predicted; }
 };
 
-bool IsSpell(const Sums& inside, const Sums& whole) {
-  if (inside.attempts < kLeastAttempts || inside.excess() <= 0) return false;
-  if (static_cast<double>(inside.slow) < kLeastSlowShare * static_cast<double>(inside.attempts)) return false;
-  if (inside.largest_excess > kMostOfOne * inside.excess()) return false;
-  if (inside.predicted > kMostOfGroup * whole.predicted) return false;
-  return whole.without_outliers - inside.without_outliers <= kNotSlow * (whole.predicted - inside.predicted);
-}
+/// Attempts of one group, one after the other.
+struct Stretch {
+  Sums sums;
+  int64_t start_ns = 0;
+  int64_t stop_ns = 0;
+};
 
 /// What is known of one group as its chunks are gone through by start: the stretch that exceeds the factor by most in
 /// sum.
 struct SpellGroup {
-  Sums whole;
+  double predicted = 0;         ///< of all
+  double without_outliers = 0;  ///< as in `Sums`
   double best = 0;
   double sum = 0;
-  size_t from = 0;
-  size_t best_from = 0;  // places among all points
-  size_t best_to = 0;    // one past
-  SlowSpell spell;       // of the stretch
-  Sums inside;
+  Stretch now;
+  Stretch found;
 
-  void Add(size_t place, const Point& point) {
-    whole.Add(point.duration_ns, point.predicted_ns);
-    if (sum <= 0) {
-      sum = 0;
-      from = place;
-    }
-    sum += SpellScore(point.duration_ns, point.predicted_ns);
+  /// `stop_ns()` is called where it matters.
+  template <class StopOf>
+  void Add(const Point& point, const Weight& weight, const StopOf& stop_ns) {
+    predicted += weight.should;
+    without_outliers += weight.without_outliers;
+    const bool begins = sum <= 0;
+    sum = (begins ? 0 : sum) + weight.score;
+    if (sum <= 0) return;
+    if (begins) now = {{}, point.start_ns, 0};
+    now.sums.Add(weight);
+    now.stop_ns = std::max(now.stop_ns, stop_ns());
     if (sum <= best) return;
     best = sum;
-    best_from = from;
-    best_to = place + 1;
+    found = now;
   }
-  void AddInside(const Point& point, int64_t stop_ns) {
-    if (inside.attempts == 0) spell.start_ns = point.start_ns;
-    spell.stop_ns = std::max(spell.stop_ns, stop_ns);
-    inside.Add(point.duration_ns, point.predicted_ns);
+  bool HasSpell() const {
+    const Sums& inside = found.sums;
+    if (inside.attempts < kLeastAttempts || inside.excess() <= 0) return false;
+    if (static_cast<double>(inside.slow) < kLeastSlowShare * static_cast<double>(inside.attempts)) return false;
+    if (inside.largest_excess > kMostOfOne * inside.excess()) return false;
+    if (inside.predicted > kMostOfGroup * predicted) return false;
+    return without_outliers - inside.without_outliers <= kNotSlow * (predicted - inside.predicted);
   }
 };
 
@@ -460,27 +490,24 @@ class GroupsOfKind {
   GroupsOfKind(SpellOf of, const SpellGroups& of_index) : of_(of), of_index_(of_index) {}
 
   /// Each point, by start.
-  void Add(size_t place, const Point& point) {
+  template <class StopOf>
+  void Add(const Point& point, const Weight& weight, const StopOf& stop_ns) {
     const uint32_t group = GroupOf(of_, point, of_index_);
     if (group >= groups_.size()) groups_.resize(group + size_t{1});
-    groups_[group].Add(place, point);
+    groups_[group].Add(point, weight, stop_ns);
   }
-  /// The same points again; `stop_ns()` is called where it matters.
-  template <class StopOf>
-  void AddInside(size_t place, const Point& point, const StopOf& stop_ns) {
-    SpellGroup& group = groups_[GroupOf(of_, point, of_index_)];
-    if (place >= group.best_from && place < group.best_to) group.AddInside(point, stop_ns());
-  }
-  void AddSpells(std::vector<SlowSpell>* found) {
+  void AddSpells(std::vector<SlowSpell>* found) const {
     for (uint32_t i = 0; i < groups_.size(); ++i) {
-      SpellGroup& group = groups_[i];
-      if (group.best <= 0 || !IsSpell(group.inside, group.whole)) continue;
-      group.spell.of = of_;
-      group.spell.group = i;
-      group.spell.attempts = group.inside.attempts;
-      group.spell.duration_seconds = group.inside.duration / 1e9;
-      group.spell.predicted_seconds = group.inside.predicted / 1e9;
-      found->push_back(group.spell);
+      if (!groups_[i].HasSpell()) continue;
+      const Stretch& stretch = groups_[i].found;
+      SlowSpell& spell = found->emplace_back();
+      spell.of = of_;
+      spell.group = i;
+      spell.start_ns = stretch.start_ns;
+      spell.stop_ns = stretch.stop_ns;
+      spell.attempts = stretch.sums.attempts;
+      spell.duration_seconds = stretch.sums.duration / 1e9;
+      spell.predicted_seconds = stretch.sums.predicted / 1e9;
     }
   }
 
@@ -490,30 +517,30 @@ class GroupsOfKind {
   std::vector<SpellGroup> groups_;
 };
 
-std::vector<GroupsOfKind> KindsOf(const SpellGroups& groups) {
-  std::vector<GroupsOfKind> kinds;
-  if (groups.has_files) kinds.emplace_back(SpellOf::kFile, groups);
-  kinds.emplace_back(SpellOf::kWorker, groups);
-  kinds.emplace_back(SpellOf::kHost, groups);
-  if (groups.has_datasets) kinds.emplace_back(SpellOf::kDataset, groups);
-  kinds.emplace_back(SpellOf::kRun, groups);
-  return kinds;
-}
+/// Goes through points by start.
+class SpellSearch {
+ public:
+  explicit SpellSearch(const SpellGroups& groups) {
+    if (groups.has_files) kinds_.emplace_back(SpellOf::kFile, groups);
+    kinds_.emplace_back(SpellOf::kWorker, groups);
+    kinds_.emplace_back(SpellOf::kHost, groups);
+    if (groups.has_datasets) kinds_.emplace_back(SpellOf::kDataset, groups);
+    kinds_.emplace_back(SpellOf::kRun, groups);
+  }
+  template <class StopOf>
+  void Add(const Point& point, const StopOf& stop_ns) {
+    const Weight weight(point);
+    for (GroupsOfKind& kind : kinds_) kind.Add(point, weight, stop_ns);
+  }
+  std::vector<SlowSpell> Find() const {
+    std::vector<SlowSpell> found;
+    for (const GroupsOfKind& kind : kinds_) kind.AddSpells(&found);
+    return found;
+  }
 
-/// `for_each(visit)` calls `visit(place, point, stop_ns)` for each point, by start.
-template <class ForEach>
-std::vector<SlowSpell> FindSpells(const SpellGroups& groups, const ForEach& for_each) {
-  std::vector<GroupsOfKind> kinds = KindsOf(groups);
-  for_each([&kinds](size_t place, const Point& point, const auto& /*stop_ns*/) {
-    for (GroupsOfKind& kind : kinds) kind.Add(place, point);
-  });
-  for_each([&kinds](size_t place, const Point& point, const auto& stop_ns) {
-    for (GroupsOfKind& kind : kinds) kind.AddInside(place, point, stop_ns);
-  });
-  std::vector<SlowSpell> found;
-  for (GroupsOfKind& kind : kinds) kind.AddSpells(&found);
-  return found;
-}
+ private:
+  std::vector<GroupsOfKind> kinds_;
+};
 
 bool Overlap(const SlowSpell& a, const SlowSpell& b) {
   const int64_t common = std::min(a.stop_ns, b.stop_ns) - std::max(a.start_ns, b.start_ns);
@@ -614,34 +641,29 @@ std::vector<SlowSpell> FindSlowSpells(const AttemptRows& attempts, const SpellGr
   double beyond = 0;
   double all = 0;
   size_t judged = 0;
-  bool is_by_start = true;
+  bool is_by_start = true;  // as those of one thread
   std::pair<int64_t, uint64_t> recent;
-  ForEachJudged(attempts, groups.dataset_of_input, fits, [&](size_t, const AttemptRow& attempt, int64_t predicted_ns) {
-    const auto took = static_cast<double>(attempt.duration_ns);
-    const auto should = static_cast<double>(predicted_ns);
-    if (took >= kSlowByItself * should) beyond += took - should;
-    all += took;
-    const std::pair place(attempt.start_ns, attempt.chunk_id);
-    is_by_start = is_by_start && (judged == 0 || !(place < recent));
-    recent = place;
-    ++judged;
-  });
-  if (beyond <= kLeastExcessOfAll * all) return {};  // as in most runs: nothing was kept for it
+  SpellSearch search(groups);
   const auto point_of = [](size_t i, const AttemptRow& attempt, int64_t predicted_ns) {
     return Point{attempt.start_ns,         attempt.duration_ns, predicted_ns,
                  static_cast<uint32_t>(i), attempt.process,     attempt.input};
   };
-  if (is_by_start) {  // as those of one thread
-    return Choose(FindSpells(groups, [&](const auto& visit) {
-      size_t place = 0;
-      ForEachJudged(attempts, groups.dataset_of_input, fits,
-                    [&](size_t i, const AttemptRow& attempt, int64_t predicted_ns) {
-                      visit(place++, point_of(i, attempt, predicted_ns), [&attempt] { return attempt.stop_ns(); });
-                    });
-    }));
-  }
-  std::vector<Point> points;
-  ReserveLargePages(points, judged);
+  ForEachJudged(attempts, groups.dataset_of_input, fits,
+                [&](size_t i, const AttemptRow& attempt, int64_t predicted_ns) {
+                  const auto took = static_cast<double>(attempt.duration_ns);
+                  const auto should = static_cast<double>(predicted_ns);
+                  if (took >= kSlowByItself * should) beyond += took - should;
+                  all += took;
+                  const std::pair place(attempt.start_ns, attempt.chunk_id);
+                  is_by_start = is_by_start && (judged == 0 || !(place < recent));
+                  ++judged;
+                  recent = place;
+                  if (is_by_start) search.Add(point_of(i, attempt, predicted_ns), [&] { return attempt.stop_ns(); });
+                });
+  if (beyond <= kLeastExcessOfAll * all) return {};  // as in most runs: nothing was kept for it
+  if (is_by_start) return Choose(search.Find());
+  LargeList<Point> points;
+  points.reserve(judged);
   ForEachJudged(attempts, groups.dataset_of_input, fits,
                 [&](size_t i, const AttemptRow& attempt, int64_t predicted_ns) {
                   points.push_back(point_of(i, attempt, predicted_ns));
@@ -650,11 +672,9 @@ std::vector<SlowSpell> FindSlowSpells(const AttemptRows& attempts, const SpellGr
     if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
     return attempts[a.attempt].chunk_id < attempts[b.attempt].chunk_id;
   });
-  return Choose(FindSpells(groups, [&](const auto& visit) {
-    for (size_t i = 0; i < points.size(); ++i) {
-      visit(i, points[i], [&] { return attempts[points[i].attempt].stop_ns(); });
-    }
-  }));
+  search = SpellSearch(groups);
+  for (const Point& point : points) search.Add(point, [&] { return attempts[point.attempt].stop_ns(); });
+  return Choose(search.Find());
 }
 
 void ExplainSpells(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers, const SpellGroups& groups,

@@ -310,7 +310,7 @@ struct Facts {
   const EngineTime& engine;
   const std::vector<SummedAttempts>& summed;
   std::vector<size_t> worker_of_process = {};
-  GroupedLists<uint32_t> attempts_of_worker = GroupedLists<uint32_t>({});
+  std::vector<AttemptRows::Ranges> rows_of_process = {};
   std::vector<std::vector<uint32_t>> summed_of_worker = {};
   std::vector<std::vector<uint32_t>> stretches_of_worker = {};
   std::vector<std::vector<uint32_t>> cores_of_worker = {};  ///< by worker: tasks, where any has several cores
@@ -319,6 +319,7 @@ struct Facts {
   LaneTime LaneOf(const AttemptRow& attempt) const {
     return SplitLaneTime(attempt, IntervalOf(attempt, processes), helpers, run);
   }
+  const AttemptRows::Ranges& RowsOf(size_t worker) const { return rows_of_process[workers[worker].process]; }
 };
 
 /// A task's lane without its chunk, which may have been summed.
@@ -342,14 +343,14 @@ int64_t FindTailStart(const Facts& facts, int64_t from_ns, int64_t last_stop_ns)
     return HasEnded(attempt) && attempt.stop_ns() <= from_ns;
   };
   size_t open = 0;
-  for (const AttemptRow& attempt : facts.attempts) open += is_over(attempt) ? 0 : 1;
-  ReserveLargePages(changes.begins_ns, open);
-  ReserveLargePages(changes.stops_ns, open);
-  for (auto at = facts.attempts.begin(); at != facts.attempts.end(); ++at) {
-    if (is_over(*at)) continue;  // nearly all: their other fields are not unpacked
-    const LaneTime lane = facts.LaneOf(*at);
+  facts.attempts.ForEachOpenAfter(from_ns, [&](const AttemptRow& attempt) { open += is_over(attempt) ? 0 : 1; });
+  changes.begins_ns.reserve(open);
+  changes.stops_ns.reserve(open);
+  facts.attempts.ForEachOpenAfter(from_ns, [&](const AttemptRow& attempt) {
+    if (is_over(attempt)) return;
+    const LaneTime lane = facts.LaneOf(attempt);
     AddLanes(window.Clip(lane.inside.start_ns), window.Clip(lane.inside.stop_ns), lane.lanes, changes);
-  }
+  });
   for (size_t i = 0; i < facts.workers.size(); ++i) {
     const SummedLanes& sums = facts.lanes_of_sums[i];
     for (uint32_t index : facts.stretches_of_worker[i]) {
@@ -405,20 +406,6 @@ Milestones FindMilestones(const Facts& facts) {
   return milestones;
 }
 
-GroupedLists<uint32_t> AttemptsOfWorkers(const Facts& facts) {
-  const std::vector<size_t> of_process = facts.attempts.CountByProcess(facts.processes.size());
-  std::vector<size_t> counts;
-  for (const WorkerLife& worker : facts.workers) counts.push_back(of_process[worker.process]);
-  GroupedLists<uint32_t> attempts_of_worker(counts);
-  uint32_t i = 0;
-  for (const AttemptRow& attempt : facts.attempts) {
-    const size_t worker = facts.worker_of_process[attempt.process];
-    if (worker != kNoWorker) attempts_of_worker.Add(worker, i);
-    ++i;
-  }
-  return attempts_of_worker;
-}
-
 /// By worker: the indices of the rows that are of its process.
 template <class Row, class ProcessOf>
 std::vector<std::vector<uint32_t>> RowsOfWorkers(const Facts& facts, const std::vector<Row>& rows,
@@ -456,10 +443,10 @@ SummedLanes PlaceSums(const Facts& facts, size_t worker) {
     sums.task_share = static_cast<int64_t>(left / (task_time / kOneLane));
   }
   Changes changes;
-  for (uint32_t index : facts.attempts_of_worker.Of(worker)) {
-    const LaneTime lane = facts.LaneOf(facts.attempts[index]);
+  facts.attempts.ForEachOf(facts.RowsOf(worker), [&](size_t, const AttemptRow& attempt) {
+    const LaneTime lane = facts.LaneOf(attempt);
     AddLanes(lane.inside.start_ns, lane.inside.stop_ns, lane.lanes, changes);
-  }
+  });
   for (uint32_t index : facts.stretches_of_worker[worker]) {
     AddStretch(facts.engine.stretches[index], facts.run, sums, changes);
   }
@@ -517,13 +504,12 @@ BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
     LaneParts parts;
     Int128 spread = 0;
     Changes changes;
-    ReserveLargePages(changes.begins_ns, facts.attempts_of_worker.Of(i).size());
-    ReserveLargePages(changes.stops_ns, facts.attempts_of_worker.Of(i).size());
+    changes.begins_ns.reserve(AttemptRows::Count(facts.RowsOf(i)));
+    changes.stops_ns.reserve(AttemptRows::Count(facts.RowsOf(i)));
     int64_t first_begin_ns = process.is_unrecorded ? 0 : kNever;  // else nothing but its first chunk is waited for
     int64_t joined_ns = 0;
     ProcessCpu cpu(process), wait(process, ProcessCpu::Quantity::kRunDelay);
-    for (uint32_t index : facts.attempts_of_worker.Of(i)) {
-      const AttemptRow& attempt = facts.attempts[index];
+    facts.attempts.ForEachOf(facts.RowsOf(i), [&](size_t, const AttemptRow& attempt) {
       const LaneTime lane = facts.LaneOf(attempt);
       parts.Add(lane);
       if (lane.has_owner) joined_ns += lane.joined_ns;
@@ -532,7 +518,7 @@ BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
       AddLanes(lane.inside.start_ns, lane.inside.stop_ns, lane.lanes, changes);
       if (lane.lanes != kOneLane) spread += Int128{lane.lanes} * (lane.inside.stop_ns - lane.inside.start_ns);
       first_begin_ns = std::min(first_begin_ns, attempt.start_ns);
-    }
+    });
     const SummedLanes& sums = facts.lanes_of_sums[i];
     for (uint32_t index : facts.summed_of_worker[i]) {
       const SummedAttempts& summed = facts.summed[index];
@@ -638,7 +624,7 @@ Budget ComputeBudget(const AttemptRows& attempts, const std::vector<ProcessRow>&
   Facts facts = {attempts, processes, helpers, workers, run, engine, summed};
   facts.worker_of_process.assign(processes.size(), kNoWorker);
   for (size_t i = 0; i < workers.size(); ++i) facts.worker_of_process[workers[i].process] = i;
-  facts.attempts_of_worker = AttemptsOfWorkers(facts);
+  facts.rows_of_process = attempts.RangesByProcess(processes.size());
   facts.summed_of_worker = RowsOfWorkers(facts, summed, [](const SummedAttempts& sums) { return sums.row.process; });
   facts.stretches_of_worker =
       RowsOfWorkers(facts, engine.stretches, [](const TaskStretch& stretch) { return stretch.process; });

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/memory/row_memory.h"
 
 namespace crema {
 
@@ -95,18 +96,17 @@ struct Change {
 /// The steps of one sum, by kind: attempts begin and stop nearly in order, so each kind is nearly sorted as it comes,
 /// and takes far less room than if they stood in one list.
 struct Changes {
-  std::vector<int64_t> begins_ns;  ///< one lane more
-  std::vector<int64_t> stops_ns;   ///< one lane less
+  LargeList<int64_t> begins_ns;  ///< one lane more
+  LargeList<int64_t> stops_ns;   ///< one lane less
   std::vector<Change> others;
 };
 
 inline int64_t TimeOf(int64_t time_ns) { return time_ns; }
 inline int64_t TimeOf(const Change& change) { return change.time_ns; }
 
-template <class T>
-void SortByTime(std::vector<T>& changes) {
-  const auto earlier = [](const T& a, const T& b) { return TimeOf(a) < TimeOf(b); };
-  if (!std::is_sorted(changes.begin(), changes.end(), earlier)) std::sort(changes.begin(), changes.end(), earlier);
+template <class List>
+void SortByTime(List& changes) {
+  SortNearlySorted(changes, [](const auto& a, const auto& b) { return TimeOf(a) < TimeOf(b); });
 }
 
 /// Calls `visit(from_ns, to_ns, lanes, cores)` for each stretch of time without a change.

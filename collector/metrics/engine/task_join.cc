@@ -257,7 +257,6 @@ TaskJoin JoinTasks(const AttemptRows& attempts, const std::vector<uint64_t>& thr
     return row == row_of_reported.end() ? TaskJoin::kNone : row->second;
   };
   TaskJoin join;
-  ReserveLargePages(join.task_of_attempt, attempts.size());
   join.task_of_attempt.assign(attempts.size(), TaskJoin::kNone);
   join.chunks_of_task.assign(tasks.size(), 0);
   join.lost_of_task.assign(tasks.size(), 0);
@@ -270,9 +269,9 @@ TaskJoin JoinTasks(const AttemptRows& attempts, const std::vector<uint64_t>& thr
   for (const TaskRow& task : tasks) {
     if (task.thread == TaskRow::kAnyThread) longest_ns = std::max(longest_ns, task.stop_ns - task.start_ns);
   }
-  std::optional<TasksAround> around;                 // most runs need none
-  std::vector<std::pair<uint32_t, uint32_t>> pairs;  // task, attempt
-  ReserveLargePages(pairs, attempts.size());
+  std::optional<TasksAround> around;               // most runs need none
+  LargeList<std::pair<uint32_t, uint32_t>> pairs;  // task, attempt
+  pairs.reserve(attempts.size());
   for (uint32_t i = 0; i < attempts.size(); ++i) {
     const AttemptRow& attempt = attempts[i];
     const bool is_lost = attempt.status == AttemptState::kLost;

@@ -103,10 +103,10 @@ struct TaskStretch {
 struct TaskJoin {
   static constexpr uint32_t kNone = 0xffffffff;
 
-  std::vector<uint32_t> task_of_attempt;  ///< by attempt: index into the tasks, or `kNone`
-  std::vector<uint32_t> chunks_of_task;   ///< by task: ended attempts joined to it
-  std::vector<uint32_t> lost_of_task;     ///< by task: lost ones; they are in no other count
-  int64_t chunks_joined = 0;              ///< ended attempts, as the next
+  LargeList<uint32_t> task_of_attempt;   ///< by attempt: index into the tasks, or `kNone`
+  std::vector<uint32_t> chunks_of_task;  ///< by task: ended attempts joined to it
+  std::vector<uint32_t> lost_of_task;    ///< by task: lost ones; they are in no other count
+  int64_t chunks_joined = 0;             ///< ended attempts, as the next
   int64_t chunks_unjoined = 0;
   int64_t tasks_without_chunk = 0;
   int64_t chunk_task_ns = 0;    ///< sum of the durations of tasks with chunks

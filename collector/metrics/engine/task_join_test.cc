@@ -27,7 +27,7 @@ const std::vector<uint64_t> kThreads = {100, 200, 0};
 
 TEST(JoinTasks, TakesTheTaskThatOverlapsMost) {
   const TaskJoin join = JoinTasks({Chunk(95, 190)}, kThreads, {Task(0, 100), Task(100, 200)});
-  EXPECT_EQ(join.task_of_attempt, std::vector<uint32_t>{1});
+  EXPECT_EQ(join.task_of_attempt, LargeList<uint32_t>{1});
   EXPECT_EQ(join.chunks_joined, 1);
   EXPECT_EQ(join.tasks_without_chunk, 1);
 }
@@ -48,7 +48,7 @@ TEST(JoinTasks, KeepsThreadsAndProcessesApart) {
 TEST(JoinTasks, ChunksOnThreadsThatATaskStartedAreTheTasks) {
   const TaskJoin join =
       JoinTasks({Chunk(10, 20, 1), Chunk(12, 22, 1), Chunk(120, 130, 1)}, kThreads, {Task(0, 100), Task(200, 300)});
-  EXPECT_EQ(join.task_of_attempt, (std::vector<uint32_t>{0, 0, TaskJoin::kNone}));
+  EXPECT_EQ(join.task_of_attempt, (LargeList<uint32_t>{0, 0, TaskJoin::kNone}));
   EXPECT_EQ(join.chunks_unjoined, 1) << "no task ran then";
 }
 
@@ -145,7 +145,7 @@ TEST(JoinTasks, AScriptBesideItsStepsIsNoLaneOfItsOwn) {
   TaskRow script = Task(0, 100, TaskRow::kNoLane);
   script.reported = 3;
   const TaskJoin join = JoinTasks({Chunk(20, 40), Chunk(10, 30, 1, 1)}, kThreads, {script}, {3, TaskRow::kNone});
-  EXPECT_EQ(join.task_of_attempt, (std::vector<uint32_t>{0, TaskJoin::kNone})) << "only its own processes' chunks";
+  EXPECT_EQ(join.task_of_attempt, (LargeList<uint32_t>{0, TaskJoin::kNone})) << "only its own processes' chunks";
   EXPECT_TRUE(join.stretches.empty());
   EXPECT_EQ(join.outside_ns + join.chunk_task_ns + join.before_ns + join.tasks_without_chunk, 0);
 }

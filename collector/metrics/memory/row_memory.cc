@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <sys/mman.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace crema {
@@ -20,17 +22,15 @@ bool IsInMemory(int descriptor) {
   return fstatfs(descriptor, &system) == 0 && (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC);
 }
 
-size_t PageBytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
-
 // A run of few rows takes little; of many, each piece is a large page, of which the last is half empty on average.
 constexpr size_t kLeastBytes = size_t{64} << 10;
 
-std::shared_ptr<uint8_t> Allocate(size_t bytes, RowSpill* spill) {
-  void* file = spill == nullptr ? nullptr : spill->Map(bytes);
-  uint8_t* memory = file == nullptr ? LargePageAllocator<uint8_t>().allocate(bytes) : static_cast<uint8_t*>(file);
-  return std::shared_ptr<uint8_t>(memory, [bytes, spill](uint8_t* freed) {
-    if (spill == nullptr || !spill->Unmap(freed, bytes)) LargePageAllocator<uint8_t>().deallocate(freed, bytes);
-  });
+constexpr size_t kLargePageBytes = size_t{2} << 20;
+
+/// A piece that is one large page begins with one. To a longer list it matters little, and malloc(3) would keep what is
+/// beside it.
+size_t AlignmentOf(size_t bytes) {
+  return bytes == kLargePageBytes ? kLargePageBytes : __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 }
 
 }  // namespace
@@ -40,17 +40,6 @@ RowSpill::RowSpill(std::string directory, size_t memory_bytes)
 
 RowSpill::~RowSpill() {
   for (const auto& [memory, bytes] : files_) munmap(memory, bytes);
-}
-
-bool RowSpill::HasRoom(size_t bytes) const {
-  const std::lock_guard lock(mutex_);
-  return in_memory_ <= memory_bytes_ && bytes <= memory_bytes_ - in_memory_;
-}
-
-bool RowSpill::Count(size_t bytes) {
-  if (in_memory_ > memory_bytes_ || bytes > memory_bytes_ - in_memory_) return false;
-  in_memory_ += bytes;
-  return true;
 }
 
 int RowSpill::MakeFile(size_t bytes) {
@@ -72,31 +61,21 @@ int RowSpill::MakeFile(size_t bytes) {
   return -1;
 }
 
-void* RowSpill::MapFile(void* place, size_t bytes) {
+void* RowSpill::MapFile(size_t bytes) {
   const int descriptor = MakeFile(bytes);
   if (descriptor < 0) return nullptr;
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  if (memory == MAP_FAILED) {
-    problem_ = strerror(errno);
-  } else if (place != nullptr) {
-    // Not at once (MAP_FIXED): where a file system refuses a mapping, that may leave a hole.
-    void* moved = mremap(memory, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place);
-    if (moved == MAP_FAILED) {
-      problem_ = strerror(errno);
-      munmap(memory, bytes);
-    }
-    memory = moved;
-  }
+  if (memory == MAP_FAILED) problem_ = strerror(errno);
   close(descriptor);
   if (memory == MAP_FAILED) return nullptr;
   spilled_ += bytes;
   return memory;
 }
 
-void* RowSpill::Map(size_t bytes) {
+void* RowSpill::Map(size_t bytes, bool whatever_room) {
   const std::lock_guard lock(mutex_);
-  if (Count(bytes)) return nullptr;
-  void* memory = bytes >= kLeastMapped && problem_.empty() ? MapFile(nullptr, bytes) : nullptr;
+  const bool has_room = !whatever_room && in_memory_ <= memory_bytes_ && bytes <= memory_bytes_ - in_memory_;
+  void* memory = !has_room && bytes >= kLeastMapped && problem_.empty() ? MapFile(bytes) : nullptr;
   if (memory == nullptr) {
     in_memory_ += bytes;
   } else {
@@ -115,15 +94,6 @@ bool RowSpill::Unmap(void* memory, size_t bytes) {
   return true;
 }
 
-void RowSpill::LayUnder(void* memory, size_t bytes) {
-  if (bytes < kLeastLaidUnder) return;
-  const auto begin = reinterpret_cast<uintptr_t>(memory);
-  const size_t page = PageBytes();
-  const size_t skipped = (page - begin % page) % page;
-  const std::lock_guard lock(mutex_);
-  if (problem_.empty()) MapFile(static_cast<char*>(memory) + skipped, (bytes - skipped) / page * page);
-}
-
 size_t RowSpill::in_memory_bytes() const {
   const std::lock_guard lock(mutex_);
   return in_memory_;
@@ -139,10 +109,29 @@ std::string RowSpill::problem() const {
   return problem_;
 }
 
+void* MemoryPlace::Take(size_t bytes) const {
+  void* file = spill == nullptr ? nullptr : spill->Map(bytes, whatever_room);
+  if (file != nullptr) return file;
+  auto* memory = static_cast<char*>(::operator new(bytes, std::align_val_t(AlignmentOf(bytes))));
+  const size_t skipped = -reinterpret_cast<uintptr_t>(memory) % kLargePageBytes;
+  // Only a wish: a system without large pages goes on as it did.
+  const size_t whole = (bytes - std::min(bytes, skipped)) / kLargePageBytes * kLargePageBytes;
+  if (whole > 0) madvise(memory + skipped, whole, MADV_HUGEPAGE);
+  return memory;
+}
+
+void MemoryPlace::GiveBack(void* memory, size_t bytes) const {
+  if (spill == nullptr || !spill->Unmap(memory, bytes)) {
+    ::operator delete(memory, std::align_val_t(AlignmentOf(bytes)));
+  }
+}
+
 std::shared_ptr<uint8_t> RowMemory::Take(size_t bytes) {
   if (current_ == nullptr || bytes > size_ - used_) {
     size_ = std::max(bytes, std::clamp(8 * size_, kLeastBytes, kLargePageBytes));
-    current_ = Allocate(size_, spill_);
+    current_ = std::shared_ptr<uint8_t>(
+        static_cast<uint8_t*>(MemoryPlace{spill_}.Take(size_)),
+        [bytes = size_, spill = spill_](uint8_t* memory) { MemoryPlace{spill}.GiveBack(memory, bytes); });
     used_ = 0;
   }
   std::shared_ptr<uint8_t> taken(current_, current_.get() + used_);

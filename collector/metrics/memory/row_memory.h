@@ -1,14 +1,13 @@
 // Memory for packed rows, in large pages, or in files where rows have no room.
 #pragma once
 
-#include <sys/mman.h>
-
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -24,25 +23,17 @@ class RowSpill {
  public:
   /// A file for less is not worth it.
   static constexpr size_t kLeastMapped = size_t{64} << 10;
-  /// Smaller pieces of malloc(3) share their pages with others: nothing is laid under them (mallopt(3),
-  /// M_MMAP_THRESHOLD: the most that it can be).
-  static constexpr size_t kLeastLaidUnder = size_t{32} << 20;
 
   RowSpill(std::string directory, size_t memory_bytes);
   ~RowSpill();
   RowSpill(const RowSpill&) = delete;
   RowSpill& operator=(const RowSpill&) = delete;
 
-  /// Memory that is a file; nullptr: so many bytes have room in memory, and count there from now on.
-  void* Map(size_t bytes);
-  /// Whether so many bytes have room in memory besides.
-  bool HasRoom(size_t bytes) const;
+  /// Memory that is a file, if so many bytes have no room in memory, or `whatever_room` there is; nullptr: take memory,
+  /// where they count from now on.
+  void* Map(size_t bytes, bool whatever_room = false);
   /// Ends what `Map` began. Returns whether `memory` was a file; else it is the caller's to free.
   bool Unmap(void* memory, size_t bytes);
-
-  /// Makes a file of the whole pages of `memory`, which is malloc(3)'s and holds nothing yet, whatever room there is;
-  /// free(3) gives it back as ever. Of small pieces, and where the directory has no room, nothing is made.
-  void LayUnder(void* memory, size_t bytes);
 
   /// Bytes that have room in memory now, of those that were asked for with `Map`.
   size_t in_memory_bytes() const;
@@ -52,12 +43,10 @@ class RowSpill {
   std::string problem() const;
 
  private:
-  /// A file of that size, mapped: anywhere, or at `place`. nullptr: it has no room; `problem_` says why.
-  void* MapFile(void* place, size_t bytes);
+  /// A file of that size, mapped; nullptr: it has no room; `problem_` says why.
+  void* MapFile(size_t bytes);
   /// A file of that size; -1 as above.
   int MakeFile(size_t bytes);
-  /// Whether that fits into memory; then it is counted.
-  bool Count(size_t bytes);
 
   std::string directory_;
   size_t memory_bytes_;
@@ -68,72 +57,75 @@ class RowSpill {
   std::string problem_;
 };
 
-/// While one lives, the large lists for which its thread reserves memory (`ReserveLargePages`) lie in files. A list may
-/// live longer than that; `spill` outlives it.
+/// Where large memory is taken: in large pages, or in files. A million rows are 24,000 small pages, and the fault of
+/// each takes longer than what is written there.
+struct MemoryPlace {
+  RowSpill* spill = nullptr;  ///< as its `Map`; it outlives what was taken. nullptr: no files
+  bool whatever_room = false;
+
+  void* Take(size_t bytes) const;
+  void GiveBack(void* memory, size_t bytes) const;
+};
+
+/// While one lives, the large lists that its thread makes (`LargeList`) lie in files, if there is no room in memory or
+/// `whatever_room` there is. A list may live longer than that.
 class SpilledLists {
  public:
   /// nullptr: nothing changes.
-  explicit SpilledLists(RowSpill* spill) : before_(of_thread) { of_thread = spill == nullptr ? before_ : spill; }
+  explicit SpilledLists(RowSpill* spill, bool whatever_room = true) : before_(of_thread) {
+    if (spill != nullptr) of_thread = {spill, whatever_room};
+  }
   ~SpilledLists() { of_thread = before_; }
   SpilledLists(const SpilledLists&) = delete;
   SpilledLists& operator=(const SpilledLists&) = delete;
 
-  /// nullptr: lists of this thread lie in memory.
-  static RowSpill* current() { return of_thread; }
+  static MemoryPlace current() { return of_thread; }
 
  private:
-  inline static thread_local RowSpill* of_thread = nullptr;
-  RowSpill* before_;
+  inline static thread_local MemoryPlace of_thread;
+  MemoryPlace before_;
 };
 
-// Memory for millions of rows: in large pages, where the system has them.
-
-inline constexpr size_t kLargePageBytes = size_t{2} << 20;
-
-/// Asks for large pages where whole ones lie within `bytes` at `memory`, which is about to be filled: a million rows
-/// are 24,000 small pages, and the fault of each takes longer than what is written there. Only a wish: a system without
-/// large pages goes on as it did.
-inline void PreferLargePages(void* memory, size_t bytes) {
-  const auto begin = reinterpret_cast<uintptr_t>(memory);
-  const size_t skipped = (kLargePageBytes - begin % kLargePageBytes) % kLargePageBytes;
-  if (bytes < skipped + kLargePageBytes) return;
-  const size_t whole = (bytes - skipped) / kLargePageBytes * kLargePageBytes;
-  madvise(static_cast<char*>(memory) + skipped, whole, MADV_HUGEPAGE);
-}
-
-/// `vector.reserve(size)` of a list that holds nothing yet: in large pages, or in a file (`SpilledLists`).
-template <class T>
-void ReserveLargePages(std::vector<T>& values, size_t size) {
-  values.reserve(size);
-  if (RowSpill* spill = SpilledLists::current()) {
-    spill->LayUnder(values.data(), values.capacity() * sizeof(T));
-  } else {
-    PreferLargePages(values.data(), values.capacity() * sizeof(T));
-  }
-}
-
-/// What fills a large page begins with one.
 template <class T>
 struct LargePageAllocator {
-  using value_type = T;
+  // As the standard library names them.
+  using value_type = T;                                           // NOLINT(readability-identifier-naming)
+  using propagate_on_container_move_assignment = std::true_type;  // NOLINT(readability-identifier-naming)
 
   LargePageAllocator() = default;
   template <class U>
-  explicit LargePageAllocator(const LargePageAllocator<U>& /*other*/) {}
+  explicit LargePageAllocator(const LargePageAllocator<U>& other) : place(other.place) {}
 
-  static size_t AlignmentOf(size_t count) {
-    return count * sizeof(T) >= kLargePageBytes ? kLargePageBytes : __STDCPP_DEFAULT_NEW_ALIGNMENT__;
-  }
-  T* allocate(size_t count) {
-    void* memory = ::operator new(count * sizeof(T), std::align_val_t(AlignmentOf(count)));
-    PreferLargePages(memory, count * sizeof(T));
-    return static_cast<T*>(memory);
-  }
-  void deallocate(T* memory, size_t count) { ::operator delete(memory, std::align_val_t(AlignmentOf(count))); }
+  T* allocate(size_t count) { return static_cast<T*>(place.Take(count * sizeof(T))); }
+  void deallocate(T* memory, size_t count) { place.GiveBack(memory, count * sizeof(T)); }
 
-  friend bool operator==(const LargePageAllocator& /*a*/, const LargePageAllocator& /*b*/) { return true; }
-  friend bool operator!=(const LargePageAllocator& /*a*/, const LargePageAllocator& /*b*/) { return false; }
+  friend bool operator==(const LargePageAllocator& a, const LargePageAllocator& b) {
+    return a.place.spill == b.place.spill;
+  }
+  friend bool operator!=(const LargePageAllocator& a, const LargePageAllocator& b) { return !(a == b); }
+
+  MemoryPlace place = SpilledLists::current();
 };
+
+/// A list that may have millions of values. Reserve what it will hold.
+template <class T>
+using LargeList = std::vector<T, LargePageAllocator<T>>;
+
+/// Sorts what as a rule is sorted already, or has each value a few places from where it belongs: chunks by start or
+/// stop.
+template <class List, class Less>
+void SortNearlySorted(List& values, const Less& less) {
+  constexpr size_t kMostMoves = 16;  // a value: with more of them, sorting takes less
+  size_t moves = 0;
+  for (size_t i = 1; i < values.size() && moves <= kMostMoves * values.size(); ++i) {
+    if (!less(values[i], values[i - 1])) continue;
+    const auto value = values[i];
+    size_t at = i;
+    for (; at > 0 && less(value, values[at - 1]); --at, ++moves) values[at] = values[at - 1];
+    values[at] = value;
+  }
+  if (moves > kMostMoves * values.size()) std::sort(values.begin(), values.end(), less);
+}
 
 /// A list for each dataset, process ...: many small ones would stay in memory where a large one goes to a file
 /// (`SpilledLists`).
@@ -148,22 +140,16 @@ class GroupedLists {
       room += count;
     }
     end_ = begin_;
-    ReserveLargePages(values_, room);
     values_.resize(room);
   }
 
   void Add(size_t group, const T& value) { values_[end_[group]++] = value; }
   absl::Span<T> Of(size_t group) { return absl::MakeSpan(values_).subspan(begin_[group], end_[group] - begin_[group]); }
-  absl::Span<const T> Of(size_t group) const {
-    return absl::MakeConstSpan(values_).subspan(begin_[group], end_[group] - begin_[group]);
-  }
-  size_t groups() const { return begin_.size(); }
-  void Clear() { end_ = begin_; }
 
  private:
   std::vector<size_t> begin_;
   std::vector<size_t> end_;
-  std::vector<T> values_;
+  LargeList<T> values_;
 };
 
 /// Gives out pieces of a few larger ones, which live as long as one of their pieces does.

@@ -74,5 +74,28 @@ TEST(ExactQuantiles, AreNotLedAstrayByOneFarAwayValue) {
   ExpectExact(values, "outlier");
 }
 
+TEST(ExactQuantiles, AreExactWhereRoundingPutsValuesIntoTheBucketBeside) {
+  std::mt19937_64 random(5);
+  for (const size_t count : {1, 2, 1000, 50'000}) {
+    constexpr size_t kBuckets = 100;
+    std::vector<double> values;
+    for (size_t i = 0; i < count; ++i) values.push_back(static_cast<double>(random() % 1'000'000) / 1e6);
+    const auto bucket_of = [](double value) {
+      const double place = 0.5 + value * (kBuckets - 2);
+      const bool is_near = place - std::floor(place) < 1e-3 && place >= 1;  // as if it were rounded
+      return static_cast<size_t>(place) - (is_near ? 1 : 0);
+    };
+    exact_quantiles_internal::Buckets<double> buckets(kBuckets);
+    for (const double value : values) buckets.Count(bucket_of(value));
+    const uint64_t rank = QuantileRank(0.5, count);
+    buckets.Want({rank}, 1);
+    for (const double value : values) buckets.Keep(bucket_of(value), value);
+    double found = 0;
+    buckets.Find(absl::MakeSpan(&found, 1));
+    std::sort(values.begin(), values.end());
+    EXPECT_EQ(found, values[rank - 1]) << count;
+  }
+}
+
 }  // namespace
 }  // namespace crema

@@ -47,8 +47,12 @@ double MiddleOfRecordedBucket(int64_t bucket, int64_t shift) {
   return bucket < 0 ? -middle : middle;
 }
 
-QuantileSketch::Octave& QuantileSketch::Side::At(int32_t exponent) {
+inline QuantileSketch::Octave& QuantileSketch::Side::At(int32_t exponent) {
   if (latest < octaves.size() && octaves[latest].exponent == exponent) return octaves[latest];
+  return Find(exponent);
+}
+
+QuantileSketch::Octave& QuantileSketch::Side::Find(int32_t exponent) {
   auto found = std::lower_bound(octaves.begin(), octaves.end(), exponent,
                                 [](const Octave& octave, int32_t wanted) { return octave.exponent < wanted; });
   if (found == octaves.end() || found->exponent != exponent) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <optional>
 
 #include "collector/metrics/memory/row_memory.h"
@@ -47,6 +48,63 @@ void Select(std::vector<T> values, absl::Span<const uint64_t> ranks, absl::Span<
 }
 
 template <class T>
+void SelectByCounting(absl::Span<const T> values, absl::Span<const uint64_t> ranks, absl::Span<T> results, int rounds);
+
+/// Finds the values of some ranks among values that are gone through twice: each is counted in its bucket, then those
+/// in the buckets of the ranks are kept. Buckets are in the order of their values.
+template <class T>
+class Buckets {
+ public:
+  explicit Buckets(size_t buckets) : counts_(buckets) {}
+
+  void Count(size_t bucket) { ++counts_[bucket]; }
+  /// Once all are counted. At most 254 ranks, from 1. If values may have come into the bucket beside theirs, `around`
+  /// is 1, and ranks are several buckets apart.
+  void Want(absl::Span<const uint64_t> ranks, size_t around = 0) {
+    wanted_.assign(counts_.size(), kNobodys);
+    for (size_t i = 0; i < ranks.size(); ++i) {
+      uint64_t before = 0;
+      size_t bucket = 0;
+      while (before + counts_[bucket] < ranks[i]) before += counts_[bucket++];
+      const size_t first = bucket - std::min(bucket, around), last = std::min(bucket + around, counts_.size() - 1);
+      for (size_t other = first; other < bucket; ++other) before -= counts_[other];
+      if (wanted_[bucket] == kNobodys) {
+        std::fill(&wanted_[first], &wanted_[last] + 1, static_cast<uint8_t>(candidates_.size()));
+        candidates_.emplace_back().values.reserve(std::accumulate(&counts_[first], &counts_[last] + 1, size_t{0}));
+      }
+      Candidates& candidates = candidates_[wanted_[bucket]];
+      candidates.ranks.push_back(ranks[i] - before);
+      candidates.results.push_back(i);
+    }
+  }
+  bool IsWanted(size_t bucket) const { return wanted_[bucket] != kNobodys; }
+  void Keep(size_t bucket, T value) {
+    const uint8_t owner = wanted_[bucket];
+    if (owner != kNobodys) candidates_[owner].values.push_back(value);
+  }
+  /// Once all were given to `Keep`; `rounds` as `SelectByCounting` counts them.
+  void Find(absl::Span<T> results, int rounds = 0) const {
+    for (const Candidates& of_bucket : candidates_) {
+      std::vector<T> found(of_bucket.ranks.size());
+      SelectByCounting<T>(of_bucket.values, of_bucket.ranks, absl::MakeSpan(found), rounds);
+      for (size_t i = 0; i < found.size(); ++i) results[of_bucket.results[i]] = found[i];
+    }
+  }
+
+ private:
+  static constexpr uint8_t kNobodys = 0xff;
+  struct Candidates {
+    LargeList<T> values;
+    std::vector<uint64_t> ranks;  // among them
+    std::vector<size_t> results;
+  };
+
+  std::vector<uint32_t> counts_;
+  std::vector<uint8_t> wanted_;  // by bucket: whose it is
+  std::vector<Candidates> candidates_;
+};
+
+template <class T>
 void SelectByCounting(absl::Span<const T> values, absl::Span<const uint64_t> ranks, absl::Span<T> results, int rounds) {
   if (values.size() <= kFewValues || rounds == kMostRounds) {
     Select(std::vector<T>(values.begin(), values.end()), ranks, results);
@@ -72,38 +130,11 @@ void SelectByCounting(absl::Span<const T> values, absl::Span<const uint64_t> ran
   const auto bucket_of = [low, scale](T value) {
     return static_cast<size_t>(static_cast<int64_t>((static_cast<double>(value) - low) * scale));
   };
-  std::array<uint32_t, kBuckets> counts = {};
-  for (const T value : values) ++counts[bucket_of(value)];
-
-  // Only the values in the buckets of the ranks matter from here on.
-  constexpr uint8_t kNobodys = 0xff;
-  std::array<uint8_t, kBuckets> wanted;
-  wanted.fill(kNobodys);
-  std::vector<std::vector<T>> candidates;
-  std::vector<std::vector<uint64_t>> ranks_within;
-  std::vector<std::vector<size_t>> results_of;
-  for (size_t i = 0; i < ranks.size(); ++i) {
-    uint64_t before = 0;
-    size_t bucket = 0;
-    while (before + counts[bucket] < ranks[i]) before += counts[bucket++];
-    if (wanted[bucket] == kNobodys) {
-      wanted[bucket] = static_cast<uint8_t>(candidates.size());
-      ReserveLargePages(candidates.emplace_back(), counts[bucket]);
-      ranks_within.emplace_back();
-      results_of.emplace_back();
-    }
-    ranks_within[wanted[bucket]].push_back(ranks[i] - before);
-    results_of[wanted[bucket]].push_back(i);
-  }
-  for (const T value : values) {
-    const uint8_t owner = wanted[bucket_of(value)];
-    if (owner != kNobodys) candidates[owner].push_back(value);
-  }
-  for (size_t owner = 0; owner < candidates.size(); ++owner) {
-    std::vector<T> found(ranks_within[owner].size());
-    SelectByCounting<T>(candidates[owner], ranks_within[owner], absl::MakeSpan(found), rounds + 1);
-    for (size_t i = 0; i < found.size(); ++i) results[results_of[owner][i]] = found[i];
-  }
+  Buckets<T> buckets(kBuckets);
+  for (const T value : values) buckets.Count(bucket_of(value));
+  buckets.Want(ranks);
+  for (const T value : values) buckets.Keep(bucket_of(value), value);
+  buckets.Find(results, rounds + 1);
 }
 
 }  // namespace exact_quantiles_internal
@@ -180,6 +211,7 @@ class QuantileSketch {
     uint64_t count = 0;
 
     Octave& At(int32_t exponent);
+    Octave& Find(int32_t exponent);
     /// Magnitude of the value of this rank (from 1) by growing magnitude.
     double MagnitudeOfRank(uint64_t rank) const;
   };

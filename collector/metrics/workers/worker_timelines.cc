@@ -92,13 +92,14 @@ Timeline DrawLastSeen(const WorkerLife& worker, const ProcessRow& process, const
   return timeline;
 }
 
-/// The exact number of open chunks of one worker.
-Timeline CountOpen(const WorkerLife& worker, absl::Span<const RunWindow> intervals, const RunWindow& run) {
+/// The exact number of open chunks of one worker. `for_each(visit)` calls `visit(interval)` for each.
+template <class ForEach>
+Timeline CountOpen(const WorkerLife& worker, const ForEach& for_each, const RunWindow& run) {
   std::vector<std::pair<int64_t, int64_t>> steps = {{worker.start_ns, 0}};
-  for (const RunWindow& interval : intervals) {
+  for_each([&steps](const RunWindow& interval) {
     steps.emplace_back(interval.start_ns, 1);
     steps.emplace_back(interval.stop_ns, -1);
-  }
+  });
   return Accumulate(std::move(steps), run);
 }
 
@@ -109,8 +110,9 @@ struct OpenChunks {
 };
 
 /// The mean number of open chunks of one worker in equal slices of its life.
-Timeline CountOpenInSlices(const WorkerLife& worker, absl::Span<const RunWindow> intervals,
-                           const std::vector<OpenChunks>& summed, const RunWindow& run, size_t most_slices) {
+template <class ForEach>
+Timeline CountOpenInSlices(const WorkerLife& worker, const ForEach& for_each, const std::vector<OpenChunks>& summed,
+                           const RunWindow& run, size_t most_slices) {
   const int64_t slices = std::min(static_cast<int64_t>(most_slices), worker.stop_ns - worker.start_ns);
   const int64_t width_ns = (worker.stop_ns - worker.start_ns + slices - 1) / slices;
   std::vector<int64_t> open_ns(static_cast<size_t>(slices), 0);
@@ -122,7 +124,7 @@ Timeline CountOpenInSlices(const WorkerLife& worker, absl::Span<const RunWindow>
       from_ns = to_ns;
     }
   };
-  for (const RunWindow& interval : intervals) add(interval, [](int64_t time_ns) { return time_ns; });
+  for_each([&](const RunWindow& interval) { add(interval, [](int64_t time_ns) { return time_ns; }); });
   for (const auto& [interval, chunks] : summed) {
     const double mean = chunks;
     add(interval, [mean](int64_t time_ns) { return std::llround(mean * static_cast<double>(time_ns)); });
@@ -142,12 +144,7 @@ Timeline CountOpenInSlices(const WorkerLife& worker, absl::Span<const RunWindow>
 std::optional<ByWorker> DrawOpenChunks(const std::vector<WorkerLife>& workers, const AttemptRows& attempts,
                                        const std::vector<ProcessRow>& processes, const RunWindow& run,
                                        const std::vector<SummedAttempts>& summed) {
-  GroupedLists<RunWindow> intervals(attempts.CountByProcess(processes.size()));
-  for (const AttemptRow& attempt : attempts) {
-    const RunWindow interval = IntervalOf(attempt, processes);
-    const RunWindow inside = {run.Clip(interval.start_ns), run.Clip(interval.stop_ns)};
-    if (inside.start_ns < inside.stop_ns) intervals.Add(attempt.process, inside);
-  }
+  const std::vector<AttemptRows::Ranges> rows_of_process = attempts.RangesByProcess(processes.size());
   std::vector<std::vector<OpenChunks>> spread(processes.size());
   for (const SummedAttempts& sums : summed) {
     const RunWindow inside = {run.Clip(sums.row.start_ns), run.Clip(sums.stop_ns)};
@@ -157,10 +154,18 @@ std::optional<ByWorker> DrawOpenChunks(const std::vector<WorkerLife>& workers, c
   }
   const size_t points = std::clamp(kMostPointsOfAll / std::max<size_t>(1, workers.size()), kLeastPoints, kMostPoints);
   return DrawEach(workers, processes, [&](const WorkerLife& worker, const ProcessRow&) {
-    const absl::Span<const RunWindow> of_worker = std::as_const(intervals).Of(worker.process);
+    const auto for_each = [&](const auto& visit) {
+      attempts.ForEachOf(rows_of_process[worker.process], [&](size_t, const AttemptRow& attempt) {
+        const RunWindow interval = IntervalOf(attempt, processes);
+        const RunWindow inside = {run.Clip(interval.start_ns), run.Clip(interval.stop_ns)};
+        if (inside.start_ns < inside.stop_ns) visit(inside);
+      });
+    };
     const std::vector<OpenChunks>& of_sums = spread[worker.process];
-    const bool few = 2 * of_worker.size() <= points && of_sums.empty();
-    return few ? CountOpen(worker, of_worker, run) : CountOpenInSlices(worker, of_worker, of_sums, run, points);
+    size_t count = 0;
+    for_each([&count](const RunWindow&) { ++count; });
+    const bool few = 2 * count <= points && of_sums.empty();
+    return few ? CountOpen(worker, for_each, run) : CountOpenInSlices(worker, for_each, of_sums, run, points);
   });
 }
 
