@@ -342,10 +342,6 @@ int64_t FindTailStart(const Facts& facts, int64_t from_ns, int64_t last_stop_ns)
   const auto is_over = [from_ns](const AttemptRow& attempt) {
     return HasEnded(attempt) && attempt.stop_ns() <= from_ns;
   };
-  size_t open = 0;
-  facts.attempts.ForEachOpenAfter(from_ns, [&](const AttemptRow& attempt) { open += is_over(attempt) ? 0 : 1; });
-  changes.begins_ns.reserve(open);
-  changes.stops_ns.reserve(open);
   facts.attempts.ForEachOpenAfter(from_ns, [&](const AttemptRow& attempt) {
     if (is_over(attempt)) return;
     const LaneTime lane = facts.LaneOf(attempt);
