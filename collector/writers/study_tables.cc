@@ -350,10 +350,11 @@ void AddUnequal(const Comparison& comparison, const TerminalStyle& style, std::s
   if (unequal.size() > kMostRows) AddNote(fmt::format("{} more: see --json", unequal.size() - kMostRows), style, text);
 }
 
-/// Mean, p50, p99 and max say the most about the distributions of chunks.
+/// The median says the most about a distribution of chunks. Some rates are there in two units.
 bool IsDetail(std::string_view key) {
+  if (key == "event_rate_core_khz" || key == "overall_rate_gbps") return true;
   if (key.substr(0, 6) != "chunk_") return false;
-  for (std::string_view ending : {"_min", "_std", "_p90", "_p95"}) {
+  for (std::string_view ending : {"_min", "_max", "_mean", "_std", "_p90", "_p95", "_p99"}) {
     if (key.size() > ending.size() && key.substr(key.size() - ending.size()) == ending) return true;
   }
   return false;
@@ -390,8 +391,8 @@ void AddMetrics(const Comparison& comparison, const TerminalStyle& style, std::s
   }
   AddTable(table, style, text);
   if (left_out > 0) {
-    AddNote(fmt::format("{} more changed by less than {}: see --json", Counted(left_out, "metric", "metrics"),
-                        HumanPercent(kLeastShownChange)),
+    AddNote(fmt::format("{} more, of distributions or changed by less than {}: see --json",
+                        Counted(left_out, "metric", "metrics"), HumanPercent(kLeastShownChange)),
             style, text);
   }
 }
@@ -511,7 +512,7 @@ std::string ComparisonAsMarkdown(const Comparison& comparison, const std::vector
   AddUnequal(comparison, &text);
   if (!gates.empty()) text += "\n| gate | |\n|---|---|\n";
   for (const JudgedGate& gate : gates) {
-    text += fmt::format("| {} | {}: {} |\n", Plain(gate.text), gate.result.fell ? "**fell**" : "passed",
+    text += fmt::format("| {} | {}: {} |\n", Plain(gate.text), gate.result.fell ? "**failed**" : "passed",
                         Plain(gate.result.sentence));
   }
   return text;
