@@ -19,14 +19,14 @@ namespace {
 // Small enough to be parsed out of the processor's cache.
 constexpr size_t kBlockBytes = size_t{256} << 10;
 
-class Descriptor {
+class OpenedLog {
  public:
-  explicit Descriptor(const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  ~Descriptor() {
+  explicit OpenedLog(const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+  ~OpenedLog() {
     if (fd_ >= 0) close(fd_);
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  OpenedLog(const OpenedLog&) = delete;
+  OpenedLog& operator=(const OpenedLog&) = delete;
   int get() const { return fd_; }
 
  private:
@@ -79,7 +79,7 @@ absl::StatusOr<bool> FileTail::Read(size_t most, const std::function<void(std::s
         fmt::format("{} {}; it is read from its beginning", path_, is_other ? "was replaced" : "became shorter"));
   }
   if (status.st_size == offset_) return false;
-  const Descriptor file(path_);  // not kept: there may be more logs than descriptors
+  const OpenedLog file(path_);  // not kept: there may be more logs than descriptors
   if (file.get() < 0) return Failed(path_);
   const std::unique_ptr<char[]> block(new char[kBlockBytes + RecordParser::kPadding]);
   size_t read = 0;
