@@ -253,6 +253,7 @@ constexpr size_t kMostSampledSpells = 10;  // a look into the logs for each
 
 // Memory that the analyses take beside the attempts, in bytes an attempt.
 constexpr size_t kStragglerBytes = 40;     // a point; while fits are drawn, less
+constexpr size_t kShareBytes = 32;         // four parts of its duration, where all have nearly the same shares
 constexpr size_t kTimeBytes = 20;          // begin and stop, and its task
 constexpr size_t kOrderBytes = 16;         // a start and an index, where rows are not in order of start
 constexpr size_t kDistributionBytes = 24;  // three values
@@ -540,7 +541,7 @@ AttemptAnalyses AnalyseAttempts(const WorkLimits& limits, const Observed& observ
   const size_t lives = add("lives", kOrderBytes, [&] { MeasureLives(observed, *figures); });
   add("budget", kTimeBytes, [&] { DivideTime(observed, *figures); }, {lives});
   add("slow spells", kStragglerBytes, [&] { figures->slow_spells = FindNamedSpells(*figures, fits); }, {fitted});
-  add("stragglers", 0,
+  add("stragglers", kShareBytes,
       [&] {
         figures->stragglers =
             FindStragglers(attempts.rows, attempts.helpers, attempts.kind_of_input, std::move(datasets));
