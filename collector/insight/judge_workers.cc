@@ -343,9 +343,6 @@ void JudgeLostWorkers(const JudgedRun& run) {
            {"workers.absent_seconds", lost.absent_seconds},
            {"workers.uncertain_chunks", lost.uncertain_chunks},
            {"workers.uncertain_events", lost.uncertain_events}});
-  if (run.measurement.run.engine.str() == "dask") {
-    run.verdicts->back().suggestion = "See the logs of the worker and of its nanny: crema show --table workers.";
-  }
   if (run.measurement.run.engine.has_value() || lost.workers > 1) return;
   run.verdicts->back().suggestion =
       "crema show --table chunks --failed lists chunks that were open. The program's last messages, a core file or a "

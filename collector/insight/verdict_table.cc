@@ -327,7 +327,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "workers {0} are lost, in a run that was not killed as a whole: they vanished in a chunk, or the engine, the "
        "kernel or an exit status reports a failure. A process that ended between chunks without a report is not lost",
        "no worker vanishes in an ordinary run: the batch system, the kernel (out of memory) or a crash ended it",
-       "See the batch system's log and the worker's memory; crema show --table workers."},
+       "See the log of the worker or of its batch system, and the worker's memory; crema show --table workers."},
       {"low-compression", "inputs", Threshold(UpTo(1.2), kNeverBad, Severity::kInfo),
        "compression_ratio {0}, bytes_read_compressed {2}, and blocked (or waiting) + outside_chunk {3} of the "
        "core-seconds",
