@@ -28,7 +28,9 @@
 #include "sdk/tests/shared_value.h"
 
 /// ThreadSanitizer knows nothing of the lock under which ld.so frees what another thread's dlopen(3) allocated.
-extern "C" const char* __tsan_default_suppressions() { return "race:_dl_close_worker\n"; }
+extern "C" const char* __tsan_default_suppressions() {  // NOLINT(readability-identifier-naming): its name
+  return "race:_dl_close_worker\n";
+}
 
 namespace crema {
 namespace testing {
