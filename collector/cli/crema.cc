@@ -64,7 +64,9 @@ std::string WithShortWords(absl::string_view text) {
   return shorter;
 }
 
-// ", for example run7": the newest measurement in the working directory; empty where there is none.
+constexpr std::string_view kNoSource = "SOURCE is required";
+
+// The newest measurement in the working directory; empty where there is none.
 std::string NewestMeasurementHere() {
   std::string newest;
   std::filesystem::file_time_type newest_time;
@@ -76,7 +78,16 @@ std::string NewestMeasurementHere() {
     newest = entry->path().filename();
     newest_time = time;
   }
-  return newest.empty() ? "" : ", for example " + newest;
+  return newest.rfind('-', 0) == 0 ? "./" + newest : newest;
+}
+
+// Whether this command, as a summary or an advice names it, is of the newest measurement where it names none. Gates and
+// what writes files elsewhere are not.
+bool TakesTheNewest(const std::vector<std::string>& arguments) {
+  const std::string& command = arguments.front();
+  const bool is_gate = std::any_of(arguments.begin(), arguments.end(),
+                                   [](const std::string& word) { return word.rfind("--fail-on", 0) == 0; });
+  return !is_gate && (command == "show" || command == "verdict" || command == "report" || command == "predict");
 }
 
 // What CLI11 found, in the words of whoever typed it, with the name that was meant where one is near.
@@ -99,7 +110,10 @@ std::string WhatIsWrong(const CLI::ParseError& error, const CLI::App& program, c
     for (const CLI::Option* known : chosen.front()->get_options()) names.push_back(known->get_name());
     return "there is no option " + NotOneOf(*option, names);
   }
-  if (std::string_view(error.what()) == "SOURCE is required") return error.what() + NewestMeasurementHere();
+  if (error.what() == kNoSource) {
+    const std::string newest = NewestMeasurementHere();
+    return error.what() + (newest.empty() ? "" : ", for example " + newest);
+  }
   std::string what = error.what();  // of a choice: `--to: perfeto not in {folded,perfetto}`
   const size_t at = what.find(": "), end = what.find(" not in {");
   if (at == what.npos || end == what.npos || what.back() != '}') return WithShortWords(what);
@@ -113,6 +127,7 @@ int Main(std::vector<std::string> arguments) {
     std::fputs(kFirstSteps, stderr);
     return kWrongUsage;
   }
+  std::vector<std::string> given = arguments;
   const std::vector<std::string> command = TakeCommand(&arguments);
   const std::string first = arguments.empty() ? "" : arguments.front();
   CLI::App program("Where did the time, the CPU and the memory of an analysis go?", "crema");
@@ -142,6 +157,12 @@ int Main(std::vector<std::string> arguments) {
     program.parse(arguments);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
+    if (const std::string newest = NewestMeasurementHere();
+        error.what() == kNoSource && !newest.empty() && TakesTheNewest(given)) {
+      PrintError("no SOURCE was given: this is of " + newest + ", the newest measurement here");
+      given.insert(given.begin() + 1, newest);
+      return Main(std::move(given));
+    }
     const std::vector<CLI::App*> chosen = program.get_subcommands();
     const std::string name = chosen.empty() ? "crema" : "crema " + chosen.front()->get_name();
     PrintError(WhatIsWrong(error, program, first) + "; see `" + name + " --help`");

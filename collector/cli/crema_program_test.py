@@ -69,18 +69,28 @@ class Program(unittest.TestCase):
             self.assertIn(meant, result.stderr)
             self.assertEqual(result.stderr.count("\n"), 1)
 
-    def test_without_a_source_the_newest_measurement_here_is_an_example(self):
+    def test_without_a_source_the_newest_measurement_here_is_shown(self):
         with tempfile.TemporaryDirectory() as here:
-            for name, seconds in (("older", 200), ("newer", 300), ("oldest", 100)):
+            for name, seconds in (("older", 200), ("-newer", 300), ("oldest", 100)):
                 document = pathlib.Path(here, name, "measurement.json")
                 document.parent.mkdir()
-                document.touch()
+                document.write_text('{"schema": "crema.measurement/1", "metrics": {"num_chunks": %d}}' % seconds)
                 os.utime(document, (seconds, seconds))
             pathlib.Path(here, "not_a_measurement").mkdir()
-            for command in (["show", "--table", "quality"], ["report"], ["predict"]):
-                done = subprocess.run([CREMA, *command], cwd=here, capture_output=True, text=True, check=False)
-                self.assertEqual(done.returncode, 2)
-                self.assertIn("SOURCE is required, for example newer; see", done.stderr, command)
+
+            def run(*command):
+                return subprocess.run([CREMA, *command], cwd=here, capture_output=True, text=True, check=False)
+
+            done = run("show", "--json", "--metric", "num_chunks")
+            self.assertEqual((done.returncode, json.loads(done.stdout)["value"]), (0, 300), done.stderr)
+            self.assertEqual(
+                done.stderr, "crema: no SOURCE was given: this is of ./-newer, the newest measurement here\n"
+            )
+            self.assertEqual(run("show", "--table", "quality").returncode, 0)
+            for command in (["export", "--to", "csv"], ["verdict", "--fail-on", "long-tail"]):
+                refused = run(*command)
+                self.assertEqual(refused.returncode, 2)
+                self.assertIn("SOURCE is required, for example ./-newer; see", refused.stderr, command)
 
     def test_what_cannot_be_done_is_status_1_and_one_line(self):
         for arguments in (["show", "/nonexistent"], ["collect", "/nonexistent", "-o", "/tmp/never"]):
