@@ -123,12 +123,20 @@ std::string Policy(bool with_charts) {
       kPageScript.hash, with_charts ? " " + std::string(kChartScript.hash) : "", kPageStyle.hash);
 }
 
+/// Only engines keep these books. A finding that leads there needs its place.
+bool MayHaveFineMetrics(const Measurement& measurement) {
+  const bool has_finding = std::any_of(measurement.verdicts.begin(), measurement.verdicts.end(),
+                                       [](const VerdictRow& row) { return BlockOfVerdict(row.id) == "fine"; });
+  return has_finding || !measurement.fine.empty() || measurement.run.engine.has_value();
+}
+
 std::string Write(const PageInput& input, const Json& chart_config) {
   std::vector<PageBlock> blocks;
   const bool is_tree_only = IsProcessTreeOnly(input.measurement);
   for (PageBlock (*make)(const PageInput&) :
        {OverviewBlock, TimelineBlock, TimeBlock, OutlookBlock, ThroughputBlock, WorkersBlock, ChunksBlock, InputsBlock,
         FineBlock, CustomBlock, FailuresBlock, EnvironmentBlock, GlossaryBlock}) {
+    if (make == FineBlock && !MayHaveFineMetrics(input.measurement)) continue;
     const bool is_of_any_command = make == OverviewBlock || make == EnvironmentBlock || make == GlossaryBlock;
     if (!is_tree_only || is_of_any_command) blocks.push_back(make(input));
     if (is_tree_only && make == OverviewBlock) blocks.push_back(ProcessesBlock(input));

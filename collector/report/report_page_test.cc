@@ -36,12 +36,13 @@ std::string BlockOf(const std::string& page, const std::string& id) {
 }
 
 TEST(ReportPage, EveryBlockWithoutDataSaysWhy) {
-  const std::string page = PageOf(Json::object(), NothingRecorded());
+  const std::string page = PageOf(Json{{"run", {{"engine", "dask"}}}}, NothingRecorded());
   for (const char* block : {"timeline", "time", "workers", "chunks", "fine", "custom", "failures"}) {
     const std::string html = BlockOf(page, block);
     EXPECT_TRUE(Holds(html, "class=\"absent\"") || Holds(html, "class=\"quiet\"")) << block << ": " << html;
   }
   EXPECT_TRUE(Holds(BlockOf(page, "timeline"), "no chunk was recorded"));
+  EXPECT_EQ(BlockOf(PageOf(Json::object(), NothingRecorded()), "fine"), "") << "only engines keep these books";
 }
 
 TEST(ReportPage, AKeyFigureThatWasNotMeasuredIsADashWithTheReason) {

@@ -121,6 +121,7 @@ std::string BudgetCard(const Measurement& measurement) {
 
 std::string PhasesCard(const Measurement& measurement) {
   const std::vector<PhaseRow>& phases = measurement.phases;
+  if (phases.empty() && !measurement.run.engine.has_value()) return "";
   if (phases.empty()) {
     return "<div id=\"phases\">" +
            Absent("Phases",

@@ -199,7 +199,7 @@ class AnyRun(ReportTestCase):
     def test_what_is_not_there_says_why(self):
         page, _ = self.report_of(empty_run)
         self.browser.open(page)
-        for block in ("timeline", "time", "workers", "chunks", "fine", "custom", "failures"):
+        for block in ("timeline", "time", "workers", "chunks", "custom", "failures"):
             script = "return document.getElementById(arguments[0]).closest('section').querySelector('.absent, .quiet')"
             self.assertGreater(len(self.browser.run(script + "?.textContent", block) or ""), 10, block)
 
