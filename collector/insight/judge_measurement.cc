@@ -112,15 +112,19 @@ double GuardsInChunks(const Measurement& measurement) {
 
 void JudgeOverhead(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("instrumentation-heavy");
-  const std::optional<double> overhead = run.measurement.Metric("instrumentation_overhead");
+  const bool is_beyond = run.measurement.WhyNotMeasured("instrumentation_overhead") == kTooManySeconds;
+  const std::optional<double> overhead =
+      is_beyond ? std::optional(1.0) : run.measurement.Metric("instrumentation_overhead");
   const std::optional<double> threads = TimeOfThreads(run.measurement);
   if (!overhead.has_value() || !rule.threshold.Holds(*overhead) || !run.evidence.IsEnough()) return;
   std::optional<double> saving;
   if (threads.has_value()) saving = run.ShareOf(*overhead * *threads);
   if (saving.has_value() && !kMuchMeasuring.Holds(*saving)) return;
-  Verdict& verdict =
-      run.Add(rule, *overhead, fmt::format("Measuring itself took {} of the chunks' time.", HumanPercent(*overhead)),
-              {{"instrumentation_overhead", *overhead}}, saving);
+  const std::string share =
+      is_beyond ? "longer than the chunks themselves" : HumanPercent(*overhead) + " of the chunks' time";
+  Verdict& verdict = run.Add(rule, *overhead, fmt::format("Measuring itself took {}.", share),
+                             {{"instrumentation_overhead", *overhead}}, saving);
+  if (is_beyond) verdict.evidence = {{"busy_time", run.Metric("busy_time")}};
   const double compiling = SecondsOfSection(run.measurement, "compile guards");
   if (threads.has_value() && kMostOfIt.Holds(compiling / (*overhead * *threads))) {
     verdict.sentence.back() = ':';

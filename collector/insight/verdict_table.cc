@@ -351,7 +351,8 @@ const std::vector<VerdictRule>& VerdictTable() {
        "Put sections around what runs there (TrackSection): they show where the time goes, also outside chunks."},
       {"instrumentation-heavy", "environment",
        Threshold(From(BandOf(KeyFigure::kMeasuringCost).good), BandOf(KeyFigure::kMeasuringCost).bad),
-       "instrumentation_overhead {0}, and {2} of the core-seconds; bad from {1}",
+       "instrumentation_overhead {0}, or null because recording took longer than the chunks; and {2} of the "
+       "core-seconds; bad from {1}",
        "the bands of the key figure: 0.01 is ten times what a guard should cost in a chunk of ordinary length",
        "Put guards around larger pieces of work, not inside the event loop.", Also(&kMuchMeasuring)},
       {"oversubscribed", "time", Threshold(From(0.05), 0.20),

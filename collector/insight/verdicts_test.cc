@@ -537,11 +537,16 @@ TEST(Verdicts, BlameNoChunkSizeForATailThatIsLongerThanAnyChunk) {
 
 TEST(Verdicts, SayThatShortChunksMakeMeasuringCostly) {
   nlohmann::ordered_json document = QuietRun();
-  document["metrics"]["instrumentation_overhead"] = 1.5;
+  document["metrics"]["instrumentation_overhead"] = 0.5;
   document["metrics"]["num_attempts"] = 100'000;
   document["metrics"]["busy_time"] = 1;
   EXPECT_EQ(Find(document, "instrumentation-heavy").sentence,
-            "Measuring itself took 150 % of the chunks' time: a chunk takes 10.0 µs on average.");
+            "Measuring itself took 50 % of the chunks' time: a chunk takes 10.0 µs on average.");
+  document["metrics"]["instrumentation_overhead"] = nullptr;
+  document["quality"]["not_measured"]["instrumentation_overhead"] = kTooManySeconds;
+  EXPECT_EQ(Find(document, "instrumentation-heavy").sentence,
+            "Measuring itself took longer than the chunks themselves: a chunk takes 10.0 µs on average.");
+  document["metrics"]["instrumentation_overhead"] = 0.5;
   document["metrics"]["num_attempts"] = 100;
   EXPECT_THAT(Find(document, "instrumentation-heavy").suggestion, HasSubstr("a longer run"));
   document["sections"][0]["count"] = 1000;

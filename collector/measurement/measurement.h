@@ -59,6 +59,9 @@ class MetricSet {
 // format.
 
 /// docs/measurements.md, "What a measurement holds". Rows stand in the document's order.
+/// Why a share is null whose parts come to more than the whole.
+inline constexpr std::string_view kTooManySeconds = "its parts take longer than the time that there was for them";
+
 struct Measurement {
   Text schema;
   Number schema_minor;

@@ -654,7 +654,6 @@ constexpr double kTolerance = 0.01;
 
 constexpr std::string_view kTooFewCores =
     "the chunks used more CPU time than their cores have: the number of cores is too low (CREMA_THREADS)";
-constexpr std::string_view kTooManySeconds = "its parts take longer than the time that there was for them";
 
 /// From 0 to `most`, or to the figure `most_key`.
 struct Limit {
@@ -672,6 +671,7 @@ constexpr Limit kLimits[] = {
     {"io_overhead_pct", kTooManySeconds, 100},
     {"section_coverage", kTooManySeconds},
     {"decompression_share", kTooManySeconds},
+    {"instrumentation_overhead", kTooManySeconds},
     {"ideal_wall_time", "it is longer than the elapsed time", 0, "wall_time"},
     {"tail_time", "it is longer than the elapsed time", 0, "wall_time"},
 };
