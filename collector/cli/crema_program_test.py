@@ -74,7 +74,7 @@ class Program(unittest.TestCase):
             for name, seconds in (("older", 200), ("-newer", 300), ("oldest", 100)):
                 document = pathlib.Path(here, name, "measurement.json")
                 document.parent.mkdir()
-                document.write_text('{"schema": "crema.measurement/1", "metrics": {"num_chunks": %d}}' % seconds)
+                document.write_text(json.dumps({"schema": "crema.measurement/1", "metrics": {"num_chunks": seconds}}))
                 os.utime(document, (seconds, seconds))
             pathlib.Path(here, "not_a_measurement").mkdir()
 
