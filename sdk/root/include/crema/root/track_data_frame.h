@@ -3,12 +3,10 @@
 #define CREMA_ROOT_TRACK_DATA_FRAME_H_
 
 #include <TROOT.h>
-#include <sched.h>
 
 #include <ROOT/RDF/RInterface.hxx>
 #include <ROOT/RDF/RLoopManager.hxx>
 #include <ROOT/RResultPtr.hxx>
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -179,20 +177,21 @@ class TrackedDataFrame {
 
 namespace internal {
 
-/// Whether recording is on. Where it begins here, the process has as many cores as ROOT's pool has threads, and CPUs
-/// are there for them: a loop with one task shows one thread only.
+/// CPUs that affinity and quotas allow: sdk/src/kernel/proc_file.h.
+std::optional<double> AllowedCores() noexcept;
+
+/// Whether recording is on. Where it begins here, the process declares the threads of ROOT's pool, if it may have a CPU
+/// for each: a loop with one task shows one thread only.
 inline bool BeginWithThreadPool() {
   const auto is_set = [](const char* name) {
     const char* const text = std::getenv(name);
     return text != nullptr && *text != '\0';
   };
   const bool is_undecided = g_mode.load(std::memory_order_relaxed) == kModeUndecided;
-  cpu_set_t cpus;
-  if (is_undecided && ROOT::IsImplicitMTEnabled() && is_set("CREMA_DIR") && !is_set("CREMA_THREADS") &&
-      sched_getaffinity(0, sizeof cpus, &cpus) == 0) {
+  if (is_undecided && ROOT::IsImplicitMTEnabled() && is_set("CREMA_DIR") && !is_set("CREMA_THREADS")) {
     Options options;
-    options.threads = std::min(static_cast<int>(ROOT::GetThreadPoolSize()), CPU_COUNT(&cpus));
-    Enable(options);
+    options.threads = static_cast<int>(ROOT::GetThreadPoolSize());
+    if (AllowedCores().value_or(0) >= *options.threads) Enable(options);
   }
   return Enabled();
 }
