@@ -157,8 +157,8 @@ int Main(std::vector<std::string> arguments) {
     program.parse(arguments);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
-    if (const std::string newest = NewestMeasurementHere();
-        error.what() == kNoSource && !newest.empty() && TakesTheNewest(given)) {
+    const bool may_be_newest = error.what() == kNoSource && TakesTheNewest(given);
+    if (const std::string newest = may_be_newest ? NewestMeasurementHere() : ""; !newest.empty()) {
       PrintError("no SOURCE was given: this is of " + newest + ", the newest measurement here");
       given.insert(given.begin() + 1, newest);
       return Main(std::move(given));

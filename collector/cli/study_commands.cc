@@ -143,8 +143,8 @@ void CheckSources(const CompareOptions& options) {
 
 /// Makes way for new gates where old ones are.
 void RemoveOldGates(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path)) return;
   std::ifstream file(path);
-  if (!file) return;
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (text.find(kSuiteOfGates) == std::string::npos) {
     throw Failure(absl::AlreadyExistsError(path + ": crema did not write it; give --junit another name"));

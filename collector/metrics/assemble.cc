@@ -258,9 +258,11 @@ Text StateOf(const RunFigures& figures, const RunProvenance& provenance) {
   if (figures.tree.has_value()) {
     if (figures.tree->running) return "running";
     if (figures.tree->stop_ns.has_value()) return "finished";
+    // It samples once a second, or as often as it did: what ended later ended without it.
+    const int64_t silent_ns = figures.tree->last_ns + std::llround(1e9 * (1 + figures.tree->sampling_gap_max_seconds));
     const bool outlived_it =
         std::any_of(found.processes.begin(), found.processes.end(), [&](const ProcessRow& process) {
-          return process.state == ProcessState::kEnded && process.last_ns > figures.tree->last_ns;
+          return process.state == ProcessState::kEnded && process.last_ns > silent_ns;
         });
     if (outlived_it && !any_lost) return "finished";  // `crema run` alone was killed
     return figures.tree->origin == TreeOrigin::kPrmon ? Text() : Text("killed");

@@ -31,7 +31,7 @@ class Descriptor {
 absl::Status WriteAll(int descriptor, const std::filesystem::path& path, std::string_view text);
 /// Writes the file that open(2) opens with these flags, and syncs it.
 absl::Status WriteSynced(const std::filesystem::path& path, int flags, std::string_view text);
-/// Of a file or directory.
+/// Asks the disk to keep a file or directory: fsync(2).
 absl::Status Sync(const std::filesystem::path& path);
 
 // A lock on a file or directory that is held, flock(2).

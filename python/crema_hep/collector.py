@@ -171,8 +171,8 @@ class MetricsCollector:
         """The report of `Runner(savemetrics=True)`; several add up. `custom_metrics` is roastcoffea's, by dataset."""
         if report is not None and not (isinstance(report, collections.abc.Mapping) and _OF_A_REPORT & report.keys()):
             warn(
-                f"crema: set_coffea_report was given {type(report).__name__}, which is no report of Coffea: give the "
-                "second value of `output, report = runner(...)` with savemetrics=True"
+                f"crema: set_coffea_report takes Coffea's report, not this {type(report).__name__}: give it the second "
+                "value of `output, report = runner(...)` with savemetrics=True"
             )
             report = None
         self.coffea_report = report

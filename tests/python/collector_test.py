@@ -277,7 +277,7 @@ for wrong in ({"ttbar": {"entries": 1}}, ({"ttbar": 1}, {"entries": 1}), 7):
     print(collector.get_metrics()["num_chunks"])
 """)
         self.assertEqual((done.returncode, done.stdout), (0, "1\n1\n1\n"))
-        self.assertEqual(done.stderr.count("is no report of Coffea: give the second value of `output, report"), 3)
+        self.assertEqual(done.stderr.count("give it the second value of `output, report"), 3)
 
 
 class SharedDirectoryTest(installed.RecordedTest):
