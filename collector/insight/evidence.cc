@@ -56,6 +56,8 @@ bool HasUnannouncedThreads(const Measurement& measurement) {
 }
 
 std::string ProcessWithoutGuards(const Measurement& measurement, double waited) {
+  // An engine's workers have the chunks of processes below them, which have no rows of their own then.
+  if (measurement.run.engine.has_value()) return "";
   const ProcessUseRow* most = nullptr;
   for (const ProcessUseRow& row : measurement.processes) {
     const double cpu = row.cpu.value_or(0);
@@ -64,7 +66,7 @@ std::string ProcessWithoutGuards(const Measurement& measurement, double waited) 
   // What ended while a chunk waited for it is that chunk's.
   const double known = measurement.Metric("children_cpu_time").value_or(0);
   if (most == nullptr || waited <= 0 || !kThreadsMatter.Holds((*most->cpu - known) / waited)) return "";
-  return fmt::format("process {} ({:.0f}), which has no guards, computed for {} in this run",
+  return fmt::format("process {} ({:.0f}), which recorded no chunk, computed for {} in this run",
                      ShortName(most->name.str()), most->pid.value_or(0), HumanDuration(*most->cpu));
 }
 

@@ -479,13 +479,13 @@ const FunctionRow* FunctionOfMost(const Measurement& measurement, const SectionR
   for (const FunctionRow& row : measurement.functions) {
     if (row.section.str() != section.path.str()) continue;
     auto& [samples, one] = functions[row.function.str()];
-    samples += row.samples.value_or(0);
+    const double error = row.share.value_or(0) > 0 ? row.share_error.value_or(1) / *row.share : 1;
+    samples += row.samples.value_or(0) * std::max(0.0, 1 - error);  // at least
     one = &row;
     all += row.samples.value_or(0);
   }
   for (const auto& [name, function] : functions) {
-    const auto& [samples, row] = function;
-    if (kMostOfIt.Holds(samples / all) && row->share.value_or(0) - row->share_error.value_or(1) > 0) return row;
+    if (kMostOfIt.Holds(function.first / all)) return function.second;
   }
   return nullptr;
 }

@@ -247,8 +247,8 @@ void JudgeTail(const JudgedRun& run) {
   if (verdict == nullptr || !is_beyond_chunks) return;
   verdict->evidence.emplace_back("tail_time", tail);
   verdict->suggestion = fmt::format(
-      "The tail takes {}, the longest chunk {}: smaller chunks hardly help. Let threads and workers take "
-      "chunks from one queue, instead of giving each its part.",
+      "The tail takes {}, the longest chunk {}: smaller chunks hardly help. If each thread has a part of its own, let "
+      "them take chunks from one queue; crema show --table threads has what each ran.",
       HumanDuration(tail), HumanDuration(longest));
 }
 

@@ -172,7 +172,7 @@ void JudgeLoops(const JudgedRun& run) {
   const auto& [dataset, later] = *most;
   const double loops = 1 + later.first;
   if (!rule.threshold.Holds(loops)) return;
-  run.Add(rule, loops, fmt::format("ROOT read {} in {} event loops.", ShortName(dataset), HumanCount(loops)),
+  run.Add(rule, loops, fmt::format("{} was read in {} event loops.", ShortName(dataset), HumanCount(loops)),
           {{"chunk_fits.attempts", later.second}});
 }
 

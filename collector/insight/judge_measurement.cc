@@ -132,14 +132,15 @@ void JudgeOverhead(const JudgedRun& run) {
     verdict.suggestion =
         "A compiler compiles the guards for PyROOT once, and later runs load them: install c++, and see that "
         "~/.cache/crema (CREMA_CACHE) belongs to you, and nobody else can write to it.";
-  } else if (const double mean = run.Metric("busy_time") / run.Metric("num_attempts"); kShortChunk.Holds(mean)) {
+  } else if (const std::optional<double> mean = run.measurement.Metric("busy_time_per_attempt");
+             mean.has_value() && kShortChunk.Holds(*mean)) {
     verdict.sentence.back() = ':';
-    verdict.sentence += fmt::format(" a chunk takes {} on average.", HumanDuration(mean));
-    verdict.suggestion = "Make chunks of more events: recording one costs some 20 us, whatever is in it.";
-  } else if (const double guards = GuardsInChunks(run.measurement); !kManyGuards.Holds(guards)) {
-    verdict.suggestion = "Few guards were used: a longer run makes this share smaller.";
+    verdict.sentence += fmt::format(" a chunk takes {} on average.", HumanDuration(*mean));
+    verdict.suggestion = "Make chunks of more events: recording one costs the same, however few are in it.";
   } else if (!run.measurement.functions.empty()) {
     verdict.suggestion = "Stacks were taken: take fewer a second (--stacks=HZ), or none.";
+  } else if (const double guards = GuardsInChunks(run.measurement); !kManyGuards.Holds(guards)) {
+    verdict.suggestion = "Guards were few. Measure a longer run: what recording costs once is a smaller share of it.";
   }
 }
 

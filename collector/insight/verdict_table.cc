@@ -335,9 +335,11 @@ const std::vector<VerdictRule>& VerdictTable() {
        "for data",
        "Store the input compressed (ZSTD), or with fewer digits.", Also(&kMuchInput, &kWaitsForData)},
       {"repeated-loops", "inputs", Threshold(From(2), kNeverBad, Severity::kInfo),
-       "chunk_fits: {0} event loops of ROOT read a dataset; the second has the pass loop 2",
+       "chunk_fits: {0} event loops read a dataset; ROOT's second has the pass loop 2",
        "each loop reads and decompresses its input once more, and one loop can make many results",
-       "Book all results before you ask for the first one (GetValue, Draw, Snapshot): one loop then makes them all. "
+       "Book all results of an RDataFrame before you ask for the first one (GetValue, Draw, Snapshot): one loop then "
+       "makes "
+       "them all. "
        "ROOT::RDF::RunGraphs does this for several frames at once."},
       {"hot-section", "time", Threshold(From(0.40), kNeverBad, Severity::kInfo),
        "the self time of one section is {0} of the time of all threads in chunks, and there are sections {2}",

@@ -538,8 +538,7 @@ TEST(Verdicts, BlameNoChunkSizeForATailThatIsLongerThanAnyChunk) {
 TEST(Verdicts, SayThatShortChunksMakeMeasuringCostly) {
   nlohmann::ordered_json document = QuietRun();
   document["metrics"]["instrumentation_overhead"] = 0.5;
-  document["metrics"]["num_attempts"] = 100'000;
-  document["metrics"]["busy_time"] = 1;
+  document["metrics"]["busy_time_per_attempt"] = 1e-5;
   EXPECT_EQ(Find(document, "instrumentation-heavy").sentence,
             "Measuring itself took 50 % of the chunks' time: a chunk takes 10.0 µs on average.");
   document["metrics"]["instrumentation_overhead"] = nullptr;
@@ -547,8 +546,12 @@ TEST(Verdicts, SayThatShortChunksMakeMeasuringCostly) {
   EXPECT_EQ(Find(document, "instrumentation-heavy").sentence,
             "Measuring itself took longer than the chunks themselves: a chunk takes 10.0 µs on average.");
   document["metrics"]["instrumentation_overhead"] = 0.5;
+  document["metrics"]["busy_time_per_attempt"] = 0.01;
   document["metrics"]["num_attempts"] = 100;
   EXPECT_THAT(Find(document, "instrumentation-heavy").suggestion, HasSubstr("a longer run"));
+  document["functions"] = {{{"function", "Fit"}, {"samples", 5}}};
+  EXPECT_THAT(Find(document, "instrumentation-heavy").suggestion, HasSubstr("Stacks were taken"));
+  document["functions"] = nlohmann::ordered_json::array();
   document["sections"][0]["count"] = 1000;
   EXPECT_THAT(Find(document, "instrumentation-heavy").suggestion, HasSubstr("not inside the event loop"));
 }
