@@ -42,11 +42,12 @@ constexpr MetricEntry kRunMetrics[] = {
      "Page faults of owner threads that waited for storage.", kNoKernelWork},
     {"unannounced_cpu_time", "", "s", "CPU of threads without guards",
      "The part of chunk_cpu_time that threads without guards used while one chunk was open alone, without what they "
-     "use "
-     "between chunks, too. While several chunks are open, it cannot be divided and is in none.",
+     "use between chunks, too. While several chunks are open, it cannot be divided and is in none.",
      kNoCpu},
     {"children_cpu_time", "", "s", "CPU of child processes",
-     "The part of chunk_cpu_time that child processes used which ended while one chunk was open alone.", kNoCpu},
+     "The part of chunk_cpu_time that child processes used while one chunk was open alone, if none of them has "
+     "records of its own.",
+     kNoCpu},
     {"num_chunks", "", "count", "Chunks",
      "Chunks with a result. Without records they are the chunks of the Coffea report.", kNoRecords},
     {"num_attempts", "", "count", "Attempts", "Attempts at chunks, with any outcome.", kNoRecords},

@@ -158,6 +158,16 @@ TEST_F(MeasureWaitsTest, ThreadsWithoutGuardsAndChildrenComputeForTheChunk) {
   EXPECT_DOUBLE_EQ(Part(document, "compute"), 9);
 }
 
+TEST_F(MeasureWaitsTest, ThreadsAndChildrenThatNobodyLooksAtMakeNoRangeWider) {
+  Line chunk = Chunk({Wait("", "running", nullptr, 40), Wait("", "read", "pipe", 60)});
+  chunk["unannounced_cpu_ns"] = 1 * kSecond;
+  chunk["children_cpu_ns"] = 2 * kSecond;
+  Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(10)});
+  const Document row = Take()["waits"][0];
+  EXPECT_DOUBLE_EQ(row["seconds"].get<double>(), 3);
+  EXPECT_GT(row["low"].get<double>(), 0.9);  // 60 samples, all of this wait
+}
+
 TEST_F(MeasureWaitsTest, ThreadsWithoutGuardsHaveAsManyCoresAsTheyUsed) {
   const auto cores = [this](int64_t owner_ns, int64_t others_ns) {
     Line chunk = Chunk({});

@@ -430,6 +430,7 @@ struct ProcessIdentity {
   int64_t start_ns = 0;      ///< Unix time
   std::string boot_id = {};  ///< empty: not known
   std::optional<int64_t> pid_namespace = {};
+  int64_t parent_pid = 0;  ///< 0: not known
   int64_t recorder = 0;
 
   void Identify(const ProcessFact& fact) {
@@ -439,6 +440,7 @@ struct ProcessIdentity {
     start_ns = fact.start_ns;
     boot_id = fact.boot_id;
     pid_namespace = fact.pid_namespace;
+    parent_pid = fact.parent_pid.value_or(0);
     recorder = fact.recorder.value_or(0);
   }
 };
@@ -512,7 +514,7 @@ struct ChunkFact {
   std::vector<RequestFact> requests;
   std::vector<WaitFact> waits;
   std::optional<int64_t> unannounced_cpu_ns;  ///< of threads without guards, while no other chunk was open
-  std::optional<int64_t> children_cpu_ns;     ///< of child processes that ended, likewise
+  std::optional<int64_t> children_cpu_ns;     ///< of child processes, likewise
   int64_t sections_dropped = 0;
   int64_t suspended_ns = 0;            ///< of the time from start to stop, that in which it was on no thread
   bool is_detached = false;            ///< as of `begin`

@@ -42,6 +42,7 @@ class RecordParser {
 
   /// The record of the last `kRecord`; its views hold until the next call, and as long as the line.
   const Record& record() const { return record_; }
+  Record& record() { return record_; }
   /// What is wrong with the last line, as half a sentence; the schema's name after `kOtherSchema`.
   const std::string& reason() const { return reason_; }
 

@@ -223,6 +223,9 @@ LogPartReading ReadLogPart(const RecordLog& log, const LogPart& part, bool runni
         if (parser.record().type == RecordType::kChunk && !log.is_stream) {  // else there is nothing to go back to
           NoteChunk(line.offset, parser.record().chunk.start_ns, reading.stretches);
         }
+        if (log.has_recorded_children) {
+          parser.record().chunk.children_cpu_ns = parser.record().sums.children_cpu_ns = std::nullopt;
+        }
         on_record(parser.record());
         break;
       case ParseOutcome::kUnknownType:

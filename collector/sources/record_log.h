@@ -36,6 +36,8 @@ struct RecordLog : ProcessIdentity {
   /// A pipe, or what standard input brings: logs one after another, read once as they come. Of the above only `run_id`
   /// is known, where a run was chosen.
   bool is_stream = false;
+  /// Children of the process have logs here, too. What its chunks say of its children's CPU time is in those logs.
+  bool has_recorded_children = false;
 };
 
 struct RecordLogs {

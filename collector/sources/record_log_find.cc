@@ -283,6 +283,22 @@ void TakeEachLogOnce(std::vector<RecordLog>& logs, const std::set<fs::path>& sen
   logs = std::move(once);
 }
 
+void MarkParents(std::vector<RecordLog>& logs) {
+  const auto place = [](const RecordLog& log, int64_t pid) {
+    return std::tuple(log.host, log.boot_id, log.pid_namespace, pid);
+  };
+  // By start: a number of a process comes again.
+  std::map<decltype(place({}, 0)), std::map<int64_t, std::vector<RecordLog*>>> processes;
+  for (RecordLog& log : logs) processes[place(log, log.pid)][log.start_ns].push_back(&log);
+  for (const RecordLog& child : logs) {
+    const auto found = processes.find(place(child, child.parent_pid));
+    if (found == processes.end() || child.parent_pid == child.pid) continue;
+    const auto after = found->second.upper_bound(child.start_ns);
+    if (after == found->second.begin()) continue;
+    for (RecordLog* parent : std::prev(after)->second) parent->has_recorded_children = true;
+  }
+}
+
 std::string Join(const std::vector<std::string>& texts) { return fmt::format("{}", fmt::join(texts, ", ")); }
 
 absl::Status ChooseRun(const std::vector<std::string>& sources, const std::string& run, RecordLogs& found) {
@@ -431,6 +447,7 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
   if (streams.empty() || !result.logs.empty()) {
     if (absl::Status chosen = ChooseRun(sources, run, result); !chosen.ok()) return chosen;
   }
+  MarkParents(result.logs);
   for (RecordLog& stream : streams) {  // their run is not known before they are read
     if (run.empty() && !result.logs.empty()) stream.run_id = result.logs.front().run_id;
   }

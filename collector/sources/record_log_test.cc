@@ -87,6 +87,30 @@ TEST_F(RecordLogTest, NamesAndCountsWhatCannotBeReadAndUsesTheRest) {
   EXPECT_THAT(reading.warnings[2], HasSubstr("a.jsonl:8: `file` is not a string"));
 }
 
+TEST_F(RecordLogTest, LeavesTheCpuTimeOfChildrenToTheirOwnLogs) {
+  const auto process = [](int pid, int parent, int start) {
+    return R"({"type":"process","schema":"crema.records/1","run_id":"r","host":"node","pid":)" + std::to_string(pid) +
+           R"(,"parent_pid":)" + std::to_string(parent) + R"(,"start_ns":)" + std::to_string(start) +
+           R"(,"recorder":0})" + "\n" +
+           R"({"type":"chunk","chunk":0,"start_ns":1000,"stop_ns":2000,"status":"ok","children_cpu_ns":)" +
+           std::to_string(start) + "}\n";
+  };
+  Write("a_with_its_number_before.jsonl", process(4, 1, 100));
+  Write("b_parent.jsonl", process(4, 1, 200));
+  Write("c_child.jsonl", process(5, 4, 300));
+  Write("d_child_of_another.jsonl", process(6, 7, 400));
+  Write("e_with_its_number_after.jsonl", process(4, 1, 500));
+  const auto logs = Find();
+  ASSERT_TRUE(logs.ok()) << logs.status();
+  std::vector<std::optional<int64_t>> children_ns;
+  for (const RecordLog& log : logs->logs) {
+    ReadRecordLog(log, false, [&](const Record& record) {
+      if (record.type == RecordType::kChunk) children_ns.push_back(record.chunk.children_cpu_ns);
+    });
+  }
+  EXPECT_THAT(children_ns, ElementsAre(100, std::nullopt, 300, 400, 500));
+}
+
 TEST_F(RecordLogTest, TakesALastLineWithoutNewlineWhenItIsWhole) {
   std::vector<std::string> files;
   const LogReading reading = ReadOnly(ProcessLine("r", 1) + R"({"type":"file","file":"f"})", &files);

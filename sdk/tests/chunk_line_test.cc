@@ -108,7 +108,7 @@ TEST(RecordLog, FieldsStandInTheOrderOfTheFormat) {
 
 TEST(RecordLog, BeginsWithTheProcessAndCloses) {
   const RecordLog log = LogWithEveryLine();
-  EXPECT_EQ(log.lines.front().rfind("{\"type\":\"process\",\"schema\":\"crema.records/1\",\"schema_minor\":24,", 0),
+  EXPECT_EQ(log.lines.front().rfind("{\"type\":\"process\",\"schema\":\"crema.records/1\",\"schema_minor\":25,", 0),
             0u);
   EXPECT_EQ(log.lines.back(), FirstLineOfType(log, "end"));
 }

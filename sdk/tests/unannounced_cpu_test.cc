@@ -1,6 +1,7 @@
 // Which chunk gets the CPU time of threads without guards and of child processes. The kernel's clocks measure the
 // loads.
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -199,6 +201,94 @@ TEST(ChildrensCpu, IsTheOnlyChunks) {
   });
   ExpectNear(chunk.children_cpu_ns, kLoad, kTick);
   ExpectNear(chunk.unannounced_cpu_ns, 0, kNoise);
+}
+
+/// A child that lives on: it computes when it is asked to.
+class Companion {
+ public:
+  Companion() {
+    if (pipe(asked_) != 0 || pipe(answered_) != 0) std::abort();
+    child_ = fork();
+    if (child_ != 0) return;
+    char byte = 0;
+    while (read(asked_[0], &byte, 1) == 1 && byte != 0) {
+      SpinCpu(kLoad);
+      if (write(answered_[1], &byte, 1) != 1) break;
+    }
+    _exit(0);
+  }
+  ~Companion() {
+    const char byte = 0;
+    if (write(asked_[1], &byte, 1) != 1) std::abort();
+    waitpid(child_, nullptr, 0);
+    for (const int end : {asked_[0], asked_[1], answered_[0], answered_[1]}) close(end);
+  }
+  void Compute() {
+    char byte = 1;
+    if (write(asked_[1], &byte, 1) != 1 || read(answered_[0], &byte, 1) != 1) std::abort();
+  }
+
+ private:
+  int asked_[2];
+  int answered_[2];
+  pid_t child_ = 0;
+};
+
+TEST(ChildrensCpu, OfAChildThatLivesOnIsThatOfTheChunkInWhichItComputed) {
+  const RecordLog log = Recorded([] {
+    { TrackMetrics metrics("before"); }
+    std::optional<Companion> companion(std::in_place);
+    companion->Compute();  // for no chunk
+    for (const char* dataset : {"first", "second"}) {
+      TrackMetrics metrics(dataset);
+      companion->Compute();
+    }
+    { TrackMetrics metrics("idle"); }
+    TrackMetrics metrics("waits for its end");
+    companion.reset();
+  });
+  for (const char* dataset : {"first", "second"}) ExpectNear(ChunkOf(log, dataset).children_cpu_ns, kLoad, kTick);
+  for (const char* dataset : {"before", "idle", "waits for its end"}) {
+    ExpectNear(ChunkOf(log, dataset).children_cpu_ns, 0, kTick);
+  }
+}
+
+TEST(ChildrensCpu, IsKnownOfAChildThatTheChunkBegan) {
+  const RecordLog log = Recorded([] {
+    std::optional<Companion> companion;
+    {
+      TrackMetrics metrics("begins it");
+      companion.emplace();
+      companion->Compute();
+    }
+    TrackMetrics metrics("waits for its end");
+    companion.reset();
+  });
+  ExpectNear(ChunkOf(log, "begins it").children_cpu_ns, kLoad, kTick);
+  ExpectNear(ChunkOf(log, "waits for its end").children_cpu_ns, 0, kTick);
+}
+
+TEST(ChildrensCpu, OfAChildForWhichNobodyWaitsIsNotLost) {
+  const RecordLog log = Recorded([] {
+    signal(SIGCHLD, SIG_IGN);
+    std::optional<Companion> companion;
+    {
+      TrackMetrics metrics("begins it");
+      companion.emplace();
+      companion->Compute();
+    }
+    {
+      TrackMetrics metrics("sees its end");
+      companion.reset();
+    }
+    TrackMetrics metrics("begins another");
+    companion.emplace();
+    companion->Compute();
+  });
+  for (const char* dataset : {"begins it", "begins another"}) {
+    ExpectNear(ChunkOf(log, dataset).children_cpu_ns, kLoad, kTick);
+  }
+  ExpectNear(ChunkOf(log, "sees its end").children_cpu_ns, 0, kTick);
 }
 
 TEST(KernelsPeak, IsThatOfAChunkThatRaisesIt) {

@@ -67,7 +67,6 @@ struct CpuReading {
 
 /// A process that opened a record log. With chunks in it, it is a worker (docs/metrics.md, "Runs and workers").
 struct ProcessRow : ProcessIdentity {
-  int64_t parent_pid = 0;
   int64_t last_ns = 0;  ///< its `end` line's time, else the latest time stamp on any of its lines
   ProcessState state = ProcessState::kUnreported;
   bool is_damaged = false;                  ///< its log could not be read to its end: what became of it is not known

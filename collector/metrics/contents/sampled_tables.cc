@@ -71,7 +71,7 @@ constexpr double kTwoSided95 = 1.959964;
 
 /// Nanoseconds of the owners and helpers of a dataset's ended attempts.
 struct BlockedTimes {
-  KnownSum whole;  ///< wall time of owners, and scopes of helpers
+  KnownSum whole;  ///< wall time of owners, and scopes of helpers: of threads that are looked at
   KnownSum cpu_wait;
   KnownSum joined;
   KnownSum children;
@@ -83,7 +83,7 @@ void Add(const AttemptRow& row, const std::vector<HelperTimes>& helpers, Blocked
   if (!blocked_ns.has_value() || !of_helpers.has_value()) return;
   const HelperTimes helper = row.helpers == AttemptRow::kNone ? HelperTimes() : helpers[row.helpers];
   times->whole.Add(row.duration_ns);
-  times->whole.Add(helper.scope_ns);
+  times->whole.Add(helper.scope_ns - helper.unannounced_ns - helper.children_ns);
   times->cpu_wait.Add(row.cpu_wait_ns);
   times->cpu_wait.Add(HelperCpuWait(row, helpers));
   times->joined.Add(SplitOwnerTime(row, helpers)->joined_ns);

@@ -159,11 +159,14 @@ std::optional<std::int64_t> ProcessRss::Bytes(std::int64_t now_ns, std::int64_t 
 
 std::optional<std::int64_t> ProcessCpuNanoseconds() noexcept { return ReadClock(CLOCK_PROCESS_CPUTIME_ID); }
 
+// As Linux numbers clocks (include/linux/posix-timers_types.h): the complement of the number of a process or thread,
+// one bit for a single thread, and 2 for the scheduler's clock.
+MaybeInteger CpuOfProcess(std::int64_t pid) noexcept {
+  return ReadClock(static_cast<clockid_t>((~static_cast<unsigned>(pid) << 3) | 2));
+}
+
 MaybeInteger CpuOfThread(std::int64_t tid) noexcept {
-  // As Linux numbers such clocks (include/linux/posix-timers_types.h): the complement of the thread's number, one bit
-  // for a single thread, and 2 for the scheduler's clock.
-  constexpr unsigned kOfThread = 4 | 2;
-  return ReadClock(static_cast<clockid_t>((~static_cast<unsigned>(tid) << 3) | kOfThread));
+  return ReadClock(static_cast<clockid_t>((~static_cast<unsigned>(tid) << 3) | 4 | 2));
 }
 
 ThreadUsage UsageOfProcess() noexcept {

@@ -112,6 +112,8 @@ class ProcessRss {
 /// CPU time of all threads of the process; nullopt where the kernel refuses it.
 std::optional<std::int64_t> ProcessCpuNanoseconds() noexcept;
 
+/// CPU time of all threads of another process, until its parent has waited for it; nullopt when it is gone.
+MaybeInteger CpuOfProcess(std::int64_t pid) noexcept;
 /// CPU time of a living thread of this process, by its number; nullopt when it has ended.
 MaybeInteger CpuOfThread(std::int64_t tid) noexcept;
 /// All threads of the process, without the bytes.

@@ -6,7 +6,7 @@
 namespace crema::internal {
 
 /// What the writer knows of the format (docs/record_log.md, "Minor numbers").
-inline constexpr std::int64_t kRecordSchemaMinor = 24;
+inline constexpr std::int64_t kRecordSchemaMinor = 25;
 
 /// Opens the log of this process and writes who it is. False, with errno set, where it cannot be opened.
 bool OpenLog(Recorder* recorder) noexcept;

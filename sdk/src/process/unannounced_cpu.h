@@ -1,7 +1,7 @@
 // UnannouncedCpu: which chunk used the CPU time of threads that no guard announced, and of child processes.
 #pragma once
 
-#include "kernel/kernel_readings.h"
+#include "kernel/children_cpu.h"
 
 namespace crema::internal {
 
@@ -23,7 +23,7 @@ struct UnannouncedTime {
 };
 
 /// Threads without guards, as a library starts them, have no chunk; but while one chunk is open alone, what they and
-/// ended children compute is that chunk's work. So their CPU time is read where the number of open chunks passes
+/// child processes compute is that chunk's work. So their CPU time is read where the number of open chunks passes
 /// between 0, 1 and 2: the CPU time of the process less that of all threads that have used a guard, of the main thread,
 /// and of our own. While several chunks are open it cannot be divided.
 ///
@@ -61,6 +61,7 @@ class UnannouncedCpu {
   std::atomic<std::int64_t> own_thread_{0};
   std::atomic<std::int64_t> ended_ns_{0};  ///< CPU time of announced threads that are gone
   MaybeInteger last_cpu_ns_;
+  ChildrenCpu children_;
   MaybeInteger last_children_ns_;
   std::int64_t owed_ns_ = 0;  ///< so much too much was given: a sum of clocks that run on is late or early
   std::int64_t last_time_ns_ = 0;

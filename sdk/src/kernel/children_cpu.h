@@ -1,0 +1,39 @@
+// ChildrenCpu: the CPU time of child processes while they live.
+#pragma once
+
+#include "kernel/kernel_readings.h"
+
+namespace crema::internal {
+
+/// The CPU time of the children that were waited for, and of theirs, by RUSAGE_CHILDREN; and that of the children that
+/// live, by their clocks. So what a child computes counts when it computes, not when it is waited for. Which children
+/// there are is looked for at most once in 20 ms, among those of the main thread and of the calling one: `children` of
+/// proc_pid_task(5), where the kernel has it. Without it, or beyond 16 children, one counts when it has been waited
+/// for.
+///
+/// Not synchronized.
+class ChildrenCpu {
+ public:
+  /// What all used so far, ns; it never declines. `pid`: of this process. nullopt: the kernel does not report it.
+  MaybeInteger Read(std::int64_t pid, std::int64_t now_ns) noexcept;
+
+ private:
+  struct Child {
+    std::int64_t pid = 0;
+    std::int64_t cpu_ns = 0;  ///< when it was read last
+  };
+
+  /// Adds the children in this file that are not known.
+  void Look(const char* path) noexcept;
+  /// Reads the clocks of the known children, and forgets those that have none any more.
+  std::int64_t ReadLiving() noexcept;
+
+  static constexpr int kMostChildren = 16;
+  Child children_[kMostChildren];
+  int count_ = 0;
+  std::int64_t look_ns_ = 0;  ///< when to look again
+  std::int64_t last_ns_ = 0;
+  std::int64_t gone_ns_ = 0;  ///< of children for which nobody waited
+};
+
+}  // namespace crema::internal
