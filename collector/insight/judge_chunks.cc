@@ -393,9 +393,10 @@ void JudgeSpells(const JudgedRun& run) {
   const double duration = worst->duration.value_or(0);
   const double predicted = worst->predicted.value_or(0);
   const double attempts = worst->attempts.value_or(0);
+  const std::string from = HumanClock(worst->start.value_or(0)), until = HumanClock(worst->stop.value_or(0));
   run.Add(rule, 0,
-          fmt::format("From {} to {}, {} took {} times as long as chunks of the same size do: {} more{}, over {}{}.",
-                      HumanClock(worst->start.value_or(0)), HumanClock(worst->stop.value_or(0)), WhoWasSlow(*worst),
+          fmt::format("{}, {} took {} times as long as chunks of the same size do: {} more{}, over {}{}.",
+                      from == until ? "At " + from : fmt::format("From {} to {}", from, until), WhoWasSlow(*worst),
                       HumanFactor(duration / predicted), HumanDuration(duration - predicted), WhereItWent(*worst),
                       Counted(attempts, "chunk", "chunks"),
                       count > 1 ? fmt::format("; {} more such spells", HumanCount(count - 1)) : ""),

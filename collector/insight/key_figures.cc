@@ -286,8 +286,8 @@ KeyFigureRow Balance(const Measurement& measurement) {
   KeyFigureRow row = ShareRow(measurement, "Balance", kBalanceShare, "cores busy until the tail");
   const std::optional<double> cores = measurement.Metric("peak_cores");
   if (cores.has_value() && !kSeveralCores.Holds(*cores)) row.mark.reset();  // one core shares work with nobody
-  const double wall = measurement.Metric("wall_time").value_or(0);
-  const bool has_long_tail = wall > 0 && kMostTail <= measurement.Metric("tail_time").value_or(0) / wall;
+  const std::optional<BudgetRows> budget = ReadBudget(measurement);
+  const bool has_long_tail = budget.has_value() && budget->Share("tail") >= kMostTail;
   if (row.mark == Mark::kGood && has_long_tail) row.mark.reset();  // work that was not shared evenly is in the tail
   const std::string without = WithoutLostWorkers(measurement);
   if (without.empty() || !row.mark.has_value()) return row;

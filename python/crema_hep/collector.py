@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import sys
 import time
 
@@ -14,7 +15,7 @@ from .chunk import reason_of
 from .interruption import is_of_a_handler
 from .local_backend import scratch_directory
 from .measurement import Measurement, load
-from .notice import warn
+from .notice import say, warn
 from .reported_chunks import by_dataset, planned_events, report_of
 
 _REFERENCE_KEY = "__roastcoffea_metrics__"
@@ -143,7 +144,12 @@ class MetricsCollector:
             return
         self._failure = self._do("stop", self.metrics_backend.stop)
         if self.output_dir is not None and self._failure is None:
-            self._do("save", lambda: self.save_measurement(self.output_dir))
+            self._do("save", lambda: self._save(error))
+
+    def _save(self, error) -> None:
+        path = self.save_measurement(self.output_dir)
+        if error is not None:  # nothing after the block runs, which might print it
+            say(f"crema: the block failed; crema show {shlex.quote(str(path))} shows what it did until then")
 
     def detach(self) -> None:
         """Removes crema from the cluster. Without this call it stays, for people who watch and for the next

@@ -176,6 +176,16 @@ assert run_of["name"] == "mine"
 print(json.dumps(facts))
 """
 
+    def test_the_last_line_of_a_failed_block_shows_where_its_measurement_is(self):
+        done = self.run_program("""
+import crema_hep as crema
+with crema.MetricsCollector(backend="local", output_dir="of it"):
+    raise KeyError("Jet_pt")
+""")
+        self.assertNotEqual(done.returncode, 0)
+        (path,) = (self.folder / "of it").iterdir()
+        self.assertIn(f"the block failed; crema show '{path.relative_to(self.folder)}' shows", done.stderr)
+
     def test_a_block_that_an_exception_leaves_failed(self):
         done = self.run_program(self.BLOCK)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
