@@ -50,6 +50,11 @@ class WaitsTest(MeasuredRunsCase):
         self.assertTrue(rows)
         self.assertEqual({row["function"] for row in rows}, {None})
 
+    def test_a_search_for_the_other_end_of_a_socket_does_not_keep_from_looking(self):
+        run = self.measure("sockets", PLANTED_WAITS, "network", 0.9, 10)
+        kinds = {row["kind"] for row in self.json_of("show", run)["waits"]}
+        self.assertIn("network", kinds)
+
     def test_the_table_adds_up_to_the_blocked_time(self):
         name = "sum"
         run = self.measure(name, PLANTED_WAITS, "read", 0.5, 2, options=("--waits=100",))

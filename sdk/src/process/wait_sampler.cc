@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "chunk/open_work.h"
 #include "chunk/thread_state.h"
@@ -305,7 +306,7 @@ double WaitSampler::NextDistance() noexcept {
 
 void WaitSampler::AddCost(std::int64_t cpu_ns) noexcept {
   constexpr double kWeight = 0.2;  // one look that met a page fault says little of the next ones
-  const double seconds = static_cast<double>(cpu_ns) * 1e-9;
+  const double seconds = static_cast<double>(cpu_ns - std::exchange(sockets_ns_, 0)) * 1e-9;
   seconds_a_look_ += (seconds_a_look_ == 0 ? 1 : kWeight) * (seconds - seconds_a_look_);
 }
 
@@ -467,6 +468,7 @@ std::uint32_t WaitSampler::StackOf(const ThreadState& thread, std::int64_t turns
 
 std::uint32_t WaitSampler::ObjectOf(const BlockedCall& call, bool* is_socket) noexcept {
   constexpr std::int64_t kBetweenSocketsNs = 1000000000;
+  constexpr double kShareOfLooks = 0.25;  // beside them: the kernel's table may take 10 ms to read
   if (call.descriptor < 0) return NumberOf(call.call);
   if (!may_describe_) return 0;
   std::uint64_t socket = 0;
@@ -478,9 +480,12 @@ std::uint32_t WaitSampler::ObjectOf(const BlockedCall& call, bool* is_socket) no
   }
   const std::int64_t now_ns = MonotonicNanoseconds();
   if (now_ns < next_socket_ns_) return NumberOf("socket");
-  next_socket_ns_ = now_ns + kBetweenSocketsNs;
+  const MaybeInteger begin_ns = ThreadCpu();
   Socket& found = sockets_[socket_count_++ % kSockets];
   found = {socket, NumberOf({target_, DescribeSocket(socket, target_, sizeof target_)})};
+  sockets_ns_ = Difference(ThreadCpu(), begin_ns).value_or(0);
+  const double pause_ns = static_cast<double>(sockets_ns_) / (kShareOfLooks * share_of_core_);
+  next_socket_ns_ = now_ns + std::max(kBetweenSocketsNs, static_cast<std::int64_t>(pause_ns));
   return found.object;
 }
 

@@ -127,6 +127,7 @@ class WaitSampler {
   std::int64_t filters_ = 0;         ///< of seccomp(2), under which the SDK's first calls were made
   bool may_describe_ = false;        ///< no filter has come since
   std::int64_t next_socket_ns_ = 0;  ///< when a socket may be looked for again
+  std::int64_t sockets_ns_ = 0;      ///< what that cost in this look; it has a share of its own
   struct Socket {
     std::uint64_t inode = 0;
     std::uint32_t object = 0;
