@@ -96,6 +96,15 @@ std::string OthersBusy(const Measurement& measurement, double from, double until
                      names);
 }
 
+bool OthersMayBeBusy(const Measurement& measurement, double from, double until, double gap) {
+  double sum = 0;
+  for (const ProcessUseRow& row : measurement.processes) {
+    const bool is_there = row.start.value_or(0) < until && row.stop.value_or(until) > from;
+    if (is_there && !HasRecords(measurement, row)) sum += row.cpu.value_or(0) + row.cpu_wait.value_or(0);
+  }
+  return kMostOfIt.Holds(sum / gap);
+}
+
 std::optional<BudgetRows> ReadBudget(const Measurement& measurement) {
   BudgetRows budget;
   for (const auto& row : measurement.budget) {
@@ -246,7 +255,7 @@ std::string LostWorkers::Names() const {
 }
 
 std::string LostWorkers::Why() const {
-  if (reasons.empty()) return "killed, crashed, or out of memory";
+  if (reasons.empty()) return "killed, crashed, out of memory, or ended by _exit";
   const std::string teller = has_engine ? "the engine says " : "";
   std::string text = teller;
   auto unreported = static_cast<int>(names.size());

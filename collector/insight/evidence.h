@@ -55,6 +55,8 @@ std::string ProcessWithoutGuards(const Measurement& measurement, double waited);
 /// that are no workers, and lived between `from` and `until` (seconds), if they ran, or were ready to, for most of
 /// `gap` seconds; else empty. Cores that no chunk used were not free then.
 std::string OthersBusy(const Measurement& measurement, double from, double until, double gap);
+/// Whether they may have been, as far as their sums show: when they were busy is not known of each.
+bool OthersMayBeBusy(const Measurement& measurement, double from, double until, double gap);
 
 /// Reads the rows; nullopt where there are none or where they hold no core-seconds at all.
 std::optional<BudgetRows> ReadBudget(const Measurement& measurement);

@@ -112,7 +112,7 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   const bool is_set_up = around.empty() && IsMostlySetUp(measurement);
   const double wall = measurement.Metric("wall_time").value_or(0);
   const bool may_be_helped = kMostOfIt.Holds(budget.Share("joined") / idle) && HasUnannouncedThreads(measurement);
-  const bool are_others_busy = may_be_helped || !OthersBusy(measurement, 0, wall, idle * wall).empty();
+  const bool are_others_busy = may_be_helped || OthersMayBeBusy(measurement, 0, wall, idle * wall);
   const double gpu = budget.Share("gpu_wait");
   const double copies = measurement.Metric("gpu_copy_seconds").value_or(0);
   const std::array<Use, 8> uses = {{
@@ -279,7 +279,7 @@ std::string Trouble(const Measurement& measurement, const RunEvidence& evidence)
     clauses.emplace_back("the run was killed");
   } else if (!error.empty()) {
     clauses.push_back("the run failed with " + error);
-  } else if (exit_status != 0 && evidence.state != RunState::kRunning) {
+  } else if (exit_status != 0) {
     clauses.push_back("the command failed with " + ExitStatusWords(std::llround(exit_status)));
   }
   for (const std::string& clause : FindRunTrouble(measurement).clauses) clauses.push_back(clause);

@@ -178,7 +178,7 @@ void JudgeOversizedChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvic
   std::string most;
   if (largest.advice != nullptr) {
     const double cores = run.Metric("total_cores");
-    saving = std::min(tail, run.ShareOf(largest.excess_seconds * cores));
+    saving = std::min(tail, run.ShareOfCores(largest.excess_seconds * cores));
     most = fmt::format(" (up to {} events{})", HumanCount(largest.events_max), Of(*largest.advice));
   }
   run.Add(rule, tail,

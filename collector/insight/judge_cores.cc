@@ -165,7 +165,8 @@ std::string SectionOfGap(const Measurement& measurement, std::string_view part, 
 void JudgeGap(const JudgedRun& run, std::string_view id, std::string_view part, std::string_view when, double from,
               double until, double gap, std::string_view rest = {}) {
   const std::string others = OthersBusy(run.measurement, from, until, gap);
-  const std::string_view cores = others.empty() ? "free cores" : "cores that no chunk used";
+  const bool may_be_busy = OthersMayBeBusy(run.measurement, from, until, gap);
+  const std::string_view cores = others.empty() && !may_be_busy ? "free cores" : "cores that no chunk used";
   const std::string sentence = fmt::format("{}, {} cost {{}} of the core-seconds.", when, cores);
   const std::string more = SectionOfGap(run.measurement, part, gap) + others + std::string(rest);
   Verdict* verdict = JudgePart({id, part, sentence, more}, run);
@@ -256,12 +257,18 @@ void JudgeTail(const JudgedRun& run) {
 void JudgeRepeats(const JudgedRun& run) {
   const double without_result = run.Metric("num_failed_attempts") + run.evidence.lost;
   const double again = run.Metric("num_recomputed_chunks");
-  if (without_result > 0 || again <= 0) {
+  if (again <= 0) {
     JudgePart({"retry-waste", "failed", "Attempts that gave no result cost {} of the core-seconds."}, run);
     return;
   }
-  const std::string sentence = Counted(again, "chunk that had a result was", "chunks that had a result were") +
-                               " computed again: {} of the core-seconds.";
+  std::string sentence =
+      Counted(again, "chunk that had a result was", "chunks that had a result were") + " computed again";
+  if (without_result > 0) {
+    sentence += ", and " + Counted(without_result, "attempt", "attempts") + " gave no result: together";
+  } else {
+    sentence += ":";
+  }
+  sentence += " {} of the core-seconds.";
   Verdict* const verdict = JudgePart({"retry-waste", "failed", sentence}, run);
   if (verdict == nullptr) return;
   verdict->suggestion =
@@ -275,8 +282,9 @@ constexpr std::string_view kCoarseSamples =
 
 /// Why no kind of wait is named.
 std::string_view WhyNotKnown(const Measurement& measurement) {
-  const bool is_coarse = std::any_of(measurement.waits.begin(), measurement.waits.end(),
-                                     [](const WaitSumRow& row) { return row.coarse.value_or(false); });
+  const bool is_coarse = std::any_of(measurement.waits.begin(), measurement.waits.end(), [](const WaitSumRow& row) {
+    return row.coarse.value_or(false) && row.low.has_value();
+  });
   return is_coarse ? kCoarseSamples : " What it waited for is not known.";
 }
 
@@ -361,11 +369,12 @@ void JudgeOversubscription(const JudgedRun& run) {
       std::min(measurement.Metric("oversubscribed_core_seconds").value_or(0), wanted - *occupied * core_seconds);
   const VerdictRule& rule = RuleOf("oversubscribed");
   if (!rule.threshold.Holds(beyond / core_seconds)) return;
-  run.Add(rule, beyond / core_seconds,
-          fmt::format("Threads wanted {} more CPU than they got, and more of them were open than there were cores.",
-                      HumanPercent(beyond / core_seconds)),
-          {{"oversubscribed_core_seconds", measurement.Metric("oversubscribed_core_seconds").value_or(0)},
-           {"lane_cpu_wait", wanted - *cpu}});
+  run.Add(
+      rule, beyond / core_seconds,
+      fmt::format("Threads computed for {} and waited for a CPU for {}: more of them were open than there were cores.",
+                  HumanDuration(*cpu), HumanDuration(wanted - *cpu)),
+      {{"oversubscribed_core_seconds", measurement.Metric("oversubscribed_core_seconds").value_or(0)},
+       {"lane_cpu_wait", wanted - *cpu}});
   run.verdicts->back().suggestion = CureOfOversubscription(measurement.run.cores_source.str());
   NameQuota(run);
 }
@@ -472,7 +481,7 @@ struct KernelWork {
 
 void JudgeKernelTime(const JudgedRun& run, const KernelWork& work) {
   const VerdictRule& rule = RuleOf("kernel-time");
-  const double of_all = run.ShareOf(work.system_seconds);
+  const double of_all = run.ShareOfCores(work.system_seconds);
   if (!rule.threshold.Holds(work.system_share()) || !kMuchKernelTime.Holds(of_all)) return;
   std::string reason;
   if (kManyMinorFaults.Holds(work.minor_rate())) {
@@ -570,7 +579,7 @@ void JudgeBound(const JudgedRun& run, double kernels, double copies) {
   const VerdictRule& rule = RuleOf("gpu-bound");
   const double waiting = run.Share("gpu_wait");
   if (!rule.threshold.Holds(waiting) || copies > kernels) return;
-  if (!kGpuMatters.Holds(run.ShareOf(kernels))) return;  // it waited for something else
+  if (!kGpuMatters.Holds(run.ShareOfCores(kernels))) return;  // it waited for something else
   const std::optional<double> at_work = ShareAtWork(run);
   run.Add(
       rule, waiting,
@@ -599,7 +608,7 @@ void JudgeStarved(const JudgedRun& run, double kernels) {
   const std::optional<double> share = ShareAtWork(run);
   // Kernels of programs that do not record, or of others, leave no room either.
   const std::optional<double> of_anybody = run.measurement.Metric("gpu_utilization");
-  if (!share.has_value() || !kGpuMatters.Holds(run.ShareOf(kernels))) return;
+  if (!share.has_value() || !kGpuMatters.Holds(run.ShareOfCores(kernels))) return;
   if (!rule.threshold.Holds(*share) || !rule.threshold.Holds(of_anybody.value_or(0))) return;
   if (RuleOf("gpu-bound").threshold.Holds(run.Share("gpu_wait"))) return;
   run.Add(
@@ -647,10 +656,8 @@ void JudgeContention(const JudgedRun& run) {
   const ContentionRow& row = run.measurement.contention.front();
   const double slope = row.slope.value_or(0), low = row.slope_low.value_or(0), high = row.slope_high.value_or(0);
   if (!(low > 0)) return;
-  const double all = run.budget().core_seconds;
-  const double share = row.excess_low.value_or(0) / all;
+  const double excess_low = row.excess_low.value_or(0), share = run.ShareOf(excess_low);
   if (!rule.threshold.Holds(share)) return;
-  const double excess = row.excess.value_or(0);
   run.Add(rule, share,
           fmt::format("Chunks wait for something that all of them share. With each further open chunk, an event is "
                       "blocked for {} longer. What they share serves about {} events a second ({} to {}).",
@@ -660,8 +667,8 @@ void JudgeContention(const JudgedRun& run) {
            {"contention.slope_high", high},
            {"contention.lanes_low", row.lanes_low.value_or(0)},
            {"contention.lanes_high", row.lanes_high.value_or(0)},
-           {"contention.excess_low", share * all}},
-          std::min(1.0, excess / all));
+           {"contention.excess_low", excess_low}},
+          run.ShareOf(row.excess.value_or(0)));
 }
 
 }  // namespace crema

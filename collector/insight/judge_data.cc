@@ -84,7 +84,7 @@ SampledFunctions FindSampled(const JudgedRun& run, const IsOne& is_one) {
     found.at_least += samples * std::max(0.0, 1 - row.share_error.value_or(1) / *row.share);
     if (found.most == nullptr || samples > found.most->samples.value_or(0)) found.most = &row;
   }
-  const double cpu = run.ShareOf(run.Metric("chunk_cpu_time"));
+  const double cpu = run.ShareOfCores(run.Metric("chunk_cpu_time"));
   found.share = all > 0 ? found.samples / all * cpu : 0;
   found.at_least = all > 0 ? found.at_least / all * cpu : 0;
   return found;
@@ -323,7 +323,7 @@ void JudgeSmallReadCalls(const JudgedRun& run) {
   }
   if (JudgeTrackedCalls(run)) return;
   const SmallReadCalls calls = ReadCalls(run.measurement);
-  const double in_kernel = run.ShareOf(run.Metric("system_cpu_time"));
+  const double in_kernel = run.ShareOfCores(run.Metric("system_cpu_time"));
   if (!calls.are_many_and_small() || !kMuchRequestTime.Holds(in_kernel)) return;
   run.Add(rule, 0,
           fmt::format("{} read calls returned {} each: {} in each second of CPU time of your chunks.",

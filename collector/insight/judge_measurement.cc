@@ -118,7 +118,7 @@ void JudgeOverhead(const JudgedRun& run) {
   const std::optional<double> threads = TimeOfThreads(run.measurement);
   if (!overhead.has_value() || !rule.threshold.Holds(*overhead) || !run.evidence.IsEnough()) return;
   std::optional<double> saving;
-  if (threads.has_value()) saving = run.ShareOf(*overhead * *threads);
+  if (threads.has_value()) saving = run.ShareOfCores(*overhead * *threads);
   if (saving.has_value() && !kMuchMeasuring.Holds(*saving)) return;
   const std::string share =
       is_beyond ? "longer than the chunks themselves" : HumanPercent(*overhead) + " of the chunks' time";

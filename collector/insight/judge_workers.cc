@@ -34,6 +34,7 @@ void JudgePressure(const JudgedRun& run) {
   if (!From(band.good).Holds(*used)) return;
   std::string name, how_soon;
   double largest = 0;
+  bool is_lost = false;
   for (const WorkerRow& worker : run.measurement.workers) {
     const double limit = worker.memory_limit_bytes.value_or(0);
     const double peak = worker.peak_memory_bytes.value_or(0);
@@ -41,10 +42,11 @@ void JudgePressure(const JudgedRun& run) {
     largest = peak / limit;
     name = worker.name.str();
     how_soon = HowSoonAtLimit(run, worker);
+    is_lost = worker.state == "lost";  // what it used after its last sample is not known
   }
   run.Add(rule, 0,
-          fmt::format("{} used {} of its memory limit{}.", name.empty() ? "A worker" : ShortName(name),
-                      HumanPercent(*used), how_soon),
+          fmt::format("{} used {}{} of its memory limit{}.", name.empty() ? "A worker" : ShortName(name),
+                      is_lost ? "at least " : "", HumanPercent(*used), how_soon),
           {{"memory_utilization_max", *used}});
   if (bad.Holds(*used)) run.verdicts->back().severity = Severity::kBad;
 }
@@ -225,15 +227,15 @@ void JudgeLastWorker(const JudgedRun& run) {
   const RunningOut found = FindRunningOut(run.measurement);
   if (run.is_running() || wall <= 0 || !kSeveral.Holds(found.most) || !rule.threshold.Holds(found.saved / wall)) return;
   std::string sentence =
-      fmt::format("Workers ran out of chunks at different times: sharing the rest would have saved {} of {}.",
+      fmt::format("Workers ran out of chunks at different times: sharing the rest would have saved up to {} of {}.",
                   HumanDuration(found.saved), HumanDuration(wall));
   if (kMostOfIt.Holds(found.alone / found.saved)) {
     sentence = fmt::format("For {} of {} the run waited for {} alone: all others had ended their last chunks.",
                            HumanDuration(found.alone), HumanDuration(wall), ShortName(found.last));
   }
   run.Add(rule, found.saved / wall, sentence,
-          {{"workers.last_chunk.saved_seconds", found.saved}, {"workers.last_chunk.alone_seconds", found.alone}},
-          found.saved / wall);
+          // of the elapsed time, not of the core-seconds
+          {{"workers.last_chunk.saved_seconds", found.saved}, {"workers.last_chunk.alone_seconds", found.alone}});
 }
 
 }  // namespace
@@ -295,7 +297,10 @@ void JudgeAttempts(const JudgedRun& run) {
            {"num_lost_attempts", evidence.lost},
            {"num_attempts", evidence.attempts},
            {"num_unfinished_chunks", without_result}},
-          evidence.budget.has_value() ? std::optional(evidence.budget->Share("failed")) : std::nullopt);
+          // Part of the budget is what repeats of results took.
+          evidence.budget.has_value() && run.Metric("num_recomputed_chunks") <= 0
+              ? std::optional(evidence.budget->Share("failed"))
+              : std::nullopt);
 }
 
 void JudgeFailedTasks(const JudgedRun& run) {

@@ -52,7 +52,7 @@ TEST(LostWorkers, AreNotThoseOfWhichNothingIsReported) {
 TEST(LostWorkers, AreLostForWhatTheEngineSays) {
   nlohmann::ordered_json document;
   document["workers"] = {Worker("a", 0, 100, "ended"), Worker("b", 0, 40, "lost"), Worker("c", 0, 50, "lost")};
-  EXPECT_EQ(FindLostWorkers(document).Why(), "killed, crashed, or out of memory");
+  EXPECT_EQ(FindLostWorkers(document).Why(), "killed, crashed, out of memory, or ended by _exit");
   document["workers"][0]["left_reason"] = "EXPLICIT";  // it was not lost
   document["workers"][1]["left_reason"] = document["workers"][2]["left_reason"] = "FAILURE";
   EXPECT_EQ(FindLostWorkers(document).Why(), "FAILURE");  // the kernel told it

@@ -29,9 +29,13 @@ struct JudgedRun {
   /// Only where `evidence.IsEnough()`.
   const BudgetRows& budget() const { return *evidence.budget; }
   bool is_running() const { return evidence.state == RunState::kRunning; }
-  /// Shares of the core-seconds: that of a part of the budget, and that of so many seconds.
+  /// Shares of the core-seconds: that of a part of the budget, that of so many seconds of cores, and that of so many
+  /// seconds of threads. Threads that are more than the cores have a part of one each.
   double Share(std::string_view part) const { return budget().Share(part); }
-  double ShareOf(double seconds) const { return seconds / budget().core_seconds; }
+  double ShareOfCores(double seconds) const { return seconds / budget().core_seconds; }
+  double ShareOf(double seconds) const {
+    return seconds / (budget().core_seconds + Metric("oversubscribed_core_seconds"));
+  }
   /// 0 where it was not measured.
   double Metric(std::string_view key) const { return measurement.Metric(key).value_or(0); }
 

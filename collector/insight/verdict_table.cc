@@ -78,7 +78,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "core-seconds, and the interval of the slope does not contain 0; bad from {1}",
        "this is the lower end of the interval, so chance alone rarely reaches 0.05; less would hardly shorten the run",
        "The lanes wait for something that they share: storage, the network or a lock. Spread the load, or read less "
-       "from it. With fewer lanes the run would take no longer."},
+       "from it. A lane less, and the run takes hardly longer."},
       {"gil-contention", "time", From(0.10),
        "gil_contention {2}, and the product of gil_contention and budget: blocked is {0} of the core-seconds. Needs "
        "gilknocker in the workers",

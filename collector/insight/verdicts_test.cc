@@ -262,7 +262,27 @@ TEST(Verdicts, ChunksThatWereComputedAgainDidNotFail) {
             "40 chunks that had a result were computed again: 50 % of the core-seconds.");
   EXPECT_THAT(Find(document, "retry-waste").suggestion, HasSubstr("in the input twice"));
   document["metrics"]["num_failed_attempts"] = 1;
+  EXPECT_EQ(Find(document, "retry-waste").sentence,
+            "40 chunks that had a result were computed again, and 1 attempt gave no result: together 50 % of the "
+            "core-seconds.");
+  EXPECT_FALSE(Find(document, "failing-chunks").saving.has_value()) << "what repeats took is no failure's";
+  document["metrics"]["num_recomputed_chunks"] = 0;
   EXPECT_EQ(Find(document, "retry-waste").sentence, "Attempts that gave no result cost 50 % of the core-seconds.");
+}
+
+TEST(Verdicts, OfManyThreadsSaveNoMoreThanTheirShareOfThem) {
+  nlohmann::ordered_json document = QuietRun();
+  const double cores = document["metrics"]["core_seconds"];
+  document["expected_time"] = nlohmann::ordered_json::array();
+  for (int i = 0; i < 4; ++i) {
+    document["expected_time"].push_back({{"by", "worker"},
+                                         {"name", "h:" + std::to_string(i)},
+                                         {"attempts", 20},
+                                         {"duration", i == 0 ? 2 * cores : cores},
+                                         {"predicted", i == 0 ? cores / 2 : cores}});
+  }
+  document["metrics"]["oversubscribed_core_seconds"] = 3 * cores;
+  EXPECT_NEAR(Find(document, "slow-worker").saving.value_or(0), 1.5 / 4, 1e-9);
 }
 
 struct PartCase {

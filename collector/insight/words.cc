@@ -99,7 +99,9 @@ constexpr std::string_view kPipe = "pipe";
 /// Threads without guards may wait for a CPU too, which nobody counts: a chunk that waits for them then seems blocked.
 bool OthersWorked(const Measurement& measurement) {
   const double blocked = measurement.Metric("chunk_blocked").value_or(0);
-  return blocked > 0 && kThreadsMatter.Holds(measurement.Metric("unannounced_cpu_time").value_or(0) / blocked);
+  const double worked =
+      measurement.Metric("unannounced_cpu_time").value_or(0) + measurement.Metric("shared_cpu_time").value_or(0);
+  return blocked > 0 && kThreadsMatter.Holds(worked / blocked);
 }
 
 std::string ObjectWords(const std::string& object, std::string_view kind) {

@@ -44,6 +44,9 @@ constexpr MetricEntry kRunMetrics[] = {
      "The part of chunk_cpu_time that threads without guards used while one chunk was open alone, without what they "
      "use between chunks, too. While several chunks are open, it cannot be divided and is in none.",
      kNoCpu},
+    {"shared_cpu_time", "", "s", "CPU of threads without guards, of no chunk",
+     "What threads without guards used while several chunks were open. No chunk has it, since it cannot be divided.",
+     kNoCpu},
     {"children_cpu_time", "", "s", "CPU of child processes",
      "The part of chunk_cpu_time that child processes used while one chunk was open alone, if none of them has "
      "records of its own.",
@@ -113,9 +116,9 @@ constexpr MetricEntry kRunMetrics[] = {
     {"event_rate_core_khz", "", "kHz/core", "Event rate per core", "total_events / core_seconds / 1000.",
      "it needs events of chunks and core seconds"},
     {"ideal_wall_time", "", "s", "Ideal elapsed time",
-     "The core-seconds that chunks occupied / total_cores: the elapsed time if cores had chunks all the time, and "
-     "nothing "
-     "else.",
+     "The core-seconds that chunks occupied, divided by the mean number of cores while a worker lived: the elapsed "
+     "time "
+     "if these cores had chunks all the time, and nothing else.",
      "it needs chunks and the cores they ran on"},
     {"columns", "", "", "Columns",
      "Names of the columns that were read: those of the Coffea report, else those of AddColumns.", kNoColumns},
@@ -272,7 +275,10 @@ constexpr MetricEntry kChunkMetrics[] = {
      "most "
      "200 equal bins. The value is that of the process with the largest slope.",
      "no process has 20 chunks with memory and events"},
-    {"rss_slope_low", "", "B/1000 events", "Memory growth, lower bound", "Lower end of the 95 % interval of rss_slope.",
+    {"rss_slope_low", "", "B/1000 events", "Memory growth, lower bound",
+     "Lower end of the 95 % interval of rss_slope, but not above what was kept: the least memory in the last tenth of "
+     "the "
+     "chunks, less that in the first tenth.",
      "no process has 20 chunks with memory and events"},
     {"rss_slope_high", "", "B/1000 events", "Memory growth, upper bound",
      "Upper end of the 95 % interval of rss_slope.", "no process has 20 chunks with memory and events"},

@@ -173,32 +173,48 @@ void SetChunkMetrics(const RecordFindings& findings, const AttemptTotals& totals
   }
 }
 
+/// For how long at least one worker lived, in seconds: before, and between, there were no cores for chunks.
+double SecondsWithWorkers(const std::vector<WorkerLife>& workers) {
+  std::vector<RunWindow> lives;
+  for (const WorkerLife& worker : workers) lives.push_back({worker.start_ns, worker.stop_ns});
+  std::sort(lives.begin(), lives.end(), [](const RunWindow& a, const RunWindow& b) { return a.start_ns < b.start_ns; });
+  int64_t sum_ns = 0, until_ns = std::numeric_limits<int64_t>::min();
+  for (const RunWindow& life : lives) {
+    sum_ns += std::max<int64_t>(0, life.stop_ns - std::max(life.start_ns, until_ns));
+    until_ns = std::max(until_ns, life.stop_ns);
+  }
+  return static_cast<double>(sum_ns) / 1e9;
+}
+
 /// "Efficiency", after the others.
-void SetEfficiencyMetrics(const std::vector<ProcessRow>& processes, const AttemptTotals& totals, const Budget& budget,
-                          MetricSet* metrics) {
+void SetEfficiencyMetrics(const std::vector<ProcessRow>& processes, const std::vector<WorkerLife>& workers,
+                          const AttemptTotals& totals, const Budget& budget, MetricSet* metrics) {
   SetRatioOfKeys("event_rate_cpu_khz", "total_events", "chunk_cpu_time", 1 / 1e3, metrics);
   SetRatioOfKeys("cpu_efficiency", "chunk_cpu_time", "core_seconds", 1, metrics);
   // Without records, nobody knows when a core was occupied.
   const bool has_lanes = totals.counts.num_attempts > 0;
   const std::optional<double> occupied = has_lanes ? budget.occupied_core_seconds : metrics->Number("busy_time");
   SetRatio("core_efficiency", occupied, "core_seconds", metrics->Number("core_seconds"), 1, metrics);
-  SetRatio("ideal_wall_time", occupied, "total_cores", metrics->Number("total_cores"), 1, metrics);
+  const double scale = workers.empty() ? metrics->Number("wall_time").value_or(0) : SecondsWithWorkers(workers);
+  SetRatio("ideal_wall_time", occupied, "core_seconds", metrics->Number("core_seconds"), scale, metrics);
   SetRatioOfKeys("speedup_factor", "lane_time", "wall_time", 1, metrics);
   SetRatioOfKeys("cpu_speedup", "chunk_cpu_time", "wall_time", 1, metrics);
   if (has_lanes) {
     SetRatio("io_overhead_pct", totals.lane_blocked_ns.Seconds(), "lane_time", totals.lane_ns.Seconds(), 100, metrics);
     SetRatio("io_overhead", totals.lane_blocked_ns.Seconds(), "lane_time", totals.lane_ns.Seconds(), 1, metrics);
   }
-  KnownSum overhead_ns, read_calls, read_call_bytes;
+  KnownSum overhead_ns, read_calls, read_call_bytes, shared_cpu_ns;
   std::map<std::string_view, std::optional<int64_t>> throttled_ns;  // by host: processes of one cgroup say the same
   for (const ProcessRow& process : processes) {
     overhead_ns.Add(process.overhead_ns);
     read_calls.Add(process.counts.read_calls);
     read_call_bytes.Add(process.counts.read_call_bytes);
+    shared_cpu_ns.Add(process.counts.shared_cpu_ns);
     throttled_ns[process.host] = std::max(throttled_ns[process.host], process.counts.throttled_ns);
   }
   SetSum("process_read_calls", read_calls, metrics);
   SetSum("process_read_call_bytes", read_call_bytes, metrics);
+  metrics->SetIfKnown("shared_cpu_time", shared_cpu_ns.Seconds());
   KnownSum throttled;
   for (const auto& [host, of_host_ns] : throttled_ns) throttled.Add(of_host_ns);
   metrics->SetIfKnown("throttled_time", throttled.Seconds());
@@ -664,7 +680,7 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   SetChunkMetrics(figures.findings, figures.totals, &metrics);
   SetReadMetrics(tables.custom_metrics, &metrics);
   SetAnalyses(analyses, &figures);
-  SetEfficiencyMetrics(processes, figures.totals, figures.budget, &metrics);
+  SetEfficiencyMetrics(processes, figures.workers, figures.totals, figures.budget, &metrics);
   RefuseImpossible(&metrics);
   SetAliases(&metrics);
   return figures;

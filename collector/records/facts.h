@@ -144,6 +144,8 @@ struct ProcessCounts {
   std::optional<int64_t> read_call_bytes;
   std::optional<int64_t> run_delay_ns;  ///< its threads were ready to run and had no CPU
   std::optional<int64_t> throttled_ns;  ///< the CPU quota of its cgroup held it back; nullopt: there is none
+  /// CPU time of threads that used no guard, while several chunks were open; of record logs only.
+  std::optional<int64_t> shared_cpu_ns;
 
   /// Takes what is larger: peaks and sums only grow, and of memory at one moment the largest is kept.
   void Raise(const ProcessCounts& other);
@@ -160,6 +162,7 @@ inline constexpr ProcessCount kProcessCounts[] = {
     {"minor_faults", &ProcessCounts::minor_faults},     {"major_faults", &ProcessCounts::major_faults},
     {"read_calls", &ProcessCounts::read_calls},         {"read_call_bytes", &ProcessCounts::read_call_bytes},
     {"run_delay_ns", &ProcessCounts::run_delay_ns},     {"throttled_ns", &ProcessCounts::throttled_ns},
+    {"shared_cpu_ns", &ProcessCounts::shared_cpu_ns},
 };
 
 inline void ProcessCounts::Raise(const ProcessCounts& other) {

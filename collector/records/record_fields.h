@@ -553,6 +553,7 @@ inline constexpr Field<SampleFact> kSampleFields[] = {
     NotNegative<&SampleFact::counts, &ProcessCounts::read_call_bytes>("read_call_bytes"),
     NotNegative<&SampleFact::counts, &ProcessCounts::run_delay_ns>("run_delay_ns"),
     NotNegative<&SampleFact::counts, &ProcessCounts::throttled_ns>("throttled_ns"),
+    NotNegative<&SampleFact::counts, &ProcessCounts::shared_cpu_ns>("shared_cpu_ns"),
     Objects<&SampleFact::metrics, kMetricFields>("metrics"),
 };
 
@@ -598,6 +599,7 @@ inline constexpr Field<EndFact> kEndFields[] = {
     NotNegative<&EndFact::counts, &ProcessCounts::read_call_bytes>("read_call_bytes"),
     NotNegative<&EndFact::counts, &ProcessCounts::run_delay_ns>("run_delay_ns"),
     NotNegative<&EndFact::counts, &ProcessCounts::throttled_ns>("throttled_ns"),
+    NotNegative<&EndFact::counts, &ProcessCounts::shared_cpu_ns>("shared_cpu_ns"),
     Objects<&EndFact::sections, kSectionFields>("sections"),
     Objects<&EndFact::metrics, kMetricFields>("metrics"),
 };

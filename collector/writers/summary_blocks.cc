@@ -57,6 +57,11 @@ std::string CpuOfOthers(const Measurement& measurement) {
     if (cpu < kLeastOfCpu * all || cpu == 0) continue;
     text += fmt::format("{}{} {}", text.empty() ? "of it " : " · ", name, HumanDuration(cpu));
   }
+  const double shared = measurement.Metric("shared_cpu_time").value_or(0);
+  if (shared >= kLeastOfCpu * all && shared > 0) {
+    text += fmt::format("{}not in it: threads without guards {}, while several chunks were open",
+                        text.empty() ? "" : "; ", HumanDuration(shared));
+  }
   return text;
 }
 

@@ -5,6 +5,7 @@ so a difference comes from the program, or from another reading of the definitio
 a comment that begins with "Reading:" says which.
 """
 
+import itertools
 from fractions import Fraction
 
 import reference_budget
@@ -231,6 +232,17 @@ def last_overhead_ns(log):
     return ([line["overhead_ns"] for line in log.lines if line.get("overhead_ns") is not None] or [None])[-1]
 
 
+def seconds_with_workers(recorded):
+    times = sorted({time for worker in recorded.workers for time in (worker.start, worker.stop)})
+    return seconds(
+        sum(
+            after - before
+            for before, after in itertools.pairwise(times)
+            if any(worker.start <= before < worker.stop for worker in recorded.workers)
+        )
+    )
+
+
 def efficiency_metrics(recorded, metrics, budget):
     core_seconds = metrics["core_seconds"]
     lanes, cpu = metrics["lane_time"], metrics["chunk_cpu_time"]
@@ -240,7 +252,7 @@ def efficiency_metrics(recorded, metrics, budget):
     return {
         "cpu_efficiency": ratio(cpu, core_seconds),
         "core_efficiency": ratio(occupied, core_seconds),
-        "ideal_wall_time": ratio(occupied, metrics["total_cores"]),
+        "ideal_wall_time": ratio(occupied, core_seconds, seconds_with_workers(recorded)),
         "event_rate_core_hz": ratio(metrics["total_events"], core_seconds),
         "event_rate_core_khz": ratio(metrics["total_events"], core_seconds, Fraction(1, 1000)),
         "io_overhead_pct": ratio(blocked, lanes, 100),

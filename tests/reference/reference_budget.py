@@ -67,6 +67,14 @@ class SummedLanes:
         return max(self.free(moment), self.at(moment)) if self.time and self.start <= moment < self.stop else 0
 
 
+def failed_wait_ns(attempt):
+    """What of an ended attempt without a result was no CPU; 0 where its CPU time is not known."""
+    if attempt.get("cpu_ns") is None or helper_cpu_ns(attempt) is None:
+        return 0
+    helper_cpu = min(helper_cpu_ns(attempt), attempt.get("helper_scope_ns") or 0)
+    return max(0, lane_time_ns(attempt) - min(attempt.get("cpu_ns"), attempt.duration) - helper_cpu)
+
+
 def split_owner(attempt):
     """ns of a result's own thread by part.
 
@@ -165,23 +173,25 @@ class Budget:
 
     def add_lanes(self, worker, beyond):
         """`beyond`: ns of lanes for which there was no core; they are in no part."""
-        parts = dict.fromkeys(GROUPS, Fraction(0))
+        parts = dict.fromkeys([*GROUPS, "failed_wait"], Fraction(0))
         for attempt in worker.attempts + worker.sums:
             if attempt.is_result:
                 for split in (split_owner(attempt), split_helpers(attempt)):
                     for part, ns in split.items():
                         parts[part] += ns
             elif attempt.ended:
-                parts["failed"] += lane_time_ns(attempt)
+                parts["failed_wait"] += failed_wait_ns(attempt)
+                parts["failed"] += lane_time_ns(attempt) - failed_wait_ns(attempt)
             else:
                 part = "failed" if attempt.status == "lost" else "unmeasured"
                 parts[part] += attempt.last_moment - attempt.start
-        for group in (("cpu_wait", "blocked", "waiting"), ("failed", "unmeasured"), ("compute",)):
+        for group in (("cpu_wait", "blocked", "waiting", "failed_wait"), ("failed", "unmeasured"), ("compute",)):
             whole = sum(parts[part] for part in group)
             taken = min(whole, beyond)
             beyond -= taken
             for part in group:
                 parts[part] -= parts[part] * taken / whole if whole else 0
+        parts["failed"] += parts.pop("failed_wait")
         for part, ns in parts.items():
             self.parts[part] += ns
         self.occupied_ns += sum(parts.values())

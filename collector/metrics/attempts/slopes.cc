@@ -113,6 +113,16 @@ class BinnedReadings {
   FileMemory file_memory_;
 };
 
+/// What was kept from the first tenth of the points to the last one, in bytes per chunk: the least memory in each. Of
+/// memory that comes and goes, a slope alone does not say that it stays.
+double KeptPerChunk(const std::vector<BinPoint>& points) {
+  const auto tenth = static_cast<ptrdiff_t>((points.size() + 9) / 10);
+  const auto less = [](const BinPoint& a, const BinPoint& b) { return a.rss_bytes < b.rss_bytes; };
+  const auto first = std::min_element(points.begin(), points.begin() + tenth, less);
+  const auto last = std::min_element(points.end() - tenth, points.end(), less);
+  return (last->rss_bytes - first->rss_bytes) / std::max(1.0, last->number - first->number);
+}
+
 /// Theil-Sen, in bytes per chunk; nullopt where no two points differ in number, or where the slope is surely not above
 /// `at_least`: then the cost of finding it is spared.
 std::optional<RssSlope> SlopeOf(const std::vector<BinPoint>& points, double at_least) {
@@ -146,7 +156,8 @@ std::optional<RssSlope> SlopeOf(const std::vector<BinPoint>& points, double at_l
   };
   const size_t half = slopes.size() / 2;
   const double middle = slopes.size() % 2 == 1 ? slopes[half] : (slopes[half - 1] + slopes[half]) / 2;
-  return RssSlope{middle, at((count - reach) / 2 - 1), at((count + reach) / 2)};
+  const double low = std::min(at((count - reach) / 2 - 1), KeptPerChunk(points));
+  return RssSlope{middle, low, at((count + reach) / 2)};
 }
 
 /// nullopt too where the process's slope is surely not above `at_least`.

@@ -184,6 +184,7 @@ struct LaneParts {
   LaneTimeSum cpu_wait = 0;
   LaneTimeSum blocked = 0;
   LaneTimeSum failed = 0;
+  LaneTimeSum failed_wait = 0;  ///< of it, without CPU
   LaneTimeSum unmeasured = 0;
   bool wait_known = true;
 
@@ -217,14 +218,16 @@ void LaneParts::Add(const LaneTime& lane) {
   cpu_wait += LaneTimeSum{lane.cpu_wait_ns} * kOneLane;
   blocked += LaneTimeSum{lane.blocked_ns} * kOneLane;
   failed += LaneTimeSum{lane.failed_ns} * kOneLane;
+  failed_wait += LaneTimeSum{lane.failed_wait_ns} * kOneLane;
   unmeasured += LaneTimeSum{lane.unmeasured_ns} * kOneLane;
   wait_known = wait_known && lane.wait_known;
 }
 
 LaneParts& LaneParts::operator+=(const LaneParts& other) {
   for (LaneTimeSum LaneParts::*part :
-       {&LaneParts::compute, &LaneParts::cpu_wait, &LaneParts::blocked, &LaneParts::failed, &LaneParts::unmeasured,
-        &LaneParts::outside_chunk, &LaneParts::framework, &LaneParts::unrecorded, &LaneParts::unrecorded_cpu}) {
+       {&LaneParts::compute, &LaneParts::cpu_wait, &LaneParts::blocked, &LaneParts::failed, &LaneParts::failed_wait,
+        &LaneParts::unmeasured, &LaneParts::outside_chunk, &LaneParts::framework, &LaneParts::unrecorded,
+        &LaneParts::unrecorded_cpu}) {
     this->*part += other.*part;
   }
   wait_known = wait_known && other.wait_known;
@@ -232,22 +235,29 @@ LaneParts& LaneParts::operator+=(const LaneParts& other) {
 }
 
 void LaneParts::TakeOff(LaneTimeSum beyond) {
-  const auto take = [&beyond](LaneTimeSum& one, LaneTimeSum& other) {
-    const LaneTimeSum whole = one + other;
-    const LaneTimeSum taken = std::min(whole, beyond);
+  const auto take = [&beyond](std::initializer_list<LaneTimeSum*> parts) {
+    LaneTimeSum whole = 0;
+    for (const LaneTimeSum* part : parts) whole += *part;
+    LaneTimeSum taken = std::min(whole, beyond);
     if (taken <= 0) return;
     const long double share = static_cast<long double>(taken) / static_cast<long double>(whole);
-    const auto of_one = static_cast<LaneTimeSum>(static_cast<long double>(one) * share);
-    // What rounding leaves of one is in the other.
-    const LaneTimeSum from_one = std::clamp(of_one, std::max(LaneTimeSum{0}, taken - other), std::min(one, taken));
-    one -= from_one;
-    other -= taken - from_one;
     beyond -= taken;
+    for (LaneTimeSum* part : parts) {
+      whole -= *part;
+      const auto of_part = static_cast<LaneTimeSum>(static_cast<long double>(*part) * share);
+      // What rounding leaves of one is in the next.
+      const LaneTimeSum from_part =
+          std::clamp(of_part, std::max(LaneTimeSum{0}, taken - whole), std::min(*part, taken));
+      *part -= from_part;
+      taken -= from_part;
+    }
   };
-  take(cpu_wait, blocked);
-  take(failed, unmeasured);
-  take(outside_chunk, framework);
-  take(compute, unrecorded);
+  failed -= failed_wait;
+  take({&cpu_wait, &blocked, &failed_wait});
+  failed += failed_wait;
+  take({&failed, &unmeasured});
+  take({&outside_chunk, &framework});
+  take({&compute, &unrecorded});
 }
 
 /// As `Budget::rows` has them.

@@ -136,7 +136,11 @@ ReferenceAttempt Describe(const AttemptRow& row, const RandomRun& random) {
   if (row.cpu_ns >= 0) attempt.joined = std::min(rest, static_cast<double>(helper.union_ns));
   attempt.lanes = (duration + scope - attempt.joined) / duration;
   if (!row.is_result) {
-    attempt.parts["failed"] = duration + scope - attempt.joined;
+    const double all = duration + scope - attempt.joined;
+    const bool is_known = row.cpu_ns >= 0 && helper.cpu_ns >= 0;
+    const double helper_cpu = std::min(static_cast<double>(helper.cpu_ns), scope);
+    attempt.parts["failed_wait"] = is_known ? std::max(0.0, all - cpu - helper_cpu) : 0;
+    attempt.parts["failed"] = all - attempt.parts["failed_wait"];
     return attempt;
   }
   if (row.cpu_ns < 0) {
@@ -246,14 +250,17 @@ ReferenceBudget ComputeSlowly(const RandomRun& random) {
     busy += idle_filled;
     budget.oversubscribed += worker.beyond;
     using Group = std::vector<std::string>;
-    for (const Group& group : {Group{"cpu_wait", "blocked"}, Group{"failed", "unmeasured"}, Group{"compute"}}) {
+    for (const Group& group :
+         {Group{"cpu_wait", "blocked", "failed_wait"}, Group{"failed", "unmeasured"}, Group{"compute"}}) {
       double whole = 0;
       for (const std::string& part : group) whole += worker.parts[part];
       const double taken = std::min(whole, worker.beyond);
       worker.beyond -= taken;
       for (const std::string& part : group) worker.parts[part] *= whole > 0 ? 1 - taken / whole : 1;
     }
-    for (const auto& [part, core_seconds] : worker.parts) budget.parts[part] += core_seconds;
+    for (const auto& [part, core_seconds] : worker.parts) {
+      budget.parts[part == "failed_wait" ? "failed" : part] += core_seconds;
+    }
     const double of_idle = std::min(worker.idle, worker.joined);
     const double of_tail = std::min(worker.tail, worker.joined - of_idle);
     budget.parts["idle"] += worker.idle - of_idle;

@@ -64,6 +64,9 @@ void AddEnded(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers
   SetLanes(attempt, helper, owner, share, lane);
   if (!attempt.is_result) {
     lane.failed_ns = share.Of(attempt.duration_ns) + share.Of(helper.scope_ns) - lane.joined_ns;
+    if (!owner.has_value() || helper.cpu_ns < 0) return;
+    const int64_t cpu_ns = share.Of(owner->cpu_ns) + share.Of(std::min(helper.cpu_ns, helper.scope_ns));
+    lane.failed_wait_ns = std::max<int64_t>(0, lane.failed_ns - cpu_ns);
     return;
   }
   AddOwner(attempt, owner, share, lane);

@@ -31,10 +31,11 @@ struct LaneTime {
   int64_t cpu_wait_ns = 0;  ///< 0 where not known: then it is in `blocked_ns`
   int64_t blocked_ns = 0;
   int64_t failed_ns = 0;
-  int64_t unmeasured_ns = 0;  ///< of an attempt still open, or of a result whose CPU time is not known
-  bool wait_known = true;     ///< false: a result's run delay (its owner's or its helpers') is not known
-  int64_t joined_ns = 0;      ///< beside the parts: the owner waited for its helpers
-  bool has_owner = true;      ///< false: an event that no thread holds, so that nobody waited in `joined_ns`
+  int64_t failed_wait_ns = 0;  ///< of it, without CPU; 0 where not known
+  int64_t unmeasured_ns = 0;   ///< of an attempt still open, or of a result whose CPU time is not known
+  bool wait_known = true;      ///< false: a result's run delay (its owner's or its helpers') is not known
+  int64_t joined_ns = 0;       ///< beside the parts: the owner waited for its helpers
+  bool has_owner = true;       ///< false: an event that no thread holds, so that nobody waited in `joined_ns`
 };
 
 /// Whether a thread held the ended attempt: it computes at least what begins and ends it.

@@ -357,7 +357,7 @@ void JudgeByTree(const TreeRun& tree, std::vector<ProcessRow>& processes) {
       const int status = reaped->second.exit_status;
       Judge(status != 0, process);
       may_be_killed_for_memory &= SignalOfExit(status) == kSigkill;
-      if (status != 0 && (kills == 0 || !may_be_killed_for_memory)) NameReason(WhyOfExit(status), process);
+      if (kills == 0 || !may_be_killed_for_memory) NameReason(WhyOfExit(status), process);
     }
     if (process.state == ProcessState::kUnreported && !process.is_damaged) unreported.push_back(&process);
     if (process.state != ProcessState::kLost || !may_be_killed_for_memory) continue;

@@ -146,6 +146,18 @@ std::size_t AppendAddress(std::string_view hex, char* text, std::size_t capacity
 
 std::size_t Copy(std::string_view from, char* text, std::size_t capacity) { return from.copy(text, capacity); }
 
+/// A wait for descriptors that names none is a sleep, as that of Python before 3.11.
+bool WaitsForNothing(long number, const std::uint64_t* arguments) {
+#ifdef SYS_poll
+  if (number == SYS_poll) return arguments[1] == 0;
+#endif
+  if (number == SYS_ppoll) return arguments[1] == 0;
+#ifdef SYS_select
+  if (number == SYS_select) return arguments[0] == 0;
+#endif
+  return number == SYS_pselect6 && arguments[0] == 0;
+}
+
 /// `text` is that of `/proc/<pid>/task/<tid>/syscall` (proc(5)): "running", or numbers, of which the first is that of
 /// the call, -1 for none. False where it is neither.
 bool ParseBlockedCall(std::string_view text, BlockedCall* call) noexcept {
@@ -169,6 +181,7 @@ bool ParseBlockedCall(std::string_view text, BlockedCall* call) noexcept {
     if (known.has_descriptor) call->descriptor = static_cast<int>(call->arguments[0]);
     if (known.kind == WaitKind::kOther) call->call = known.name;
   }
+  if (call->kind == WaitKind::kPoll && WaitsForNothing(number, call->arguments)) call->kind = WaitKind::kSleep;
   return true;
 }
 
@@ -373,6 +386,11 @@ std::uint32_t WaitSampler::HolderOf(Recorder* recorder, const BlockedCall& call)
   if (mutex.value == 0 || mutex.owner == 0) return 0;
   const ThreadState* holder = recorder->threads.load(std::memory_order_acquire);
   while (holder != nullptr && (!holder->in_use.load() || holder->tid != mutex.owner)) holder = holder->next;
+  char text[64];
+  const bool may_be_elsewhere = (call.arguments[1] & FUTEX_PRIVATE_FLAG) == 0;
+  if (holder == nullptr && may_be_elsewhere && ReadOfThread(mutex.owner, "stat", text, sizeof text) <= 0) {
+    return NumberOf("held by another process");
+  }
   if (holder == nullptr) return NumberOf("held by a thread without guards");
   const std::uint64_t use = holder->open_use.load();
   if (use == 0) return NumberOf("held by a thread without a chunk");
