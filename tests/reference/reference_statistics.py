@@ -190,7 +190,15 @@ def rss_slope_of(process):
     slopes = sorted(slopes_between(points))
     if not thousands or not slopes:
         return None
-    return tuple(slope / thousands for slope in (median(slopes), *interval_of(slopes, len(points))))
+    low, high = interval_of(slopes, len(points))
+    return tuple(slope / thousands for slope in (median(slopes), min(low, kept_per_chunk(points)), high))
+
+
+def kept_per_chunk(points):
+    """The least memory of the last tenth of the points, less that of the first one."""
+    tenth = (len(points) + 9) // 10
+    first, last = (min(part, key=lambda point: point[1]) for part in (points[:tenth], points[-tenth:]))
+    return Fraction(last[1] - first[1]) / max(1, last[0] - first[0])
 
 
 def equal_bins(points):
