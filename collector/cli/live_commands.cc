@@ -231,7 +231,7 @@ int PrintLines(const TopOptions& options, const LiveOptions& live) {
     }
     status = PrintOut(RenderLiveLine(running->model(), running->figures(), running->sources()));
     std::fflush(stdout);
-    const bool is_over = running->model().totals().records > 0 && running->model().state() != LiveState::kRunning;
+    const bool is_over = running->model().totals().records > 0 && running->model().state() != ProcessState::kRunning;
     if (status != kDone || is_over) {
       running->Stop();
       signals.cancel();

@@ -276,7 +276,6 @@ Text StateOf(const RunFigures& figures, const RunProvenance& provenance) {
 }
 
 /// In the order of `ProcessState`.
-constexpr const char* kStateNames[] = {"ended", "running", "lost", "unreported"};
 
 std::string_view ColumnsSource(const RunFigures& figures) {
   if (figures.coffea.has_columns) return "coffea_report";
@@ -526,7 +525,7 @@ class Assembly {
     if (row.group >= processes().size()) return row;  // of `(other)`
     const ProcessRow& process = processes()[row.group];
     row.process = process.process();
-    row.state = kStateNames[static_cast<size_t>(process.state)];
+    row.state = ToString(process.state);
     row.peak_memory_bytes = PeakMemory(process);
     row.anonymous_memory_bytes = process.counts.anonymous_bytes;
     row.file_memory_bytes = process.counts.file_bytes;

@@ -136,7 +136,6 @@ void SetRunMetrics(const RecordFindings& findings, const AttemptTotals& totals, 
   metrics->SetIfKnown("num_chunks", chosen.num_chunks.value);
   if (!chosen.total_events.value.has_value()) SetSum("total_events", totals.events, metrics);
   metrics->SetIfKnown("total_events", chosen.total_events.value);
-  if (findings.processes.has_records()) SetCounts(totals.counts, metrics);
   metrics->SetIfKnown("chunk_cpu_time", totals.cpu_ns.Seconds());
   metrics->SetIfKnown("helper_cpu_time", totals.helper_cpu_ns.Seconds());
   metrics->SetIfKnown("system_cpu_time", totals.system_cpu_ns.Seconds());
@@ -628,6 +627,18 @@ RunBounds FindBounds(const std::optional<TreeFigures>& tree, const ProcessFindin
   return bounds;
 }
 
+void SetSumsSoFar(const AttemptTotals& totals, const ByteSums& bytes, double wall_time, MetricSet* metrics) {
+  RecordFindings findings;
+  findings.attempts.bytes = bytes;
+  const RunTotals chosen = ChooseTotals(/*has_processes=*/true, totals, std::nullopt, {});
+  SetRunMetrics(findings, totals, chosen, {}, wall_time, metrics);
+  SetCounts(totals.counts, metrics);
+  Budget budget;  // when each core was occupied is not known: no more than all of its threads
+  budget.occupied_core_seconds = totals.lane_ns.Seconds().value_or(0);
+  SetEfficiencyMetrics({}, totals, budget, metrics);
+  RefuseImpossible(metrics);
+}
+
 RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees, std::optional<int64_t> start_ns,
                           std::optional<int64_t> stop_ns, CoffeaFigures coffea, const ClusterTable& clusters,
                           const WorkLimits& limits) {
@@ -662,6 +673,7 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   figures.chosen = ChooseTotals(figures.findings.processes.has_records(), figures.totals, figures.bytes_read_chunks(),
                                 figures.coffea);
   SetRunMetrics(figures.findings, figures.totals, figures.chosen, figures.coffea, wall_time, &metrics);
+  if (figures.findings.processes.has_records()) SetCounts(figures.totals.counts, &metrics);
   if (const std::optional<double> cores = AllowedCores(processes)) {
     metrics.Set("allocated_cores", *cores);
     figures.allocated_cores_source = "affinity";

@@ -99,6 +99,10 @@ struct RunFigures {
   }
 };
 
+/// The figures of a run that goes on, of which no attempt is kept: counts, sums, and rates over `wall_time` (seconds)
+/// and over the key `core_seconds`, which is set before.
+void SetSumsSoFar(const AttemptTotals& totals, const ByteSums& bytes, double wall_time, MetricSet* metrics);
+
 /// Computes the metric set from what records, process trees and Coffea's reports say. `start_ns` and `stop_ns` override
 /// the run's bounds. `limits`: the figures are the same for any.
 RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees, std::optional<int64_t> start_ns,

@@ -63,23 +63,23 @@ class EngineRunTest : public ::testing::Test {
 
 TEST_F(EngineRunTest, TakesRecordsAndTheSchedulersNames) {
   ReportWorker();
-  EXPECT_EQ(model_.totals().chunks, 1);
+  EXPECT_EQ(model_.totals().counts.num_chunks, 1);
   ASSERT_EQ(model_.workers().size(), 1u);
-  EXPECT_EQ(model_.workers()[0].name, "tcp://node:1");
+  EXPECT_EQ(model_.workers()[0].worker(), "tcp://node:1");
   EXPECT_EQ(model_.engine(), "Dask 2025.11.0");
 }
 
 TEST_F(EngineRunTest, CountsBytesThatWereSentTwiceOnce) {
   ReportWorker();
   Send(0, log_ + Chunk(1, 50));
-  EXPECT_EQ(model_.totals().attempts, 2);
-  EXPECT_EQ(model_.totals().events, 150);
+  EXPECT_EQ(model_.totals().counts.num_attempts, 2);
+  EXPECT_EQ(model_.totals().events.sum, 150);
 }
 
 TEST_F(EngineRunTest, SaysWhichBytesWereLost) {
   ReportWorker();
   Send(log_.size() + 30, Chunk(1, 50));
-  EXPECT_EQ(model_.totals().attempts, 2);
+  EXPECT_EQ(model_.totals().counts.num_attempts, 2);
   EXPECT_THAT(model_.events().all().back().text, ::testing::HasSubstr("30 bytes of node-7.jsonl were lost"));
 }
 
@@ -107,17 +107,17 @@ TEST_F(EngineRunTest, BetweenTwoProcessesOfItsTasksARunIsNotOver) {
                       idle = {"manager 7", {{"tasks", 0}}, {}, {}, ""};
   run_.AddScheduler(busy);
   model_.SetLife(0, false);
-  EXPECT_EQ(model_.state(), LiveState::kUnreported) << "no process says that it came to its end: all may be gone";
+  EXPECT_EQ(model_.state(), ProcessState::kUnreported) << "no process says that it came to its end: all may be gone";
   SchedulerFact known = busy;
   known.is_there = true;
   run_.AddScheduler(known);
-  EXPECT_EQ(model_.state(), LiveState::kRunning) << "its manager lives";
+  EXPECT_EQ(model_.state(), ProcessState::kRunning) << "its manager lives";
   run_.AddScheduler(busy);
   log_ += R"({"type":"end","time_ns":1790000009000000000,"chunks":1,"failed":0,"open":0,"dropped":0,"sections":[]})";
   Send(0, log_ + "\n");
-  EXPECT_EQ(model_.state(), LiveState::kRunning);
+  EXPECT_EQ(model_.state(), ProcessState::kRunning);
   run_.AddScheduler(idle);
-  EXPECT_EQ(model_.state(), LiveState::kEnded);
+  EXPECT_EQ(model_.state(), ProcessState::kEnded);
 }
 
 TEST_F(EngineRunTest, LinesOfAnyShapeAreTaken) {

@@ -69,34 +69,17 @@ auto SumOver(const LiveModel& model, const Get& get) {
   return sum;
 }
 
-struct LiveDatasetRow : BreakdownRow {
-  Number open;
-  Number total_events;
-};
-
-struct LiveWorkerRow : WorkerRow {
-  Number open;
-  Number event_rate_now;
-  Number waiting_share_now;
-  Number memory_bytes;
-};
-
 using Keys = std::initializer_list<std::string_view>;
 
-/// A row's members of these keys, in their order. `own` has those that only a live run has.
+/// A row's members of these keys, in their order.
 template <class Row>
-Json Picked(const Row& row, Keys keys, const std::map<std::string_view, const Number*>& own) {
+Json Picked(const Row& row, Keys keys) {
   Json picked = Json::object();
   for (const std::string_view key : keys) {
-    Json& value = picked[std::string(key)];
-    if (const auto found = own.find(key); found != own.end()) {
-      WriteValue(*found->second, &value);
-      continue;
-    }
     const absl::Span<const Column> columns = Row::Columns();
     std::find_if(columns.begin(), columns.end(), [key](const Column& column) {
       return column.key == key;
-    })->write(&row, &value);
+    })->write(&row, &picked[std::string(key)]);
   }
   return picked;
 }
@@ -149,8 +132,6 @@ constexpr LiveDefinition kLiveDefinitions[] = {
 
 double Seconds(int64_t nanoseconds) { return nanoseconds / 1e9; }
 
-Number Ratio(double part, double whole) { return whole > 0 ? Number(part / whole) : Number(); }
-
 RunFacts RunOf(const LiveModel& model) {
   const LiveCommand& command = model.command();
   RunFacts run;
@@ -163,182 +144,131 @@ RunFacts RunOf(const LiveModel& model) {
     run.stop_ns = model.stop_ns();
   }
   run.boundary = command.known ? "command" : "processes";
-  run.state = Text::OrNull(NameOf(model.state()));
+  run.state = Text::OrNull(NameOfRunState(model.state()));
   run.exit_status = command.exit_status;
   run.engine = Text::OrNull(model.engine());
   return run;
 }
 
 MetricSet MetricsOf(const LiveModel& model, const LiveFigures& figures) {
-  const LiveTotals& totals = model.totals();
-  const double wall = figures.wall_seconds;
-  const double busy = Seconds(totals.busy_ns);
-  const double cores = figures.core_seconds;
-  const auto events = static_cast<double>(totals.events);
-  MetricSet metrics;
-  const auto set = [&metrics](std::string_view key, const Number& value) {
-    if (!value.has_value()) return metrics.SetNull(key, "");
-    metrics.Set(key, value.is_integer() ? MetricValue(value.integer()) : MetricValue(*value));
-  };
-  set("wall_time", wall);
-  set("busy_time", busy);
-  if (totals.cpu_known) set("chunk_cpu_time", Seconds(totals.cpu_ns));
-  set("num_chunks", totals.chunks);
-  set("num_attempts", totals.attempts);
-  set("num_failed_attempts", totals.failed);
-  set("num_lost_attempts", totals.lost);
-  set("num_recomputed_chunks", totals.recomputed);
-  if (totals.events_known) {
-    set("total_events", totals.events);
-    set("event_rate_wall_khz", Ratio(events / 1e3, wall));
-    set("event_rate_agg_khz", Ratio(events / 1e3, busy));
-    set("event_rate_core_hz", Ratio(events, cores));
-  }
-  if (totals.bytes_known) {
-    set("bytes_read_chunks", totals.bytes_read);
-    set("overall_rate_gbps", Ratio(static_cast<double>(totals.bytes_read) * 8 / 1e9, wall));
-  }
-  set("core_seconds", cores);
-  set("cpu_efficiency", figures.cpu_efficiency);
-  set("core_efficiency", PossibleShare(Ratio(busy, cores)));
-  set("speedup_factor", Ratio(busy, wall));
-  int64_t peak_memory = 0;
-  double utilization = 0;
+  MetricSet metrics = figures.metrics;
+  std::optional<int64_t> peak_memory;
+  std::optional<double> utilization;
   int64_t workers = 0;
   for (const LiveWorker& worker : model.workers()) {
     workers += worker.is_at_work();
-    peak_memory = std::max(peak_memory, worker.peak_rss_bytes);
-    if (worker.memory_limit_bytes.value_or(0) <= 0) continue;
-    utilization = std::max(
-        utilization, static_cast<double>(worker.peak_rss_bytes) / static_cast<double>(*worker.memory_limit_bytes));
+    peak_memory = std::max(peak_memory, worker.counts.rss_peak_bytes);
+    utilization = std::max(utilization, Ratio(worker.counts.rss_peak_bytes, worker.memory_limit_bytes));
   }
-  if (peak_memory > 0) set("peak_memory_bytes", peak_memory);
-  if (utilization > 0) set("memory_utilization_max", utilization);
+  metrics.SetIfKnown("peak_memory_bytes", peak_memory);
+  metrics.SetIfKnown("memory_utilization_max", utilization);
+  metrics.Set("num_attempts", model.attempts());
   // what only a live run has
-  set("live_workers", workers);
-  set("live_cores", figures.cores);
-  set("live_open_chunks", model.open_chunks());
-  set("live_event_rate_hz", figures.event_rate);
-  set("live_read_rate_mbs", figures.byte_rate / 1e6);
-  set("live_busy_ratio", figures.busy_share);
-  set("live_unrecovered_chunks", figures.unrecovered);
-  set("live_announced_events", figures.progress.total_events);
-  set("live_time_left_seconds", figures.progress.left);
-  set("live_quiet_seconds", model.quiet_seconds());
-  set("live_gpu_utilization", figures.gpus.utilization);
-  set("live_gpu_memory_bytes", figures.gpus.memory_bytes);
-  set("live_gpu_power_watts", figures.gpus.power_watts);
+  metrics.Set("live_workers", workers);
+  metrics.Set("live_cores", figures.cores);
+  metrics.Set("live_open_chunks", model.open_chunks());
+  metrics.Set("live_event_rate_hz", figures.event_rate);
+  metrics.Set("live_read_rate_mbs", figures.byte_rate / 1e6);
+  metrics.SetOptional("live_busy_ratio", figures.busy_share, "");
+  metrics.Set("live_unrecovered_chunks", figures.unrecovered);
+  metrics.SetOptional("live_announced_events", figures.progress.total_events, "");
+  metrics.SetOptional("live_time_left_seconds", figures.progress.left, "");
+  metrics.Set("live_quiet_seconds", model.quiet_seconds());
+  metrics.SetOptional("live_gpu_utilization", figures.gpus.utilization, "");
+  metrics.SetOptional("live_gpu_memory_bytes", figures.gpus.memory_bytes, "");
+  metrics.SetOptional("live_gpu_power_watts", figures.gpus.power_watts, "");
   AddSchedulerMetrics(model, &metrics);
   return metrics;
 }
 
-std::vector<LiveDatasetRow> DatasetRows(const LiveModel& model) {
-  std::vector<const LiveDataset*> datasets;
-  for (const LiveDataset& dataset : model.datasets()) datasets.push_back(&dataset);
-  std::stable_sort(datasets.begin(), datasets.end(),
-                   [](const LiveDataset* a, const LiveDataset* b) { return a->busy_ns > b->busy_ns; });
-  std::vector<LiveDatasetRow> rows;
-  for (const LiveDataset* dataset : datasets) {
-    LiveDatasetRow& row = rows.emplace_back();
-    row.name = dataset->name;
-    row.chunks = dataset->chunks;
-    row.attempts = dataset->attempts;
-    row.failed = dataset->failed;
-    row.open = dataset->open;
-    row.events = dataset->events;
-    row.total_events = ProgressOf(model, *dataset).total_events;
-    row.bytes_read = dataset->bytes_read;
-    row.duration_sum = Seconds(dataset->busy_ns);
-    row.cpu_sum = Seconds(dataset->cpu_ns);
+/// `group` is the index of the dataset.
+std::vector<BreakdownRow> DatasetRows(const LiveModel& model) {
+  std::vector<BreakdownRow> rows;
+  for (const LiveDataset& dataset : model.datasets()) {
+    BreakdownRow& row = rows.emplace_back();
+    row.name = dataset.name;
+    row.group = static_cast<uint32_t>(rows.size() - 1);
+    SetSums(dataset.sums, dataset.sums.bytes, &row);
   }
+  SortByCost(&rows);
   return rows;
 }
 
-/// Without what it did in the last seconds.
-LiveWorkerRow RowOf(const LiveWorker& worker) {
-  LiveWorkerRow row;
-  row.name = worker.name;
-  row.state = NameOfWorkerState(worker.state);
-  row.cores = Number::Whole(worker.cores());
-  row.open = worker.open.size();
-  row.chunks = worker.chunks;
-  row.failed = worker.failed;
-  row.lost = worker.lost;
-  row.events = worker.events;
-  row.bytes_read = worker.bytes_read;
-  row.duration_sum = Seconds(worker.busy_ns);
-  row.cpu_sum = Seconds(worker.cpu_ns);
-  if (worker.rss_bytes > 0) row.memory_bytes = worker.rss_bytes;
-  if (worker.peak_rss_bytes > 0) row.peak_memory_bytes = worker.peak_rss_bytes;
-  row.memory_limit_bytes = worker.memory_limit_bytes;
-  return row;
-}
-
-/// The sum of the workers without a row of their own; its cores are those of the workers that run.
-LiveWorkerRow OtherRow(const std::vector<const LiveWorker*>& others) {
-  LiveWorker sum;
-  sum.name = "(other)";
-  sum.state = LiveState::kEnded;
-  double cores = 0;
-  size_t open = 0;
-  for (const LiveWorker* worker : others) {
-    if (worker->state == LiveState::kRunning) {
-      sum.state = LiveState::kRunning;
-      cores += worker->cores();
-    } else if (worker->state == LiveState::kLost && sum.state == LiveState::kEnded) {
-      sum.state = LiveState::kLost;
-    }
-    open += worker->open.size();
-    sum += *worker;
-  }
-  LiveWorkerRow row = RowOf(sum);
-  row.cores = Number::Whole(cores);
-  row.open = open;
-  return row;
-}
-
-std::vector<LiveWorkerRow> RowsOfWorkers(const LiveModel& model) {
-  std::vector<const LiveWorker*> workers;
-  std::vector<const LiveWorker*> others;
+/// Those that run, then the others, each by cost; last the sum of those without a row of their own, whose cores are
+/// those of them that run. `group` is the index of the worker; that of the sum is none.
+std::vector<WorkerRow> RowsOfWorkers(const LiveModel& model) {
+  std::vector<WorkerRow> rows;
+  WorkerRow other;
+  other.name = "(other)";
+  other.group = static_cast<uint32_t>(model.workers().size());
+  LiveSums sum_of_others;
+  double cores_of_others = 0;
+  auto state_of_others = ProcessState::kEnded;
   for (const LiveWorker& worker : model.workers()) {
-    if (worker.has_recorded()) (worker.is_other() ? others : workers).push_back(&worker);
+    if (!worker.has_recorded()) continue;
+    if (worker.is_other()) {
+      sum_of_others.Add(worker.sums);
+      const bool runs = worker.state == ProcessState::kRunning;
+      if (runs) cores_of_others += worker.cores();
+      if (runs || state_of_others == ProcessState::kEnded) state_of_others = worker.state;
+      continue;
+    }
+    WorkerRow& row = rows.emplace_back();
+    row.name = worker.worker();
+    row.group = static_cast<uint32_t>(&worker - model.workers().data());
+    row.state = ToString(worker.state);
+    row.cores = Number::Whole(worker.cores());
+    row.peak_memory_bytes = worker.counts.rss_peak_bytes;
+    row.memory_limit_bytes = worker.memory_limit_bytes;
+    SetSums(worker.sums, worker.sums.bytes, &row);
   }
-  std::stable_sort(workers.begin(), workers.end(), [](const LiveWorker* a, const LiveWorker* b) {
-    return std::make_tuple(a->state != LiveState::kRunning, -a->busy_ns) <
-           std::make_tuple(b->state != LiveState::kRunning, -b->busy_ns);
+  std::stable_sort(rows.begin(), rows.end(), [](const WorkerRow& a, const WorkerRow& b) {
+    const bool a_runs = a.state == "running", b_runs = b.state == "running";
+    return a_runs != b_runs ? a_runs : a.duration_sum > b.duration_sum;
   });
-  std::vector<LiveWorkerRow> rows;
-  for (const LiveWorker* worker : workers) {
-    const WorkerSecond recent = worker->SumOf(model.second() - kRecentSeconds, model.second() - 1);
-    LiveWorkerRow& row = rows.emplace_back(RowOf(*worker));
-    row.event_rate_now = static_cast<double>(recent.events) / kRecentSeconds;
-    row.waiting_share_now = Ratio(static_cast<double>(recent.waiting_ns), static_cast<double>(recent.busy_ns));
+  if (sum_of_others.attempts > 0 || cores_of_others > 0) {
+    other.state = ToString(state_of_others);
+    other.cores = Number::Whole(cores_of_others);
+    SetSums(sum_of_others, sum_of_others.bytes, &other);
+    rows.push_back(std::move(other));
   }
-  if (!others.empty()) rows.push_back(OtherRow(others));
   return rows;
 }
 
-Quality QualityOf(const LiveTotals& totals) {
+/// What only a live run has of its workers.
+void AddLiveMembers(const LiveModel& model, const WorkerRow& row, Json* json) {
+  for (const char* key : {"event_rate_now", "waiting_share_now", "memory_bytes"}) (*json)[key] = nullptr;
+  if (row.group == model.workers().size()) {
+    int64_t open = 0;
+    for (const LiveWorker& worker : model.workers()) open += worker.is_other() ? worker.open_chunks() : 0;
+    (*json)["open"] = open;
+    return;
+  }
+  const LiveWorker& worker = model.workers()[row.group];
+  const WorkerSecond recent = worker.SumOf(model.second() - kRecentSeconds, model.second() - 1);
+  (*json)["open"] = worker.open_chunks();
+  (*json)["event_rate_now"] = recent.events / kRecentSeconds;
+  (*json)["waiting_share_now"] = JsonOf(Number(Ratio(recent.waiting_ns, recent.busy_ns)));
+  if (worker.rss_bytes > 0) (*json)["memory_bytes"] = worker.rss_bytes;
+}
+
+Quality QualityOf(const LiveModel& model) {
+  const LiveTotals& totals = model.totals();
   Quality quality;
   quality.records_read = totals.records;
   quality.records_malformed = totals.malformed;
   quality.records_unknown = totals.unknown;
   quality.records_dropped = totals.dropped;
-  quality.records_lost = totals.unrecorded;
-  quality.summed_chunks = totals.summed;
+  quality.records_lost = model.unrecorded();
+  quality.summed_chunks = totals.counts.num_summed_attempts;
   return quality;
 }
 
 Json DefinitionsOf(const MetricSet& metrics) {
   Json definitions = Json::object();
-  const auto add = [&definitions](const MetricDefinition& definition) {
-    definitions[definition.key] = {{"unit", definition.unit}, {"label", definition.label}, {"text", definition.text}};
-  };
-  for (const MetricDefinition& definition : MetricCatalog()) {
-    if (metrics.Find(definition.key) != nullptr) add(definition);
-  }
   for (const MetricDefinition& definition : LiveMetrics()) {
-    if (FindMetric(definition.key) == nullptr) add(definition);
+    if (metrics.Find(definition.key) == nullptr && FindMetric(definition.key) != nullptr) continue;
+    definitions[definition.key] = {{"unit", definition.unit}, {"label", definition.label}, {"text", definition.text}};
   }
   return definitions;
 }
@@ -408,16 +338,15 @@ Measurement LiveMeasurement(const LiveModel& model, const LiveFigures& figures) 
   Measurement measurement;
   measurement.run = RunOf(model);
   measurement.metrics = MetricsOf(model, figures);
-  const std::vector<LiveDatasetRow> datasets = DatasetRows(model);
-  measurement.datasets.assign(datasets.begin(), datasets.end());
-  const std::vector<LiveWorkerRow> workers = RowsOfWorkers(model);
-  measurement.workers.assign(workers.begin(), workers.end());
-  measurement.quality = QualityOf(model.totals());
+  measurement.datasets = DatasetRows(model);
+  measurement.workers = RowsOfWorkers(model);
+  measurement.quality = QualityOf(model);
   return measurement;
 }
 
 Json LiveDocument(const LiveModel& model, const LiveFigures& figures) {
-  const MetricSet metrics = MetricsOf(model, figures);
+  const Measurement measurement = LiveMeasurement(model, figures);
+  const MetricSet& metrics = measurement.metrics;
   Json document, values, not_measured = Json::object();
   for (const MetricDefinition& definition : LiveMetrics()) {
     if (const MetricValue* value = metrics.Find(definition.key)) values[definition.key] = JsonOf(*value);
@@ -426,58 +355,52 @@ Json LiveDocument(const LiveModel& model, const LiveFigures& figures) {
   }
   document["schema"] = kMeasurementSchema;
   document["run"] = Picked(
-      RunOf(model), {"id", "name", "command", "start_ns", "stop_ns", "boundary", "state", "exit_status", "engine"}, {});
+      measurement.run, {"id", "name", "command", "start_ns", "stop_ns", "boundary", "state", "exit_status", "engine"});
   const std::string& command = model.command().command;  // one text: the log of the tree has its words
   document["run"]["command"] = command.empty() ? Json() : Json(command);
   document["metrics"] = std::move(values);
   document["definitions"] = DefinitionsOf(metrics);
-  Json datasets = Json::array(), workers = Json::array();
-  for (const LiveDatasetRow& row : DatasetRows(model)) {
-    datasets.push_back(Picked<BreakdownRow>(row,
-                                            {"name", "chunks", "attempts", "failed", "open", "events", "total_events",
-                                             "bytes_read", "duration_sum", "cpu_sum"},
-                                            {{"open", &row.open}, {"total_events", &row.total_events}}));
+  Json &datasets = document["datasets"] = Json::array(), &workers = document["workers"] = Json::array();
+  const std::vector<int64_t> open = model.OpenByDataset();
+  for (const BreakdownRow& row : measurement.datasets) {
+    Json& json = datasets.emplace_back(
+        Picked(row, {"name", "chunks", "attempts", "failed", "events", "bytes_read", "duration_sum", "cpu_sum"}));
+    json["open"] = open[row.group];
+    json["total_events"] = JsonOf(Number(model.total_events_of(row.name)));
   }
-  for (const LiveWorkerRow& row : RowsOfWorkers(model)) {
-    workers.push_back(Picked<WorkerRow>(
-        row,
-        {"name", "state", "cores", "open", "chunks", "failed", "lost", "events", "event_rate_now", "waiting_share_now",
-         "bytes_read", "duration_sum", "cpu_sum", "memory_bytes", "peak_memory_bytes", "memory_limit_bytes"},
-        {{"open", &row.open},
-         {"event_rate_now", &row.event_rate_now},
-         {"waiting_share_now", &row.waiting_share_now},
-         {"memory_bytes", &row.memory_bytes}}));
+  for (const WorkerRow& row : measurement.workers) {
+    Json& json =
+        workers.emplace_back(Picked(row, {"name", "state", "cores", "chunks", "failed", "lost", "events", "bytes_read",
+                                          "duration_sum", "cpu_sum", "peak_memory_bytes", "memory_limit_bytes"}));
+    AddLiveMembers(model, row, &json);
   }
-  document["datasets"] = std::move(datasets);
-  document["workers"] = std::move(workers);
   document["schedulers"] = SchedulersJson(model);
-  document["quality"] = Picked(
-      QualityOf(model.totals()),
-      {"records_read", "records_malformed", "records_unknown", "records_dropped", "records_lost", "summed_chunks"}, {});
+  document["quality"] = Picked(measurement.quality, {"records_read", "records_malformed", "records_unknown",
+                                                     "records_dropped", "records_lost", "summed_chunks"});
   document["quality"]["chunks_exact"] = model.totals().chunks_exact;  // else more than can be distinguished
   document["quality"]["not_measured"] = std::move(not_measured);
   return document;
 }
 
 Json OpenChunksJson(const LiveModel& model, size_t most) {
-  std::vector<std::tuple<int64_t, const LiveWorker*, int64_t>> open;  // start, worker, number
+  std::vector<std::pair<const LiveWorker*, const BegunAttempt*>> open;
   for (const LiveWorker& worker : model.workers()) {
-    for (const auto& [number, chunk] : worker.open) open.emplace_back(chunk.start_ns, &worker, number);
+    worker.ForEachOpen([&](const LiveLog&, const BegunAttempt& begun) { open.emplace_back(&worker, &begun); });
   }
   std::sort(open.begin(), open.end(), [](const auto& a, const auto& b) {
-    return std::make_tuple(std::get<0>(a), std::get<2>(a)) < std::make_tuple(std::get<0>(b), std::get<2>(b));
+    const BeginFact &left = a.second->fact, &right = b.second->fact;
+    return std::make_pair(left.time_ns, left.number) < std::make_pair(right.time_ns, right.number);
   });
   if (open.size() > most) open.resize(most);
   Json rows = Json::array();
-  for (const auto& [start_ns, worker, number] : open) {
-    const OpenChunk& chunk = worker->open.at(number);
-    rows.push_back({{"worker", worker->name},
-                    {"chunk", number},
-                    {"dataset", model.datasets()[chunk.dataset].name},
-                    {"file", chunk.file.empty() ? Json() : Json(chunk.file)},
-                    {"entry_start", JsonOf(Number(chunk.entry_start))},
-                    {"entry_stop", JsonOf(Number(chunk.entry_stop))},
-                    {"seconds", Seconds(std::max<int64_t>(0, model.now_ns() - start_ns))}});
+  for (const auto& [worker, begun] : open) {
+    rows.push_back({{"worker", worker->worker()},
+                    {"chunk", begun->fact.number},
+                    {"dataset", model.datasets()[model.DatasetOf(begun->dataset)].name},
+                    {"file", begun->file.empty() ? Json() : Json(begun->file)},
+                    {"entry_start", JsonOf(Number(begun->fact.input.entry_start))},
+                    {"entry_stop", JsonOf(Number(begun->fact.input.entry_stop))},
+                    {"seconds", Seconds(std::max<int64_t>(0, model.now_ns() - begun->fact.time_ns))}});
   }
   return rows;
 }

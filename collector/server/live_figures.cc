@@ -2,7 +2,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/thresholds.h"
-#include "collector/metrics/assemble.h"
+#include "collector/metrics/run_figures.h"
 
 namespace crema {
 namespace {
@@ -16,9 +16,9 @@ void SetRecent(const LiveModel& model, LiveFigures& figures) {
   const int64_t seconds = std::clamp<int64_t>(static_cast<int64_t>(std::ceil(figures.wall_seconds)), 1, kRecentSeconds);
   const RunSecond sum = model.recent().Sum(model.second() - seconds, model.second() - 1);
   figures.recent_seconds = static_cast<double>(seconds);
-  figures.event_rate = static_cast<double>(sum.events) / figures.recent_seconds;
-  figures.byte_rate = static_cast<double>(sum.bytes) / figures.recent_seconds;
-  if (sum.core_ns <= 0 || model.state() != LiveState::kRunning) return;
+  figures.event_rate = sum.events / figures.recent_seconds;
+  figures.byte_rate = sum.bytes / figures.recent_seconds;
+  if (sum.core_ns <= 0 || model.state() != ProcessState::kRunning) return;
   const double known = sum.compute_ns + sum.waiting_ns + sum.failed_ns + sum.joined_ns;
   // a task around a chunk is one lane with it
   const double around = std::max(0.0, sum.task_ns - sum.chunk_ns);
@@ -36,7 +36,7 @@ void SetRecent(const LiveModel& model, LiveFigures& figures) {
 }
 
 void SetLeft(const LiveModel& model, Progress& progress) {
-  if (!progress.total_events.has_value() || model.state() != LiveState::kRunning) return;
+  if (!progress.total_events.has_value() || model.state() != ProcessState::kRunning) return;
   const auto remaining = static_cast<double>(*progress.total_events - progress.events);
   if (remaining <= 0) return;
   const auto blocks = std::min<int64_t>(kBlocks, static_cast<int64_t>(model.wall_seconds()) / kBlockSeconds);
@@ -44,11 +44,11 @@ void SetLeft(const LiveModel& model, Progress& progress) {
   double squares = 0;
   for (int64_t block = 0; block < blocks; ++block) {
     const int64_t last = model.second() - 1 - block * kBlockSeconds;
-    int64_t events = model.recent().Sum(last - kBlockSeconds + 1, last).events;
+    double events = model.recent().Sum(last - kBlockSeconds + 1, last).events;
     for (const LiveWorker& worker : model.workers()) {  // those that are gone give no more
-      if (worker.state != LiveState::kRunning) events -= worker.SumOf(last - kBlockSeconds + 1, last).events;
+      if (worker.state != ProcessState::kRunning) events -= worker.SumOf(last - kBlockSeconds + 1, last).events;
     }
-    const double rate = static_cast<double>(std::max<int64_t>(0, events)) / kBlockSeconds;
+    const double rate = std::max(0.0, events) / kBlockSeconds;
     sum += rate;
     squares += rate * rate;
   }
@@ -67,17 +67,18 @@ void SetLeft(const LiveModel& model, Progress& progress) {
 std::optional<WorstMemory> FindWorstMemory(const LiveModel& model) {
   std::optional<WorstMemory> worst;
   double largest = -1;
-  const bool is_over = model.state() != LiveState::kRunning;
+  const bool is_over = model.state() != ProcessState::kRunning;
   for (const LiveWorker& worker : model.workers()) {
-    const int64_t bytes = is_over ? worker.peak_rss_bytes : worker.rss_bytes;
-    if ((!is_over && worker.state != LiveState::kRunning) || bytes <= 0) continue;
+    const int64_t bytes = is_over ? worker.peak_rss_bytes() : worker.rss_bytes;
+    if ((!is_over && worker.state != ProcessState::kRunning) || bytes <= 0) continue;
     // workers without a limit are compared by size, after those with one
     const double measure = worker.memory_limit_bytes.value_or(0) > 0
                                ? 1 + static_cast<double>(bytes) / static_cast<double>(*worker.memory_limit_bytes)
                                : static_cast<double>(bytes) / 1e18;
     if (measure <= largest) continue;
     largest = measure;
-    worst = WorstMemory{worker.name, bytes, worker.memory_limit_bytes, is_over ? std::nullopt : SecondsToLimit(worker)};
+    worst =
+        WorstMemory{worker.worker(), bytes, worker.memory_limit_bytes, is_over ? std::nullopt : SecondsToLimit(worker)};
   }
   return worst;
 }
@@ -117,7 +118,7 @@ double BitRate(double bytes_per_second) { return bytes_per_second * 8 / 1e9; }
 
 KeyFigureRow EventRate(const LiveModel& model, const LiveFigures& figures) {
   KeyFigureRow row = {"Event rate", {"event_rate_wall_khz", ChangeOf::kRate, true}};
-  if (!model.totals().events_known) {
+  if (model.totals().events.count == 0) {
     row.why_not = "no chunk said its events (SetEvents)";
     return row;
   }
@@ -130,7 +131,7 @@ KeyFigureRow EventRate(const LiveModel& model, const LiveFigures& figures) {
 
 KeyFigureRow DataRate(const LiveModel& model, const LiveFigures& figures) {
   KeyFigureRow row = {"Data rate", {"overall_rate_gbps", ChangeOf::kRate, true}};
-  if (!model.totals().bytes_known) {
+  if (model.totals().bytes.with_read == 0) {
     row.why_not = "no chunk said its bytes (AddBytesRead)";
     return row;
   }
@@ -138,7 +139,7 @@ KeyFigureRow DataRate(const LiveModel& model, const LiveFigures& figures) {
   row.text = HumanBitRate(*row.value);
   row.notes = {Words(fmt::format("last {:.0f} s", figures.recent_seconds)),
                Words("run mean " + HumanBitRate(BitRate(figures.mean_byte_rate.value_or(0)))),
-               Words(HumanData(model.totals().bytes_read) + " read")};
+               Words(HumanData(static_cast<double>(model.totals().bytes.read)) + " read")};
   return row;
 }
 
@@ -208,7 +209,7 @@ KeyFigureRow FullestMemory(const LiveModel& model, const LiveFigures& figures) {
 
 int64_t LostWorkersOf(const LiveModel& model) {
   return std::count_if(model.workers().begin(), model.workers().end(), [](const LiveWorker& worker) {
-    return worker.state == LiveState::kLost && worker.has_recorded();
+    return worker.state == ProcessState::kLost && worker.has_recorded();
   });
 }
 
@@ -219,7 +220,7 @@ KeyFigureRow Failures(const LiveModel& model, const LiveFigures& figures) {
     row.why_not = "no chunk was recorded";
     return row;
   }
-  const auto gone = static_cast<double>(totals.failed + totals.lost), attempts = static_cast<double>(totals.attempts);
+  const auto gone = static_cast<double>(totals.gone()), attempts = static_cast<double>(model.attempts());
   row.value = gone;
   row.text = fmt::format("{} of {}", HumanCount(gone), HumanCount(attempts));
   if (!(attempts > 0)) return row;
@@ -227,7 +228,7 @@ KeyFigureRow Failures(const LiveModel& model, const LiveFigures& figures) {
   row.share = gone / attempts;
   row.mark = MarkOf(*row.band, *row.share);
   // a run that goes on may still try again
-  if (model.state() != LiveState::kRunning && figures.unrecovered > 0) row.mark = Mark::kBad;
+  if (model.state() != ProcessState::kRunning && figures.unrecovered > 0) row.mark = Mark::kBad;
   if (gone == 0) {
     row.notes = {Words(GoodHint(*row.band))};
   } else if (figures.unrecovered == 0) {
@@ -240,7 +241,9 @@ KeyFigureRow Failures(const LiveModel& model, const LiveFigures& figures) {
     if (row.mark == Mark::kGood) row.mark = Mark::kWatch;
     row.notes.insert(row.notes.begin(), Words(Counted(workers, "worker", "workers") + " lost"));
   }
-  if (totals.lost > 0) row.notes.push_back(Words(HumanCount(totals.lost) + " lost"));
+  if (const int64_t lost = totals.counts.num_lost_attempts; lost > 0) {
+    row.notes.push_back(Words(HumanCount(lost) + " lost"));
+  }
   return row;
 }
 
@@ -265,24 +268,22 @@ LiveFigures ComputeLiveFigures(const LiveModel& model) {
   LiveFigures figures;
   const LiveTotals& totals = model.totals();
   figures.wall_seconds = model.wall_seconds();
-  if (figures.wall_seconds > 0) {
-    if (totals.events_known) figures.mean_event_rate = static_cast<double>(totals.events) / figures.wall_seconds;
-    if (totals.bytes_known) figures.mean_byte_rate = static_cast<double>(totals.bytes_read) / figures.wall_seconds;
-  }
   figures.cores = model.live_cores();
   for (const LiveWorker& worker : model.workers()) {
-    if (worker.state != LiveState::kRunning) continue;
+    if (worker.state != ProcessState::kRunning) continue;
     figures.busy += worker.busy_cores();
   }
   figures.core_seconds = model.core_seconds();
-  if (totals.cpu_known && figures.core_seconds > 0) {
-    figures.cpu_efficiency = PossibleShare(totals.cpu_ns / 1e9 / figures.core_seconds);
-  }
+  figures.metrics.Set("core_seconds", figures.core_seconds);
+  SetSumsSoFar(totals, totals.bytes, figures.wall_seconds, &figures.metrics);
+  figures.cpu_efficiency = figures.metrics.Number("cpu_efficiency");
+  figures.mean_event_rate = Ratio(figures.metrics.Number("total_events"), figures.wall_seconds);
+  figures.mean_byte_rate = Ratio(figures.metrics.Number("bytes_read_chunks"), figures.wall_seconds);
   figures.memory = FindWorstMemory(model);
   figures.gpus = GpusOf(model);
   figures.unrecovered = model.unrecovered();
   SetRecent(model, figures);
-  figures.progress.events = totals.events;
+  figures.progress.events = totals.events_so_far();
   figures.progress.total_events = model.total_events();
   SetShare(figures.progress);
   SetLeft(model, figures.progress);
@@ -291,19 +292,14 @@ LiveFigures ComputeLiveFigures(const LiveModel& model) {
 
 Progress ProgressOf(const LiveModel& model, const LiveDataset& dataset) {
   Progress progress;
-  progress.events = dataset.events;
+  progress.events = dataset.sums.events.Integer().value_or(0);
   progress.total_events = model.total_events_of(dataset.name);
   SetShare(progress);
   return progress;
 }
 
-std::string_view NameOf(LiveState state) {
-  constexpr std::string_view kNames[] = {"running", "finished", "", "killed"};
-  return kNames[static_cast<size_t>(state)];
-}
-
-std::string_view NameOfWorkerState(LiveState state) {
-  constexpr std::string_view kNames[] = {"running", "ended", "unreported", "lost"};
+std::string_view NameOfRunState(ProcessState state) {
+  constexpr std::string_view kNames[] = {"finished", "running", "killed", ""};
   return kNames[static_cast<size_t>(state)];
 }
 
@@ -315,8 +311,8 @@ std::vector<KeyFigureRow> LiveKeyFigureRows(const LiveModel& model, const LiveFi
 }
 
 std::string LiveTrouble(const LiveModel& model, const LiveFigures& figures) {
-  if (model.state() == LiveState::kLost) return "";
-  if (model.state() != LiveState::kRunning && figures.unrecovered > 0) {
+  if (model.state() == ProcessState::kLost) return "";
+  if (model.state() != ProcessState::kRunning && figures.unrecovered > 0) {
     return Counted(figures.unrecovered, "chunk", "chunks") + " without a result";
   }
   const int64_t lost = LostWorkersOf(model);
@@ -326,8 +322,8 @@ std::string LiveTrouble(const LiveModel& model, const LiveFigures& figures) {
 }
 
 WorkerConcern ConcernOf(const LiveModel& model, const LiveWorker& worker) {
-  if (worker.state == LiveState::kLost) return WorkerConcern::kVanished;
-  if (worker.state != LiveState::kRunning) return WorkerConcern::kEnded;
+  if (worker.state == ProcessState::kLost) return WorkerConcern::kVanished;
+  if (worker.state != ProcessState::kRunning) return WorkerConcern::kEnded;
   return worker.slow_is_warned || worker.memory_is_warned || MemoryMarkOf(model, worker) == Mark::kBad
              ? WorkerConcern::kTroubled
              : WorkerConcern::kRunning;
@@ -346,7 +342,7 @@ std::vector<size_t> WorstWorkersFirst(const LiveModel& model, size_t most) {
     if (workers[i].has_recorded() && !workers[i].is_other()) order.push_back(i);
   }
   const auto rank = [&](size_t i) {
-    const bool is_gone = workers[i].state != LiveState::kRunning;
+    const bool is_gone = workers[i].state != ProcessState::kRunning;
     return std::make_pair(ConcernOf(model, workers[i]), is_gone ? -workers[i].last_ns : static_cast<int64_t>(i));
   };
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });

@@ -51,6 +51,7 @@ struct LiveFigures {
   double busy = 0;                   ///< open chunks, at most their worker's cores
   std::optional<double> busy_share;  ///< of the cores, recent
   double core_seconds = 0;
+  MetricSet metrics;                     ///< what a finished run has too, but for memory
   std::optional<double> cpu_efficiency;  ///< since the start
   std::optional<WorstMemory> memory;     ///< the worker closest to its limit
   LiveGpus gpus;
@@ -64,11 +65,8 @@ LiveFigures ComputeLiveFigures(const LiveModel& model);
 /// The progress of one dataset; `left` is not known.
 Progress ProgressOf(const LiveModel& model, const LiveDataset& dataset);
 
-/// `running`, `finished` or `killed`, as measurements have it; empty where they have null.
-std::string_view NameOf(LiveState state);
-
-/// `running`, `ended`, `unreported` or `lost`, as measurements have it.
-std::string_view NameOfWorkerState(LiveState state);
+/// Of a run: `running`, `finished` or `killed`, as measurements have it; empty where they have null.
+std::string_view NameOfRunState(ProcessState state);
 
 /// Always these six, in this order: event rate, data rate, cores busy, CPU efficiency, peak memory, failed attempts;
 /// and the GPU, where the run uses one. `figure.key` is that of the metric that a finished run has of it.

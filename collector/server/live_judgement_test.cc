@@ -45,7 +45,7 @@ class LiveJudgementTest : public LiveModelTest {
       PassTo(second);
       for (Lane& lane : lanes) {
         while (lane.stop <= second) {
-          model_.Add(lane.worker, ChunkRecord(number++, lane.start, lane.stop));
+          Add(lane.worker, ChunkRecord(number++, lane.start, lane.stop));
           lane.start = lane.stop;
           lane.stop += seconds(lane, lane.start);
         }
@@ -94,7 +94,7 @@ TEST_F(LiveJudgementTest, AnOwnerThatWaitsForItsHelpersHoldsNoCore) {
     record.chunk.lanes_peak = 3;
     record.chunk.helper_union_ns = 9 * kSecond;
     record.chunk.cpu_ns = worker == waits ? kSecond / 2 : 9 * kSecond;
-    model_.Add(worker, record);
+    Add(worker, record);
   }
   EXPECT_EQ(model_.workers()[waits].cores(), 2);
   EXPECT_EQ(model_.workers()[works].cores(), 3);

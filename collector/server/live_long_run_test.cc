@@ -50,7 +50,7 @@ class LongRun : public LiveModelTest {
   void EndChunk(const SimulatedWorker& worker) {
     Record record = ChunkRecord(worker.number, worker.start, worker.stop);
     record.chunk.failed = worker.number % 1000 == 999;
-    model_.Add(worker.id, record);
+    Add(worker.id, record);
     ++(record.chunk.failed ? truth_.failed : truth_.ok);
     truth_.busy_seconds += worker.stop - worker.start;
   }
@@ -59,7 +59,7 @@ class LongRun : public LiveModelTest {
     sample.type = RecordType::kSample;
     sample.sample.time_ns = At(now_);
     sample.sample.rss_bytes = 200'000'000 + worker.number % 50'000'000;
-    model_.Add(worker.id, sample);
+    Add(worker.id, sample);
   }
   void PassSecond() {
     for (int i = 0; i < kWorkers; ++i) {
@@ -96,12 +96,14 @@ TEST_F(LongRun, OfAThousandWorkersIsExactAndTakesNoMoreMemory) {
   }
   const int64_t grown = MemoryInUse() - full_bytes;
   const LiveTotals& totals = model_.totals();
-  EXPECT_EQ(totals.attempts, truth_.ok + truth_.failed);
-  EXPECT_EQ(totals.chunks, truth_.ok);
-  EXPECT_EQ(totals.failed, truth_.failed);
-  EXPECT_EQ(totals.events, 100 * truth_.ok);
-  EXPECT_EQ(totals.busy_ns, truth_.busy_seconds * kSecond);
-  EXPECT_EQ(totals.lost + totals.recovered + totals.recomputed + totals.unrecorded, 0);
+  EXPECT_EQ(totals.counts.num_attempts, truth_.ok + truth_.failed);
+  EXPECT_EQ(totals.counts.num_chunks, truth_.ok);
+  EXPECT_EQ(totals.counts.num_failed_attempts, truth_.failed);
+  EXPECT_EQ(totals.events.sum, 100 * truth_.ok);
+  EXPECT_EQ(totals.busy_ns.sum, truth_.busy_seconds * kSecond);
+  EXPECT_EQ(
+      totals.counts.num_lost_attempts + totals.recovered + totals.counts.num_recomputed_chunks + model_.unrecorded(),
+      0);
   EXPECT_EQ(totals.chunks_exact, !is_long) << "there are more of them than it tells apart";
   EXPECT_EQ(model_.open_chunks(), kWorkers);
   EXPECT_EQ(model_.live_cores(), kWorkers);

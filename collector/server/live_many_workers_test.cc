@@ -47,21 +47,21 @@ TEST_F(LiveModelTest, BeyondTheRowsOfWorkersAllAreInTheTotals) {
       begin.begin.time_ns = At(static_cast<double>(number));
       begin.begin.tid = 7;
       begin.begin.input = InputOf(3 * pid + number);
-      model_.Add(worker, begin);
+      Add(worker, begin);
       if (number == 2) continue;
       Record chunk = ChunkRecord(number, static_cast<double>(number), static_cast<double>(number) + 1);
       chunk.chunk.tid = 7;
       chunk.chunk.input = InputOf(3 * pid + number);
-      model_.Add(worker, chunk);
+      Add(worker, chunk);
     }
   }
   PassTo(4);
-  EXPECT_EQ(model_.totals().chunks, 2 * kAll);
-  EXPECT_EQ(model_.totals().attempts, 2 * kAll);
-  EXPECT_EQ(model_.totals().events, 200 * kAll);
-  EXPECT_EQ(model_.totals().busy_ns, 2 * kAll * kSecond);
+  EXPECT_EQ(model_.totals().counts.num_chunks, 2 * kAll);
+  EXPECT_EQ(model_.totals().counts.num_attempts, 2 * kAll);
+  EXPECT_EQ(model_.totals().events.sum, 200 * kAll);
+  EXPECT_EQ(model_.totals().busy_ns.sum, 2 * kAll * kSecond);
   EXPECT_EQ(model_.totals().records, 5 * kAll);
-  EXPECT_EQ(model_.totals().unrecorded, 0);
+  EXPECT_EQ(model_.unrecorded(), 0);
   EXPECT_EQ(model_.open_chunks(), kAll);
   EXPECT_EQ(model_.live_cores(), kAll);
   EXPECT_DOUBLE_EQ(model_.core_seconds(), 4.0 * kAll);
@@ -80,9 +80,9 @@ TEST_F(LiveModelTest, BeyondTheRowsOfWorkersAllAreInTheTotals) {
   end.type = RecordType::kEnd;
   end.end.time_ns = At(4);
   end.end.open = 1;
-  model_.Add(static_cast<LiveModel::WorkerId>(kAll - 2), end);
+  Add(static_cast<LiveModel::WorkerId>(kAll - 2), end);
   model_.SetLife(static_cast<LiveModel::WorkerId>(kAll - 1), false);
-  EXPECT_EQ(model_.totals().lost, 1);
+  EXPECT_EQ(model_.totals().counts.num_lost_attempts, 1);
   EXPECT_EQ(model_.open_chunks(), kAll - 1);
   EXPECT_EQ(model_.live_cores(), kAll - 2);
   EXPECT_EQ(ColumnOf(LiveDocument(model_, ComputeLiveFigures(model_)), "lost").other, 1);

@@ -7,11 +7,10 @@
 #include "absl/container/flat_hash_set.h"
 #include "collector/engines/engines.h"
 #include "collector/insight/evidence.h"
+#include "collector/metrics/attempts/breakdown.h"
 #include "collector/metrics/workers/worker_life.h"
-#include "collector/records/cluster_facts.h"
-#include "collector/records/facts.h"
-#include "collector/records/sums_so_far.h"
 #include "collector/records/tree_facts.h"
+#include "collector/sources/record_log.h"
 
 namespace crema {
 
@@ -82,12 +81,12 @@ class RateSeries {
   static constexpr size_t kMost = 600;
 
   struct Bin {
-    int64_t events = 0;
-    int64_t bytes = 0;
+    double events = 0;
+    double bytes = 0;
   };
 
   /// `seconds` since the run's start; earlier ones count as at the start.
-  void Add(double seconds, int64_t events, int64_t bytes);
+  void Add(double seconds, double events, double bytes);
 
   double bin_seconds() const { return bin_seconds_; }
   const std::vector<Bin>& bins() const { return bins_; }
@@ -149,94 +148,59 @@ class RecentSeconds {
 /// Seconds over which "now" is measured.
 inline constexpr int64_t kRecentSeconds = 30;
 
-/// In the order of the tables of their names.
-enum class LiveState {
-  kRunning,
-  kEnded,
-  kUnreported,  ///< nothing says how it ended: JudgeEnds of metrics/engine/task_processes.h
-  kLost,
-};
-
-struct OpenChunk {
-  uint32_t dataset = 0;
-  uint64_t identity = 0;  ///< a hash of what makes it the same chunk again
-  int64_t start_ns = 0;
-  std::string file;
-  std::optional<int64_t> entry_start;
-  std::optional<int64_t> entry_stop;
-  uint64_t thread = 0;  ///< which runs it; 0: not known
-  int32_t lane = -1;    ///< its thread's in the worker; -1: not known
-};
-
 /// What a worker finished in one second.
 struct WorkerSecond {
-  int64_t events = 0;
-  int64_t busy_ns = 0;
-  int64_t waiting_ns = 0;  ///< run delay and blocked
+  double chunks = 0;
+  double events = 0;
+  double busy_ns = 0;
+  double waiting_ns = 0;   ///< run delay and blocked
   double expected_ns = 0;  ///< what its chunks take on average over the run, by their dataset and events
-  int64_t judged_ns = 0;   ///< of `busy_ns`, that of the chunks of which this is known
-  int64_t chunks = 0;
+  double judged_ns = 0;    ///< of `busy_ns`, that of the chunks of which this is known
   WorkerSecond& operator+=(const WorkerSecond& other) {
-    for (const auto count : {&WorkerSecond::events, &WorkerSecond::busy_ns, &WorkerSecond::waiting_ns,
-                             &WorkerSecond::judged_ns, &WorkerSecond::chunks}) {
-      this->*count += other.*count;
+    for (const auto part : {&WorkerSecond::chunks, &WorkerSecond::events, &WorkerSecond::busy_ns,
+                            &WorkerSecond::waiting_ns, &WorkerSecond::expected_ns, &WorkerSecond::judged_ns}) {
+      this->*part += other.*part;
     }
-    expected_ns += other.expected_ns;
     return *this;
   }
 };
 
-/// What one recorder of a process has recorded: its log may be read again, after it was copied or begun anew.
-struct LiveRecorder {
-  SeenNumbers ended;  ///< chunks
+/// What attempts add up to.
+struct LiveSums : AttemptSums {
+  ByteSums bytes;
+
+  double events_so_far() const { return events.In(1).value_or(0); }
+  void Add(const LiveSums& other) {
+    AttemptSums::Add(other);
+    bytes.Add(other.bytes);
+  }
+  using AttemptSums::Add;
+};
+
+/// One recorder of a process: its log may be read again, after it was copied or begun anew.
+struct LiveLog {
+  uint32_t worker = 0;  ///< index into `LiveModel::workers`
+  int64_t recorder = 0;
+  uint64_t run_hash = 0;
+  uint64_t hash = 0;
+  std::unique_ptr<AttemptAssembler> attempts;
   SumsSoFar sums;
   bool has_end = false;
 };
 
-/// What adds up over attempts.
-struct LiveSums {
-  int64_t chunks = 0;  ///< `ok` attempts of a worker; else those with a result
-  int64_t attempts = 0;
-  int64_t failed = 0;
-  int64_t lost = 0;
-  int64_t events = 0;
-  int64_t bytes_read = 0;
-  int64_t busy_ns = 0;
-  int64_t cpu_ns = 0;
-
-  LiveSums& operator+=(const LiveSums& other) {
-    for (const auto sum : {&LiveSums::chunks, &LiveSums::attempts, &LiveSums::failed, &LiveSums::lost,
-                           &LiveSums::events, &LiveSums::bytes_read, &LiveSums::busy_ns, &LiveSums::cpu_ns}) {
-      this->*sum += other.*sum;
-    }
-    return *this;
-  }
-};
-
-struct LiveWorker : LiveSums, ProcessIdentity {
-  std::string name;
-  int64_t last_ns = 0;  ///< latest time stamp on its lines
-  LiveState state = LiveState::kRunning;
+struct LiveWorker : ProcessRow {
+  LiveSums sums;
+  std::vector<std::unique_ptr<LiveLog>> logs;
   bool is_following = false;  ///< its log was read to the end before: what comes is new
 
-  std::optional<int64_t> declared_cores;
-  std::optional<int64_t> scheduler_cores;
-  std::optional<double> allowed_cores;  ///< by affinity and cgroup quota
-  int64_t lanes_peak = 0;
   int64_t most_open = 0;
   HelpedTime helped;
-  bool chunks_overlap = false;                            ///< its threads begin chunks while others of theirs are open
-  std::map<int64_t, OpenChunk> open;                      ///< by chunk number
-  absl::flat_hash_set<int64_t> unrecorded;                ///< numbers of chunks whose records seem to be lost
   absl::flat_hash_map<uint64_t, int32_t> lane_of_thread;  ///< in the order in which they came
-  absl::flat_hash_map<uint64_t, int64_t> open_of_thread;  ///< the chunk that each thread began last, while it is open
 
   using Recent = RecentSeconds<WorkerSecond, 2 * kRecentSeconds + 2>;
   std::unique_ptr<Recent> recent = std::make_unique<Recent>();  ///< nullptr: it is one of the others
 
-  std::optional<int64_t> memory_limit_bytes;
-  int64_t rss_bytes = 0;  ///< 0: not sampled
-  int64_t peak_rss_bytes = 0;
+  int64_t rss_bytes = 0;            ///< 0: not sampled
   std::vector<MemoryPoint> memory;  ///< allocated, in the last two minutes; of the others none
   bool memory_is_warned = false;
   int64_t memory_at_warning = 0;
@@ -258,26 +222,59 @@ struct LiveWorker : LiveSums, ProcessIdentity {
   }
 
   static constexpr size_t kMostLanes = 64;  ///< that can be distinguished
-  /// -1: there are too many, or the thread was not recorded.
-  int32_t LaneOf(uint64_t thread) {
-    if (thread == 0) return -1;
-    if (lane_of_thread.size() >= kMostLanes && lane_of_thread.count(thread) == 0) return -1;
-    return lane_of_thread.try_emplace(thread, static_cast<int32_t>(lane_of_thread.size())).first->second;
+  /// The lane of a thread that begins or ends a chunk; -1: there are too many, or the thread was not recorded.
+  template <class Fact>
+  int32_t AddLane(const Fact& fact) {
+    const uint64_t thread = ThreadOf(fact);
+    if (thread != 0 && lane_of_thread.size() < kMostLanes) {
+      lane_of_thread.try_emplace(thread, static_cast<int32_t>(lane_of_thread.size()));
+    }
+    return LaneOf(fact);
+  }
+  template <class Fact>
+  int32_t LaneOf(const Fact& fact) const {
+    const auto found = lane_of_thread.find(ThreadOf(fact));
+    return found == lane_of_thread.end() ? -1 : found->second;
+  }
+  template <class Fact>
+  static uint64_t ThreadOf(const Fact& fact) {
+    return fact.tid.has_value() ? static_cast<uint64_t>(*fact.tid) : fact.thread.value_or(0);
   }
 
-  bool has_recorded() const { return chunks + failed + lost > 0 || !open.empty(); }
-  bool is_at_work() const { return state == LiveState::kRunning && has_recorded(); }
-  /// docs/metrics.md: declared, else the scheduler's, else the most lanes (without those of owners that wait for their
-  /// helpers), else the most chunks open at once, and at most as many as were allowed.
+  /// Chunks that have begun and not ended; of which only the record seems to be missing.
+  int64_t open_chunks() const { return CountBegun() - unrecorded_chunks(); }
+  int64_t unrecorded_chunks() const {
+    int64_t chunks = 0;
+    for (const auto& log : logs) chunks += static_cast<int64_t>(log->attempts->unrecorded());
+    return chunks;
+  }
+  /// Calls `visit(log, begun)` for each open chunk.
+  template <class Visit>
+  void ForEachOpen(const Visit& visit) const {
+    for (const auto& log : logs) {
+      log->attempts->ForEachOpen([&](const BegunAttempt& begun) { visit(*log, begun); });
+    }
+  }
+
+  bool has_recorded() const { return sums.attempts > 0 || CountBegun() > 0; }
+  bool is_at_work() const { return state == ProcessState::kRunning && has_recorded(); }
+  int64_t peak_rss_bytes() const { return counts.rss_peak_bytes.value_or(0); }
   double cores() const {
-    if (scheduler_cores.has_value()) return static_cast<double>(*scheduler_cores);
-    if (declared_cores.has_value()) return static_cast<double>(*declared_cores);
     const int64_t most = std::max<int64_t>(1, most_open);
-    const auto seen = static_cast<double>(lanes_peak > 0 ? CoresOfLanes(lanes_peak, most, most_open, helped) : most);
-    return allowed_cores.value_or(0) > 0 ? std::min(seen, *allowed_cores) : seen;
+    return CoresOf(
+               *this, lanes_peak, [most] { return most; },
+               [&](int64_t lanes) { return CoresOfLanes(lanes, most, most_open, helped); })
+        .cores;
   }
   /// How many of the chunks that it has open have a core.
-  double busy_cores() const { return std::min(cores(), static_cast<double>(open.size())); }
+  double busy_cores() const { return std::min(cores(), static_cast<double>(open_chunks())); }
+
+ private:
+  int64_t CountBegun() const {
+    int64_t chunks = 0;
+    for (const auto& log : logs) chunks += static_cast<int64_t>(log->attempts->begun());
+    return chunks;
+  }
 };
 
 /// Tasks of one prefix.
@@ -340,9 +337,8 @@ struct LiveOptions {
 
 /// What the cores did in one second, in nanoseconds.
 struct RunSecond {
-  int64_t events = 0;
-  int64_t bytes = 0;
-  int64_t failed = 0;
+  double events = 0;
+  double bytes = 0;
   double compute_ns = 0;
   double waiting_ns = 0;
   double joined_ns = 0;
@@ -354,33 +350,29 @@ struct RunSecond {
   RunSecond& operator+=(const RunSecond& other);
 };
 
-struct LiveDataset : LiveSums {
+struct LiveDataset {
   std::string name;
-  int64_t open = 0;
-  int64_t timed_events = 0;  ///< events of the attempts in busy_ns
+  LiveSums sums;
 };
 
-struct LiveTotals : LiveSums {
-  int64_t unrecorded = 0;  ///< ended, and their records are lost: neither failed nor lost
-  int64_t recovered = 0;   ///< chunks with a result after a failed attempt
-  int64_t recomputed = 0;
-  bool events_known = false;
-  bool bytes_known = false;
-  bool cpu_known = false;
-  int64_t blocked_ns = 0;
+/// Of `counts`, those are set that attempts add up to as they come.
+struct LiveTotals : AttemptTotals {
+  ByteSums bytes;
+  int64_t recovered = 0;  ///< chunks with a result after a failed attempt
   int64_t records = 0;
   int64_t malformed = 0;
   int64_t unknown = 0;
   int64_t dropped = 0;
-  int64_t summed = 0;        ///< of `attempts`, those without a line
   bool chunks_exact = true;  ///< false: there were more chunks than can be distinguished here
+
+  int64_t gone() const { return counts.num_failed_attempts + counts.num_lost_attempts; }
+  int64_t events_so_far() const { return events.Integer().value_or(0); }
 };
 
 /// What `crema run` noted of the command.
 struct LiveCommand {
   bool known = false;
   bool running = false;
-  std::string name;
   std::string command;
   int64_t start_ns = 0;
   std::optional<int64_t> stop_ns;
@@ -400,30 +392,25 @@ class LiveModel {
 
   explicit LiveModel(LiveOptions options);
 
-  /// A log's process line. nullopt: it is of another run; its records are to be left out. Logs of one process are one
-  /// worker.
-  std::optional<WorkerId> AddProcess(const ProcessFact& process);
-  /// What a recorder of it has written so far; stays where it is.
-  LiveRecorder& RecorderOf(WorkerId worker, int64_t recorder) { return recorders_[{worker, recorder}]; }
-  /// A record of any other type.
-  void Add(WorkerId worker, const Record& record);
-  /// What is new in a line of sums; nullopt: nothing, the line is only counted.
-  void AddSums(WorkerId worker, const std::optional<SumsFact>& added);
+  /// A log's process line. nullptr: it is of another run; its records are to be left out. Logs of one process are of
+  /// one worker. The log stays where it is; where it was added before, it goes on.
+  LiveLog* AddProcess(const ProcessFact& process);
+  /// A record of any other type. One that was there before changes nothing.
+  void Add(LiveLog& log, const Record& record);
   void CountFault(bool is_unknown, int64_t lines = 1) { (is_unknown ? totals_.unknown : totals_.malformed) += lines; }
   /// Its log was read to its present end. `running`: a process still holds it.
   void SetLife(WorkerId worker, bool running);
   /// `crema run` waited for the process.
   void AddExit(const std::string& host, const TreeReapFact& reaped);
 
-  void SetCommand(const LiveCommand& command) { command_ = command; }
+  LiveCommand* mutable_command() { return &command_; }
   /// The GPUs of a host, as `crema run` sampled them last; none when it has ended.
   void SetGpus(const std::string& host, std::vector<TreeGpu> gpus) { gpus_[host] = std::move(gpus); }
   /// A sample by `crema run`, of a process that does not sample itself.
   void AddMemory(const std::string& host, int64_t pid, int64_t time_ns, int64_t rss_bytes,
                  const ProcessCounts& counts = {});
   /// What a scheduler says of a worker: its name, its cores and limit.
-  void AddSchedulerWorker(const std::string& host, int64_t pid, const std::string& name, int64_t cores,
-                          std::optional<int64_t> memory_limit_bytes);
+  void AddSchedulerWorker(const ClusterWorkerFact& worker);
   void SetEngine(std::string engine) { engine_ = std::move(engine); }
   /// Events that each dataset is to have, as the run itself says: what the user says goes before it.
   void SetPlan(std::map<std::string, int64_t> events) { planned_events_ = std::move(events); }
@@ -461,6 +448,10 @@ class LiveModel {
   const std::string& run_id() const { return run_id_; }
   const std::vector<LiveWorker>& workers() const { return workers_; }
   const std::vector<LiveDataset>& datasets() const { return datasets_; }
+  /// The index of a dataset that chunks have begun in.
+  uint32_t DatasetOf(std::string_view name) const;
+  /// Chunks that are open now, by dataset.
+  std::vector<int64_t> OpenByDataset() const;
   const LiveEvents& events() const { return events_; }
   const LatestChunks& latest_chunks() const { return latest_chunks_; }
   const std::map<std::string, LiveScheduler>& schedulers() const { return schedulers_; }
@@ -469,7 +460,7 @@ class LiveModel {
   const RateSeries& series() const { return series_; }
   const RecentSeconds<RunSecond, 2 * kRecentSeconds + 62>& recent() const { return recent_; }
 
-  LiveState state() const;
+  ProcessState state() const;
   int64_t start_ns() const;
   /// For a run that goes on: now.
   int64_t stop_ns() const;
@@ -479,6 +470,12 @@ class LiveModel {
   double core_seconds() const;
   double live_cores() const;
   int64_t open_chunks() const;
+  /// Attempts that ended, and of which there is no record: neither failed nor lost.
+  int64_t unrecorded() const;
+  /// Those that have ended, however.
+  int64_t attempts() const {
+    return totals_.counts.num_attempts - totals_.counts.num_unrecorded_attempts + unrecorded();
+  }
   /// Chunks that failed or were lost, and have no result by now.
   int64_t unrecovered() const { return static_cast<int64_t>(failures_.size()); }
   std::optional<int64_t> total_events() const;
@@ -488,29 +485,28 @@ class LiveModel {
 
  private:
   uint32_t Dataset(std::string_view name);
-  void AddBegin(LiveWorker& worker, const BeginFact& begin);
-  void AddChunk(LiveWorker& worker, const ChunkFact& chunk);
-  void AddToStream(LiveWorker& worker, const ChunkFact& chunk, uint32_t dataset);
+  void AddAttempt(LiveLog& log, const Attempt& attempt);
   void AddSums(LiveWorker& worker, const SumsFact& added);
-  /// What attempts took: of a chunk's line, or of a line of sums.
+  /// What attempts took, of a chunk's line or of a line of sums; before their result is counted.
   template <class Fact>
-  void AddCost(const Fact& fact, int64_t attempts, int64_t duration_ns, int64_t helpers_cpu_ns, LiveWorker& worker,
-               LiveDataset& dataset);
-  void AddTimes(LiveWorker& worker, const SumsFact& added, const LiveDataset& dataset);
-  void AddTask(LiveWorker& worker, const TaskFact& task);
+  void AddCost(const Fact& fact, LiveWorker& worker);
+  /// The worker of this process; a new one where there is none yet.
+  WorkerId WorkerOf(const ProcessFact& process);
+  static void TakeScheduler(const ClusterWorkerFact& known, LiveWorker& worker);
   void AddSample(LiveWorker& worker, const SampleFact& sample);
-  void CountResult(LiveWorker& worker, const ChunkFact& chunk, LiveDataset& dataset, uint64_t identity);
+  /// Whether it is the first result of its chunk.
+  bool CountResult(const LiveWorker& worker, const ChunkFact& chunk, uint64_t identity);
   void NoteFailure(const LiveWorker& worker, const ChunkFact& chunk, uint64_t identity);
   void CountFailure(uint64_t identity);
-  /// Its open chunks are lost attempts; how many there were.
+  /// Those of its chunks that have not ended are lost attempts; how many there were.
   int64_t LoseOpenChunks(LiveWorker& worker);
-  /// It ended, and the record of it is lost.
-  void LoseRecord(LiveWorker& worker, int64_t number);
-  void AddTimes(LiveWorker& worker, const ChunkFact& chunk, const LiveDataset& dataset);
+  /// `ended`: one attempt, or those of a line of sums, whose time is that from the begin of the first to the end of the
+  /// last. Attempts count when they end; their time counts where it was spent.
+  void AddTimes(LiveWorker& worker, const LiveSums& dataset, const SummedAttempts& ended, int64_t bytes,
+                double counted_seconds);
+  void AddTaskTime(const LiveWorker& worker, const TaskFact& task);
   /// The second to which what ended at `stop_ns` belongs, clocks of hosts being what they are.
   double SecondOf(const LiveWorker& worker, int64_t stop_ns) const;
-  template <class Take>
-  void Spread(double stop, double seconds, const Take& take);
   void AddMemoryPoint(LiveWorker& worker, int64_t time_ns, int64_t rss_bytes, const ProcessCounts& counts);
   /// Decides by its exit status, where that is known, how a worker that reported nothing has ended.
   void JudgeExit(LiveWorker& worker);
@@ -536,28 +532,23 @@ class LiveModel {
   std::optional<int64_t> session_start_ns_;
   std::optional<int64_t> session_stop_ns_;
   std::vector<LiveWorker> workers_;
-  std::map<std::pair<WorkerId, int64_t>, LiveRecorder> recorders_;
   absl::flat_hash_map<std::string, std::vector<WorkerId>> worker_index_;  // by host, pid and start
   absl::flat_hash_map<std::pair<std::string, int64_t>, std::vector<WorkerId>> workers_of_pid_;
+  std::vector<HelperTimes> helpers_;  // those of the attempt that is being added
   std::vector<LiveDataset> datasets_;
   absl::flat_hash_map<std::string, uint32_t> dataset_index_;
   absl::flat_hash_set<uint64_t> results_;
   absl::flat_hash_map<uint64_t, int64_t> failures_;  // chunk: how often it failed
   std::optional<int64_t> announced_events_;
   std::map<std::string, int64_t> planned_events_;
-  struct SchedulerWorker {
-    std::string name;
-    int64_t cores = 0;
-    std::optional<int64_t> memory_limit_bytes;
-  };
-  std::map<std::pair<std::string, int64_t>, SchedulerWorker> scheduler_workers_;
+  std::map<std::pair<std::string, int64_t>, ClusterWorkerFact> scheduler_workers_;
   std::map<std::string, LiveScheduler> schedulers_;  // by address
   std::vector<WorkerId> joined_;                     // since the last tick, with their first chunk
   LiveEvents events_;
   LatestChunks latest_chunks_;
   RateSeries series_;
   RecentSeconds<RunSecond, 2 * kRecentSeconds + 62> recent_;
-  LiveState noted_state_ = LiveState::kRunning;
+  ProcessState noted_state_ = ProcessState::kRunning;
   bool state_is_noted_ = false;
   std::map<std::string, std::vector<TreeGpu>> gpus_;  ///< by host
 };

@@ -30,11 +30,16 @@ class LiveModelTest : public ::testing::Test {
     fact.start_ns = At(0);
     if (cores > 0) fact.threads = cores;
     fact.memory_limit_bytes = 1'000'000'000;
-    const auto worker = model_.AddProcess(fact);
-    EXPECT_TRUE(worker.has_value());
-    model_.SetLife(*worker, true);
-    return *worker;
+    return Worker(fact);
   }
+  LiveModel::WorkerId Worker(const ProcessFact& fact) {
+    LiveLog* const log = model_.AddProcess(fact);
+    EXPECT_NE(log, nullptr);
+    logs_[log->worker] = log;
+    model_.SetLife(log->worker, true);
+    return log->worker;
+  }
+  void Add(LiveModel::WorkerId worker, const Record& record) { model_.Add(*logs_.at(worker), record); }
   void Begin(LiveModel::WorkerId worker, int64_t number, double start) {
     Record record;
     record.type = RecordType::kBegin;
@@ -42,7 +47,7 @@ class LiveModelTest : public ::testing::Test {
     record.begin.tid = number + 1;
     record.begin.time_ns = At(start);
     record.begin.input = InputOf(number);
-    model_.Add(worker, record);
+    Add(worker, record);
   }
   Record ChunkRecord(int64_t number, double start, double stop) {
     Record record;
@@ -56,6 +61,12 @@ class LiveModelTest : public ::testing::Test {
     record.chunk.cpu_wait_ns = 0;
     record.chunk.input = InputOf(number);
     return record;
+  }
+  void AddSums(LiveModel::WorkerId worker, const SumsFact& sums) {
+    Record record;
+    record.type = RecordType::kSums;
+    record.sums = sums;
+    Add(worker, record);
   }
   static ChunkInput InputOf(int64_t number) {
     ChunkInput input;
@@ -75,7 +86,7 @@ class LiveModelTest : public ::testing::Test {
     sample.type = RecordType::kSample;
     sample.sample.time_ns = At(second);
     sample.sample.rss_bytes = rss_bytes;
-    model_.Add(worker, sample);
+    Add(worker, sample);
     PassTo(second);
   }
 
@@ -86,6 +97,7 @@ class LiveModelTest : public ::testing::Test {
   }
 
   LiveModel model_;
+  std::map<LiveModel::WorkerId, LiveLog*> logs_;
   int now_ = 0;
 };
 

@@ -31,24 +31,24 @@ TEST_F(LiveModelTest, ALostLineIsNoLostAttempt) {
     begin.begin.time_ns = At(static_cast<double>(number));
     begin.begin.tid = 7;
     begin.begin.input = InputOf(number);
-    model_.Add(worker, begin);
+    Add(worker, begin);
     if (number % 2 == 0) {
       const auto start = static_cast<double>(number);
-      model_.Add(worker, ChunkRecord(number, start, start + 0.5));
+      Add(worker, ChunkRecord(number, start, start + 0.5));
     }
   }
   EXPECT_EQ(model_.open_chunks(), 1) << "the thread is at its last";
-  EXPECT_EQ(model_.totals().unrecorded, 1);
+  EXPECT_EQ(model_.unrecorded(), 1);
   Record end;
   end.type = RecordType::kEnd;
   end.end.time_ns = At(4);
   end.end.open = 0;
-  model_.Add(worker, end);
+  Add(worker, end);
   model_.SetLife(worker, false);
-  EXPECT_EQ(model_.totals().unrecorded, 2);
-  EXPECT_EQ(model_.totals().lost, 0);
+  EXPECT_EQ(model_.unrecorded(), 2);
+  EXPECT_EQ(model_.totals().counts.num_lost_attempts, 0);
   EXPECT_EQ(model_.unrecovered(), 0);
-  EXPECT_EQ(model_.totals().attempts, 4);
+  EXPECT_EQ(model_.totals().counts.num_attempts, 4);
 }
 
 TEST_F(LiveModelTest, ASuspendedChunkStaysOpenWhileItsThreadBeginsOthers) {
@@ -61,16 +61,16 @@ TEST_F(LiveModelTest, ASuspendedChunkStaysOpenWhileItsThreadBeginsOthers) {
     begin.begin.tid = 7;
     begin.begin.suspended = number;
     begin.begin.input = InputOf(number);
-    model_.Add(worker, begin);
+    Add(worker, begin);
   }
   EXPECT_EQ(model_.open_chunks(), 3);
-  model_.Add(worker, ChunkRecord(0, 0, 4));
-  model_.Add(worker, ChunkRecord(2, 2, 4));
+  Add(worker, ChunkRecord(0, 0, 4));
+  Add(worker, ChunkRecord(2, 2, 4));
   EXPECT_EQ(model_.open_chunks(), 1);
-  EXPECT_EQ(model_.totals().unrecorded, 0);
+  EXPECT_EQ(model_.unrecorded(), 0);
   model_.SetLife(worker, false);
-  EXPECT_EQ(model_.totals().lost, 1);
-  EXPECT_EQ(model_.totals().attempts, 3);
+  EXPECT_EQ(model_.totals().counts.num_lost_attempts, 1);
+  EXPECT_EQ(model_.totals().counts.num_attempts, 3);
 }
 
 TEST_F(LiveModelTest, AChunkStaysOpenWhileItsThreadIsInOneInsideIt) {
@@ -83,10 +83,10 @@ TEST_F(LiveModelTest, AChunkStaysOpenWhileItsThreadIsInOneInsideIt) {
     begin.begin.tid = 7;
     if (number > 0) begin.begin.inside = number - 1;
     begin.begin.input = InputOf(number);
-    model_.Add(worker, begin);
+    Add(worker, begin);
   }
   EXPECT_EQ(model_.open_chunks(), 3);
-  EXPECT_EQ(model_.totals().unrecorded, 0);
+  EXPECT_EQ(model_.unrecorded(), 0);
 }
 
 TEST_F(LiveModelTest, SumsWhatChunksSay) {
@@ -94,12 +94,12 @@ TEST_F(LiveModelTest, SumsWhatChunksSay) {
   Begin(worker, 0, 0);
   Begin(worker, 1, 0);
   PassTo(4);
-  model_.Add(worker, ChunkRecord(0, 0, 4));
-  EXPECT_EQ(model_.totals().chunks, 1);
-  EXPECT_EQ(model_.totals().events, 100);
-  EXPECT_EQ(model_.totals().bytes_read, 1000);
-  EXPECT_EQ(model_.totals().busy_ns, 4 * kSecond);
-  EXPECT_EQ(model_.totals().cpu_ns, 3 * kSecond);
+  Add(worker, ChunkRecord(0, 0, 4));
+  EXPECT_EQ(model_.totals().counts.num_chunks, 1);
+  EXPECT_EQ(model_.totals().events.sum, 100);
+  EXPECT_EQ(model_.totals().bytes.read, 1000);
+  EXPECT_EQ(model_.totals().busy_ns.sum, 4 * kSecond);
+  EXPECT_EQ(model_.totals().cpu_ns.sum, 3 * kSecond);
   EXPECT_EQ(model_.open_chunks(), 1);
   EXPECT_DOUBLE_EQ(model_.core_seconds(), 8);
   EXPECT_NEAR(ComputeLiveFigures(model_).cpu_efficiency.value_or(0), 3.0 / 8, 1e-12);
@@ -107,12 +107,45 @@ TEST_F(LiveModelTest, SumsWhatChunksSay) {
 
 TEST_F(LiveModelTest, CountsAResultOnceAndItsCostTwice) {
   const auto worker = Worker(1);
-  model_.Add(worker, ChunkRecord(0, 0, 1));
-  model_.Add(worker, ChunkRecord(0, 1, 2));
-  EXPECT_EQ(model_.totals().chunks, 1);
-  EXPECT_EQ(model_.totals().events, 100);
-  EXPECT_EQ(model_.totals().recomputed, 1);
-  EXPECT_EQ(model_.totals().busy_ns, 2 * kSecond);
+  Add(worker, ChunkRecord(0, 0, 1));
+  Record again = ChunkRecord(0, 1, 2);
+  again.chunk.number = 1;
+  Add(worker, again);
+  EXPECT_EQ(model_.totals().counts.num_chunks, 1);
+  EXPECT_EQ(model_.totals().events.sum, 100);
+  EXPECT_EQ(model_.totals().counts.num_recomputed_chunks, 1);
+  EXPECT_EQ(model_.totals().busy_ns.sum, 2 * kSecond);
+}
+
+/// Two copies of the SDK, or several logs of a process with many threads: each numbers its chunks.
+TEST_F(LiveModelTest, KnowsTheChunksOfOneLogOfAProcessFromThoseOfAnother) {
+  ProcessFact fact;
+  fact.run_id = "run";
+  fact.host = "node";
+  fact.pid = 1;
+  fact.start_ns = At(0);
+  LiveLog* logs[] = {nullptr, nullptr};
+  for (const int64_t recorder : {0, 1}) {
+    fact.recorder = recorder;
+    logs[recorder] = model_.AddProcess(fact);
+    ASSERT_NE(logs[recorder], nullptr);
+    Record begin;
+    begin.type = RecordType::kBegin;
+    begin.begin.number = 0;
+    begin.begin.tid = 7 + recorder;
+    begin.begin.time_ns = At(0);
+    model_.Add(*logs[recorder], begin);
+  }
+  EXPECT_EQ(model_.workers().size(), 1u);
+  EXPECT_EQ(model_.open_chunks(), 2);
+  for (LiveLog* log : logs) {
+    Record chunk = ChunkRecord(0, 0, 1);
+    chunk.chunk.input = {};
+    model_.Add(*log, chunk);
+  }
+  EXPECT_EQ(model_.open_chunks(), 0);
+  EXPECT_EQ(model_.totals().counts.num_chunks, 2) << "neither repeats the other";
+  EXPECT_EQ(model_.totals().counts.num_recomputed_chunks, 0);
 }
 
 SumsFact SumsUntil(double stop, int64_t chunks) {
@@ -136,22 +169,20 @@ TEST_F(LiveModelTest, CountsSummedChunksAsTheyCome) {
   PassTo(10);
   SumsFact first = SumsUntil(10, 100);
   first.begun = {0};
-  model_.AddSums(worker, first);
+  AddSums(worker, first);
   EXPECT_EQ(model_.open_chunks(), 0) << "it was summed";
   PassTo(20);
-  SumsFact more = SumsUntil(20, 50);  // what was added
-  more.first_start_ns = At(10);
-  model_.AddSums(worker, more);
-  model_.AddSums(worker, std::nullopt);
-  EXPECT_EQ(model_.totals().chunks, 150);
-  EXPECT_EQ(model_.totals().attempts, 150);
-  EXPECT_EQ(model_.totals().summed, 150);
-  EXPECT_EQ(model_.totals().events, 15000);
-  EXPECT_EQ(model_.totals().bytes_read, 150'000);
-  EXPECT_EQ(model_.totals().busy_ns, 15 * kSecond);
-  EXPECT_EQ(model_.totals().lost, 0);
+  AddSums(worker, SumsUntil(20, 150));  // a line holds all that its row has come to
+  AddSums(worker, SumsUntil(20, 150));
+  EXPECT_EQ(model_.totals().counts.num_chunks, 150);
+  EXPECT_EQ(model_.totals().counts.num_attempts, 150);
+  EXPECT_EQ(model_.totals().counts.num_summed_attempts, 150);
+  EXPECT_EQ(model_.totals().events.sum, 15000);
+  EXPECT_EQ(model_.totals().bytes.read, 150'000);
+  EXPECT_EQ(model_.totals().busy_ns.sum, 15 * kSecond);
+  EXPECT_EQ(model_.totals().counts.num_lost_attempts, 0);
   EXPECT_EQ(model_.totals().records, 4);
-  EXPECT_EQ(model_.datasets().front().events, 15000);
+  EXPECT_EQ(model_.datasets().front().sums.events.sum, 15000);
 }
 
 TEST_F(LiveModelTest, KnowsWhichLostChunksHaveNoResult) {
@@ -159,11 +190,11 @@ TEST_F(LiveModelTest, KnowsWhichLostChunksHaveNoResult) {
   const auto second = Worker(2);
   for (int64_t number = 0; number < 3; ++number) Begin(first, number, 0);
   Begin(second, 0, 1);
-  model_.Add(second, ChunkRecord(0, 1, 2));
+  Add(second, ChunkRecord(0, 1, 2));
   model_.SetLife(first, false);
-  EXPECT_EQ(model_.totals().lost, 3);
+  EXPECT_EQ(model_.totals().counts.num_lost_attempts, 3);
   EXPECT_EQ(model_.unrecovered(), 2) << "one was done elsewhere before";
-  model_.Add(second, ChunkRecord(1, 2, 3));
+  Add(second, ChunkRecord(1, 2, 3));
   EXPECT_EQ(model_.unrecovered(), 1);
   EXPECT_EQ(model_.totals().recovered, 1);
 }
@@ -174,9 +205,9 @@ TEST_F(LiveModelTest, SaysWhatFailedAndWhatSucceededOnRetry) {
   Record failed = ChunkRecord(3, 0, 1);
   failed.chunk.failed = true;
   failed.chunk.error = "XRootD: operation expired\nmore";
-  model_.Add(first, failed);
+  Add(first, failed);
   EXPECT_EQ(model_.unrecovered(), 1);
-  model_.Add(second, ChunkRecord(3, 1, 2));
+  Add(second, ChunkRecord(3, 1, 2));
   EXPECT_EQ(model_.unrecovered(), 0);
   EXPECT_EQ(model_.totals().recovered, 1);
   EXPECT_THAT(Texts(), Contains("ttbar.root · 300 to 400 failed on node:1: XRootD: operation expired"));
@@ -187,48 +218,48 @@ TEST_F(LiveModelTest, TellsAWorkerThatVanishedFromOneThatEnded) {
   const auto lost = Worker(1);
   const auto ended = Worker(2);
   Begin(lost, 0, 0);
-  model_.Add(ended, ChunkRecord(1, 0, 1));
+  Add(ended, ChunkRecord(1, 0, 1));
   Record end;
   end.type = RecordType::kEnd;
   end.end.time_ns = At(2);
-  model_.Add(ended, end);
+  Add(ended, end);
   PassTo(3);
-  EXPECT_EQ(model_.state(), LiveState::kRunning);
+  EXPECT_EQ(model_.state(), ProcessState::kRunning);
   model_.SetLife(lost, false);
   model_.SetLife(ended, false);
   PassTo(4);
-  EXPECT_EQ(model_.state(), LiveState::kEnded);
-  EXPECT_EQ(model_.totals().lost, 1);
-  EXPECT_EQ(model_.totals().attempts, 2);
+  EXPECT_EQ(model_.state(), ProcessState::kEnded);
+  EXPECT_EQ(model_.totals().counts.num_lost_attempts, 1);
+  EXPECT_EQ(model_.totals().counts.num_attempts, 2);
   EXPECT_EQ(model_.open_chunks(), 0);
   EXPECT_THAT(Texts(), Contains("node:1 vanished without an end, with 1 open chunk"));
 }
 
 TEST_F(LiveModelTest, CallsARunKilledThatStopsWithoutAnEnd) {
   const auto worker = Worker(1);
-  model_.Add(worker, ChunkRecord(0, 0, 1));
+  Add(worker, ChunkRecord(0, 0, 1));
   Begin(worker, 1, 1);
   PassTo(2);
   model_.SetLife(worker, false);
   PassTo(3);
-  EXPECT_EQ(model_.state(), LiveState::kLost);
+  EXPECT_EQ(model_.state(), ProcessState::kLost);
   EXPECT_DOUBLE_EQ(model_.wall_seconds(), 1);  // to its last sign of life
 }
 
 TEST_F(LiveModelTest, CallsAProcessThatEndsBetweenChunksNoLoss) {
   const auto worker = Worker(1);
-  model_.Add(worker, ChunkRecord(0, 0, 1));
+  Add(worker, ChunkRecord(0, 0, 1));
   PassTo(2);
   model_.SetLife(worker, false);
   PassTo(3);
-  EXPECT_EQ(model_.state(), LiveState::kUnreported);
+  EXPECT_EQ(model_.state(), ProcessState::kUnreported);
   EXPECT_THAT(Texts(), Contains("node:1 ended without a report"));
   EXPECT_TRUE(LiveDocument(model_, ComputeLiveFigures(model_))["run"]["state"].is_null());
 }
 
 TEST_F(LiveModelTest, DecidesByTheExitStatusHowAProcessEndedBetweenChunks) {
   const auto killed = Worker(1), done = Worker(2), again = Worker(3);
-  for (const auto worker : {killed, done, again}) model_.Add(worker, ChunkRecord(worker, 0, 1));
+  for (const auto worker : {killed, done, again}) Add(worker, ChunkRecord(worker, 0, 1));
   const auto exit = [this](int64_t pid, int exit_status, double second) {
     TreeReapFact reaped;
     reaped.pid = pid;
@@ -242,10 +273,10 @@ TEST_F(LiveModelTest, DecidesByTheExitStatusHowAProcessEndedBetweenChunks) {
   for (const auto worker : {killed, done, again}) model_.SetLife(worker, false);
   exit(2, 0, 2);
   PassTo(3);
-  EXPECT_EQ(model_.workers()[killed].state, LiveState::kLost);
-  EXPECT_EQ(model_.workers()[done].state, LiveState::kEnded);
-  EXPECT_EQ(model_.workers()[again].state, LiveState::kUnreported);
-  EXPECT_EQ(model_.totals().lost, 0) << "no chunk was open";
+  EXPECT_EQ(model_.workers()[killed].state, ProcessState::kLost);
+  EXPECT_EQ(model_.workers()[done].state, ProcessState::kEnded);
+  EXPECT_EQ(model_.workers()[again].state, ProcessState::kUnreported);
+  EXPECT_EQ(model_.totals().counts.num_lost_attempts, 0) << "no chunk was open";
   EXPECT_THAT(Texts(), Contains("node:1 was lost: killed by signal 9"));
 }
 
@@ -253,11 +284,11 @@ TEST_F(LiveModelTest, CallsARunKilledIfOneWorkerVanishedInAChunkAndNoneReportedI
   const auto lost = Worker(1);
   const auto between = Worker(2);
   Begin(lost, 0, 0);
-  model_.Add(between, ChunkRecord(1, 0, 1));
+  Add(between, ChunkRecord(1, 0, 1));
   model_.SetLife(lost, false);
   model_.SetLife(between, false);
   PassTo(2);
-  EXPECT_EQ(model_.state(), LiveState::kLost);
+  EXPECT_EQ(model_.state(), ProcessState::kLost);
   const auto workers = LiveDocument(model_, ComputeLiveFigures(model_))["workers"];
   EXPECT_EQ(workers[0]["state"], "unreported");
   EXPECT_EQ(workers[1]["state"], "lost");
@@ -268,7 +299,7 @@ TEST_F(LiveModelTest, SplitsTheLastHalfMinuteIntoSharesThatAddUp) {
   for (int i = 0; i < 20; ++i) {
     Begin(worker, i, i);
     PassTo(i + 1);
-    model_.Add(worker, ChunkRecord(i, i, i + 1));
+    Add(worker, ChunkRecord(i, i, i + 1));
   }
   PassTo(21);
   const LiveFigures figures = ComputeLiveFigures(model_);
@@ -288,13 +319,13 @@ TEST_F(LiveModelTest, KeepsRatesRightWhenTheClockJumps) {
   const auto worker = Worker(1);
   for (int i = 0; i < 20; ++i) {
     PassTo(i + 1);
-    model_.Add(worker, ChunkRecord(i, i, i + 1));
+    Add(worker, ChunkRecord(i, i, i + 1));
   }
   const int64_t jump = 3600 * kSecond;
   model_.Tick(At(21) + jump, kSecond);
   EXPECT_THAT(Texts(), Contains("this machine's clock was set forward by 1 h 00 m 00 s"));
   for (int i = 21; i < 30; ++i) {  // processes keep the clock that they began with
-    model_.Add(worker, ChunkRecord(i, i - 1, i));
+    Add(worker, ChunkRecord(i, i - 1, i));
     model_.Tick(At(i + 1) + jump, kSecond);
   }
   const LiveFigures figures = ComputeLiveFigures(model_);
@@ -308,8 +339,8 @@ TEST_F(LiveModelTest, PutsWhatWasReadAfterwardsWhereItHappened) {
   fact.run_id = "run";
   fact.pid = 1;
   fact.start_ns = At(0);
-  const auto worker = *model_.AddProcess(fact);
-  for (int i = 0; i < 50; ++i) model_.Add(worker, ChunkRecord(i, i, i + 1));
+  LiveLog* const log = model_.AddProcess(fact);
+  for (int i = 0; i < 50; ++i) model_.Add(*log, ChunkRecord(i, i, i + 1));
   EXPECT_EQ(ComputeLiveFigures(model_).event_rate, 0);  // the last of them ended 50 s ago
   ASSERT_GE(model_.series().bins().size(), 50u);
   EXPECT_EQ(model_.series().bins()[20].events, 100);
@@ -321,7 +352,7 @@ TEST_F(LiveModelTest, TakesTheRecordsOfOneRunOnly) {
   other.run_id = "another";
   other.host = "node";
   other.pid = 9;
-  EXPECT_EQ(model_.AddProcess(other), std::nullopt);
+  EXPECT_EQ(model_.AddProcess(other), nullptr);
   EXPECT_THAT(Texts(), Contains(HasSubstr("records of another run (another) are left out")));
 }
 
@@ -366,8 +397,8 @@ TEST_F(LiveModelTest, SaysInAFewWordsThatWorkersWereLost) {
   const auto alive = Worker(3);
   const auto trouble = [this] { return LiveTrouble(model_, ComputeLiveFigures(model_)); };
   const auto mark = [this] { return LiveKeyFigureRows(model_, ComputeLiveFigures(model_)).back().mark; };
-  for (int i = 0; i < 300; ++i) model_.Add(alive, ChunkRecord(i, 0, 1));
-  model_.Add(idle, ChunkRecord(0, 0, 1));
+  for (int i = 0; i < 300; ++i) Add(alive, ChunkRecord(i, 0, 1));
+  Add(idle, ChunkRecord(0, 0, 1));
   Begin(killed, 0, 1);
   Begin(alive, 400, 1);
   PassTo(2);
@@ -390,7 +421,7 @@ TEST_F(LiveModelTest, HasNoMoreCoresThanWereAllowedUnlessTheyAreDeclared) {
   EXPECT_EQ(worker.cores(), 5);
   worker.allowed_cores = 2.5;
   EXPECT_EQ(worker.cores(), 2.5);
-  worker.declared_cores = 4;
+  worker.declared_threads = 4;
   EXPECT_EQ(worker.cores(), 4);
 }
 
@@ -418,11 +449,11 @@ TEST_F(LiveModelTest, ShowsTheKernelsPeakAndDoesNotWarnOfAMappedFile) {
     record.sample.time_ns = At(second);
     record.sample.rss_bytes = 600'000'000 + 5'000'000 * second;
     record.sample.counts = counts;
-    model_.Add(worker, record);
+    Add(worker, record);
     PassTo(second);
   }
   EXPECT_THAT(Texts(), Not(Contains(HasSubstr("memory grows"))));
-  EXPECT_EQ(model_.workers()[worker].peak_rss_bytes, 990'000'000);
+  EXPECT_EQ(model_.workers()[worker].peak_rss_bytes(), 990'000'000);
 }
 
 TEST_F(LiveModelTest, DoesNotWarnOfMemoryThatOnlyFluctuates) {
@@ -464,8 +495,8 @@ TEST_F(LiveModelTest, TellsTheWorkerThatIsSlowAndThatItIsBackToNormal) {
   int number = 0;
   const auto second = [&](int i, double slow_seconds) {
     PassTo(i + 1);
-    for (int k = 0; k < 4; ++k) model_.Add(others, ChunkRecord(number++, i, i + 1));
-    model_.Add(slow, ChunkRecord(number++, i + 1 - slow_seconds, i + 1));
+    for (int k = 0; k < 4; ++k) Add(others, ChunkRecord(number++, i, i + 1));
+    Add(slow, ChunkRecord(number++, i + 1 - slow_seconds, i + 1));
   };
   for (int i = 0; i < 20; ++i) second(i, 3);
   EXPECT_THAT(Texts(), Contains(HasSubstr("node:1 takes 2.")));
@@ -475,7 +506,7 @@ TEST_F(LiveModelTest, TellsTheWorkerThatIsSlowAndThatItIsBackToNormal) {
 
 TEST_F(LiveModelTest, WritesAMeasurementOfWhatIsKnown) {
   const auto worker = Worker(1);
-  model_.Add(worker, ChunkRecord(0, 0, 2));
+  Add(worker, ChunkRecord(0, 0, 2));
   PassTo(2);
   const auto document = LiveDocument(model_, ComputeLiveFigures(model_));
   EXPECT_EQ(document["metrics"]["num_chunks"], 1);
@@ -499,7 +530,7 @@ TEST_F(ProgressTest, TellsTheTimeLeftOnceThereIsARate) {
   const auto worker = Worker(1);
   EXPECT_EQ(ComputeLiveFigures(model_).progress.left, std::nullopt);
   for (int i = 0; i < 60; ++i) {
-    model_.Add(worker, ChunkRecord(i, i, i + 1));
+    Add(worker, ChunkRecord(i, i, i + 1));
     PassTo(i + 1);
   }
   const Progress progress = ComputeLiveFigures(model_).progress;
@@ -512,8 +543,8 @@ TEST_F(ProgressTest, TellsTheTimeLeftOnceThereIsARate) {
 TEST_F(ProgressTest, CountsOnTheWorkersThatAreLeft) {
   const auto worker = Worker(1), lost = Worker(2);
   for (int i = 0; i < 30; ++i) {
-    model_.Add(worker, ChunkRecord(i, i, i + 1));
-    model_.Add(lost, ChunkRecord(1000 + i, i, i + 1));
+    Add(worker, ChunkRecord(i, i, i + 1));
+    Add(lost, ChunkRecord(1000 + i, i, i + 1));
     PassTo(i + 1);
   }
   Begin(lost, 2000, 30);
@@ -524,7 +555,7 @@ TEST_F(ProgressTest, CountsOnTheWorkersThatAreLeft) {
 
 TEST_F(ProgressTest, HasNoTimeLeftWhileNothingEnds) {
   const auto worker = Worker(1);
-  model_.Add(worker, ChunkRecord(0, 0, 1));
+  Add(worker, ChunkRecord(0, 0, 1));
   PassTo(200);
   EXPECT_EQ(ComputeLiveFigures(model_).progress.left, std::nullopt);
   EXPECT_GE(model_.quiet_seconds(), 198);

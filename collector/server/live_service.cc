@@ -229,7 +229,7 @@ void SetRun(const LiveModel& model, const LiveFigures& figures, const std::vecto
   Json run;
   run["name"] = model.options().name;
   run["id"] = model.run_id();
-  run["state"] = NameOf(model.state());
+  run["state"] = NameOfRunState(model.state());
   run["has_schedulers_only"] = model.has_schedulers_only();
   run["trouble"] = LiveTrouble(model, figures);
   run["has_records"] = model.totals().records > 0 || !model.workers().empty();
@@ -254,7 +254,7 @@ void SetTiles(const LiveModel& model, const LiveFigures& figures, DeltaStore* st
   tiles["quiet_seconds"] = std::floor(model.quiet_seconds());
   tiles["mean_event_rate"] = RoundedOrNull(figures.mean_event_rate);
   tiles["mean_byte_rate"] = RoundedOrNull(figures.mean_byte_rate);
-  tiles["failed"] = model.has_schedulers_only() ? Json() : Json(model.totals().failed + model.totals().lost);
+  tiles["failed"] = model.has_schedulers_only() ? Json() : Json(model.totals().gone());
   Json rows = Json::array();
   for (const KeyFigureRow& row : LiveKeyFigureRows(model, figures)) {
     std::string notes = row.why_not;
@@ -271,7 +271,7 @@ void SetTiles(const LiveModel& model, const LiveFigures& figures, DeltaStore* st
 
 void SetProgress(const LiveModel& model, const LiveFigures& figures, DeltaStore* store) {
   const Progress& progress = figures.progress;
-  store->Set("progress", {{"chunks", model.has_schedulers_only() ? Json() : Json(model.totals().chunks)},
+  store->Set("progress", {{"chunks", model.has_schedulers_only() ? Json() : Json(model.totals().counts.num_chunks)},
                           {"chunks_exact", model.totals().chunks_exact},
                           {"open_chunks", model.open_chunks()},
                           {"events", progress.events},
@@ -280,15 +280,17 @@ void SetProgress(const LiveModel& model, const LiveFigures& figures, DeltaStore*
                           {"left", RoundedOrNull(progress.left)},
                           {"left_low", RoundedOrNull(progress.left_low)},
                           {"left_high", RoundedOrNull(progress.left_high)}});
+  const std::vector<int64_t> open = model.OpenByDataset();
   for (size_t i = 0; i < model.datasets().size(); ++i) {
     const LiveDataset& dataset = model.datasets()[i];
+    const Progress of_dataset = ProgressOf(model, dataset);
     store->SetRow("datasets", std::to_string(i),
                   {{"name", dataset.name},
-                   {"chunks", dataset.chunks},
-                   {"open", dataset.open},
-                   {"failed", dataset.failed},
-                   {"events", dataset.events},
-                   {"total_events", OrNull(ProgressOf(model, dataset).total_events)}});
+                   {"chunks", dataset.sums.chunks},
+                   {"open", open[i]},
+                   {"failed", dataset.sums.failed},
+                   {"events", of_dataset.events},
+                   {"total_events", OrNull(of_dataset.total_events)}});
   }
   Json recent = Json::array();
   for (const RecentShare& share : figures.recent) {
@@ -313,14 +315,13 @@ void SetWorkers(const LiveModel& model, const std::set<size_t>& shown, DeltaStor
     const double seconds =
         std::clamp((model.stop_ns() - worker.start_ns) / 1e9, 1.0, static_cast<double>(kRecentSeconds));
     Json lanes = Json::array();
-    for (const auto& [number, chunk] : worker.open) {
-      if (static_cast<double>(lanes.size()) < worker.cores()) lanes.push_back(chunk.dataset);
-    }
-    double waiting = 0;
-    if (recent.busy_ns > 0) waiting = static_cast<double>(recent.waiting_ns) / static_cast<double>(recent.busy_ns);
+    worker.ForEachOpen([&](const LiveLog&, const BegunAttempt& begun) {
+      if (static_cast<double>(lanes.size()) < worker.cores()) lanes.push_back(model.DatasetOf(begun.dataset));
+    });
+    const double waiting = Ratio(recent.waiting_ns, recent.busy_ns).value_or(0);
     store->SetRow("workers", std::to_string(i),
-                  {{"name", worker.name},
-                   {"state", NameOfWorkerState(worker.state)},
+                  {{"name", worker.worker()},
+                   {"state", ToString(worker.state)},
                    {"cores", worker.cores()},
                    {"open", std::move(lanes)},
                    {"waiting", std::round(waiting * 100) / 100},
@@ -329,8 +330,8 @@ void SetWorkers(const LiveModel& model, const std::set<size_t>& shown, DeltaStor
                    {"memory_mark", ToString(MemoryMarkOf(model, worker))},
                    {"slow", worker.slow_is_warned},
                    {"concern", static_cast<int>(ConcernOf(model, worker))},  // the order of rows
-                   {"chunks", worker.chunks},
-                   {"event_rate", Rounded(static_cast<double>(recent.events) / seconds)}});
+                   {"chunks", worker.sums.chunks},
+                   {"event_rate", Rounded(recent.events / seconds)}});
   }
 }
 
@@ -358,12 +359,13 @@ void SetStream(const LiveModel& model, const std::set<size_t>& shown, DeltaStore
   store->KeepRows("stream", [&](const std::string& key) { return kept.count(key) > 0; });
   kept.clear();
   for (const size_t worker : shown) {
-    for (const auto& [number, chunk] : model.workers()[worker].open) {
-      if (chunk.lane < 0) continue;
-      std::string key = fmt::format("{}-{}", worker, number);
-      store->SetRow("open", key, {worker, chunk.lane, SecondsOf(model, chunk.start_ns), chunk.dataset});
+    model.workers()[worker].ForEachOpen([&](const LiveLog& log, const BegunAttempt& begun) {
+      const int32_t lane = model.workers()[worker].LaneOf(begun.fact);
+      if (lane < 0) return;
+      std::string key = fmt::format("{}-{}-{}", worker, begun.fact.number, log.recorder);
+      store->SetRow("open", key, {worker, lane, SecondsOf(model, begun.fact.time_ns), model.DatasetOf(begun.dataset)});
       kept.insert(std::move(key));
-    }
+    });
   }
   store->KeepRows("open", [&](const std::string& key) { return kept.count(key) > 0; });
 }
@@ -373,7 +375,8 @@ void SetHistory(const LiveModel& model, const LiveFigures& figures, DeltaStore* 
   store->Set("series_bin_seconds", series.bin_seconds());
   store->KeepRows("series", [&](const std::string& key) { return std::stoul(key) < series.bins().size(); });
   for (size_t i = 0; i < series.bins().size(); ++i) {
-    store->SetRow("series", std::to_string(i), {series.bins()[i].events, series.bins()[i].bytes});
+    store->SetRow("series", std::to_string(i),
+                  {std::llround(series.bins()[i].events), std::llround(series.bins()[i].bytes)});
   }
   // the last minute for the spark lines: a row once it is over, and then never again
   const int64_t last = model.second() - 1;
@@ -382,7 +385,7 @@ void SetHistory(const LiveModel& model, const LiveFigures& figures, DeltaStore* 
   store->SetRow("seconds", std::to_string(last),
                 {Rounded(figures.event_rate), Rounded(figures.byte_rate), Rounded(busy),
                  RoundedOrNull(figures.cpu_efficiency), figures.memory.has_value() ? figures.memory->bytes : 0,
-                 model.totals().failed + model.totals().lost, RoundedOrNull(figures.gpus.utilization)});
+                 model.totals().gone(), RoundedOrNull(figures.gpus.utilization)});
   store->KeepRows("seconds", [&](const std::string& key) { return std::stoll(key) > last - 60; });
 }
 

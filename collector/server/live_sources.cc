@@ -101,22 +101,18 @@ void TreeFeed::Add(std::string_view bytes) {
 }
 
 void TreeFeed::SetLife(bool running) {
-  if (!command_.known || command_.running == running) return;
-  command_.running = running;
+  if (!running_.has_value() || running_ == running) return;
+  running_ = model_->mutable_command()->running = running;
   if (!running) model_->SetGpus(host_, {});
-  model_->SetCommand(command_);
 }
 
 void TreeFeed::AddLine(std::string_view text) {
   const absl::StatusOr<TreeLine> line = ParseTreeLine(std::string(text));
   if (!line.ok()) return model_->CountFault(false);
   if (const auto* run = std::get_if<TreeRunFact>(&*line)) {
-    command_.known = command_.running = true;
-    command_.name = run->name;
-    command_.command = fmt::format("{}", fmt::join(run->command, " "));
-    command_.start_ns = run->start_ns;
+    running_ = true;
     host_ = run->host;
-    model_->SetCommand(command_);
+    *model_->mutable_command() = {true, true, fmt::format("{}", fmt::join(run->command, " ")), run->start_ns, {}, {}};
   } else if (const auto* sample = std::get_if<TreeSampleFact>(&*line)) {
     for (const TreeProcessFact& row : sample->process_rows) {
       model_->AddMemory(host_, row.pid, sample->time_ns, row.rss_bytes, row.counts);
@@ -125,11 +121,11 @@ void TreeFeed::AddLine(std::string_view text) {
   } else if (const auto* reaped = std::get_if<TreeReapFact>(&*line)) {
     model_->AddExit(host_, *reaped);
   } else if (const auto* end = std::get_if<TreeEndFact>(&*line)) {
-    command_.running = false;
+    LiveCommand& command = *model_->mutable_command();
+    running_ = command.running = false;
     model_->SetGpus(host_, {});
-    command_.stop_ns = end->time_ns;
-    command_.exit_status = end->exit_status;
-    model_->SetCommand(command_);
+    command.stop_ns = end->time_ns;
+    command.exit_status = end->exit_status;
   }
 }
 
@@ -155,32 +151,15 @@ void RecordFeed::AddLine(std::string_view line) {
   }
   const Record& record = parser_->record();
   if (record.type == RecordType::kProcess) {
-    const std::optional<LiveModel::WorkerId> before = worker_;
-    worker_ = model_->AddProcess(record.process);
+    const LiveLog* const before = std::exchange(log_, model_->AddProcess(record.process));
     // Logs put together: the process above is over, with or without an end.
-    if (before.has_value() && before != worker_) model_->SetLife(*before, false);
-    is_left_out_ = !worker_.has_value();
-    if (!is_left_out_) recorder_ = &model_->RecorderOf(*worker_, record.process.recorder.value_or(0));
-  } else if (worker_.has_value() && record.type == RecordType::kSums) {
-    model_->AddSums(*worker_, recorder_->sums.Increment(record.sums));
-  } else if (worker_.has_value()) {
-    if (IsRepeated(record)) return;
-    model_->Add(*worker_, record);
+    const bool is_another = before != nullptr && (log_ == nullptr || before->worker != log_->worker);
+    if (is_another) model_->SetLife(before->worker, false);
+    is_left_out_ = log_ == nullptr;
+  } else if (log_ != nullptr) {
+    model_->Add(*log_, record);
   } else {
     model_->CountFault(false);  // its process line could not be read: nobody knows whose it is
-  }
-}
-
-bool RecordFeed::IsRepeated(const Record& record) {
-  switch (record.type) {
-    case RecordType::kBegin:
-      return recorder_->ended.Contains(record.begin.number);
-    case RecordType::kChunk:
-      return !recorder_->ended.Insert(record.chunk.number);
-    case RecordType::kEnd:
-      return std::exchange(recorder_->has_end, true);
-    default:
-      return false;
   }
 }
 
@@ -189,29 +168,12 @@ void EngineRun::SetVersion(const std::string& version) {
   model_->SetEngine(version.empty() ? name : name + " " + version);
 }
 
-void EngineRun::AddWorker(const ClusterWorkerFact& worker) {
-  model_->AddSchedulerWorker(worker.hostname, worker.pid.value_or(0), worker.address, worker.threads,
-                             worker.memory_limit_bytes);
-}
-
-void EngineRun::AddRecords(const std::string& log, std::string_view bytes) {
-  logs_.try_emplace(log, parser_, model_).first->second.Add(bytes);
-}
-
 void EngineRun::SetLives(const std::function<bool(const std::string& host, int64_t pid)>& is_there) {
   for (const auto& [name, log] : logs_) {
-    if (!log.worker().has_value()) continue;
-    const LiveWorker& worker = model_->workers()[*log.worker()];
-    model_->SetLife(*log.worker(), is_there(worker.host, worker.pid));
+    if (log.log() == nullptr) continue;
+    const LiveWorker& worker = model_->workers()[log.log()->worker];
+    model_->SetLife(log.log()->worker, is_there(worker.host, worker.pid));
   }
-}
-
-void EngineRun::AddScheduler(const SchedulerFact& scheduler) {
-  model_->SchedulerAt(scheduler.address).Add(scheduler, model_->second());
-}
-
-void EngineRun::SetComputeSeconds(const std::string& address, const std::map<std::string, double>& by_prefix) {
-  model_->SchedulerAt(address).SetComputeSeconds(by_prefix);
 }
 
 /// One file, and what its lines go to: one of the feeds.
@@ -377,8 +339,8 @@ void LiveSources::SetLives() {
   for (const auto& log : logs_) {
     if (log->tree != nullptr) log->tree->SetLife(log->is_held);
     if (log->engine != nullptr) log->engine->feed->Tick();
-    if (log->records == nullptr || !log->records->worker().has_value()) continue;
-    Life& life = lives[*log->records->worker()];
+    if (log->records == nullptr || log->records->log() == nullptr) continue;
+    Life& life = lives[log->records->log()->worker];
     const bool is_copy = IsLiveCopy(log->tail.path());
     life.has_original = life.has_original || !is_copy;
     (is_copy ? life.is_copy_held : life.is_held) |= log->is_held;

@@ -39,7 +39,7 @@ class TreeFeed {
 
   LiveModel* model_;
   LineAssembler lines_;
-  LiveCommand command_;
+  std::optional<bool> running_;  ///< nullopt: the run's line was not read yet
   std::string host_;
 };
 
@@ -51,20 +51,17 @@ class RecordFeed {
   void Add(std::string_view bytes);
   /// The log is read from its beginning again: what was read before is not counted twice.
   void Restart() { lines_.Clear(); }
-  /// The worker whose log it is; nullopt: not known yet, or its records are left out.
-  std::optional<LiveModel::WorkerId> worker() const { return worker_; }
+  /// nullptr: not known yet, or its records are left out.
+  const LiveLog* log() const { return log_; }
 
  private:
   void AddLine(std::string_view line);
-  /// It was read before: the log was copied, or written anew.
-  bool IsRepeated(const Record& record);
 
   RecordParser* parser_;
   LiveModel* model_;
   LineAssembler lines_;
-  std::optional<LiveModel::WorkerId> worker_;
+  LiveLog* log_ = nullptr;
   bool is_left_out_ = false;
-  LiveRecorder* recorder_ = nullptr;  ///< the worker's
 };
 
 class EngineRun : public LiveRun {
@@ -78,11 +75,17 @@ class EngineRun : public LiveRun {
   void BeginSession(int64_t time_ns) override { model_->BeginSession(time_ns); }
   void EndSession(int64_t time_ns) override { model_->EndSession(time_ns); }
   void SetPlan(std::map<std::string, int64_t> events) override { model_->SetPlan(std::move(events)); }
-  void AddWorker(const ClusterWorkerFact& worker) override;
-  void AddRecords(const std::string& log, std::string_view bytes) override;
+  void AddWorker(const ClusterWorkerFact& worker) override { model_->AddSchedulerWorker(worker); }
+  void AddRecords(const std::string& log, std::string_view bytes) override {
+    logs_.try_emplace(log, parser_, model_).first->second.Add(bytes);
+  }
   void SetLives(const std::function<bool(const std::string& host, int64_t pid)>& is_there) override;
-  void AddScheduler(const SchedulerFact& scheduler) override;
-  void SetComputeSeconds(const std::string& address, const std::map<std::string, double>& by_prefix) override;
+  void AddScheduler(const SchedulerFact& scheduler) override {
+    model_->SchedulerAt(scheduler.address).Add(scheduler, model_->second());
+  }
+  void SetComputeSeconds(const std::string& address, const std::map<std::string, double>& by_prefix) override {
+    model_->SchedulerAt(address).SetComputeSeconds(by_prefix);
+  }
   void Note(EventKind kind, std::string text) override { model_->Note(kind, std::move(text)); }
   void CountMalformed(int64_t lines) override { model_->CountFault(/*is_unknown=*/false, lines); }
 

@@ -95,7 +95,7 @@ void LatestChunks::Forget(int64_t now_ns) {
   while (!chunks_.empty() && chunks_.front().stop_ns < now_ns - kStreamSeconds * 1'000'000'000) chunks_.pop_front();
 }
 
-void RateSeries::Add(double seconds, int64_t events, int64_t bytes) {
+void RateSeries::Add(double seconds, double events, double bytes) {
   seconds = std::clamp(seconds, 0.0, kMostSeconds);
   while (seconds >= bin_seconds_ * kMost) {
     for (size_t i = 0; i < bins_.size(); ++i) {

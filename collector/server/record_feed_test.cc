@@ -29,11 +29,11 @@ class RecordFeedTest : public ::testing::Test {
   RecordFeedTest() : model_({}) { model_.Tick(kStartNs + 5'000'000'000, 0); }
   void ExpectReportedOnce() const {
     EXPECT_EQ(model_.workers().size(), 1u);
-    EXPECT_EQ(model_.totals().attempts, 6);
-    EXPECT_EQ(model_.totals().events, 59);
+    EXPECT_EQ(model_.totals().counts.num_attempts, 6);
+    EXPECT_EQ(model_.totals().events.sum, 59);
     EXPECT_EQ(model_.totals().dropped, 2);
     EXPECT_EQ(model_.totals().malformed, 0);
-    EXPECT_EQ(model_.totals().recomputed, 0);
+    EXPECT_EQ(model_.totals().counts.num_recomputed_chunks, 0);
     EXPECT_EQ(model_.open_chunks(), 0);
   }
 

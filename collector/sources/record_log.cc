@@ -344,7 +344,7 @@ LogReading ReadLogOfRun(const RecordLog& log, bool running, bool all_runs,
   });
 }
 
-void AttemptAssembler::Add(const Record& record) {
+bool AttemptAssembler::Add(const Record& record) {
   switch (record.type) {
     case RecordType::kProcess:
       Finish();
@@ -353,33 +353,41 @@ void AttemptAssembler::Add(const Record& record) {
       chunks_overlap_ = false;
       open_at_end_.reset();
       TakeProcess(record.process, &process_);
-      return;
+      return true;
     case RecordType::kBegin: {
-      if (ended_.Contains(record.begin.number)) return;
+      if (ended_.Contains(record.begin.number)) return false;
       const ChunkInput& input = record.begin.input;
       chunks_overlap_ = chunks_overlap_ || record.begin.suspended > 0 || record.begin.inside.has_value();
       SeeThread(record.begin.thread, record.begin.tid, record.begin.number, record.begin.time_ns);
-      begun_.insert_or_assign(record.begin.number,
-                              Begun{std::string(input.dataset), std::string(input.file), std::string(input.tree),
-                                    std::string(input.pass), record.begin, std::nullopt});
-      return;
+      Forget(record.begin.number);
+      begun_.emplace(record.begin.number,
+                     BegunAttempt{std::string(input.dataset), std::string(input.file), std::string(input.tree),
+                                  std::string(input.pass), record.begin, std::nullopt});
+      return true;
     }
     case RecordType::kChunk:
-      if (!ended_.Insert(record.chunk.number)) return;  // the same line again
+      if (!ended_.Insert(record.chunk.number)) return false;
       chunks_overlap_ = chunks_overlap_ || record.chunk.suspended_ns > 0 || record.chunk.inner_ns > 0;
       SeeThread(record.chunk.thread, record.chunk.tid, record.chunk.number, record.chunk.start_ns);
-      begun_.erase(record.chunk.number);
+      Forget(record.chunk.number);
       on_attempt_({process_, record.chunk.failed ? AttemptState::kFailed : AttemptState::kOk, record.chunk});
-      return;
+      return true;
     case RecordType::kEnd:
       open_at_end_ = record.end.open;
-      return;
+      return true;
     case RecordType::kSums:  // they ended: what they came to is in the sums
-      for (const int64_t number : record.sums.begun) begun_.erase(number);
-      return;
+      for (const int64_t number : record.sums.begun) Forget(number);
+      return true;
     default:
-      return;
+      return true;
   }
+}
+
+void AttemptAssembler::Forget(int64_t number) {
+  const auto found = begun_.find(number);
+  if (found == begun_.end()) return;
+  overtaken_ -= found->second.next_ns.has_value();
+  begun_.erase(found);
 }
 
 void AttemptAssembler::SeeThread(std::optional<uint64_t> thread, std::optional<int64_t> tid, int64_t number,
@@ -388,8 +396,12 @@ void AttemptAssembler::SeeThread(std::optional<uint64_t> thread, std::optional<i
   if (id == 0) return;  // whose it is cannot be known
   const auto [latest, is_new] = latest_of_thread_.try_emplace(id, number);
   if (is_new || latest->second == number) return;
-  const auto before = begun_.find(std::exchange(latest->second, number));
-  if (before != begun_.end()) before->second.next_ns = start_ns;
+  const auto before = begun_.find(latest->second);
+  if (before != begun_.end() && before->second.fact.time_ns > start_ns) return;  // this line came late
+  latest->second = number;
+  if (before == begun_.end()) return;
+  overtaken_ += !before->second.next_ns.has_value();
+  before->second.next_ns = start_ns;
 }
 
 void AttemptAssembler::Finish() {
@@ -413,6 +425,7 @@ void AttemptAssembler::Finish() {
     on_attempt_({process_, states.at(number), chunk});
   }
   begun_.clear();
+  overtaken_ = 0;
 }
 
 LogReading ForEachAttempt(const RecordLogs& logs, const OnAttempt& on_attempt) {

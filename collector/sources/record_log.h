@@ -206,29 +206,45 @@ struct TaskOfRun {
 /// Views of the task hold during the call only.
 using OnTask = std::function<void(const TaskOfRun&)>;
 
+/// An attempt that has begun, and of whose end there is no record yet.
+struct BegunAttempt {
+  std::string dataset, file, tree, pass;
+  BeginFact fact;                  ///< its texts are stale
+  std::optional<int64_t> next_ns;  ///< when its thread began its next
+};
+
 /// Puts the lines of one log together: a `begin` without its `chunk` is an attempt too. It holds what is open.
 class AttemptAssembler {
  public:
   AttemptAssembler(bool running, OnAttempt on_attempt) : running_(running), on_attempt_(std::move(on_attempt)) {}
-  /// Takes the next record of the log; a process record begins a process.
-  void Add(const Record& record);
+  /// Takes the next record of the log; a process record begins a process. False: the same line was there before.
+  bool Add(const Record& record);
   /// Hands out what never ended. To be called at the end of the log.
   void Finish();
   const AttemptProcess& process() const { return process_; }
 
+  /// How many attempts have begun and have no record of their end. Only the record is missing of those whose thread has
+  /// begun its next.
+  size_t begun() const { return begun_.size(); }
+  size_t unrecorded() const { return chunks_overlap_ ? 0 : overtaken_; }
+  /// Calls `visit(begun)` for each of the others, by number: they are open.
+  template <class Visit>
+  void ForEachOpen(const Visit& visit) const {
+    for (const auto& [number, begun] : begun_) {
+      if (chunks_overlap_ || !begun.next_ns.has_value()) visit(begun);
+    }
+  }
+
  private:
-  struct Begun {
-    std::string dataset, file, tree, pass;
-    BeginFact fact;                  ///< its texts are stale
-    std::optional<int64_t> next_ns;  ///< when its thread began its next
-  };
   /// A thread begins an attempt, so the one that it began before has ended.
   void SeeThread(std::optional<uint64_t> thread, std::optional<int64_t> tid, int64_t number, int64_t start_ns);
+  void Forget(int64_t number);
 
   bool running_;
   OnAttempt on_attempt_;
   AttemptProcess process_;
-  std::map<int64_t, Begun> begun_;
+  std::map<int64_t, BegunAttempt> begun_;
+  size_t overtaken_ = 0;                          ///< of these, those with a `next_ns`
   std::map<uint64_t, int64_t> latest_of_thread_;  ///< number of what it began last
   std::optional<int64_t> open_at_end_;
   bool chunks_overlap_ = false;  ///< threads begin chunks while others of theirs are open

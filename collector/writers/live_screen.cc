@@ -84,18 +84,18 @@ PaintedText StateText(const LiveModel& model, const LiveFigures& figures) {
   if (model.has_schedulers_only()) return {"▲ no records" + clock, Paint::kWatch};
   if (model.workers().empty() && !model.command().known) return {"waiting for records", Paint::kWatch};
   switch (model.state()) {
-    case LiveState::kRunning:
+    case ProcessState::kRunning:
       if (!trouble.empty()) return {"✕ running" + clock + ", " + trouble, Paint::kBad};
       return {"running" + clock, Paint::kPlain};
-    case LiveState::kEnded:
+    case ProcessState::kEnded:
       if (model.command().exit_status.value_or(0) != 0) {
         return {"✕ " + ExitStatusWords(*model.command().exit_status) + clock, Paint::kBad};
       }
       if (!trouble.empty()) return {"✕ finished" + clock + ", " + trouble, Paint::kBad};
       return {"✓ finished" + clock, Paint::kGood};
-    case LiveState::kUnreported:
+    case ProcessState::kUnreported:
       return {"▲ ended without a report" + clock, Paint::kWatch};
-    case LiveState::kLost:
+    case ProcessState::kLost:
       break;
   }
   return {"✕ stopped without an end" + clock, Paint::kBad};
@@ -113,7 +113,7 @@ std::string Left(const Progress& progress) {
 void AddProgress(const LiveModel& model, const LiveFigures& figures, TerminalBox* box) {
   const Progress& progress = figures.progress;
   const TerminalStyle& style = box->style();
-  const std::string chunks = Counted(model.totals().chunks, "chunk", "chunks");
+  const std::string chunks = Counted(model.totals().counts.num_chunks, "chunk", "chunks");
   const std::string events = HumanCount(progress.events);
   if (!progress.share.has_value()) {
     box->Line({{chunks, Paint::kBold}, {fmt::format(" · {} events · total not known (--total-events)", events)}});
@@ -163,14 +163,14 @@ std::string Lanes(const LiveWorker& worker, const TerminalStyle& style) {
 WorkerNames NamesOfRecorded(const LiveModel& model) {
   std::set<std::string> names;
   for (const LiveWorker& worker : model.workers()) {
-    if (worker.has_recorded()) names.insert(worker.name);
+    if (worker.has_recorded()) names.insert(worker.worker());
   }
   return WorkerNames(names);
 }
 
-PaintedText EndOf(LiveState state) {
-  if (state == LiveState::kLost) return {"✕ vanished", Paint::kBad};
-  return {state == LiveState::kEnded ? "✓ ended" : "· ended without a report", Paint::kDim};
+PaintedText EndOf(ProcessState state) {
+  if (state == ProcessState::kLost) return {"✕ vanished", Paint::kBad};
+  return {state == ProcessState::kEnded ? "✓ ended" : "· ended without a report", Paint::kDim};
 }
 
 void AddWorkers(const LiveModel& model, int recorded, int rows, TerminalBox* box) {
@@ -181,12 +181,12 @@ void AddWorkers(const LiveModel& model, int recorded, int rows, TerminalBox* box
   const int shown = recorded <= rows ? recorded : rows - 1;
   for (const size_t i : WorstWorkersFirst(model, static_cast<size_t>(shown))) {
     const LiveWorker& worker = model.workers()[i];
-    PaintedLine line = {{CutFront(names.Of(worker.name), 20, style)}};
+    PaintedLine line = {{CutFront(names.Of(worker.worker()), 20, style)}};
     line[0].text = Pad(line[0].text, 20, Align::kLeft, style);
     line.push_back({"  "});
-    if (worker.state != LiveState::kRunning) {
+    if (worker.state != ProcessState::kRunning) {
       line.push_back(EndOf(worker.state));
-      line.push_back({fmt::format("  {}", Counted(worker.chunks, "chunk", "chunks")), Paint::kDim});
+      line.push_back({fmt::format("  {}", Counted(worker.sums.chunks, "chunk", "chunks")), Paint::kDim});
       box->Line(line);
       continue;
     }
@@ -205,7 +205,7 @@ void AddWorkers(const LiveModel& model, int recorded, int rows, TerminalBox* box
     const std::string memory = worker.rss_bytes > 0 ? HumanMemory(worker.rss_bytes) : "–";
     line.push_back({Pad(memory, 9, Align::kRight, style), paint});
     const WorkerSecond recent = worker.SumOf(model.second() - kRecentSeconds, model.second() - 1);
-    line.push_back({Pad(HumanRate(static_cast<double>(recent.events) / kRecentSeconds), 11, Align::kRight, style)});
+    line.push_back({Pad(HumanRate(recent.events / kRecentSeconds), 11, Align::kRight, style)});
     if (worker.slow_is_warned) line.push_back({" ▲ slow", Paint::kWatch});
     box->Line(line);
   }
@@ -281,14 +281,14 @@ std::string RenderLiveLine(const LiveModel& model, const LiveFigures& figures,
   if (model.has_schedulers_only())
     return HumanClock(figures.wall_seconds) + " no records · " + SchedulersInOneLine(model) + "\n";
   const LiveTotals& totals = model.totals();
-  const std::string_view state = NameOf(model.state());
-  std::string text = fmt::format("{} {} · {} · {} events", HumanClock(figures.wall_seconds),
-                                 state.empty() ? "ended without a report" : state,
-                                 Counted(totals.chunks, "chunk", "chunks"), HumanCount(totals.events));
+  const std::string_view state = NameOfRunState(model.state());
+  std::string text = fmt::format(
+      "{} {} · {} · {} events", HumanClock(figures.wall_seconds), state.empty() ? "ended without a report" : state,
+      Counted(totals.counts.num_chunks, "chunk", "chunks"), HumanCount(totals.events_so_far()));
   if (figures.progress.share.has_value()) text += fmt::format(" ({})", HumanPercent(*figures.progress.share));
   text += fmt::format(" · {} · {} of {} busy", HumanRate(figures.event_rate), figures.busy,
                       Counted(figures.cores, "core", "cores"));
-  if (totals.failed + totals.lost > 0) text += fmt::format(" · {} failed or lost", totals.failed + totals.lost);
+  if (totals.gone() > 0) text += fmt::format(" · {} failed or lost", totals.gone());
   const std::string trouble = LiveTrouble(model, figures);
   if (!trouble.empty()) text += " · " + trouble;
   if (figures.progress.left.has_value()) text += " · " + Left(figures.progress);

@@ -46,10 +46,7 @@ TEST_F(LiveScreenTest, NamesOfWorkersAreWithoutWhatAllShare) {
     fact.host = host;
     fact.pid = 4001;
     fact.start_ns = At(0);
-    const auto worker = model_.AddProcess(fact);
-    ASSERT_TRUE(worker.has_value());
-    model_.SetLife(*worker, true);
-    Begin(*worker, 0, 0);
+    Begin(Worker(fact), 0, 0);
   }
   PassTo(2);
   const std::string screen = Screen(24);

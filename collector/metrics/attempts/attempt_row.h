@@ -58,6 +58,12 @@ enum class ProcessState : uint8_t {
   kUnreported,  // nothing says how it ended: a signal or `_exit` between two chunks leaves no line
 };
 
+/// `ended`, `running`, `lost` or `unreported`.
+inline std::string_view ToString(ProcessState state) {
+  constexpr std::string_view kNames[] = {"ended", "running", "lost", "unreported"};
+  return kNames[static_cast<size_t>(state)];
+}
+
 /// CPU time and run delay of a process since it began.
 struct CpuReading {
   int64_t time_ns = 0;
@@ -100,6 +106,16 @@ struct ProcessRow : ProcessIdentity {
   std::optional<int64_t> time_limit_ns;    ///< that its batch system gave it
   std::optional<int64_t> clock_offset_ns;  ///< what the scheduler's clock is ahead of its own
 
+  /// What a process line says; of several logs of the process, the larger values.
+  void Take(const ProcessFact& fact) {
+    parent_pid = std::max(parent_pid, fact.parent_pid.value_or(0));
+    declared_threads = std::max(declared_threads, fact.threads);  // an empty optional is less than any value
+    allowed_cores = std::max(allowed_cores, fact.cores);
+    memory_limit_bytes = std::max(memory_limit_bytes, fact.memory_limit_bytes);
+    granted_cores = std::max(granted_cores, fact.engine.cpus);
+    job = std::max(job, StepOf(fact.engine));
+    working_directory = std::max(working_directory, std::string(fact.working_directory));
+  }
   /// `<host>:<pid>`.
   std::string process() const { return host + ":" + std::to_string(pid); }
   /// The worker's name in every table: the engine's, else the process's.
@@ -388,11 +404,24 @@ inline AttemptRow RowOf(const ChunkFact& fact) {
   return row;
 }
 
-/// The same of chunks that were summed, as if they were one.
-inline AttemptRow RowOf(const SumsFact& fact) {
-  AttemptRow row = RowOf(fact, fact.first_start_ns, fact.duration_ns);
-  row.is_result = !fact.failed;
-  return row;
+/// The same of chunks that were summed.
+inline SummedAttempts SummedOf(const SumsFact& fact) {
+  SummedAttempts summed;
+  summed.row = RowOf(fact, fact.first_start_ns, fact.duration_ns);
+  summed.row.is_result = !fact.failed;
+  summed.stop_ns = fact.last_stop_ns;
+  summed.chunks = fact.chunks;
+  summed.chunks_with_events = fact.chunks_with_events;
+  summed.max_duration_ns = fact.max_duration_ns;
+  return summed;
+}
+
+/// What summed chunks read.
+inline ByteSums BytesOf(const SumsFact& fact) {
+  ByteSums bytes;
+  bytes.Add(fact.bytes_read, fact.bytes_uncompressed);
+  for (int64_t* count : {&bytes.with_read, &bytes.with_uncompressed, &bytes.with_both}) *count *= fact.chunks;
+  return bytes;
 }
 
 }  // namespace crema

@@ -529,15 +529,30 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE inline void AddTimes(const AttemptRow& row, int64_t
   totals.lane_ns.Add(WholeLaneTime(row, scope_ns, owner), chunks);
 }
 
-void Add(const SummedAttempts& summed, const std::vector<HelperTimes>& helpers, AttemptTotals& totals) {
-  const AttemptRow& row = summed.row;
-  totals.first_start_ns = std::min(row.start_ns, totals.first_start_ns.value_or(row.start_ns));
-  totals.last_stop_ns = std::max(totals.last_stop_ns, std::optional<int64_t>(summed.stop_ns));
-  if (row.is_result) totals.events.Add(Known(row.events), summed.chunks_with_events);
-  AddTimes(row, summed.chunks, helpers, totals);
+/// Inline, as the last.
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline void AddAttempt(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers,
+                                                    AttemptTotals& totals) {
+  totals.first_start_ns = std::min(attempt.start_ns, totals.first_start_ns.value_or(attempt.start_ns));
+  if (attempt.is_result) totals.events.Add(Known(attempt.events));
+  if (!HasEnded(attempt)) return;
+  totals.last_stop_ns = std::max(totals.last_stop_ns, std::optional<int64_t>(attempt.stop_ns()));
+  AddTimes(attempt, 1, helpers, totals);
+  totals.rss_delta_bytes.Add(RssDelta(attempt));
 }
 
 }  // namespace
+
+void AttemptTotals::Add(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers) {
+  AddAttempt(attempt, helpers, *this);
+}
+
+void AttemptTotals::Add(const SummedAttempts& summed, const std::vector<HelperTimes>& helpers) {
+  const AttemptRow& row = summed.row;
+  first_start_ns = std::min(row.start_ns, first_start_ns.value_or(row.start_ns));
+  last_stop_ns = std::max(last_stop_ns, std::optional<int64_t>(summed.stop_ns));
+  if (row.is_result) events.Add(Known(row.events), summed.chunks_with_events);
+  AddTimes(row, summed.chunks, helpers, *this);
+}
 
 AttemptCounts MarkResults(AttemptRows& attempts, const WorkLimits& limits, std::vector<size_t>* repeated) {
   const size_t threads = std::clamp<size_t>(attempts.size() / kLeastOfPart, 1, std::max<size_t>(1, limits.threads));
@@ -572,15 +587,8 @@ AttemptTotals SumAttempts(const AttemptRows& attempts, const std::vector<SummedA
                           const std::vector<HelperTimes>& helpers, const AttemptCounts& counts) {
   AttemptTotals totals;
   totals.counts = counts;
-  for (const SummedAttempts& sums : summed) Add(sums, helpers, totals);
-  for (const AttemptRow& attempt : attempts) {
-    totals.first_start_ns = std::min(attempt.start_ns, totals.first_start_ns.value_or(attempt.start_ns));
-    if (attempt.is_result) totals.events.Add(Known(attempt.events));
-    if (!HasEnded(attempt)) continue;
-    totals.last_stop_ns = std::max(totals.last_stop_ns, std::optional<int64_t>(attempt.stop_ns()));
-    AddTimes(attempt, 1, helpers, totals);
-    totals.rss_delta_bytes.Add(RssDelta(attempt));
-  }
+  for (const SummedAttempts& sums : summed) totals.Add(sums, helpers);
+  for (const AttemptRow& attempt : attempts) AddAttempt(attempt, helpers, totals);
   return totals;
 }
 

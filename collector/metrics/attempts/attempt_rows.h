@@ -373,6 +373,14 @@ struct AttemptCounts {
   /// The attempts without a line. Retried, recomputed and unfinished chunks are of the others: which attempts
   /// belong to one chunk is known of them only.
   int64_t num_summed_attempts = 0;
+
+  /// Which of them repeat another is not known: each `ok` one is a chunk.
+  void Add(const SummedAttempts& summed) {
+    num_attempts = AddCounts(num_attempts, summed.chunks);
+    num_summed_attempts = AddCounts(num_summed_attempts, summed.chunks);
+    int64_t& of_status = summed.row.is_result ? num_chunks : num_failed_attempts;
+    of_status = AddCounts(of_status, summed.chunks);
+  }
 };
 
 /// Sets `is_result` (docs/metrics.md, "Chunks and attempts"): of each chunk's `ok` attempts the one that stopped last;
@@ -404,6 +412,11 @@ struct AttemptTotals {
   KnownSum events;                        ///< of results
   std::optional<int64_t> first_start_ns;  ///< of any attempt, Unix time
   std::optional<int64_t> last_stop_ns;    ///< of an ended attempt
+
+  /// An attempt whose `is_result` is set; `helpers` is the table that it points into. Counts are not touched, as of the
+  /// next.
+  void Add(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers);
+  void Add(const SummedAttempts& summed, const std::vector<HelperTimes>& helpers);
 };
 
 /// `counts`: of these attempts.

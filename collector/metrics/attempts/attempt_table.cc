@@ -45,16 +45,6 @@ std::string StandInOf(std::string_view name) {
   return stand_in;
 }
 
-// Which of them repeat another is not known: each `ok` one is a chunk.
-void CountSummed(const std::vector<SummedAttempts>& all, AttemptCounts& counts) {
-  for (const SummedAttempts& summed : all) {
-    counts.num_attempts = AddCounts(counts.num_attempts, summed.chunks);
-    counts.num_summed_attempts = AddCounts(counts.num_summed_attempts, summed.chunks);
-    int64_t& of_status = summed.row.is_result ? counts.num_chunks : counts.num_failed_attempts;
-    of_status = AddCounts(of_status, summed.chunks);
-  }
-}
-
 // Millions of rows need not be gone through for it.
 bool ChangesNothing(const Renumbering& renumbering) {
   for (uint32_t i = 0; i < renumbering.size(); ++i) {
@@ -262,13 +252,8 @@ void AttemptTable::Add(const LogRef& log, const ChunkFact& fact) {
 
 void AttemptTable::Add(const LogRef& log, const SumsFact& fact) {
   for (const int64_t number : fact.begun) begun_and_summed_.insert(AttemptKey(log.index, number));
-  SummedAttempts summed;
-  summed.stop_ns = fact.last_stop_ns;
-  summed.chunks = fact.chunks;
-  summed.chunks_with_events = fact.chunks_with_events;
-  summed.max_duration_ns = fact.max_duration_ns;
+  SummedAttempts summed = SummedOf(fact);
   AttemptRow& row = summed.row;
-  row = RowOf(fact);
   row.process = log.index;
   row.input = InternInput(log, fact.input).index;
   row.thread = BoundedNames::kRefused;
@@ -276,9 +261,7 @@ void AttemptTable::Add(const LogRef& log, const SumsFact& fact) {
   helpers_.push_back(HelpersOf(fact));
   summed_.push_back(summed);
 
-  ByteSums bytes;
-  bytes.Add(fact.bytes_read, fact.bytes_uncompressed);
-  for (int64_t* count : {&bytes.with_read, &bytes.with_uncompressed, &bytes.with_both}) *count *= fact.chunks;
+  const ByteSums bytes = BytesOf(fact);
   At(bytes_of_input_, row.input).Add(bytes);
   bytes_of_other_threads_.Add(bytes);
   At(bytes_of_log_, log.index).Add(bytes);
@@ -440,7 +423,7 @@ AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::ve
   for (auto& [key, row] : table.begun_) table.rows_.Add(row);
   findings.rows = std::move(table.rows_).Ordered(processes.process_of_log, limits);
   findings.counts = MarkResults(findings.rows, limits);
-  CountSummed(table.summed_, findings.counts);
+  for (const SummedAttempts& summed : table.summed_) findings.counts.Add(summed);
   if (results != nullptr) {
     for (const AttemptRow& row : findings.rows) {
       if (row.is_result) results->emplace_back(row.process, row.number);

@@ -120,57 +120,6 @@ std::vector<ChunkDistribution> DescribeMemory(const AttemptRows& attempts, const
       });
 }
 
-struct Sums {
-  int64_t chunks = 0;
-  int64_t attempts = 0;
-  int64_t failed = 0;
-  int64_t lost = 0;
-  KnownSum events;
-  KnownSum duration_ns;
-  KnownSum cpu_ns;
-  KnownSum cpu_wait_ns;
-  KnownSum blocked_ns;
-  KnownSum system_cpu_ns;
-  KnownSum minor_faults;
-  KnownSum major_faults;
-  KnownSum rss_delta;
-  int64_t durations = 0;        // of those in `duration_ns` that are known one by one
-  int64_t max_duration_ns = 0;  // of the others
-
-  void Add(const Sums& other) {
-    for (const auto count : {&Sums::chunks, &Sums::attempts, &Sums::failed, &Sums::lost, &Sums::durations}) {
-      this->*count += other.*count;
-    }
-    for (const auto sum : {&Sums::events, &Sums::duration_ns, &Sums::cpu_ns, &Sums::cpu_wait_ns, &Sums::blocked_ns,
-                           &Sums::system_cpu_ns, &Sums::minor_faults, &Sums::major_faults, &Sums::rss_delta}) {
-      (this->*sum).Add(other.*sum);
-    }
-    max_duration_ns = std::max(max_duration_ns, other.max_duration_ns);
-  }
-  void Add(const SummedAttempts& summed, const std::vector<HelperTimes>& helpers) {
-    const AttemptRow& row = summed.row;
-    attempts += summed.chunks;
-    if (row.is_result) {
-      chunks += summed.chunks;
-      events.Add(Known(row.events), summed.chunks_with_events);
-    } else {
-      failed += summed.chunks;
-    }
-    duration_ns.Add(row.duration_ns, summed.chunks);
-    cpu_ns.Add(ChunkCpu(row, helpers), summed.chunks);
-    cpu_wait_ns.Add(Known(row.cpu_wait_ns), summed.chunks);
-    blocked_ns.Add(ChunkBlocked(row, helpers), summed.chunks);
-    AddKernelWork(row, summed.chunks);
-    max_duration_ns = std::max(max_duration_ns, summed.max_duration_ns);
-  }
-
-  void AddKernelWork(const AttemptRow& row, int64_t summands) {
-    system_cpu_ns.Add(Known(row.system_cpu_ns), summands);
-    minor_faults.Add(Known(row.minor_faults), summands);
-    major_faults.Add(Known(row.major_faults), summands);
-  }
-};
-
 // Adds one attempt to the sums of its input, of its process, of its thread: what it counts for is found out once.
 class Summand {
  public:
@@ -183,7 +132,7 @@ class Summand {
   }
   bool ended() const { return ended_; }
 
-  void AddTo(Sums& sums) const {
+  void AddTo(AttemptSums& sums) const {
     ++sums.attempts;
     sums.failed += attempt_.status == AttemptState::kFailed;
     sums.lost += attempt_.status == AttemptState::kLost;
@@ -217,7 +166,7 @@ struct Units {
   uint32_t AttemptRow::*index;
   size_t kind = 0;              // of kUnitKinds
   std::vector<uint32_t> order;  // of the units' durations
-  std::vector<Sums> sums;
+  std::vector<AttemptSums> sums;
   std::vector<size_t> next;  // by unit: where its next duration goes; at the end, where the next unit's begin
   LargeList<int64_t> durations_ns;
 
@@ -273,41 +222,16 @@ class JoinedDurations {
 
 std::optional<int64_t> Integer(absl::int128 sum, int64_t count) { return KnownSum{sum, count}.Integer(); }
 
-BreakdownRow RowOf(std::string name, uint32_t group, const Sums& sums, const JoinedDurations& durations,
-                   KnownQuantiles& known, const ByteSums& bytes) {
-  BreakdownRow row;
-  row.name = std::move(name);
-  row.group = group;
-  row.chunks = sums.chunks;
-  row.attempts = sums.attempts;
-  row.failed = sums.failed;
-  row.lost = sums.lost;
-  row.duration_sum = 0.0;
-  row.events = sums.events.Integer();
-  row.bytes_read = Integer(bytes.read, bytes.with_read);
-  row.bytes_uncompressed = Integer(bytes.uncompressed, bytes.with_uncompressed);
-  if (sums.duration_ns.count > 0) {
-    row.duration_sum = static_cast<double>(sums.duration_ns.sum) / 1e9;
-    row.duration_mean = *row.duration_sum / static_cast<double>(sums.duration_ns.count);
-    int64_t max_ns = sums.max_duration_ns;
-    if (sums.durations > 0) {
-      const auto [p50, p95, max] = durations.FindQuantiles(known);
-      row.duration_p50 = static_cast<double>(p50) / 1e9;
-      row.duration_p95 = static_cast<double>(p95) / 1e9;
-      max_ns = std::max(max_ns, max);
-    }
-    row.duration_max = static_cast<double>(max_ns) / 1e9;
+void SetQuantiles(const AttemptSums& sums, const JoinedDurations& durations, KnownQuantiles& known, BreakdownRow& row) {
+  if (sums.duration_ns.count == 0) return;
+  int64_t max_ns = sums.max_duration_ns;
+  if (sums.durations > 0) {
+    const auto [p50, p95, max] = durations.FindQuantiles(known);
+    row.duration_p50 = static_cast<double>(p50) / 1e9;
+    row.duration_p95 = static_cast<double>(p95) / 1e9;
+    max_ns = std::max(max_ns, max);
   }
-  row.cpu_sum = sums.cpu_ns.Seconds();
-  row.cpu_wait_sum = sums.cpu_wait_ns.Seconds();
-  row.blocked_sum = sums.blocked_ns.Seconds();
-  row.system_cpu_sum = sums.system_cpu_ns.Seconds();
-  row.minor_faults = sums.minor_faults.Integer();
-  row.major_faults = sums.major_faults.Integer();
-  row.event_rate = Ratio(sums.events.In(1), row.duration_sum);
-  row.events_per_cpu_second = Ratio(sums.events.In(1), row.cpu_sum);
-  row.rss_delta_mean = sums.rss_delta.Mean();
-  return row;
+  row.duration_max = static_cast<double>(max_ns) / 1e9;
 }
 
 // Two passes over the attempts, which are many and large, whatever the number of tables.
@@ -353,7 +277,7 @@ std::vector<BreakdownRow> MakeTable(const Grouping& grouping, const Units& units
   std::vector<BreakdownRow> rows;
   for (uint32_t group = 0; group < names.size(); ++group) {
     if (units_of_group[group].empty()) continue;
-    Sums sums;
+    AttemptSums sums;
     size_t count = 0;
     for (const uint32_t unit : units_of_group[group]) count += static_cast<size_t>(units.sums[unit].durations);
     JoinedDurations durations(count);
@@ -361,14 +285,72 @@ std::vector<BreakdownRow> MakeTable(const Grouping& grouping, const Units& units
       sums.Add(units.sums[unit]);
       durations.Add(units.DurationsOf(unit));
     }
-    rows.push_back(
-        RowOf(names[group], group, sums, durations, known, group < bytes.size() ? bytes[group] : ByteSums()));
+    BreakdownRow& row = rows.emplace_back();
+    row.name = names[group];
+    row.group = group;
+    SetSums(sums, group < bytes.size() ? bytes[group] : ByteSums(), &row);
+    SetQuantiles(sums, durations, known, row);
   }
   SortByCost(&rows);
   return rows;
 }
 
 }  // namespace
+
+void AttemptSums::Add(const AttemptSums& other) {
+  for (const auto count : {&AttemptSums::chunks, &AttemptSums::attempts, &AttemptSums::failed, &AttemptSums::lost,
+                           &AttemptSums::durations}) {
+    this->*count += other.*count;
+  }
+  for (const auto sum : {&AttemptSums::events, &AttemptSums::duration_ns, &AttemptSums::cpu_ns,
+                         &AttemptSums::cpu_wait_ns, &AttemptSums::blocked_ns, &AttemptSums::system_cpu_ns,
+                         &AttemptSums::minor_faults, &AttemptSums::major_faults, &AttemptSums::rss_delta}) {
+    (this->*sum).Add(other.*sum);
+  }
+  max_duration_ns = std::max(max_duration_ns, other.max_duration_ns);
+}
+
+void AttemptSums::Add(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers) {
+  Summand(attempt, helpers).AddTo(*this);
+}
+
+void AttemptSums::Add(const SummedAttempts& summed, const std::vector<HelperTimes>& helpers) {
+  const AttemptRow& row = summed.row;
+  attempts += summed.chunks;
+  if (row.is_result) {
+    chunks += summed.chunks;
+    events.Add(Known(row.events), summed.chunks_with_events);
+  } else {
+    failed += summed.chunks;
+  }
+  duration_ns.Add(row.duration_ns, summed.chunks);
+  cpu_ns.Add(ChunkCpu(row, helpers), summed.chunks);
+  cpu_wait_ns.Add(Known(row.cpu_wait_ns), summed.chunks);
+  blocked_ns.Add(ChunkBlocked(row, helpers), summed.chunks);
+  AddKernelWork(row, summed.chunks);
+  max_duration_ns = std::max(max_duration_ns, summed.max_duration_ns);
+}
+
+void SetSums(const AttemptSums& sums, const ByteSums& bytes, BreakdownRow* row) {
+  row->chunks = sums.chunks;
+  row->attempts = sums.attempts;
+  row->failed = sums.failed;
+  row->lost = sums.lost;
+  row->duration_sum = sums.duration_ns.Seconds().value_or(0);
+  row->duration_mean = Ratio(sums.duration_ns.Seconds(), static_cast<double>(sums.duration_ns.count));
+  row->events = sums.events.Integer();
+  row->bytes_read = Integer(bytes.read, bytes.with_read);
+  row->bytes_uncompressed = Integer(bytes.uncompressed, bytes.with_uncompressed);
+  row->cpu_sum = sums.cpu_ns.Seconds();
+  row->cpu_wait_sum = sums.cpu_wait_ns.Seconds();
+  row->blocked_sum = sums.blocked_ns.Seconds();
+  row->system_cpu_sum = sums.system_cpu_ns.Seconds();
+  row->minor_faults = sums.minor_faults.Integer();
+  row->major_faults = sums.major_faults.Integer();
+  row->event_rate = Ratio(sums.events.In(1), row->duration_sum);
+  row->events_per_cpu_second = Ratio(sums.events.In(1), row->cpu_sum);
+  row->rss_delta_mean = sums.rss_delta.Mean();
+}
 
 Distribution DescribeIntegers(absl::Span<const int64_t> values, double per_unit) {
   if (values.empty()) return {};

@@ -52,6 +52,38 @@ constexpr size_t kDistributionPasses = 3;
 std::vector<ChunkDistribution> DescribeChunks(size_t pass, const AttemptRows& attempts,
                                               const std::vector<HelperTimes>& helpers);
 
+/// What attempts add up to, whatever they are grouped by.
+struct AttemptSums {
+  int64_t chunks = 0;
+  int64_t attempts = 0;
+  int64_t failed = 0;
+  int64_t lost = 0;
+  KnownSum events;
+  KnownSum duration_ns;
+  KnownSum cpu_ns;
+  KnownSum cpu_wait_ns;
+  KnownSum blocked_ns;
+  KnownSum system_cpu_ns;
+  KnownSum minor_faults;
+  KnownSum major_faults;
+  KnownSum rss_delta;
+  int64_t durations = 0;        ///< of those in `duration_ns` that are known one by one
+  int64_t max_duration_ns = 0;  ///< of the others
+
+  void Add(const AttemptSums& other);
+  /// `is_result` is set; `helpers` is the table that the attempt points into.
+  void Add(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers);
+  void Add(const SummedAttempts& summed, const std::vector<HelperTimes>& helpers);
+  void AddKernelWork(const AttemptRow& row, int64_t summands) {
+    system_cpu_ns.Add(Known(row.system_cpu_ns), summands);
+    minor_faults.Add(Known(row.minor_faults), summands);
+    major_faults.Add(Known(row.major_faults), summands);
+  }
+};
+
+/// The row's members that are sums, means or rates.
+void SetSums(const AttemptSums& sums, const ByteSums& bytes, BreakdownRow* row);
+
 /// What one table breaks attempts down by.
 struct Grouping {
   uint32_t AttemptRow::*index = nullptr;                  ///< `input`, `process` or `thread`

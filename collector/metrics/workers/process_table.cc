@@ -126,15 +126,9 @@ LogRef ProcessTable::Add(const ProcessFact& fact, bool running) {
   Log& log = logs_[ref.index];
   log.ref = ref;
   log.running |= running;
-  log.row.parent_pid = std::max(log.row.parent_pid, fact.parent_pid.value_or(0));
+  log.row.Take(fact);
   log.executable = std::max(log.executable, std::string(fact.executable));
-  TakeLarger(log.row.declared_threads, fact.threads);
-  TakeLarger(log.row.allowed_cores, fact.cores);
-  TakeLarger(log.row.memory_limit_bytes, fact.memory_limit_bytes);
   TakeLarger(log.total_events, fact.total_events);
-  TakeLarger(log.row.granted_cores, fact.engine.cpus);
-  log.row.job = std::max(log.row.job, StepOf(fact.engine));
-  log.row.working_directory = std::max(log.row.working_directory, std::string(fact.working_directory));
   return ref;
 }
 

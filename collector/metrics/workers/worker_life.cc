@@ -348,6 +348,27 @@ std::vector<int64_t> MaxOpenChunks(const AttemptRows& attempts, const std::vecto
   return MostOpen(attempts, processes, [](const AttemptRow&) { return true; });
 }
 
+WorkerCores CoresOf(const ProcessRow& process, int64_t lanes_peak, absl::FunctionRef<int64_t()> most_open,
+                    absl::FunctionRef<int64_t(int64_t)> of_lanes) {
+  if (process.is_engine_worker) {
+    if (!process.declared_threads.has_value()) {
+      return {static_cast<double>(std::max<int64_t>(1, lanes_peak)), CoresSource::kLanesPeak};
+    }
+    return {static_cast<double>(*process.declared_threads), CoresSource::kScheduler};
+  }
+  if (process.declared_threads.value_or(0) > 0) {
+    return {static_cast<double>(*process.declared_threads), CoresSource::kDeclared};
+  }
+  constexpr double kAny = std::numeric_limits<double>::infinity();
+  double allowed_cores = process.allowed_cores.value_or(0) > 0 ? *process.allowed_cores : kAny;
+  if (process.granted_cores.has_value()) {
+    allowed_cores = std::min(allowed_cores, static_cast<double>(*process.granted_cores));
+  }
+  const auto cores = static_cast<double>(lanes_peak > 0 ? of_lanes(lanes_peak) : most_open());
+  if (cores > allowed_cores) return {allowed_cores, CoresSource::kAllowed};
+  return {cores, lanes_peak > 0 ? CoresSource::kLanesPeak : CoresSource::kOpenChunks};
+}
+
 std::vector<WorkerLife> FindWorkerLives(const AttemptRows& attempts, const std::vector<ProcessRow>& processes,
                                         const std::vector<HelperTimes>& helpers, const RunWindow& run,
                                         const std::vector<SummedAttempts>& summed) {
@@ -373,12 +394,15 @@ std::vector<WorkerLife> FindWorkerLives(const AttemptRows& attempts, const std::
     if (!spans[i].any && !process.is_engine_worker) continue;
     WorkerLife& worker = workers.emplace_back();
     worker.process = static_cast<uint32_t>(i);
+    const int64_t lanes_peak = std::max(process.lanes_peak, spans[i].lanes_peak);
+    const WorkerCores cores = CoresOf(
+        process, lanes_peak, [&] { return most_open(i); }, [&](int64_t lanes) { return cores_of_lanes(i, lanes); });
+    worker.cores = cores.cores;
+    worker.cores_source = cores.source;
     if (process.is_engine_worker) {
       const RunWindow life = LifeOf(process, spans[i], run);
       worker.start_ns = run.Clip(life.start_ns);
       worker.stop_ns = run.Clip(life.stop_ns);
-      worker.cores = static_cast<double>(process.declared_threads.value_or(std::max<int64_t>(1, spans[i].lanes_peak)));
-      worker.cores_source = process.declared_threads.has_value() ? CoresSource::kScheduler : CoresSource::kLanesPeak;
       continue;
     }
     // A process line that was lost leaves 0 as the start.
@@ -386,23 +410,6 @@ std::vector<WorkerLife> FindWorkerLives(const AttemptRows& attempts, const std::
         process.start_ns <= 0 ? spans[i].first_begin_ns : std::min(process.start_ns, spans[i].first_begin_ns);
     worker.start_ns = run.Clip(start_ns);
     worker.stop_ns = run.Clip(std::max(process.last_ns, spans[i].last_stop_ns));
-    const int64_t lanes_peak = std::max(process.lanes_peak, spans[i].lanes_peak);
-    if (process.declared_threads.value_or(0) > 0) {
-      worker.cores = static_cast<double>(*process.declared_threads);
-      worker.cores_source = CoresSource::kDeclared;
-      continue;
-    }
-    worker.cores_source = lanes_peak > 0 ? CoresSource::kLanesPeak : CoresSource::kOpenChunks;
-    worker.cores = static_cast<double>(lanes_peak > 0 ? cores_of_lanes(i, lanes_peak) : most_open(i));
-    constexpr double kAny = std::numeric_limits<double>::infinity();
-    double allowed_cores = process.allowed_cores.value_or(0) > 0 ? *process.allowed_cores : kAny;
-    if (process.granted_cores.has_value()) {
-      allowed_cores = std::min(allowed_cores, static_cast<double>(*process.granted_cores));
-    }
-    if (worker.cores > allowed_cores) {
-      worker.cores = allowed_cores;
-      worker.cores_source = CoresSource::kAllowed;
-    }
   }
   return workers;
 }

@@ -1,6 +1,7 @@
 // Which processes were workers, from when to when, and with how many cores (docs/metrics.md, "Runs and workers").
 #pragma once
 
+#include "absl/functional/function_ref.h"
 #include "collector/measurement/measurement.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
@@ -55,13 +56,24 @@ inline int64_t CoresOfLanes(int64_t lanes_peak, int64_t at_work, int64_t waiting
   return helped.owners_wait() ? std::max({int64_t{1}, at_work, lanes_peak - waiting}) : lanes_peak;
 }
 
+struct WorkerCores {
+  double cores = 0;  ///< whole ones, but for a CPU quota
+  CoresSource source = CoresSource::kDeclared;
+};
+
+/// The cores of a process whose chunks had so many lanes at once, 0 if that is not recorded. `most_open()`: the most
+/// chunks that it had open at once, at least 1; `of_lanes(lanes_peak)`: `CoresOfLanes`. What is not needed is not asked
+/// for.
+WorkerCores CoresOf(const ProcessRow& process, int64_t lanes_peak, absl::FunctionRef<int64_t()> most_open,
+                    absl::FunctionRef<int64_t(int64_t)> of_lanes);
+
 /// A process that recorded chunks, or an engine's worker, clipped to the run; a worker that lived outside it has start
 /// = stop.
 struct WorkerLife {
   uint32_t process = 0;
   int64_t start_ns = 0;  ///< Unix time
   int64_t stop_ns = 0;
-  double cores = 0;  ///< whole ones, but for a CPU quota
+  double cores = 0;  ///< as of `WorkerCores`, as the next
   CoresSource cores_source = CoresSource::kDeclared;
 };
 
