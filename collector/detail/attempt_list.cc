@@ -180,7 +180,7 @@ class Lister {
     return at->second;
   }
   uint32_t ThreadOf(uint32_t process, const ChunkFact& chunk) {
-    const uint64_t id = chunk.tid.has_value() ? static_cast<uint64_t>(*chunk.tid) : chunk.thread.value_or(0);
+    const uint64_t id = IdOfThread(chunk);
     const auto [at, is_new] = threads_.try_emplace({process, id}, static_cast<uint32_t>(list_->threads.size()));
     if (is_new) list_->threads.push_back({process, id, chunk.thread.value_or(0)});
     return at->second;

@@ -536,6 +536,12 @@ struct ChunkFact {
   }
 };
 
+/// Distinguishes the threads of a process, of a `begin` or `chunk` line; 0: it was not recorded.
+template <class Fact>
+uint64_t IdOfThread(const Fact& fact) {
+  return fact.tid.has_value() ? static_cast<uint64_t>(*fact.tid) : fact.thread.value_or(0);
+}
+
 /// What chunks came to that have no `chunk` line: all of one dataset, file, pass and status since the process began.
 /// The last line of such a row counts, and holds the earlier ones.
 struct SumsFact {

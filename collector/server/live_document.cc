@@ -13,22 +13,13 @@ Json RoundedSeconds(const std::optional<double>& seconds) {
   return seconds.has_value() ? Json(std::round(*seconds * 1e3) / 1e3) : Json();
 }
 
-template <class Value, class Measure>
-std::vector<std::pair<std::string, Value>> Largest(const std::map<std::string, Value>& values, const Measure& measure) {
-  std::vector<std::pair<std::string, Value>> rows(values.begin(), values.end());
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const auto& a, const auto& b) { return measure(a.second) > measure(b.second); });
-  if (rows.size() > kMostRows) rows.resize(kMostRows);
-  return rows;
-}
-
 Json PrefixesOf(const LiveScheduler& scheduler) {
   Json rows = Json::array();
   const bool is_reported = scheduler.finished().has_value();
   const auto measure = [](const SchedulerTasks& tasks) {
     return std::make_pair(tasks.finished, tasks.compute_seconds_in_all.value_or(0));
   };
-  for (const auto& [prefix, tasks] : Largest(scheduler.tasks(), measure)) {
+  for (const auto& [prefix, tasks] : Largest(scheduler.tasks(), kMostRows, measure)) {
     rows.push_back({{"prefix", prefix},
                     {"finished", is_reported ? Json(tasks.finished) : Json()},
                     {"compute_seconds", is_reported ? RoundedSeconds(tasks.compute_seconds) : Json()},
@@ -39,7 +30,8 @@ Json PrefixesOf(const LiveScheduler& scheduler) {
 
 Json FinishedByWorker(const LiveScheduler& scheduler) {
   Json rows = Json::array();
-  for (const auto& [worker, finished] : Largest(scheduler.finished_by_worker(), [](int64_t tasks) { return tasks; })) {
+  const auto measure = [](int64_t tasks) { return tasks; };
+  for (const auto& [worker, finished] : Largest(scheduler.finished_by_worker(), kMostRows, measure)) {
     rows.push_back({{"worker", worker}, {"finished", finished}});
   }
   return rows;
@@ -57,23 +49,17 @@ std::string WhyNoRate(const LiveScheduler& scheduler) {
 /// nullopt: one of them does not know.
 template <class Get>
 auto SumOver(const LiveModel& model, const Get& get) {
-  auto sum = get(model.schedulers().begin()->second);
-  for (auto entry = std::next(model.schedulers().begin()); entry != model.schedulers().end(); ++entry) {
-    const auto value = get(entry->second);
-    if (sum.has_value() && value.has_value()) {
-      *sum += *value;
-    } else {
-      sum.reset();
-    }
+  decltype(get(model.schedulers().begin()->second)) sum = 0;
+  for (const auto& [address, scheduler] : model.schedulers()) {
+    const auto value = get(scheduler);
+    sum = sum.has_value() && value.has_value() ? std::optional(*sum + *value) : std::nullopt;
   }
   return sum;
 }
 
-using Keys = std::initializer_list<std::string_view>;
-
 /// A row's members of these keys, in their order.
 template <class Row>
-Json Picked(const Row& row, Keys keys) {
+Json Picked(const Row& row, std::initializer_list<std::string_view> keys) {
   Json picked = Json::object();
   for (const std::string_view key : keys) {
     const absl::Span<const Column> columns = Row::Columns();
@@ -154,9 +140,7 @@ MetricSet MetricsOf(const LiveModel& model, const LiveFigures& figures) {
   MetricSet metrics = figures.metrics;
   std::optional<int64_t> peak_memory;
   std::optional<double> utilization;
-  int64_t workers = 0;
   for (const LiveWorker& worker : model.workers()) {
-    workers += worker.is_at_work();
     peak_memory = std::max(peak_memory, worker.counts.rss_peak_bytes);
     utilization = std::max(utilization, Ratio(worker.counts.rss_peak_bytes, worker.memory_limit_bytes));
   }
@@ -164,7 +148,7 @@ MetricSet MetricsOf(const LiveModel& model, const LiveFigures& figures) {
   metrics.SetIfKnown("memory_utilization_max", utilization);
   metrics.Set("num_attempts", model.attempts());
   // what only a live run has
-  metrics.Set("live_workers", workers);
+  metrics.Set("live_workers", figures.workers.at_work);
   metrics.Set("live_cores", figures.cores);
   metrics.Set("live_open_chunks", model.open_chunks());
   metrics.Set("live_event_rate_hz", figures.event_rate);

@@ -116,30 +116,32 @@ FigureText Words(std::string words) { return {std::move(words), "", ""}; }
 
 double BitRate(double bytes_per_second) { return bytes_per_second * 8 / 1e9; }
 
+/// A rate of the last seconds, beside that of the whole run.
+KeyFigureRow RateRow(KeyFigureRow row, const LiveFigures& figures, double now, double mean,
+                     std::string (*words)(double)) {
+  row.value = now;
+  row.text = words(now);
+  row.notes = {Words(fmt::format("last {:.0f} s", figures.recent_seconds)), Words("run mean " + words(mean))};
+  return row;
+}
+
 KeyFigureRow EventRate(const LiveModel& model, const LiveFigures& figures) {
   KeyFigureRow row = {"Event rate", {"event_rate_wall_khz", ChangeOf::kRate, true}};
-  if (model.totals().events.count == 0) {
-    row.why_not = "no chunk said its events (SetEvents)";
-    return row;
-  }
-  row.value = figures.event_rate;
-  row.text = HumanRate(figures.event_rate);
-  row.notes = {Words(fmt::format("last {:.0f} s", figures.recent_seconds)),
-               Words("run mean " + HumanRate(figures.mean_event_rate.value_or(0)))};
-  return row;
+  row.why_not = "no chunk said its events (SetEvents)";
+  if (model.totals().events.count == 0) return row;
+  row.why_not.clear();
+  return RateRow(std::move(row), figures, figures.event_rate, figures.mean_event_rate.value_or(0), HumanRate);
 }
 
 KeyFigureRow DataRate(const LiveModel& model, const LiveFigures& figures) {
   KeyFigureRow row = {"Data rate", {"overall_rate_gbps", ChangeOf::kRate, true}};
-  if (model.totals().bytes.with_read == 0) {
-    row.why_not = "no chunk said its bytes (AddBytesRead)";
-    return row;
-  }
-  row.value = BitRate(figures.byte_rate);
-  row.text = HumanBitRate(*row.value);
-  row.notes = {Words(fmt::format("last {:.0f} s", figures.recent_seconds)),
-               Words("run mean " + HumanBitRate(BitRate(figures.mean_byte_rate.value_or(0)))),
-               Words(HumanData(static_cast<double>(model.totals().bytes.read)) + " read")};
+  row.why_not = "no chunk said its bytes (AddBytesRead)";
+  const ByteSums& bytes = model.totals().bytes;
+  if (bytes.with_read == 0) return row;
+  row.why_not.clear();
+  row = RateRow(std::move(row), figures, BitRate(figures.byte_rate), BitRate(figures.mean_byte_rate.value_or(0)),
+                HumanBitRate);
+  row.notes.push_back(Words(HumanData(static_cast<double>(bytes.read)) + " read"));
   return row;
 }
 
@@ -207,12 +209,6 @@ KeyFigureRow FullestMemory(const LiveModel& model, const LiveFigures& figures) {
   return row;
 }
 
-int64_t LostWorkersOf(const LiveModel& model) {
-  return std::count_if(model.workers().begin(), model.workers().end(), [](const LiveWorker& worker) {
-    return worker.state == ProcessState::kLost && worker.has_recorded();
-  });
-}
-
 KeyFigureRow Failures(const LiveModel& model, const LiveFigures& figures) {
   KeyFigureRow row = {"Failed attempts", {"num_failed_attempts", ChangeOf::kFailures, false}};
   const LiveTotals& totals = model.totals();
@@ -237,7 +233,7 @@ KeyFigureRow Failures(const LiveModel& model, const LiveFigures& figures) {
     row.notes = {Words(HumanCount(figures.unrecovered) + " without a result"),
                  Words(HumanCount(totals.recovered) + " ok on retry")};
   }
-  if (const int64_t workers = LostWorkersOf(model); workers > 0) {
+  if (const int64_t workers = figures.workers.lost; workers > 0) {
     if (row.mark == Mark::kGood) row.mark = Mark::kWatch;
     row.notes.insert(row.notes.begin(), Words(Counted(workers, "worker", "workers") + " lost"));
   }
@@ -270,8 +266,10 @@ LiveFigures ComputeLiveFigures(const LiveModel& model) {
   figures.wall_seconds = model.wall_seconds();
   figures.cores = model.live_cores();
   for (const LiveWorker& worker : model.workers()) {
-    if (worker.state != ProcessState::kRunning) continue;
-    figures.busy += worker.busy_cores();
+    if (worker.state == ProcessState::kRunning) figures.busy += worker.busy_cores();
+    figures.workers.recorded += worker.has_recorded();
+    figures.workers.at_work += worker.is_at_work();
+    figures.workers.lost += worker.state == ProcessState::kLost && worker.has_recorded();
   }
   figures.core_seconds = model.core_seconds();
   figures.metrics.Set("core_seconds", figures.core_seconds);
@@ -315,10 +313,8 @@ std::string LiveTrouble(const LiveModel& model, const LiveFigures& figures) {
   if (model.state() != ProcessState::kRunning && figures.unrecovered > 0) {
     return Counted(figures.unrecovered, "chunk", "chunks") + " without a result";
   }
-  const int64_t lost = LostWorkersOf(model);
-  const auto all = std::count_if(model.workers().begin(), model.workers().end(),
-                                 [](const LiveWorker& worker) { return worker.has_recorded(); });
-  return lost > 0 ? fmt::format("{} of {} lost", lost, Counted(static_cast<double>(all), "worker", "workers")) : "";
+  const auto& [recorded, at_work, lost] = figures.workers;
+  return lost > 0 ? fmt::format("{} of {} lost", lost, Counted(recorded, "worker", "workers")) : "";
 }
 
 WorkerConcern ConcernOf(const LiveModel& model, const LiveWorker& worker) {

@@ -40,6 +40,13 @@ struct LiveGpus {
   std::optional<double> power_watts;
 };
 
+/// How many workers there are.
+struct LiveWorkerCounts {
+  int64_t recorded = 0;  ///< chunks, as of the next
+  int64_t at_work = 0;
+  int64_t lost = 0;
+};
+
 struct LiveFigures {
   double recent_seconds = 0;  ///< what "recent" means here: up to 30
   double wall_seconds = 0;
@@ -47,6 +54,7 @@ struct LiveFigures {
   double byte_rate = 0;
   std::optional<double> mean_event_rate;  ///< since the start
   std::optional<double> mean_byte_rate;
+  LiveWorkerCounts workers;
   double cores = 0;                  ///< of live workers
   double busy = 0;                   ///< open chunks, at most their worker's cores
   std::optional<double> busy_share;  ///< of the cores, recent

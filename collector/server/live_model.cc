@@ -9,16 +9,10 @@
 namespace crema {
 namespace {
 
-template <class T>
-std::string TextOf(T text) {
-  return std::string(text.data(), text.size());
-}
-
 /// `ttbar_046.root · 3000 to 6000`, or the chunk's number.
 std::string ChunkName(int64_t number, const ChunkInput& input) {
   if (input.file.empty()) return fmt::format("chunk {}", number);
-  const std::string_view file(input.file.data(), input.file.size());
-  std::string name = ShortName(file.substr(file.rfind('/') + 1));
+  std::string name = ShortName(input.file.substr(input.file.rfind('/') + 1));
   if (input.entry_start.has_value() && input.entry_stop.has_value()) {
     name += fmt::format(" · {} to {}", *input.entry_start, *input.entry_stop);
   }
@@ -53,7 +47,7 @@ LiveModel::LiveModel(LiveOptions options) : options_(std::move(options)) {
 }
 
 uint32_t LiveModel::Dataset(std::string_view name) {
-  std::string text = name.empty() ? "(none)" : TextOf(name);
+  std::string text(name.empty() ? "(none)" : name);
   const auto found = dataset_index_.find(text);
   if (found != dataset_index_.end()) return found->second;
   if (datasets_.size() + 1 >= kMostDatasets && text != "(other)") return Dataset("(other)");
@@ -65,7 +59,7 @@ uint32_t LiveModel::Dataset(std::string_view name) {
 }
 
 uint32_t LiveModel::DatasetOf(std::string_view name) const {
-  const auto found = dataset_index_.find(name.empty() ? "(none)" : TextOf(name));
+  const auto found = dataset_index_.find(std::string(name.empty() ? "(none)" : name));
   return found != dataset_index_.end() ? found->second : dataset_index_.at("(other)");
 }
 
@@ -203,7 +197,7 @@ bool LiveModel::CountResult(const LiveWorker& worker, const ChunkFact& chunk, ui
 
 void LiveModel::NoteFailure(const LiveWorker& worker, const ChunkFact& chunk, uint64_t identity) {
   CountFailure(identity);
-  const std::string error = FirstLine({chunk.error.data(), chunk.error.size()});
+  const std::string error = FirstLine(chunk.error);
   NoteAt(chunk.stop_ns, EventKind::kBad,
          fmt::format("{} failed on {}{}{}", ChunkName(chunk.number, chunk.input), worker.worker(),
                      error.empty() ? "" : ": ", error));
@@ -214,7 +208,7 @@ void LiveModel::CountFailure(uint64_t identity) {
 }
 
 LiveLog* LiveModel::AddProcess(const ProcessFact& process) {
-  const std::string run_id = TextOf(process.run_id);
+  const std::string run_id = std::string(process.run_id);
   if (!has_run_id_ && options_.run != "all") {
     run_id_ = run_id;
     has_run_id_ = true;
@@ -250,11 +244,11 @@ LiveLog* LiveModel::AddProcess(const ProcessFact& process) {
 }
 
 LiveModel::WorkerId LiveModel::WorkerOf(const ProcessFact& process) {
-  const std::string key = fmt::format("{}\n{}\n{}", TextOf(process.host), process.pid, process.start_ns);
+  const std::string key = fmt::format("{}\n{}\n{}", process.host, process.pid, process.start_ns);
   for (const WorkerId id : worker_index_[key]) {
     LiveWorker& worker = workers_[id];
     if (!MayBeOneProcess(worker, process)) continue;
-    if (worker.boot_id.empty()) worker.boot_id = TextOf(process.boot_id);
+    if (worker.boot_id.empty()) worker.boot_id = std::string(process.boot_id);
     if (!worker.pid_namespace.has_value()) worker.pid_namespace = process.pid_namespace;
     return id;
   }

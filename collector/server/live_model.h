@@ -225,7 +225,7 @@ struct LiveWorker : ProcessRow {
   /// The lane of a thread that begins or ends a chunk; -1: there are too many, or the thread was not recorded.
   template <class Fact>
   int32_t AddLane(const Fact& fact) {
-    const uint64_t thread = ThreadOf(fact);
+    const uint64_t thread = IdOfThread(fact);
     if (thread != 0 && lane_of_thread.size() < kMostLanes) {
       lane_of_thread.try_emplace(thread, static_cast<int32_t>(lane_of_thread.size()));
     }
@@ -233,12 +233,8 @@ struct LiveWorker : ProcessRow {
   }
   template <class Fact>
   int32_t LaneOf(const Fact& fact) const {
-    const auto found = lane_of_thread.find(ThreadOf(fact));
+    const auto found = lane_of_thread.find(IdOfThread(fact));
     return found == lane_of_thread.end() ? -1 : found->second;
-  }
-  template <class Fact>
-  static uint64_t ThreadOf(const Fact& fact) {
-    return fact.tid.has_value() ? static_cast<uint64_t>(*fact.tid) : fact.thread.value_or(0);
   }
 
   /// Chunks that have begun and not ended; of which only the record seems to be missing.
@@ -283,6 +279,17 @@ struct SchedulerTasks {
   double compute_seconds = 0;
   std::optional<double> compute_seconds_in_all;  ///< since the scheduler began; nullopt: it does not say
 };
+
+/// The `most` values of which `measure` gives the most, with their names.
+template <class Value, class Measure>
+std::vector<std::pair<std::string, Value>> Largest(const std::map<std::string, Value>& values, size_t most,
+                                                   const Measure& measure) {
+  std::vector<std::pair<std::string, Value>> rows(values.begin(), values.end());
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const auto& a, const auto& b) { return measure(a.second) > measure(b.second); });
+  if (rows.size() > most) rows.resize(most);
+  return rows;
+}
 
 /// A scheduler. It knows only the finished tasks that the log reports.
 class LiveScheduler {

@@ -216,16 +216,10 @@ double Rounded(double value) {
   return std::round(value * scale) / scale;
 }
 
-template <class T>
-Json OrNull(const std::optional<T>& value) {
-  return value.has_value() ? Json(*value) : Json();
-}
 Json RoundedOrNull(const std::optional<double>& value) { return value.has_value() ? Json(Rounded(*value)) : Json(); }
 
 void SetRun(const LiveModel& model, const LiveFigures& figures, const std::vector<SourceState>& sources,
             DeltaStore* store) {
-  int64_t workers = 0;
-  for (const LiveWorker& worker : model.workers()) workers += worker.is_at_work();
   Json run;
   run["name"] = model.options().name;
   run["id"] = model.run_id();
@@ -234,11 +228,11 @@ void SetRun(const LiveModel& model, const LiveFigures& figures, const std::vecto
   run["trouble"] = LiveTrouble(model, figures);
   run["has_records"] = model.totals().records > 0 || !model.workers().empty();
   run["start_ms"] = run["has_records"] == true ? Json(model.start_ns() / 1'000'000) : Json();
-  run["workers"] = workers;
+  run["workers"] = figures.workers.at_work;
   run["cores"] = figures.cores;
   run["engine"] = model.engine();
   run["command"] = model.command().command;
-  run["exit_status"] = OrNull(model.command().exit_status);
+  run["exit_status"] = JsonOf(Number(model.command().exit_status));
   store->Set("run", std::move(run));
   Json rows = Json::array();
   for (const SourceState& source : sources) {
@@ -275,7 +269,7 @@ void SetProgress(const LiveModel& model, const LiveFigures& figures, DeltaStore*
                           {"chunks_exact", model.totals().chunks_exact},
                           {"open_chunks", model.open_chunks()},
                           {"events", progress.events},
-                          {"total_events", OrNull(progress.total_events)},
+                          {"total_events", JsonOf(Number(progress.total_events))},
                           {"share", RoundedOrNull(progress.share)},
                           {"left", RoundedOrNull(progress.left)},
                           {"left_low", RoundedOrNull(progress.left_low)},
@@ -290,7 +284,7 @@ void SetProgress(const LiveModel& model, const LiveFigures& figures, DeltaStore*
                    {"open", open[i]},
                    {"failed", dataset.sums.failed},
                    {"events", of_dataset.events},
-                   {"total_events", OrNull(of_dataset.total_events)}});
+                   {"total_events", JsonOf(Number(of_dataset.total_events))}});
   }
   Json recent = Json::array();
   for (const RecentShare& share : figures.recent) {
@@ -304,11 +298,9 @@ std::set<size_t> ShownWorkers(const LiveModel& model) {
   return {order.begin(), order.end()};
 }
 
-void SetWorkers(const LiveModel& model, const std::set<size_t>& shown, DeltaStore* store) {
-  store->KeepRows("workers", [&](const std::string& key) { return shown.count(std::stoul(key)) > 0; });
-  size_t all = 0;
-  for (const LiveWorker& worker : model.workers()) all += worker.has_recorded();
-  store->Set("workers_hidden", all - shown.size());
+void SetWorkers(const LiveModel& model, const LiveFigures& figures, const std::set<size_t>& shown, DeltaStore* store) {
+  store->Set("workers_hidden", figures.workers.recorded - static_cast<int64_t>(shown.size()));
+  std::map<std::string, Json> rows;
   for (const size_t i : shown) {
     const LiveWorker& worker = model.workers()[i];
     const WorkerSecond recent = worker.SumOf(model.second() - kRecentSeconds, model.second() - 1);
@@ -319,20 +311,20 @@ void SetWorkers(const LiveModel& model, const std::set<size_t>& shown, DeltaStor
       if (static_cast<double>(lanes.size()) < worker.cores()) lanes.push_back(model.DatasetOf(begun.dataset));
     });
     const double waiting = Ratio(recent.waiting_ns, recent.busy_ns).value_or(0);
-    store->SetRow("workers", std::to_string(i),
-                  {{"name", worker.worker()},
-                   {"state", ToString(worker.state)},
-                   {"cores", worker.cores()},
-                   {"open", std::move(lanes)},
-                   {"waiting", std::round(waiting * 100) / 100},
-                   {"memory", worker.rss_bytes},
-                   {"limit", OrNull(worker.memory_limit_bytes)},
-                   {"memory_mark", ToString(MemoryMarkOf(model, worker))},
-                   {"slow", worker.slow_is_warned},
-                   {"concern", static_cast<int>(ConcernOf(model, worker))},  // the order of rows
-                   {"chunks", worker.sums.chunks},
-                   {"event_rate", Rounded(recent.events / seconds)}});
+    rows[std::to_string(i)] = {{"name", worker.worker()},
+                               {"state", ToString(worker.state)},
+                               {"cores", worker.cores()},
+                               {"open", std::move(lanes)},
+                               {"waiting", std::round(waiting * 100) / 100},
+                               {"memory", worker.rss_bytes},
+                               {"limit", JsonOf(Number(worker.memory_limit_bytes))},
+                               {"memory_mark", ToString(MemoryMarkOf(model, worker))},
+                               {"slow", worker.slow_is_warned},
+                               {"concern", static_cast<int>(ConcernOf(model, worker))},  // the order of rows
+                               {"chunks", worker.sums.chunks},
+                               {"event_rate", Rounded(recent.events / seconds)}};
   }
+  store->SetTable("workers", std::move(rows));
 }
 
 /// Seconds since the run's start, to a hundredth.
@@ -347,37 +339,37 @@ void SetStream(const LiveModel& model, const std::set<size_t>& shown, DeltaStore
   store->Set("stream_seconds", kStreamSeconds);
   store->Set("stream_now", SecondsOf(model, now_ns));
   const int64_t oldest_ns = now_ns - kStreamSeconds * 1'000'000'000;
-  std::set<std::string> kept;
+  std::map<std::string, Json> stream, open;
   for (const LatestChunk& chunk : model.latest_chunks().all()) {
     if (chunk.stop_ns < oldest_ns || shown.count(chunk.worker) == 0) continue;
-    std::string key = std::to_string(chunk.number);
-    store->SetRow("stream", key,
-                  {chunk.worker, chunk.lane, SecondsOf(model, chunk.start_ns), SecondsOf(model, chunk.stop_ns),
-                   chunk.dataset, chunk.failed, chunk.waiting_percent});
-    kept.insert(std::move(key));
+    stream[std::to_string(chunk.number)] = {chunk.worker,
+                                            chunk.lane,
+                                            SecondsOf(model, chunk.start_ns),
+                                            SecondsOf(model, chunk.stop_ns),
+                                            chunk.dataset,
+                                            chunk.failed,
+                                            chunk.waiting_percent};
   }
-  store->KeepRows("stream", [&](const std::string& key) { return kept.count(key) > 0; });
-  kept.clear();
   for (const size_t worker : shown) {
     model.workers()[worker].ForEachOpen([&](const LiveLog& log, const BegunAttempt& begun) {
       const int32_t lane = model.workers()[worker].LaneOf(begun.fact);
       if (lane < 0) return;
-      std::string key = fmt::format("{}-{}-{}", worker, begun.fact.number, log.recorder);
-      store->SetRow("open", key, {worker, lane, SecondsOf(model, begun.fact.time_ns), model.DatasetOf(begun.dataset)});
-      kept.insert(std::move(key));
+      open[fmt::format("{}-{}-{}", worker, begun.fact.number, log.recorder)] = {
+          worker, lane, SecondsOf(model, begun.fact.time_ns), model.DatasetOf(begun.dataset)};
     });
   }
-  store->KeepRows("open", [&](const std::string& key) { return kept.count(key) > 0; });
+  store->SetTable("stream", std::move(stream));
+  store->SetTable("open", std::move(open));
 }
 
 void SetHistory(const LiveModel& model, const LiveFigures& figures, DeltaStore* store) {
   const RateSeries& series = model.series();
   store->Set("series_bin_seconds", series.bin_seconds());
-  store->KeepRows("series", [&](const std::string& key) { return std::stoul(key) < series.bins().size(); });
+  std::map<std::string, Json> bins;
   for (size_t i = 0; i < series.bins().size(); ++i) {
-    store->SetRow("series", std::to_string(i),
-                  {std::llround(series.bins()[i].events), std::llround(series.bins()[i].bytes)});
+    bins[std::to_string(i)] = {std::llround(series.bins()[i].events), std::llround(series.bins()[i].bytes)};
   }
+  store->SetTable("series", std::move(bins));
   // the last minute for the spark lines: a row once it is over, and then never again
   const int64_t last = model.second() - 1;
   const RunSecond& second = model.recent().At(last);
@@ -390,15 +382,14 @@ void SetHistory(const LiveModel& model, const LiveFigures& figures, DeltaStore* 
 }
 
 void SetEvents(const LiveModel& model, DeltaStore* store) {
-  const auto& events = model.events().all();
-  const int64_t first = events.empty() ? 0 : events.front().number;
-  store->KeepRows("events", [&](const std::string& key) { return std::stoll(key) >= first; });
-  for (const LiveEvent& event : events) {
-    store->SetRow("events", std::to_string(event.number),
-                  {{"seconds", std::max(0.0, std::floor((event.time_ns - model.start_ns()) / 1e9))},
-                   {"kind", ToString(event.kind)},
-                   {"text", event.text}});
+  std::map<std::string, Json> rows;
+  for (const LiveEvent& event : model.events().all()) {
+    rows[std::to_string(event.number)] = {
+        {"seconds", std::max(0.0, std::floor((event.time_ns - model.start_ns()) / 1e9))},
+        {"kind", ToString(event.kind)},
+        {"text", event.text}};
   }
+  store->SetTable("events", std::move(rows));
 }
 
 /// Sets everything from the model, as one change. docs/live_api.md has the fields.
@@ -409,7 +400,7 @@ void UpdatePage(const LiveModel& model, const LiveFigures& figures, const std::v
   SetTiles(model, figures, store);
   SetProgress(model, figures, store);
   const std::set<size_t> shown = ShownWorkers(model);
-  SetWorkers(model, shown, store);
+  SetWorkers(model, figures, shown, store);
   SetStream(model, shown, store);
   SetHistory(model, figures, store);
   SetEvents(model, store);

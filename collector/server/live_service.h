@@ -75,6 +75,12 @@ class DeltaStore {
     for (const std::string& key : gone) RemoveRow(table, key);
   }
 
+  /// These rows, and no others.
+  void SetTable(const std::string& table, std::map<std::string, Json> rows) {
+    KeepRows(table, [&rows](const std::string& key) { return rows.count(key) > 0; });
+    for (auto& [key, row] : rows) SetRow(table, key, std::move(row));
+  }
+
   int64_t now() const { return now_; }
 
   /// `{"id": now, "full": bool, key: value, table: {key: row}, "removed": {table: [key]}}`, with what has changed after

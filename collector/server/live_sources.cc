@@ -19,20 +19,6 @@ namespace {
 // Small enough to be parsed out of the processor's cache.
 constexpr size_t kBlockBytes = size_t{256} << 10;
 
-class OpenedLog {
- public:
-  explicit OpenedLog(const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  ~OpenedLog() {
-    if (fd_ >= 0) close(fd_);
-  }
-  OpenedLog(const OpenedLog&) = delete;
-  OpenedLog& operator=(const OpenedLog&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 absl::Status Failed(const std::string& path) {
   return absl::ErrnoToStatus(errno, fmt::format("{}: cannot be read", path));
 }
@@ -79,12 +65,14 @@ absl::StatusOr<bool> FileTail::Read(size_t most, const std::function<void(std::s
         fmt::format("{} {}; it is read from its beginning", path_, is_other ? "was replaced" : "became shorter"));
   }
   if (status.st_size == offset_) return false;
-  const OpenedLog file(path_);  // not kept: there may be more logs than descriptors
-  if (file.get() < 0) return Failed(path_);
+  if (!S_ISREG(status.st_mode)) return false;  // a FIFO would be waited for
+  // not kept: there may be more logs than descriptors
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(fopen(path_.c_str(), "re"), fclose);
+  if (file == nullptr) return Failed(path_);
   const std::unique_ptr<char[]> block(new char[kBlockBytes + RecordParser::kPadding]);
   size_t read = 0;
   while (read < most) {
-    const ssize_t got = pread(file.get(), block.get(), kBlockBytes, offset_);
+    const ssize_t got = pread(fileno(file.get()), block.get(), kBlockBytes, offset_);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return Failed(path_);
     if (got == 0) return false;

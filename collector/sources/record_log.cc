@@ -358,7 +358,7 @@ bool AttemptAssembler::Add(const Record& record) {
       if (ended_.Contains(record.begin.number)) return false;
       const ChunkInput& input = record.begin.input;
       chunks_overlap_ = chunks_overlap_ || record.begin.suspended > 0 || record.begin.inside.has_value();
-      SeeThread(record.begin.thread, record.begin.tid, record.begin.number, record.begin.time_ns);
+      SeeThread(IdOfThread(record.begin), record.begin.number, record.begin.time_ns);
       Forget(record.begin.number);
       begun_.emplace(record.begin.number,
                      BegunAttempt{std::string(input.dataset), std::string(input.file), std::string(input.tree),
@@ -368,7 +368,7 @@ bool AttemptAssembler::Add(const Record& record) {
     case RecordType::kChunk:
       if (!ended_.Insert(record.chunk.number)) return false;
       chunks_overlap_ = chunks_overlap_ || record.chunk.suspended_ns > 0 || record.chunk.inner_ns > 0;
-      SeeThread(record.chunk.thread, record.chunk.tid, record.chunk.number, record.chunk.start_ns);
+      SeeThread(IdOfThread(record.chunk), record.chunk.number, record.chunk.start_ns);
       Forget(record.chunk.number);
       on_attempt_({process_, record.chunk.failed ? AttemptState::kFailed : AttemptState::kOk, record.chunk});
       return true;
@@ -390,11 +390,9 @@ void AttemptAssembler::Forget(int64_t number) {
   begun_.erase(found);
 }
 
-void AttemptAssembler::SeeThread(std::optional<uint64_t> thread, std::optional<int64_t> tid, int64_t number,
-                                 int64_t start_ns) {
-  const uint64_t id = tid.has_value() ? static_cast<uint64_t>(*tid) : thread.value_or(0);
-  if (id == 0) return;  // whose it is cannot be known
-  const auto [latest, is_new] = latest_of_thread_.try_emplace(id, number);
+void AttemptAssembler::SeeThread(uint64_t thread, int64_t number, int64_t start_ns) {
+  if (thread == 0) return;  // whose it is cannot be known
+  const auto [latest, is_new] = latest_of_thread_.try_emplace(thread, number);
   if (is_new || latest->second == number) return;
   const auto before = begun_.find(latest->second);
   if (before != begun_.end() && before->second.fact.time_ns > start_ns) return;  // this line came late

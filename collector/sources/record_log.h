@@ -237,7 +237,7 @@ class AttemptAssembler {
 
  private:
   /// A thread begins an attempt, so the one that it began before has ended.
-  void SeeThread(std::optional<uint64_t> thread, std::optional<int64_t> tid, int64_t number, int64_t start_ns);
+  void SeeThread(uint64_t thread, int64_t number, int64_t start_ns);
   void Forget(int64_t number);
 
   bool running_;

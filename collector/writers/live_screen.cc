@@ -8,8 +8,6 @@
 namespace crema {
 namespace {
 
-using TasksOfPrefix = std::pair<std::string, SchedulerTasks>;
-
 // What managers of TaskVine and Work Queue report, in the terminal.
 
 std::string CountOf(const LiveScheduler& scheduler, const char* name) {
@@ -30,15 +28,6 @@ std::string FinishedTasks(const LiveScheduler& scheduler, int64_t second) {
                      rate.has_value() ? HumanRate(*rate) : "at present not known");
 }
 
-std::vector<TasksOfPrefix> MostFinished(const LiveScheduler& scheduler, size_t most) {
-  std::vector<TasksOfPrefix> rows(scheduler.tasks().begin(), scheduler.tasks().end());
-  std::stable_sort(rows.begin(), rows.end(), [](const TasksOfPrefix& a, const TasksOfPrefix& b) {
-    return a.second.finished > b.second.finished;
-  });
-  if (rows.size() > most) rows.resize(most);
-  return rows;
-}
-
 /// A block for each of them: its state, its finished tasks, and of `prefixes` kinds of tasks those that have finished
 /// most. How many lines it took.
 int AddSchedulers(const LiveModel& model, int prefixes, TerminalBox* box) {
@@ -49,7 +38,8 @@ int AddSchedulers(const LiveModel& model, int prefixes, TerminalBox* box) {
     box->Line({{State(scheduler)}});
     box->Line({{FinishedTasks(scheduler, model.second()), Paint::kBold}});
     lines += 3;
-    for (const auto& [prefix, tasks] : MostFinished(scheduler, static_cast<size_t>(std::max(0, prefixes)))) {
+    const auto measure = [](const SchedulerTasks& tasks) { return tasks.finished; };
+    for (const auto& [prefix, tasks] : Largest(scheduler.tasks(), static_cast<size_t>(prefixes), measure)) {
       const std::string finished = scheduler.finished().has_value() ? HumanCount(tasks.finished) : "–";
       PaintedLine line = {{Pad(CutFront(prefix, 30, style), 30, Align::kLeft, style)},
                           {Pad(finished, 9, Align::kRight, style)},
@@ -261,8 +251,7 @@ std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const
     box.Paragraph("▲ " + source.problem, Paint::kWatch);
     spare -= 1 + static_cast<int>(source.problem.size()) / box.inner_columns();
   }
-  int recorded = 0;
-  for (const LiveWorker& worker : model.workers()) recorded += worker.has_recorded();
+  const auto recorded = static_cast<int>(figures.workers.recorded);
   // half for each; what one does not need is the other's
   const int events = static_cast<int>(std::max<size_t>(1, model.events().all().size()));
   int worker_rows =

@@ -534,15 +534,16 @@ class DaskFeed : public EngineFeed {
     }
   }
   void Tick() override {
-    for (auto& [address, worker] : workers_) {
-      if (worker.ticks_since_left >= 0) ++worker.ticks_since_left;
-    }
-    run_->SetLives([this](const std::string& host, int64_t pid) {
-      return !closed_ && std::none_of(workers_.begin(), workers_.end(), [&](const auto& entry) {
-        const Worker& worker = entry.second;
-        const bool is_gone = worker.ticks_since_left >= kTicksForLastRecords;
-        return is_gone && worker.fact.hostname == host && worker.fact.pid.value_or(0) == pid;
-      });
+    const std::vector<ClusterWorkerFact>& workers = cluster_.workers;
+    ticks_since_left_.resize(workers.size());
+    for (size_t i = 0; i < workers.size(); ++i) ticks_since_left_[i] += workers[i].left_ns.has_value();
+    run_->SetLives([&](const std::string& host, int64_t pid) {
+      if (closed_) return false;
+      for (size_t i = workers.size(); i-- > 0;) {  // the last one of this process
+        if (workers[i].hostname != host || workers[i].pid.value_or(0) != pid) continue;
+        return ticks_since_left_[i] < kTicksForLastRecords;
+      }
+      return true;
     });
   }
 
@@ -551,10 +552,6 @@ class DaskFeed : public EngineFeed {
   struct SentLog {
     std::string name;
     int64_t end = 0;  ///< offset up to which it came
-  };
-  struct Worker {
-    ClusterWorkerFact fact;
-    int ticks_since_left = -1;  ///< -1: it is there
   };
 
   void AddLine(std::string_view text) {
@@ -566,7 +563,7 @@ class DaskFeed : public EngineFeed {
     } else if (type == "cluster") {
       AddCluster(line);
     } else if (type == "worker") {
-      AddWorker(line);
+      crema::AddWorker(line, Integer(line, "time_ns").value_or(run_->now_ns()), cluster_);
     } else if (type == "plugin") {
       AddPlugin(line);
     } else if (type == "session") {
@@ -605,28 +602,14 @@ class DaskFeed : public EngineFeed {
     records_of_->end += static_cast<int64_t>(bytes.size());
     run_->AddRecords(records_of_->name, bytes);
   }
-  void AddWorker(const Json& line) {
-    const std::string address = TextField(line, "worker");
-    const std::string event = TextField(line, "event");
-    Worker& worker = workers_[address];
-    if (event == "leave") {
-      if (worker.ticks_since_left < 0) worker.ticks_since_left = 0;
-      return;
-    }
-    worker.ticks_since_left = -1;
-    worker.fact.address = address;
-    worker.fact.threads = Integer(line, "threads").value_or(0);
-    worker.fact.memory_limit_bytes = Integer(line, "memory_limit_bytes");
-  }
   void AddPlugin(const Json& line) {
-    const std::string address = TextField(line, "worker");
-    ClusterWorkerFact& worker = workers_[address].fact;
-    worker.address = address;
-    worker.hostname = TextField(line, "hostname");
-    worker.pid = Integer(line, "pid").value_or(0);
-    const std::string failure = TextField(line, "failure");
-    if (!failure.empty()) run_->Note(EventKind::kWarning, fmt::format("{} records nothing: {}", address, failure));
-    if (worker.threads > 0) run_->AddWorker(worker);
+    crema::AddPlugin(line, 0, cluster_);
+    const ClusterWorkerFact* const worker = FindWorker(cluster_, TextField(line, "worker"));
+    if (worker == nullptr) return;
+    if (!worker->failure.empty()) {
+      run_->Note(EventKind::kWarning, fmt::format("{} records nothing: {}", worker->address, worker->failure));
+    }
+    if (worker->threads > 0) run_->AddWorker(*worker);
   }
   void AddCluster(const Json& line) {
     const std::string epoch = TextField(line, "epoch");
@@ -643,7 +626,8 @@ class DaskFeed : public EngineFeed {
   SentLog* records_of_ = nullptr;
   size_t repeated_ = 0;  ///< of them were sent before
   std::map<std::string, SentLog> logs_;
-  std::map<std::string, Worker> workers_;
+  ClusterFact cluster_;                ///< its workers
+  std::vector<int> ticks_since_left_;  ///< by worker; 0: it is there
   bool closed_ = false;
 };
 

@@ -183,20 +183,16 @@ const RecentInput& AttemptTable::InternInput(const LogRef& log, const ChunkInput
   return recent_inputs_.Keep(input, made);
 }
 
-uint32_t AttemptTable::InternThread(const LogRef& log, std::optional<uint64_t> thread, std::optional<int64_t> tid) {
-  const uint64_t id = tid.has_value() ? static_cast<uint64_t>(*tid) : thread.value_or(0);
-  constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
-  RecentThread& recent = recent_threads_[((log.process_hash ^ id) * kGolden) >> 58];
-  if (recent.index == BoundedNames::kRefused || recent.process_hash != log.process_hash || recent.id != id) {
-    recent = {log.process_hash, id, InternNewThread(log, id, thread.value_or(0))};
-  }
-  return recent.index;
-}
-
 template <class Fact>
 uint32_t AttemptTable::InternThreadOf(const LogRef& log, const Fact& fact) {
   // The thread that began an event that no thread holds did little of it.
-  return fact.is_detached ? InternThread(log, std::nullopt, std::nullopt) : InternThread(log, fact.thread, fact.tid);
+  const uint64_t id = fact.is_detached ? 0 : IdOfThread(fact);
+  constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
+  RecentThread& recent = recent_threads_[((log.process_hash ^ id) * kGolden) >> 58];
+  if (recent.index == BoundedNames::kRefused || recent.process_hash != log.process_hash || recent.id != id) {
+    recent = {log.process_hash, id, InternNewThread(log, id, fact.is_detached ? 0 : fact.thread.value_or(0))};
+  }
+  return recent.index;
 }
 
 uint32_t AttemptTable::InternNewThread(const LogRef& log, uint64_t id, uint64_t pthread) {

@@ -175,7 +175,6 @@ class AttemptTable {
     uint32_t index = BoundedNames::kRefused;
   };
 
-  uint32_t InternThread(const LogRef& log, std::optional<uint64_t> thread, std::optional<int64_t> tid);
   template <class Fact>
   uint32_t InternThreadOf(const LogRef& log, const Fact& fact);
   uint32_t InternNewThread(const LogRef& log, uint64_t id, uint64_t pthread);
