@@ -166,20 +166,37 @@ MetricSet MetricsOf(const LiveModel& model, const LiveFigures& figures) {
 }
 
 /// `group` is the index of the dataset.
+BreakdownRow RowOf(const LiveDataset& dataset, size_t index) {
+  BreakdownRow row;
+  row.name = dataset.name;
+  row.group = static_cast<uint32_t>(index);
+  SetSums(dataset.sums, dataset.sums.bytes, &row);
+  return row;
+}
+
 std::vector<BreakdownRow> DatasetRows(const LiveModel& model) {
   std::vector<BreakdownRow> rows;
-  for (const LiveDataset& dataset : model.datasets()) {
-    BreakdownRow& row = rows.emplace_back();
-    row.name = dataset.name;
-    row.group = static_cast<uint32_t>(rows.size() - 1);
-    SetSums(dataset.sums, dataset.sums.bytes, &row);
-  }
+  for (size_t i = 0; i < model.datasets().size(); ++i) rows.push_back(RowOf(model.datasets()[i], i));
   SortByCost(&rows);
   return rows;
 }
 
+/// `group` is the index of the worker.
+WorkerRow RowOf(const LiveModel& model, size_t index) {
+  const LiveWorker& worker = model.workers()[index];
+  WorkerRow row;
+  row.name = worker.worker();
+  row.group = static_cast<uint32_t>(index);
+  row.state = ToString(worker.state);
+  row.cores = Number::Whole(worker.cores());
+  row.peak_memory_bytes = worker.counts.rss_peak_bytes;
+  row.memory_limit_bytes = worker.memory_limit_bytes;
+  SetSums(worker.sums, worker.sums.bytes, &row);
+  return row;
+}
+
 /// Those that run, then the others, each by cost; last the sum of those without a row of their own, whose cores are
-/// those of them that run. `group` is the index of the worker; that of the sum is none.
+/// those of them that run, and whose `group` is that of no worker.
 std::vector<WorkerRow> RowsOfWorkers(const LiveModel& model) {
   std::vector<WorkerRow> rows;
   WorkerRow other;
@@ -197,14 +214,7 @@ std::vector<WorkerRow> RowsOfWorkers(const LiveModel& model) {
       if (runs || state_of_others == ProcessState::kEnded) state_of_others = worker.state;
       continue;
     }
-    WorkerRow& row = rows.emplace_back();
-    row.name = worker.worker();
-    row.group = static_cast<uint32_t>(&worker - model.workers().data());
-    row.state = ToString(worker.state);
-    row.cores = Number::Whole(worker.cores());
-    row.peak_memory_bytes = worker.counts.rss_peak_bytes;
-    row.memory_limit_bytes = worker.memory_limit_bytes;
-    SetSums(worker.sums, worker.sums.bytes, &row);
+    rows.push_back(RowOf(model, static_cast<size_t>(&worker - model.workers().data())));
   }
   std::stable_sort(rows.begin(), rows.end(), [](const WorkerRow& a, const WorkerRow& b) {
     const bool a_runs = a.state == "running", b_runs = b.state == "running";
@@ -219,21 +229,27 @@ std::vector<WorkerRow> RowsOfWorkers(const LiveModel& model) {
   return rows;
 }
 
-/// What only a live run has of its workers.
-void AddLiveMembers(const LiveModel& model, const WorkerRow& row, Json* json) {
-  for (const char* key : {"event_rate_now", "waiting_share_now", "memory_bytes"}) (*json)[key] = nullptr;
+/// With what only a live run has of its workers.
+Json JsonOfWorker(const LiveModel& model, const WorkerRow& row) {
+  Json json = Picked(row, {"name", "state", "cores", "chunks", "failed", "lost", "events", "bytes_read", "duration_sum",
+                           "cpu_sum", "peak_memory_bytes", "memory_limit_bytes"});
+  Number event_rate, waiting_share, memory;
+  int64_t open = 0;
   if (row.group == model.workers().size()) {
-    int64_t open = 0;
     for (const LiveWorker& worker : model.workers()) open += worker.is_other() ? worker.open_chunks() : 0;
-    (*json)["open"] = open;
-    return;
+  } else {
+    const LiveWorker& worker = model.workers()[row.group];
+    const WorkerSecond recent = worker.SumOf(model.second() - kRecentSeconds, model.second() - 1);
+    open = worker.open_chunks();
+    event_rate = model.EventRateOf(worker);
+    waiting_share = Ratio(recent.waiting_ns, recent.busy_ns);
+    if (worker.rss_bytes > 0) memory = worker.rss_bytes;
   }
-  const LiveWorker& worker = model.workers()[row.group];
-  const WorkerSecond recent = worker.SumOf(model.second() - kRecentSeconds, model.second() - 1);
-  (*json)["open"] = worker.open_chunks();
-  (*json)["event_rate_now"] = recent.events / kRecentSeconds;
-  (*json)["waiting_share_now"] = JsonOf(Number(Ratio(recent.waiting_ns, recent.busy_ns)));
-  if (worker.rss_bytes > 0) (*json)["memory_bytes"] = worker.rss_bytes;
+  json["open"] = open;
+  json["event_rate_now"] = JsonOf(event_rate);
+  json["waiting_share_now"] = JsonOf(waiting_share);
+  json["memory_bytes"] = JsonOf(memory);
+  return json;
 }
 
 Quality QualityOf(const LiveModel& model) {
@@ -258,6 +274,24 @@ Json DefinitionsOf(const MetricSet& metrics) {
 }
 
 }  // namespace
+
+Json LiveRunJson(const LiveModel& model) {
+  Json run = Picked(RunOf(model),
+                    {"id", "name", "command", "start_ns", "stop_ns", "boundary", "state", "exit_status", "engine"});
+  const std::string& command = model.command().command;  // one text: the log of the tree has its words
+  run["command"] = command.empty() ? Json() : Json(command);
+  return run;
+}
+
+Json LiveDatasetJson(const LiveModel& model, size_t dataset, int64_t open) {
+  const BreakdownRow row = RowOf(model.datasets()[dataset], dataset);
+  Json json = Picked(row, {"name", "chunks", "attempts", "failed", "events", "bytes_read", "duration_sum", "cpu_sum"});
+  json["open"] = open;
+  json["total_events"] = JsonOf(Number(model.total_events_of(row.name)));
+  return json;
+}
+
+Json LiveWorkerJson(const LiveModel& model, size_t worker) { return JsonOfWorker(model, RowOf(model, worker)); }
 
 Json SchedulersJson(const LiveModel& model) {
   Json rows = Json::array();
@@ -338,26 +372,15 @@ Json LiveDocument(const LiveModel& model, const LiveFigures& figures) {
     if (!reason.empty()) not_measured[definition.key] = reason;
   }
   document["schema"] = kMeasurementSchema;
-  document["run"] = Picked(
-      measurement.run, {"id", "name", "command", "start_ns", "stop_ns", "boundary", "state", "exit_status", "engine"});
-  const std::string& command = model.command().command;  // one text: the log of the tree has its words
-  document["run"]["command"] = command.empty() ? Json() : Json(command);
+  document["run"] = LiveRunJson(model);
   document["metrics"] = std::move(values);
   document["definitions"] = DefinitionsOf(metrics);
   Json &datasets = document["datasets"] = Json::array(), &workers = document["workers"] = Json::array();
   const std::vector<int64_t> open = model.OpenByDataset();
   for (const BreakdownRow& row : measurement.datasets) {
-    Json& json = datasets.emplace_back(
-        Picked(row, {"name", "chunks", "attempts", "failed", "events", "bytes_read", "duration_sum", "cpu_sum"}));
-    json["open"] = open[row.group];
-    json["total_events"] = JsonOf(Number(model.total_events_of(row.name)));
+    datasets.push_back(LiveDatasetJson(model, row.group, open[row.group]));
   }
-  for (const WorkerRow& row : measurement.workers) {
-    Json& json =
-        workers.emplace_back(Picked(row, {"name", "state", "cores", "chunks", "failed", "lost", "events", "bytes_read",
-                                          "duration_sum", "cpu_sum", "peak_memory_bytes", "memory_limit_bytes"}));
-    AddLiveMembers(model, row, &json);
-  }
+  for (const WorkerRow& row : measurement.workers) workers.push_back(JsonOfWorker(model, row));
   document["schedulers"] = SchedulersJson(model);
   document["quality"] = Picked(measurement.quality, {"records_read", "records_malformed", "records_unknown",
                                                      "records_dropped", "records_lost", "summed_chunks"});

@@ -8,7 +8,12 @@
 
 namespace crema {
 
-/// Its schedulers (docs/live_api.md); what is not known is null.
+/// The run, a dataset or a worker by its index, and the schedulers, as `LiveDocument` and the page have them
+/// (docs/live_api.md). What is not known is null.
+Json LiveRunJson(const LiveModel& model);
+/// `open`: its chunks that are open now.
+Json LiveDatasetJson(const LiveModel& model, size_t dataset, int64_t open);
+Json LiveWorkerJson(const LiveModel& model, size_t worker);
 Json SchedulersJson(const LiveModel& model);
 
 /// Adds the sums over them, and why some are null.

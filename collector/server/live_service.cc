@@ -220,19 +220,13 @@ Json RoundedOrNull(const std::optional<double>& value) { return value.has_value(
 
 void SetRun(const LiveModel& model, const LiveFigures& figures, const std::vector<SourceState>& sources,
             DeltaStore* store) {
-  Json run;
-  run["name"] = model.options().name;
-  run["id"] = model.run_id();
-  run["state"] = NameOfRunState(model.state());
+  Json run = LiveRunJson(model);
+  run.erase("stop_ns");  // of a run that goes on it is now
   run["has_schedulers_only"] = model.has_schedulers_only();
   run["trouble"] = LiveTrouble(model, figures);
   run["has_records"] = model.totals().records > 0 || !model.workers().empty();
-  run["start_ms"] = run["has_records"] == true ? Json(model.start_ns() / 1'000'000) : Json();
   run["workers"] = figures.workers.at_work;
   run["cores"] = figures.cores;
-  run["engine"] = model.engine();
-  run["command"] = model.command().command;
-  run["exit_status"] = JsonOf(Number(model.command().exit_status));
   store->Set("run", std::move(run));
   Json rows = Json::array();
   for (const SourceState& source : sources) {
@@ -276,15 +270,7 @@ void SetProgress(const LiveModel& model, const LiveFigures& figures, DeltaStore*
                           {"left_high", RoundedOrNull(progress.left_high)}});
   const std::vector<int64_t> open = model.OpenByDataset();
   for (size_t i = 0; i < model.datasets().size(); ++i) {
-    const LiveDataset& dataset = model.datasets()[i];
-    const Progress of_dataset = ProgressOf(model, dataset);
-    store->SetRow("datasets", std::to_string(i),
-                  {{"name", dataset.name},
-                   {"chunks", dataset.sums.chunks},
-                   {"open", open[i]},
-                   {"failed", dataset.sums.failed},
-                   {"events", of_dataset.events},
-                   {"total_events", JsonOf(Number(of_dataset.total_events))}});
+    store->SetRow("datasets", std::to_string(i), LiveDatasetJson(model, i, open[i]));
   }
   Json recent = Json::array();
   for (const RecentShare& share : figures.recent) {
@@ -303,26 +289,15 @@ void SetWorkers(const LiveModel& model, const LiveFigures& figures, const std::s
   std::map<std::string, Json> rows;
   for (const size_t i : shown) {
     const LiveWorker& worker = model.workers()[i];
-    const WorkerSecond recent = worker.SumOf(model.second() - kRecentSeconds, model.second() - 1);
-    const double seconds =
-        std::clamp((model.stop_ns() - worker.start_ns) / 1e9, 1.0, static_cast<double>(kRecentSeconds));
     Json lanes = Json::array();
     worker.ForEachOpen([&](const LiveLog&, const BegunAttempt& begun) {
       if (static_cast<double>(lanes.size()) < worker.cores()) lanes.push_back(model.DatasetOf(begun.dataset));
     });
-    const double waiting = Ratio(recent.waiting_ns, recent.busy_ns).value_or(0);
-    rows[std::to_string(i)] = {{"name", worker.worker()},
-                               {"state", ToString(worker.state)},
-                               {"cores", worker.cores()},
-                               {"open", std::move(lanes)},
-                               {"waiting", std::round(waiting * 100) / 100},
-                               {"memory", worker.rss_bytes},
-                               {"limit", JsonOf(Number(worker.memory_limit_bytes))},
-                               {"memory_mark", ToString(MemoryMarkOf(model, worker))},
-                               {"slow", worker.slow_is_warned},
-                               {"concern", static_cast<int>(ConcernOf(model, worker))},  // the order of rows
-                               {"chunks", worker.sums.chunks},
-                               {"event_rate", Rounded(recent.events / seconds)}};
+    Json& row = rows[std::to_string(i)] = LiveWorkerJson(model, i);
+    row["lanes"] = std::move(lanes);
+    row["memory_mark"] = ToString(MemoryMarkOf(model, worker));
+    row["slow"] = worker.slow_is_warned;
+    row["concern"] = static_cast<int>(ConcernOf(model, worker));  // the order of rows
   }
   store->SetTable("workers", std::move(rows));
 }

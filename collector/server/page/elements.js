@@ -21,7 +21,7 @@ const byName = (a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 // The slot of each dataset's colour, by its index. As in the report, slots go by name, so that a dataset has one colour
 // on all pages; if there are too many datasets, those with most events have one each.
 function datasetSlots() {
-  const all = rows('datasets').map(([index, {name, events}]) => ({index, name, events}));
+  const all = rows('datasets').map(([index, {name, events}]) => ({index, name, events: events ?? 0}));
   if (all.length > DATASET_COLOURS) all.sort((a, b) => b.events - a.events || byName(a, b)).splice(DATASET_COLOURS - 1);
   const slots = Object.fromEntries(all.sort(byName).map((row, slot) => [row.index, slot]));
   return (index) => slots[index] ?? DATASET_COLOURS - 1;

@@ -3,17 +3,17 @@ function drawHead() {
   const {run, tiles, sources} = state.values;
   $('name').textContent = run.name || 'crema';
   document.body.classList.toggle('without-records', run.has_schedulers_only);
-  $('dot').className = 'dot ' + (run.has_schedulers_only ? '' : run.state);
+  $('dot').className = 'dot ' + (run.has_schedulers_only ? '' : run.state ?? '');
   const words = {running: 'running', finished: 'finished', killed: 'stopped without an end', '': 'ended without a report'};
   const kinds = {running: 'info', finished: 'good', killed: 'bad', '': 'watch'};
   const failed = run.state === 'finished' && run.exit_status;
   $('state').textContent = run.has_schedulers_only ? 'no records' : !run.has_records ? 'waiting for records'
-    : (failed ? 'ended with status ' + run.exit_status : words[run.state]) + ' ' + humanClock(tiles.wall_seconds) + (run.trouble ? ', ' + run.trouble : '');
-  $('state').className = 'pill ' + (failed || run.trouble ? 'bad' : run.has_records ? kinds[run.state] : 'info');
+    : (failed ? 'ended with status ' + run.exit_status : words[run.state ?? '']) + ' ' + humanClock(tiles.wall_seconds) + (run.trouble ? ', ' + run.trouble : '');
+  $('state').className = 'pill ' + (failed || run.trouble ? 'bad' : run.has_records ? kinds[run.state ?? ''] : 'info');
   const facts = [];
   if (run.workers) facts.push(`${run.workers} ${run.workers === 1 ? 'worker' : 'workers'}, ${run.cores} ${run.cores === 1 ? 'core' : 'cores'}`);
   if (run.engine) facts.push(run.engine);
-  if (run.has_records) facts.push('started ' + new Date(run.start_ms).toISOString().slice(11, 19) + ' UTC');
+  if (run.has_records) facts.push('started ' + new Date(run.start_ns / 1e6).toISOString().slice(11, 19) + ' UTC');
   $('facts').textContent = facts.join(' · ');
   $('so-far').hidden = run.state !== 'running' || !run.has_records || run.has_schedulers_only;
   const problems = sources.filter((source) => !source.is_there || source.problem).map((source) => source.problem || source.name + ' has vanished');
@@ -57,7 +57,7 @@ function drawProgress() {
     }
   }
   const slotOf = datasetSlots();
-  const all = rows('datasets').map(([index, row]) => ({...row, slot: slotOf(index)})).sort((a, b) => a.slot - b.slot);
+  const all = rows('datasets').map(([index, row]) => ({...row, events: row.events ?? 0, slot: slotOf(index)})).sort((a, b) => a.slot - b.slot);
   const whole = progress.total_events ? Math.max(progress.total_events, progress.events)
     : all.reduce((sum, row) => sum + row.events, 0);
   const bar = $('bar');

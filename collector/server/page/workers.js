@@ -31,7 +31,7 @@ function drawWorkers() {
   target.replaceChildren();
   const names = workerNames(), slotOf = datasetSlots();
   const all = rows('workers').map(([key, row]) => ({...row, short: names[key]})).sort((a, b) => a.concern - b.concern);
-  const most = Math.max(1, ...all.map((worker) => worker.limit || worker.memory));
+  const most = Math.max(1, ...all.map((worker) => worker.memory_limit_bytes || worker.memory_bytes));
   const ended = all.filter((worker) => worker.state === 'ended'), isOneLine = ended.length > MOST_ENDED;
   for (const worker of all) {
     if (isOneLine && worker.state === 'ended') continue;
@@ -39,23 +39,23 @@ function drawWorkers() {
     const name = element('span', 'name', worker.short);
     name.title = worker.name;
     const lanes = element('span', 'lanes');
-    const pale = Math.round(worker.waiting * worker.open.length);
+    const pale = Math.round(worker.waiting_share_now * worker.lanes.length);
     if (worker.state === 'running') {
       for (let i = 0; i < Math.min(worker.cores, 64); ++i) {
         const lane = element('span', 'lane');
-        if (i < worker.open.length) {
-          lane.style.background = dataset(slotOf(worker.open[i]));
-          if (i >= worker.open.length - pale) lane.classList.add('pale');
+        if (i < worker.lanes.length) {
+          lane.style.background = dataset(slotOf(worker.lanes[i]));
+          if (i >= worker.lanes.length - pale) lane.classList.add('pale');
         }
         lanes.append(lane);
       }
     }
     lanes.setAttribute('role', 'img');
-    lanes.setAttribute('aria-label', `${worker.open.length} of ${worker.cores} cores busy`);
+    lanes.setAttribute('aria-label', `${worker.lanes.length} of ${worker.cores} cores busy`);
     const track = element('div', 'track' + (worker.state === 'running' ? '' : ' none'));
     if (worker.state === 'running') {
       const fill = element('div', 'fill ' + (worker.memory_mark === 'good' ? '' : worker.memory_mark));
-      fill.style.width = 100 * worker.memory / (worker.limit || most) + '%';
+      fill.style.width = 100 * worker.memory_bytes / (worker.memory_limit_bytes || most) + '%';
       track.append(fill);
     }
     const figures = element('span', 'figures');
@@ -63,8 +63,8 @@ function drawWorkers() {
       figures.textContent = WORDS_OF_ENDS[worker.state] + ` · ${humanCount(worker.chunks)} chunks`;
     } else {
       const warns = worker.memory_mark !== 'good';
-      figures.append(element('b', warns ? worker.memory_mark : '', (warns ? SIGNS[worker.memory_mark] + ' ' : '') + (worker.memory ? humanMemory(worker.memory) : '–')),
-        ` · ${humanRate(worker.event_rate)}`);
+      figures.append(element('b', warns ? worker.memory_mark : '', (warns ? SIGNS[worker.memory_mark] + ' ' : '') + (worker.memory_bytes ? humanMemory(worker.memory_bytes) : '–')),
+        ` · ${humanRate(worker.event_rate_now)}`);
       if (worker.slow) figures.append(' ', element('b', 'watch', SIGNS.watch + ' slow'));
     }
     row.append(name, lanes, track, figures);
@@ -77,7 +77,7 @@ function drawWorkers() {
     row.firstChild.title = ended.map((worker) => worker.name).join('\n');
     target.append(row);
   }
-  const limits = [...new Set(all.map((worker) => worker.limit).filter(Boolean))];
+  const limits = [...new Set(all.map((worker) => worker.memory_limit_bytes).filter(Boolean))];
   $('limit').textContent = limits.length === 1 ? ' of ' + humanMemory(limits[0]) : limits.length ? ' of its limit' : '';
   $('workers-hidden').textContent = state.values.workers_hidden ? `${state.values.workers_hidden} more workers: /api/v1/workers` : '';
 }
