@@ -37,7 +37,7 @@ double CpuSeconds() {
 
 struct Phases {
   PieceTime reading = {"reading", 0, {}, true};
-  std::vector<PieceTime> finishing;  ///< order, states, results
+  std::vector<PieceTime> finishing;  ///< points, order, states, results
   PieceTime tables = {"tables", 0, {}, false};
   std::vector<PieceTime> analyses;  ///< side by side
   PieceTime metrics = {"metrics", 0, {}, false};
@@ -84,6 +84,11 @@ Phases Run(const std::vector<crema::RecordLog>& logs) {
   limits.times = &phases.analyses;
   const crema::RunFigures figures = crema::ComputeFigures(std::move(findings), {}, {}, {}, {}, {}, limits);
   phases.metrics.cpu_seconds = lap() - SumOf(phases.analyses);
+  // What all threads do first is no piece.
+  const auto pieces = std::find_if(phases.analyses.begin(), phases.analyses.end(),
+                                   [](const PieceTime& time) { return !time.is_divisible; });
+  phases.finishing.insert(phases.finishing.begin(), phases.analyses.begin(), pieces);
+  phases.analyses.erase(phases.analyses.begin(), pieces);
   return phases;
 }
 
@@ -141,7 +146,7 @@ void Print(const Phases& phases) {
   const auto nanoseconds = [&](double seconds) { return seconds * 1e9 / static_cast<double>(phases.attempts); };
   const auto print = [&](const PieceTime& time) {
     std::printf("%-18s %8.0f  %s", time.name, nanoseconds(time.cpu_seconds), time.is_divisible ? "divisible" : "");
-    for (const size_t other : time.after) std::printf("after %s", phases.analyses[other].name);
+    for (const size_t other : time.after) std::printf("after %s  ", phases.analyses[other].name);
     std::printf("\n");
   };
   std::printf("%lld attempts          ns each\n", static_cast<long long>(phases.attempts));

@@ -267,7 +267,8 @@ struct AttemptAnalyses {
 constexpr size_t kMostSampledSpells = 10;  // a look into the logs for each
 
 // Memory that the analyses take beside the attempts, in bytes an attempt.
-constexpr size_t kStragglerBytes = 40;     // a point; while fits are drawn, less
+constexpr size_t kPointBytes = 16;         // events and seconds
+constexpr size_t kStragglerBytes = 24;     // what a fit leaves, and durations of like sizes
 constexpr size_t kShareBytes = 32;         // four parts of its duration, where all have nearly the same shares
 constexpr size_t kTimeBytes = 20;          // begin and stop, and its task
 constexpr size_t kOrderBytes = 16;         // a start and an index, where rows are not in order of start
@@ -335,7 +336,8 @@ void BreakDownAttempts(RunFigures& figures) {
   to.threads = std::move(tables[4]);
 }
 
-std::vector<NamedSpell> FindNamedSpells(const RunFigures& figures, const std::vector<DatasetFit>& fits) {
+std::vector<NamedSpell> FindNamedSpells(const RunFigures& figures, const StartOrder& order,
+                                        const std::vector<DatasetFit>& fits) {
   const AttemptFindings& attempts = figures.findings.attempts;
   const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
   const Hosts hosts = IndexHosts(processes);
@@ -357,7 +359,7 @@ std::vector<NamedSpell> FindNamedSpells(const RunFigures& figures, const std::ve
   std::vector<NamedSpell> named;
   const SpellGroups groups = {attempts.kind_of_input, attempts.file_of_input, hosts.of_process,
                               !IsNameless(attempts.files), !IsNameless(attempts.datasets)};
-  std::vector<SlowSpell> spells = FindSlowSpells(attempts.rows, groups, fits);
+  std::vector<SlowSpell> spells = FindSlowSpells(attempts.rows, order, groups, fits);
   ExplainSpells(attempts.rows, attempts.helpers, groups, fits, &spells);
   for (const SlowSpell& spell : spells) {
     named.push_back({spell, name_of(spell), "", {}});
@@ -488,13 +490,36 @@ struct Observed {
   std::optional<int64_t> stop_ns;
 };
 
-/// Sums over all attempts, the run's bounds, and the workers' lives, which are clipped to them.
+/// The first that exists of: the command's bounds (`crema run`), the processes', the chunks'. `start_ns` and `stop_ns`
+/// override a side each, and make the boundary `context`. A stop before the start is moved to the start.
+RunBounds FindBounds(const std::optional<TreeFigures>& tree, const RecordFindings& findings,
+                     std::optional<int64_t> start_ns, std::optional<int64_t> stop_ns) {
+  RunBounds bounds;
+  const bool is_given = start_ns.has_value() && stop_ns.has_value();
+  if (tree.has_value()) {
+    bounds = {{tree->start_ns, StopOfCommand(*tree, findings.processes)}, "command"};
+  } else if (!BoundByProcesses(findings.processes, bounds) && !is_given) {
+    const AttemptFindings& attempts = findings.attempts;
+    const AttemptTotals totals = SumAttempts(attempts.rows, attempts.summed, attempts.helpers, attempts.counts);
+    if (totals.first_start_ns.has_value()) {
+      bounds = {{*totals.first_start_ns, totals.last_stop_ns.value_or(*totals.first_start_ns)}, "chunks"};
+    }
+  }
+  if (start_ns.has_value() || stop_ns.has_value()) {
+    bounds.boundary = "context";
+    bounds.stop_was_reported = stop_ns.has_value();
+    bounds.window.start_ns = start_ns.value_or(bounds.window.start_ns);
+    bounds.window.stop_ns = stop_ns.value_or(bounds.window.stop_ns);
+  }
+  bounds.window.stop_ns = std::max(bounds.window.stop_ns, bounds.window.start_ns);
+  return bounds;
+}
+
+/// The run's bounds, and the workers' lives, which are clipped to them.
 void MeasureLives(const Observed& observed, RunFigures& figures) {
   const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
   const AttemptFindings& attempts = figures.findings.attempts;
-  figures.totals = SumAttempts(attempts.rows, attempts.summed, attempts.helpers, attempts.counts);
-  figures.bounds =
-      FindBounds(figures.tree, figures.findings.processes, figures.totals, observed.start_ns, observed.stop_ns);
+  figures.bounds = FindBounds(figures.tree, figures.findings, observed.start_ns, observed.stop_ns);
   const std::optional<ClusterSession> session = observed.clusters.Session();
   if (session.has_value() && !session->ended && observed.stop_ns == session->window.stop_ns) {
     figures.bounds.stop_was_reported = false;  // the session goes on: that is what was known last
@@ -540,8 +565,13 @@ AttemptAnalyses AnalyseAttempts(const WorkLimits& limits, const Observed& observ
   const AttemptFindings& attempts = figures->findings.attempts;
   const size_t count = attempts.rows.size();
   AttemptAnalyses analyses;
-  std::vector<FittedDataset> datasets;
+  StragglerSearch stragglers(attempts.rows, attempts.helpers, attempts.kind_of_input);
+  {
+    const SpilledLists lists(limits.spill, kPointBytes * count > limits.bytes);
+    stragglers.Gather(limits);
+  }
   std::vector<DatasetFit> fits;
+  StartOrder order;
   std::vector<Piece> pieces;
   const auto add = [&pieces, count](const char* name, size_t bytes_each, std::function<void()> run,
                                     std::vector<size_t> after = {}) {
@@ -550,23 +580,27 @@ AttemptAnalyses AnalyseAttempts(const WorkLimits& limits, const Observed& observ
   };
   // The longest chains are first, so that no thread is left alone with one at the end.
   const size_t fitted = add("fits", kStragglerBytes, [&] {
-    datasets = FitDatasets(attempts.rows, attempts.kind_of_input);
-    fits = FitsOf(datasets);
+    stragglers.Fit();
+    fits = stragglers.fits();
   });
   const size_t lives = add("lives", kOrderBytes, [&] { MeasureLives(observed, *figures); });
   add("budget", kTimeBytes, [&] { DivideTime(observed, *figures); }, {lives});
-  add("slow spells", kStragglerBytes, [&] { figures->slow_spells = FindNamedSpells(*figures, fits); }, {fitted});
-  add("stragglers", kShareBytes,
-      [&] {
-        figures->stragglers =
-            FindStragglers(attempts.rows, attempts.helpers, attempts.kind_of_input, std::move(datasets));
-      },
-      {fitted});
+  const size_t ordered = add("order of starts", kOrderBytes, [&] { order = OrderByStart(attempts.rows); });
+  pieces.back().leaves_lists = true;
+  const size_t shares = add("usual shares", kShareBytes, [&] { stragglers.FindUsualShares(); });
+  add("slow spells", 0, [&] { figures->slow_spells = FindNamedSpells(*figures, order, fits); }, {fitted, ordered});
+  add("stragglers", kShareBytes, [&] { stragglers.Judge(); }, {fitted, shares});
+  add("errors of fits", kShareBytes, [&] { stragglers.FindErrors(); }, {fitted});
   add("breakdowns", kBreakdownBytes, [&] { BreakDownAttempts(*figures); });
-  add("contention", kOrderBytes, [&] {
-    if (count == 0) return;
-    figures->findings.tables.contention = {FindContention(attempts.rows, attempts.helpers, attempts.kind_of_input)};
-  });
+  add("contention", kOrderBytes,
+      [&] {
+        if (count == 0) return;
+        figures->findings.tables.contention = {
+            FindContention(attempts.rows, order, attempts.helpers, attempts.kind_of_input)};
+      },
+      {ordered});
+  add("totals", 0,
+      [&] { figures->totals = SumAttempts(attempts.rows, attempts.summed, attempts.helpers, attempts.counts); });
   const std::vector<ProcessRow>& processes = figures->findings.processes.processes;
   if (attempts.summed.empty()) {
     add("load imbalance", kOrderBytes, [&] { analyses.load_imbalance = LoadImbalance(attempts.rows); });
@@ -589,6 +623,7 @@ AttemptAnalyses AnalyseAttempts(const WorkLimits& limits, const Observed& observ
       },
       {fitted});
   RunSideBySide(pieces, limits);
+  figures->stragglers = std::move(stragglers).Take();
   return analyses;
 }
 
@@ -609,24 +644,6 @@ void CapByTree(const TreeAccumulator& trees, RunFigures& figures) {
 
 }  // namespace
 
-RunBounds FindBounds(const std::optional<TreeFigures>& tree, const ProcessFindings& processes,
-                     const AttemptTotals& totals, std::optional<int64_t> start_ns, std::optional<int64_t> stop_ns) {
-  RunBounds bounds;
-  if (tree.has_value()) {
-    bounds = {{tree->start_ns, StopOfCommand(*tree, processes)}, "command"};
-  } else if (!BoundByProcesses(processes, bounds) && totals.first_start_ns.has_value()) {
-    bounds = {{*totals.first_start_ns, totals.last_stop_ns.value_or(*totals.first_start_ns)}, "chunks"};
-  }
-  if (start_ns.has_value() || stop_ns.has_value()) {
-    bounds.boundary = "context";
-    bounds.stop_was_reported = stop_ns.has_value();
-    bounds.window.start_ns = start_ns.value_or(bounds.window.start_ns);
-    bounds.window.stop_ns = stop_ns.value_or(bounds.window.stop_ns);
-  }
-  bounds.window.stop_ns = std::max(bounds.window.stop_ns, bounds.window.start_ns);
-  return bounds;
-}
-
 void SetSumsSoFar(const AttemptTotals& totals, const ByteSums& bytes, double wall_time, MetricSet* metrics) {
   RecordFindings findings;
   findings.attempts.bytes = bytes;
@@ -635,7 +652,7 @@ void SetSumsSoFar(const AttemptTotals& totals, const ByteSums& bytes, double wal
   SetCounts(totals.counts, metrics);
   Budget budget;  // when each core was occupied is not known: no more than all of its threads
   budget.occupied_core_seconds = totals.lane_ns.Seconds().value_or(0);
-  SetEfficiencyMetrics({}, totals, budget, metrics);
+  SetEfficiencyMetrics({}, {}, totals, budget, metrics);
   RefuseImpossible(metrics);
 }
 

@@ -29,11 +29,6 @@ struct RunBounds {
   bool stop_was_reported = false;
 };
 
-/// The first that exists of: the command's bounds (`crema run`), the processes', the chunks'. `start_ns` and `stop_ns`
-/// override a side each, and make the boundary `context`. A stop before the start is moved to the start.
-RunBounds FindBounds(const std::optional<TreeFigures>& tree, const ProcessFindings& processes,
-                     const AttemptTotals& totals, std::optional<int64_t> start_ns, std::optional<int64_t> stop_ns);
-
 struct MissingValues {
   std::string_view quantity;  ///< `chunk_cpu` and so on
   int64_t attempts = 0;       ///< `ok` attempts without it

@@ -128,7 +128,8 @@ void RunSideBySide(const std::vector<Piece>& pieces, const WorkLimits& limits) {
         bool threw = true;
         ~EndsPiece() { of.End(index, threw); }
       } ends{schedule, *piece};
-      const SpilledLists lists(pieces[*piece].bytes > limits.bytes ? limits.spill : nullptr);
+      const bool is_beyond = pieces[*piece].bytes > limits.bytes;
+      const SpilledLists lists(is_beyond || pieces[*piece].leaves_lists ? limits.spill : nullptr, is_beyond);
       const double began = ThreadCpuSeconds();
       pieces[*piece].run();
       times[*piece] = {pieces[*piece].name, ThreadCpuSeconds() - began, pieces[*piece].after};

@@ -42,6 +42,7 @@ struct Piece {
   std::function<void()> run;
   std::vector<size_t> after = {};  ///< earlier pieces of the list, which have to end before it begins
   const char* name = "";
+  bool leaves_lists = false;  ///< to pieces after it: its large lists count among the rows' memory, or lie in files
 };
 
 /// Runs all pieces: one begins as soon as a thread is free, those that it names have ended and those that run leave it

@@ -554,6 +554,40 @@ void AttemptTotals::Add(const SummedAttempts& summed, const std::vector<HelperTi
   AddTimes(row, summed.chunks, helpers, *this);
 }
 
+StartOrder OrderByStart(const AttemptRows& attempts) {
+  using Place = std::pair<int64_t, uint64_t>;  // start, chunk
+  bool is_in_order = true;                     // as those of one thread
+  size_t count = 0;
+  Place recent;
+  for (const AttemptRow& attempt : attempts) {
+    if (attempt.status != AttemptState::kOk) continue;
+    const Place place(attempt.start_ns, attempt.chunk_id);
+    is_in_order = is_in_order && (count == 0 || recent <= place);
+    recent = place;
+    ++count;
+  }
+  StartOrder order;
+  if (is_in_order) return order;
+  struct Start {
+    int64_t start_ns;
+    uint32_t attempt;
+  };
+  LargeList<Start> starts;
+  starts.reserve(count);
+  uint32_t index = 0;
+  for (const AttemptRow& attempt : attempts) {
+    if (attempt.status == AttemptState::kOk) starts.push_back({attempt.start_ns, index});
+    ++index;
+  }
+  boost::sort::pdqsort(starts.begin(), starts.end(), [&](const Start& a, const Start& b) {
+    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+    return attempts[a.attempt].chunk_id < attempts[b.attempt].chunk_id;
+  });
+  order.reserve(count);
+  for (const Start& start : starts) order.push_back(start.attempt);
+  return order;
+}
+
 AttemptCounts MarkResults(AttemptRows& attempts, const WorkLimits& limits, std::vector<size_t>* repeated) {
   const size_t threads = std::clamp<size_t>(attempts.size() / kLeastOfPart, 1, std::max<size_t>(1, limits.threads));
   std::vector<PartResults> results(threads * (1 + attempts.size() / kMostOfParts));

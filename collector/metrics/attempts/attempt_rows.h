@@ -171,6 +171,9 @@ inline AttemptRow PackedBlock::operator[](size_t i) const {
   return row;
 }
 
+/// Indices of the `ok` attempts by start, those of one moment by chunk_id. Empty: they stand in this order.
+using StartOrder = LargeList<uint32_t>;
+
 /// Rows in the order in which they came, packed as they come: they are most of the collector's memory. Rows are read by
 /// value. `Seal` packs those that were added last: call it before any is read.
 class AttemptRows {
@@ -221,6 +224,7 @@ class AttemptRows {
   template <class Visit>
   void ForEachOf(const Ranges& ranges, const Visit& visit) const {
     for (const Range& range : ranges) {
+      if (range.begin == range.end) continue;
       size_t block = BlockOf(range.begin);
       for (size_t i = range.begin; i < range.end; ++block) {
         const size_t first = first_[block], end = std::min(range.end, first + blocks_[block].size());
@@ -252,6 +256,12 @@ class AttemptRows {
       return a.first != b.first ? a.first < b.first : is_before((*this)[a.second], (*this)[b.second]);
     });
     for (const auto& [start_ns, i] : places) visit(i, (*this)[i]);
+  }
+  /// Calls `visit(index, row)` for the rows of the order; for all of them where it is empty.
+  template <class Visit>
+  void ForEachInOrder(const StartOrder& order, const Visit& visit) const {
+    if (order.empty()) ForEachOf({{0, size_}}, visit);
+    for (const uint32_t i : order) visit(i, (*this)[i]);
   }
   /// Calls `visit(row)` for each row but some of those that have ended by then: mostly all of them.
   template <class Visit>
@@ -382,6 +392,8 @@ struct AttemptCounts {
     of_status = AddCounts(of_status, summed.chunks);
   }
 };
+
+StartOrder OrderByStart(const AttemptRows& attempts);
 
 /// Sets `is_result` (docs/metrics.md, "Chunks and attempts"): of each chunk's `ok` attempts the one that stopped last;
 /// of several that stopped at the same moment, the last in the order given. Returns what became of the chunks; adds to

@@ -41,7 +41,7 @@ class MadeAttempts {
     }
   }
 
-  ContentionRow Find() const { return FindContention(attempts_, {}, {0, 1}); }
+  ContentionRow Find() const { return FindContention(attempts_, OrderByStart(attempts_), {}, {0, 1}); }
   std::vector<AttemptRow>& attempts() { return attempts_; }
 
  private:
@@ -136,7 +136,7 @@ TEST(Contention, MeanLanesAreTimeAverages) {
       attempts.push_back(attempt);
     }
   }
-  const ContentionRow found = FindContention(attempts, {}, {0});
+  const ContentionRow found = FindContention(attempts, OrderByStart(attempts), {}, {0});
   EXPECT_EQ(*found.lanes_low, 1.5);
   EXPECT_EQ(*found.lanes_high, 2);
 }

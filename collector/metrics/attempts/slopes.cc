@@ -3,7 +3,6 @@
 #include <absl/numeric/int128.h>
 
 #include <algorithm>
-#include <boost/sort/pdqsort/pdqsort.hpp>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -304,7 +303,7 @@ struct Eligible {
   uint32_t attempt;
 };
 
-Sample SampleOf(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers,
+Sample SampleOf(const AttemptRows& attempts, const StartOrder& order, const std::vector<HelperTimes>& helpers,
                 const std::vector<uint32_t>& dataset_of_input) {
   const auto time_of = [&](const AttemptRow& attempt) -> std::optional<OwnerTime> {
     if (attempt.status != AttemptState::kOk || attempt.events <= 0 || attempt.duration_ns <= 0) return std::nullopt;
@@ -314,20 +313,16 @@ Sample SampleOf(const AttemptRows& attempts, const std::vector<HelperTimes>& hel
   Sample sample;
   LargeList<Eligible> eligible;
   eligible.reserve(attempts.size());
-  uint32_t index = 0;
-  for (const AttemptRow& attempt : attempts) {
-    if (time_of(attempt).has_value()) eligible.push_back({attempt.start_ns, index});
-    ++index;
-  }
+  attempts.ForEachInOrder(order, [&](size_t i, const AttemptRow& attempt) {
+    if (time_of(attempt).has_value()) eligible.push_back({attempt.start_ns, static_cast<uint32_t>(i)});
+  });
   sample.attempts = eligible.size();
-  const auto earlier = [&](const Eligible& a, const Eligible& b) {
+  // Those of one moment by their stops.
+  SortNearlySorted(eligible, [&](const Eligible& a, const Eligible& b) {
     if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
     return std::make_pair(attempts[a.attempt].stop_ns(), a.attempt) <
            std::make_pair(attempts[b.attempt].stop_ns(), b.attempt);
-  };
-  if (!std::is_sorted(eligible.begin(), eligible.end(), earlier)) {
-    boost::sort::pdqsort(eligible.begin(), eligible.end(), earlier);
-  }
+  });
   const size_t step = std::max<size_t>(1, (eligible.size() + kMostPoints - 1) / kMostPoints);
   for (size_t i = 0; i < eligible.size(); i += step) {
     const AttemptRow& attempt = attempts[eligible[i].attempt];
@@ -474,10 +469,10 @@ void SetPoints(const std::vector<Point>& points, ContentionRow* found) {
 
 }  // namespace
 
-ContentionRow FindContention(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers,
-                             const std::vector<uint32_t>& dataset_of_input) {
+ContentionRow FindContention(const AttemptRows& attempts, const StartOrder& order,
+                             const std::vector<HelperTimes>& helpers, const std::vector<uint32_t>& dataset_of_input) {
   ContentionRow found;
-  Sample sample = SampleOf(attempts, helpers, dataset_of_input);
+  Sample sample = SampleOf(attempts, order, helpers, dataset_of_input);
   std::vector<Point>& points = sample.points;
   found.attempts = sample.attempts;
   const auto too_few = [&](const std::string& where) {

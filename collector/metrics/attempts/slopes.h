@@ -37,8 +37,8 @@ inline constexpr double kLeastLaneSpread = 1.5;
 /// at most 24 groups of a dataset's `ok` attempts by their mean open lanes, from pairs within datasets. The interval
 /// comes from 300 draws of 40 stretches of time: chunks at one time have much in common. Blocked: docs/metrics.md,
 /// "Chunks and attempts"; attempts without events, CPU time or run delay take no part. `points` are by lanes; what
-/// datasets differ by is taken out.
-ContentionRow FindContention(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers,
-                             const std::vector<uint32_t>& dataset_of_input);
+/// datasets differ by is taken out. `order`: that of the attempts.
+ContentionRow FindContention(const AttemptRows& attempts, const StartOrder& order,
+                             const std::vector<HelperTimes>& helpers, const std::vector<uint32_t>& dataset_of_input);
 
 }  // namespace crema

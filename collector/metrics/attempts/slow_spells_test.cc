@@ -52,7 +52,8 @@ struct SimulatedRun {
 
   std::vector<SlowSpell> Find() const {
     const StragglerFindings findings = FindStragglers(attempts, {}, dataset_of_input);
-    return FindSlowSpells(attempts, {dataset_of_input, file_of_input, host_of_process}, findings.datasets);
+    return FindSlowSpells(attempts, OrderByStart(attempts), {dataset_of_input, file_of_input, host_of_process},
+                          findings.datasets);
   }
 };
 

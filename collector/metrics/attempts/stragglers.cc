@@ -64,7 +64,8 @@ double MedianSlope(const std::vector<Group>& groups) {
       total += weight;  // whole numbers: exact in any order
     }
   }
-  std::sort(slopes.begin(), slopes.end(), [](const Slope& a, const Slope& b) { return a.value < b.value; });
+  boost::sort::pdqsort_branchless(slopes.begin(), slopes.end(),
+                                  [](const Slope& a, const Slope& b) { return a.value < b.value; });
   double seen = 0;
   for (size_t i = 0; i < slopes.size(); ++i) {
     seen += slopes[i].weight;
@@ -74,11 +75,20 @@ double MedianSlope(const std::vector<Group>& groups) {
   return 0;  // not reached: there is at least one pair
 }
 
-/// `residuals`: of `points`, from the slope alone.
-void SetErrors(absl::Span<const ChunkPoint> points, LargeList<double> residuals, RobustFit& fit) {
+/// What the slope alone leaves of the points' durations.
+LargeList<double> RestsOf(absl::Span<const ChunkPoint> points, const RobustFit& fit) {
+  LargeList<double> rests;
+  rests.reserve(points.size());
+  for (const ChunkPoint& point : points) rests.push_back(point.seconds - fit.seconds_per_event * point.events);
+  return rests;
+}
+
+void SetErrors(absl::Span<const ChunkPoint> points, RobustFit& fit) {
+  if (!fit.slope_known) return;
   constexpr double kNormalScale = 1.4826;  // of the median absolute deviation of normal noise
   constexpr double kEfficiency = 0.45;  // beside least squares: the least of simulated filesets, whose sizes are uneven
   constexpr double kNormal95 = 1.959964;
+  LargeList<double> residuals = RestsOf(points, fit);
   for (double& residual : residuals) residual = std::abs(residual - fit.fixed_seconds);
   const double scale = kNormalScale * ExactQuantiles<double>(residuals, {0.5})[0];
   const auto count = static_cast<double>(points.size());
@@ -92,133 +102,30 @@ void SetErrors(absl::Span<const ChunkPoint> points, LargeList<double> residuals,
   fit.fixed_error = kNormal95 * std::sqrt(of_median + mean * mean * of_slope);
 }
 
+/// All but its errors; puts points in order of events.
+RobustFit FitLine(absl::Span<ChunkPoint> points) {
+  RobustFit fit;
+  fit.points = static_cast<int64_t>(points.size());
+  if (points.empty()) return fit;
+  boost::sort::pdqsort_branchless(points.begin(), points.end(),
+                                  [](const ChunkPoint& a, const ChunkPoint& b) { return a.events < b.events; });
+  const std::vector<Group> groups = GroupBySize(points);
+  if (groups.size() >= 2) {
+    fit.slope_known = true;
+    fit.seconds_per_event = MedianSlope(groups);
+  }
+  fit.fixed_seconds = ExactQuantiles<double>(RestsOf(points, fit), {0.5})[0];
+  return fit;
+}
+
 constexpr double kInterquartileRanges = 3;  // Tukey's "far out" fence
 constexpr double kLeastOfPrediction = 2;    // a small spread alone makes nobody wait
-
-/// In the order of `StragglerReason`.
-using Parts = std::array<double, 4>;
 
 double Seconds(const AttemptRow& attempt) { return static_cast<double>(attempt.duration_ns) / 1e9; }
 
 /// An unknown number of events only gets here where all are unknown; then size explains nothing.
 double Events(const AttemptRow& attempt) {
   return attempt.events == AttemptRow::kUnknown ? 0 : static_cast<double>(attempt.events);
-}
-
-Parts PartsInSeconds(const OwnerTime& owner) {
-  return {static_cast<double>(owner.cpu_ns) / 1e9, static_cast<double>(owner.cpu_wait_ns) / 1e9,
-          static_cast<double>(owner.blocked_ns) / 1e9, static_cast<double>(owner.joined_ns) / 1e9};
-}
-
-/// What is gone through again and again: by whole passes over the attempts, which are many and large, for all datasets
-/// at once.
-struct Facts {
-  const AttemptRows& attempts;
-  const std::vector<uint32_t>& dataset_of_input;
-
-  /// Calls `visit(index, attempt, dataset)` for the `ok` attempts.
-  template <class Visit>
-  void ForEachOk(const Visit& visit) const {
-    size_t i = 0;
-    for (const AttemptRow& attempt : attempts) {
-      if (attempt.status == AttemptState::kOk && attempt.duration_ns >= 0) {
-        visit(i, attempt, dataset_of_input[attempt.input]);
-      }
-      ++i;
-    }
-  }
-};
-
-/// The median share of each part in the durations of the datasets that have stragglers.
-std::vector<Parts> FindUsualShares(const Facts& facts, const std::vector<HelperTimes>& helpers,
-                                   const std::vector<FittedDataset>& datasets) {
-  constexpr size_t kMostBuckets = 4096, kPerBucket = 16;  // so that buckets of all datasets take little
-  constexpr size_t kParts = std::tuple_size_v<Parts>;
-  struct Shares {
-    size_t of_part = 0;  // buckets, the last one empty; 0: none are wanted
-    double scale = 0;
-    uint64_t count = 0;
-    exact_quantiles_internal::Buckets<double> buckets{0};  // part after part
-  };
-  std::vector<Shares> shares(datasets.size());
-  for (size_t i = 0; i < datasets.size(); ++i) {
-    if (datasets[i].fit.stragglers == 0) continue;
-    const size_t most = std::min(kMostBuckets, datasets[i].judged() / kPerBucket);
-    shares[i] = {most + 2, static_cast<double>(most), 0,
-                 exact_quantiles_internal::Buckets<double>(kParts * (most + 2))};
-  }
-  // Calls `visit` for each part of each attempt, with the bucket of its share: one division is enough for that, but
-  // rounding may put a share into the bucket beside its own.
-  const auto for_each_share = [&](const auto& visit) {
-    facts.ForEachOk([&](size_t, const AttemptRow& attempt, uint32_t index) {
-      Shares& of_dataset = shares[index];
-      if (of_dataset.of_part == 0 || !datasets[index].Judges(attempt) || attempt.duration_ns == 0) return;
-      const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, helpers);
-      if (!owner.has_value()) return;
-      ++of_dataset.count;
-      const std::array<int64_t, kParts> parts_ns = {owner->cpu_ns, owner->cpu_wait_ns, owner->blocked_ns,
-                                                    owner->joined_ns};
-      const double scale = of_dataset.scale / static_cast<double>(attempt.duration_ns);
-      for (size_t part = 0; part < kParts; ++part) {
-        const auto bucket = static_cast<int64_t>(static_cast<double>(parts_ns[part]) * scale);
-        visit(of_dataset.buckets, part * of_dataset.of_part + static_cast<size_t>(bucket),
-              [&] { return static_cast<double>(parts_ns[part]) / 1e9 / Seconds(attempt); });
-      }
-    });
-  };
-  for_each_share([](auto& buckets, size_t bucket, const auto& /*share*/) { buckets.Count(bucket); });
-  for (Shares& of_dataset : shares) {
-    std::vector<uint64_t> ranks;
-    for (size_t part = 0; part < kParts && of_dataset.count > 0; ++part) {
-      ranks.push_back(part * of_dataset.count + QuantileRank(0.5, of_dataset.count));
-    }
-    if (!ranks.empty()) of_dataset.buckets.Want(ranks, 1);
-  }
-  for_each_share([](auto& buckets, size_t bucket, const auto& share) {
-    if (buckets.IsWanted(bucket)) buckets.Keep(bucket, share());
-  });
-  std::vector<Parts> usual_shares(datasets.size(), Parts());
-  for (size_t i = 0; i < datasets.size(); ++i) shares[i].buckets.Find(absl::MakeSpan(usual_shares[i]));
-  return usual_shares;
-}
-
-StragglerReason ReasonOf(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers, const Parts& usual_shares,
-                         double predicted_seconds) {
-  const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, helpers);
-  if (!owner.has_value()) return StragglerReason::kUnknown;
-  Parts excess = PartsInSeconds(*owner);
-  for (size_t part = 0; part < excess.size(); ++part) excess[part] -= usual_shares[part] * predicted_seconds;
-  const auto largest = std::max_element(excess.begin(), excess.end()) - excess.begin();
-  const auto reason = static_cast<StragglerReason>(largest);
-  // Without the run delay, "blocked" may as well be waiting for a CPU.
-  if (reason == StragglerReason::kBlocked && !owner->wait_known) return StragglerReason::kUnknown;
-  return reason;
-}
-
-/// The residual beyond which a chunk took too long for its size.
-double FenceOf(absl::Span<const ChunkPoint> points, const RobustFit& fit) {
-  LargeList<double> residuals;
-  residuals.reserve(points.size());
-  for (const ChunkPoint& point : points) residuals.push_back(point.seconds - fit.At(point.events));
-  const auto [first_quartile, third_quartile] = ExactQuantiles<double>(residuals, {0.25, 0.75});
-  return third_quartile + kInterquartileRanges * (third_quartile - first_quartile);
-}
-
-/// Finds the attempts that stand out, those that took too long without a reason yet.
-void JudgeAttempts(const Facts& facts, std::vector<FittedDataset>& datasets, StragglerFindings& findings) {
-  facts.ForEachOk([&](size_t i, const AttemptRow& attempt, uint32_t index) {
-    FittedDataset& dataset = datasets[index];
-    if (attempt.events != AttemptRow::kUnknown && attempt.is_result && Events(attempt) > *dataset.most_events) {
-      ++dataset.fit.oversized;
-    }
-    if (!dataset.fence.has_value() || !dataset.Judges(attempt)) return;
-    const double seconds = Seconds(attempt);
-    const double residual = seconds - dataset.fit.fit.At(Events(attempt));
-    const double predicted = dataset.fit.fit.Predict(Events(attempt));
-    if (residual <= *dataset.fence || seconds <= kLeastOfPrediction * predicted) return;
-    ++dataset.fit.stragglers;
-    findings.stragglers.push_back({i, predicted, StragglerReason::kUnknown});
-  });
 }
 
 /// Integers, so that the sums do not depend on the order of the attempts.
@@ -259,21 +166,8 @@ class SumsByGroup {
 }  // namespace
 
 RobustFit FitDuration(absl::Span<ChunkPoint> points) {
-  RobustFit fit;
-  fit.points = static_cast<int64_t>(points.size());
-  if (points.empty()) return fit;
-  boost::sort::pdqsort_branchless(points.begin(), points.end(),
-                                  [](const ChunkPoint& a, const ChunkPoint& b) { return a.events < b.events; });
-  const std::vector<Group> groups = GroupBySize(points);
-  if (groups.size() >= 2) {
-    fit.slope_known = true;
-    fit.seconds_per_event = MedianSlope(groups);
-  }
-  LargeList<double> rest;
-  rest.reserve(points.size());
-  for (const ChunkPoint& point : points) rest.push_back(point.seconds - fit.seconds_per_event * point.events);
-  fit.fixed_seconds = ExactQuantiles<double>(rest, {0.5})[0];
-  if (fit.slope_known) SetErrors(points, std::move(rest), fit);
+  RobustFit fit = FitLine(points);
+  SetErrors(points, fit);
   return fit;
 }
 
@@ -282,88 +176,185 @@ std::string_view ToString(StragglerReason reason) {
   return kNames[static_cast<size_t>(reason)];
 }
 
-std::vector<FittedDataset> FitDatasets(const AttemptRows& attempts, const std::vector<uint32_t>& dataset_of_input) {
-  const Facts facts = {attempts, dataset_of_input};
-  std::vector<FittedDataset> datasets;
-  std::vector<size_t> sized_results;  // by dataset, those with events
-  facts.ForEachOk([&](size_t, const AttemptRow& attempt, uint32_t index) {
-    if (index >= datasets.size()) {
-      datasets.resize(index + size_t{1});
-      sized_results.resize(datasets.size());
+/// Calls `visit(index, attempt, dataset)` for the `ok` attempts: by whole passes over the attempts, which are many and
+/// large, for all datasets at once.
+template <class Visit>
+void StragglerSearch::ForEachOk(const AttemptRows::Range& range, const Visit& visit) const {
+  attempts_.ForEachOf({range}, [&](size_t i, const AttemptRow& attempt) {
+    if (attempt.status == AttemptState::kOk && attempt.duration_ns >= 0) {
+      visit(i, attempt, dataset_of_input_[attempt.input]);
     }
-    const bool has_events = attempt.events != AttemptRow::kUnknown;
-    ++datasets[index].ok;
-    datasets[index].with_events += has_events;
-    sized_results[index] += has_events && attempt.is_result;
   });
-  std::vector<size_t> rooms;
-  for (const FittedDataset& dataset : datasets) rooms.push_back(dataset.judged());
-  GroupedLists<ChunkPoint> points(rooms);
-  facts.ForEachOk([&](size_t, const AttemptRow& attempt, uint32_t index) {
-    if (datasets[index].Judges(attempt)) points.Add(index, {Events(attempt), Seconds(attempt)});
+}
+
+void StragglerSearch::Gather(const WorkLimits& limits) {
+  constexpr size_t kLeastOfPart = size_t{1} << 16;  // attempts
+  const size_t count = attempts_.size();
+  const size_t parts = std::clamp<size_t>(count / kLeastOfPart, 1, std::max<size_t>(1, limits.threads));
+  const auto range_of = [&](size_t part) {
+    return AttemptRows::Range{count * part / parts, count * (part + 1) / parts};
+  };
+  std::vector<std::vector<FittedDataset>> counts(parts);
+  ForEachPart("counts", parts, limits, [&](size_t part) {
+    ForEachOk(range_of(part), [&datasets = counts[part]](size_t, const AttemptRow& attempt, uint32_t index) {
+      if (index >= datasets.size()) datasets.resize(index + size_t{1});
+      const bool has_events = attempt.events != AttemptRow::kUnknown;
+      ++datasets[index].ok;
+      datasets[index].with_events += has_events;
+      datasets[index].sized_results += has_events && attempt.is_result;
+    });
   });
-  for (uint32_t i = 0; i < datasets.size(); ++i) {
-    FittedDataset& dataset = datasets[i];
+  for (const std::vector<FittedDataset>& of_part : counts) {
+    if (of_part.size() > datasets_.size()) datasets_.resize(of_part.size());
+    for (size_t i = 0; i < of_part.size(); ++i) {
+      for (const auto number : {&FittedDataset::ok, &FittedDataset::with_events, &FittedDataset::sized_results}) {
+        datasets_[i].*number += of_part[i].*number;
+      }
+    }
+  }
+  std::vector<std::vector<size_t>> next(parts);  // by part and dataset: where its next point goes
+  size_t room = 0;
+  for (size_t i = 0; i < datasets_.size(); ++i) {
+    first_.push_back(room);
+    for (size_t part = 0; part < parts; ++part) {
+      next[part].push_back(room);
+      if (i >= counts[part].size()) continue;
+      room += datasets_[i].with_events > 0 ? counts[part][i].with_events : counts[part][i].ok;
+    }
+  }
+  points_.resize(room);
+  ForEachPart("points", parts, limits, [&](size_t part) {
+    ForEachOk(range_of(part), [&](size_t, const AttemptRow& attempt, uint32_t index) {
+      if (datasets_[index].Judges(attempt)) points_[next[part][index]++] = {Events(attempt), Seconds(attempt)};
+    });
+  });
+}
+
+void StragglerSearch::Fit() {
+  const auto has_repeated = [](const FittedDataset& dataset) { return dataset.sized_results < dataset.with_events; };
+  std::vector<LargeList<int64_t>> sizes(datasets_.size());  // of results, where some chunks were computed twice
+  if (std::any_of(datasets_.begin(), datasets_.end(), has_repeated)) {
+    ForEachOk([&](size_t, const AttemptRow& attempt, uint32_t index) {
+      const bool is_wanted = attempt.is_result && attempt.events != AttemptRow::kUnknown;
+      if (is_wanted && has_repeated(datasets_[index])) sizes[index].push_back(attempt.events);
+    });
+  }
+  for (uint32_t i = 0; i < datasets_.size(); ++i) {
+    FittedDataset& dataset = datasets_[i];
     if (dataset.ok == 0) continue;
+    const absl::Span<ChunkPoint> by_size = PointsOf(i);
     dataset.fit.dataset = i;
-    dataset.fit.fit = FitDuration(points.Of(i));
+    dataset.fit.fit = FitLine(by_size);
     dataset.fit.by_events = dataset.with_events > 0;
-    const absl::Span<const ChunkPoint> by_size = points.Of(i);
     dataset.fit.events_min = by_size.front().events;
     dataset.fit.events_p50 = by_size[QuantileRank(0.5, by_size.size()) - 1].events;
     dataset.fit.events_max = by_size.back().events;
-    if (dataset.judged() >= kLeastFittedAttempts) dataset.fence = FenceOf(points.Of(i), dataset.fit.fit);
-    if (sized_results[i] > 0 && sized_results[i] == dataset.with_events) {
-      dataset.most_events = kOversizedMedians * dataset.fit.events_p50;
-      sized_results[i] = 0;
-    }
+    if (dataset.sized_results == 0) continue;
+    const double median = has_repeated(dataset) ? static_cast<double>(ExactQuantiles<int64_t>(sizes[i], {0.5})[0])
+                                                : dataset.fit.events_p50;
+    dataset.most_events = kOversizedMedians * median;
   }
-  // What is left are those in which some chunks were computed twice.
-  if (std::all_of(sized_results.begin(), sized_results.end(), [](size_t count) { return count == 0; })) return datasets;
-  GroupedLists<int64_t> sizes(sized_results);
-  facts.ForEachOk([&](size_t, const AttemptRow& attempt, uint32_t index) {
-    const bool is_wanted = sized_results[index] > 0 && attempt.is_result && attempt.events != AttemptRow::kUnknown;
-    if (is_wanted) sizes.Add(index, attempt.events);
+}
+
+void StragglerSearch::FindErrors() {
+  for (size_t i = 0; i < datasets_.size(); ++i) SetErrors(PointsOf(i), datasets_[i].fit.fit);
+}
+
+void StragglerSearch::FindUsualShares() {
+  constexpr size_t kMostBuckets = 4096, kPerBucket = 16;  // so that buckets of all datasets take little
+  constexpr size_t kParts = std::tuple_size_v<DurationParts>;
+  struct Shares {
+    size_t of_part = 0;  // buckets, the last one empty; 0: none are wanted
+    double scale = 0;
+    uint64_t count = 0;
+    exact_quantiles_internal::Buckets<double> buckets{0};  // part after part
+  };
+  std::vector<Shares> shares(datasets_.size());
+  for (size_t i = 0; i < datasets_.size(); ++i) {
+    if (!datasets_[i].is_judged()) continue;
+    const size_t most = std::min(kMostBuckets, datasets_[i].judged() / kPerBucket);
+    shares[i] = {most + 2, static_cast<double>(most), 0,
+                 exact_quantiles_internal::Buckets<double>(kParts * (most + 2))};
+  }
+  // Calls `visit` for each part of each attempt, with the bucket of its share: one division is enough for that, but
+  // rounding may put a share into the bucket beside its own.
+  const auto for_each_share = [&](const auto& visit) {
+    ForEachOk([&](size_t, const AttemptRow& attempt, uint32_t index) {
+      Shares& of_dataset = shares[index];
+      if (of_dataset.of_part == 0 || !datasets_[index].Judges(attempt) || attempt.duration_ns == 0) return;
+      const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, helpers_);
+      if (!owner.has_value()) return;
+      ++of_dataset.count;
+      const std::array<int64_t, kParts> parts_ns = {owner->cpu_ns, owner->cpu_wait_ns, owner->blocked_ns,
+                                                    owner->joined_ns};
+      const double scale = of_dataset.scale / static_cast<double>(attempt.duration_ns);
+      for (size_t part = 0; part < kParts; ++part) {
+        const auto bucket = static_cast<int64_t>(static_cast<double>(parts_ns[part]) * scale);
+        visit(of_dataset.buckets, part * of_dataset.of_part + static_cast<size_t>(bucket),
+              [&] { return static_cast<double>(parts_ns[part]) / 1e9 / Seconds(attempt); });
+      }
+    });
+  };
+  for_each_share([](auto& buckets, size_t bucket, const auto& /*share*/) { buckets.Count(bucket); });
+  for (Shares& of_dataset : shares) {
+    std::vector<uint64_t> ranks;
+    for (size_t part = 0; part < kParts && of_dataset.count > 0; ++part) {
+      ranks.push_back(part * of_dataset.count + QuantileRank(0.5, of_dataset.count));
+    }
+    if (!ranks.empty()) of_dataset.buckets.Want(ranks, 1);
+  }
+  for_each_share([](auto& buckets, size_t bucket, const auto& share) {
+    if (buckets.IsWanted(bucket)) buckets.Keep(bucket, share());
   });
-  for (size_t i = 0; i < datasets.size(); ++i) {
-    if (sized_results[i] == 0) continue;
-    datasets[i].most_events = kOversizedMedians * static_cast<double>(ExactQuantiles<int64_t>(sizes.Of(i), {0.5})[0]);
-  }
-  return datasets;
+  usual_shares_.resize(datasets_.size());
+  for (size_t i = 0; i < datasets_.size(); ++i) shares[i].buckets.Find(absl::MakeSpan(usual_shares_[i]));
 }
 
-std::vector<DatasetFit> FitsOf(const std::vector<FittedDataset>& datasets) {
-  std::vector<DatasetFit> fits;
-  for (const FittedDataset& dataset : datasets) {
-    if (dataset.ok > 0) fits.push_back(dataset.fit);
-  }
-  return fits;
+/// The residual beyond which a chunk took too long for its size; nullopt: there are too few attempts.
+std::optional<double> StragglerSearch::FenceOf(size_t dataset) {
+  if (!datasets_[dataset].is_judged()) return std::nullopt;
+  const RobustFit& fit = datasets_[dataset].fit.fit;
+  const absl::Span<const ChunkPoint> points = PointsOf(dataset);
+  LargeList<double> residuals;
+  residuals.reserve(points.size());
+  for (const ChunkPoint& point : points) residuals.push_back(point.seconds - fit.At(point.events));
+  const auto [first_quartile, third_quartile] = ExactQuantiles<double>(residuals, {0.25, 0.75});
+  return third_quartile + kInterquartileRanges * (third_quartile - first_quartile);
 }
 
-StragglerFindings FindStragglers(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers,
-                                 const std::vector<uint32_t>& dataset_of_input, std::vector<FittedDataset> datasets) {
-  const Facts facts = {attempts, dataset_of_input};
-  StragglerFindings findings;
-  JudgeAttempts(facts, datasets, findings);
-  std::vector<Parts> usual_shares;
-  if (!findings.stragglers.empty()) usual_shares = FindUsualShares(facts, helpers, datasets);
-  for (Straggler& straggler : findings.stragglers) {
-    const AttemptRow& attempt = attempts[straggler.attempt];
-    straggler.reason =
-        ReasonOf(attempt, helpers, usual_shares[dataset_of_input[attempt.input]], straggler.predicted_seconds);
-  }
-  findings.datasets = FitsOf(datasets);
-  for (const FittedDataset& dataset : datasets) {
-    if (dataset.fence.has_value()) {
-      findings.straggler_chunks = findings.straggler_chunks.value_or(0) + dataset.fit.stragglers;
+StragglerReason StragglerSearch::ReasonOf(const Straggler& straggler) const {
+  const AttemptRow& attempt = attempts_[straggler.attempt];
+  const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, helpers_);
+  if (!owner.has_value()) return StragglerReason::kUnknown;
+  DurationParts excess = {static_cast<double>(owner->cpu_ns) / 1e9, static_cast<double>(owner->cpu_wait_ns) / 1e9,
+                          static_cast<double>(owner->blocked_ns) / 1e9, static_cast<double>(owner->joined_ns) / 1e9};
+  const DurationParts& usual = usual_shares_[dataset_of_input_[attempt.input]];
+  for (size_t part = 0; part < excess.size(); ++part) excess[part] -= usual[part] * straggler.predicted_seconds;
+  const auto reason = static_cast<StragglerReason>(std::max_element(excess.begin(), excess.end()) - excess.begin());
+  // Without the run delay, "blocked" may as well be waiting for a CPU.
+  return reason == StragglerReason::kBlocked && !owner->wait_known ? StragglerReason::kUnknown : reason;
+}
+
+void StragglerSearch::Judge() {
+  std::vector<std::optional<double>> fences;
+  for (size_t i = 0; i < datasets_.size(); ++i) fences.push_back(FenceOf(i));
+  ForEachOk([&](size_t i, const AttemptRow& attempt, uint32_t index) {
+    FittedDataset& dataset = datasets_[index];
+    if (attempt.events != AttemptRow::kUnknown && attempt.is_result && Events(attempt) > *dataset.most_events) {
+      ++dataset.fit.oversized;
     }
-    if (dataset.most_events.has_value()) {
-      findings.oversized_chunks = findings.oversized_chunks.value_or(0) + dataset.fit.oversized;
-    }
-  }
-  std::sort(findings.stragglers.begin(), findings.stragglers.end(), [&](const Straggler& a, const Straggler& b) {
-    const AttemptRow& left = attempts[a.attempt];
-    const AttemptRow& right = attempts[b.attempt];
+    if (!fences[index].has_value() || !dataset.Judges(attempt)) return;
+    const double seconds = Seconds(attempt);
+    const double residual = seconds - dataset.fit.fit.At(Events(attempt));
+    const double predicted = dataset.fit.fit.Predict(Events(attempt));
+    if (residual <= *fences[index] || seconds <= kLeastOfPrediction * predicted) return;
+    ++dataset.fit.stragglers;
+    findings_.stragglers.push_back({i, predicted, StragglerReason::kUnknown});
+  });
+  for (Straggler& straggler : findings_.stragglers) straggler.reason = ReasonOf(straggler);
+  std::sort(findings_.stragglers.begin(), findings_.stragglers.end(), [&](const Straggler& a, const Straggler& b) {
+    const AttemptRow& left = attempts_[a.attempt];
+    const AttemptRow& right = attempts_[b.attempt];
     const double left_excess = Seconds(left) - a.predicted_seconds;
     const double right_excess = Seconds(right) - b.predicted_seconds;
     if (left_excess != right_excess) return left_excess > right_excess;
@@ -371,7 +362,38 @@ StragglerFindings FindStragglers(const AttemptRows& attempts, const std::vector<
     if (left.start_ns != right.start_ns) return left.start_ns < right.start_ns;
     return left.chunk_id < right.chunk_id;
   });
-  return findings;
+}
+
+std::vector<DatasetFit> StragglerSearch::fits() const {
+  std::vector<DatasetFit> fits;
+  for (const FittedDataset& dataset : datasets_) {
+    if (dataset.ok > 0) fits.push_back(dataset.fit);
+  }
+  return fits;
+}
+
+StragglerFindings StragglerSearch::Take() && {
+  findings_.datasets = fits();
+  for (const FittedDataset& dataset : datasets_) {
+    if (dataset.is_judged()) {
+      findings_.straggler_chunks = findings_.straggler_chunks.value_or(0) + dataset.fit.stragglers;
+    }
+    if (dataset.most_events.has_value()) {
+      findings_.oversized_chunks = findings_.oversized_chunks.value_or(0) + dataset.fit.oversized;
+    }
+  }
+  return std::move(findings_);
+}
+
+StragglerFindings FindStragglers(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers,
+                                 const std::vector<uint32_t>& dataset_of_input) {
+  StragglerSearch search(attempts, helpers, dataset_of_input);
+  search.Gather({});
+  search.FindUsualShares();
+  search.Fit();
+  search.FindErrors();
+  search.Judge();
+  return std::move(search).Take();
 }
 
 ExpectedTimes FindExpectedTimes(const AttemptRows& attempts, const std::vector<uint32_t>& dataset_of_input,
@@ -397,24 +419,20 @@ constexpr double kNearlyAsMuch = 0.9;    // of the largest excess
 constexpr size_t kMostCompared = 1000;
 constexpr double kLeastExcessOfAll = 0.005;  // of all durations: below it no spell is worth a look
 
-/// An attempt that a fit judges.
+/// An attempt that a fit judges, and what it means for all groups that it is in.
 struct Point {
-  int64_t start_ns = 0;
-  int64_t duration_ns = 0;
-  int64_t predicted_ns = 0;
-  uint32_t attempt = 0;
-  uint32_t process = 0;
-  uint32_t input = 0;
-};
-
-/// What an attempt means for all groups that it is in.
-struct Weight {
-  explicit Weight(const Point& point)
-      : took(static_cast<double>(point.duration_ns)),
-        should(static_cast<double>(point.predicted_ns)),
+  Point(const AttemptRow& attempt, int64_t predicted_ns)
+      : start_ns(attempt.start_ns),
+        process(attempt.process),
+        input(attempt.input),
+        took(static_cast<double>(attempt.duration_ns)),
+        should(static_cast<double>(predicted_ns)),
         without_outliers(std::min(took, kMostOfScore * should)),
         score(without_outliers - kSpellFactor * should) {}
 
+  int64_t start_ns;
+  uint32_t process;
+  uint32_t input;
   double took;
   double should;
   double without_outliers;  ///< of `took`
@@ -431,13 +449,13 @@ struct Sums {
   double without_outliers = 0;  ///< of `duration`
   double largest_excess = 0;
 
-  void Add(const Weight& weight) {
+  void Add(const Point& point) {
     ++attempts;
-    slow += weight.took >= kSlowByItself * weight.should;
-    duration += weight.took;
-    predicted += weight.should;
-    without_outliers += weight.without_outliers;
-    largest_excess = std::max(largest_excess, weight.took - weight.should);
+    slow += point.took >= kSlowByItself * point.should;
+    duration += point.took;
+    predicted += point.should;
+    without_outliers += point.without_outliers;
+    largest_excess = std::max(largest_excess, point.took - point.should);
   }
   double excess() const { return duration - predicted; }
 };
@@ -461,14 +479,14 @@ struct SpellGroup {
 
   /// `stop_ns()` is called where it matters.
   template <class StopOf>
-  void Add(const Point& point, const Weight& weight, const StopOf& stop_ns) {
-    predicted += weight.should;
-    without_outliers += weight.without_outliers;
+  void Add(const Point& point, const StopOf& stop_ns) {
+    predicted += point.should;
+    without_outliers += point.without_outliers;
     const bool begins = sum <= 0;
-    sum = (begins ? 0 : sum) + weight.score;
+    sum = (begins ? 0 : sum) + point.score;
     if (sum <= 0) return;
     if (begins) now = {{}, point.start_ns, 0};
-    now.sums.Add(weight);
+    now.sums.Add(point);
     now.stop_ns = std::max(now.stop_ns, stop_ns());
     if (sum <= best) return;
     best = sum;
@@ -491,10 +509,10 @@ class GroupsOfKind {
 
   /// Each point, by start.
   template <class StopOf>
-  void Add(const Point& point, const Weight& weight, const StopOf& stop_ns) {
+  void Add(const Point& point, const StopOf& stop_ns) {
     const uint32_t group = GroupOf(of_, point, of_index_);
     if (group >= groups_.size()) groups_.resize(group + size_t{1});
-    groups_[group].Add(point, weight, stop_ns);
+    groups_[group].Add(point, stop_ns);
   }
   void AddSpells(std::vector<SlowSpell>* found) const {
     for (uint32_t i = 0; i < groups_.size(); ++i) {
@@ -529,8 +547,7 @@ class SpellSearch {
   }
   template <class StopOf>
   void Add(const Point& point, const StopOf& stop_ns) {
-    const Weight weight(point);
-    for (GroupsOfKind& kind : kinds_) kind.Add(point, weight, stop_ns);
+    for (GroupsOfKind& kind : kinds_) kind.Add(point, stop_ns);
   }
   std::vector<SlowSpell> Find() const {
     std::vector<SlowSpell> found;
@@ -568,11 +585,8 @@ std::vector<SlowSpell> Choose(std::vector<SlowSpell> found) {
   return chosen;
 }
 
-/// Nanoseconds, in the order of `StragglerReason`.
-using Parts = std::array<double, 4>;
-
 struct PartSums {
-  Parts parts = {};
+  DurationParts parts = {};  ///< nanoseconds
   double whole = 0;
 
   void Add(const OwnerTime& owner) {
@@ -596,7 +610,7 @@ struct Evidence {
 
 StragglerReason ReasonOf(const Evidence& evidence) {
   if (evidence.inside.whole <= 0) return StragglerReason::kUnknown;
-  Parts excess = evidence.inside.parts;
+  DurationParts excess = evidence.inside.parts;
   for (size_t dataset = 0; dataset < evidence.elsewhere.size(); ++dataset) {
     const PartSums& usual = evidence.elsewhere[dataset];
     if (evidence.predicted_ns[dataset] <= 0) continue;
@@ -636,44 +650,21 @@ std::string_view ToString(SpellOf of) {
   return kNames[static_cast<size_t>(of)];
 }
 
-std::vector<SlowSpell> FindSlowSpells(const AttemptRows& attempts, const SpellGroups& groups,
+std::vector<SlowSpell> FindSlowSpells(const AttemptRows& attempts, const StartOrder& order, const SpellGroups& groups,
                                       const std::vector<DatasetFit>& fits) {
   double beyond = 0;
   double all = 0;
-  size_t judged = 0;
-  bool is_by_start = true;  // as those of one thread
-  std::pair<int64_t, uint64_t> recent;
   SpellSearch search(groups);
-  const auto point_of = [](size_t i, const AttemptRow& attempt, int64_t predicted_ns) {
-    return Point{attempt.start_ns,         attempt.duration_ns, predicted_ns,
-                 static_cast<uint32_t>(i), attempt.process,     attempt.input};
-  };
-  ForEachJudged(attempts, groups.dataset_of_input, fits,
-                [&](size_t i, const AttemptRow& attempt, int64_t predicted_ns) {
-                  const auto took = static_cast<double>(attempt.duration_ns);
-                  const auto should = static_cast<double>(predicted_ns);
-                  if (took >= kSlowByItself * should) beyond += took - should;
-                  all += took;
-                  const std::pair place(attempt.start_ns, attempt.chunk_id);
-                  is_by_start = is_by_start && (judged == 0 || !(place < recent));
-                  ++judged;
-                  recent = place;
-                  if (is_by_start) search.Add(point_of(i, attempt, predicted_ns), [&] { return attempt.stop_ns(); });
-                });
-  if (beyond <= kLeastExcessOfAll * all) return {};  // as in most runs: nothing was kept for it
-  if (is_by_start) return Choose(search.Find());
-  LargeList<Point> points;
-  points.reserve(judged);
-  ForEachJudged(attempts, groups.dataset_of_input, fits,
-                [&](size_t i, const AttemptRow& attempt, int64_t predicted_ns) {
-                  points.push_back(point_of(i, attempt, predicted_ns));
-                });
-  boost::sort::pdqsort(points.begin(), points.end(), [&](const Point& a, const Point& b) {
-    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
-    return attempts[a.attempt].chunk_id < attempts[b.attempt].chunk_id;
-  });
-  search = SpellSearch(groups);
-  for (const Point& point : points) search.Add(point, [&] { return attempts[point.attempt].stop_ns(); });
+  ForEachJudged(
+      attempts, groups.dataset_of_input, fits,
+      [&](size_t, const AttemptRow& attempt, int64_t predicted_ns) {
+        const Point point(attempt, predicted_ns);
+        if (point.took >= kSlowByItself * point.should) beyond += point.took - point.should;
+        all += point.took;
+        search.Add(point, [&] { return attempt.stop_ns(); });
+      },
+      order);
+  if (beyond <= kLeastExcessOfAll * all) return {};  // as in most runs
   return Choose(search.Find());
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,13 +12,15 @@
 #include "absl/types/span.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
+#include "collector/metrics/memory/row_memory.h"
+#include "collector/metrics/side_by_side.h"
 
 namespace crema {
 
 /// A straight line through chunks that outliers do not bend: duration = fixed + slope x events.
 struct ChunkPoint {
-  double events = 0;
-  double seconds = 0;
+  double events;
+  double seconds;
 };
 
 struct RobustFit {
@@ -78,22 +81,16 @@ struct DatasetFit {
 
 /// A dataset whose chunks can be judged.
 struct FittedDataset {
-  size_t ok = 0;           ///< attempts
-  size_t with_events = 0;  ///< of them; the others are judged only where there is none of these
+  size_t ok = 0;             ///< attempts
+  size_t with_events = 0;    ///< of them; the others are judged only where there is none of these
+  size_t sized_results = 0;  ///< of those with events
   DatasetFit fit;
-  std::optional<double> fence;        ///< a residual beyond it is a straggler's; nullopt: too few attempts
   std::optional<double> most_events;  ///< results with more are oversized; nullopt: no result's events are known
 
+  bool is_judged() const { return judged() >= kLeastFittedAttempts; }
   size_t judged() const { return with_events > 0 ? with_events : ok; }
   bool Judges(const AttemptRow& attempt) const { return with_events == 0 || attempt.events != AttemptRow::kUnknown; }
 };
-
-/// `dataset_of_input[attempt.input]` is the attempt's dataset in its pass. By dataset index. A dataset whose chunks'
-/// events are all unknown has its median duration for a line; where only some are, the others are left out.
-std::vector<FittedDataset> FitDatasets(const AttemptRows& attempts, const std::vector<uint32_t>& dataset_of_input);
-
-/// The fits of those with an `ok` attempt.
-std::vector<DatasetFit> FitsOf(const std::vector<FittedDataset>& datasets);
 
 struct StragglerFindings {
   std::vector<Straggler> stragglers;  ///< largest excess (duration - prediction) first
@@ -104,36 +101,82 @@ struct StragglerFindings {
   std::optional<int64_t> oversized_chunks;
 };
 
-/// `datasets`: the same attempts' (`FitDatasets`).
+/// Where most of a straggler's excess may have gone: shares of a duration, in the order of `StragglerReason`.
+using DurationParts = std::array<double, 4>;
+
+/// Finds stragglers in steps, of which some may go on at once. `dataset_of_input[attempt.input]` is the attempt's
+/// dataset in its pass. A dataset whose chunks' events are all unknown has its median duration for a line; where only
+/// some are, the others are left out.
+class StragglerSearch {
+ public:
+  /// The arguments outlive it.
+  StragglerSearch(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers,
+                  const std::vector<uint32_t>& dataset_of_input)
+      : attempts_(attempts), helpers_(helpers), dataset_of_input_(dataset_of_input) {}
+
+  /// First, on all threads.
+  void Gather(const WorkLimits& limits);
+  void FindUsualShares();
+  /// All of the fits but for their errors.
+  void Fit();
+  /// After `Fit`.
+  void FindErrors();
+  /// After `Fit` and `FindUsualShares`.
+  void Judge();
+
+  /// The fits of those with an `ok` attempt, by dataset index.
+  std::vector<DatasetFit> fits() const;
+  /// After all of it.
+  StragglerFindings Take() &&;
+
+ private:
+  template <class Visit>
+  void ForEachOk(const AttemptRows::Range& range, const Visit& visit) const;
+  template <class Visit>
+  void ForEachOk(const Visit& visit) const {
+    ForEachOk({0, attempts_.size()}, visit);
+  }
+  absl::Span<ChunkPoint> PointsOf(size_t dataset) {
+    return absl::MakeSpan(points_).subspan(first_[dataset], datasets_[dataset].judged());
+  }
+  std::optional<double> FenceOf(size_t dataset);
+  StragglerReason ReasonOf(const Straggler& straggler) const;
+
+  const AttemptRows& attempts_;
+  const std::vector<HelperTimes>& helpers_;
+  const std::vector<uint32_t>& dataset_of_input_;
+  std::vector<FittedDataset> datasets_;      // by index
+  LargeList<ChunkPoint> points_;             // of those that are judged, by dataset; once there is a fit, by events
+  std::vector<size_t> first_;                // by dataset: where its points begin
+  std::vector<DurationParts> usual_shares_;  // median shares, by dataset
+  StragglerFindings findings_;
+};
+
+/// All steps of `StragglerSearch`.
 StragglerFindings FindStragglers(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers,
-                                 const std::vector<uint32_t>& dataset_of_input, std::vector<FittedDataset> datasets);
-inline StragglerFindings FindStragglers(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers,
-                                        const std::vector<uint32_t>& dataset_of_input) {
-  return FindStragglers(attempts, helpers, dataset_of_input, FitDatasets(attempts, dataset_of_input));
-}
+                                 const std::vector<uint32_t>& dataset_of_input);
 
 /// Calls `visit(index, attempt, predicted_ns)` for each `ok` attempt of a dataset that has enough of them to be judged
-/// (`kLeastFittedAttempts`); those whose events are not known are left out where others' are.
+/// (`kLeastFittedAttempts`); those whose events are not known are left out where others' are. In an `order` of
+/// `OrderByStart`.
 template <class Visit>
 void ForEachJudged(const AttemptRows& attempts, const std::vector<uint32_t>& dataset_of_input,
-                   const std::vector<DatasetFit>& fits, Visit visit) {
+                   const std::vector<DatasetFit>& fits, const Visit& visit, const StartOrder& order = {}) {
   std::vector<const DatasetFit*> fit_of_dataset;
   for (const DatasetFit& fit : fits) {
     if (fit.fit.points < kLeastFittedAttempts) continue;
     if (fit.dataset >= fit_of_dataset.size()) fit_of_dataset.resize(fit.dataset + size_t{1});
     fit_of_dataset[fit.dataset] = &fit;
   }
-  size_t next = 0;
-  for (const AttemptRow& attempt : attempts) {
-    const size_t i = next++;
-    if (attempt.status != AttemptState::kOk || attempt.duration_ns < 0) continue;
+  attempts.ForEachInOrder(order, [&](size_t i, const AttemptRow& attempt) {
+    if (attempt.status != AttemptState::kOk || attempt.duration_ns < 0) return;
     const uint32_t dataset = dataset_of_input[attempt.input];
     const DatasetFit* fit = dataset < fit_of_dataset.size() ? fit_of_dataset[dataset] : nullptr;
     const bool has_events = attempt.events != AttemptRow::kUnknown;
-    if (fit == nullptr || (fit->by_events && !has_events)) continue;
+    if (fit == nullptr || (fit->by_events && !has_events)) return;
     const double predicted = fit->fit.Predict(has_events ? static_cast<double>(attempt.events) : 0);
     visit(i, attempt, static_cast<int64_t>(predicted * 1e9));
-  }
+  });
 }
 
 /// What the attempts of a worker or a file took, against what chunks of their dataset and size take.
@@ -192,8 +235,8 @@ struct SpellGroups {
 /// Largest excess first; of spells that overlap in time only the one with most of it, and of those that have nearly as
 /// much, the narrowest. A spell has 5 `ok` attempts or more that the fits judge, of which 7 in 10 are slow by
 /// themselves, and no single one has half of the excess; it holds at most 8 tenths of what its group should take, and
-/// outside it the group is not slow.
-std::vector<SlowSpell> FindSlowSpells(const AttemptRows& attempts, const SpellGroups& groups,
+/// outside it the group is not slow. `order`: that of the attempts.
+std::vector<SlowSpell> FindSlowSpells(const AttemptRows& attempts, const StartOrder& order, const SpellGroups& groups,
                                       const std::vector<DatasetFit>& fits);
 
 /// The attempt's file, process, host or dataset; 0 of the run. `Attempt`: what has `input` and `process`.

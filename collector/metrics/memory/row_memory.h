@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -98,6 +99,15 @@ struct LargePageAllocator {
 
   T* allocate(size_t count) { return static_cast<T*>(place.Take(count * sizeof(T))); }
   void deallocate(T* memory, size_t count) { place.GiveBack(memory, count * sizeof(T)); }
+  /// Leaves numbers as they are: `resize` is for lists that are filled next, and setting all to 0 takes as long.
+  template <class U>
+  void construct(U* value) {
+    ::new (static_cast<void*>(value)) U;
+  }
+  template <class U, class... Arguments>
+  void construct(U* value, Arguments&&... arguments) {
+    ::new (static_cast<void*>(value)) U(std::forward<Arguments>(arguments)...);
+  }
 
   friend bool operator==(const LargePageAllocator& a, const LargePageAllocator& b) {
     return a.place.spill == b.place.spill;
@@ -126,31 +136,6 @@ void SortNearlySorted(List& values, const Less& less) {
   }
   if (moves > kMostMoves * values.size()) std::sort(values.begin(), values.end(), less);
 }
-
-/// A list for each dataset, process ...: many small ones would stay in memory where a large one goes to a file
-/// (`SpilledLists`).
-template <class T>
-class GroupedLists {
- public:
-  /// `most[group]`: how many values it may get.
-  explicit GroupedLists(const std::vector<size_t>& most) {
-    size_t room = 0;
-    for (const size_t count : most) {
-      begin_.push_back(room);
-      room += count;
-    }
-    end_ = begin_;
-    values_.resize(room);
-  }
-
-  void Add(size_t group, const T& value) { values_[end_[group]++] = value; }
-  absl::Span<T> Of(size_t group) { return absl::MakeSpan(values_).subspan(begin_[group], end_[group] - begin_[group]); }
-
- private:
-  std::vector<size_t> begin_;
-  std::vector<size_t> end_;
-  LargeList<T> values_;
-};
 
 /// Gives out pieces of a few larger ones, which live as long as one of their pieces does.
 class RowMemory {

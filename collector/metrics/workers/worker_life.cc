@@ -277,7 +277,8 @@ void ForEachLane(const AttemptRows& attempts, const Assign& assign) {
     std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy;
     std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> free;
     uint32_t lane_count = 0;
-    attempts.ForEachByStart(of_process, [&](size_t i, const AttemptRow& attempt) {
+    // Inline, so that only what it uses is unpacked.
+    attempts.ForEachByStart(of_process, [&](size_t i, const AttemptRow& attempt) ABSL_ATTRIBUTE_ALWAYS_INLINE {
       if (!HasEnded(attempt)) return;
       while (!busy.empty() && busy.top().first <= attempt.start_ns) {
         free.push(busy.top().second);
