@@ -390,17 +390,18 @@ absl::StatusOr<RecordLogs> MeasuredSource::FindLogs() const {
   return FindRecordLogs(sources_, run_);
 }
 
-absl::Status MeasuredSource::ForEachAttempt(const OnAttempt& on_attempt) const {
+absl::Status MeasuredSource::ForEachAttempt(const OnAttempt& on_attempt, ChunkPlaces* places) const {
   const absl::StatusOr<RecordLogs> logs = FindLogs();
   if (!logs.ok()) return logs.status();
   const EngineWorkers workers(measurement_, *logs);
-  crema::ForEachAttempt(*logs, [&](const Attempt& attempt) {
+  const auto named = [&](const Attempt& attempt) {
     const std::string_view name = workers.Find(attempt.process);
     if (name.empty()) return on_attempt(attempt);
     AttemptProcess process = attempt.process;
     process.worker = name;
     on_attempt({process, attempt.state, attempt.chunk, attempt.gpu});
-  });
+  };
+  crema::ForEachAttempt(*logs, named, places);
   return absl::OkStatus();
 }
 
@@ -432,7 +433,7 @@ std::vector<const Measurement*> MeasurementsOf(const std::vector<MeasuredSource>
 
 ExportSource ExportSourceOf(const MeasuredSource& measured) {
   return {measured.measurement(),
-          [&measured](const OnAttempt& on_attempt) { return measured.ForEachAttempt(on_attempt); },
+          [&measured](const OnAttempt& on, ChunkPlaces* places) { return measured.ForEachAttempt(on, places); },
           [&measured](const OnTask& on_task) { return measured.ForEachTask(on_task); },
           [&measured] { return measured.FindLogs(); }};
 }

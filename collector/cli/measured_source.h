@@ -80,8 +80,8 @@ class MeasuredSource {
   Json Document() const;
   /// Errors: a measurement without its records.
   absl::StatusOr<RecordLogs> FindLogs() const;
-  /// Reads every attempt again, in bounded memory. Errors: as `FindLogs`.
-  absl::Status ForEachAttempt(const OnAttempt& on_attempt) const;
+  /// Reads every attempt again, in bounded memory; `places` as for an `AttemptReader`. Errors: as `FindLogs`.
+  absl::Status ForEachAttempt(const OnAttempt& on_attempt, ChunkPlaces* places = nullptr) const;
   /// Reads every task in workers' logs. Errors: as `FindLogs`.
   absl::Status ForEachTask(const OnTask& on_task) const;
 

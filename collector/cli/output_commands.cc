@@ -301,8 +301,9 @@ struct PlotOptions {
 struct PlottedRun {
   PlottedRun(const std::string& path, const std::string& run, bool quiet)
       : source(OrFail(MeasuredSource::Open(path, run, quiet))),
-        detail(ReadRunDetail(source.measurement(),
-                             [this](const OnAttempt& on_attempt) { return source.ForEachAttempt(on_attempt); })) {}
+        detail(ReadRunDetail(source.measurement(), [this](const OnAttempt& on, ChunkPlaces* places) {
+          return source.ForEachAttempt(on, places);
+        })) {}
   MeasuredSource source;
   RunDetail detail;
 };

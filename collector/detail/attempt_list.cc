@@ -1,6 +1,6 @@
 #include "collector/detail/attempt_list.h"
 
-#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/attempt_table.h"
 #include "collector/metrics/side_by_side.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/quantiles.h"
@@ -130,13 +130,6 @@ Timeline SampledSteps::Of(const std::string& worker, const Timeline& points) con
 
 namespace {
 
-uint64_t IdentityOf(const Attempt& attempt) {
-  const AttemptProcess& process = attempt.process;
-  const ChunkInput& input = attempt.chunk.input;
-  return ChunkIdentity(InputIdentity(HashOf(process.run_id), input), input,
-                       HashOfLog(HashOfProcess(process), process.recorder), attempt.chunk.number);
-}
-
 class Lister {
  public:
   explicit Lister(AttemptList* list) : list_(list) {}
@@ -149,12 +142,16 @@ class Lister {
       row = RowOf(chunk);
       row.helpers = AddHelpers(HelpersOf(chunk));
       bytes = {OrUnknown(chunk.bytes_read), OrUnknown(chunk.bytes_uncompressed)};
+    } else {
+      list_->unended[list_->rows.size()] = {chunk.input.entry_start, chunk.input.entry_stop};
     }
-    row.chunk_id = IdentityOf(attempt);
+    SeeProcess(attempt.process);
+    const RecentInput& input = InputOf(chunk.input);
+    row.chunk_id = ChunkIdentity(input.identity, chunk.input, log_hash_, chunk.number);
     row.start_ns = chunk.start_ns;
     row.number = chunk.number;
-    row.process = ProcessOf(attempt.process);
-    row.input = InputOf(chunk.input);
+    row.process = process_;
+    row.input = input.index;
     row.thread = ThreadOf(row.process, chunk);
     row.status = attempt.state;
     list_->rows.Add(row);
@@ -162,13 +159,22 @@ class Lister {
   }
 
  private:
-  uint32_t ProcessOf(const AttemptProcess& process) {
+  /// Attempts of one process come together.
+  void SeeProcess(const AttemptProcess& process) {
+    const auto key = [](const AttemptProcess& of) {
+      return std::tuple_cat(IdentityOf(of), std::tie(of.recorder, of.worker));
+    };
+    if (!list_->processes.empty() && key(process) == key(recent_process_)) return;
+    recent_process_ = process;
     const auto [at, is_new] =
         processes_.try_emplace({process.worker, process.start_ns}, static_cast<uint32_t>(list_->processes.size()));
     if (is_new) list_->processes.push_back({process.worker, process.host, process.start_ns});
-    return at->second;
+    process_ = at->second;
+    run_hash_ = HashOf(process.run_id);
+    log_hash_ = HashOfLog(HashOfProcess(process), process.recorder);
   }
-  uint32_t InputOf(const ChunkInput& input) {
+  const RecentInput& InputOf(const ChunkInput& input) {
+    if (const RecentInput* recent = recent_inputs_.Find(run_hash_, input)) return *recent;
     ListedInput listed = {list_->datasets.Number(input.dataset), list_->files.Number(input.file)};
     const auto [kind, is_new_kind] = kinds_.try_emplace({listed.dataset, passes_.Number(input.pass)},
                                                         static_cast<uint32_t>(list_->dataset_of_kind.size()));
@@ -177,7 +183,7 @@ class Lister {
     const auto [at, is_new] =
         inputs_.try_emplace({listed.kind, listed.file}, static_cast<uint32_t>(list_->inputs.size()));
     if (is_new) list_->inputs.push_back(listed);
-    return at->second;
+    return recent_inputs_.Keep(input, {run_hash_, at->second, InputIdentity(run_hash_, input)});
   }
   uint32_t ThreadOf(uint32_t process, const ChunkFact& chunk) {
     const uint64_t id = IdOfThread(chunk);
@@ -197,6 +203,11 @@ class Lister {
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> kinds_;
   NameNumbers passes_;
   std::map<std::pair<uint32_t, uint64_t>, uint32_t> threads_;
+  RecentInputs recent_inputs_;
+  AttemptProcess recent_process_;
+  uint32_t process_ = 0;  // of the recent process, as the next two
+  uint64_t run_hash_ = 0;
+  uint64_t log_hash_ = 0;
 };
 
 /// An attempt that did not end stands where its thread worked last.
@@ -337,9 +348,8 @@ ListedAttempt KeyOf(const Attempt& attempt) {
 
 absl::Status ListAttempts(const AttemptReader& for_each_attempt, AttemptList* list) {
   Lister lister(list);
-  if (absl::Status read = for_each_attempt([&lister](const Attempt& attempt) { lister.Add(attempt); }); !read.ok()) {
-    return read;
-  }
+  const absl::Status read = for_each_attempt([&lister](const Attempt& attempt) { lister.Add(attempt); }, &list->places);
+  if (!read.ok()) return read;
   list->rows.Seal();
   MarkResults(list->rows, {ThreadsFor(0)}, &list->repeated);
   list->lanes = AssignLanes(list->rows);

@@ -97,6 +97,12 @@ struct AttemptBytes {
   int64_t uncompressed = AttemptRow::kUnknown;
 };
 
+/// What only the record of an attempt has, where there is no second reading of it.
+struct UnendedEntries {
+  std::optional<int64_t> start;
+  std::optional<int64_t> stop;
+};
+
 struct AttemptList {
   AttemptRows rows;  ///< `process` and `input` are indices into the tables below
   std::vector<AttemptBytes> bytes;
@@ -109,6 +115,8 @@ struct AttemptList {
   NameNumbers datasets;
   NameNumbers files;
   std::vector<uint32_t> dataset_of_kind;
+  std::map<size_t, UnendedEntries> unended;  ///< by row
+  ChunkPlaces places;                        ///< of the others, in their logs
 
   uint32_t DatasetOf(const AttemptRow& row) const { return inputs[row.input].dataset; }
   uint32_t FileOf(const AttemptRow& row) const { return inputs[row.input].file; }

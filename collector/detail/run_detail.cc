@@ -178,9 +178,9 @@ std::string NotesOf(std::string_view attributes) {
   return absl::StrJoin(notes, "; ");
 }
 
-/// Reads again what only the record has: error, attributes, entries, sections.
+/// Reads again what only the record has: error, attributes, entries, sections. `in_logs`: of the first reading.
 void AddRecorded(const AttemptReader& for_each_attempt, const std::map<ListedAttempt, size_t>& places,
-                 RunDetail* detail) {
+                 ChunkPlaces in_logs, RunDetail* detail) {
   NameNumbers sections;
   NameNumbers errors;
   errors.Number("");
@@ -188,7 +188,9 @@ void AddRecorded(const AttemptReader& for_each_attempt, const std::map<ListedAtt
   notes.Number("");
   absl::flat_hash_set<int64_t> begins;  // most attempts are not kept, and a key of each takes longer than its line
   for (const auto& [key, place] : places) begins.insert(std::get<3>(key));
-  const absl::Status read = for_each_attempt([&](const Attempt& attempt) {
+  in_logs.begins.assign(begins.begin(), begins.end());
+  std::sort(in_logs.begins.begin(), in_logs.begins.end());
+  const auto add = [&](const Attempt& attempt) {
     if (!begins.contains(attempt.chunk.start_ns)) return;
     const auto found = places.find(KeyOf(attempt));
     if (found == places.end()) return;
@@ -203,15 +205,16 @@ void AddRecorded(const AttemptReader& for_each_attempt, const std::map<ListedAtt
       if (section.helper || section.path.find('/') != std::string_view::npos) continue;
       kept.sections.emplace_back(sections.Number(section.path), section.total_ns);
     }
-  });
-  if (!read.ok()) return;  // the logs went between the two readings: what the first one found still stands
+  };
+  if (!for_each_attempt(add, &in_logs).ok())
+    return;  // the logs went between the two readings: what the first one found still stands
   detail->sections = std::move(sections.names);
   detail->errors = std::move(errors.names);
   detail->notes = std::move(notes.names);
 }
 
 /// Fills `attempts`, `sections`, `errors`, `fits` and `failed_left_out`; `dataset_of`: the detail's number of each of
-/// the list's datasets. Reads the records again for what the list has no room for.
+/// the list's datasets. Reads some records again for what the list has no room for.
 void KeepAttempts(const AttemptList& list, const TimelinePlaces& places, const std::vector<uint32_t>& dataset_of,
                   const AttemptReader& for_each_attempt, const DetailOptions& options, RunDetail* detail) {
   Keeper keeper(list, options, detail);
@@ -239,12 +242,15 @@ void KeepAttempts(const AttemptList& list, const TimelinePlaces& places, const s
     const std::optional<double>& limit = limits[list.DatasetOf(row)];
     attempt.is_oversized = row.is_result && limit.has_value() && static_cast<double>(row.events) > *limit;
     if (const auto reason = reasons.find(i); reason != reasons.end()) attempt.straggler_reason = reason->second;
+    if (const auto unended = list.unended.find(i); unended != list.unended.end()) {
+      std::tie(attempt.entry_start, attempt.entry_stop) = std::tie(unended->second.start, unended->second.stop);
+    }
     keys[{list.processes[row.process].worker, list.processes[row.process].start_ns, row.number, row.start_ns}] =
         detail->attempts.size();
     detail->attempts.push_back(std::move(attempt));
   }
   detail->errors = detail->notes = {""};
-  AddRecorded(for_each_attempt, keys, detail);
+  AddRecorded(for_each_attempt, keys, list.places, detail);
 }
 
 // Tasks of an engine on the rows of the timeline.

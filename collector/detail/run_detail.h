@@ -241,16 +241,13 @@ uint32_t SlotOf(const RunDetail& detail, uint32_t dataset);
 std::string SlotName(const RunDetail& detail, uint32_t slot);
 uint32_t SlotCount(const RunDetail& detail);
 
-/// Calls back with every attempt; `MeasuredSource::ForEachAttempt` is one.
-using AttemptReader = std::function<absl::Status(const OnAttempt&)>;
-
 /// Calls back with every task in workers' logs; `MeasuredSource::ForEachTask` is one.
 using TaskReader = std::function<absl::Status(const OnTask&)>;
 
-/// Reads the records twice: once for all sums, once for the details of what is listed. It keeps some 65 bytes a chunk
-/// in between. Samples, the run's bounds and its tail come from the measurement. A measurement without its records
-/// gives what the document has, and says in `why_no_attempts` why that is all. Tasks are read where the document
-/// counted some.
+/// Reads the records once for all sums, and then those parts of them again that hold what is listed. It keeps some 65
+/// bytes a chunk in between. Samples, the run's bounds and its tail come from the measurement. A measurement without
+/// its records gives what the document has, and says in `why_no_attempts` why that is all. Tasks are read where the
+/// document counted some.
 RunDetail ReadRunDetail(const Measurement& measurement, const AttemptReader& for_each_attempt,
                         const DetailOptions& options = {}, const TaskReader& for_each_task = nullptr);
 

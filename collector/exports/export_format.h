@@ -53,7 +53,7 @@ std::string CsvLine(const std::vector<std::string>& fields);
 /// What a format may read. The measurement holds all that was computed; single attempts come from the records again.
 struct ExportSource {
   const Measurement& measurement;
-  std::function<absl::Status(const OnAttempt&)> for_each_attempt;
+  AttemptReader for_each_attempt;
   std::function<absl::Status(const OnTask&)> for_each_task;
   std::function<absl::StatusOr<RecordLogs>()> find_logs;
   const ExportSource* baseline = nullptr;   ///< another run, for formats that compare

@@ -273,18 +273,9 @@ class ChunkSearch {
     if (log.is_stream) return;
     const auto chunks = wanted_.find(ProcessOf(log));
     if (chunks == wanted_.end()) return;
-    std::vector<LogPart> parts;
-    for (size_t k = 0; k < stretches.size(); ++k) {
-      const ChunkStretch& stretch = stretches[k];
-      const auto first = chunks->second.lower_bound(Chunk(stretch.first_start_ns, 0));
-      if (first == chunks->second.end() || first->first.first > stretch.last_start_ns) continue;
-      LogPart part{stretch.offset};
-      if (k + 1 < stretches.size()) part.end = stretches[k + 1].offset;
-      parts.push_back(part);
-    }
-    // To come to a part of a compressed log, all before it is read.
-    if (parts.size() > 1 && IsCompressed(log.path)) parts = {LogPart{parts.front().begin, parts.back().end}};
-    for (const LogPart& part : parts) {
+    std::vector<int64_t> begins;
+    for (const auto& [chunk, i] : chunks->second) begins.push_back(chunk.first);
+    for (const LogPart& part : PartsWithBegins(log, stretches, begins)) {
       ReadLogPart(log, part, false, [&](const Record& record) { Take(record, chunks->second); });
     }
   }

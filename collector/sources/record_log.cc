@@ -194,6 +194,21 @@ std::vector<LogPart> CutRecordLog(const RecordLog& log, int64_t bytes_each) {
   return parts;
 }
 
+std::vector<LogPart> PartsWithBegins(const RecordLog& log, const std::vector<ChunkStretch>& stretches,
+                                     const std::vector<int64_t>& begins) {
+  std::vector<LogPart> parts;
+  for (size_t k = 0; k < stretches.size(); ++k) {
+    const ChunkStretch& stretch = stretches[k];
+    const auto first = std::lower_bound(begins.begin(), begins.end(), stretch.first_start_ns);
+    if (first == begins.end() || *first > stretch.last_start_ns) continue;
+    if (parts.empty() || parts.back().end != stretch.offset) parts.push_back({stretch.offset});
+    parts.back().end = k + 1 < stretches.size() ? stretches[k + 1].offset : LogPart().end;
+  }
+  // To come to a part of a compressed log, all before it is read.
+  if (parts.size() > 1 && IsCompressed(log.path)) parts = {LogPart{parts.front().begin, parts.back().end}};
+  return parts;
+}
+
 LogPartReading ReadLogPart(const RecordLog& log, const LogPart& part, bool running,
                            const std::function<void(const Record&)>& on_record) {
   LogPartReading reading;
@@ -334,14 +349,23 @@ std::optional<GpuWork> GpuOfChunks::Of(int64_t pid, int64_t start_ns, int64_t re
 }
 
 LogReading ReadLogOfRun(const RecordLog& log, bool running, bool all_runs,
-                        const std::function<void(const Record&)>& on_record) {
+                        const std::function<void(const Record&)>& on_record, std::vector<ChunkStretch>* stretches) {
   bool taken = false;
-  return ReadRecordLog(log, running, [&](const Record& record) {
+  int64_t processes = 0;
+  const LogPartReading reading = ReadLogPart(log, LogPart{}, running, [&](const Record& record) {
     if (record.type == RecordType::kProcess) {
+      ++processes;
       taken = all_runs || record.process.run_id == log.run_id || !log.has_process_line;
     }
     if (taken) on_record(record);
   });
+  if (stretches != nullptr) {
+    *stretches = reading.stretches;
+    // Whose a chunk is in a log of several processes, only the lines before it show.
+    constexpr auto kAny = std::numeric_limits<int64_t>();
+    if (processes > 1) *stretches = {{0, kAny.min(), kAny.max()}};
+  }
+  return JoinParts(log, {reading});
 }
 
 bool AttemptAssembler::Add(const Record& record) {
@@ -426,20 +450,38 @@ void AttemptAssembler::Finish() {
   overtaken_ = 0;
 }
 
-LogReading ForEachAttempt(const RecordLogs& logs, const OnAttempt& on_attempt) {
+LogReading ForEachAttempt(const RecordLogs& logs, const OnAttempt& on_attempt, ChunkPlaces* places) {
   LogReading reading;
-  for (const RecordLog& log : logs.logs) {
+  const bool is_second = places != nullptr && !places->stretches.empty();
+  for (size_t i = 0; i < logs.logs.size(); ++i) {
+    const RecordLog& log = logs.logs[i];
     const bool running = MayLackItsEnd(log.path);
-    const GpuOfChunks gpu(log);
+    if (is_second) {
+      if (i >= places->stretches.size()) break;  // logs came since then
+      std::vector<LogPart> parts = PartsWithBegins(log, places->stretches[i], places->begins);
+      if (!parts.empty() && parts.front().begin > 0) parts.insert(parts.begin(), LogPart{0, 1});  // its process
+      AttemptAssembler assembler(running, on_attempt);
+      assembler.Add(ProcessFromName(log));
+      for (const LogPart& part : parts) {
+        ReadLogPart(log, part, running, [&assembler](const Record& record) {
+          if (record.type == RecordType::kChunk || record.type == RecordType::kProcess) assembler.Add(record);
+        });
+      }
+      continue;
+    }
+    std::optional<GpuOfChunks> gpu;
+    if (places == nullptr) gpu.emplace(log);
     AttemptAssembler assembler(running, [&](const Attempt& attempt) {
+      if (!gpu.has_value() || !attempt.has_ended()) return on_attempt(attempt);
       const AttemptProcess& process = attempt.process;
-      const auto of_chunk =
-          attempt.has_ended() ? gpu.Of(process.pid, process.start_ns, process.recorder, attempt.chunk) : std::nullopt;
-      on_attempt({process, attempt.state, attempt.chunk, of_chunk});
+      on_attempt({process, attempt.state, attempt.chunk,
+                  gpu->Of(process.pid, process.start_ns, process.recorder, attempt.chunk)});
     });
-    reading.Add(
-        ReadLogOfRun(log, running, logs.all_runs, [&assembler](const Record& record) { assembler.Add(record); }));
+    std::vector<ChunkStretch> stretches;
+    reading.Add(ReadLogOfRun(
+        log, running, logs.all_runs, [&assembler](const Record& record) { assembler.Add(record); }, &stretches));
     assembler.Finish();
+    if (places != nullptr) places->stretches.push_back(std::move(stretches));
   }
   return reading;
 }

@@ -124,6 +124,11 @@ struct ChunkStretch {
   int64_t last_start_ns = 0;
 };
 
+/// The parts of the log with the stretches in which a chunk may stand that began at one of these times. `begins` are
+/// sorted.
+std::vector<LogPart> PartsWithBegins(const RecordLog& log, const std::vector<ChunkStretch>& stretches,
+                                     const std::vector<int64_t>& begins);
+
 struct LogProblem {
   int64_t line = 0;  ///< from 1, counted from the part's first line
   std::string what;  ///< what it is, and what was done
@@ -197,6 +202,33 @@ struct Attempt {
 /// Views of the attempt hold during the call only.
 using OnAttempt = std::function<void(const Attempt&)>;
 
+/// What a first reading of logs notes, so that a second one finds a few attempts that ended without reading all.
+struct ChunkPlaces {
+  std::vector<std::vector<ChunkStretch>> stretches;  ///< by log; empty: this is the first reading
+  std::vector<int64_t> begins;                       ///< Unix time, sorted: the second reading's attempts
+};
+
+/// Calls back with attempts; `MeasuredSource::ForEachAttempt` is one. With places it does not look for what GPUs did.
+/// With those of a first reading, it leaves out most of the attempts that began at other times.
+class AttemptReader {
+ public:
+  AttemptReader() = default;  // reads nothing
+  template <class Read>
+  AttemptReader(Read read) {  // NOLINT(google-explicit-constructor): a reader of all attempts is one
+    if constexpr (std::is_invocable_v<Read, const OnAttempt&, ChunkPlaces*>) {
+      read_ = std::move(read);
+    } else {
+      read_ = [read = std::move(read)](const OnAttempt& on_attempt, ChunkPlaces*) { return read(on_attempt); };
+    }
+  }
+  absl::Status operator()(const OnAttempt& on_attempt, ChunkPlaces* places = nullptr) const {
+    return read_ == nullptr ? absl::OkStatus() : read_(on_attempt, places);
+  }
+
+ private:
+  std::function<absl::Status(const OnAttempt&, ChunkPlaces*)> read_;
+};
+
 /// A task in a worker's own log.
 struct TaskOfRun {
   const AttemptProcess& process;
@@ -252,12 +284,14 @@ class AttemptAssembler {
 };
 
 /// Reads the records of one log as `ReadRecordLog` does, those of processes of other runs left out unless `all_runs`.
+/// Adds to `*stretches` where its chunks stand.
 LogReading ReadLogOfRun(const RecordLog& log, bool running, bool all_runs,
-                        const std::function<void(const Record&)>& on_record);
+                        const std::function<void(const Record&)>& on_record,
+                        std::vector<ChunkStretch>* stretches = nullptr);
 
 /// Reads the logs that `FindRecordLogs` found. Attempts come in the order of their ends, those that never ended last,
-/// log by log, with what GPUs did for each.
-LogReading ForEachAttempt(const RecordLogs& logs, const OnAttempt& on_attempt);
+/// log by log, with what GPUs did for each. `places`: as for an `AttemptReader`.
+LogReading ForEachAttempt(const RecordLogs& logs, const OnAttempt& on_attempt, ChunkPlaces* places = nullptr);
 
 /// The same of tasks, in the order of their lines.
 LogReading ForEachTask(const RecordLogs& logs, const OnTask& on_task);

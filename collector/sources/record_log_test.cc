@@ -15,6 +15,7 @@
 namespace crema {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -290,6 +291,58 @@ TEST_F(RecordLogTest, SaysWhatIsWrongWithASourceWithoutLogs) {
   EXPECT_THAT(std::string(Find().status().message()), HasSubstr("holds no record log"));
   Write("a.jsonl", R"({"type":"process","schema":"crema.records/2","host":"node","pid":1,"start_ns":1})");
   EXPECT_THAT(std::string(Find().status().message()), HasSubstr("crema.records/2"));
+}
+
+std::string ChunkLine(int number) {
+  const std::string begin = std::to_string(1000 + 10 * number);
+  return R"({"type":"chunk","chunk":)" + std::to_string(number) + R"(,"start_ns":)" + begin + R"(,"stop_ns":)" + begin +
+         R"(,"status":"failed","dataset":")" + std::string(100, 'd') + R"(","error":"e)" + std::to_string(number) +
+         "\"}\n";
+}
+
+/// The attempts that a second reading hands out for these begins, as `pid number error`.
+std::vector<std::string> ReadAgain(const RecordLogs& logs, std::vector<int64_t> begins) {
+  ChunkPlaces places;
+  ForEachAttempt(
+      logs, [](const Attempt&) {}, &places);
+  places.begins = std::move(begins);
+  std::vector<std::string> found;
+  const auto add = [&found](const Attempt& attempt) {
+    found.push_back(std::to_string(attempt.process.pid) + " " + std::to_string(attempt.chunk.number) + " " +
+                    std::string(attempt.chunk.error));
+  };
+  ForEachAttempt(logs, add, &places);
+  return found;
+}
+
+TEST_F(RecordLogTest, FindsAFewAttemptsAgainWithoutReadingAll) {
+  constexpr int kChunks = 3000;
+  for (const int pid : {1, 2}) {
+    std::string text = ProcessLine("r", pid);
+    for (int number = 0; number < kChunks; ++number) text += ChunkLine(number);
+    Write(std::to_string(pid) + ".jsonl", text);
+  }
+  const auto logs = Find();
+  ASSERT_TRUE(logs.ok()) << logs.status();
+  const std::vector<std::string> found = ReadAgain(*logs, {1000 + 10 * 1500, 1000 + 10 * 2999});
+  EXPECT_LT(found.size(), kChunks / 4);
+  for (const char* attempt : {"1 1500 e1500", "1 2999 e2999", "2 1500 e1500", "2 2999 e2999"}) {
+    EXPECT_THAT(found, Contains(attempt));
+  }
+}
+
+TEST_F(RecordLogTest, FindsAttemptsAgainWhereALogHasSeveralProcesses) {
+  std::string text;
+  for (const int pid : {1, 2}) {
+    text += ProcessLine("r", pid);
+    for (int number = 0; number < 1000; ++number) text += ChunkLine(number);
+  }
+  Write("a.jsonl", text);
+  const auto logs = Find();
+  ASSERT_TRUE(logs.ok()) << logs.status();
+  const std::vector<std::string> found = ReadAgain(*logs, {1000 + 10 * 999});
+  EXPECT_THAT(found, Contains("1 999 e999"));
+  EXPECT_THAT(found, Contains("2 999 e999"));
 }
 
 }  // namespace
