@@ -11,6 +11,7 @@ SYSTEM_LIBRARIES = {
     }},
     "com_github_nlohmann_json": {"": {"json": "nlohmann_json"}},
     "com_google_absl": {
+        "absl/algorithm": {"container": "absl_algorithm_container"},
         "absl/base": {"core_headers": "absl_core_headers"},
         "absl/container": {
             "btree": "absl_btree",

@@ -7,6 +7,7 @@
 #include "collector/insight/evidence.h"
 #include "collector/insight/key_figures.h"
 #include "collector/measurement/budget_parts.h"
+#include "collector/sequences/sequences.h"
 
 namespace crema {
 namespace {
@@ -16,8 +17,7 @@ Json GroupColours(const BudgetRows& budget) {
   std::vector<std::string> names;
   std::vector<std::string_view> colours;
   for (const BudgetGroupKind& known : kBudgetGroups) {
-    if (std::none_of(budget.groups.begin(), budget.groups.end(),
-                     [&](const BudgetGroup& group) { return group.group == known.group; })) {
+    if (absl::c_none_of(budget.groups, [&](const BudgetGroup& group) { return group.group == known.group; })) {
       continue;
     }
     names.emplace_back(known.group);
@@ -29,7 +29,7 @@ Json GroupColours(const BudgetRows& budget) {
 /// As the budget names it elsewhere.
 std::string SpokenPart(std::string part) {
   if (const BudgetPartKind* kind = FindBudgetPart(part)) return std::string(kind->name);
-  std::replace(part.begin(), part.end(), '_', ' ');
+  absl::c_replace(part, '_', ' ');
   return part;
 }
 
@@ -81,13 +81,11 @@ bool IsOther(const SectionRow& section) { return section.path == kOther; }
 std::vector<SectionRow> KnownSections(const Measurement& measurement) {
   std::vector<SectionRow> sections = measurement.sections;
   const auto is_unknown = [](const SectionRow& row) { return !row.total.has_value() || !row.self.has_value(); };
-  sections.erase(std::remove_if(sections.begin(), sections.end(), is_unknown), sections.end());
+  EraseWhere(&sections, is_unknown);
   return sections;
 }
 
-bool HasNamed(const std::vector<SectionRow>& sections) {
-  return !std::all_of(sections.begin(), sections.end(), IsOther);
-}
+bool HasNamed(const std::vector<SectionRow>& sections) { return !absl::c_all_of(sections, IsOther); }
 
 /// `/` separates sections; inside a name it is written `%2F`.
 std::string LastName(std::string_view path) {
@@ -118,9 +116,7 @@ class IcicleLayout {
       if (!section.helper.value_or(false) && *section.total > 0) children_[ParentOf(section.path)].push_back(&section);
     }
     for (auto& [parent, children] : children_) {
-      std::stable_sort(children.begin(), children.end(), [](const SectionRow* a, const SectionRow* b) {
-        return std::make_pair(!IsOther(*a), *a->total) > std::make_pair(!IsOther(*b), *b->total);
-      });
+      SortLargestFirst(&children, [](const SectionRow* a) { return std::make_pair(!IsOther(*a), *a->total); });
     }
     Place(std::nullopt, 0, 0);
   }
@@ -291,8 +287,7 @@ Drawing DrawSectionIcicle(const ChartInput& input) {
 
 Drawing DrawSectionSelfTime(const ChartInput& input) {
   std::vector<SectionRow> sections = KnownSections(*input.measurement);
-  std::stable_sort(sections.begin(), sections.end(),
-                   [](const SectionRow& a, const SectionRow& b) { return *a.self > *b.self; });
+  SortLargestFirst(&sections, [](const SectionRow& a) { return *a.self; });
   const size_t all = sections.size();
   if (all > kMostBars) sections.resize(kMostBars);
   if (!HasNamed(sections)) return NotDrawn(kNoSections);

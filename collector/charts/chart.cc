@@ -1,7 +1,6 @@
 #include "collector/charts/chart.h"
 
-#include <algorithm>
-
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "collector/charts/chart_table.h"
 #include "collector/charts/drawing.h"
@@ -87,7 +86,7 @@ absl::StatusOr<Drawing> Draw(std::string_view name, const ChartInput& input) {
 std::vector<std::string> ChartNames(const ChartInput& input) {
   std::vector<std::string> names;
   const auto add = [&names](std::string name) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+    if (absl::c_find(names, name) == names.end()) names.push_back(std::move(name));
   };
   for (const ChartKind& kind : ChartKinds()) {
     if (kind.draw != nullptr) add(std::string(kind.name));

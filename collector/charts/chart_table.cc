@@ -52,8 +52,7 @@ const std::vector<ChartKind>& ChartKinds() {
       {"memory_small_multiples", "Workers", "How much memory did each worker take?",
        "an area for each worker, with its limit; the 16 largest", DrawMemorySmallMultiples},
       {"process_timeline", "Processes", "What did the processes of the command use?",
-       "CPU and memory of each process; bytes of devices, calls and network, and threads over time; needs `crema "
-       "run`",
+       "CPU and memory of each process; bytes of devices, calls and network, and threads over time; needs `crema run`",
        DrawProcessTimeline},
       {"dataset_rates", "Datasets", "Which dataset is fast?",
        "a bar for each dataset: events per second of a busy lane", DrawDatasetRates},

@@ -4,6 +4,7 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
+#include "collector/sequences/sequences.h"
 
 namespace crema {
 
@@ -61,9 +62,8 @@ class ColumnGrid {
   std::vector<LaneCell> Cells() const {
     std::vector<LaneCell> cells;
     for (size_t i = 0; i < busy_.size(); ++i) {
-      const auto most = std::max_element(busy_[i].begin(), busy_[i].end());
-      double sum = 0;
-      for (const double seconds : busy_[i]) sum += seconds;
+      const auto most = absl::c_max_element(busy_[i]);
+      double sum = absl::c_accumulate(busy_[i], 0.0);
       if (sum < 0.25 * width_) continue;
       const auto row = static_cast<uint32_t>(i / columns_);
       const double start = static_cast<double>(i % columns_) * width_;
@@ -236,8 +236,7 @@ void AddFits(const RunDetail& detail, Json* values) {
     const bool is_other = detail.datasets.size() > kDatasetSlots && fit.dataset + 1 >= kDatasetSlots;
     if (is_of_events && !is_other) fits.push_back(fit);
   }
-  std::stable_sort(fits.begin(), fits.end(),
-                   [](const DetailFit& a, const DetailFit& b) { return a.points > b.points; });
+  SortLargestFirst(&fits, &DetailFit::points);
   if (fits.size() > kMostFits) fits.resize(kMostFits);
   std::vector<std::string> lines;
   std::vector<std::string_view> colours;
@@ -401,13 +400,11 @@ Drawing DrawMemoryVsEvents(const ChartInput& input) {
 Drawing DrawSlowestChunks(const ChartInput& input) {
   if (!HasAttempts(input)) return NotDrawn(WhyNoDurations(input));
   const RunDetail& detail = *input.detail;
-  std::vector<const DetailAttempt*> slow;
-  for (const DetailAttempt& attempt : detail.attempts) {
-    if (attempt.duration_ns.has_value() && attempt.state == AttemptState::kOk) slow.push_back(&attempt);
-  }
+  std::vector<const DetailAttempt*> slow = PlacesWhere(detail.attempts, [](const DetailAttempt& attempt) {
+    return attempt.duration_ns.has_value() && attempt.state == AttemptState::kOk;
+  });
   if (slow.empty()) return NotDrawn(WhyNoDurations(input));
-  std::stable_sort(slow.begin(), slow.end(),
-                   [](const DetailAttempt* a, const DetailAttempt* b) { return *a->duration_ns > *b->duration_ns; });
+  SortLargestFirst(&slow, [](const DetailAttempt* a) { return *a->duration_ns; });
   if (slow.size() > kMostSlow) slow.resize(kMostSlow);
   const std::vector<std::string_view> files(detail.files.begin(), detail.files.end());
   Json rows = Json::array();
@@ -454,16 +451,12 @@ constexpr size_t kMostDatasets = 5;  // everybody can distinguish so many colour
 }  // namespace
 
 Drawing DrawEventLatencies(const ChartInput& input) {
-  std::vector<const EventLatencyRow*> rows;
-  for (const EventLatencyRow& row : input.measurement->events) {
-    if (row.histogram.has_value()) rows.push_back(&row);
-  }
+  std::vector<const EventLatencyRow*> rows =
+      PlacesWhere(input.measurement->events, [](const EventLatencyRow& row) { return row.histogram.has_value(); });
   if (rows.empty()) {
     return NotDrawn(input.measurement->events.empty() ? kNoEvents : "the log does not hold all latencies");
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const EventLatencyRow* a, const EventLatencyRow* b) {
-    return a->events.value_or(0) > b->events.value_or(0);
-  });
+  SortLargestFirst(&rows, [](const EventLatencyRow* a) { return a->events.value_or(0); });
   const std::vector<double>& edges = rows.front()->histogram->edges;
   std::vector<double> below(edges.size() - 1);
   Json bars = Json::array();
@@ -506,7 +499,7 @@ Drawing DrawEventLatencies(const ChartInput& input) {
                           {"things", "events"},
                           {"bars", std::move(bars)},
                           {"datasets", datasets},
-                          {"top", 1.3 * *std::max_element(below.begin(), below.end())},
+                          {"top", 1.3 * *absl::c_max_element(below)},
                           {"baseline", Json::array()},
                           {"sides", MarksWithWords(marks, edges.front(), edges.back(), is_log)}}),
           finding, ""};
@@ -525,8 +518,8 @@ Drawing DrawEventLatencyTimeline(const ChartInput& input) {
                         {"queued", "queued", &EventLatencyRow::queued_seconds},
                         {"external", "external", &EventLatencyRow::external_seconds},
                         {"rest", "nothing ready", &EventLatencyRow::rest_seconds}};
-  double latency = 0;
-  for (const EventLatencyRow& row : measurement.events) latency += row.latency_seconds.value_or(0);
+  double latency =
+      SumOf<double>(measurement.events, [](const EventLatencyRow& row) { return row.latency_seconds.value_or(0); });
   std::vector<std::string> names;
   Json rows = Json::array();
   std::string finding;

@@ -6,6 +6,7 @@
 #include "collector/detail/run_detail.h"
 #include "collector/insight/between_runs.h"
 #include "collector/measurement/catalog.h"
+#include "collector/sequences/sequences.h"
 
 namespace crema {
 
@@ -42,16 +43,11 @@ std::vector<FineSum> ReadFine(const Measurement& measurement, bool with_transfer
     if (is_new) sums.push_back({is_transfer ? kTransfers : kInTasks, function, activity, 0});
     sums[place->second].seconds += *row.value;
   }
-  sums.erase(std::remove_if(sums.begin(), sums.end(), [](const FineSum& sum) { return !(sum.seconds > 0); }),
-             sums.end());
+  EraseWhere(&sums, [](const FineSum& sum) { return !(sum.seconds > 0); });
   return sums;
 }
 
-double TotalOf(const std::vector<FineSum>& sums) {
-  double total = 0;
-  for (const FineSum& sum : sums) total += sum.seconds;
-  return total;
-}
+double TotalOf(const std::vector<FineSum>& sums) { return SumOf<double>(sums, &FineSum::seconds); }
 
 /// Names by their sums, largest first. Beyond `most` all others share one name, which replaces theirs in `sums`.
 std::vector<std::string> RankedNames(std::string FineSum::*name, size_t most, std::vector<FineSum>* sums) {
@@ -59,12 +55,11 @@ std::vector<std::string> RankedNames(std::string FineSum::*name, size_t most, st
   for (const FineSum& sum : *sums) totals[sum.*name] += sum.seconds;
   std::vector<std::string> names;
   for (const auto& [key, seconds] : totals) names.push_back(key);
-  std::stable_sort(names.begin(), names.end(),
-                   [&](const std::string& a, const std::string& b) { return totals[a] > totals[b]; });
+  SortLargestFirst(&names, [&](const std::string& a) { return totals[a]; });
   if (names.size() <= most) return names;
   names.resize(most - 1);
   for (FineSum& sum : *sums) {
-    if (std::find(names.begin(), names.end(), sum.*name) == names.end()) sum.*name = kOthers;
+    if (absl::c_find(names, sum.*name) == names.end()) sum.*name = kOthers;
   }
   names.emplace_back(kOthers);
   return names;
@@ -81,8 +76,7 @@ struct Activities {
     const auto rank = [](const std::string& name) {
       return name == "thread-cpu" ? 0 : name == "thread-noncpu" ? 1 : 2;
     };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
+    SortBy(&order, [&](const std::string& a) { return rank(a); });
     std::vector<std::string> shown;
     std::vector<std::string_view> colours;
     size_t next = 0;
@@ -194,8 +188,7 @@ Drawing DrawDatasetRates(const ChartInput& input) {
     rates.push_back({row.name, *row.event_rate, baseline[row.name], HumanRate(*row.event_rate)});
   }
   if (rates.empty()) return NotDrawn("no chunk recorded its number of events");
-  std::stable_sort(rates.begin(), rates.end(),
-                   [](const NamedRate& a, const NamedRate& b) { return a.value > b.value; });
+  SortLargestFirst(&rates, &NamedRate::value);
   if (rates.size() > kMostDatasets) rates.erase(rates.begin(), rates.end() - kMostDatasets);
   return {Bars(rates, "events per second of a busy lane [1/s]", "events"),
           fmt::format("fastest {} in {}, slowest {} in {}", rates.front().words, ShownName(rates.front().name),
@@ -214,8 +207,7 @@ Drawing DrawFileReadRates(const ChartInput& input) {
     rates.push_back({row.name, rate, std::nullopt, fmt::format("{}/s · {}", HumanData(rate * 1e6), HumanData(*bytes))});
   }
   if (rates.empty()) return NotDrawn("no chunk recorded how many bytes it read");
-  std::stable_sort(rates.begin(), rates.end(),
-                   [](const NamedRate& a, const NamedRate& b) { return a.value < b.value; });
+  SortBy(&rates, &NamedRate::value);
   const size_t all = rates.size();
   if (all > kMostFiles) rates.resize(kMostFiles);
   for (NamedRate& rate : rates) rate.name = std::string(ShortestUniqueEnd(rate.name, paths));
@@ -330,8 +322,7 @@ void AddRun(const Measurement& measurement, std::string_view role, std::string_v
 
 Drawing DrawCustomMetric(const ChartInput& input, std::string_view metric) {
   const auto& metrics = input.measurement->custom_metrics;
-  const auto row = std::find_if(metrics.begin(), metrics.end(),
-                                [&](const CustomMetricRow& candidate) { return candidate.name == metric; });
+  const auto row = absl::c_find_if(metrics, [&](const CustomMetricRow& candidate) { return candidate.name == metric; });
   if (row == metrics.end()) return NotDrawn(fmt::format("no metric `{}` was recorded", ShownName(metric)));
   Json values = Json::array();
   AddRow("all datasets", *row, &values);

@@ -1,10 +1,9 @@
 #include "collector/charts/study_charts.h"
 
-#include <algorithm>
-
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/drawing.h"
 #include "collector/records/json_fields.h"
+#include "collector/sequences/sequences.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -142,7 +141,7 @@ Json ScalingBody(const Json& scaling) {
   std::vector<std::string> kinds;
   for (const Json& row : rows) {
     const std::string kind = TextField(row, "kind");
-    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
+    if (absl::c_find(kinds, kind) == kinds.end()) kinds.push_back(kind);
   }
   std::vector<std::string_view> point_colours;
   for (const std::string& kind : kinds) {
@@ -161,10 +160,8 @@ constexpr double kLeastShown = 0.001;  // of the time before, in sum
 
 /// Sections that differ by something, with those they are in; the largest where there are too many.
 std::vector<const Json*> ShownRows(const Json& tree) {
-  double all = 0;
-  for (const Json& row : tree) all += Value(row, "depth") == 0 ? Value(row, "before") : 0;
-  std::vector<double> sizes;
-  for (const Json& row : tree) sizes.push_back(std::fabs(Value(row, "difference")));
+  double all = SumOf<double>(tree, [](const Json& row) { return Value(row, "depth") == 0 ? Value(row, "before") : 0; });
+  std::vector<double> sizes = Mapped<double>(tree, [](const Json& row) { return std::fabs(Value(row, "difference")); });
   std::sort(sizes.rbegin(), sizes.rend());
   const double least = std::max(kLeastShown * all, sizes.size() > kMostRows ? sizes[kMostRows] : 0);
   std::vector<const Json*> shown;

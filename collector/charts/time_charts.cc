@@ -6,6 +6,7 @@
 #include "collector/detail/attempt_list.h"
 #include "collector/detail/run_detail.h"
 #include "collector/insight/evidence.h"
+#include "collector/sequences/sequences.h"
 
 namespace crema {
 
@@ -233,11 +234,7 @@ struct CoarseBins {
   }
 };
 
-double SumOf(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum;
-}
+double SumOf(const std::vector<double>& values) { return absl::c_accumulate(values, 0.0); }
 
 struct Rate {
   std::string_view title;  ///< of the axis, with its unit

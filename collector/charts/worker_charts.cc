@@ -6,6 +6,7 @@
 #include "collector/charts/families.h"
 #include "collector/charts/time_charts.h"
 #include "collector/detail/run_detail.h"
+#include "collector/sequences/sequences.h"
 
 namespace crema {
 
@@ -103,8 +104,7 @@ std::vector<BalanceRow> ReadBalance(const Measurement& measurement) {
     rows.push_back(
         {worker.name, cpu, occupied - cpu, std::max(0.0, available - occupied), std::min(1.0, occupied / available)});
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const BalanceRow& a, const BalanceRow& b) { return a.busy_share > b.busy_share; });
+  SortLargestFirst(&rows, &BalanceRow::busy_share);
   return rows;
 }
 
@@ -132,8 +132,7 @@ Drawing DrawCpuHeatmap(const ChartInput& input) {
 Drawing DrawReadRateHeatmap(const ChartInput& input) {
   if (input.detail == nullptr) return NotDrawn(WhyNoChunks(input, ""));
   const WorkerGrid& grid = input.detail->by_worker;
-  double all = 0;
-  for (const double bytes : grid.bytes_read) all += bytes;
+  double all = absl::c_accumulate(grid.bytes_read, 0.0);
   if (!(all > 0)) return NotDrawn("no chunk recorded how many bytes it read");
   const auto bins = static_cast<size_t>(grid.bins);
   const size_t together = (bins + HeatMap::BinsFor(grid.rows.size()) - 1) / HeatMap::BinsFor(grid.rows.size());
@@ -163,13 +162,12 @@ Drawing DrawMemorySmallMultiples(const ChartInput& input) {
   std::map<std::string_view, double> peaks;  // the kernel's: higher than any sample
   for (const WorkerRow& row : measurement.workers) peaks[row.name.str()] = row.peak_memory_bytes.value_or(0);
   for (WorkerSeries& series : memory.workers) series.peak = std::max(series.peak, peaks[series.worker]);
-  std::stable_sort(memory.workers.begin(), memory.workers.end(),
-                   [](const WorkerSeries& a, const WorkerSeries& b) { return a.peak > b.peak; });
+  SortLargestFirst(&memory.workers, &WorkerSeries::peak);
   const std::string largest = memory.workers.front().worker;
   const double peak = memory.workers.front().peak;
   if (all > kMostPanels) memory.workers.resize(kMostPanels);
-  std::sort(memory.workers.begin(), memory.workers.end(),
-            [](const WorkerSeries& a, const WorkerSeries& b) { return IsBefore(a.worker, b.worker); });
+  absl::c_sort(memory.workers,
+               [](const WorkerSeries& a, const WorkerSeries& b) { return IsBefore(a.worker, b.worker); });
   const WorkerNames workers = NamesOfWorkers(measurement);
   Json rows = Json::array();
   ShownNames names;
@@ -208,8 +206,7 @@ Drawing DrawWorkerBalance(const ChartInput& input) {
   const size_t all = rows.size();
   const double most = rows.front().busy_share, least = rows.back().busy_share;
   if (all > kMostBars) rows.erase(rows.begin() + kMostBars / 2, rows.end() - kMostBars / 2);
-  std::sort(rows.begin(), rows.end(),
-            [](const BalanceRow& a, const BalanceRow& b) { return IsBefore(a.worker, b.worker); });
+  absl::c_sort(rows, [](const BalanceRow& a, const BalanceRow& b) { return IsBefore(a.worker, b.worker); });
   const WorkerNames workers = NamesOfWorkers(*input.measurement);
   Json parts = Json::array();
   ShownNames names;
@@ -244,11 +241,10 @@ constexpr double kMillion = 1e-6, kMebi = 1.0 / (1 << 20);
 std::vector<const WorkerSeries*> Largest(const SeriesOfWorkers& series) {
   std::vector<std::pair<double, const WorkerSeries*>> sums;
   for (const WorkerSeries& process : series.workers) {
-    double sum = 0;
-    for (const SeriesBin& bin : process.bins) sum += bin.integral;
+    double sum = SumOf<double>(process.bins, &SeriesBin::integral);
     sums.emplace_back(sum, &process);
   }
-  std::stable_sort(sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  SortLargestFirst(&sums, [](const auto& a) { return a.first; });
   std::vector<const WorkerSeries*> largest;
   for (const auto& [sum, process] : sums) largest.push_back(process);
   return largest;
@@ -265,7 +261,7 @@ std::vector<std::string> NamedProcesses(const Measurement& measurement) {
     for (const auto* list : {&by_cpu, &by_memory}) {
       if (i >= list->size() || names.size() == kNamed) continue;
       const std::string& name = (*list)[i]->worker;
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+      if (absl::c_find(names, name) == names.end()) names.push_back(name);
     }
   }
   return names;
@@ -288,15 +284,13 @@ Json StackedPanel(const Measurement& measurement, std::string_view of_tree, std:
   ShownNames shown;
   std::vector<std::string> names;
   for (const std::string& name : of_colour) {
-    const auto found = std::find_if(processes.workers.begin(), processes.workers.end(),
-                                    [&name](const WorkerSeries& process) { return process.worker == name; });
+    const auto found =
+        absl::c_find_if(processes.workers, [&name](const WorkerSeries& process) { return process.worker == name; });
     named.push_back(found == processes.workers.end() ? nullptr : &*found);
     names.push_back(shown.Of(name));
   }
-  std::vector<const WorkerSeries*> others;
-  for (const WorkerSeries& process : processes.workers) {
-    if (std::find(named.begin(), named.end(), &process) == named.end()) others.push_back(&process);
-  }
+  std::vector<const WorkerSeries*> others = PlacesWhere(
+      processes.workers, [&](const WorkerSeries& process) { return absl::c_find(named, &process) == named.end(); });
   std::vector<std::string_view> colours;
   const auto add_name = [&](const std::string& name, std::string_view colour) {
     names.push_back(name);

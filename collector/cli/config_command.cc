@@ -10,6 +10,7 @@
 #include "collector/cli/doctor_command.h"
 #include "collector/cli/subcommand.h"
 #include "collector/records/json_fields.h"
+#include "collector/sequences/sequences.h"
 #include "crema/version.h"
 
 namespace crema {
@@ -160,12 +161,10 @@ std::string PageOf(const CommandEntry& command, const std::vector<CommandEntry>&
 /// The page of the program, then one for each of its commands. They name no date, so that equal programs write equal
 /// pages.
 std::vector<ManualPage> ManualPages(const std::vector<CommandEntry>& commands, const std::string& version) {
-  std::vector<ManualPage> pages;
-  for (const CommandEntry& command : commands) {
-    pages.push_back({absl::StrCat("man/man1/", PageName(commands.front().name, command), ".1"),
-                     PageOf(command, commands, version)});
-  }
-  return pages;
+  return Mapped<ManualPage>(commands, [&](const CommandEntry& command) {
+    return ManualPage{absl::StrCat("man/man1/", PageName(commands.front().name, command), ".1"),
+                      PageOf(command, commands, version)};
+  });
 }
 
 // What a shell completes after `crema`, written as a script in its language.
@@ -414,11 +413,7 @@ int Configure(const CLI::App& program, const CLI::App& config, const ConfigOptio
   return kDone;
 }
 
-std::vector<std::string> Shells() {
-  std::vector<std::string> shells;
-  for (const ShellCompletion& completion : kShellCompletions) shells.push_back(completion.shell);
-  return shells;
-}
+std::vector<std::string> Shells() { return Mapped<std::string>(kShellCompletions, &ShellCompletion::shell); }
 
 }  // namespace
 

@@ -15,6 +15,7 @@
 #include "collector/engines/engines.h"
 #include "collector/insight/verdicts.h"
 #include "collector/records/json_fields.h"
+#include "collector/sequences/sequences.h"
 #include "collector/sources/roastcoffea/roastcoffea.h"
 #include "collector/writers/terminal.h"
 
@@ -209,8 +210,7 @@ class HeldSignals {
   bool pending() const {
     sigset_t pending;
     sigpending(&pending);  // those that are ignored never wait
-    return std::any_of(std::begin(kHeld), std::end(kHeld),
-                       [&](int signal) { return sigismember(&pending, signal) == 1; });
+    return absl::c_any_of(kHeld, [&](int signal) { return sigismember(&pending, signal) == 1; });
   }
 
  private:
@@ -312,7 +312,7 @@ absl::StatusOr<MeasuredRun> MeasureAndJudge(const MeasureOptions& given, bool qu
   const absl::StatusOr<std::shared_ptr<TemporaryDirectory>> unpacked = UnpackEngineSources(&options.sources);
   if (!unpacked.ok()) return unpacked.status();
   absl::StatusOr<MeasuredRun> measured;
-  if (std::any_of(options.sources.begin(), options.sources.end(), IsRoastcoffea)) {
+  if (absl::c_any_of(options.sources, IsRoastcoffea)) {
     const absl::StatusOr<std::unique_ptr<TemporaryDirectory>> directory = TemporaryDirectory::Make();
     if (!directory.ok()) return directory.status();
     measured = MeasureAny(options, (*directory)->path());
@@ -426,9 +426,7 @@ std::vector<MeasuredSource> OpenAll(const std::vector<std::string>& paths, const
 }
 
 std::vector<const Measurement*> MeasurementsOf(const std::vector<MeasuredSource>& sources) {
-  std::vector<const Measurement*> measurements;
-  for (const MeasuredSource& source : sources) measurements.push_back(&source.measurement());
-  return measurements;
+  return Mapped<const Measurement*>(sources, [](const MeasuredSource& source) { return &source.measurement(); });
 }
 
 ExportSource ExportSourceOf(const MeasuredSource& measured) {

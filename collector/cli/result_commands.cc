@@ -20,6 +20,7 @@
 #include "collector/records/json_fields.h"
 #include "collector/report/report_page.h"
 #include "collector/report/summary_fragment.h"
+#include "collector/sequences/sequences.h"
 #include "collector/sources/record_log.h"
 #include "collector/writers/terminal.h"
 #include "sdk/src/log/secret_filter.h"
@@ -90,11 +91,10 @@ void AddCollectCommand(CLI::App* program, int* status) {
       "  cat job*/records/*.jsonl | crema collect - --no-records -o all_jobs\n"
       "  crema collect dask://localhost:8787 -o ttbar");
   auto options = std::make_shared<CollectOptions>();
-  collect->add_option(
-      "SOURCE", options->measure.sources,
-      "Directories of record logs, measurements, roastcoffea measurements, - or a named pipe for record "
-      "logs one after another, " +
-          EngineSourcesHelp());
+  collect->add_option("SOURCE", options->measure.sources,
+                      "Directories of record logs, measurements, roastcoffea measurements, - or a named pipe for "
+                      "record logs one after another, " +
+                          EngineSourcesHelp());
   collect->add_option("-o,--output", options->directory, "Directory of the measurement")->required();
   collect->add_option("--start", options->start, "Start of the run: Unix seconds, or a time like 2026-11-21T14:02:11Z");
   collect->add_option("--stop", options->stop, "Stop of the run, in the same form");
@@ -234,7 +234,7 @@ std::string NextOf(const Measurement& measurement, const ShowOptions& options, i
   if (asks_for("functions") && measurement.functions.empty()) {
     return NextStep(options.output, "crema run --stacks -- COMMAND", "the functions of each section", width);
   }
-  if (asks_for("waits") && std::none_of(measurement.waits.begin(), measurement.waits.end(), has_function)) {
+  if (asks_for("waits") && absl::c_none_of(measurement.waits, has_function)) {
     return NextStep(options.output, "crema run --waits -- COMMAND", "which functions wait, and who holds a lock",
                     width);
   }
@@ -269,7 +269,7 @@ void CheckChunkOptions(ShowOptions* options) {
   options->query = *std::move(query);
   if (!AsksForSingleChunks(*options)) return;
   if (options->tables.empty()) options->tables = {"chunks"};
-  if (std::find(options->tables.begin(), options->tables.end(), "chunks") == options->tables.end()) {
+  if (absl::c_find(options->tables, "chunks") == options->tables.end()) {
     throw CLI::ValidationError("--sort, --top, --where and --failed", "go with --table chunks");
   }
 }
@@ -426,11 +426,7 @@ struct VerdictOptions {
   OutputOptions output;
 };
 
-std::vector<std::string_view> Ids() {
-  std::vector<std::string_view> ids;
-  for (const VerdictRule& rule : VerdictTable()) ids.push_back(rule.id);
-  return ids;
-}
+std::vector<std::string_view> Ids() { return Mapped<std::string_view>(VerdictTable(), &VerdictRule::id); }
 
 std::string KnownIds() { return fmt::format("{}", fmt::join(Ids(), ", ")); }
 
@@ -450,7 +446,7 @@ int PrintVerdicts(VerdictOptions options) {
   const std::vector<Verdict> verdicts = Judge(measured.measurement);
   std::vector<std::string> fallen;
   for (const Verdict& verdict : verdicts) {
-    const bool gate = std::find(options.fail_on.begin(), options.fail_on.end(), verdict.id) != options.fail_on.end();
+    const bool gate = absl::c_find(options.fail_on, verdict.id) != options.fail_on.end();
     if (gate) fallen.push_back(verdict.id);
   }
   const std::string headline = Headline(measured.measurement);

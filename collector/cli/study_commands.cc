@@ -2,9 +2,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "collector/charts/study_charts.h"
 #include "collector/cli/measured_source.h"
@@ -19,6 +17,7 @@
 #include "collector/prediction/prediction.h"
 #include "collector/records/json_fields.h"
 #include "collector/scaling/scaling_study.h"
+#include "collector/sequences/sequences.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 #include "collector/writers/terminal.h"
 
@@ -114,8 +113,7 @@ PairedChange CompareSidesPieces(const std::vector<MeasuredSource>& before, const
 std::vector<MeasuredSource> OpenSide(const std::vector<std::string>& paths, const CompareOptions& options) {
   std::vector<MeasuredSource> sources = OpenAll(paths, options.run, options.output.quiet);
   const auto start_of = [](const MeasuredSource& source) { return source.measurement().run.start_ns.value_or(0); };
-  std::stable_sort(sources.begin(), sources.end(),
-                   [&](const MeasuredSource& a, const MeasuredSource& b) { return start_of(a) < start_of(b); });
+  SortBy(&sources, [&](const MeasuredSource& a) { return start_of(a); });
   return sources;
 }
 
@@ -309,8 +307,7 @@ int PrintPrediction(const PredictOptions& options) {
   OrFail(source.ForEachAttempt([&observer](const Attempt& attempt) { observer.Add(attempt); }));
   const ObservedRun run = observer.Finish(source.measurement());
   if (asked && !section.empty() && run.events.count == 0 &&
-      std::all_of(run.chunks.begin(), run.chunks.end(),
-                  [](const ObservedChunk& chunk) { return chunk.section == 0; })) {
+      absl::c_all_of(run.chunks, [](const ObservedChunk& chunk) { return chunk.section == 0; })) {
     OrFail(absl::NotFoundError("no chunk was in a section `" + section +
                                "`; `crema show SOURCE --table sections` lists them"));
   }

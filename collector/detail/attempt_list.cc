@@ -5,6 +5,7 @@
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/quantiles.h"
 #include "collector/metrics/workers/worker_life.h"
+#include "collector/sequences/sequences.h"
 
 namespace crema {
 
@@ -14,7 +15,7 @@ constexpr std::string_view kOfWorkers = "samples of the workers";
 constexpr std::string_view kOfChunks = "chunks, each spread evenly over its time";
 
 bool HasAny(const std::vector<double>& values) {
-  return std::any_of(values.begin(), values.end(), [](double value) { return value > 0; });
+  return absl::c_any_of(values, [](double value) { return value > 0; });
 }
 
 void AddSteps(const Timeline& steps, double end, const BinAxis& axis, std::vector<double>* means) {
@@ -99,9 +100,7 @@ std::vector<TimeTrack> TracksOf(const Measurement& measurement, const TimeBins& 
   read.name = "Read";
   read.unit = "B/s";
   tracks.push_back(std::move(read));
-  tracks.erase(
-      std::remove_if(tracks.begin(), tracks.end(), [](const TimeTrack& track) { return track.values.empty(); }),
-      tracks.end());
+  EraseWhere(&tracks, [](const TimeTrack& track) { return track.values.empty(); });
   return tracks;
 }
 
@@ -109,7 +108,7 @@ SampledSteps::SampledSteps(const Measurement& measurement, std::string_view key)
   const auto* workers = measurement.timelines.Find("worker_last_seen");
   if (workers == nullptr || !IsSinceTheSampleBefore(key)) return;
   for (const auto& [name, samples] : *workers) {
-    if (std::is_sorted(samples.begin(), samples.end(), IsEarlier)) samples_.emplace(name, &samples);
+    if (absl::c_is_sorted(samples, IsEarlier)) samples_.emplace(name, &samples);
   }
 }
 
@@ -118,11 +117,11 @@ Timeline SampledSteps::Of(const std::string& worker, const Timeline& points) con
   for (const TimelinePoint& step : points) {
     if (std::isfinite(step.seconds) && std::isfinite(step.value)) steps.push_back(step);
   }
-  if (!std::is_sorted(steps.begin(), steps.end(), IsEarlier)) std::stable_sort(steps.begin(), steps.end(), IsEarlier);
+  if (!absl::c_is_sorted(steps, IsEarlier)) absl::c_stable_sort(steps, IsEarlier);
   const auto found = samples_.find(worker);
   if (found == samples_.end()) return steps;
   for (TimelinePoint& step : steps) {
-    const auto at = std::lower_bound(found->second->begin(), found->second->end(), step, IsEarlier);
+    const auto at = absl::c_lower_bound(*found->second, step, IsEarlier);
     if (at != found->second->begin()) step.seconds = std::prev(at)->seconds;
   }
   return steps;
@@ -217,14 +216,12 @@ void PlaceUnended(AttemptList* list) {
   for (const uint32_t lane : list->lanes) any = any || lane == AttemptRow::kNone;
   if (!any) return;
   for (size_t i = 0; i < list->rows.size(); ++i) order.push_back(i);
-  std::sort(order.begin(), order.end(),
-            [list](size_t a, size_t b) { return list->rows[a].start_ns < list->rows[b].start_ns; });
+  absl::c_sort(order, [list](size_t a, size_t b) { return list->rows[a].start_ns < list->rows[b].start_ns; });
   std::map<uint32_t, uint32_t> lane_of_thread;
   for (const size_t i : order) {
     uint32_t& lane = list->lanes[i];
     if (lane == AttemptRow::kNone) {
-      const auto found = lane_of_thread.find(list->rows[i].thread);
-      lane = found == lane_of_thread.end() ? 0 : found->second;
+      lane = ValueOr(lane_of_thread, list->rows[i].thread, 0);
     } else {
       lane_of_thread[list->rows[i].thread] = lane;
     }
@@ -281,7 +278,7 @@ void SetLogAxis(double least, double most, ValueShape* shape) {
 
 void FillSorted(std::vector<double> values, ValueShape* shape) {
   if (values.size() <= kSortedPoints) {
-    std::sort(values.begin(), values.end());
+    absl::c_sort(values);
     shape->sorted = std::move(values);
     return;
   }

@@ -9,6 +9,7 @@
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/stragglers.h"
 #include "collector/metrics/side_by_side.h"
+#include "collector/sequences/sequences.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -30,8 +31,7 @@ absl::flat_hash_map<size_t, Turn> FindTurns(const AttemptList& list) {
   for (const size_t i : list.repeated) repeated[rows[i].chunk_id].push_back(i);
   absl::flat_hash_map<size_t, Turn> turns;
   for (auto& [chunk, attempts] : repeated) {
-    std::stable_sort(attempts.begin(), attempts.end(),
-                     [&rows](size_t a, size_t b) { return rows[a].start_ns < rows[b].start_ns; });
+    SortBy(&attempts, [&rows](size_t a) { return rows[a].start_ns; });
     for (size_t at = 0; at < attempts.size(); ++at) {
       turns[attempts[at]] = {static_cast<int32_t>(at + 1), static_cast<int32_t>(attempts.size())};
     }
@@ -59,8 +59,7 @@ class Keeper {
  public:
   Keeper(const AttemptList& list, const DetailOptions& options, RunDetail* detail)
       : list_(list), options_(options), detail_(detail), kept_for_(list.rows.size(), 0) {
-    std::vector<uint32_t> kind_of_input;
-    for (const ListedInput& input : list.inputs) kind_of_input.push_back(input.kind);
+    std::vector<uint32_t> kind_of_input = Mapped<uint32_t>(list.inputs, &ListedInput::kind);
     findings_ = FindStragglers(list.rows, list.helpers, kind_of_input);
     for (const DatasetFit& fit : findings_.datasets) fits_[fit.dataset] = fit.fit;
     turns_ = FindTurns(list);
@@ -74,7 +73,7 @@ class Keeper {
 
   void Choose() {
     if (detail_->is_exact) {
-      std::fill(kept_for_.begin(), kept_for_.end(), kKeptAsAll);
+      absl::c_fill(kept_for_, kKeptAsAll);
     }
     ChooseFailed();
     ChooseLargest(options_.slowest, kKeptAsSlow,
@@ -154,7 +153,7 @@ class Keeper {
       const AttemptRow& row = list_.rows[i];
       if (HasEnded(row) && static_cast<double>(row.stop_ns()) > from_ns) stops.emplace_back(-row.stop_ns(), i);
     }
-    std::sort(stops.begin(), stops.end());
+    absl::c_sort(stops);
     if (stops.size() > options_.tail) stops.resize(options_.tail);
     for (const auto& [stop, i] : stops) kept_for_[i] |= kKeptInTail;
   }
@@ -233,8 +232,7 @@ void KeepAttempts(const AttemptList& list, const TimelinePlaces& places, const s
   for (size_t i = 0; i < list.rows.size(); ++i) {
     if (keeper.kept_for()[i] != 0) order.push_back(i);
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&list](size_t a, size_t b) { return list.rows[a].start_ns < list.rows[b].start_ns; });
+  SortBy(&order, [&list](size_t a) { return list.rows[a].start_ns; });
   std::map<ListedAttempt, size_t> keys;
   for (const size_t i : order) {
     const AttemptRow& row = list.rows[i];
@@ -275,9 +273,9 @@ void MarkThoseWithChunks(const AttemptList& list, const TimelinePlaces& places, 
   for (size_t i = 0; i < list.rows.size(); ++i) {
     begins.emplace_back(places.row_of_attempt[i], list.rows[i].start_ns - detail->start_ns);
   }
-  std::sort(begins.begin(), begins.end());
+  absl::c_sort(begins);
   for (DetailTask& task : detail->tasks) {
-    const auto first = std::lower_bound(begins.begin(), begins.end(), std::pair(task.row, task.start_ns));
+    const auto first = absl::c_lower_bound(begins, std::pair(task.row, task.start_ns));
     task.has_chunk = first != begins.end() && first->first == task.row && first->second < task.stop_ns;
   }
 }
@@ -310,7 +308,7 @@ void PlaceTasks(const TaskReader& for_each_task, const AttemptList& list, const 
     detail->tasks_left_out = count;
     return;
   }
-  std::sort(detail->tasks.begin(), detail->tasks.end(), [](const DetailTask& a, const DetailTask& b) {
+  absl::c_sort(detail->tasks, [](const DetailTask& a, const DetailTask& b) {
     return std::tie(a.row, a.start_ns, a.stop_ns) < std::tie(b.row, b.start_ns, b.stop_ns);
   });
   detail->task_prefixes = std::move(prefixes.names);
@@ -441,7 +439,7 @@ std::vector<uint32_t> OrderDatasets(const AttemptList& list, RunDetail* detail) 
   }
   std::vector<uint32_t> order(datasets.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&datasets](uint32_t a, uint32_t b) {
+  absl::c_stable_sort(order, [&datasets](uint32_t a, uint32_t b) {
     return datasets[a].busy_ns != datasets[b].busy_ns ? datasets[a].busy_ns > datasets[b].busy_ns
                                                       : datasets[a].name < datasets[b].name;
   });
@@ -522,8 +520,8 @@ RunDetail ReadRunDetail(const Measurement& measurement, const AttemptReader& for
   detail.is_exact = list.rows.size() <= options.exact_attempts;
   detail.timeline_is_exact = detail.is_exact && detail.row_kind == "thread";
   SetLives(measurement, &detail);
-  std::vector<uint32_t> slots;
-  for (const AttemptRow& row : list.rows) slots.push_back(SlotOf(detail, dataset_of[list.DatasetOf(row)]));
+  std::vector<uint32_t> slots = Mapped<uint32_t>(
+      list.rows, [&](const AttemptRow& row) { return SlotOf(detail, dataset_of[list.DatasetOf(row)]); });
   // Each fills fields of its own, and reads only what is there by now.
   std::array<std::optional<ValueShape>, kShapedQuantities> shapes;
   std::vector<Piece> pieces = {{0, [&] { KeepAttempts(list, places, dataset_of, for_each_attempt, options, &detail); }},
@@ -557,7 +555,7 @@ std::vector<uint32_t> NumberWorkers(const AttemptList& list, RunDetail* detail) 
   for (const AttemptRow& row : list.rows) first_ns[row.process] = std::min(first_ns[row.process], row.start_ns);
   std::vector<uint32_t> order(list.processes.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+  absl::c_stable_sort(order, [&](uint32_t a, uint32_t b) {
     return first_ns[a] != first_ns[b] ? first_ns[a] < first_ns[b] : list.processes[a].worker < list.processes[b].worker;
   });
   std::map<std::string, uint32_t> numbers;
@@ -585,8 +583,7 @@ std::vector<uint32_t> NumberThreads(const AttemptList& list, const std::vector<u
                                     size_t most) {
   std::vector<uint32_t> order(list.rows.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](uint32_t a, uint32_t b) { return list.rows[a].start_ns < list.rows[b].start_ns; });
+  SortBy(&order, [&](uint32_t a) { return list.rows[a].start_ns; });
   struct Thread {
     uint32_t number = 0;
     int64_t stop_ns = std::numeric_limits<int64_t>::min();
@@ -641,7 +638,7 @@ std::vector<uint32_t> HostRows(size_t most_rows, RunDetail* detail) {
   std::iota(order.begin(), order.end(), 0);
   if (hosts.size() > most_rows) {
     const auto lost = [&](size_t host) { return hosts[host].lanes * detail->seconds - hosts[host].busy_seconds; };
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return lost(a) > lost(b); });
+    SortLargestFirst(&order, [&](size_t a) { return lost(a); });
   }
   std::vector<uint32_t> row_of_host(hosts.size());
   const size_t own = hosts.size() > most_rows ? most_rows - 1 : hosts.size();
@@ -657,9 +654,8 @@ std::vector<uint32_t> HostRows(size_t most_rows, RunDetail* detail) {
     row_of_host[order[at]] = static_cast<uint32_t>(std::min(at, detail->rows.size() - 1));
     detail->rows[row_of_host[order[at]]].lanes += host.lanes;
   }
-  std::vector<uint32_t> row_of_worker;
-  for (const DetailWorker& worker : detail->workers) row_of_worker.push_back(row_of_host[numbers[worker.host]]);
-  return row_of_worker;
+  return Mapped<uint32_t>(detail->workers,
+                          [&](const DetailWorker& worker) { return row_of_host[numbers[worker.host]]; });
 }
 
 void CountRows(const AttemptList& list, const TimelinePlaces& places, RunDetail* detail) {
@@ -723,7 +719,7 @@ std::vector<DetailRun> RunsOf(const AttemptList& list, const TimelinePlaces& pla
   std::vector<DetailRun> runs;
   std::vector<Cell> cells(static_cast<size_t>(axis.bins));
   for (uint32_t row = 0; row < detail.rows.size(); ++row) {
-    std::fill(cells.begin(), cells.end(), Cell());
+    absl::c_fill(cells, Cell());
     for (const uint32_t index : of_row[row]) {
       Fill(list, index, slot_of_dataset[list.DatasetOf(list.rows[index])], axis, detail.start_ns, &cells);
     }

@@ -1,7 +1,6 @@
 #include "collector/engines/engines.h"
 
-#include <algorithm>
-
+#include "absl/algorithm/container.h"
 #include "collector/compression/decompressed_file.h"
 
 namespace crema {
@@ -19,8 +18,7 @@ std::vector<const Engine*>& Table() {
 
 template <class Passes>
 const Engine* FirstThat(const Passes& passes) {
-  const auto found =
-      std::find_if(Table().begin(), Table().end(), [&](const Engine* engine) { return passes(*engine); });
+  const auto found = absl::c_find_if(Table(), [&](const Engine* engine) { return passes(*engine); });
   return found == Table().end() ? nullptr : *found;
 }
 

@@ -5,6 +5,7 @@
 #include "collector/exports/table_exports.h"
 #include "collector/records/facts.h"
 #include "collector/records/json_fields.h"
+#include "collector/sequences/sequences.h"
 #include "collector/sources/process_tree/tree_log.h"
 #include "collector/sources/record_log.h"
 
@@ -68,13 +69,13 @@ std::vector<LatencyPart> PartsOf(const ChunkFact& chunk) {
     add(task.is_request() ? 2 : 0, task.start_ns, task.stop_ns());
     add(1, task.ready_ns.value_or(task.start_ns), task.start_ns);
   }
-  std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.time_ns < b.time_ns; });
+  absl::c_sort(steps, [](const Step& a, const Step& b) { return a.time_ns < b.time_ns; });
   std::vector<LatencyPart> parts;
   std::array<int, 4> open = {};
   for (size_t i = 0; i + 1 < steps.size(); ++i) {
     open[steps[i].part] += steps[i].more;
     if (steps[i + 1].time_ns == steps[i].time_ns) continue;
-    const auto part = std::find_if(open.begin(), open.end(), [](int tasks) { return tasks > 0; });
+    const auto part = absl::c_find_if(open, [](int tasks) { return tasks > 0; });
     if (part == open.end()) continue;
     const std::string_view name = kNames[static_cast<size_t>(part - open.begin())];
     const int64_t start_ns = chunk.start_ns + steps[i].time_ns, stop_ns = chunk.start_ns + steps[i + 1].time_ns;
@@ -92,8 +93,7 @@ class Predecessors {
  public:
   explicit Predecessors(const std::vector<TracedTaskFact>& tasks) : tasks_(tasks) {
     for (const TracedTaskFact& task : tasks) by_stop_.push_back(&task);
-    std::stable_sort(by_stop_.begin(), by_stop_.end(),
-                     [](const TracedTaskFact* a, const TracedTaskFact* b) { return a->stop_ns() < b->stop_ns(); });
+    SortBy(&by_stop_, [](const TracedTaskFact* a) { return a->stop_ns(); });
   }
 
   /// The task that marked it as ready; if none did, the one that had ended last when it became ready or began. If that
@@ -101,8 +101,9 @@ class Predecessors {
   const TracedTaskFact* Of(const TracedTaskFact& task) const {
     const TracedTaskFact* from = By(task);
     if (from == nullptr) {
-      auto after = std::upper_bound(by_stop_.begin(), by_stop_.end(), task.ready_ns.value_or(task.start_ns),
-                                    [](int64_t time_ns, const TracedTaskFact* of) { return time_ns < of->stop_ns(); });
+      auto after =
+          absl::c_upper_bound(by_stop_, task.ready_ns.value_or(task.start_ns),
+                              [](int64_t time_ns, const TracedTaskFact* of) { return time_ns < of->stop_ns(); });
       if (after != by_stop_.begin()) from = *--after;
     }
     if (from != nullptr && from->is_request()) from = By(*from);
@@ -172,8 +173,8 @@ class TraceEvents {
       const bool is_owner = occurrence.tid == owner_tid || occurrence.tid == 0;
       const int64_t start_ns = chunk.start_ns + occurrence.start_ns;
       slices[is_owner ? thread : Thread(process, occurrence.tid, /*is_helper=*/true)].push_back(
-          {start_ns, start_ns + occurrence.duration_ns, 1 + std::count(path.begin(), path.end(), '/'), "section",
-           LastName(path), Json{{"path", path}}});
+          {start_ns, start_ns + occurrence.duration_ns, 1 + absl::c_count(path, '/'), "section", LastName(path),
+           Json{{"path", path}}});
     }
     for (auto& [number, of_thread] : slices) WriteNested(process, number, std::move(of_thread));
   }
@@ -348,7 +349,7 @@ class TraceEvents {
 
   /// For tasks of one thread: how many others each of them lies in.
   static void SetDepths(std::vector<TraceSlice>* slices) {
-    std::sort(slices->begin(), slices->end(), [](const TraceSlice& a, const TraceSlice& b) {
+    absl::c_sort(*slices, [](const TraceSlice& a, const TraceSlice& b) {
       return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.stop_ns > b.stop_ns;
     });
     std::vector<int64_t> open;  // stops
@@ -362,9 +363,7 @@ class TraceEvents {
   /// As pairs of begin and end in an order that nests: readers that add a duration to a start may come out after the
   /// slice around it.
   void WriteNested(int64_t process, int64_t thread, std::vector<TraceSlice> slices) {
-    std::stable_sort(slices.begin(), slices.end(), [](const TraceSlice& a, const TraceSlice& b) {
-      return std::tie(a.start_ns, a.depth, a.stop_ns) < std::tie(b.start_ns, b.depth, b.stop_ns);
-    });
+    SortBy(&slices, [](const TraceSlice& a) { return std::tie(a.start_ns, a.depth, a.stop_ns); });
     std::vector<std::pair<int64_t, int64_t>> open;  // depth, stop
     const auto close = [&] {
       Write(fmt::format(R"({{"ph":"E","pid":{},"tid":{},"ts":{}}})", process, thread, Micros(open.back().second)));

@@ -1,6 +1,5 @@
 #include "collector/history/run_history.h"
 
-#include <algorithm>
 #include <atomic>
 #include <boost/math/distributions/students_t.hpp>
 #include <cctype>
@@ -16,6 +15,7 @@
 #include "absl/time/time.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/measurement/measurement.h"
+#include "collector/sequences/sequences.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 #include "simdjson.h"
@@ -107,9 +107,7 @@ std::vector<size_t> CheapestPlaces(const Costs& costs, size_t count) {
   std::vector<double> sums;
   least[0] = -penalty;
   for (size_t end = kLeastSegment; end <= count; ++end) {
-    candidates.erase(std::remove_if(candidates.begin(), candidates.end(),
-                                    [end](const Candidate& candidate) { return candidate.useless_from <= end; }),
-                     candidates.end());
+    EraseWhere(&candidates, [end](const Candidate& candidate) { return candidate.useless_from <= end; });
     sums.clear();
     for (const Candidate& candidate : candidates) {
       sums.push_back(least[candidate.begin] + costs.Of(candidate.begin, end));
@@ -128,7 +126,7 @@ std::vector<size_t> CheapestPlaces(const Costs& costs, size_t count) {
   }
   std::vector<size_t> places;
   for (size_t place = last[count]; place > 0; place = last[place]) places.push_back(place);
-  std::reverse(places.begin(), places.end());
+  absl::c_reverse(places);
   return places;
 }
 
@@ -174,8 +172,7 @@ ChangePoints FindChangePoints(const std::vector<double>& values) {
 }
 
 LevelChange ChangeBetween(const ChangePoints& found, const Segment& before, const Segment& after) {
-  size_t count = 0;
-  for (const Segment& segment : found.segments) count += segment.size();
+  size_t count = SumOf<size_t>(found.segments, [](const Segment& segment) { return segment.size(); });
   const boost::math::students_t distribution(static_cast<double>(count - found.segments.size()));
   const double half = boost::math::quantile(complement(distribution, kTail)) * found.noise *
                       std::sqrt(1.0 / static_cast<double>(before.size()) + 1.0 / static_cast<double>(after.size()));
@@ -250,7 +247,7 @@ void ReadDocument(const element& document, const std::vector<std::string>& metri
   simdjson::dom::array datasets;
   if (document["datasets"].get(datasets) == simdjson::SUCCESS) {
     for (const element row : datasets) read->datasets.push_back(Text(row, "name"));
-    std::sort(read->datasets.begin(), read->datasets.end());
+    absl::c_sort(read->datasets);
   }
 }
 
@@ -287,10 +284,8 @@ absl::Status AddMeasurements(const std::string& directory, std::set<fs::path>* s
     if (!is_hidden) any |= add(entry->path());
   }
   if (any) return absl::OkStatus();
-  return absl::NotFoundError(
-      fmt::format("{}: no measurement in it; give directories that `crema run` wrote, or one "
-                  "that holds them",
-                  directory));
+  return absl::NotFoundError(fmt::format(
+      "{}: no measurement in it; give directories that `crema run` wrote, or one that holds them", directory));
 }
 
 constexpr double kSameWork = 1.01;  // most events over least: a few failed chunks
@@ -359,7 +354,7 @@ LevelChange Shown(const RunHistory& history, LevelChange change) {
 void FindLevels(RunHistory* history) {
   std::vector<double> values;
   for (size_t i = 0; i < history->runs.size(); ++i) values.push_back(history->ValueOf(i));
-  history->is_relative = std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
+  history->is_relative = absl::c_all_of(values, [](double value) { return value > 0; });
   if (values.size() < kLeastValues) {
     history->notes.push_back(fmt::format("{} too few to distinguish a change from noise: {} are needed",
                                          Counted(values.size(), "run is", "runs are"), kLeastValues));
@@ -385,7 +380,7 @@ void FindLevels(RunHistory* history) {
 void NoteWhatDiffers(RunHistory* history) {
   const std::vector<HistoryRun>& runs = history->runs;
   const auto differ = [&](const auto& of) {
-    return std::any_of(runs.begin(), runs.end(), [&](const HistoryRun& run) { return of(run) != of(runs.front()); });
+    return absl::c_any_of(runs, [&](const HistoryRun& run) { return of(run) != of(runs.front()); });
   };
   std::vector<std::string> other;
   if (history->metric != kRateOfRun && !HaveAsManyEvents(runs)) other.emplace_back("numbers of events");
@@ -396,7 +391,7 @@ void NoteWhatDiffers(RunHistory* history) {
     history->notes.push_back("the runs differ in their " + absl::StrJoin(other, ", ") +
                              ": this may be the cause of a change");
   }
-  if (std::all_of(runs.begin(), runs.end(), [](const HistoryRun& run) { return run.commit.empty(); })) {
+  if (absl::c_all_of(runs, [](const HistoryRun& run) { return run.commit.empty(); })) {
     history->notes.emplace_back("no run has a commit; crema run takes it from git, or from CREMA_COMMIT");
   }
 }
@@ -411,7 +406,7 @@ std::string Date(int64_t unix_ns, const char* format) {
 }
 
 std::string ShortCommit(const std::string& commit) {
-  const bool is_hash = std::all_of(commit.begin(), commit.end(), [](unsigned char c) { return std::isxdigit(c) != 0; });
+  const bool is_hash = absl::c_all_of(commit, [](unsigned char c) { return std::isxdigit(c) != 0; });
   return is_hash ? commit.substr(0, kShownHash) : commit;
 }
 
@@ -420,7 +415,7 @@ std::vector<std::string> CommitsOf(const RunHistory& history, const Segment& pla
   std::vector<std::string> commits;
   for (size_t i = place.earliest; i <= place.latest; ++i) {
     const std::string& commit = history.runs[i].commit;
-    if (!commit.empty() && std::find(commits.begin(), commits.end(), commit) == commits.end()) {
+    if (!commit.empty() && absl::c_find(commits, commit) == commits.end()) {
       commits.push_back(commit);
     }
   }
@@ -524,7 +519,7 @@ absl::StatusOr<std::vector<HistoryRun>> ReadHistory(const std::vector<std::strin
   for (int i = 1; i < std::min<int>(jobs, static_cast<int>(found.size())); ++i) threads.emplace_back(work);
   work();
   for (std::thread& thread : threads) thread.join();
-  std::sort(runs.begin(), runs.end(), [](const HistoryRun& a, const HistoryRun& b) {
+  absl::c_sort(runs, [](const HistoryRun& a, const HistoryRun& b) {
     return std::tie(a.start_ns, a.directory) < std::tie(b.start_ns, b.directory);
   });
   return runs;
@@ -546,8 +541,7 @@ absl::StatusOr<RunHistory> StudyHistory(std::vector<HistoryRun> runs, const Hist
         return run.id.empty() || ids.insert(run.id).second ? "" : "it is the same run as another one: " + run.id;
       },
       &runs, &history.left_out);
-  const bool know_work =
-      std::all_of(runs.begin(), runs.end(), [](const HistoryRun& run) { return run.values.count(kWorkOfRun) > 0; });
+  const bool know_work = absl::c_all_of(runs, [](const HistoryRun& run) { return run.values.count(kWorkOfRun) > 0; });
   history.metric = !choice.metric.empty()                    ? choice.metric
                    : runs.empty() || !HaveAsManyEvents(runs) ? std::string(kRateOfRun)
                                                              : std::string(know_work ? kWorkOfRun : kTimeOfRun);

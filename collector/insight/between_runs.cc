@@ -4,11 +4,12 @@
 #include <numeric>
 
 #include "collector/insight/thresholds.h"
+#include "collector/sequences/sequences.h"
 
 namespace crema {
 
 double MeanOf(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  return absl::c_accumulate(values, 0.0) / static_cast<double>(values.size());
 }
 
 double StudentBeyond(double t, size_t freedom) {
@@ -22,9 +23,7 @@ double StudentQuantile(double tail, size_t freedom) {
 namespace {
 
 double SquaresAbout(double mean, const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += (value - mean) * (value - mean);
-  return sum;
+  return SumOf<double>(values, [&](const double value) { return (value - mean) * (value - mean); });
 }
 
 /// How far one run of a side is from another.

@@ -14,6 +14,7 @@
 #include "collector/insight/words.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/measurement/catalog.h"
+#include "collector/sequences/sequences.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -68,7 +69,7 @@ std::string MostInside(const std::string& section, const ComparedSide& before, c
     }
     if (!(all > 0)) return "";
     const auto by_time = [](const auto& a, const auto& b) { return a.second < b.second; };
-    const auto& [path, seconds] = *std::max_element(self.begin(), self.end(), by_time);
+    const auto& [path, seconds] = *absl::c_max_element(self, by_time);
     if (path == section || !kMostOfIt.Holds(seconds / all) || (!most.empty() && most != path)) return "";
     most = path;
   }
@@ -120,10 +121,9 @@ std::string WorkWords(const PairedChange& change, const ComparedSide& before, co
 
 /// What the machine's other programs decide, and not the work.
 std::string WaitingWords(const PairedChange& change, const ComparedSide& before) {
-  double busy = 0;
-  for (const Measurement* measurement : before.documents) {
-    busy += measurement->Metric("busy_time").value_or(0) / static_cast<double>(before.documents.size());
-  }
+  double busy = SumOf<double>(before.documents, [&](const Measurement* measurement) {
+    return measurement->Metric("busy_time").value_or(0) / static_cast<double>(before.documents.size());
+  });
   const double more = change.after_waiting - change.before_waiting;
   if (!change.is_of_work || busy <= 0 || !kWorthNaming.Holds(std::fabs(more) / busy)) return "";
   return fmt::format(" Beside the work, its chunks waited {} for a CPU, those of {} {}.",
@@ -151,8 +151,8 @@ std::string PairWords(const PairedChange& change) {
     needed.push_back(fmt::format("{} for {}", runs > 0 ? std::to_string(runs) : "over 1 000", HumanPercent(effect)));
   }
   return text + fmt::format(
-                    " {} and {} runs; equal ones differ by {} (standard deviation). Runs needed on each "
-                    "side, by the size of a change: {}.",
+                    " {} and {} runs; equal ones differ by {} (standard deviation). Runs needed on each side, by the "
+                    "size of a change: {}.",
                     change.runs_before, change.runs_after, HumanPercent(*change.between_runs),
                     absl::StrJoin(needed, ", "));
 }
@@ -214,8 +214,7 @@ std::string TroubleWords(const ComparedSide& side) {
     for (const std::string& clause : trouble.clauses) clauses += (clauses.empty() ? "" : "; ") + clause;
     if (clauses.empty()) continue;
     words += fmt::format(
-        " {} is not complete ({}): only what it did is compared, and its elapsed time is not that of "
-        "the whole.",
+        " {} is not complete ({}): only what it did is compared, and its elapsed time is not that of the whole.",
         side.name, clauses);
   }
   return words;
@@ -295,16 +294,13 @@ std::optional<ElapsedChange> CompareElapsed(const Documents& before, const Docum
     const auto seconds_of = [&name](const std::vector<std::map<std::string, double>>& runs) {
       std::vector<double> seconds;
       for (const auto& run : runs) {
-        const auto found = run.find(name);
-        seconds.push_back(found == run.end() ? 0 : found->second);
+        seconds.push_back(ValueOr(run, name, 0));
       }
       return seconds;
     };
     change.parts.push_back({name, DifferenceOf(seconds_of(parts_before), seconds_of(parts_after))});
   }
-  std::stable_sort(change.parts.begin(), change.parts.end(), [](const ElapsedPart& a, const ElapsedPart& b) {
-    return std::fabs(a.difference.seconds) > std::fabs(b.difference.seconds);
-  });
+  SortLargestFirst(&change.parts, [](const ElapsedPart& a) { return std::fabs(a.difference.seconds); });
   return change;
 }
 
@@ -342,11 +338,9 @@ void AddUp(Node* node) {
 }
 
 void AddRows(const Node& node, const std::string& path, int depth, std::vector<SectionDifference>* rows) {
-  std::vector<const std::pair<const std::string, Node>*> children;
-  for (const auto& child : node.inside) children.push_back(&child);
-  std::stable_sort(children.begin(), children.end(), [](const auto* a, const auto* b) {
-    return std::fabs(a->second.after - a->second.before) > std::fabs(b->second.after - b->second.before);
-  });
+  std::vector<const std::pair<const std::string, Node>*> children =
+      Mapped<const std::pair<const std::string, Node>*>(node.inside, [](const auto& child) { return &child; });
+  SortLargestFirst(&children, [](const auto* a) { return std::fabs(a->second.after - a->second.before); });
   for (const auto* child : children) {
     const std::string of_child = path.empty() ? child->first : path + "/" + child->first;
     const Node& below = child->second;
@@ -397,13 +391,12 @@ ComparedValue ValueOf(std::string key, std::string label, std::string unit, std:
 
 std::vector<std::optional<double>> Collect(const Documents& documents,
                                            const std::function<std::optional<double>(const Measurement&)>& value_of) {
-  std::vector<std::optional<double>> values;
-  for (const Measurement* measurement : documents) values.push_back(value_of(*measurement));
-  return values;
+  return Mapped<std::optional<double>>(documents,
+                                       [&](const Measurement* measurement) { return value_of(*measurement); });
 }
 
 bool AnyKnown(const ComparedValue& value) {
-  return std::any_of(value.values.begin(), value.values.end(), [](const auto& one) { return one.has_value(); });
+  return absl::c_any_of(value.values, [](const auto& one) { return one.has_value(); });
 }
 
 template <class Row>
@@ -466,7 +459,7 @@ std::vector<ComparedRow> CompareWaits(const Documents& documents) {
   std::vector<std::string> kinds;
   for (const Measurement* measurement : documents) {
     for (const WaitSumRow& row : measurement->waits) {
-      if (std::find(kinds.begin(), kinds.end(), row.kind.str()) == kinds.end()) kinds.push_back(row.kind.str());
+      if (absl::c_find(kinds, row.kind.str()) == kinds.end()) kinds.push_back(row.kind.str());
     }
   }
   std::vector<ComparedRow> rows;
@@ -526,7 +519,7 @@ std::vector<ComparedValue> CompareContents(const Documents& documents) {
 std::vector<std::string> PartsFromTheEnd(const std::string& path) {
   std::vector<std::string> parts = absl::StrSplit(path, '/', absl::SkipEmpty());
   parts.erase(std::remove(parts.begin(), parts.end(), "."), parts.end());
-  std::reverse(parts.begin(), parts.end());
+  absl::c_reverse(parts);
   return parts;
 }
 
@@ -557,8 +550,7 @@ std::vector<std::string> NamesOfRuns(const Documents& documents, const std::vect
   }
   if (sources.size() != documents.size()) return names;
   for (const auto& [name, runs] : runs_of_name) {
-    std::vector<std::string> paths;
-    for (const size_t run : runs) paths.push_back(sources[run]);
+    std::vector<std::string> paths = Mapped<std::string>(runs, [&](const size_t run) { return sources[run]; });
     const std::vector<std::string> parts = runs.size() > 1 ? DifferingParts(paths) : std::vector<std::string>();
     for (size_t i = 0; i < parts.size(); ++i) names[runs[i]] = parts[i];
   }
@@ -587,7 +579,7 @@ bool SameWithinRounding(double left, double right) {
 
 bool IsEqual(const ComparedValue& value) {
   const std::optional<double>& first = value.values.front();
-  return std::all_of(value.values.begin(), value.values.end(), [&first](const std::optional<double>& other) {
+  return absl::c_all_of(value.values, [&first](const std::optional<double>& other) {
     return first.has_value() && other.has_value() && SameWithinRounding(*first, *other);
   });
 }
@@ -684,8 +676,8 @@ Json ToJson(const std::vector<ComparedRow>& rows) {
 }  // namespace
 
 bool ComparedValue::differs() const {
-  return std::any_of(changes.begin(), changes.end(),
-                     [](const std::optional<double>& change) { return !change.has_value() || *change != 0; });
+  return absl::c_any_of(changes,
+                        [](const std::optional<double>& change) { return !change.has_value() || *change != 0; });
 }
 
 std::vector<ComparedValue> Comparison::Unequal() const {

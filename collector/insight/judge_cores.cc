@@ -94,8 +94,8 @@ void JudgeAround(const JudgedRun& run) {
   const bool is_set_up = IsMostlySetUp(run.measurement);
   Verdict* verdict = JudgePart(
       {"opening-bound", "outside_chunk",
-       is_set_up ? "Tasks spent {} of the core-seconds around your chunks, most of it before the first chunk of "
-                   "each thread. What they did there was not measured."
+       is_set_up ? "Tasks spent {} of the core-seconds around your chunks, most of it before the first chunk of each "
+                   "thread. What they did there was not measured."
                  : "Tasks spent {} of the core-seconds around your chunks. What they did there was not measured."},
       run);
   if (!is_set_up || verdict == nullptr) return;
@@ -273,8 +273,7 @@ void JudgeRepeats(const JudgedRun& run) {
   if (verdict == nullptr) return;
   verdict->suggestion =
       "Is a file in the input twice, or does the program loop over its input again? If it is intended, give each pass "
-      "a "
-      "name: Chunk::pass, CREMA_PASS.";
+      "a name: Chunk::pass, CREMA_PASS.";
 }
 
 constexpr std::string_view kCoarseSamples =

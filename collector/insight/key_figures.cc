@@ -7,6 +7,7 @@
 #include "collector/insight/verdict_families.h"
 #include "collector/measurement/catalog.h"
 #include "collector/measurement/quality_limits.h"
+#include "collector/sequences/sequences.h"
 
 namespace crema {
 
@@ -470,9 +471,7 @@ bool IsProcessTreeOnly(const Measurement& measurement) {
 std::vector<KeyFigureRow> TreeFigureRows(const Measurement& measurement) { return RowsOf(kTreeFigures, measurement); }
 
 double TreeCpuWait(const Measurement& measurement) {
-  double sum = 0;
-  for (const ProcessUseRow& row : measurement.processes) sum += row.cpu_wait.value_or(0);
-  return sum;
+  return SumOf<double>(measurement.processes, [](const ProcessUseRow& row) { return row.cpu_wait.value_or(0); });
 }
 
 std::optional<TreeBudget> ReadTreeBudget(const Measurement& measurement) {
@@ -494,7 +493,7 @@ std::optional<TreeBudget> ReadTreeBudget(const Measurement& measurement) {
 }
 
 double TreeBudget::Share(std::string_view part) const {
-  const auto found = std::find_if(parts.begin(), parts.end(), [&](const TreeBudgetPart& p) { return p.name == part; });
+  const auto found = absl::c_find_if(parts, [&](const TreeBudgetPart& p) { return p.name == part; });
   return found == parts.end() ? 0 : found->share;
 }
 

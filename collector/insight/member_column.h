@@ -1,8 +1,7 @@
 // The column of a row's member, for tables of members.
 #pragma once
 
-#include <algorithm>
-
+#include "absl/algorithm/container.h"
 #include "collector/measurement/column.h"
 
 namespace crema {
@@ -13,7 +12,7 @@ const Column& ColumnOfMember(Number Row::*member) {
   Row row;
   row.*member = 1;  // all other numbers are null
   const absl::Span<const Column> columns = Row::Columns();
-  return *std::find_if(columns.begin(), columns.end(), [&row](const Column& column) {
+  return *absl::c_find_if(columns, [&row](const Column& column) {
     return column.cell != nullptr && std::holds_alternative<Number>(column.cell(&row));
   });
 }

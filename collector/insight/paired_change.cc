@@ -5,6 +5,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/thresholds.h"
+#include "collector/sequences/sequences.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -254,11 +255,9 @@ std::map<std::string, ChunksOfDataset> ByDataset(const RunPieces& run) {
 
 std::vector<WeighedPiece> Weigh(const ChunksOfDataset& of, bool by_event, const std::vector<size_t>& index,
                                 const Parts& parts) {
-  std::vector<WeighedPiece> weighed;
-  for (const RunPiece* chunk : of.chunks) {
-    weighed.push_back({by_event ? chunk->events : 1, SplitPiece(*chunk, index, parts)});
-  }
-  return weighed;
+  return Mapped<WeighedPiece>(of.chunks, [&](const RunPiece* chunk) {
+    return WeighedPiece{by_event ? chunk->events : 1, SplitPiece(*chunk, index, parts)};
+  });
 }
 
 /// Datasets as a whole. Their chunks may be compared by events, or, where as many did not record them, one by one.
@@ -431,7 +430,7 @@ class Compared {
   size_t fewest_ = kMostClusters;
 };
 
-double Total(const Times& times) { return std::accumulate(times.begin(), times.end(), 0.0); }
+double Total(const Times& times) { return absl::c_accumulate(times, 0.0); }
 
 /// By part, and of all at the end.
 Times ChangesIn(const Cluster& sum) {
@@ -447,7 +446,7 @@ Times ChangesIn(const Cluster& sum) {
 }
 
 MeasuredChange FromDraws(double change, Times draws, double widening) {
-  std::sort(draws.begin(), draws.end());
+  absl::c_sort(draws);
   const auto at = [&draws](double share) {
     return draws[static_cast<size_t>(std::lround(share * static_cast<double>(draws.size() - 1)))];
   };
@@ -472,8 +471,7 @@ namespace {
 /// Where a chunk waited for a CPU is not known, and each part is given a share of it. What a part seems to have changed
 /// by then has to be seen in its time, too: in half of its pairs.
 bool IsSeenInPairs(const PieceMatch& match, const ChangeEffect& effect) {
-  const auto part =
-      static_cast<size_t>(std::find(match.parts.begin(), match.parts.end(), effect.what) - match.parts.begin());
+  const auto part = static_cast<size_t>(absl::c_find(match.parts, effect.what) - match.parts.begin());
   std::vector<double> ratios;
   for (const PiecePair& pair : match.pairs) {
     if (pair.ratio[part] >= 0) ratios.push_back(pair.ratio[part]);
@@ -611,17 +609,12 @@ PairedChange CompareSides(const std::vector<RunPieces>& before, const std::vecto
   double base = 1;  // what the runs before took, on average, over what the first took
   for (const auto& run : sides[0]) base += total(run) / static_cast<double>(sides[0].size());
   const auto values_of = [base](const std::vector<std::map<size_t, double>>& runs, const auto& value_of) {
-    std::vector<double> values;
-    for (const auto& run : runs) values.push_back(value_of(run) / base);
-    return values;
+    return Mapped<double>(runs, [&](const auto& run) { return value_of(run) / base; });
   };
   std::vector<MeasuredPart> parts;
   double deviation = 0;
   for (size_t i = 0; i < names.size(); ++i) {
-    const auto of_part = [i](const std::map<size_t, double>& run) {
-      const auto found = run.find(i);
-      return found == run.end() ? 0.0 : found->second;
-    };
+    const auto of_part = [i](const std::map<size_t, double>& run) { return ValueOr(run, i, 0.0); };
     parts.push_back(
         {names[i], BetweenSides(values_of(sides[0], of_part), values_of(sides[1], of_part), &deviation), shares[i]});
   }
@@ -691,7 +684,7 @@ double Weakened(const MeasuredChange& measured, double assumed) {
 
 /// Holm's procedure: from the surest on, until one is not sure enough for how many are left.
 void MarkSure(std::vector<std::pair<double, ChangeEffect*>> effects) {
-  std::sort(effects.begin(), effects.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  absl::c_sort(effects, [](const auto& a, const auto& b) { return a.first < b.first; });
   for (size_t i = 0; i < effects.size(); ++i) {
     if (effects[i].first > kSectionSignificance / static_cast<double>(effects.size() - i)) return;
     effects[i].second->is_sure = true;
@@ -713,9 +706,7 @@ void JudgeChange(const MeasuredChange& all, const std::vector<MeasuredPart>& par
     order.emplace_back(Weakened(measured, of_part), &change->effects[i]);
   }
   MarkSure(order);
-  std::stable_sort(change->effects.begin(), change->effects.end(), [](const ChangeEffect& a, const ChangeEffect& b) {
-    return std::fabs(a.change) > std::fabs(b.change);
-  });
+  SortLargestFirst(&change->effects, [](const ChangeEffect& a) { return std::fabs(a.change); });
   change->change = all.change;
   change->low = std::max(-1.0, all.change - SquareSum(all.below, assumed));  // no time is below 0
   change->high = all.change + SquareSum(all.above, assumed);

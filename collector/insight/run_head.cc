@@ -6,6 +6,7 @@
 #include "collector/insight/member_column.h"
 #include "collector/measurement/catalog.h"
 #include "collector/records/facts.h"
+#include "collector/sequences/sequences.h"
 
 namespace crema {
 
@@ -75,9 +76,8 @@ void AddJobsWithoutWork(const Measurement& measurement, RunTrouble& trouble) {
   };
   if (never_began > 0) {
     const std::vector<NeverBegunRow>& reasons = measurement.run.never_began;
-    const auto most =
-        std::max_element(reasons.begin(), reasons.end(),
-                         [](const NeverBegunRow& one, const NeverBegunRow& other) { return one.jobs < other.jobs; });
+    const auto most = absl::c_max_element(
+        reasons, [](const NeverBegunRow& one, const NeverBegunRow& other) { return one.jobs < other.jobs; });
     std::string why = most == reasons.end() ? "" : most->reason.str();
     if (reasons.size() > 1) why = fmt::format("{} of them {}", HumanCount(*most->jobs), why);
     Add(trouble, Mark::kWatch, fmt::format("{} never began ({})", of_all(never_began), why),
@@ -319,8 +319,7 @@ std::vector<TrustItem> TrustItems(const Measurement& measurement) {
                      {"of the busy time, counting allocations cost ", HumanPercent(share), "",
                       "quality.allocations_cost_s", *counting}});
   }
-  std::stable_sort(items.begin(), items.end(),
-                   [](const TrustItem& one, const TrustItem& other) { return one.mark > other.mark; });
+  SortLargestFirst(&items, &TrustItem::mark);
   return items;
 }
 

@@ -50,16 +50,13 @@ const std::vector<VerdictRule>& VerdictTable() {
        Also(&kGpuMatters)},
       {"gpu-copies", "time", From(0.10),
        "budget: gpu_wait {0} of the core-seconds, gpu_copy_seconds are more than gpu_seconds, and bytes were copied to "
-       "or "
-       "from a GPU. Needs crema run --gpu",
+       "or from a GPU. Needs crema run --gpu",
        "copies should be a small part of what a GPU does; below a tenth, waiting for them hardly matters",
        "Copy less, and only once: keep data on the device, use pinned memory and asynchronous copies, convert to "
-       "smaller "
-       "types first."},
+       "smaller types first."},
       {"gpu-starved", "time", Below(0.30),
        "gpu_busy_seconds / wall_time and, if it is known, gpu_utilization {0}, kernels took {2} of the core-seconds, "
-       "and "
-       "gpu-bound does not fire. Needs crema run --gpu",
+       "and gpu-bound does not fire. Needs crema run --gpu",
        "a device that is idle for more than two thirds of the time waits for the host",
        "Use larger batches, prepare the next one while the device works (streams, threads), or let several processes "
        "share the GPU.",
@@ -83,8 +80,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "gil_contention {2}, and the product of gil_contention and budget: blocked is {0} of the core-seconds. Needs "
        "gilknocker in the workers",
        "Python does not measure how long a thread waited for this lock. The product is the most that it can be; a "
-       "tenth "
-       "deserves a look",
+       "tenth deserves a look",
        "Use more processes with fewer threads each, or code that releases the lock.", Also(&kLockIsTaken)},
       {"opening-bound", "time", Threshold(From(kMostWaiting), 0.30),
        "budget: outside_chunk {0} of the core-seconds; bad from {1}. Needs an engine's tasks. If most of it was before "
@@ -177,9 +173,8 @@ const std::vector<VerdictRule>& VerdictTable() {
       {"many-small-reads", "inputs", Below(100'000),
        "the requests of an operation to a server, or the reads that the metrics bytes_read, read_calls and read_wall "
        "count, moved on average bytes {0} each, and took {3} of the core-seconds. There are requests {2}. Or read "
-       "calls "
-       "returned on average bytes {5}: those of a TrackIo, {4} in each second of its section, which took {3} of the "
-       "core-seconds; or those of the processes, {2} and {4} in each second of the chunks' CPU time, where "
+       "calls returned on average bytes {5}: those of a TrackIo, {4} in each second of its section, which took {3} of "
+       "the core-seconds; or those of the processes, {2} and {4} in each second of the chunks' CPU time, where "
        "system_cpu_time is {3} of the core-seconds",
        "a round trip takes 1 ms or more, as long as 100 kB on a link of 1 Gbit/s; smaller requests mostly wait for "
        "round trips",
@@ -203,8 +198,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "own loop takes no other module."},
       {"nothing-ready", "timeline", From(0.30),
        "events had no task at work or ready and no request open for {0} of their latency. {2} of the cores ran no "
-       "task, "
-       "and {3} of the calls were marked as ready. Needs MarkReady",
+       "task, and {3} of the calls were marked as ready. Needs MarkReady",
        "the scheduler itself and joins take a few per cent; at 0.30 events wait for something that is not recorded",
        "See what events wait for: conditions, a luminosity section, or a queue that is not marked. More events at once "
        "hide such times.",
@@ -275,11 +269,9 @@ const std::vector<VerdictRule>& VerdictTable() {
        "Look for what is kept from chunk to chunk: histograms by event, caches, open files."},
       {"leaking-section", "time", From(0.10),
        "of what a section of chunks ({2}) allocated, more was live at the end than when a quarter to half of the "
-       "chunks "
-       "had ended: by bytes {3}, and by {0} of peak_live_bytes. Needs crema run --allocations",
+       "chunks had ended: by bytes {3}, and by {0} of peak_live_bytes. Needs crema run --allocations",
        "a cache that is filled early does not grow any more, what is kept of each chunk does; growth below a tenth "
-       "does "
-       "no harm in a run as long as this one",
+       "does no harm in a run as long as this one",
        "Look for what this section keeps from chunk to chunk: lists that grow, results by event, caches without a "
        "limit.",
        Also(&kChunksOfLeak, &kMuchKept)},
@@ -338,9 +330,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "chunk_fits: {0} event loops read a dataset; ROOT's second has the pass loop 2",
        "each loop reads and decompresses its input once more, and one loop can make many results",
        "Book all results of an RDataFrame before you ask for the first one (GetValue, Draw, Snapshot): one loop then "
-       "makes "
-       "them all. "
-       "ROOT::RDF::RunGraphs does this for several frames at once."},
+       "makes them all. ROOT::RDF::RunGraphs does this for several frames at once."},
       {"hot-section", "time", Threshold(From(0.40), kNeverBad, Severity::kInfo),
        "the self time of one section is {0} of the time of all threads in chunks, and there are sections {2}",
        "if this section took half as long, the run would save a fifth of its time; one section around everything says "
@@ -366,9 +356,8 @@ const std::vector<VerdictRule>& VerdictTable() {
       {"incomplete-measurement", "overview", From(1),
        "logs, records, sections, processes or workers {0} were missing, left out, damaged, malformed, torn, dropped, "
        "lost or unseen; or event or fine coverage is {2}; or budget: unmeasured is {3}; or too little was measured to "
-       "judge: no chunk ended, or "
-       "core-seconds are not {4} (only an info while the run goes on, or if it was killed). What a running job has not "
-       "yet done or written is no gap",
+       "judge: no chunk ended, or core-seconds are not {4} (only an info while the run goes on, or if it was killed). "
+       "What a running job has not yet done or written is no gap",
        "sums over records are lower bounds when records are missing",
        "See what is missing: crema show --table quality.",
        Also(&kIncompleteCoverage, &kMuchUnmeasured, &kEnoughCoreSeconds)},

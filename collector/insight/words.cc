@@ -6,6 +6,7 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/thresholds.h"
 #include "collector/metrics/statistics/bounded_names.h"
+#include "collector/sequences/sequences.h"
 
 namespace crema {
 
@@ -151,8 +152,7 @@ std::vector<WaitShare> WaitShares(const Measurement& measurement) {
     find_most(sum.functions, &share.function, &share.function_share);
     shares.push_back(std::move(share));
   }
-  std::stable_sort(shares.begin(), shares.end(),
-                   [](const WaitShare& a, const WaitShare& b) { return a.share > b.share; });
+  SortLargestFirst(&shares, &WaitShare::share);
   return shares;
 }
 
@@ -253,8 +253,7 @@ std::string HolderOfMost(const std::vector<Row>& rows, Waiting waiting) {
   double busy_of_largest = 0;
   std::string name;
   // where all events are known, they are the share that a row should have
-  const bool have_events =
-      std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.events.value_or(0) > 0; });
+  const bool have_events = absl::c_all_of(rows, [](const Row& row) { return row.events.value_or(0) > 0; });
   for (const Row& row : rows) {
     const double cpu_wait = waiting == Waiting::kAll ? row.cpu_wait_sum.value_or(0) : 0;
     const double value = row.blocked_sum.value_or(0) + cpu_wait;
@@ -294,8 +293,7 @@ std::string SectionOfMostWaiting(const Measurement& measurement, double whole) {
       if (slash == 0) break;
     }
   }
-  const auto most =
-      std::max_element(waits.begin(), waits.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most = absl::c_max_element(waits, [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most == waits.end() || whole <= 0 || !kMostOfIt.Holds(most->second / whole)) return "";
   return IsNamed(most->first) ? most->first : "";
 }

@@ -26,8 +26,7 @@ constexpr MetricEntry kRunMetrics[] = {
      kNoRecords},
     {"lane_time", "", "s", "Time of threads",
      "Time in which threads worked for ended attempts: the owners' durations and the helpers' scopes, without the time "
-     "in "
-     "which owners waited for their helpers. Without records it is busy_time.",
+     "in which owners waited for their helpers. Without records it is busy_time.",
      kNoRecords},
     {"chunk_cpu_time", "", "s", "CPU in chunks",
      "CPU time of ended attempts: owner threads and helpers. Without records it is that of the processor's tasks.",
@@ -162,8 +161,7 @@ constexpr MetricEntry kWorkerMetrics[] = {
      kNoSamples},
     {"peak_total_memory_bytes", "", "B", "Peak memory of all workers",
      "Largest sum over live workers at one instant, at least the peak of one. Under `crema run` it is at most "
-     "tree_peak_memory_bytes, which "
-     "counts a shared page once.",
+     "tree_peak_memory_bytes, which counts a shared page once.",
      kNoSamples},
     {"avg_memory_per_worker_bytes", "", "B", "Memory per worker",
      "Integral of the workers' memory over time, divided by the worker seconds since the first sample of each. A "
@@ -189,13 +187,12 @@ constexpr MetricEntry kWorkerMetrics[] = {
      "of processes on one host the largest.",
      "no process had a CPU quota, or nobody read what it cost"},
     {"task_slot_utilization_avg", "", "ratio", "Task slots used",
-     "Cores that executing tasks were given (one each where the engine does not say), divided by the workers' "
-     "threads.",
+     "Cores that executing tasks were given (one each where the engine does not say), divided by the workers' threads.",
      "no engine's tasks were observed"},
     {"gil_contention", "", "ratio", "GIL contention",
      "Share of the time in which Python's global interpreter lock was not free, as gilknocker reports in Dask's "
-     "workers. "
-     "It is the mean over times in which a worker executed two tasks or more, weighted by the number of tasks.",
+     "workers. It is the mean over times in which a worker executed two tasks or more, weighted by the number of "
+     "tasks.",
      "no worker reported it while it executed two tasks (gilknocker is not installed there, or Dask was not asked)"},
     {"tree_cpu_user", "", "s", "CPU of the process tree, user", "User CPU time of all processes of the command.",
      kNoTree},
@@ -272,8 +269,7 @@ constexpr MetricEntry kChunkMetrics[] = {
     {"rss_slope", "", "B/1000 events", "Memory growth",
      "Slope (Theil-Sen) of a process's resident memory over the number of its chunks, without the first 10 % of them. "
      "Pages of files and shared memory do not count, where samples distinguish them. It is made from medians of at "
-     "most "
-     "200 equal bins. The value is that of the process with the largest slope.",
+     "most 200 equal bins. The value is that of the process with the largest slope.",
      "no process has 20 chunks with memory and events"},
     {"rss_slope_low", "", "B/1000 events", "Memory growth, lower bound",
      "Lower end of the 95 % interval of rss_slope, but not above what was kept: the least memory in the last tenth of "
@@ -351,16 +347,16 @@ constexpr MetricEntry kFineMetrics[] = {
     {"transfer_serialization_seconds", "", "s", "Transfer, serialization", "Serialization within transfers.", kNoDask},
     {"task_overhead_seconds", "", "s", "Task overhead", "executor + offload + other.", kNoDask},
     {"num_tasks", "", "count", "Tasks",
-     "Tasks that ended, by the engine's log: each once, however often it was tried and on however many nodes. "
-     "Those that were cancelled are left out.",
+     "Tasks that ended, by the engine's log: each once, however often it was tried and on however many nodes. Those "
+     "that were cancelled are left out.",
      kNoTasks},
     {"num_failed_tasks", "", "count", "Failed tasks",
-     "Those of num_tasks whose last try failed, in the engine's words. A task that the program gave again "
-     "under another name is another task.",
+     "Those of num_tasks whose last try failed, in the engine's words. A task that the program gave again under "
+     "another name is another task.",
      kNoTasks},
     {"num_failed_tasks_without_chunk", "", "count", "Failed tasks without a chunk",
-     "Those of num_failed_tasks whose last try has no recorded chunk. Null where a chunk may be that is "
-     "joined to no task.",
+     "Those of num_failed_tasks whose last try has no recorded chunk. Null where a chunk may be that is joined to no "
+     "task.",
      kNoTasks},
     {"num_jobs", "", "count", "Jobs",
      "Jobs in batch systems' logs, whether they began or not. A place in an array is a job.", kNoJobs},
@@ -392,8 +388,7 @@ constexpr MetricEntry kFineMetrics[] = {
      kNoTasks},
     {"first_before_chunk_time", "", "s", "Before the chunk, first tasks",
      "The part of before_chunk_time in the first task with chunks of each thread of a worker: importing and other "
-     "set-up "
-     "come there.",
+     "set-up come there.",
      kNoTasks},
     {"idle_time_seconds", "", "core s", "Idle", "Core seconds while the span was active, minus all execute seconds.",
      kNoDask},
@@ -401,9 +396,8 @@ constexpr MetricEntry kFineMetrics[] = {
     {"cancelled_time_seconds", "", "s", "Cancelled tasks", "The activity `cancelled`.", kNoDask},
     {"fine_metrics_coverage", "", "ratio", "Fine metrics' coverage",
      "The share of Dask's own compute seconds of tasks for which fine metrics inside the same tasks (by prefix) "
-     "account. "
-     "If these come to more than Dask's seconds, quality.warnings says so. Tasks of other executors than Dask's "
-     "threads are left out: Dask meters nothing inside them.",
+     "account. If these come to more than Dask's seconds, quality.warnings says so. Tasks of other executors than "
+     "Dask's threads are left out: Dask meters nothing inside them.",
      kNoDask},
 };
 
@@ -417,8 +411,7 @@ constexpr MetricEntry kEfficiencyMetrics[] = {
      "it needs CPU time of chunks and core seconds"},
     {"core_efficiency", "", "ratio", "Cores busy",
      "Share of the core-seconds in which an attempt, or a helper of one, occupied the core. Threads beyond the number "
-     "of "
-     "cores occupy none. Without records it is busy_time / core_seconds.",
+     "of cores occupy none. Without records it is busy_time / core_seconds.",
      kNoCores},
     {"speedup_factor", "", "ratio", "Speedup",
      "lane_time / wall_time: the mean number of threads that worked for chunks.", "no chunk was recorded"},

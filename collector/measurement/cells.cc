@@ -1,26 +1,20 @@
 #include "collector/measurement/cells.h"
 
-#include <algorithm>
-
+#include "collector/sequences/sequences.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
 
 std::vector<const Column*> ShownColumns(absl::Span<const Column> columns) {
-  std::vector<const Column*> shown;
-  for (const Column& column : columns) {
-    if (!column.header.empty()) shown.push_back(&column);
-  }
-  std::stable_sort(shown.begin(), shown.end(), [](const Column* a, const Column* b) { return a->place < b->place; });
+  std::vector<const Column*> shown = PlacesWhere(columns, [](const Column& column) { return !column.header.empty(); });
+  SortBy(&shown, &Column::place);
   return shown;
 }
 
 std::vector<CellColumn> HeadsOf(const std::vector<const Column*>& columns) {
-  std::vector<CellColumn> heads;
-  for (const Column* column : columns) {
-    heads.push_back({column->key, std::string(column->header), column->kind, column->rank, column->opt_in});
-  }
-  return heads;
+  return Mapped<CellColumn>(columns, [](const Column* column) {
+    return CellColumn{column->key, std::string(column->header), column->kind, column->rank, column->opt_in};
+  });
 }
 
 CellTable CellsOf(const Table& table, const Measurement& measurement) {

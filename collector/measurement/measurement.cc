@@ -89,26 +89,23 @@ constexpr Table kTables[] = {
                                 "no cut was recorded; call RecordCut where events are selected"),
     TableOf<&Measurement::requests>(
         "requests",
-        "Requests to storage, by server and operation, `(other)` last. They may overlap: "
-        "their seconds are no part of the sections' times.",
-        "no request to storage was recorded; in Python crema run --requests records them, in C++ "
-        "TrackRequest"),
-    TableOf<&Measurement::events>(
-        "events",
-        "Events that go from thread to thread (`TrackEvent`), by dataset: where their latency went. This table and the "
-        "next two are left out where there are none.",
-        "no event was recorded; TrackEvent records those of task frameworks"),
+        "Requests to storage, by server and operation, `(other)` last. They may overlap: their seconds are no part of "
+        "the sections' times.",
+        "no request to storage was recorded; in Python crema run --requests records them, in C++ TrackRequest"),
+    TableOf<&Measurement::events>("events",
+                                  "Events that go from thread to thread (`TrackEvent`), by dataset: where their "
+                                  "latency went. This table and the next two are left out where there are none.",
+                                  "no event was recorded; TrackEvent records those of task frameworks"),
     TableOf<&Measurement::modules>(
         "modules", "Tasks of events by name (`TrackTask`), the longest own time first; then requests of events.",
         "no task was recorded; TrackTask records those of task frameworks"),
     TableOf<&Measurement::task_threads>("task_threads", "Threads that ran tasks, by worker and number.",
                                         "no task was recorded; TrackTask records those of task frameworks"),
-    TableOf<&Measurement::waits>(
-        "waits",
-        "What threads waited for while they were blocked ([waits](waits.md)), by dataset, section, kind, object and "
-        "function, the largest first. The seconds add up to the blocked time of owners and helpers; samples only "
-        "divide it.",
-        "no thread was seen waiting: nothing waited, or waits were not sampled"),
+    TableOf<&Measurement::waits>("waits",
+                                 "What threads waited for while they were blocked ([waits](waits.md)), by dataset, "
+                                 "section, kind, object and function, the largest first. The seconds add up to the "
+                                 "blocked time of owners and helpers; samples only divide it.",
+                                 "no thread was seen waiting: nothing waited, or waits were not sampled"),
     TableOf<&Measurement::functions>("functions",
                                      "What sections are made of ([inside a section](inside.md)), by section and "
                                      "dataset, in each the largest first, `(other)` last.",
@@ -134,18 +131,16 @@ constexpr Table kTables[] = {
         "The time that workers and files took, beside the time that chunks of the same dataset and size take. Largest "
         "excess first, at most 500 of each. Only datasets with 8 ok attempts or more count.",
         kTooFew),
-    TableOf<&Measurement::slow_spells>(
-        "slow_spells",
-        "Times in which chunks were slow: chunks that follow each other on a worker, on a host, in a file, of a "
-        "dataset or in the whole run, and took 1.5 times what the fits predict, or more. Largest excess first, at most "
-        "100.",
-        "none"),
-    TableOf<&Measurement::contention>(
-        "contention",
-        "Whether chunks are blocked for longer while more of them are open, in one row. A resource that serves R "
-        "events a second blocks each of k open chunks for k / R an event; what a chunk waits for by itself does not "
-        "depend on k.",
-        kNoChunk),
+    TableOf<&Measurement::slow_spells>("slow_spells",
+                                       "Times in which chunks were slow: chunks that follow each other on a worker, on "
+                                       "a host, in a file, of a dataset or in the whole run, and took 1.5 times what "
+                                       "the fits predict, or more. Largest excess first, at most 100.",
+                                       "none"),
+    TableOf<&Measurement::contention>("contention",
+                                      "Whether chunks are blocked for longer while more of them are open, in one row. "
+                                      "A resource that serves R events a second blocks each of k open chunks for k / R "
+                                      "an event; what a chunk waits for by itself does not depend on k.",
+                                      kNoChunk),
     TableOf<&Measurement::processes>("processes",
                                      "The processes of `crema run` as sampled, most CPU time first, at most 200. What "
                                      "began and ended between two samples is not among them.",
@@ -160,8 +155,8 @@ constexpr Table kTables[] = {
         "chunk_size_advice", "The number of events per chunk that fits, cores and memory limits suggest.", kTooFew),
     TableOf<&Measurement::resource_advice>(
         "resource_advice",
-        "What to ask the batch system for. If it reported what its jobs used, there is "
-        "a row for memory and one for cores.",
+        "What to ask the batch system for. If it reported what its jobs used, there is a row for memory and one for "
+        "cores.",
         "no batch system reported what its jobs used; give its log beside the records"),
 };
 

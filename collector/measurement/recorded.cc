@@ -31,10 +31,10 @@ constexpr Column kSectionColumns[] = {
     FieldOf<&SectionRow::p99>(Kind::kDuration, "99 % quantile of the same"),
     FieldOf<&SectionRow::mean_per_chunk>(Kind::kDuration, "over all ended attempts"),
     ColumnOf<&SectionRow::mean_when_run>("when run", Kind::kDuration, 3, "over those in which it ran").At(6),
-    ColumnOf<&SectionRow::share>(Kind::kShare, 0,
-                                 "self, of the time of all owners and helpers; an event that no thread holds has no "
-                                 "owner beside its tasks. Null if sections also hold chunks of another copy of the "
-                                 "SDK, and come to more")
+    ColumnOf<&SectionRow::share>(
+        Kind::kShare, 0,
+        "self, of the time of all owners and helpers; an event that no thread holds has no owner beside its tasks. "
+        "Null if sections also hold chunks of another copy of the SDK, and come to more")
         .At(4),
     FieldOf<&SectionRow::self_in_workers>(
         Kind::kDuration,
@@ -60,11 +60,10 @@ constexpr Column kSectionColumns[] = {
         Kind::kMemory,
         "live bytes less those that were live when a quarter to half of its process's chunks had ended, the largest of "
         "one process; a cache that was filled before does not count. Null where no process had four chunks"),
-    ColumnOf<&SectionRow::gpu_seconds>(
-        "GPU", Kind::kDuration, 2,
-        "times of kernels that the section launched, without the sections inside it, on the devices, added up; null "
-        "where they were not counted (`crema run --gpu`), as the next six. What helpers launched is in one row of its "
-        "path")
+    ColumnOf<&SectionRow::gpu_seconds>("GPU", Kind::kDuration, 2,
+                                       "times of kernels that the section launched, without the sections inside it, on "
+                                       "the devices, added up; null where they were not counted (`crema run --gpu`), "
+                                       "as the next six. What helpers launched is in one row of its path")
         .OptIn()
         .At(18),
     ColumnOf<&SectionRow::gpu_launches>("kernels", Kind::kCount, 5, "these kernels").OptIn().At(19),
@@ -206,10 +205,9 @@ constexpr Column kEventLatencyColumns[] = {
     ColumnOf<&EventLatencyRow::not_divided>(
         "not divided", Kind::kCount, 4,
         "events with more than 8,192 tasks and requests, whose latency is in rest_seconds and critical_gap_seconds"),
-    FieldOf<&EventLatencyRow::histogram>(
-        Kind::kText,
-        "of the latencies in seconds: `edges`, the same for all datasets, and `counts` of at most 40 bins; null where "
-        "p50_seconds is"),
+    FieldOf<&EventLatencyRow::histogram>(Kind::kText,
+                                         "of the latencies in seconds: `edges`, the same for all datasets, and "
+                                         "`counts` of at most 40 bins; null where p50_seconds is"),
 };
 
 constexpr Column kModuleColumns[] = {
@@ -283,13 +281,13 @@ constexpr Column kWaitSumColumns[] = {
     ColumnOf<&WaitSumRow::share>(Kind::kShare, 0, "of the blocked time of its dataset"),
     ColumnOf<&WaitSumRow::low>(
         "at least", Kind::kShare, 1,
-        "lower end of the 95 % range of `share`: of the number of samples, and of how far the "
-        "share of samples that were blocked is from the blocked time; null where nothing was seen"),
+        "lower end of the 95 % range of `share`: of the number of samples, and of how far the share of samples that "
+        "were blocked is from the blocked time; null where nothing was seen"),
     ColumnOf<&WaitSumRow::high>("at most", Kind::kShare, 1, "its upper end"),
     ColumnOf<&WaitSumRow::samples>(Kind::kCount, 1, "how often a thread was seen so"),
-    ColumnOf<&WaitSumRow::coarse>(Kind::kFlag, 3,
-                                  "threads also waited for CPUs for more than a fifth of the time: short waits may be "
-                                  "off by 20 points then"),
+    ColumnOf<&WaitSumRow::coarse>(
+        Kind::kFlag, 3,
+        "threads also waited for CPUs for more than a fifth of the time: short waits may be off by 20 points then"),
 };
 
 constexpr Column kGpuKernelColumns[] = {

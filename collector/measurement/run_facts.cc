@@ -52,8 +52,8 @@ constexpr Column kQualityColumns[] = {
     FieldOf<&Quality::logs_missing>(Kind::kCount,
                                     "logs that are gone from a measurement's `records/` since it was made"),
     FieldOf<&Quality::records_dropped>(Kind::kCount,
-                                       "records that processes could not write, and values that guards could not "
-                                       "keep, as the processes say at their end"),
+                                       "records that processes could not write, and values that guards could not keep, "
+                                       "as the processes say at their end"),
     FieldOf<&Quality::guards_misused>(
         Kind::kCount,
         "of `records_dropped`: guards that were used wrongly, for example a chunk that ended on another thread"),
@@ -79,12 +79,12 @@ constexpr Column kQualityColumns[] = {
     FieldOf<&Quality::chunks_without_events>(Kind::kCount, "results whose events were not recorded"),
     FieldOf<&Quality::processes_ended>(Kind::kCount, "processes that said that they ended"),
     FieldOf<&Quality::processes_running>(Kind::kCount, "processes that still hold their log"),
-    FieldOf<&Quality::processes_lost>(Kind::kCount,
-                                      "processes that vanished in a chunk, or of which an engine, the kernel or an "
-                                      "exit status reports a failure"),
-    FieldOf<&Quality::processes_unreported>(Kind::kCount,
-                                            "none of these: nothing says how they ended; all their chunks are "
-                                            "recorded (a signal, or `_exit`)"),
+    FieldOf<&Quality::processes_lost>(
+        Kind::kCount,
+        "processes that vanished in a chunk, or of which an engine, the kernel or an exit status reports a failure"),
+    FieldOf<&Quality::processes_unreported>(
+        Kind::kCount,
+        "none of these: nothing says how they ended; all their chunks are recorded (a signal, or `_exit`)"),
     FieldOf<&Quality::chunks_joined_to_tasks>(Kind::kCount, "null without an engine's tasks, as the next two"),
     FieldOf<&Quality::chunks_unjoined>(Kind::kCount, "chunks that belong to no task"),
     FieldOf<&Quality::tasks_without_chunk>(Kind::kCount, "tasks in which no chunk was recorded"),
@@ -92,8 +92,7 @@ constexpr Column kQualityColumns[] = {
                                       "events in records over the Coffea report's, else over CREMA_TOTAL_EVENTS"),
     FieldOf<&Quality::fine_metrics_coverage>(
         Kind::kShare,
-        "share of the engine's own compute seconds that fine seconds in tasks account "
-        "for; below 0.99 is flagged"),
+        "share of the engine's own compute seconds that fine seconds in tasks account for; below 0.99 is flagged"),
     FieldOf<&Quality::clock_offset_max_s>(Kind::kDuration, "largest difference between clocks of hosts"),
     FieldOf<&Quality::clock_step_max_s>(Kind::kDuration, "largest step of a wall clock while a process ran"),
     FieldOf<&Quality::allocations_cost_s>(Kind::kDuration,

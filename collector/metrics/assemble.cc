@@ -1,5 +1,6 @@
 #include "collector/metrics/assemble.h"
 
+#include "absl/algorithm/container.h"
 #include "absl/time/time.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/measurement/quality_limits.h"
@@ -88,10 +89,10 @@ void WarnOfSums(const RunFigures& figures, std::vector<std::string>& warnings) {
                                                           : fmt::format("{} ({})", WordsOf(reason), chunks));
     }
     const int64_t attempts = figures.totals.counts.num_attempts;
-    warnings.push_back(fmt::format(
-        "{} of {} chunks were summed, because {}: totals are exact; quantiles, stragglers, fits, columns, lists and "
-        "timelines of chunks are of the other {}",
-        sums.chunks, attempts, fmt::join(reasons, "; "), attempts - sums.chunks));
+    warnings.push_back(
+        fmt::format("{} of {} chunks were summed, because {}: totals are exact; quantiles, stragglers, fits, columns, "
+                    "lists and timelines of chunks are of the other {}",
+                    sums.chunks, attempts, fmt::join(reasons, "; "), attempts - sums.chunks));
   }
   WarnIf(figures.findings.processes.summed_chunks - sums.chunks,
          "{} more chunks were summed whose sums could not be read", warnings);
@@ -138,8 +139,7 @@ void WarnOfPartialSums(const RunFigures& figures, std::vector<std::string>& warn
   const int64_t with_bytes = figures.findings.attempts.bytes.with_read;
   if (with_bytes > 0 && with_bytes + totals.counts.num_failed_attempts < totals.ended) {
     warnings.push_back(
-        fmt::format("bytes read are known of {} of {} ended attempts; bytes_read_chunks is too low (use "
-                    "AddBytesRead)",
+        fmt::format("bytes read are known of {} of {} ended attempts; bytes_read_chunks is too low (use AddBytesRead)",
                     with_bytes, totals.ended));
   }
   if (totals.events.count > 0 && totals.events.count < totals.counts.num_chunks) {
@@ -151,8 +151,8 @@ void WarnOfPartialSums(const RunFigures& figures, std::vector<std::string>& warn
 void WarnOfTimes(const RunFigures& figures, const Quality& quality, std::vector<std::string>& warnings) {
   if (quality.clock_step_max_s.value_or(0) > kClockStepSeconds) {
     warnings.push_back(
-        fmt::format("a wall clock stepped by {} during the run; durations are right, times of "
-                    "different processes may not fit together",
+        fmt::format("a wall clock stepped by {} during the run; durations are right, times of different processes may "
+                    "not fit together",
                     HumanDuration(*quality.clock_step_max_s)));
   }
   const AttemptTotals& totals = figures.totals;
@@ -178,8 +178,7 @@ void WarnOfEngine(const RunFigures& figures, std::vector<std::string>& warnings)
   if (engine.lost_bytes > 0) {
     warnings.push_back(
         fmt::format("{} bytes of records were sent and did not fit in the {}'s memory; collect the workers' "
-                    "directories too, "
-                    "or attach with a larger keep_bytes",
+                    "directories too, or attach with a larger keep_bytes",
                     engine.lost_bytes, engine.traits.scheduler));
   }
   if (engine.workers_unseen > 0 && !IsLogAlone(figures)) {
@@ -260,10 +259,9 @@ Text StateOf(const RunFigures& figures, const RunProvenance& provenance) {
     if (figures.tree->stop_ns.has_value()) return "finished";
     // It samples once a second, or as often as it did: what ended later ended without it.
     const int64_t silent_ns = figures.tree->last_ns + std::llround(1e9 * (1 + figures.tree->sampling_gap_max_seconds));
-    const bool outlived_it =
-        std::any_of(found.processes.begin(), found.processes.end(), [&](const ProcessRow& process) {
-          return process.state == ProcessState::kEnded && process.last_ns > silent_ns;
-        });
+    const bool outlived_it = absl::c_any_of(found.processes, [&](const ProcessRow& process) {
+      return process.state == ProcessState::kEnded && process.last_ns > silent_ns;
+    });
     if (outlived_it && !any_lost) return "finished";  // `crema run` alone was killed
     return figures.tree->origin == TreeOrigin::kPrmon ? Text() : Text("killed");
   }
@@ -573,8 +571,7 @@ Quality JudgeQuality(const RunFigures& figures, Quality quality) {
     quality.chunks_without_events = totals.counts.num_chunks - totals.events.count;
   }
   const auto in_state = [&processes](ProcessState state) {
-    return std::count_if(processes.processes.begin(), processes.processes.end(),
-                         [state](const ProcessRow& process) { return process.state == state; });
+    return absl::c_count_if(processes.processes, [state](const ProcessRow& process) { return process.state == state; });
   };
   quality.processes_ended = in_state(ProcessState::kEnded);
   quality.processes_running = in_state(ProcessState::kRunning);
@@ -609,8 +606,8 @@ Quality JudgeQuality(const RunFigures& figures, Quality quality) {
   WarnOfSums(figures, quality.warnings);
   if (records_lost > 0) {
     quality.warnings.push_back(fmt::format(
-        "the {} of {} that ended {} lost, so sums are too low: recording was off, the disk had no room, or "
-        "the log is damaged",
+        "the {} of {} that ended {} lost, so sums are too low: recording was off, the disk had no room, or the log is "
+        "damaged",
         records_lost == 1 ? "record" : "records",
         records_lost == 1 ? "one chunk" : fmt::format("{} chunks", records_lost), records_lost == 1 ? "is" : "are"));
   }

@@ -64,10 +64,9 @@ absl::StatusOr<TreeAccumulator> ReadTrees(const MeasureOptions& options, RecordL
     return absl::NotFoundError(fmt::format("{} holds nothing of the run {}; it holds process trees of {}",
                                            fmt::join(options.sources, ", "), options.run, fmt::join(ids, ", ")));
   } else if (ids.size() > 1) {
-    return absl::FailedPreconditionError(
-        fmt::format("{} holds process trees of {} runs: {}; choose one with --run ID, or take them together with "
-                    "--run all",
-                    fmt::join(options.sources, ", "), ids.size(), fmt::join(ids, ", ")));
+    return absl::FailedPreconditionError(fmt::format(
+        "{} holds process trees of {} runs: {}; choose one with --run ID, or take them together with --run all",
+        fmt::join(options.sources, ", "), ids.size(), fmt::join(ids, ", ")));
   }
   return trees;
 }
@@ -317,10 +316,10 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
                              limits);
   }
   if (const std::string problem = spill.problem(); !problem.empty()) {
-    quality.warnings.push_back(fmt::format(
-        "chunks, or lists of analyses, that had no room in memory stayed there all the same, for {} has none "
-        "({}); --spill DIR names another place",
-        SpillDirectory(options), problem));
+    quality.warnings.push_back(
+        fmt::format("chunks, or lists of analyses, that had no room in memory stayed there all the same, for {} has "
+                    "none ({}); --spill DIR names another place",
+                    SpillDirectory(options), problem));
   }
   RecordFindings& findings = figures.findings;
   NameFunctions(findings.omissions.functions > 0, &namer, &findings.tables.functions);

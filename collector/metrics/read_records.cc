@@ -1,7 +1,6 @@
 #include "collector/metrics/read_records.h"
 
 #include <atomic>
-#include <numeric>
 
 #include "collector/compression/decompressed_file.h"
 #include "collector/metrics/attempts/stragglers.h"
@@ -223,10 +222,9 @@ void Join(LogInParts& log, const ReadRecordsOptions& options, std::vector<ChunkS
         fmt::format("{}: {} lines of chunks that had ended before; they were left out", log.log->path, repeated));
   }
   if (sums_across > 0) {
-    reading.Warn(
-        fmt::format("{}: chunks were summed beyond the run's bounds; their sums of this run are not known, and "
-                    "were left out",
-                    log.log->path));
+    reading.Warn(fmt::format(
+        "{}: chunks were summed beyond the run's bounds; their sums of this run are not known, and were left out",
+        log.log->path));
   }
   if (has_process_metrics) {
     reading.Warn(fmt::format(
@@ -234,10 +232,9 @@ void Join(LogInParts& log, const ReadRecordsOptions& options, std::vector<ChunkS
         log.log->path));
   }
   if (log.log->is_stream && of_other_runs > 0) {
-    reading.Warn(
-        fmt::format("{}: {} logs of other runs were left out; choose one with --run ID, or take them together with "
-                    "--run all",
-                    log.log->path, of_other_runs));
+    reading.Warn(fmt::format(
+        "{}: {} logs of other runs were left out; choose one with --run ID, or take them together with --run all",
+        log.log->path, of_other_runs));
   }
   if (again > 0) {
     reading.Warn(fmt::format("{}: {} logs came twice; the first of each counts", log.log->path, again));

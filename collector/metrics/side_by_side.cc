@@ -2,7 +2,6 @@
 
 #include <time.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>

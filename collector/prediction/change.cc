@@ -4,6 +4,7 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/thresholds.h"
 #include "collector/prediction/prediction.h"
+#include "collector/sequences/sequences.h"
 
 namespace crema {
 namespace {
@@ -154,8 +155,7 @@ absl::StatusOr<std::vector<ObservedChunk>> CutAnew(const ObservedRun& run, const
       cut.push_back(chunk);
     }
   }
-  std::stable_sort(cut.begin(), cut.end(),
-                   [](const ObservedChunk& a, const ObservedChunk& b) { return a.phase < b.phase; });
+  SortBy(&cut, &ObservedChunk::phase);
   return cut;
 }
 
@@ -209,13 +209,10 @@ std::vector<ObservedWorker> WorkersFor(const ObservedRun& run, const RunChange& 
     for (ObservedWorker& worker : workers) worker.began = began, worker.joined = first, worker.left = kForever;
   }
   if (change.kind == ChangeKind::kWithoutWorker) {
-    workers.erase(std::remove_if(workers.begin(), workers.end(),
-                                 [&](const ObservedWorker& worker) { return worker.name == change.name; }),
-                  workers.end());
+    EraseWhere(&workers, [&](const ObservedWorker& worker) { return worker.name == change.name; });
   }
   if (change.kind == ChangeKind::kWorkers || (change.kind == ChangeKind::kCores && workers.size() > 1)) {
-    std::stable_sort(workers.begin(), workers.end(),
-                     [](const ObservedWorker& a, const ObservedWorker& b) { return a.joined < b.joined; });
+    SortBy(&workers, &ObservedWorker::joined);
     const size_t had = workers.size();
     const double wanted =
         change.kind == ChangeKind::kWorkers ? change.number : change.number * static_cast<double>(had) / run.cores();
@@ -392,8 +389,8 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
     chunks = *std::move(cut);
   }
   if (change.kind == ChangeKind::kWithoutWorker) {
-    const auto found = std::find_if(run.workers.begin(), run.workers.end(),
-                                    [&](const ObservedWorker& worker) { return worker.name == change.name; });
+    const auto found =
+        absl::c_find_if(run.workers, [&](const ObservedWorker& worker) { return worker.name == change.name; });
     if (found == run.workers.end()) return absl::InvalidArgumentError("no worker `" + change.name + "`");
     if (run.workers.size() == 1) return absl::FailedPreconditionError("there is no other worker");
     const absl::Status done = DoneByOthers(run, static_cast<uint32_t>(found - run.workers.begin()), &chunks);
@@ -406,7 +403,7 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
   }
   const bool needs_cpu = change.kind == ChangeKind::kWithoutWaiting || change.kind == ChangeKind::kLanes;
   const auto has_cpu = [](const ObservedChunk& chunk) { return chunk.cpu_known; };
-  if (needs_cpu && !std::all_of(chunks.begin(), chunks.end(), has_cpu)) {
+  if (needs_cpu && !absl::c_all_of(chunks, has_cpu)) {
     return absl::FailedPreconditionError("the CPU time of some chunks is not known");
   }
   if (seed != 0) DrawAnew(*drawn_from, lines, seed, &chunks);
@@ -422,7 +419,7 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
   CoreUse use(run, change);
   const double cores_a_lane = changed.cores / static_cast<double>(setup.lanes.size());
   use.leaves_helpers = change.kind != ChangeKind::kCores || cores_a_lane >= run.cores() / run.lanes() ||
-                       std::none_of(chunks.begin(), chunks.end(), HasHelpers);
+                       absl::c_none_of(chunks, HasHelpers);
   if (change.kind == ChangeKind::kLanes || use.takes_turns || !use.leaves_helpers) setup.shared_cores = changed.cores;
   for (const ObservedChunk& chunk : chunks) {
     double cpu = 0;
@@ -430,9 +427,9 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
     changed.lane_cpu_seconds += cpu;
     changed.cpu_seconds += cpu + std::max(0.0, chunk.cpu - chunk.duration);
   }
-  changed.cpu_known = std::all_of(chunks.begin(), chunks.end(), has_cpu);
+  changed.cpu_known = absl::c_all_of(chunks, has_cpu);
   if (change.kind == ChangeKind::kLongestFirst) {
-    std::stable_sort(setup.chunks.begin(), setup.chunks.end(), [](const ReplayChunk& a, const ReplayChunk& b) {
+    absl::c_stable_sort(setup.chunks, [](const ReplayChunk& a, const ReplayChunk& b) {
       return a.phase != b.phase ? a.phase < b.phase : a.fixed > b.fixed;
     });
   }

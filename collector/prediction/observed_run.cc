@@ -5,6 +5,7 @@
 #include <set>
 
 #include "collector/insight/verdict_families.h"
+#include "collector/sequences/sequences.h"
 
 namespace crema {
 namespace {
@@ -143,8 +144,7 @@ void SetSectionOnGpu(const Measurement& measurement, const std::string& section,
   run->has_uncounted_gpu = UsesUncountedGpu(measurement);
   if (section.empty()) return;
   const std::vector<SectionRow>& rows = measurement.sections;
-  const bool by_name =
-      std::none_of(rows.begin(), rows.end(), [&](const SectionRow& row) { return row.path == section; });
+  const bool by_name = absl::c_none_of(rows, [&](const SectionRow& row) { return row.path == section; });
   double all = 0, waiting = 0, work = 0, blocked = 0;
   for (const SectionRow& row : rows) {
     const std::string path = row.path.str();
@@ -209,11 +209,9 @@ struct Working {
 // How many times as long the CPU parts take, so that all together need no more than the cores.
 double StretchOf(const std::vector<Working>& working, double cores) {
   const auto demand = [&working](double stretch) {
-    double sum = 0;
-    for (const Working& chunk : working) {
-      sum += chunk.cores * chunk.cpu_share / (1 - chunk.cpu_share + chunk.cpu_share * stretch);
-    }
-    return sum;
+    return SumOf<double>(working, [&](const Working& chunk) {
+      return chunk.cores * chunk.cpu_share / (1 - chunk.cpu_share + chunk.cpu_share * stretch);
+    });
   };
   if (demand(1) <= cores) return 1;
   double low = 1, high = 2;
@@ -383,9 +381,7 @@ int ObservedRun::lanes() const {
 
 double ObservedRun::cores() const {
   if (events.count > 0) return events.cores;
-  double sum = 0;
-  for (const ObservedWorker& worker : workers) sum += worker.cores;
-  return sum;
+  return SumOf<double>(workers, &ObservedWorker::cores);
 }
 
 uint32_t RunObserver::IndexOf(const std::string& name, std::map<std::string, uint32_t>* names) {
@@ -460,8 +456,7 @@ ObservedRun RunObserver::Finish(const Measurement& measurement) {
   const double shift = (*zero_ns_ - start_ns.integer()) / 1e9;
   run.chunks = std::move(chunks_);
   for (ObservedChunk& chunk : run.chunks) chunk.start += shift;
-  std::stable_sort(run.chunks.begin(), run.chunks.end(),
-                   [](const ObservedChunk& a, const ObservedChunk& b) { return a.start < b.start; });
+  SortBy(&run.chunks, &ObservedChunk::start);
   double last_stop = 0;
   for (const ObservedChunk& chunk : run.chunks) last_stop = std::max(last_stop, chunk.stop());
   run.shutdown = std::max(0.0, run.wall_time - last_stop);

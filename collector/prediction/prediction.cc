@@ -5,6 +5,7 @@
 #include "collector/insight/thresholds.h"
 #include "collector/measurement/quality_limits.h"
 #include "collector/records/json_fields.h"
+#include "collector/sequences/sequences.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -20,8 +21,7 @@ constexpr char kWaitsAreNotKnown[] =
     "take longer than this. crema run --waits shows what they wait for.";
 constexpr char kNoTwoAtOnce[] =
     "The run never had two chunks at once: whether several would wait for one another, for a lock or a server, cannot "
-    "be "
-    "seen in it. Run it with two.";
+    "be seen in it. Run it with two.";
 constexpr size_t kMostReplayedWhole = 200'000;  // chunks: for fewer a range takes a second
 
 std::string WhyRefused(const ObservedRun& run, double replayed) {
@@ -53,9 +53,9 @@ constexpr PredictedValue PredictedRow::*kValues[] = {&PredictedRow::wall_time, &
 // From the draws, and `more` to either side.
 void SetRanges(const std::vector<PredictedRow>& draws, double more, PredictedRow* row) {
   for (const auto value_of : kValues) {
-    std::vector<double> values;
-    for (const PredictedRow& draw : draws) values.push_back((draw.*value_of).value);
-    std::sort(values.begin(), values.end());
+    std::vector<double> values =
+        Mapped<double>(draws, [&](const PredictedRow& draw) { return (draw.*value_of).value; });
+    absl::c_sort(values);
     const auto at = [&values](double p) {
       return values[static_cast<size_t>(std::lround(p * static_cast<double>(values.size() - 1)))];
     };
@@ -111,9 +111,7 @@ PredictedRow RowOf(const ObservedRun& run, const RunChange& change, double misse
 size_t ChunksThatVary(const ObservedRun& run) {
   std::vector<size_t> of_dataset(run.datasets.size());
   for (const ObservedChunk& chunk : run.chunks) ++of_dataset[chunk.dataset];
-  size_t count = 0;
-  for (const size_t chunks : of_dataset) count += chunks > 1 ? chunks : 0;
-  return count;
+  return SumOf<size_t>(of_dataset, [](const size_t chunks) { return chunks > 1 ? chunks : 0; });
 }
 
 }  // namespace
@@ -228,7 +226,7 @@ std::vector<RunChange> UsualChanges(const ObservedRun& run, const std::string& s
 
 void SortBestFirst(Json* prediction) {
   auto rows = ListField(*prediction, "predicted");
-  std::stable_sort(rows.begin(), rows.end(), [](const Json& a, const Json& b) {
+  absl::c_stable_sort(rows, [](const Json& a, const Json& b) {
     constexpr double kLast = std::numeric_limits<double>::infinity();
     return NumberField(a, "wall_time").value_or(kLast) < NumberField(b, "wall_time").value_or(kLast);
   });

@@ -1,11 +1,11 @@
 #include "collector/scaling/scaling_study.h"
 
 #include <boost/math/distributions/students_t.hpp>
-#include <set>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/comparison.h"
 #include "collector/insight/run_head.h"
+#include "collector/sequences/sequences.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -43,15 +43,14 @@ class Errors {
 
   double Sum(double sigma, double kappa) const {
     const double inverse = BestInverse(sigma, kappa);
-    double sum = 0;
-    for (const LawPoint& point : points_) sum += std::pow(1 - inverse * Factor(point, sigma, kappa), 2);
-    return sum;
+    return SumOf<double>(points_,
+                         [&](const LawPoint& point) { return std::pow(1 - inverse * Factor(point, sigma, kappa), 2); });
   }
 
   /// By how much 1 / lambda may differ from the best before the sum exceeds `cut`.
   double HalfWidthOfInverse(double sigma, double kappa, double cut) const {
-    double squares = 0;
-    for (const LawPoint& point : points_) squares += std::pow(Factor(point, sigma, kappa), 2);
+    double squares =
+        SumOf<double>(points_, [&](const LawPoint& point) { return std::pow(Factor(point, sigma, kappa), 2); });
     return std::sqrt(std::max(0.0, cut - Sum(sigma, kappa)) / squares);
   }
 
@@ -228,8 +227,8 @@ void NoteStreams(const std::vector<ScalingPoint>& points, std::vector<std::strin
 
 /// Sets the work: events, if all know them.
 std::string_view SetWork(std::vector<ReadRun>* runs) {
-  const bool have_events = std::all_of(runs->begin(), runs->end(),
-                                       [](const ReadRun& run) { return run.measurement->Metric("total_events") > 0; });
+  const bool have_events =
+      absl::c_all_of(*runs, [](const ReadRun& run) { return run.measurement->Metric("total_events") > 0; });
   const std::string_view work = have_events ? "events" : "chunks";
   for (ReadRun& run : *runs) {
     run.point.work = *run.measurement->Metric(have_events ? "total_events" : "num_chunks");
@@ -281,7 +280,7 @@ void SetLaws(ScalingStudy* study) {
     points.push_back({point.cores, point.throughput});
     ++runs_on[point.cores];
   }
-  const auto several = std::count_if(runs_on.begin(), runs_on.end(), [](const auto& each) { return each.second > 1; });
+  const auto several = absl::c_count_if(runs_on, [](const auto& each) { return each.second > 1; });
   for (const LawKind kind : {LawKind::kAmdahl, LawKind::kUsl}) {
     absl::StatusOr<ScalingLaw> law = FitLaw(kind, points);
     if (law.ok()) {
@@ -404,8 +403,7 @@ ScalingStudy StudyScaling(const std::vector<const Measurement*>& measurements,
     study.refused = "fewer than two runs can be compared";
     return study;
   }
-  std::stable_sort(runs.begin(), runs.end(),
-                   [](const ReadRun& a, const ReadRun& b) { return a.point.cores < b.point.cores; });
+  SortBy(&runs, [](const ReadRun& a) { return a.point.cores; });
   study.work = SetWork(&runs);
   AddNotes(runs, &study.notes);
   for (const ReadRun& run : runs) study.points.push_back(run.point);
@@ -413,7 +411,7 @@ ScalingStudy StudyScaling(const std::vector<const Measurement*>& measurements,
   study.kind = KindOf(study.points);
   SetRatios(&study.points);
   SetLaws(&study);
-  study.best_measured = std::max_element(study.points.begin(), study.points.end(), [](const auto& a, const auto& b) {
+  study.best_measured = absl::c_max_element(study.points, [](const auto& a, const auto& b) {
                           return a.throughput < b.throughput;
                         })->cores;
   return study;
@@ -456,8 +454,7 @@ ScalingStudy PredictScaling(const Measurement& measurement, const ObservedRun& r
     point.throughput = point.work / point.wall_time;
     study.points.push_back(point);
   }
-  std::stable_sort(study.points.begin(), study.points.end(),
-                   [](const ScalingPoint& a, const ScalingPoint& b) { return a.cores < b.cores; });
+  SortBy(&study.points, &ScalingPoint::cores);
   SetRatios(&study.points);
   return study;
 }

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "collector/records/record_parser.h"
+#include "collector/sequences/sequences.h"
 
 namespace crema {
 
@@ -276,9 +277,8 @@ LogPartReading ReadLogPart(const RecordLog& log, const LogPart& part, bool runni
 LogReading JoinParts(const RecordLog& log, const std::vector<LogPartReading>& parts) {
   LogReading whole;
   int64_t lines = 0;
-  whole.logs_damaged = std::any_of(parts.begin(), parts.end(), [](const LogPartReading& part) {
-    return !part.failure.empty() || part.refused.has_value();
-  });
+  whole.logs_damaged = absl::c_any_of(
+      parts, [](const LogPartReading& part) { return !part.failure.empty() || part.refused.has_value(); });
   for (const LogPartReading& part : parts) {
     whole.records_read += part.records_read;
     whole.records_malformed += part.records_malformed;
@@ -344,8 +344,7 @@ std::optional<GpuWork> GpuOfChunks::Of(int64_t pid, int64_t start_ns, int64_t re
   if (process == processes_.end() || chunk.stop_ns > process->second.until_ns.value_or(chunk.stop_ns)) {
     return std::nullopt;
   }
-  const auto found = process->second.chunks.find(chunk.number);
-  return found == process->second.chunks.end() ? GpuWork() : found->second;
+  return ValueOr(process->second.chunks, chunk.number, GpuWork());
 }
 
 LogReading ReadLogOfRun(const RecordLog& log, bool running, bool all_runs,

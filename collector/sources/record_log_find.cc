@@ -79,8 +79,7 @@ std::string DescribeUnknownFile(const std::string& path) {
     return "is a part of a roastcoffea measurement; give its directory";
   }
   return fmt::format(
-      "is not a record log (*{}), nor another log that crema knows ({}); to name a measurement, give "
-      "its directory",
+      "is not a record log (*{}), nor another log that crema knows ({}); to name a measurement, give its directory",
       kRecordLogSuffix, AllLogs());
 }
 
@@ -313,8 +312,7 @@ absl::Status ChooseRun(const std::vector<std::string>& sources, const std::strin
   if (run == "all") return absl::OkStatus();
   if (run.empty() && logs_of_run.size() > 1) {
     return absl::FailedPreconditionError(
-        fmt::format("{} holds records of {} runs: {}; choose one with --run ID, or "
-                    "take them together with --run all",
+        fmt::format("{} holds records of {} runs: {}; choose one with --run ID, or take them together with --run all",
                     Join(sources), runs.size(), Join(runs)));
   }
   if (!run.empty() && logs_of_run.count(run) == 0) {

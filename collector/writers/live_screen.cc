@@ -3,6 +3,7 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/appearance/worker_names.h"
 #include "collector/records/facts.h"
+#include "collector/sequences/sequences.h"
 #include "collector/writers/summary_blocks.h"
 
 namespace crema {

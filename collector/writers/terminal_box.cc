@@ -1,9 +1,8 @@
 #include "collector/writers/terminal_box.h"
 
-#include <algorithm>
-
 #include "collector/appearance/colours.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/sequences/sequences.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -82,8 +81,7 @@ constexpr std::array<Spelling, 14> kSpellings = {{
 
 template <size_t N>
 bool IsIn(const std::array<Range, N>& ranges, uint32_t code) {
-  return std::any_of(ranges.begin(), ranges.end(),
-                     [code](const Range& range) { return code >= range.first && code <= range.last; });
+  return absl::c_any_of(ranges, [code](const Range& range) { return code >= range.first && code <= range.last; });
 }
 
 /// Takes the first code point off `text`; a byte that begins none is taken alone, as kBad.
@@ -163,7 +161,7 @@ std::string DisplayText(std::string_view text, const TerminalStyle& style) {
       display += before.substr(0, before.size() - text.size());
     } else {
       auto same = [code](const Spelling& spelling) { return spelling.sign == code; };
-      const auto* found = std::find_if(kSpellings.begin(), kSpellings.end(), same);
+      const auto* found = absl::c_find_if(kSpellings, same);
       display += found == kSpellings.end() ? "?" : found->ascii;
     }
   }
@@ -188,8 +186,7 @@ std::string PlainLine(std::string_view text) {
 }
 
 int ColumnsOf(std::string_view display_text) {
-  return static_cast<int>(
-      std::count_if(display_text.begin(), display_text.end(), [](char byte) { return (byte & 0xc0) != 0x80; }));
+  return static_cast<int>(absl::c_count_if(display_text, [](char byte) { return (byte & 0xc0) != 0x80; }));
 }
 
 std::string Cut(std::string_view text, int columns, const TerminalStyle& style) {
@@ -393,8 +390,7 @@ std::vector<std::optional<double>> TimelineColumns(const Measurement& measuremen
   Columns sums{wall_time / columns, std::vector<double>(count, 0), std::vector<double>(count, 0)};
   bool has_point = false;
   for (const auto& [worker, points] : *workers) {
-    const auto stop = stops.find(worker);
-    const double last = std::min(wall_time, stop == stops.end() ? wall_time : stop->second);
+    const double last = std::min(wall_time, ValueOr(stops, worker, wall_time));
     for (size_t at = 0; at < points.size(); ++at) {
       if (std::isnan(points[at].value)) continue;
       has_point = true;

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <set>
 
+#include "absl/algorithm/container.h"
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/http_get.h"
 #include "collector/records/facts.h"
@@ -73,7 +74,7 @@ void NoteDeparture(const Json& fields, ClusterWorkerFact& worker) {
   const std::string reason = TextField(fields, "reason");
   const std::string status = TextField(fields, "status");  // since minor 2
   const auto is_any = [&reason](std::initializer_list<std::string_view> names) {
-    return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return reason.rfind(name, 0) == 0; });
+    return absl::c_any_of(names, [&](std::string_view name) { return reason.rfind(name, 0) == 0; });
   };
   if (is_any({"retire-workers", "worker-close-gracefully"})) {
     worker.left_reason = "retired";
@@ -176,9 +177,8 @@ void AddSpan(const Json& fields, int64_t, ClusterFact& cluster) {
 
 void AddSession(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
   const std::string id = TextField(fields, "id");
-  auto session = std::find_if(cluster.sessions.begin(), cluster.sessions.end(), [&](const ClusterSessionFact& known) {
-    return known.id == id && !known.end_ns.has_value();
-  });
+  auto session = absl::c_find_if(
+      cluster.sessions, [&](const ClusterSessionFact& known) { return known.id == id && !known.end_ns.has_value(); });
   if (session == cluster.sessions.end()) {
     cluster.sessions.emplace_back();
     cluster.sessions.back().id = id;
@@ -227,8 +227,7 @@ bool AddLine(const Json& fields, ClusterFact& cluster) {
   const std::string type = TextField(fields, "type");
   const int64_t time_ns = Integer(fields, "time_ns").value_or(cluster.last_ns);
   cluster.last_ns = std::max(cluster.last_ns, time_ns);
-  const auto line =
-      std::find_if(std::begin(kLines), std::end(kLines), [&](const auto& row) { return row.first == type; });
+  const auto line = absl::c_find_if(kLines, [&](const auto& row) { return row.first == type; });
   if (line == std::end(kLines)) return false;
   if (line->second != nullptr) line->second(fields, time_ns, cluster);
   return true;
@@ -365,7 +364,7 @@ absl::Status ForEachDaskLine(const std::string& path, const std::function<void(c
       if (bytes.size() < size.get<size_t>()) {
         on_fault({number, true, "the records behind it were never written in full"});
       }
-      number += std::count(bytes.begin(), bytes.end(), '\n');
+      number += absl::c_count(bytes, '\n');
     }
     on_line(line);
   }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <type_traits>
@@ -17,6 +16,7 @@
 #include "collector/engines/engines.h"
 #include "collector/engines/log_lines.h"
 #include "collector/records/cluster_facts.h"
+#include "collector/sequences/sequences.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -183,10 +183,7 @@ std::optional<CondorEvent> ParseCondorEvent(std::string_view line, CondorYears* 
 }
 
 std::optional<CondorEvent> CondorEventOf(const std::map<std::string, std::string>& ad) {
-  const auto of = [&ad](const char* name) {
-    const auto found = ad.find(name);
-    return found == ad.end() ? std::string() : found->second;
-  };
+  const auto of = [&ad](const char* name) { return ValueOr(ad, name, std::string()); };
   CondorEvent event;
   size_t used = 0;
   CondorYears none;
@@ -246,7 +243,7 @@ void CondorYears::EndAt(int64_t latest_ns) {
     last.tm_mday = last_day_;
     last.tm_isdst = -1;
     first_year_ = year - turns_;
-    const bool fits = std::all_of(leaps_.begin(), leaps_.end(), [this](int turns) {
+    const bool fits = absl::c_all_of(leaps_, [this](int turns) {
       const int leap = first_year_ + turns;
       return (leap % 4 == 0 && leap % 100 != 0) || leap % 400 == 0;
     });
@@ -438,7 +435,7 @@ class CondorJobs {
       }
       case kEvicted: {
         AddUnseenExecution(event, &job);
-        const bool is_queued_again = std::any_of(event.lines.begin(), event.lines.end(), [](const std::string& line) {
+        const bool is_queued_again = absl::c_any_of(event.lines, [](const std::string& line) {
           return absl::StrContains(line, "terminated and was requeued");
         });
         Stop(event, !is_queued_again, is_queued_again ? "terminated, and queued again" : "evicted", &job);

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <set>
 
 #include "absl/strings/numbers.h"
+#include "collector/sequences/sequences.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -137,7 +137,7 @@ std::vector<size_t> ColumnsThat(const Rows& rows, const std::function<bool(std::
   std::vector<size_t> found;
   for (size_t column = 0; column < rows.columns(); ++column) {
     const auto fits = [&](const SacctCells& row) { return passes(row[column]); };
-    if (std::all_of(rows.cells.begin(), rows.cells.end(), fits)) found.push_back(column);
+    if (absl::c_all_of(rows.cells, fits)) found.push_back(column);
   }
   return found;
 }
@@ -149,8 +149,8 @@ std::vector<std::pair<size_t, size_t>> PlacesOfTable(const std::vector<std::stri
   size_t longest = 0;
   for (const std::string_view line : lines) longest = std::max(longest, line.size());
   for (size_t at = 0; at < longest; ++at) {
-    const bool is_blank = std::all_of(lines.begin(), lines.end(),
-                                      [at](std::string_view line) { return at >= line.size() || line[at] == ' '; });
+    const bool is_blank =
+        absl::c_all_of(lines, [at](std::string_view line) { return at >= line.size() || line[at] == ' '; });
     if (!is_blank && !is_inside) places.emplace_back(at, 0);
     if (!is_blank) places.back().second = at + 1 - places.back().first;
     is_inside = !is_blank;
@@ -161,10 +161,10 @@ std::vector<std::pair<size_t, size_t>> PlacesOfTable(const std::vector<std::stri
 std::optional<Rows> SplitRows(const std::vector<std::string_view>& lines) {
   constexpr size_t kFewestColumns = 4;
   for (const char delimiter : {'|', ',', ';', '\t', ' '}) {
-    const auto count = [delimiter](std::string_view line) { return std::count(line.begin(), line.end(), delimiter); };
+    const auto count = [delimiter](std::string_view line) { return absl::c_count(line, delimiter); };
     const auto is_like_first = [&](std::string_view line) { return count(line) == count(lines[0]); };
     const bool is_table = delimiter == ' ';
-    if (!is_table && !std::all_of(lines.begin(), lines.end(), is_like_first)) continue;
+    if (!is_table && !absl::c_all_of(lines, is_like_first)) continue;
     Rows rows;
     rows.header =
         is_table ? SacctHeader(PlacesOfTable(lines)) : SacctHeader(delimiter, static_cast<size_t>(count(lines[0])) + 1);
@@ -182,15 +182,14 @@ std::optional<Rows> SplitRows(const std::vector<std::string_view>& lines) {
 bool TakeIds(const Rows& rows, SacctCells* names, size_t* id) {
   std::vector<size_t> found = ColumnsThat(rows, IsJobId);
   const auto has = [&rows](size_t column, const char* any_of) {
-    return std::any_of(rows.cells.begin(), rows.cells.end(), [column, any_of](const SacctCells& row) {
+    return absl::c_any_of(rows.cells, [column, any_of](const SacctCells& row) {
       return row[column].find_first_of(any_of) != std::string::npos;
     });
   };
-  found.erase(std::remove_if(found.begin(), found.end(), [&has](size_t column) { return !has(column, "."); }),
-              found.end());
+  EraseWhere(&found, [&has](size_t column) { return !has(column, "."); });
   if (found.empty() || found.size() > 2) return false;
   const auto same = [&](const SacctCells& row) { return row[found.front()] == row[found.back()]; };
-  if (!std::all_of(rows.cells.begin(), rows.cells.end(), same)) {
+  if (!absl::c_all_of(rows.cells, same)) {
     if (has(found[0], "_+") == has(found[1], "_+")) return false;
     if (has(found[1], "_+")) std::swap(found[0], found[1]);
     (*names)[found[1]] = "JobIDRaw";
@@ -216,7 +215,7 @@ bool TakeTimes(const Rows& rows, size_t id, SacctCells* names) {
         const std::string &from = whole[start], &to = whole[end];
         if (!fits || !IsTime(from)) continue;
         const auto has_its_start = [&](size_t row) { return row != of_job.front() && rows.cells[row][start] == from; };
-        fits = whole[id] == entry.first && std::any_of(of_job.begin(), of_job.end(), has_its_start);
+        fits = whole[id] == entry.first && absl::c_any_of(of_job, has_its_start);
         if (!IsTime(to)) continue;
         fits = fits && ParseSacctTime(from)->time_ns <= ParseSacctTime(to)->time_ns;
         is_behind |= from != to;
@@ -390,9 +389,8 @@ std::string_view SacctState(std::string_view text) {
   const size_t end = std::min(text.find_first_of(" +"), text.size());
   const std::string_view word = text.substr(0, end);
   const bool is_cut = end > 0 && end + 1 == text.size() && text[end] == '+';
-  const auto state = std::find_if(std::begin(kStates), std::end(kStates), [&](std::string_view name) {
-    return is_cut ? name.substr(0, word.size()) == word : name == word;
-  });
+  const auto state = absl::c_find_if(
+      kStates, [&](std::string_view name) { return is_cut ? name.substr(0, word.size()) == word : name == word; });
   return state == std::end(kStates) ? std::string_view() : *state;
 }
 
@@ -480,8 +478,7 @@ bool SacctHeader::MakesSense(const SacctCells& row) const {
       constexpr std::string_view kFree[] = {"JobName", "SubmitLine",  "WorkDir",   "Comment",        "AdminComment",
                                             "Account", "NodeList",    "AllocTRES", "ReqTRES",        "SystemComment",
                                             "Extra",   "Reservation", "StdOut",    "TRESUsageInTot", "Container"};
-      has_free_text =
-          std::find(std::begin(kFree), std::end(kFree), name) != std::end(kFree) || name.find("TRES") != name.npos;
+      has_free_text = absl::c_find(kFree, name) != std::end(kFree) || name.find("TRES") != name.npos;
       if (!has_free_text) return false;
     }
     if (cell.empty()) continue;
@@ -520,7 +517,7 @@ std::optional<SacctHeader> RecogniseSacctColumns(std::string_view text) {
   const auto is_cut = [&](const SacctCells& row) {
     return states.size() == 1 && states[0] + 1 < row.size() && row[states[0] + 1] == "by";
   };
-  if (std::any_of(rows->cells.begin(), rows->cells.end(), is_cut)) return std::nullopt;
+  if (absl::c_any_of(rows->cells, is_cut)) return std::nullopt;
   if (states.size() != 1 || !TakeIds(*rows, &names, &id) || !TakeTimes(*rows, id, &names)) return std::nullopt;
   names[states[0]] = "State";
   const std::vector<size_t> exits = ColumnsThat(*rows, IsExit);

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "collector/compression/decompressed_file.h"
@@ -37,7 +38,7 @@ std::string WholeState(std::string_view cell) {
 
 template <size_t kSize>
 bool IsOneOf(const std::string_view (&states)[kSize], std::string_view state) {
-  return std::find(std::begin(states), std::end(states), SacctState(state)) != std::end(states);
+  return absl::c_find(states, SacctState(state)) != std::end(states);
 }
 
 /// Slurm, a node or a user ended it.
@@ -159,9 +160,8 @@ class SacctJobs {
     Step read = ReadStep(row, step);
     if (read.start_ns == 0 && !read.end_ns.has_value()) return SacctRow::kTaken;  // it never began
     if (job.steps.empty()) job.stand_in = ReadRun(row);
-    const auto same = std::find_if(job.steps.begin(), job.steps.end(), [&read](const Step& other) {
-      return other.name == read.name && other.start_ns == read.start_ns;
-    });
+    const auto same = absl::c_find_if(
+        job.steps, [&read](const Step& other) { return other.name == read.name && other.start_ns == read.start_ns; });
     Keep(std::move(read), same, &job.steps);
     return SacctRow::kTaken;
   }
@@ -192,7 +192,7 @@ class SacctJobs {
     bool used_more = false;             ///< only that of one of its processes is known
 
     bool IsOn(const std::string& node) const {
-      return node.empty() || nodes.empty() || std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+      return node.empty() || nodes.empty() || absl::c_find(nodes, node) != nodes.end();
     }
   };
   struct Run : Spell {
@@ -267,9 +267,8 @@ class SacctJobs {
     return step;
   }
   static void AddJobRow(Run run, Job* job) {
-    const auto same = std::find_if(job->runs.begin(), job->runs.end(), [&run](const Run& other) {
-      return other.start_ns == run.start_ns || other.start_ns == 0;
-    });
+    const auto same = absl::c_find_if(
+        job->runs, [&run](const Run& other) { return other.start_ns == run.start_ns || other.start_ns == 0; });
     Keep(std::move(run), same, &job->runs);
   }
   /// Adds what was read, or puts it in the place of an earlier row of the same.
@@ -284,7 +283,7 @@ class SacctJobs {
   // Gives each step to the last run that had begun by then.
   static void GiveStepsToRuns(Job* job) {
     if (job->runs.empty()) job->runs.push_back(std::move(job->stand_in));
-    std::stable_sort(job->runs.begin(), job->runs.end(), [](const Run& a, const Run& b) {
+    absl::c_stable_sort(job->runs, [](const Run& a, const Run& b) {
       return a.start_ns > 0 && (b.start_ns == 0 || a.start_ns < b.start_ns);  // one that waits is the last
     });
     for (Step& step : job->steps) {
@@ -301,7 +300,7 @@ class SacctJobs {
       const size_t open = job->name.find('['), close = job->name.find_first_of("%]", open);
       if (open == job->name.npos || close == job->name.npos) continue;
       const std::vector<std::string> names = SacctNodes(job->name.substr(0, close) + "]", kMost);
-      job->stands_for = std::count_if(names.begin(), names.end(), [&](const std::string& name) {
+      job->stands_for = absl::c_count_if(names, [&](const std::string& name) {
         const std::string place = fmt::format("{} {}", job->cluster, name);
         return job_of_.count(place) == 0 && counted.insert(place).second;
       });
@@ -351,7 +350,7 @@ class SacctJobs {
       changes.emplace_back(step.start_ns, *step.peak_bytes);
       if (step.end_ns.has_value()) changes.emplace_back(std::max(*step.end_ns, step.start_ns + 1), -*step.peak_bytes);
     }
-    std::sort(changes.begin(), changes.end());
+    absl::c_sort(changes);
     std::optional<int64_t> peak;
     int64_t sum = 0;
     for (const auto& [time_ns, bytes] : changes) {
@@ -374,9 +373,8 @@ class SacctJobs {
       if (!is_lost || knows_more) why = fmt::format("step {} {}", step.name, WhyOf(step.state, step.exit));
       is_lost = true;
     }
-    const bool has_numbers = std::any_of(run.steps.begin(), run.steps.end(), [](const Step& step) {
-      return step.name != "batch" && step.name != "interactive";
-    });
+    const bool has_numbers =
+        absl::c_any_of(run.steps, [](const Step& step) { return step.name != "batch" && step.name != "interactive"; });
     std::vector<std::string> nodes = run.nodes;
     if (nodes.empty() || static_cast<int64_t>(nodes.size()) != run.nodes_count) nodes.assign(1, "");
     const auto count = static_cast<int64_t>(nodes.size());

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/log_lines.h"
+#include "collector/sequences/sequences.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -293,8 +293,7 @@ VineLine VineTransactions::AddTask(const Event& event, Manager* manager) const {
   if (what == "RUNNING") {
     Attempt& attempt = manager->attempts[*id];
     const std::string worker(event.word(3));
-    const auto named = manager->ids.find(worker);
-    attempt.worker = named == manager->ids.end() ? worker : named->second;
+    attempt.worker = ValueOr(manager->ids, worker, worker);
     attempt.commit_ns = attempt.sent_ns = event.time_ns;
     if (!event.objects.empty()) {
       attempt.commit_ns = TimeNs(event.objects.front(), "time_commit_start").value_or(event.time_ns);
@@ -404,8 +403,7 @@ void VineTransactions::AlignClocks(Manager* manager) {
     const std::optional<Attempt>& attempt = manager->timed[i];
     if (!attempt.has_value()) continue;
     ClusterTaskFact& task = cluster.tasks[i];
-    const auto offset = offsets.find(attempt->worker);
-    const int64_t moved_ns = offset == offsets.end() ? 0 : offset->second;
+    const int64_t moved_ns = ValueOr(offsets, attempt->worker, 0);
     const int64_t retrieved_ns = *task.retrieval_ns;
     task.start_ns = *attempt->worker_start_ns + moved_ns;
     task.stop_ns = std::max(task.start_ns, *attempt->worker_stop_ns + moved_ns);

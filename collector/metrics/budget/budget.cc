@@ -1,9 +1,8 @@
 #include "collector/metrics/budget/budget.h"
 
-#include <algorithm>
-
 #include "collector/measurement/budget_parts.h"
 #include "collector/metrics/memory/row_memory.h"
+#include "collector/sequences/sequences.h"
 
 namespace crema {
 
@@ -18,7 +17,7 @@ ProcessCpu::ProcessCpu(const ProcessRow& process, Quantity quantity) {
     const std::optional<int64_t>& sum_ns = is_cpu ? sample.cpu_ns : sample.run_delay_ns;
     if (sum_ns.has_value()) all.push_back({sample.time_ns, *sum_ns, {}});
   }
-  std::sort(all.begin(), all.end(), [](const CpuReading& a, const CpuReading& b) {
+  absl::c_sort(all, [](const CpuReading& a, const CpuReading& b) {
     return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.cpu_ns < b.cpu_ns;
   });
   // The only time of a process that stays on its own clock.
@@ -125,7 +124,7 @@ FreeByStretch::FreeByStretch(std::vector<OutsideCpu> cpu, std::vector<OutsideCpu
       boundaries_ns_.push_back(life_.Clip(stretch.stop_ns));
     }
   }
-  std::sort(boundaries_ns_.begin(), boundaries_ns_.end());
+  absl::c_sort(boundaries_ns_);
   boundaries_ns_.erase(std::unique(boundaries_ns_.begin(), boundaries_ns_.end()), boundaries_ns_.end());
   free_.resize(boundaries_ns_.size() + 1);
 }
@@ -143,9 +142,7 @@ FreeTime FreeByStretch::Take(const std::vector<OutsideCpu>& stretches) {
   FreeTime taken_of;
   for (const OutsideCpu& stretch : stretches) {
     const auto after = [this](int64_t boundary_ns) {
-      return static_cast<size_t>(
-          std::upper_bound(boundaries_ns_.begin(), boundaries_ns_.end(), life_.Clip(boundary_ns)) -
-          boundaries_ns_.begin());
+      return static_cast<size_t>(absl::c_upper_bound(boundaries_ns_, life_.Clip(boundary_ns)) - boundaries_ns_.begin());
     };
     const size_t begin = after(stretch.start_ns);
     const size_t end = std::max(begin, after(stretch.stop_ns));
@@ -289,8 +286,7 @@ std::vector<BudgetRow> MakeRows(const BudgetTotals& totals) {
   if (lanes.unrecorded_cpu > 0) add("unmeasured_cpu", LaneSeconds(lanes.unrecorded_cpu));
   const double unmeasured = LaneSeconds(lanes.unmeasured + lanes.unrecorded);
   if (unmeasured > 0) add("unmeasured", unmeasured);
-  double sum = 0;
-  for (const BudgetRow& row : rows) sum += *row.core_seconds;
+  double sum = SumOf<double>(rows, [](const BudgetRow& row) { return *row.core_seconds; });
   for (BudgetRow& row : rows) {
     if (sum > 0) row.share = *row.core_seconds / sum;
   }
@@ -612,13 +608,12 @@ double TakeFrom(std::string_view part, double core_seconds, Budget* budget) {
 void SetGpuWait(double spun_seconds, double blocked_seconds, Budget* budget) {
   double taken = TakeFrom("compute", spun_seconds, budget);
   taken += TakeFrom("blocked", blocked_seconds, budget) + TakeFrom("waiting", blocked_seconds, budget);
-  const auto after = std::find_if(budget->rows.begin(), budget->rows.end(), [](const BudgetRow& row) {
+  const auto after = absl::c_find_if(budget->rows, [](const BudgetRow& row) {
     const std::string_view part = row.part.str();
     return part != "compute" && part != "cpu_wait" && part != "blocked";
   });
   budget->rows.insert(after, BudgetRow{"gpu_wait", FindBudgetPart("gpu_wait")->group, taken, std::nullopt});
-  double sum = 0;
-  for (const BudgetRow& row : budget->rows) sum += *row.core_seconds;
+  double sum = SumOf<double>(budget->rows, [](const BudgetRow& row) { return *row.core_seconds; });
   for (BudgetRow& row : budget->rows) {
     if (sum > 0) row.share = *row.core_seconds / sum;
   }

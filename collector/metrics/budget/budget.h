@@ -1,11 +1,6 @@
 // Where the core-seconds went: docs/metrics.md, "The core-second budget".
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include "collector/measurement/breakdowns.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"

@@ -1,15 +1,6 @@
 // What one attempt's lanes were doing: its share of each part of the budget.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/memory/row_memory.h"
 

@@ -1,11 +1,5 @@
 #include "collector/metrics/contents/activity_table.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <tuple>
-#include <utility>
-
 namespace crema {
 namespace {
 

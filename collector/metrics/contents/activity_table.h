@@ -1,14 +1,6 @@
 // Activities that chunks recorded (`TrackActivity`, `RecordActivity`): native fine metrics.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <initializer_list>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/known_sum.h"
 #include "collector/metrics/workers/process_table.h"

@@ -1,17 +1,6 @@
 #include "collector/metrics/contents/custom_tables.h"
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstring>
-#include <map>
 #include <set>
-#include <tuple>
-#include <utility>
-
-#include "collector/metrics/statistics/bounded_names.h"
-#include "collector/metrics/statistics/known_sum.h"
-#include "collector/records/facts.h"
 
 namespace crema {
 

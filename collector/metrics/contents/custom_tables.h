@@ -1,14 +1,6 @@
 // Users' own metrics (`RecordMetric`), summed over ended attempts (docs/metrics.md, "custom_metrics").
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "absl/container/flat_hash_map.h"
 #include "collector/measurement/recorded.h"
 #include "collector/metrics/attempts/attempt_table.h"
 #include "collector/metrics/statistics/bounded_names.h"

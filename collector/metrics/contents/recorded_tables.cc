@@ -2,15 +2,7 @@
 
 #include <cxxabi.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <memory>
-#include <string_view>
-#include <utility>
-
-#include "collector/metrics/statistics/bounded_names.h"
-#include "collector/metrics/statistics/known_sum.h"
-#include "fmt/format.h"
 
 namespace crema {
 

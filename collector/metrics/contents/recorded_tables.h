@@ -1,17 +1,6 @@
 // What libraries count that crema loads into programs: allocations (docs/inside.md) and work of GPUs (docs/gpu.md).
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <vector>
-
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
-#include "absl/numeric/int128.h"
 #include "collector/measurement/breakdowns.h"
 #include "collector/measurement/recorded.h"
 #include "collector/metrics/attempts/attempt_table.h"

@@ -1,14 +1,11 @@
 #include "collector/metrics/contents/sampled_tables.h"
 
-#include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <iterator>
 #include <system_error>
-#include <tuple>
 
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/statistics/known_sum.h"
+#include "collector/sequences/sequences.h"
 
 namespace crema {
 namespace {
@@ -206,7 +203,7 @@ void FinishFunctionRows(bool last_is_other, std::vector<FunctionRow>* rows) {
     other = std::move(rows->back());
     rows->pop_back();
   }
-  std::sort(rows->begin(), rows->end(), [](const FunctionRow& one, const FunctionRow& another) {
+  absl::c_sort(*rows, [](const FunctionRow& one, const FunctionRow& another) {
     return PlaceAndFunction(one) < PlaceAndFunction(another);
   });
   std::map<std::pair<std::string, std::string>, std::pair<int64_t, int64_t>> totals;  // by section and dataset
@@ -230,7 +227,7 @@ void FinishFunctionRows(bool last_is_other, std::vector<FunctionRow>* rows) {
     // A sighting may stand for several samples: of so many equal ones the share would be as uncertain.
     row.share_error = ShareError(*row.share, all * all / static_cast<double>(squares));
   }
-  std::stable_sort(finished.begin(), finished.end(), [](const FunctionRow& one, const FunctionRow& another) {
+  absl::c_stable_sort(finished, [](const FunctionRow& one, const FunctionRow& another) {
     return std::tie(one.section, one.dataset, another.samples) <
            std::tie(another.section, another.dataset, one.samples);
   });
@@ -406,8 +403,7 @@ constexpr std::string_view kOfThreadPools[] = {"libtbb", "libgomp", "libomp", "l
 
 template <size_t kSize>
 bool BeginsAsOneOf(std::string_view name, const std::string_view (&beginnings)[kSize]) {
-  return std::any_of(std::begin(beginnings), std::end(beginnings),
-                     [name](std::string_view beginning) { return Begins(name, beginning); });
+  return absl::c_any_of(beginnings, [name](std::string_view beginning) { return Begins(name, beginning); });
 }
 
 /// A function on a stack.
@@ -515,9 +511,7 @@ std::vector<WaitSumRow> DivideBlocked(const std::vector<WaitCount>& counts, cons
   std::vector<WaitSumRow> rows;
   for (size_t i = 0; i < times.size(); ++i)
     AddRows(attempts.datasets[i], samples[attempts.datasets[i]], times[i], &rows);
-  std::stable_sort(rows.begin(), rows.end(), [](const WaitSumRow& a, const WaitSumRow& b) {
-    return a.seconds.value_or(0) > b.seconds.value_or(0);
-  });
+  SortLargestFirst(&rows, [](const WaitSumRow& a) { return a.seconds.value_or(0); });
   return rows;
 }
 

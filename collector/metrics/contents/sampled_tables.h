@@ -1,14 +1,7 @@
 // What samples of threads say (docs/metrics.md): the functions that sections are made of, and what threads waited for.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "collector/measurement/recorded.h"
 #include "collector/metrics/attempts/attempt_table.h"

@@ -1,10 +1,6 @@
 #include "collector/metrics/contents/section_table.h"
 
 #include <map>
-#include <string_view>
-#include <utility>
-
-#include "collector/metrics/statistics/bounded_names.h"
 
 namespace crema {
 namespace {

@@ -1,13 +1,6 @@
 // Sections inside chunks, summed over ended attempts (docs/metrics.md, "sections, process_sections").
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <string>
-#include <vector>
-
-#include "absl/numeric/int128.h"
 #include "collector/measurement/recorded.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/known_sum.h"

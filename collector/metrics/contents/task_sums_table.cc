@@ -1,9 +1,5 @@
 #include "collector/metrics/contents/task_sums_table.h"
 
-#include <algorithm>
-#include <iterator>
-#include <limits>
-
 #include "collector/metrics/contents/custom_tables.h"
 #include "collector/metrics/statistics/known_sum.h"
 #include "collector/metrics/statistics/quantiles.h"

@@ -1,15 +1,6 @@
 // Events that go from thread to thread, and their tasks, as their processes summed them (docs/metrics.md, "events").
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <map>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <utility>
-#include <vector>
-
 #include "collector/measurement/recorded.h"
 #include "collector/metrics/workers/process_table.h"
 #include "collector/records/facts.h"

@@ -1,6 +1,7 @@
 #include "collector/metrics/engine/engine_metrics.h"
 
 #include "collector/metrics/statistics/known_sum.h"
+#include "collector/sequences/sequences.h"
 
 namespace crema {
 namespace {
@@ -18,7 +19,7 @@ constexpr std::string_view kInVain[] = {"failed", "cancelled"};
 
 template <size_t kSize>
 bool IsAmong(std::string_view activity, const std::string_view (&names)[kSize]) {
-  return std::find(std::begin(names), std::end(names), activity) != std::end(names);
+  return absl::c_find(names, activity) != std::end(names);
 }
 
 bool IsTransfer(const EngineFineSum& row) { return row.context == "get-data" || row.context == "gather-dep"; }
@@ -30,9 +31,8 @@ class Sums {
   explicit Sums(const std::vector<EngineFineSum>& rows) : rows_(rows) {}
 
   double SecondsOf(const Filter& passes) const {
-    double sum = 0;
-    for (const EngineFineSum& row : rows_) sum += row.unit == kSeconds && passes(row) ? row.value : 0;
-    return sum;
+    return SumOf<double>(rows_,
+                         [&](const EngineFineSum& row) { return row.unit == kSeconds && passes(row) ? row.value : 0; });
   }
   /// Sum of one activity in one unit over the rows that pass.
   double Of(std::string_view activity, std::string_view unit = kSeconds, const Filter& passes = IsExecute) const {
@@ -44,9 +44,7 @@ class Sums {
   }
   /// The sum of several activities, in seconds.
   double OfAll(std::initializer_list<std::string_view> activities, const Filter& passes = IsExecute) const {
-    double sum = 0;
-    for (const std::string_view activity : activities) sum += Of(activity, kSeconds, passes);
-    return sum;
+    return SumOf<double>(activities, [&](const std::string_view activity) { return Of(activity, kSeconds, passes); });
   }
 
   static bool IsExecute(const EngineFineSum& row) { return row.context == kExecute; }
@@ -156,8 +154,7 @@ void SetFailedTasks(const EngineFacts& facts, MetricSet* metrics) {
     return;
   }
   const auto count = [&jobs](const std::function<bool(const Job&)>& passes) {
-    return static_cast<int64_t>(
-        std::count_if(jobs.begin(), jobs.end(), [&](const auto& entry) { return passes(entry.second); }));
+    return static_cast<int64_t>(absl::c_count_if(jobs, [&](const auto& entry) { return passes(entry.second); }));
   };
   metrics->Set("num_tasks", static_cast<int64_t>(jobs.size()));
   metrics->Set("num_failed_tasks", count([](const Job& job) { return job.failed; }));
@@ -253,10 +250,9 @@ void SetEngineMetrics(const EngineFacts& facts, MetricSet* metrics) {
   if (const std::optional<FineCoverage> coverage = CoverageOf(facts)) {
     metrics->Set("fine_metrics_coverage", coverage->share);
   } else if (!facts.fine.empty()) {
-    metrics->SetNull(
-        "fine_metrics_coverage",
-        "the scheduler's own account of compute seconds was not seen, or began anew (client.restart), or its tasks ran "
-        "in no thread of Dask's");
+    metrics->SetNull("fine_metrics_coverage",
+                     "the scheduler's own account of compute seconds was not seen, or began anew (client.restart), or "
+                     "its tasks ran in no thread of Dask's");
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "absl/algorithm/container.h"
 #include "collector/metrics/memory/row_memory.h"
 
 namespace crema {
@@ -18,7 +19,7 @@ void Sort(std::vector<TaskRow>* rows) {
     return std::make_tuple(task.process, task.thread, task.start_ns, !task.is_open, task.stop_ns, task.prefix,
                            task.outcome, task.queue_ns);
   };
-  std::sort(rows->begin(), rows->end(), [&](const TaskRow& a, const TaskRow& b) { return key(a) < key(b); });
+  absl::c_sort(*rows, [&](const TaskRow& a, const TaskRow& b) { return key(a) < key(b); });
   const auto last = std::unique(rows->rbegin(), rows->rend(), [](const TaskRow& later, const TaskRow& task) {
     return task.is_open && task.process == later.process && task.thread == later.thread &&
            task.start_ns == later.start_ns;
@@ -38,7 +39,7 @@ int64_t Overlap(const AttemptRow& attempt, const TaskRow& task) {
 std::vector<TaskRow>::const_iterator FirstAfter(const AttemptRow& attempt, uint64_t thread,
                                                 const std::vector<TaskRow>& tasks) {
   const auto key = std::tuple(attempt.process, thread, attempt.start_ns);
-  return std::upper_bound(tasks.begin(), tasks.end(), key, [](const auto& wanted, const TaskRow& row) {
+  return absl::c_upper_bound(tasks, key, [](const auto& wanted, const TaskRow& row) {
     return wanted < std::tuple(row.process, row.thread, row.start_ns);
   });
 }
@@ -87,8 +88,7 @@ class TasksAround {
       threads_.emplace(tasks[i].process, tasks[i].thread);
     }
     for (auto& [process, rows] : by_process_) {
-      std::sort(rows.begin(), rows.end(),
-                [&](uint32_t a, uint32_t b) { return tasks[a].start_ns < tasks[b].start_ns; });
+      absl::c_sort(rows, [&](uint32_t a, uint32_t b) { return tasks[a].start_ns < tasks[b].start_ns; });
     }
     for (const TaskRow& task : tasks) longest_ns_ = std::max(longest_ns_, task.stop_ns - task.start_ns);
   }
@@ -101,8 +101,8 @@ class TasksAround {
     const bool is_own_thread = thread != 0 && threads_.count({attempt.process, thread}) == 0;
     if (found == by_process_.end() || !(is_elsewhere || is_own_thread)) return TaskJoin::kNone;
     const std::vector<uint32_t>& rows = found->second;
-    auto at = std::upper_bound(rows.begin(), rows.end(), attempt.start_ns,
-                               [&](int64_t time_ns, uint32_t row) { return time_ns < tasks_[row].start_ns; });
+    auto at = absl::c_upper_bound(rows, attempt.start_ns,
+                                  [&](int64_t time_ns, uint32_t row) { return time_ns < tasks_[row].start_ns; });
     uint32_t best = TaskJoin::kNone;
     while (at != rows.begin() && tasks_[*--at].start_ns + longest_ns_ >= attempt.start_ns) {
       if (tasks_[*at].stop_ns < attempt.start_ns) continue;
@@ -120,7 +120,7 @@ class TasksAround {
 
 // The parts of a task that none of its chunks covers; `ended`: one of these did.
 void AddStretches(const TaskRow& task, bool ended, std::vector<Interval>& chunks, TaskJoin& join) {
-  std::sort(chunks.begin(), chunks.end());
+  absl::c_sort(chunks);
   int64_t at_ns = task.start_ns;
   const auto add = [&](int64_t stop_ns) {
     if (stop_ns <= at_ns) return;
@@ -151,7 +151,7 @@ void AddTasks(std::vector<NamedTask> tasks, TaskFindings* findings) {
     const auto& prefixes = findings->prefixes;
     const bool is_other = names.count(task.prefix) == 0;
     any_other = any_other || is_other;
-    const auto name = is_other ? prefixes.end() : std::lower_bound(prefixes.begin(), prefixes.end(), task.prefix);
+    const auto name = is_other ? prefixes.end() : absl::c_lower_bound(prefixes, task.prefix);
     task.row.prefix = static_cast<uint32_t>(name - prefixes.begin());
     findings->rows.push_back(task.row);
   }
@@ -208,7 +208,7 @@ TaskFindings TaskTable::Finalize(const ProcessFindings& processes) const {
 
 std::vector<TaskCores> CoresOfTasks(const std::vector<TaskRow>& tasks) {
   std::vector<TaskCores> cores;
-  if (std::none_of(tasks.begin(), tasks.end(), [](const TaskRow& task) { return task.cores > 1; })) return cores;
+  if (absl::c_none_of(tasks, [](const TaskRow& task) { return task.cores > 1; })) return cores;
   for (const TaskRow& task : tasks) {
     if (task.thread == TaskRow::kNoLane) continue;
     cores.push_back({task.process, task.start_ns, task.lane_stop_ns(), CoresOf(task)});
@@ -261,8 +261,7 @@ TaskJoin JoinTasks(const AttemptRows& attempts, const std::vector<uint64_t>& thr
   join.chunks_of_task.assign(tasks.size(), 0);
   join.lost_of_task.assign(tasks.size(), 0);
   if (tasks.empty()) {
-    join.chunks_unjoined =
-        std::count_if(attempts.begin(), attempts.end(), [](const AttemptRow& attempt) { return HasEnded(attempt); });
+    join.chunks_unjoined = absl::c_count_if(attempts, [](const AttemptRow& attempt) { return HasEnded(attempt); });
     return join;
   }
   int64_t longest_ns = 0;
@@ -292,7 +291,7 @@ TaskJoin JoinTasks(const AttemptRows& attempts, const std::vector<uint64_t>& thr
     ++(is_lost ? join.lost_of_task : join.chunks_of_task)[task];
     pairs.emplace_back(task, i);
   }
-  std::sort(pairs.begin(), pairs.end());
+  absl::c_sort(pairs);
   size_t pair = 0;
   std::vector<Interval> chunks;
   std::set<std::pair<uint32_t, uint64_t>> begun;  // lanes; the tasks of each come by their start

@@ -1,7 +1,6 @@
 // Several exact quantiles of many values in a few passes, without sorting them.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>

@@ -1,6 +1,5 @@
 #include "collector/metrics/workers/process_table.h"
 
-#include <numeric>
 #include <set>
 
 #include "collector/metrics/statistics/bounded_names.h"

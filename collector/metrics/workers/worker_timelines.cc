@@ -1,6 +1,7 @@
 #include "collector/metrics/workers/worker_timelines.h"
 
 #include "collector/metrics/memory/row_memory.h"
+#include "collector/sequences/sequences.h"
 
 namespace crema {
 namespace {
@@ -25,8 +26,7 @@ void Append(const std::string& worker, const Timeline& timeline, ByWorker& by_wo
   if (timeline.empty()) return;
   Timeline& line = by_worker[worker];
   line.insert(line.end(), timeline.begin(), timeline.end());
-  std::stable_sort(line.begin(), line.end(),
-                   [](const TimelinePoint& a, const TimelinePoint& b) { return a.seconds < b.seconds; });
+  SortBy(&line, &TimelinePoint::seconds);
 }
 
 std::optional<ByWorker> UnlessEmpty(ByWorker by_worker) {
@@ -36,7 +36,7 @@ std::optional<ByWorker> UnlessEmpty(ByWorker by_worker) {
 
 /// A sum of (time, step) over time.
 Timeline Accumulate(std::vector<std::pair<int64_t, int64_t>> steps, const RunWindow& run) {
-  std::sort(steps.begin(), steps.end());
+  absl::c_sort(steps);
   Timeline timeline;
   int64_t sum = 0;
   for (const auto& [time_ns, step] : steps) {
@@ -431,8 +431,7 @@ void AddTreeTimelines(const TreeAccumulator& trees, const RunWindow& run, Worker
       add(kOfGpus, PointsOf(index, tree->points), fmt::format("{}:{}", tree->run.host, index));
     }
     for (const ProcessKey& key : Largest(*tree)) {
-      const auto named = tree->names.find(key);
-      const std::string& name = named == tree->names.end() ? tree->run.host : named->second;
+      const std::string& name = ValueOr(tree->names, key, tree->run.host);
       add(kOfProcesses, tree->processes.at(key), fmt::format("{}:{}", name, key.first));
     }
   }

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <thread>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 
@@ -200,8 +201,8 @@ bool IsMpsServer(unsigned pid) {
 TreeGpu WithTree(const Gpu& gpu, const std::function<bool(int64_t)>& is_of_tree) {
   TreeGpu row = gpu.read;
   const bool are_visible =
-      !gpu.has_unlisted_processes && std::all_of(gpu.processes.begin(), gpu.processes.end(),
-                                                 [](const RunningProcess& process) { return IsVisible(process.pid); });
+      !gpu.has_unlisted_processes &&
+      absl::c_all_of(gpu.processes, [](const RunningProcess& process) { return IsVisible(process.pid); });
   if (!are_visible) return row;
   int64_t servers = 0;
   if (gpu.knows_processes) {
@@ -221,7 +222,7 @@ TreeGpu WithTree(const Gpu& gpu, const std::function<bool(int64_t)>& is_of_tree)
   const auto is_visible = [&is_of_tree](const ProcessShare& share) {
     return share.pid == 0 || is_of_tree(share.pid) || IsVisible(share.pid);
   };
-  if (servers == 0 && gpu.knows_shares && std::all_of(gpu.shares.begin(), gpu.shares.end(), is_visible)) {
+  if (servers == 0 && gpu.knows_shares && absl::c_all_of(gpu.shares, is_visible)) {
     row.tree_percent = row.other_percent = 0;
     for (const ProcessShare& share : gpu.shares) {
       if (share.pid != 0) *(is_of_tree(share.pid) ? row.tree_percent : row.other_percent) += share.sm;
@@ -402,13 +403,11 @@ TreeSampler TreeSampler::OfProcess(int pid, const AnchoredClock& clock, TreeLogW
 }
 
 bool TreeSampler::AnyAlive() const {
-  return std::any_of(scanner_.readings().begin(), scanner_.readings().end(),
-                     [](const ProcessReading& process) { return !process.ended(); });
+  return absl::c_any_of(scanner_.readings(), [](const ProcessReading& process) { return !process.ended(); });
 }
 
 bool TreeSampler::IsOfTree(int64_t pid) const {
-  return std::any_of(scanner_.readings().begin(), scanner_.readings().end(),
-                     [pid](const ProcessReading& process) { return process.stat.pid == pid; });
+  return absl::c_any_of(scanner_.readings(), [pid](const ProcessReading& process) { return process.stat.pid == pid; });
 }
 
 void TreeSampler::Sample() {

@@ -178,14 +178,13 @@ void StartGpu(Recorder* recorder) noexcept {
   const bool is_ours = counter != nullptr && counter->version == GpuCounter::kVersion;
   if (!is_ours) {
     JsonLine line;
-    BeginLine(
-        *recorder,
-        "CUDA_INJECTION64_PATH does not name the library libcrema_gpu.so of this version of crema: it is not set, "
-        "the library was not found, or another profiler has set it",
-        &line);
+    BeginLine(*recorder,
+              "CUDA_INJECTION64_PATH does not name the library libcrema_gpu.so of this version of crema: it is not "
+              "set, the library was not found, or another profiler has set it",
+              &line);
     line.Raw(
-        ",\"until_ns\":null,\"cupti_version\":null,\"busy_ns\":null,\"lost\":null,\"work\":[],\"kernels\":[],"
-        "\"last\":true}\n");
+        ",\"until_ns\":null,\"cupti_version\":null,\"busy_ns\":null,\"lost\":null,\"work\":[],\"kernels\":[],\"last\":"
+        "true}\n");
     recorder->log.Write(line);
     return;
   }

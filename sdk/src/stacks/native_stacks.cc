@@ -232,26 +232,19 @@ bool IsUnblocking(const void* context) {
 /// Goes over to a stack that is known to have room. Nothing of the present one is used meanwhile.
 CREMA_NEVER_INLINE void CallOnStack(char* top, void (*function)(void*), void* argument) {
 #if defined(__x86_64__)
-  asm volatile(
-      "movq %%rsp, %%rbx\n\t"
-      "movq %[top], %%rsp\n\t"
-      "callq *%[function]\n\t"
-      "movq %%rbx, %%rsp"
-      : [top] "+r"(top), [function] "+r"(function), "+D"(argument)
-      :
-      : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5",
-        "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc", "memory");
+  asm volatile("movq %%rsp, %%rbx\n\tmovq %[top], %%rsp\n\tcallq *%[function]\n\tmovq %%rbx, %%rsp"
+               : [top] "+r"(top), [function] "+r"(function), "+D"(argument)
+               :
+               : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4",
+                 "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc",
+                 "memory");
 #elif defined(__aarch64__)
   register void* first asm("x0") = argument;
-  asm volatile(
-      "mov x19, sp\n\t"
-      "mov sp, %[top]\n\t"
-      "blr %[function]\n\t"
-      "mov sp, x19"
-      : [top] "+r"(top), [function] "+r"(function), "+r"(first)
-      :
-      : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17",
-        "x19", "x30", "cc", "memory");
+  asm volatile("mov x19, sp\n\tmov sp, %[top]\n\tblr %[function]\n\tmov sp, x19"
+               : [top] "+r"(top), [function] "+r"(function), "+r"(first)
+               :
+               : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16",
+                 "x17", "x19", "x30", "cc", "memory");
 #else
   (void)top;
   function(argument);

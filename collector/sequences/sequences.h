@@ -1,0 +1,63 @@
+// Short forms of loops over lists, beside Abseil's (absl::c_any_of and its like, which come along).
+#pragma once
+
+#include <functional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+
+namespace crema {
+
+/// Sorts by `key` of each item, a member or a function; equal items keep their order.
+template <class List, class Key>
+void SortBy(List* list, const Key& key) {
+  absl::c_stable_sort(*list, [&](const auto& a, const auto& b) { return std::invoke(key, a) < std::invoke(key, b); });
+}
+
+/// The same, the largest first.
+template <class List, class Key>
+void SortLargestFirst(List* list, const Key& key) {
+  absl::c_stable_sort(*list, [&](const auto& a, const auto& b) { return std::invoke(key, a) > std::invoke(key, b); });
+}
+
+/// What `of`, a member or a function, says of each item.
+template <class Value, class List, class Function>
+std::vector<Value> Mapped(const List& list, const Function& of) {
+  std::vector<Value> mapped;
+  for (const auto& item : list) mapped.emplace_back(std::invoke(of, item));
+  return mapped;
+}
+
+/// Where the items are for which `is` holds.
+template <class List, class Condition>
+auto PlacesWhere(const List& list, const Condition& is) {
+  std::vector<decltype(&*std::begin(list))> places;
+  for (const auto& item : list) {
+    if (std::invoke(is, item)) places.push_back(&item);
+  }
+  return places;
+}
+
+/// The sum of what `of`, a member or a function, says of each item.
+template <class Value, class List, class Function>
+Value SumOf(const List& list, const Function& of) {
+  Value sum = 0;
+  for (const auto& item : list) sum += std::invoke(of, item);
+  return sum;
+}
+
+template <class List, class Condition>
+void EraseWhere(List* list, const Condition& is) {
+  list->erase(std::remove_if(list->begin(), list->end(), is), list->end());
+}
+
+/// What a map has under `key`, else `other`.
+template <class Map, class Key>
+typename Map::mapped_type ValueOr(const Map& map, const Key& key, typename Map::mapped_type other) {
+  const auto found = map.find(key);
+  return found == map.end() ? other : found->second;
+}
+
+}  // namespace crema
