@@ -33,6 +33,65 @@ std::string SharedBeginning(const std::set<std::string>& names) {
   return names.count(shared) != 0 ? "" : shared;
 }
 
+constexpr std::string_view kUnnamed = "(anonymous namespace)::";
+constexpr std::string_view kOperator = "operator";
+
+bool IsPartOfAWord(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+bool BeginsAt(std::string_view text, size_t at, std::string_view what) { return text.substr(at, what.size()) == what; }
+
+// The longest first.
+constexpr std::string_view kOperators[] = {
+    "<<=", ">>=", "<=>", "->*", "()", "[]", "->", "<<", ">>", "<=", ">=", "==",  "!=", "&&",
+    "||",  "++",  "--",  "+=",  "-=", "*=", "/=", "%=", "&=", "|=", "^=", "+",   "-",  "*",
+    "/",   "%",   "&",   "|",   "^",  "~",  "!",  "=",  "<",  ">",  ",",  "\"\""};
+
+/// Behind `operator<<`, `operator()` and their like, if one begins at `at`; else `at`.
+size_t BehindOperator(std::string_view name, size_t at) {
+  if (!BeginsAt(name, at, kOperator) || (at > 0 && IsPartOfAWord(name[at - 1]))) return at;
+  const size_t end = at + kOperator.size();
+  for (const std::string_view symbol : kOperators) {
+    if (BeginsAt(name, end, symbol)) return end + symbol.size();
+  }
+  return at;
+}
+
+/// Behind the bracket that the one at `at` opens; npos: it is not closed.
+size_t BehindBracket(std::string_view name, size_t at) {
+  const char open = name[at], close = open == '<' ? '>' : ')';
+  int depth = 0;
+  for (; at < name.size(); ++at) {
+    if (const size_t behind = BehindOperator(name, at); behind > at) {
+      at = behind - 1;
+      continue;
+    }
+    const bool is_arrow = name[at] == '>' && at > 0 && name[at - 1] == '-';
+    if (name[at] == open) ++depth;
+    if (name[at] == close && !is_arrow && --depth == 0) return at + 1;
+  }
+  return std::string_view::npos;
+}
+
+constexpr size_t kMostSimilar = 5;
+
+/// Edits (insert, delete, replace) between two short words: Levenshtein's distance.
+size_t Distance(std::string_view left, std::string_view right) {
+  std::vector<size_t> row(right.size() + 1);
+  for (size_t at = 0; at <= right.size(); ++at) row[at] = at;
+  for (size_t i = 1; i <= left.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= right.size(); ++j) {
+      const size_t replaced = diagonal + (left[i - 1] == right[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
 }  // namespace
 
 std::string_view WorkerName(std::string_view name) {
@@ -88,51 +147,6 @@ std::string WorkerNames::Of(std::string_view name) const {
   return is_longer ? without.substr(beginning_.size()) : without;
 }
 
-namespace {
-
-constexpr std::string_view kUnnamed = "(anonymous namespace)::";
-constexpr std::string_view kOperator = "operator";
-
-bool IsPartOfAWord(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-bool BeginsAt(std::string_view text, size_t at, std::string_view what) { return text.substr(at, what.size()) == what; }
-
-// The longest first.
-constexpr std::string_view kOperators[] = {
-    "<<=", ">>=", "<=>", "->*", "()", "[]", "->", "<<", ">>", "<=", ">=", "==",  "!=", "&&",
-    "||",  "++",  "--",  "+=",  "-=", "*=", "/=", "%=", "&=", "|=", "^=", "+",   "-",  "*",
-    "/",   "%",   "&",   "|",   "^",  "~",  "!",  "=",  "<",  ">",  ",",  "\"\""};
-
-/// Behind `operator<<`, `operator()` and their like, if one begins at `at`; else `at`.
-size_t BehindOperator(std::string_view name, size_t at) {
-  if (!BeginsAt(name, at, kOperator) || (at > 0 && IsPartOfAWord(name[at - 1]))) return at;
-  const size_t end = at + kOperator.size();
-  for (const std::string_view symbol : kOperators) {
-    if (BeginsAt(name, end, symbol)) return end + symbol.size();
-  }
-  return at;
-}
-
-/// Behind the bracket that the one at `at` opens; npos: it is not closed.
-size_t BehindBracket(std::string_view name, size_t at) {
-  const char open = name[at], close = open == '<' ? '>' : ')';
-  int depth = 0;
-  for (; at < name.size(); ++at) {
-    if (const size_t behind = BehindOperator(name, at); behind > at) {
-      at = behind - 1;
-      continue;
-    }
-    const bool is_arrow = name[at] == '>' && at > 0 && name[at - 1] == '-';
-    if (name[at] == open) ++depth;
-    if (name[at] == close && !is_arrow && --depth == 0) return at + 1;
-  }
-  return std::string_view::npos;
-}
-
-}  // namespace
-
 std::string ShortFunctionName(std::string_view name) {
   if (BeginsAt(name, 0, "(") && !BeginsAt(name, 0, kUnnamed)) return std::string(name);  // crema's own: `(other)`
   std::string text;
@@ -176,28 +190,6 @@ std::string ShortFunctionName(std::string_view name) {
   }
   return text.empty() ? std::string(name) : text;
 }
-
-namespace {
-
-constexpr size_t kMostSimilar = 5;
-
-/// Edits (insert, delete, replace) between two short words: Levenshtein's distance.
-size_t Distance(std::string_view left, std::string_view right) {
-  std::vector<size_t> row(right.size() + 1);
-  for (size_t at = 0; at <= right.size(); ++at) row[at] = at;
-  for (size_t i = 1; i <= left.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= right.size(); ++j) {
-      const size_t replaced = diagonal + (left[i - 1] == right[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
-
-}  // namespace
 
 std::string DidYouMean(std::string_view word, const std::vector<std::string_view>& names) {
   std::vector<std::pair<size_t, std::string_view>> ranked;

@@ -78,51 +78,6 @@ int RunExport(const ExportOptions& options) {
   return kDone;
 }
 
-}  // namespace
-
-void AddExportCommand(CLI::App* program, int* status) {
-  CLI::App* command = program->add_subcommand("export", "Write a measurement in the format of another tool");
-  std::string formats;
-  std::vector<std::string> names;
-  for (const ExportFormat& format : ExportFormats()) {
-    formats += fmt::format("  {:<14} {}\n", format.name, format.writes);
-    names.emplace_back(format.name);
-  }
-  command->footer("Formats:\n" + formats +
-                  "\nExample:\n  crema export ttbar --to perfetto -o ttbar.trace.json\n"
-                  "  crema export ttbar --to chunks -o chunks.csv\n  crema export ttbar --to prometheus -o -\n"
-                  "  crema export ttbar --to coffea-fileset --expected fileset.json -o again.json");
-  auto options = std::make_shared<ExportOptions>();
-  command
-      ->add_option("SOURCE", options->source, "A measurement, a directory of record logs, or a roastcoffea measurement")
-      ->required();
-  command->add_option("--to", options->format, "The format")
-      ->required()
-      ->option_text("FORMAT")
-      ->check(CLI::IsMember(names));
-  command->add_option("-o,--output", options->path, "File or directory to write; - is stdout")->required();
-  command->add_option("--run", options->run, "The run whose records are taken: its id, or all");
-  command->add_flag(
-      "--without-result", options->without_result,
-      "Write only the files and entries that have no result; into a .txt file as lines `file first last`");
-  command
-      ->add_option(
-          "--expected", options->expected,
-          "The fileset of Coffea (JSON) that should have been processed, for files and entries without a result")
-      ->option_text("FILE");
-  command
-      ->add_option(
-          "--baseline", options->baseline,
-          "Another run, before this one. The numbers of both are written, as flamegraph.pl draws a difference; of: " +
-              Comparing())
-      ->option_text("SOURCE");
-  command->add_flag("--force", options->force, "Replace files that crema did not write");
-  AddOutputOptions(command, &options->output);
-  command->callback([options, status] { *status = RunExport(*options); });
-}
-
-namespace {
-
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPlaceholder = "{name}";
@@ -247,6 +202,47 @@ absl::Status WriteSpecificationsInstead(const std::vector<Chart>& charts, const 
 }
 
 }  // namespace
+
+void AddExportCommand(CLI::App* program, int* status) {
+  CLI::App* command = program->add_subcommand("export", "Write a measurement in the format of another tool");
+  std::string formats;
+  std::vector<std::string> names;
+  for (const ExportFormat& format : ExportFormats()) {
+    formats += fmt::format("  {:<14} {}\n", format.name, format.writes);
+    names.emplace_back(format.name);
+  }
+  command->footer("Formats:\n" + formats +
+                  "\nExample:\n  crema export ttbar --to perfetto -o ttbar.trace.json\n"
+                  "  crema export ttbar --to chunks -o chunks.csv\n  crema export ttbar --to prometheus -o -\n"
+                  "  crema export ttbar --to coffea-fileset --expected fileset.json -o again.json");
+  auto options = std::make_shared<ExportOptions>();
+  command
+      ->add_option("SOURCE", options->source, "A measurement, a directory of record logs, or a roastcoffea measurement")
+      ->required();
+  command->add_option("--to", options->format, "The format")
+      ->required()
+      ->option_text("FORMAT")
+      ->check(CLI::IsMember(names));
+  command->add_option("-o,--output", options->path, "File or directory to write; - is stdout")->required();
+  command->add_option("--run", options->run, "The run whose records are taken: its id, or all");
+  command->add_flag(
+      "--without-result", options->without_result,
+      "Write only the files and entries that have no result; into a .txt file as lines `file first last`");
+  command
+      ->add_option(
+          "--expected", options->expected,
+          "The fileset of Coffea (JSON) that should have been processed, for files and entries without a result")
+      ->option_text("FILE");
+  command
+      ->add_option(
+          "--baseline", options->baseline,
+          "Another run, before this one. The numbers of both are written, as flamegraph.pl draws a difference; of: " +
+              Comparing())
+      ->option_text("SOURCE");
+  command->add_flag("--force", options->force, "Replace files that crema did not write");
+  AddOutputOptions(command, &options->output);
+  command->callback([options, status] { *status = RunExport(*options); });
+}
 
 bool PlotOutput::IsOneFile() const { return !FormatOf(path).empty() && !IsPattern(path); }
 

@@ -469,84 +469,6 @@ void SetLives(const Measurement& measurement, RunDetail* detail) {
   }
 }
 
-}  // namespace
-
-const ValueShape* RunDetail::FindDistribution(std::string_view quantity) const {
-  for (const ValueShape& distribution : distributions) {
-    if (distribution.quantity == quantity) return &distribution;
-  }
-  return nullptr;
-}
-
-const CountGrid* RunDetail::FindGrid(std::string_view x_quantity, std::string_view y_quantity) const {
-  for (const CountGrid& grid : grids) {
-    if (grid.x_quantity == x_quantity && grid.y_quantity == y_quantity) return &grid;
-  }
-  return nullptr;
-}
-
-uint32_t SlotOf(const RunDetail& detail, uint32_t dataset) {
-  return detail.datasets.size() <= kDatasetSlots ? dataset : std::min(dataset, kDatasetSlots - 1);
-}
-
-uint32_t SlotCount(const RunDetail& detail) {
-  return std::min(static_cast<uint32_t>(detail.datasets.size()), kDatasetSlots);
-}
-
-std::string SlotName(const RunDetail& detail, uint32_t slot) {
-  if (detail.datasets.size() > kDatasetSlots && slot + 1 == kDatasetSlots) return "other";
-  return slot < detail.datasets.size() ? detail.datasets[slot].name : "";
-}
-
-RunDetail ReadRunDetail(const Measurement& measurement, const AttemptReader& for_each_attempt,
-                        const DetailOptions& options, const TaskReader& for_each_task) {
-  RunDetail detail;
-  AttemptList list;
-  if (const absl::Status read = ListAttempts(for_each_attempt, &list); !read.ok()) {
-    list = AttemptList();
-    detail.why_no_attempts = std::string(read.message());
-  } else if (list.rows.empty()) {
-    const bool is_summed = measurement.quality.summed_chunks.value_or(0) > 0;
-    detail.why_no_attempts = is_summed ? "all chunks were summed" : "no chunk was recorded";
-  }
-  SetBounds(measurement, list, &detail);
-  detail.errors = detail.notes = {""};
-  if (list.rows.empty()) return detail;
-
-  detail.attempts_seen = static_cast<int64_t>(list.rows.size());
-  detail.files = list.files.names;
-  const std::vector<uint32_t> dataset_of = OrderDatasets(list, &detail);
-  const TimelinePlaces places = PlaceRows(list, options, &detail);
-  detail.is_exact = list.rows.size() <= options.exact_attempts;
-  detail.timeline_is_exact = detail.is_exact && detail.row_kind == "thread";
-  SetLives(measurement, &detail);
-  std::vector<uint32_t> slots = Mapped<uint32_t>(
-      list.rows, [&](const AttemptRow& row) { return SlotOf(detail, dataset_of[list.DatasetOf(row)]); });
-  // Each fills fields of its own, and reads only what is there by now.
-  std::array<std::optional<ValueShape>, kShapedQuantities> shapes;
-  std::vector<Piece> pieces = {{0, [&] { KeepAttempts(list, places, dataset_of, for_each_attempt, options, &detail); }},
-                               {0, [&] { detail.grids = ShapeGrids(list); }},
-                               {0, [&] { SumByWorker(list, places, options.grid_bins, options.rows, &detail); }},
-                               {0, [&] {
-                                  SumOverTime(list, measurement, options.time_bins, &detail);
-                                  detail.tracks = TracksOf(measurement, detail.over_time);
-                                }}};
-  if (for_each_task != nullptr && measurement.quality.tasks_read.value_or(0) > 0) {
-    pieces.push_back({0, [&] { PlaceTasks(for_each_task, list, places, options.tasks, &detail); }});
-  }
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    pieces.push_back({0, [&, i] { shapes[i] = ShapeDistribution(list, i, slots, SlotCount(detail)); }});
-  }
-  RunSideBySide(pieces, {ThreadsFor(0)});
-  for (std::optional<ValueShape>& shape : shapes) {
-    if (shape.has_value()) detail.distributions.push_back(*std::move(shape));
-  }
-  if (!detail.timeline_is_exact) DrawRuns(list, places, options, &detail);
-  return detail;
-}
-
-namespace {
-
 constexpr int kSteps = 8;  // of busy and waiting shares
 
 /// Processes of the same name are one worker: a recorder that was loaded twice, or a pid that came again.
@@ -742,6 +664,80 @@ std::vector<DetailRun> RunsOf(const AttemptList& list, const TimelinePlaces& pla
 }
 
 }  // namespace
+
+const ValueShape* RunDetail::FindDistribution(std::string_view quantity) const {
+  for (const ValueShape& distribution : distributions) {
+    if (distribution.quantity == quantity) return &distribution;
+  }
+  return nullptr;
+}
+
+const CountGrid* RunDetail::FindGrid(std::string_view x_quantity, std::string_view y_quantity) const {
+  for (const CountGrid& grid : grids) {
+    if (grid.x_quantity == x_quantity && grid.y_quantity == y_quantity) return &grid;
+  }
+  return nullptr;
+}
+
+uint32_t SlotOf(const RunDetail& detail, uint32_t dataset) {
+  return detail.datasets.size() <= kDatasetSlots ? dataset : std::min(dataset, kDatasetSlots - 1);
+}
+
+uint32_t SlotCount(const RunDetail& detail) {
+  return std::min(static_cast<uint32_t>(detail.datasets.size()), kDatasetSlots);
+}
+
+std::string SlotName(const RunDetail& detail, uint32_t slot) {
+  if (detail.datasets.size() > kDatasetSlots && slot + 1 == kDatasetSlots) return "other";
+  return slot < detail.datasets.size() ? detail.datasets[slot].name : "";
+}
+
+RunDetail ReadRunDetail(const Measurement& measurement, const AttemptReader& for_each_attempt,
+                        const DetailOptions& options, const TaskReader& for_each_task) {
+  RunDetail detail;
+  AttemptList list;
+  if (const absl::Status read = ListAttempts(for_each_attempt, &list); !read.ok()) {
+    list = AttemptList();
+    detail.why_no_attempts = std::string(read.message());
+  } else if (list.rows.empty()) {
+    const bool is_summed = measurement.quality.summed_chunks.value_or(0) > 0;
+    detail.why_no_attempts = is_summed ? "all chunks were summed" : "no chunk was recorded";
+  }
+  SetBounds(measurement, list, &detail);
+  detail.errors = detail.notes = {""};
+  if (list.rows.empty()) return detail;
+
+  detail.attempts_seen = static_cast<int64_t>(list.rows.size());
+  detail.files = list.files.names;
+  const std::vector<uint32_t> dataset_of = OrderDatasets(list, &detail);
+  const TimelinePlaces places = PlaceRows(list, options, &detail);
+  detail.is_exact = list.rows.size() <= options.exact_attempts;
+  detail.timeline_is_exact = detail.is_exact && detail.row_kind == "thread";
+  SetLives(measurement, &detail);
+  std::vector<uint32_t> slots = Mapped<uint32_t>(
+      list.rows, [&](const AttemptRow& row) { return SlotOf(detail, dataset_of[list.DatasetOf(row)]); });
+  // Each fills fields of its own, and reads only what is there by now.
+  std::array<std::optional<ValueShape>, kShapedQuantities> shapes;
+  std::vector<Piece> pieces = {{0, [&] { KeepAttempts(list, places, dataset_of, for_each_attempt, options, &detail); }},
+                               {0, [&] { detail.grids = ShapeGrids(list); }},
+                               {0, [&] { SumByWorker(list, places, options.grid_bins, options.rows, &detail); }},
+                               {0, [&] {
+                                  SumOverTime(list, measurement, options.time_bins, &detail);
+                                  detail.tracks = TracksOf(measurement, detail.over_time);
+                                }}};
+  if (for_each_task != nullptr && measurement.quality.tasks_read.value_or(0) > 0) {
+    pieces.push_back({0, [&] { PlaceTasks(for_each_task, list, places, options.tasks, &detail); }});
+  }
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    pieces.push_back({0, [&, i] { shapes[i] = ShapeDistribution(list, i, slots, SlotCount(detail)); }});
+  }
+  RunSideBySide(pieces, {ThreadsFor(0)});
+  for (std::optional<ValueShape>& shape : shapes) {
+    if (shape.has_value()) detail.distributions.push_back(*std::move(shape));
+  }
+  if (!detail.timeline_is_exact) DrawRuns(list, places, options, &detail);
+  return detail;
+}
 
 TimelinePlaces PlaceRows(const AttemptList& list, const DetailOptions& options, RunDetail* detail) {
   TimelinePlaces places;

@@ -21,71 +21,11 @@ namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 20;
 
-}  // namespace
-
-void TextSink::Write(std::string_view text) {
-  if (text_ != nullptr) {
-    text_->append(text);
-    return;
-  }
-  buffer_.append(text);
-  // an error is kept, and reported by the last Flush
-  if (buffer_.size() >= kBufferBytes) Flush().IgnoreError();
-}
-
-absl::Status TextSink::Flush() {
-  if (status_.ok()) status_ = WriteAll(descriptor_, name_, buffer_);
-  buffer_.clear();
-  return status_;
-}
-
-absl::Status WriteTextFile(const std::string& path, const std::function<absl::Status(TextSink*)>& write) {
-  const Descriptor descriptor(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
-  if (descriptor < 0) return Failed(path, errno);
-  TextSink sink(descriptor, path);
-  absl::Status status = write(&sink);
-  return status.ok() ? sink.Flush() : status;
-}
-
-absl::Status WriteTextFile(const std::string& path, std::string_view text) {
-  return WriteTextFile(path, [text](TextSink* sink) {
-    sink->Write(text);
-    return absl::OkStatus();
-  });
-}
-
-namespace {
-
 bool IsFormula(const std::string& text) {
   if (text.empty() || std::string_view("=+-@\t\r").find(text.front()) == std::string_view::npos) return false;
   double number = 0;
   return !absl::SimpleAtod(text, &number);
 }
-
-}  // namespace
-
-std::string CsvField(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  return "\"" + absl::StrReplaceAll(std::string(text), {{"\"", "\"\""}}) + "\"";
-}
-
-std::string CsvField(const Cell& value) {
-  if (const Number* number = std::get_if<Number>(&value)) return DigitsOf(*number);
-  if (const bool* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
-  const std::string* text = std::get_if<std::string>(&value);
-  if (text == nullptr) return "";
-  return CsvField(std::string_view(IsFormula(*text) ? "'" + *text : *text));
-}
-
-std::string CsvField(const Json& value) {
-  if (value.is_null()) return "";
-  if (value.is_string()) return CsvField(Cell(value.get<std::string>()));
-  return CsvField(std::string_view(JsonText(value)));
-}
-
-std::string CsvLine(const std::vector<std::string>& fields) { return absl::StrJoin(fields, ",") + "\r\n"; }
-
-namespace {
 
 bool BeginsWith(std::string_view text, std::string_view beginning) {
   return text.substr(0, beginning.size()) == beginning;
@@ -208,6 +148,58 @@ absl::Status PutInPlace(TemporaryFile* temporary, const fs::path& path) {
 }
 
 }  // namespace
+
+void TextSink::Write(std::string_view text) {
+  if (text_ != nullptr) {
+    text_->append(text);
+    return;
+  }
+  buffer_.append(text);
+  // an error is kept, and reported by the last Flush
+  if (buffer_.size() >= kBufferBytes) Flush().IgnoreError();
+}
+
+absl::Status TextSink::Flush() {
+  if (status_.ok()) status_ = WriteAll(descriptor_, name_, buffer_);
+  buffer_.clear();
+  return status_;
+}
+
+absl::Status WriteTextFile(const std::string& path, const std::function<absl::Status(TextSink*)>& write) {
+  const Descriptor descriptor(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+  if (descriptor < 0) return Failed(path, errno);
+  TextSink sink(descriptor, path);
+  absl::Status status = write(&sink);
+  return status.ok() ? sink.Flush() : status;
+}
+
+absl::Status WriteTextFile(const std::string& path, std::string_view text) {
+  return WriteTextFile(path, [text](TextSink* sink) {
+    sink->Write(text);
+    return absl::OkStatus();
+  });
+}
+
+std::string CsvField(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  return "\"" + absl::StrReplaceAll(std::string(text), {{"\"", "\"\""}}) + "\"";
+}
+
+std::string CsvField(const Cell& value) {
+  if (const Number* number = std::get_if<Number>(&value)) return DigitsOf(*number);
+  if (const bool* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  const std::string* text = std::get_if<std::string>(&value);
+  if (text == nullptr) return "";
+  return CsvField(std::string_view(IsFormula(*text) ? "'" + *text : *text));
+}
+
+std::string CsvField(const Json& value) {
+  if (value.is_null()) return "";
+  if (value.is_string()) return CsvField(Cell(value.get<std::string>()));
+  return CsvField(std::string_view(JsonText(value)));
+}
+
+std::string CsvLine(const std::vector<std::string>& fields) { return absl::StrJoin(fields, ",") + "\r\n"; }
 
 absl::Span<const ExportFormat> ExportFormats() { return kFormats; }
 

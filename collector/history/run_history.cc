@@ -142,46 +142,6 @@ void SetRangeOfPlaces(const Costs& costs, const Segment& before, Segment* segmen
   }
 }
 
-}  // namespace
-
-ChangePoints FindChangePoints(const std::vector<double>& values) {
-  ChangePoints found;
-  const double noise = NoiseOf(values);
-  const std::vector<double> kept = WithoutOutliers(values, noise);
-  const Costs costs(kept, noise);
-  std::vector<size_t> begins = {0};
-  for (const size_t place : CheapestPlaces(costs, values.size())) begins.push_back(place);
-  double squares = 0;
-  for (size_t i = 0; i < begins.size(); ++i) {
-    Segment segment;
-    segment.begin = begins[i];
-    segment.end = i + 1 < begins.size() ? begins[i + 1] : values.size();
-    for (size_t k = segment.begin; k < segment.end; ++k) segment.level += kept[k];
-    segment.level /= static_cast<double>(segment.size());
-    for (size_t k = segment.begin; k < segment.end; ++k) squares += std::pow(kept[k] - segment.level, 2);
-    if (i > 0) SetRangeOfPlaces(costs, found.segments.back(), &segment);
-    found.segments.push_back(segment);
-  }
-  const size_t count = values.size();
-  found.noise = std::sqrt(squares / static_cast<double>(count - found.segments.size()));
-  const double before = static_cast<double>(std::max(found.segments.back().size(), kLeastValues));
-  const double pairs = before * kSeenFor / (before + kSeenFor);
-  const double penalty = kPenaltyPerLog * std::log(static_cast<double>(count + kSeenFor));
-  found.seen = noise * (std::sqrt(penalty) + kNormal90) / std::sqrt(pairs);
-  return found;
-}
-
-LevelChange ChangeBetween(const ChangePoints& found, const Segment& before, const Segment& after) {
-  size_t count = SumOf<size_t>(found.segments, [](const Segment& segment) { return segment.size(); });
-  const boost::math::students_t distribution(static_cast<double>(count - found.segments.size()));
-  const double half = boost::math::quantile(complement(distribution, kTail)) * found.noise *
-                      std::sqrt(1.0 / static_cast<double>(before.size()) + 1.0 / static_cast<double>(after.size()));
-  const double change = after.level - before.level;
-  return {change, change - half, change + half};
-}
-
-namespace {
-
 namespace fs = std::filesystem;
 using simdjson::dom::element;
 
@@ -501,6 +461,42 @@ Json ChangeRow(const RunHistory& history, size_t i) {
 }
 
 }  // namespace
+
+ChangePoints FindChangePoints(const std::vector<double>& values) {
+  ChangePoints found;
+  const double noise = NoiseOf(values);
+  const std::vector<double> kept = WithoutOutliers(values, noise);
+  const Costs costs(kept, noise);
+  std::vector<size_t> begins = {0};
+  for (const size_t place : CheapestPlaces(costs, values.size())) begins.push_back(place);
+  double squares = 0;
+  for (size_t i = 0; i < begins.size(); ++i) {
+    Segment segment;
+    segment.begin = begins[i];
+    segment.end = i + 1 < begins.size() ? begins[i + 1] : values.size();
+    for (size_t k = segment.begin; k < segment.end; ++k) segment.level += kept[k];
+    segment.level /= static_cast<double>(segment.size());
+    for (size_t k = segment.begin; k < segment.end; ++k) squares += std::pow(kept[k] - segment.level, 2);
+    if (i > 0) SetRangeOfPlaces(costs, found.segments.back(), &segment);
+    found.segments.push_back(segment);
+  }
+  const size_t count = values.size();
+  found.noise = std::sqrt(squares / static_cast<double>(count - found.segments.size()));
+  const double before = static_cast<double>(std::max(found.segments.back().size(), kLeastValues));
+  const double pairs = before * kSeenFor / (before + kSeenFor);
+  const double penalty = kPenaltyPerLog * std::log(static_cast<double>(count + kSeenFor));
+  found.seen = noise * (std::sqrt(penalty) + kNormal90) / std::sqrt(pairs);
+  return found;
+}
+
+LevelChange ChangeBetween(const ChangePoints& found, const Segment& before, const Segment& after) {
+  size_t count = SumOf<size_t>(found.segments, [](const Segment& segment) { return segment.size(); });
+  const boost::math::students_t distribution(static_cast<double>(count - found.segments.size()));
+  const double half = boost::math::quantile(complement(distribution, kTail)) * found.noise *
+                      std::sqrt(1.0 / static_cast<double>(before.size()) + 1.0 / static_cast<double>(after.size()));
+  const double change = after.level - before.level;
+  return {change, change - half, change + half};
+}
 
 absl::StatusOr<std::vector<HistoryRun>> ReadHistory(const std::vector<std::string>& directories,
                                                     const std::vector<std::string>& metrics, int jobs) {

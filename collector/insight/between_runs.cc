@@ -54,26 +54,6 @@ bool PairsAreAlike(const Scatter& of_sides, const Scatter& of_pairs) {
   return t > StudentQuantile(kPairsByChance, of_pairs.freedom);
 }
 
-}  // namespace
-
-MeasuredChange BetweenSides(const std::vector<double>& before, const std::vector<double>& after, double* deviation) {
-  Scatter scatter = WithinSides(before, after);
-  if (before.size() == after.size()) {
-    std::vector<double> differences;
-    for (size_t i = 0; i < before.size(); ++i) differences.push_back(after[i] - before[i]);
-    const Scatter of_pairs = WithinPairs(differences);
-    if (PairsAreAlike(scatter, of_pairs)) scatter = of_pairs;
-  }
-  *deviation = std::sqrt(scatter.variance);
-  const double shares = 1 / static_cast<double>(before.size()) + 1 / static_cast<double>(after.size());
-  const double error = std::sqrt(scatter.variance * shares), change = MeanOf(after) - MeanOf(before);
-  const double half = StudentQuantile(kRangeTail, scatter.freedom) * error;
-  const double none = error > 0 ? StudentBeyond(change / error, scatter.freedom) : (change == 0 ? 1.0 : 0.0);
-  return {change, half, half, none};
-}
-
-namespace {
-
 constexpr double kNormal95 = 1.96;  // standard deviations to either side that hold 95 % of a normal distribution
 
 /// By how much the mean duration of a chunk, and so what is made from it, varies from run to run: a share of itself.
@@ -91,6 +71,22 @@ std::optional<double> RelativeNoise(const Measurement& baseline, const Measureme
 }
 
 }  // namespace
+
+MeasuredChange BetweenSides(const std::vector<double>& before, const std::vector<double>& after, double* deviation) {
+  Scatter scatter = WithinSides(before, after);
+  if (before.size() == after.size()) {
+    std::vector<double> differences;
+    for (size_t i = 0; i < before.size(); ++i) differences.push_back(after[i] - before[i]);
+    const Scatter of_pairs = WithinPairs(differences);
+    if (PairsAreAlike(scatter, of_pairs)) scatter = of_pairs;
+  }
+  *deviation = std::sqrt(scatter.variance);
+  const double shares = 1 / static_cast<double>(before.size()) + 1 / static_cast<double>(after.size());
+  const double error = std::sqrt(scatter.variance * shares), change = MeanOf(after) - MeanOf(before);
+  const double half = StudentQuantile(kRangeTail, scatter.freedom) * error;
+  const double none = error > 0 ? StudentBeyond(change / error, scatter.freedom) : (change == 0 ? 1.0 : 0.0);
+  return {change, half, half, none};
+}
 
 std::optional<double> HalfIntervalOfMean(const Measurement& measurement, std::string_view metric) {
   constexpr std::string_view kMean = "_mean";

@@ -176,67 +176,6 @@ double Rounded(double events) {
   return std::round(events / step) * step;
 }
 
-}  // namespace
-
-std::optional<double> ChunkSizeAdvice::EventsMost() const {
-  if (!events_most_for_tail.has_value()) return events_most_for_memory;
-  if (!events_most_for_memory.has_value()) return events_most_for_tail;
-  return std::min(*events_most_for_tail, *events_most_for_memory);
-}
-
-std::optional<double> ChunkSizeAdvice::SecondsOf(const std::optional<double>& events) const {
-  if (!events.has_value() || !fixed_seconds.has_value() || !seconds_per_event.has_value()) return std::nullopt;
-  return *fixed_seconds + *seconds_per_event * *events;
-}
-
-std::vector<ChunkSizeAdvice> AdviseChunkSizes(const Measurement& measurement) {
-  const std::optional<double> longest = LongestChunk(measurement);
-  const MemoryRoom memory = RoomInMemory(measurement);
-  std::vector<ChunkSizeAdvice> advice;
-  const std::optional<BudgetRows> budget = ReadBudget(measurement);
-  const double tail = budget.has_value() ? budget->Share("tail") : 0;
-  for (const ChunkFitRow& fit : measurement.chunk_fits) {
-    advice.push_back(AdviceOf(fit, longest, tail, memory, EventsOf(measurement, fit)));
-  }
-  return advice;
-}
-
-std::vector<ChunkSizeAdviceRow> ChunkSizeAdviceRows(const std::vector<ChunkSizeAdvice>& advice) {
-  std::vector<ChunkSizeAdviceRow> rows;
-  for (const ChunkSizeAdvice& each : advice) {
-    const std::optional<double> most = each.EventsMost();
-    ChunkSizeAdviceRow& row = rows.emplace_back();
-    row.dataset = Text::OrNull(each.dataset);
-    row.pass = Text::OrNull(each.pass);
-    row.events_p50 = Whole(each.events_p50);
-    row.events_least = Whole(each.events_least);
-    row.events_most = Whole(most);
-    row.seconds_least = each.SecondsOf(each.events_least);
-    row.seconds_most = each.SecondsOf(most);
-    if (most.has_value()) row.limited_by = most == each.events_most_for_tail ? "tail" : "memory";
-    row.reason = Text::OrNull(each.reason);
-  }
-  return rows;
-}
-
-std::string AdviceInWords(const ChunkSizeAdvice& advice) {
-  const std::optional<double> most = advice.EventsMost();
-  if (!advice.events_least.has_value()) return "";
-  const double least = std::max(1.0, Rounded(*advice.events_least));
-  if (!most.has_value() && advice.events_p50.value_or(0) >= least) return "";  // as they are
-  if (!most.has_value()) return fmt::format("use at least {} events a chunk", HumanCount(least));
-  if (*most < 1) return "even a chunk of one event takes too long for so short a run on so many cores";
-  if (*most < least) {
-    return fmt::format(
-        "a low tail and low memory need at most {} events a chunk, a low fixed cost needs at least {}: this work on "
-        "these cores cannot have both",
-        HumanCount(Rounded(*most)), HumanCount(least));
-  }
-  return fmt::format("use {} to {} events a chunk", HumanCount(least), HumanCount(Rounded(*most)));
-}
-
-namespace {
-
 /// Ranks, from 1 on, of the values that bound the quantile.
 struct Ranks {
   size_t low = 1;
@@ -296,6 +235,63 @@ ResourceAdviceRow Describe(const char* resource, std::vector<double> used, const
 }
 
 }  // namespace
+
+std::optional<double> ChunkSizeAdvice::EventsMost() const {
+  if (!events_most_for_tail.has_value()) return events_most_for_memory;
+  if (!events_most_for_memory.has_value()) return events_most_for_tail;
+  return std::min(*events_most_for_tail, *events_most_for_memory);
+}
+
+std::optional<double> ChunkSizeAdvice::SecondsOf(const std::optional<double>& events) const {
+  if (!events.has_value() || !fixed_seconds.has_value() || !seconds_per_event.has_value()) return std::nullopt;
+  return *fixed_seconds + *seconds_per_event * *events;
+}
+
+std::vector<ChunkSizeAdvice> AdviseChunkSizes(const Measurement& measurement) {
+  const std::optional<double> longest = LongestChunk(measurement);
+  const MemoryRoom memory = RoomInMemory(measurement);
+  std::vector<ChunkSizeAdvice> advice;
+  const std::optional<BudgetRows> budget = ReadBudget(measurement);
+  const double tail = budget.has_value() ? budget->Share("tail") : 0;
+  for (const ChunkFitRow& fit : measurement.chunk_fits) {
+    advice.push_back(AdviceOf(fit, longest, tail, memory, EventsOf(measurement, fit)));
+  }
+  return advice;
+}
+
+std::vector<ChunkSizeAdviceRow> ChunkSizeAdviceRows(const std::vector<ChunkSizeAdvice>& advice) {
+  std::vector<ChunkSizeAdviceRow> rows;
+  for (const ChunkSizeAdvice& each : advice) {
+    const std::optional<double> most = each.EventsMost();
+    ChunkSizeAdviceRow& row = rows.emplace_back();
+    row.dataset = Text::OrNull(each.dataset);
+    row.pass = Text::OrNull(each.pass);
+    row.events_p50 = Whole(each.events_p50);
+    row.events_least = Whole(each.events_least);
+    row.events_most = Whole(most);
+    row.seconds_least = each.SecondsOf(each.events_least);
+    row.seconds_most = each.SecondsOf(most);
+    if (most.has_value()) row.limited_by = most == each.events_most_for_tail ? "tail" : "memory";
+    row.reason = Text::OrNull(each.reason);
+  }
+  return rows;
+}
+
+std::string AdviceInWords(const ChunkSizeAdvice& advice) {
+  const std::optional<double> most = advice.EventsMost();
+  if (!advice.events_least.has_value()) return "";
+  const double least = std::max(1.0, Rounded(*advice.events_least));
+  if (!most.has_value() && advice.events_p50.value_or(0) >= least) return "";  // as they are
+  if (!most.has_value()) return fmt::format("use at least {} events a chunk", HumanCount(least));
+  if (*most < 1) return "even a chunk of one event takes too long for so short a run on so many cores";
+  if (*most < least) {
+    return fmt::format(
+        "a low tail and low memory need at most {} events a chunk, a low fixed cost needs at least {}: this work on "
+        "these cores cannot have both",
+        HumanCount(Rounded(*most)), HumanCount(least));
+  }
+  return fmt::format("use {} to {} events a chunk", HumanCount(least), HumanCount(Rounded(*most)));
+}
 
 std::vector<ResourceAdviceRow> AdviseResources(const Measurement& measurement) {
   std::vector<double> peaks, memory, used_cores, cores;

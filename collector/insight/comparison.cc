@@ -220,33 +220,6 @@ std::string TroubleWords(const ComparedSide& side) {
   return words;
 }
 
-}  // namespace
-
-std::string ComparisonSentence(const ComparedSide& before, const ComparedSide& after, const PairedChange* paired) {
-  bool same_events = true, are_known = true;
-  for (const ComparedSide* side : {&before, &after}) {
-    for (const Measurement* measurement : side->documents) {
-      same_events = same_events && HaveSameEvents(*before.documents.front(), *measurement);
-      are_known = are_known && measurement->Metric("total_events").has_value();
-    }
-  }
-  std::string words = ElapsedWords(before, after);
-  if (!same_events) {
-    words += are_known ? " The two did not process the same events."
-                       : " Whether the two processed the same events is not known.";
-  }
-  if (paired != nullptr && paired->conclusion != ChangeConclusion::kNotKnown) {
-    words += " " + WorkWords(*paired, before, after) + WaitingWords(*paired, before) + PairWords(*paired);
-  } else {
-    words +=
-        fmt::format(" Whether its work took longer is not known{}.", paired == nullptr ? "" : ": " + paired->why_not);
-  }
-  return words + MemoryWords(before, after) + SurroundingsWords(before, after) + TroubleWords(before) +
-         TroubleWords(after);
-}
-
-namespace {
-
 ElapsedDifference DifferenceOf(const std::vector<double>& before, const std::vector<double>& after) {
   ElapsedDifference difference{MeanOf(after) - MeanOf(before), std::nullopt, std::nullopt};
   if (before.size() + after.size() > 2) {
@@ -270,41 +243,6 @@ bool SplitElapsed(const Documents& documents, std::vector<std::map<std::string, 
   }
   return true;
 }
-
-}  // namespace
-
-std::optional<ElapsedChange> CompareElapsed(const Documents& before, const Documents& after) {
-  std::vector<double> was, now;
-  for (const auto& [side, times] : {std::pair(&before, &was), std::pair(&after, &now)}) {
-    for (const Measurement* measurement : *side) {
-      if (const auto wall_time = measurement->Metric("wall_time")) times->push_back(*wall_time);
-    }
-    if (times->empty() || times->size() < side->size()) return std::nullopt;
-  }
-  ElapsedChange change{MeanOf(was), MeanOf(now), DifferenceOf(was, now), {}};
-  std::vector<std::map<std::string, double>> parts_before, parts_after;
-  if (!SplitElapsed(before, &parts_before) || !SplitElapsed(after, &parts_after)) return change;
-  std::set<std::string> names;
-  for (const auto* runs : {&parts_before, &parts_after}) {
-    for (const auto& run : *runs) {
-      for (const auto& [name, seconds] : run) names.insert(name);
-    }
-  }
-  for (const std::string& name : names) {
-    const auto seconds_of = [&name](const std::vector<std::map<std::string, double>>& runs) {
-      std::vector<double> seconds;
-      for (const auto& run : runs) {
-        seconds.push_back(ValueOr(run, name, 0));
-      }
-      return seconds;
-    };
-    change.parts.push_back({name, DifferenceOf(seconds_of(parts_before), seconds_of(parts_after))});
-  }
-  SortLargestFirst(&change.parts, [](const ElapsedPart& a) { return std::fabs(a.difference.seconds); });
-  return change;
-}
-
-namespace {
 
 struct Node {
   double self_before = 0, self_after = 0;
@@ -348,20 +286,6 @@ void AddRows(const Node& node, const std::string& path, int depth, std::vector<S
     AddRows(below, of_child, depth + 1, rows);
   }
 }
-
-}  // namespace
-
-std::vector<SectionDifference> CompareSectionTrees(const Documents& before, const Documents& after) {
-  Node root;
-  AddSelfTimes(before, &Node::self_before, &root);
-  AddSelfTimes(after, &Node::self_after, &root);
-  AddUp(&root);
-  std::vector<SectionDifference> rows;
-  AddRows(root, "", 0, &rows);
-  return rows;
-}
-
-namespace {
 
 constexpr Number BreakdownRow::*kDatasetFields[] = {
     &BreakdownRow::events,       &BreakdownRow::chunks,       &BreakdownRow::attempts,
@@ -539,26 +463,6 @@ std::vector<std::string> DifferingParts(const std::vector<std::string>& sources)
   }
 }
 
-}  // namespace
-
-std::vector<std::string> NamesOfRuns(const Documents& documents, const std::vector<std::string>& sources) {
-  std::map<std::string, std::vector<size_t>> runs_of_name;
-  std::vector<std::string> names;
-  for (const Measurement* measurement : documents) {
-    names.push_back(RunName(*measurement));
-    runs_of_name[names.back()].push_back(names.size() - 1);
-  }
-  if (sources.size() != documents.size()) return names;
-  for (const auto& [name, runs] : runs_of_name) {
-    std::vector<std::string> paths = Mapped<std::string>(runs, [&](const size_t run) { return sources[run]; });
-    const std::vector<std::string> parts = runs.size() > 1 ? DifferingParts(paths) : std::vector<std::string>();
-    for (size_t i = 0; i < parts.size(); ++i) names[runs[i]] = parts[i];
-  }
-  return names;
-}
-
-namespace {
-
 std::vector<ComparedRun> RunsOf(const Documents& documents, const std::vector<std::string>& sources) {
   std::vector<ComparedRun> runs;
   std::set<std::string> taken;
@@ -674,6 +578,86 @@ Json ToJson(const std::vector<ComparedRow>& rows) {
 }
 
 }  // namespace
+
+std::string ComparisonSentence(const ComparedSide& before, const ComparedSide& after, const PairedChange* paired) {
+  bool same_events = true, are_known = true;
+  for (const ComparedSide* side : {&before, &after}) {
+    for (const Measurement* measurement : side->documents) {
+      same_events = same_events && HaveSameEvents(*before.documents.front(), *measurement);
+      are_known = are_known && measurement->Metric("total_events").has_value();
+    }
+  }
+  std::string words = ElapsedWords(before, after);
+  if (!same_events) {
+    words += are_known ? " The two did not process the same events."
+                       : " Whether the two processed the same events is not known.";
+  }
+  if (paired != nullptr && paired->conclusion != ChangeConclusion::kNotKnown) {
+    words += " " + WorkWords(*paired, before, after) + WaitingWords(*paired, before) + PairWords(*paired);
+  } else {
+    words +=
+        fmt::format(" Whether its work took longer is not known{}.", paired == nullptr ? "" : ": " + paired->why_not);
+  }
+  return words + MemoryWords(before, after) + SurroundingsWords(before, after) + TroubleWords(before) +
+         TroubleWords(after);
+}
+
+std::optional<ElapsedChange> CompareElapsed(const Documents& before, const Documents& after) {
+  std::vector<double> was, now;
+  for (const auto& [side, times] : {std::pair(&before, &was), std::pair(&after, &now)}) {
+    for (const Measurement* measurement : *side) {
+      if (const auto wall_time = measurement->Metric("wall_time")) times->push_back(*wall_time);
+    }
+    if (times->empty() || times->size() < side->size()) return std::nullopt;
+  }
+  ElapsedChange change{MeanOf(was), MeanOf(now), DifferenceOf(was, now), {}};
+  std::vector<std::map<std::string, double>> parts_before, parts_after;
+  if (!SplitElapsed(before, &parts_before) || !SplitElapsed(after, &parts_after)) return change;
+  std::set<std::string> names;
+  for (const auto* runs : {&parts_before, &parts_after}) {
+    for (const auto& run : *runs) {
+      for (const auto& [name, seconds] : run) names.insert(name);
+    }
+  }
+  for (const std::string& name : names) {
+    const auto seconds_of = [&name](const std::vector<std::map<std::string, double>>& runs) {
+      std::vector<double> seconds;
+      for (const auto& run : runs) {
+        seconds.push_back(ValueOr(run, name, 0));
+      }
+      return seconds;
+    };
+    change.parts.push_back({name, DifferenceOf(seconds_of(parts_before), seconds_of(parts_after))});
+  }
+  SortLargestFirst(&change.parts, [](const ElapsedPart& a) { return std::fabs(a.difference.seconds); });
+  return change;
+}
+
+std::vector<SectionDifference> CompareSectionTrees(const Documents& before, const Documents& after) {
+  Node root;
+  AddSelfTimes(before, &Node::self_before, &root);
+  AddSelfTimes(after, &Node::self_after, &root);
+  AddUp(&root);
+  std::vector<SectionDifference> rows;
+  AddRows(root, "", 0, &rows);
+  return rows;
+}
+
+std::vector<std::string> NamesOfRuns(const Documents& documents, const std::vector<std::string>& sources) {
+  std::map<std::string, std::vector<size_t>> runs_of_name;
+  std::vector<std::string> names;
+  for (const Measurement* measurement : documents) {
+    names.push_back(RunName(*measurement));
+    runs_of_name[names.back()].push_back(names.size() - 1);
+  }
+  if (sources.size() != documents.size()) return names;
+  for (const auto& [name, runs] : runs_of_name) {
+    std::vector<std::string> paths = Mapped<std::string>(runs, [&](const size_t run) { return sources[run]; });
+    const std::vector<std::string> parts = runs.size() > 1 ? DifferingParts(paths) : std::vector<std::string>();
+    for (size_t i = 0; i < parts.size(); ++i) names[runs[i]] = parts[i];
+  }
+  return names;
+}
 
 bool ComparedValue::differs() const {
   return absl::c_any_of(changes,

@@ -48,6 +48,50 @@ bool HasRecords(const Measurement& measurement, const ProcessUseRow& row) {
                      [&process](const WorkerRow& worker) { return worker.process.str() == process; });
 }
 
+/// Bytes a second by least squares over the samples from `from` on; nullopt where they are all of one moment.
+std::optional<double> GrowthSince(const std::vector<MemoryPoint>& memory, size_t from) {
+  const MemoryPoint& first = memory[from];
+  double n = 0, sum_t = 0, sum_m = 0, sum_tt = 0, sum_tm = 0;
+  for (size_t i = from; i < memory.size(); ++i) {
+    const MemoryPoint& point = memory[i];
+    const double t = static_cast<double>(point.time_ns - first.time_ns) / 1e9;
+    const auto m = static_cast<double>(point.rss_bytes);
+    n += 1;
+    sum_t += t;
+    sum_m += m;
+    sum_tt += t * t;
+    sum_tm += t * m;
+  }
+  const double spread = n * sum_tt - sum_t * sum_t;
+  return spread <= 0 ? std::nullopt : std::optional<double>((n * sum_tm - sum_t * sum_m) / spread);
+}
+
+int64_t Nanoseconds(double seconds) { return absl::ToInt64Nanoseconds(absl::Seconds(seconds)); }
+
+struct AliveStep {
+  double time = 0;
+  int alive = 0;
+  int lost = 0;
+};
+
+/// Worker-seconds that lost workers are missing from, until `end`: at each moment no more than there are fewer than at
+/// most.
+void AddAbsence(std::vector<AliveStep> steps, double end, LostWorkers& lost) {
+  std::stable_sort(steps.begin(), steps.end(), [](const AliveStep& a, const AliveStep& b) { return a.time < b.time; });
+  int most = 0;
+  int alive = 0;
+  for (const AliveStep& step : steps) most = std::max(most, alive += step.alive);
+  int gone = 0;
+  double before = 0;
+  for (const AliveStep& step : steps) {
+    lost.absent_seconds += std::min(gone, most - alive) * (step.time - before);
+    before = step.time;
+    alive += step.alive;
+    gone += step.lost;
+  }
+  lost.whole_seconds = most * end;
+}
+
 }  // namespace
 
 bool HasUnannouncedThreads(const Measurement& measurement) {
@@ -144,30 +188,6 @@ bool RunEvidence::LacksCpuTime(const Measurement& measurement) const {
   return ended > 0 && !budget.has_value() && knows_cores && !measurement.Metric("chunk_cpu_time").has_value();
 }
 
-namespace {
-
-/// Bytes a second by least squares over the samples from `from` on; nullopt where they are all of one moment.
-std::optional<double> GrowthSince(const std::vector<MemoryPoint>& memory, size_t from) {
-  const MemoryPoint& first = memory[from];
-  double n = 0, sum_t = 0, sum_m = 0, sum_tt = 0, sum_tm = 0;
-  for (size_t i = from; i < memory.size(); ++i) {
-    const MemoryPoint& point = memory[i];
-    const double t = static_cast<double>(point.time_ns - first.time_ns) / 1e9;
-    const auto m = static_cast<double>(point.rss_bytes);
-    n += 1;
-    sum_t += t;
-    sum_m += m;
-    sum_tt += t * t;
-    sum_tm += t * m;
-  }
-  const double spread = n * sum_tt - sum_t * sum_t;
-  return spread <= 0 ? std::nullopt : std::optional<double>((n * sum_tm - sum_t * sum_m) / spread);
-}
-
-int64_t Nanoseconds(double seconds) { return absl::ToInt64Nanoseconds(absl::Seconds(seconds)); }
-
-}  // namespace
-
 std::optional<double> GrowthOf(const std::vector<MemoryPoint>& memory, int64_t limit_bytes) {
   if (memory.size() < kLeastMemoryPoints) return std::nullopt;
   const auto limit = static_cast<double>(limit_bytes);
@@ -215,34 +235,6 @@ std::vector<MemoryPoint> LastMemoryOf(const Measurement& measurement, std::strin
   }
   return memory;
 }
-
-namespace {
-
-struct AliveStep {
-  double time = 0;
-  int alive = 0;
-  int lost = 0;
-};
-
-/// Worker-seconds that lost workers are missing from, until `end`: at each moment no more than there are fewer than at
-/// most.
-void AddAbsence(std::vector<AliveStep> steps, double end, LostWorkers& lost) {
-  std::stable_sort(steps.begin(), steps.end(), [](const AliveStep& a, const AliveStep& b) { return a.time < b.time; });
-  int most = 0;
-  int alive = 0;
-  for (const AliveStep& step : steps) most = std::max(most, alive += step.alive);
-  int gone = 0;
-  double before = 0;
-  for (const AliveStep& step : steps) {
-    lost.absent_seconds += std::min(gone, most - alive) * (step.time - before);
-    before = step.time;
-    alive += step.alive;
-    gone += step.lost;
-  }
-  lost.whole_seconds = most * end;
-}
-
-}  // namespace
 
 std::string LostWorkers::Names() const {
   constexpr size_t kMostNames = 2;

@@ -49,48 +49,6 @@ std::string InWords(KeyFigure figure, double value) {
   return HumanPercent(value, percent == static_cast<int>(percent) ? 0 : 1);
 }
 
-}  // namespace
-
-std::vector<KeyFigureBand> KeyFigureBands() {
-  std::vector<KeyFigureBand> bands;
-  for (const KeyFigureBand& band : kBands) {
-    bands.push_back(band);
-    if (band.figure != KeyFigure::kMemory) continue;
-    for (const Engine* engine : Engines()) {
-      if (engine->traits.memory.has_value()) bands.push_back(MemoryBand(engine->traits.name));
-    }
-  }
-  return bands;
-}
-
-const KeyFigureBand& BandOf(KeyFigure figure) { return kBands[static_cast<size_t>(figure)]; }
-
-KeyFigureBand MemoryBand(std::string_view engine) {
-  KeyFigureBand band = BandOf(KeyFigure::kMemory);
-  const Engine* known = EngineNamed(engine);
-  if (known == nullptr || !known->traits.memory.has_value()) return band;
-  const EngineMemory& memory = *known->traits.memory;
-  return {band.figure, band.more_is_better, memory.good, memory.bad, memory.name, memory.reason};
-}
-
-Mark MarkOf(const KeyFigureBand& band, double value) {
-  const double sign = band.more_is_better ? 1 : -1;
-  if (sign * value >= sign * band.good) return Mark::kGood;
-  return sign * value < sign * band.bad ? Mark::kBad : Mark::kWatch;
-}
-
-std::string_view ToString(Mark mark) {
-  constexpr std::string_view kNames[] = {"good", "watch", "bad"};
-  return kNames[static_cast<size_t>(mark)];
-}
-
-std::string GoodHint(const KeyFigureBand& band) {
-  if (band.good == 0) return "good: none";
-  return (band.more_is_better ? "good ≥ " : "good ≤ ") + InWords(band.figure, band.good);
-}
-
-namespace {
-
 std::optional<TightestWorker> FindTightestWorker(const Measurement& measurement) {
   std::optional<TightestWorker> tightest;
   for (const WorkerRow& worker : measurement.workers) {
@@ -112,66 +70,6 @@ bool IsPeakOfWorkersKnown(const Measurement& measurement) {
   return of_workers.has_value() &&
          !(any_lost && measurement.Metric("process_peak_rss_bytes").value_or(0) > *of_workers);
 }
-
-}  // namespace
-
-std::optional<double> ShareOf(const Measurement& measurement, const ShareFigure& figure) {
-  std::optional<double> share = measurement.Metric(figure.key);
-  if (share.has_value()) *share *= figure.scale;
-  return share;
-}
-
-std::optional<double> TimeOfThreads(const Measurement& measurement) {
-  const std::optional<double> lanes = measurement.Metric("lane_time");
-  return lanes.has_value() ? lanes : measurement.Metric("busy_time");  // of a live run, and of older documents
-}
-
-std::optional<double> CpuWaitShare(const Measurement& measurement) {
-  const bool of_lanes = measurement.Metric("lane_cpu_wait").has_value();  // else of owners, in older documents
-  const std::optional<double> cpu_wait = measurement.Metric(of_lanes ? "lane_cpu_wait" : "chunk_cpu_wait");
-  const double threads = measurement.Metric(of_lanes ? "lane_time" : "busy_time").value_or(0);
-  if (!cpu_wait.has_value() || !(threads > 0)) return std::nullopt;
-  return *cpu_wait / threads;
-}
-
-std::string CompressionNote(const Measurement& measurement) {
-  const std::optional<double> ratio = measurement.Metric("compression_ratio");
-  return ratio.has_value() ? fmt::format("compressed {}×", HumanCount(*ratio)) : "";
-}
-
-std::optional<PeakMemory> FindPeakMemory(const Measurement& measurement) {
-  PeakMemory memory;
-  memory.is_of_worker = IsPeakOfWorkersKnown(measurement);
-  memory.key = memory.is_of_worker ? "peak_memory_bytes" : "process_peak_rss_bytes";
-  const std::optional<double> bytes = measurement.Metric(memory.key);
-  if (!bytes.has_value()) return std::nullopt;
-  memory.bytes = *bytes;
-  if (memory.is_of_worker) memory.tightest = FindTightestWorker(measurement);
-  memory.band = MemoryBand(measurement.run.engine.str());
-  return memory;
-}
-
-std::optional<FailedAttempts> FindFailedAttempts(const Measurement& measurement) {
-  const std::optional<double> attempts = measurement.Metric("num_attempts");
-  const std::optional<double> failed = measurement.Metric("num_failed_attempts");
-  if (!attempts.has_value() || !failed.has_value()) return std::nullopt;
-  FailedAttempts figure;
-  figure.attempts = *attempts;
-  figure.failed = *failed;
-  figure.lost = measurement.Metric("num_lost_attempts").value_or(0);
-  figure.lost_workers = static_cast<double>(FindLostWorkers(measurement).names.size());
-  if (!(*attempts > 0)) return figure;
-  figure.mark = MarkOf(KeyFigure::kFailedAttempts, figure.gone() / *attempts);
-  if (figure.lost_workers > 0 && figure.mark == Mark::kGood) figure.mark = Mark::kWatch;
-  const std::optional<double> unfinished = measurement.Metric("num_unfinished_chunks");
-  if (!unfinished.has_value() || measurement.run.state.str() == "running") return figure;
-  figure.without_result = *unfinished;
-  figure.is_all_recovered = *unfinished == 0 && figure.gone() > 0;
-  if (*unfinished > 0) figure.mark = Mark::kBad;
-  return figure;
-}
-
-namespace {
 
 std::string RoundShare(double share) { return HumanPercent(share); }
 
@@ -353,20 +251,6 @@ KeyFigureRow FailedAttemptsRow(const Measurement& measurement) {
   return row;
 }
 
-}  // namespace
-
-std::vector<KeyFigureRow> KeyFigureRows(const Measurement& measurement) {
-  if (IsProcessTreeOnly(measurement)) return TreeFigureRows(measurement);
-  if (IsEngineLogOnly(measurement)) return EngineLogFigureRows(measurement);
-  std::vector<KeyFigureRow> rows = {
-      Elapsed(measurement), EventRate(measurement),     DataRate(measurement), CpuEfficiency(measurement),
-      Blocked(measurement), PeakMemoryRow(measurement), Balance(measurement),  FailedAttemptsRow(measurement)};
-  if (measurement.Metric("gpu_utilization").has_value()) rows.push_back(Gpu(measurement));
-  return rows;
-}
-
-namespace {
-
 std::string Share(double share) { return HumanPercent(share); }
 
 /// A figure, and one that stands beside it.
@@ -441,6 +325,110 @@ std::vector<KeyFigureRow> RowsOf(const TreeFigure (&figures)[kCount], const Meas
 }
 
 }  // namespace
+
+std::vector<KeyFigureBand> KeyFigureBands() {
+  std::vector<KeyFigureBand> bands;
+  for (const KeyFigureBand& band : kBands) {
+    bands.push_back(band);
+    if (band.figure != KeyFigure::kMemory) continue;
+    for (const Engine* engine : Engines()) {
+      if (engine->traits.memory.has_value()) bands.push_back(MemoryBand(engine->traits.name));
+    }
+  }
+  return bands;
+}
+
+const KeyFigureBand& BandOf(KeyFigure figure) { return kBands[static_cast<size_t>(figure)]; }
+
+KeyFigureBand MemoryBand(std::string_view engine) {
+  KeyFigureBand band = BandOf(KeyFigure::kMemory);
+  const Engine* known = EngineNamed(engine);
+  if (known == nullptr || !known->traits.memory.has_value()) return band;
+  const EngineMemory& memory = *known->traits.memory;
+  return {band.figure, band.more_is_better, memory.good, memory.bad, memory.name, memory.reason};
+}
+
+Mark MarkOf(const KeyFigureBand& band, double value) {
+  const double sign = band.more_is_better ? 1 : -1;
+  if (sign * value >= sign * band.good) return Mark::kGood;
+  return sign * value < sign * band.bad ? Mark::kBad : Mark::kWatch;
+}
+
+std::string_view ToString(Mark mark) {
+  constexpr std::string_view kNames[] = {"good", "watch", "bad"};
+  return kNames[static_cast<size_t>(mark)];
+}
+
+std::string GoodHint(const KeyFigureBand& band) {
+  if (band.good == 0) return "good: none";
+  return (band.more_is_better ? "good ≥ " : "good ≤ ") + InWords(band.figure, band.good);
+}
+
+std::optional<double> ShareOf(const Measurement& measurement, const ShareFigure& figure) {
+  std::optional<double> share = measurement.Metric(figure.key);
+  if (share.has_value()) *share *= figure.scale;
+  return share;
+}
+
+std::optional<double> TimeOfThreads(const Measurement& measurement) {
+  const std::optional<double> lanes = measurement.Metric("lane_time");
+  return lanes.has_value() ? lanes : measurement.Metric("busy_time");  // of a live run, and of older documents
+}
+
+std::optional<double> CpuWaitShare(const Measurement& measurement) {
+  const bool of_lanes = measurement.Metric("lane_cpu_wait").has_value();  // else of owners, in older documents
+  const std::optional<double> cpu_wait = measurement.Metric(of_lanes ? "lane_cpu_wait" : "chunk_cpu_wait");
+  const double threads = measurement.Metric(of_lanes ? "lane_time" : "busy_time").value_or(0);
+  if (!cpu_wait.has_value() || !(threads > 0)) return std::nullopt;
+  return *cpu_wait / threads;
+}
+
+std::string CompressionNote(const Measurement& measurement) {
+  const std::optional<double> ratio = measurement.Metric("compression_ratio");
+  return ratio.has_value() ? fmt::format("compressed {}×", HumanCount(*ratio)) : "";
+}
+
+std::optional<PeakMemory> FindPeakMemory(const Measurement& measurement) {
+  PeakMemory memory;
+  memory.is_of_worker = IsPeakOfWorkersKnown(measurement);
+  memory.key = memory.is_of_worker ? "peak_memory_bytes" : "process_peak_rss_bytes";
+  const std::optional<double> bytes = measurement.Metric(memory.key);
+  if (!bytes.has_value()) return std::nullopt;
+  memory.bytes = *bytes;
+  if (memory.is_of_worker) memory.tightest = FindTightestWorker(measurement);
+  memory.band = MemoryBand(measurement.run.engine.str());
+  return memory;
+}
+
+std::optional<FailedAttempts> FindFailedAttempts(const Measurement& measurement) {
+  const std::optional<double> attempts = measurement.Metric("num_attempts");
+  const std::optional<double> failed = measurement.Metric("num_failed_attempts");
+  if (!attempts.has_value() || !failed.has_value()) return std::nullopt;
+  FailedAttempts figure;
+  figure.attempts = *attempts;
+  figure.failed = *failed;
+  figure.lost = measurement.Metric("num_lost_attempts").value_or(0);
+  figure.lost_workers = static_cast<double>(FindLostWorkers(measurement).names.size());
+  if (!(*attempts > 0)) return figure;
+  figure.mark = MarkOf(KeyFigure::kFailedAttempts, figure.gone() / *attempts);
+  if (figure.lost_workers > 0 && figure.mark == Mark::kGood) figure.mark = Mark::kWatch;
+  const std::optional<double> unfinished = measurement.Metric("num_unfinished_chunks");
+  if (!unfinished.has_value() || measurement.run.state.str() == "running") return figure;
+  figure.without_result = *unfinished;
+  figure.is_all_recovered = *unfinished == 0 && figure.gone() > 0;
+  if (*unfinished > 0) figure.mark = Mark::kBad;
+  return figure;
+}
+
+std::vector<KeyFigureRow> KeyFigureRows(const Measurement& measurement) {
+  if (IsProcessTreeOnly(measurement)) return TreeFigureRows(measurement);
+  if (IsEngineLogOnly(measurement)) return EngineLogFigureRows(measurement);
+  std::vector<KeyFigureRow> rows = {
+      Elapsed(measurement), EventRate(measurement),     DataRate(measurement), CpuEfficiency(measurement),
+      Blocked(measurement), PeakMemoryRow(measurement), Balance(measurement),  FailedAttemptsRow(measurement)};
+  if (measurement.Metric("gpu_utilization").has_value()) rows.push_back(Gpu(measurement));
+  return rows;
+}
 
 std::string_view TreeMemoryKey(const Measurement& measurement) {
   return measurement.Metric(kTreeMemory).has_value() ? kTreeMemory : "tree_peak_rss_bytes";

@@ -19,68 +19,6 @@ std::string KeyOf(const ChunkInput& input) {
                      Text(input.entry_stop), input.pass);
 }
 
-}  // namespace
-
-void RunPieces::Add(const Attempt& attempt) {
-  if (attempt.state != AttemptState::kOk) return;
-  const ChunkFact& chunk = attempt.chunk;
-  const bool has_range = chunk.input.entry_start.has_value() || chunk.input.entry_stop.has_value();
-  std::string key = has_range ? KeyOf(chunk.input) : "";
-  if (pieces_.size() + unranged_.size() >= kMostPieces && pieces_.count(key) == 0) {
-    is_cut_ = true;
-    return;
-  }
-  RunPiece piece;
-  piece.dataset = chunk.input.dataset;
-  piece.file = chunk.input.file;
-  if (chunk.events.has_value()) piece.events = static_cast<double>(*chunk.events);
-  piece.seconds = static_cast<double>(chunk.duration_ns()) / 1e9;
-  piece.waiting = std::clamp(static_cast<double>(chunk.cpu_wait_ns.value_or(0)) / 1e9, 0.0, piece.seconds);
-  threads_[attempt.process.worker].insert(chunk.tid.value_or(0));
-  piece.cpu = std::clamp(static_cast<double>(chunk.cpu_ns.value_or(0)) / 1e9, 0.0, piece.seconds);
-  knows_waiting_ = knows_waiting_ && chunk.cpu_wait_ns.has_value();
-  for (const SectionFact& section : chunk.sections) {
-    if (section.helper || section.path.find('/') != std::string_view::npos) continue;
-    auto found = part_index_.find(section.path);
-    if (found == part_index_.end()) {
-      if (parts_.size() >= kMostParts) continue;
-      found = part_index_.emplace(std::string(section.path), parts_.size()).first;
-      parts_.emplace_back(section.path);
-    }
-    if (piece.of_part.size() <= found->second) piece.of_part.resize(found->second + 1);
-    piece.of_part[found->second] += static_cast<double>(section.total_ns) / 1e9;
-  }
-  if (has_range) {
-    passes_.emplace(chunk.input.pass);
-    pieces_.insert_or_assign(std::move(key), std::move(piece));
-  } else {
-    unranged_.push_back(std::move(piece));
-  }
-}
-
-size_t RunPieces::threads_of_process() const {
-  size_t most = 0;
-  for (const auto& [worker, threads] : threads_) most = std::max(most, threads.size());
-  return most;
-}
-
-void RunPieces::ForgetSinglePass() {
-  if (passes_.size() != 1) return;
-  std::map<std::string, RunPiece> named = std::move(pieces_);
-  pieces_.clear();
-  for (auto& [key, piece] : named) {
-    pieces_.insert_or_assign(key.substr(0, key.size() - passes_.begin()->size()), std::move(piece));
-  }
-}
-
-double RunPieces::seconds() const {
-  double sum = 0;
-  ForEach([&sum](const RunPiece& piece) { sum += piece.seconds; });
-  return sum;
-}
-
-namespace {
-
 // Which pieces of two runs hold the same input: pairs of them, or whole datasets where chunks do not say what they had.
 
 /// A range of fewer pairs, or of fewer chunks of a side, means nothing.
@@ -459,15 +397,6 @@ MeasuredChange FromDraws(double change, Times draws, double widening) {
   return measured;
 }
 
-}  // namespace
-
-std::string_view ToString(ChangeConclusion conclusion) {
-  constexpr std::string_view kNames[] = {"slower", "faster", "same", "unclear", "not known"};
-  return kNames[static_cast<size_t>(conclusion)];
-}
-
-namespace {
-
 /// Where a chunk waited for a CPU is not known, and each part is given a share of it. What a part seems to have changed
 /// by then has to be seen in its time, too: in half of its pairs.
 bool IsSeenInPairs(const PieceMatch& match, const ChangeEffect& effect) {
@@ -554,7 +483,91 @@ PairedChange ComparePieces(const RunPieces& before, const RunPieces& after, Comp
   return change;
 }
 
+double SquareSum(double a, double b) { return std::sqrt(a * a + b * b); }  // std::hypot would ask for glibc 2.35
+
+/// The probability of none once equal runs differ by `assumed`, too.
+double Weakened(const MeasuredChange& measured, double assumed) {
+  if (assumed <= 0) return measured.probability_of_none;
+  const double sigma = assumed / kSigmasTo95;
+  // as if the measurement were normal: what it says of its own width is in its probability
+  const double own = (measured.below + measured.above) / 2 / kSigmasTo95;
+  const double beyond = std::erfc(std::fabs(measured.change) / SquareSum(sigma, own) / std::sqrt(2));
+  return std::max(measured.probability_of_none, beyond);
+}
+
+/// Holm's procedure: from the surest on, until one is not sure enough for how many are left.
+void MarkSure(std::vector<std::pair<double, ChangeEffect*>> effects) {
+  absl::c_sort(effects, [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (size_t i = 0; i < effects.size(); ++i) {
+    if (effects[i].first > kSectionSignificance / static_cast<double>(effects.size() - i)) return;
+    effects[i].second->is_sure = true;
+  }
+}
+
 }  // namespace
+
+void RunPieces::Add(const Attempt& attempt) {
+  if (attempt.state != AttemptState::kOk) return;
+  const ChunkFact& chunk = attempt.chunk;
+  const bool has_range = chunk.input.entry_start.has_value() || chunk.input.entry_stop.has_value();
+  std::string key = has_range ? KeyOf(chunk.input) : "";
+  if (pieces_.size() + unranged_.size() >= kMostPieces && pieces_.count(key) == 0) {
+    is_cut_ = true;
+    return;
+  }
+  RunPiece piece;
+  piece.dataset = chunk.input.dataset;
+  piece.file = chunk.input.file;
+  if (chunk.events.has_value()) piece.events = static_cast<double>(*chunk.events);
+  piece.seconds = static_cast<double>(chunk.duration_ns()) / 1e9;
+  piece.waiting = std::clamp(static_cast<double>(chunk.cpu_wait_ns.value_or(0)) / 1e9, 0.0, piece.seconds);
+  threads_[attempt.process.worker].insert(chunk.tid.value_or(0));
+  piece.cpu = std::clamp(static_cast<double>(chunk.cpu_ns.value_or(0)) / 1e9, 0.0, piece.seconds);
+  knows_waiting_ = knows_waiting_ && chunk.cpu_wait_ns.has_value();
+  for (const SectionFact& section : chunk.sections) {
+    if (section.helper || section.path.find('/') != std::string_view::npos) continue;
+    auto found = part_index_.find(section.path);
+    if (found == part_index_.end()) {
+      if (parts_.size() >= kMostParts) continue;
+      found = part_index_.emplace(std::string(section.path), parts_.size()).first;
+      parts_.emplace_back(section.path);
+    }
+    if (piece.of_part.size() <= found->second) piece.of_part.resize(found->second + 1);
+    piece.of_part[found->second] += static_cast<double>(section.total_ns) / 1e9;
+  }
+  if (has_range) {
+    passes_.emplace(chunk.input.pass);
+    pieces_.insert_or_assign(std::move(key), std::move(piece));
+  } else {
+    unranged_.push_back(std::move(piece));
+  }
+}
+
+size_t RunPieces::threads_of_process() const {
+  size_t most = 0;
+  for (const auto& [worker, threads] : threads_) most = std::max(most, threads.size());
+  return most;
+}
+
+void RunPieces::ForgetSinglePass() {
+  if (passes_.size() != 1) return;
+  std::map<std::string, RunPiece> named = std::move(pieces_);
+  pieces_.clear();
+  for (auto& [key, piece] : named) {
+    pieces_.insert_or_assign(key.substr(0, key.size() - passes_.begin()->size()), std::move(piece));
+  }
+}
+
+double RunPieces::seconds() const {
+  double sum = 0;
+  ForEach([&sum](const RunPiece& piece) { sum += piece.seconds; });
+  return sum;
+}
+
+std::string_view ToString(ChangeConclusion conclusion) {
+  constexpr std::string_view kNames[] = {"slower", "faster", "same", "unclear", "not known"};
+  return kNames[static_cast<size_t>(conclusion)];
+}
 
 PairedChange ComparePieces(const RunPieces& before, const RunPieces& after) {
   const bool knows_waiting = before.knows_waiting() && after.knows_waiting();
@@ -667,31 +680,6 @@ Json PairedChangeAsJson(const PairedChange& change) {
           {"runs_needed", std::move(needed)},
           {"reason", is_known ? Json() : Json(change.why_not)}};
 }
-
-namespace {
-
-double SquareSum(double a, double b) { return std::sqrt(a * a + b * b); }  // std::hypot would ask for glibc 2.35
-
-/// The probability of none once equal runs differ by `assumed`, too.
-double Weakened(const MeasuredChange& measured, double assumed) {
-  if (assumed <= 0) return measured.probability_of_none;
-  const double sigma = assumed / kSigmasTo95;
-  // as if the measurement were normal: what it says of its own width is in its probability
-  const double own = (measured.below + measured.above) / 2 / kSigmasTo95;
-  const double beyond = std::erfc(std::fabs(measured.change) / SquareSum(sigma, own) / std::sqrt(2));
-  return std::max(measured.probability_of_none, beyond);
-}
-
-/// Holm's procedure: from the surest on, until one is not sure enough for how many are left.
-void MarkSure(std::vector<std::pair<double, ChangeEffect*>> effects) {
-  absl::c_sort(effects, [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (size_t i = 0; i < effects.size(); ++i) {
-    if (effects[i].first > kSectionSignificance / static_cast<double>(effects.size() - i)) return;
-    effects[i].second->is_sure = true;
-  }
-}
-
-}  // namespace
 
 void JudgeChange(const MeasuredChange& all, const std::vector<MeasuredPart>& parts, double assumed,
                  PairedChange* change) {

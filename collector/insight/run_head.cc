@@ -133,6 +133,52 @@ void AddIncompleteRecords(const Measurement& measurement, RunTrouble& trouble) {
   }
 }
 
+std::string UtcTime(double unix_ns, const char* format) {
+  return absl::FormatTime(format, absl::UnixEpoch() + absl::Nanoseconds(unix_ns), absl::UTCTimeZone());
+}
+
+struct Count {
+  Number Quality::*member;
+  std::string_view one;
+  std::string_view many;
+  bool is_shown_at_zero;
+};
+
+constexpr Count kCounts[] = {
+    {&Quality::records_dropped, "record dropped", "records dropped", true},
+    {&Quality::guards_misused, "of these a misused guard", "of these misused guards", false},
+    {&Quality::records_unwritten, "of these a line that was not written", "of these lines that were not written",
+     false},
+    {&Quality::values_outside_chunks, "of these a value outside chunks", "of these values outside chunks", false},
+    {&Quality::records_lost, "record of an ended chunk lost", "records of ended chunks lost", false},
+    {&Quality::logs_left_out, "log left out", "logs left out", false},
+    {&Quality::logs_damaged, "damaged log", "damaged logs", false},
+    {&Quality::logs_missing, "log missing", "logs missing", false},
+    {&Quality::records_malformed, "malformed line", "malformed lines", true},
+    {&Quality::records_torn, "torn line", "torn lines", false},
+    {&Quality::records_unknown, "line of unknown type", "lines of unknown type", false},
+    {&Quality::summed_chunks, "chunk summed, totals exact", "chunks summed, totals exact", false},
+    {&Quality::tasks_left_out, "task left out", "tasks left out", false},
+    {&Quality::lost_samples, "sample of stacks lost", "samples of stacks lost", false},
+    {&Quality::sections_dropped, "section dropped", "sections dropped", false},
+    {&Quality::chunks_without_events, "chunk without events", "chunks without events", false},
+    {&Quality::processes_lost, "process lost", "processes lost", true},
+    {&Quality::processes_unreported, "process ended without a report", "processes ended without a report", false},
+    {&Quality::chunks_unjoined, "chunk without a task", "chunks without a task", false},
+    {&Quality::workers_unseen, "worker unseen", "workers unseen", false},
+    {&Quality::processes_left_running, "process left running", "processes left running", false},
+};
+
+Mark MarkOfCount(const Measurement& measurement, const Count& count, double number) {
+  // the last line of a running job is read while it is being written
+  const bool is_running = measurement.run.state.str() == "running";
+  if (number == 0 || (is_running && count.member == &Quality::records_torn)) return Mark::kGood;
+  if (count.member == &Quality::processes_unreported) return Mark::kGood;  // no chunk lacks
+  if (count.member != &Quality::records_dropped) return Mark::kWatch;
+  const double read = measurement.quality.records_read.value_or(0);
+  return MarkOf(KeyFigure::kDroppedRecords, number / (number + read));
+}
+
 }  // namespace
 
 RunTrouble FindRunTrouble(const Measurement& measurement) {
@@ -145,14 +191,6 @@ RunTrouble FindRunTrouble(const Measurement& measurement) {
   if (!is_running) AddIncompleteRecords(measurement, trouble);
   return trouble;
 }
-
-namespace {
-
-std::string UtcTime(double unix_ns, const char* format) {
-  return absl::FormatTime(format, absl::UnixEpoch() + absl::Nanoseconds(unix_ns), absl::UTCTimeZone());
-}
-
-}  // namespace
 
 std::string RunName(const Measurement& measurement) {
   const RunFacts& run = measurement.run;
@@ -205,52 +243,6 @@ StateInWords StateOf(const Measurement& measurement) {
   }
   return {RunEnding::kFinished, trouble.any() ? "finished, " + trouble.brief : "finished", trouble.mark};
 }
-
-namespace {
-
-struct Count {
-  Number Quality::*member;
-  std::string_view one;
-  std::string_view many;
-  bool is_shown_at_zero;
-};
-
-constexpr Count kCounts[] = {
-    {&Quality::records_dropped, "record dropped", "records dropped", true},
-    {&Quality::guards_misused, "of these a misused guard", "of these misused guards", false},
-    {&Quality::records_unwritten, "of these a line that was not written", "of these lines that were not written",
-     false},
-    {&Quality::values_outside_chunks, "of these a value outside chunks", "of these values outside chunks", false},
-    {&Quality::records_lost, "record of an ended chunk lost", "records of ended chunks lost", false},
-    {&Quality::logs_left_out, "log left out", "logs left out", false},
-    {&Quality::logs_damaged, "damaged log", "damaged logs", false},
-    {&Quality::logs_missing, "log missing", "logs missing", false},
-    {&Quality::records_malformed, "malformed line", "malformed lines", true},
-    {&Quality::records_torn, "torn line", "torn lines", false},
-    {&Quality::records_unknown, "line of unknown type", "lines of unknown type", false},
-    {&Quality::summed_chunks, "chunk summed, totals exact", "chunks summed, totals exact", false},
-    {&Quality::tasks_left_out, "task left out", "tasks left out", false},
-    {&Quality::lost_samples, "sample of stacks lost", "samples of stacks lost", false},
-    {&Quality::sections_dropped, "section dropped", "sections dropped", false},
-    {&Quality::chunks_without_events, "chunk without events", "chunks without events", false},
-    {&Quality::processes_lost, "process lost", "processes lost", true},
-    {&Quality::processes_unreported, "process ended without a report", "processes ended without a report", false},
-    {&Quality::chunks_unjoined, "chunk without a task", "chunks without a task", false},
-    {&Quality::workers_unseen, "worker unseen", "workers unseen", false},
-    {&Quality::processes_left_running, "process left running", "processes left running", false},
-};
-
-Mark MarkOfCount(const Measurement& measurement, const Count& count, double number) {
-  // the last line of a running job is read while it is being written
-  const bool is_running = measurement.run.state.str() == "running";
-  if (number == 0 || (is_running && count.member == &Quality::records_torn)) return Mark::kGood;
-  if (count.member == &Quality::processes_unreported) return Mark::kGood;  // no chunk lacks
-  if (count.member != &Quality::records_dropped) return Mark::kWatch;
-  const double read = measurement.quality.records_read.value_or(0);
-  return MarkOf(KeyFigure::kDroppedRecords, number / (number + read));
-}
-
-}  // namespace
 
 std::vector<UnmeasuredFigures> FindUnmeasured(const Measurement& measurement) {
   std::vector<UnmeasuredFigures> found;

@@ -26,30 +26,6 @@ bool IsOfName(std::string_view text, size_t at) {
   return (text[at] == '.' || text[at] == ':') && at + 1 < text.size() && std::isalnum(text[at + 1]) != 0;
 }
 
-}  // namespace
-
-bool NamesIt(std::string_view sentence, std::string_view name) {
-  const std::string shown = ShortName(name);
-  for (size_t at = sentence.find(shown); at != std::string_view::npos; at = sentence.find(shown, at + 1)) {
-    const bool begins = at == 0 || sentence[at - 1] == ' ' || sentence[at - 1] == '(';
-    if (begins && !IsOfName(sentence, at + shown.size())) return true;
-  }
-  return false;
-}
-
-std::string ShortName(std::string_view name) {
-  if (name.empty()) return "(none)";
-  if (name.size() <= kMostBytes) return std::string(name);
-  size_t begin = name.size() - kMostBytes;
-  while (begin < name.size() && ContinuesCharacter(name[begin])) ++begin;
-  // rather a whole component than half of one
-  const size_t slash = name.find('/', begin);
-  if (slash != std::string_view::npos && slash + 1 < name.size()) begin = slash;
-  return "…" + std::string(name.substr(begin));
-}
-
-namespace {
-
 struct KindWords {
   std::string_view kind;
   std::string_view words;
@@ -111,7 +87,112 @@ std::string ObjectWords(const std::string& object, std::string_view kind) {
   return object == kPipe || object == "socket" ? "a " + object : ShortName(object);
 }
 
+/// `(other)` stands for many: nobody can look at it.
+bool IsNamed(const std::string& name) { return name != kOtherName; }
+
+/// The row of a table that holds most of its blocked time (or of its waiting for a CPU, too), and clearly more than its
+/// share of the events or of the chunks' time; empty where none does, or where it is the only row.
+template <class Row>
+std::string HolderOfMost(const std::vector<Row>& rows, Waiting waiting) {
+  double whole = 0;
+  double largest = 0;
+  double busy = 0;
+  double busy_of_largest = 0;
+  std::string name;
+  // where all events are known, they are the share that a row should have
+  const bool have_events = absl::c_all_of(rows, [](const Row& row) { return row.events.value_or(0) > 0; });
+  for (const Row& row : rows) {
+    const double cpu_wait = waiting == Waiting::kAll ? row.cpu_wait_sum.value_or(0) : 0;
+    const double value = row.blocked_sum.value_or(0) + cpu_wait;
+    const double size = (have_events ? row.events : row.duration_sum).value_or(0);
+    whole += value;
+    busy += size;
+    if (value <= largest) continue;
+    largest = value;
+    busy_of_largest = size;
+    name = row.name.str();
+  }
+  const bool is_its_share =
+      whole > 0 && busy_of_largest > 0 && !kMoreThanItsShare.Holds(largest / whole / (busy_of_largest / busy));
+  const bool holds_most =
+      kSeveral.Holds(static_cast<double>(rows.size())) && whole > 0 && kMostOfIt.Holds(largest / whole);
+  return holds_most && !is_its_share && IsNamed(name) ? name : "";
+}
+
+/// Waiting of a section's own, so without that of the sections inside it.
+std::string SectionOfMostWaiting(const Measurement& measurement, double whole) {
+  std::map<std::string, double> waits;
+  for (const SectionRow& row : measurement.sections) {
+    if (row.helper.value_or(false)) continue;
+    const std::optional<double> cpu = row.cpu;
+    if (!cpu.has_value()) continue;
+    const std::string path = row.path.str();
+    const double wait = std::max(0.0, row.total.value_or(0) - *cpu);
+    waits[path] += wait;
+    // The nearest section around it that measured CPU time holds this wait too.
+    for (size_t slash = path.rfind('/'); slash != std::string::npos;
+         slash = slash == 0 ? slash : path.rfind('/', slash - 1)) {
+      const auto outer = waits.find(path.substr(0, slash));
+      if (outer != waits.end()) {
+        outer->second -= wait;
+        break;
+      }
+      if (slash == 0) break;
+    }
+  }
+  const auto most = absl::c_max_element(waits, [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == waits.end() || whole <= 0 || !kMostOfIt.Holds(most->second / whole)) return "";
+  return IsNamed(most->first) ? most->first : "";
+}
+
+/// The section that holds most of the blocked time even if all the time in which owners were not blocked was in it.
+std::string SectionOfAllBlocked(const Measurement& measurement) {
+  const double blocked = measurement.Metric("chunk_blocked").value_or(0);
+  const double others = measurement.Metric("busy_time").value_or(0) - blocked;
+  for (const SectionRow& row : measurement.sections) {
+    const bool is_most = blocked > 0 && kMostOfIt.Holds((row.self.value_or(0) - others) / blocked);
+    if (is_most && !row.helper.value_or(false) && IsNamed(row.path.str())) return row.path.str();
+  }
+  return "";
+}
+
+constexpr size_t kMostDatasets = 3;
+
+std::string LatencyLine(const EventLatencyRow& row) {
+  const double latency = row.latency_seconds.value_or(0);
+  std::string line = "Latency: ";
+  if (row.p50_seconds.has_value()) {
+    line += fmt::format("median {}, 95 % {}, ", HumanDuration(*row.p50_seconds),
+                        HumanDuration(row.p95_seconds.value_or(0)));
+  }
+  line += fmt::format("longest {}.", HumanDuration(row.max_seconds.value_or(0)));
+  if (latency <= 0) return line;
+  const auto share = [&](const Number& part) { return HumanPercent(part.value_or(0) / latency); };
+  return line + fmt::format(" At work {}, queued {}, external {}, nothing ready {}.", share(row.active_seconds),
+                            share(row.queued_seconds), share(row.external_seconds), share(row.rest_seconds));
+}
+
 }  // namespace
+
+bool NamesIt(std::string_view sentence, std::string_view name) {
+  const std::string shown = ShortName(name);
+  for (size_t at = sentence.find(shown); at != std::string_view::npos; at = sentence.find(shown, at + 1)) {
+    const bool begins = at == 0 || sentence[at - 1] == ' ' || sentence[at - 1] == '(';
+    if (begins && !IsOfName(sentence, at + shown.size())) return true;
+  }
+  return false;
+}
+
+std::string ShortName(std::string_view name) {
+  if (name.empty()) return "(none)";
+  if (name.size() <= kMostBytes) return std::string(name);
+  size_t begin = name.size() - kMostBytes;
+  while (begin < name.size() && ContinuesCharacter(name[begin])) ++begin;
+  // rather a whole component than half of one
+  const size_t slash = name.find('/', begin);
+  if (slash != std::string_view::npos && slash + 1 < name.size()) begin = slash;
+  return "…" + std::string(name.substr(begin));
+}
 
 std::vector<WaitShare> WaitShares(const Measurement& measurement) {
   double whole = 0;
@@ -238,79 +319,6 @@ std::string QuotaThatHeldBack(const Measurement& measurement) {
   return fmt::format("{} held them back for {}", quota, HumanDuration(throttled));
 }
 
-namespace {
-
-/// `(other)` stands for many: nobody can look at it.
-bool IsNamed(const std::string& name) { return name != kOtherName; }
-
-/// The row of a table that holds most of its blocked time (or of its waiting for a CPU, too), and clearly more than its
-/// share of the events or of the chunks' time; empty where none does, or where it is the only row.
-template <class Row>
-std::string HolderOfMost(const std::vector<Row>& rows, Waiting waiting) {
-  double whole = 0;
-  double largest = 0;
-  double busy = 0;
-  double busy_of_largest = 0;
-  std::string name;
-  // where all events are known, they are the share that a row should have
-  const bool have_events = absl::c_all_of(rows, [](const Row& row) { return row.events.value_or(0) > 0; });
-  for (const Row& row : rows) {
-    const double cpu_wait = waiting == Waiting::kAll ? row.cpu_wait_sum.value_or(0) : 0;
-    const double value = row.blocked_sum.value_or(0) + cpu_wait;
-    const double size = (have_events ? row.events : row.duration_sum).value_or(0);
-    whole += value;
-    busy += size;
-    if (value <= largest) continue;
-    largest = value;
-    busy_of_largest = size;
-    name = row.name.str();
-  }
-  const bool is_its_share =
-      whole > 0 && busy_of_largest > 0 && !kMoreThanItsShare.Holds(largest / whole / (busy_of_largest / busy));
-  const bool holds_most =
-      kSeveral.Holds(static_cast<double>(rows.size())) && whole > 0 && kMostOfIt.Holds(largest / whole);
-  return holds_most && !is_its_share && IsNamed(name) ? name : "";
-}
-
-/// Waiting of a section's own, so without that of the sections inside it.
-std::string SectionOfMostWaiting(const Measurement& measurement, double whole) {
-  std::map<std::string, double> waits;
-  for (const SectionRow& row : measurement.sections) {
-    if (row.helper.value_or(false)) continue;
-    const std::optional<double> cpu = row.cpu;
-    if (!cpu.has_value()) continue;
-    const std::string path = row.path.str();
-    const double wait = std::max(0.0, row.total.value_or(0) - *cpu);
-    waits[path] += wait;
-    // The nearest section around it that measured CPU time holds this wait too.
-    for (size_t slash = path.rfind('/'); slash != std::string::npos;
-         slash = slash == 0 ? slash : path.rfind('/', slash - 1)) {
-      const auto outer = waits.find(path.substr(0, slash));
-      if (outer != waits.end()) {
-        outer->second -= wait;
-        break;
-      }
-      if (slash == 0) break;
-    }
-  }
-  const auto most = absl::c_max_element(waits, [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most == waits.end() || whole <= 0 || !kMostOfIt.Holds(most->second / whole)) return "";
-  return IsNamed(most->first) ? most->first : "";
-}
-
-/// The section that holds most of the blocked time even if all the time in which owners were not blocked was in it.
-std::string SectionOfAllBlocked(const Measurement& measurement) {
-  const double blocked = measurement.Metric("chunk_blocked").value_or(0);
-  const double others = measurement.Metric("busy_time").value_or(0) - blocked;
-  for (const SectionRow& row : measurement.sections) {
-    const bool is_most = blocked > 0 && kMostOfIt.Holds((row.self.value_or(0) - others) / blocked);
-    if (is_most && !row.helper.value_or(false) && IsNamed(row.path.str())) return row.path.str();
-  }
-  return "";
-}
-
-}  // namespace
-
 std::string MostWaiting(const Measurement& measurement, Waiting waiting) {
   double blocked = 0, cpu_wait = 0;
   for (const BudgetRow& row : measurement.budget) {
@@ -338,26 +346,6 @@ std::string WhereMostWaiting(const Measurement& measurement, Waiting waiting) {
   const std::string text = MostWaiting(measurement, waiting);
   return text.empty() ? "" : " (" + text + ")";
 }
-
-namespace {
-
-constexpr size_t kMostDatasets = 3;
-
-std::string LatencyLine(const EventLatencyRow& row) {
-  const double latency = row.latency_seconds.value_or(0);
-  std::string line = "Latency: ";
-  if (row.p50_seconds.has_value()) {
-    line += fmt::format("median {}, 95 % {}, ", HumanDuration(*row.p50_seconds),
-                        HumanDuration(row.p95_seconds.value_or(0)));
-  }
-  line += fmt::format("longest {}.", HumanDuration(row.max_seconds.value_or(0)));
-  if (latency <= 0) return line;
-  const auto share = [&](const Number& part) { return HumanPercent(part.value_or(0) / latency); };
-  return line + fmt::format(" At work {}, queued {}, external {}, nothing ready {}.", share(row.active_seconds),
-                            share(row.queued_seconds), share(row.external_seconds), share(row.rest_seconds));
-}
-
-}  // namespace
 
 std::vector<std::string> EventLines(const Measurement& measurement) {
   std::vector<std::string> lines;

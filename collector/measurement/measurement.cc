@@ -160,50 +160,6 @@ constexpr Table kTables[] = {
         "no batch system reported what its jobs used; give its log beside the records"),
 };
 
-}  // namespace
-
-std::map<std::string, double> WorkerStops(const Measurement& measurement) {
-  std::map<std::string, double> stops;
-  for (const WorkerRow& worker : measurement.workers) {
-    if (worker.stop.has_value()) stops[worker.name] = *worker.stop;
-  }
-  return stops;
-}
-
-absl::Span<const Table> Tables() { return kTables; }
-
-const Table* FindTable(std::string_view key) {
-  for (const Table& table : kTables) {
-    if (table.key == key) return &table;
-  }
-  return nullptr;
-}
-
-std::string Measurement::WhyNotMeasured(std::string_view key) const {
-  const std::string_view reason = metrics.Reason(key);
-  return reason.empty() ? "not measured" : std::string(reason);
-}
-
-Json JsonOf(const Number& number) {
-  Json value;
-  WriteValue(number, &value);
-  return value;
-}
-
-Json JsonOf(const MetricValue& value) {
-  return std::visit(
-      [](const auto& held) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
-          return Json();
-        } else {
-          return Json(held);
-        }
-      },
-      value);
-}
-
-namespace {
-
 /// Calls `on_key(key, definition)` for every key in docs/metrics.md's order, an alias after its key.
 template <class OnKey>
 void ForEachKey(const OnKey& on_key) {
@@ -309,6 +265,46 @@ constexpr auto kDocument = Joined(
              &Measurement::events, &Measurement::modules, &Measurement::task_threads>());
 
 }  // namespace
+
+std::map<std::string, double> WorkerStops(const Measurement& measurement) {
+  std::map<std::string, double> stops;
+  for (const WorkerRow& worker : measurement.workers) {
+    if (worker.stop.has_value()) stops[worker.name] = *worker.stop;
+  }
+  return stops;
+}
+
+absl::Span<const Table> Tables() { return kTables; }
+
+const Table* FindTable(std::string_view key) {
+  for (const Table& table : kTables) {
+    if (table.key == key) return &table;
+  }
+  return nullptr;
+}
+
+std::string Measurement::WhyNotMeasured(std::string_view key) const {
+  const std::string_view reason = metrics.Reason(key);
+  return reason.empty() ? "not measured" : std::string(reason);
+}
+
+Json JsonOf(const Number& number) {
+  Json value;
+  WriteValue(number, &value);
+  return value;
+}
+
+Json JsonOf(const MetricValue& value) {
+  return std::visit(
+      [](const auto& held) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
+          return Json();
+        } else {
+          return Json(held);
+        }
+      },
+      value);
+}
 
 Json JsonOf(const Measurement& measurement) {
   Json document;

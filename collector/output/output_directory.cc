@@ -57,37 +57,6 @@ bool IsNamed(int descriptor, const std::string& path) {
          open_file.st_dev == named.st_dev;
 }
 
-}  // namespace
-
-HeldLock::HeldLock(const std::string& path) {
-  for (;;) {
-    descriptor_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (descriptor_ < 0) return;
-    const bool is_locked = flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
-    const int error = is_locked ? 0 : errno;
-    if (IsNamed(descriptor_, path)) {
-      state_ = is_locked ? State::kHeld : error == EWOULDBLOCK ? State::kTaken : State::kNoLocks;
-      return;
-    }
-    close(descriptor_);  // it was replaced on the way
-  }
-}
-
-HeldLock::~HeldLock() {
-  if (descriptor_ >= 0) close(descriptor_);
-}
-
-HeldLock::HeldLock(HeldLock&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), state_(std::exchange(other.state_, State::kNone)) {}
-
-HeldLock& HeldLock::operator=(HeldLock&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  std::swap(state_, other.state_);
-  return *this;
-}
-
-namespace {
-
 namespace fs = std::filesystem;
 
 bool IsOwn(const fs::path& path) {
@@ -103,54 +72,6 @@ bool Create(const fs::path& path, mode_t mode, bool directory) {
   close(descriptor);
   return true;
 }
-
-}  // namespace
-
-void RemoveUnlocked(const fs::path& directory, const std::string& prefix) {
-  std::error_code error;
-  std::vector<fs::path> left;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
-    if (entry.path().filename().string().compare(0, prefix.size(), prefix) == 0) left.push_back(entry.path());
-  }
-  for (const fs::path& path : left) {
-    const HeldLock lock(path.string());
-    if (lock.state() == HeldLock::State::kHeld && IsOwn(path)) fs::remove_all(path, error);
-  }
-}
-
-absl::StatusOr<TemporaryFile> TemporaryFile::Make(const fs::path& target, mode_t mode, bool directory) {
-  const std::string prefix = "." + target.filename().string() + ".crema-";
-  RemoveUnlocked(target.parent_path(), prefix);
-  TemporaryFile file;
-  file.target_ = target;
-  for (int number = 0;; ++number) {
-    const fs::path path = target.parent_path() / (prefix + std::to_string(getpid()) + "-" + std::to_string(number));
-    if (!Create(path, mode, directory)) {
-      if (errno == EEXIST) continue;
-      return absl::ErrnoToStatus(errno, path.string());
-    }
-    file.lock_ = HeldLock(path.string());
-    // One that looks for remains may have been faster, and removes it.
-    struct stat status;
-    if (file.lock_.state() == HeldLock::State::kTaken || lstat(path.c_str(), &status) != 0) continue;
-    file.path_ = path;
-    return file;
-  }
-}
-
-TemporaryFile::~TemporaryFile() {
-  if (path_.empty()) return;
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
-absl::Status TemporaryFile::Rename() {
-  if (rename(path_.c_str(), target_.c_str()) != 0) return absl::ErrnoToStatus(errno, target_.string());
-  path_.clear();
-  return absl::OkStatus();
-}
-
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -322,6 +243,77 @@ absl::Status NotCreated(const std::string& path, int error) {
 }
 
 }  // namespace
+
+HeldLock::HeldLock(const std::string& path) {
+  for (;;) {
+    descriptor_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (descriptor_ < 0) return;
+    const bool is_locked = flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
+    const int error = is_locked ? 0 : errno;
+    if (IsNamed(descriptor_, path)) {
+      state_ = is_locked ? State::kHeld : error == EWOULDBLOCK ? State::kTaken : State::kNoLocks;
+      return;
+    }
+    close(descriptor_);  // it was replaced on the way
+  }
+}
+
+HeldLock::~HeldLock() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+HeldLock::HeldLock(HeldLock&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), state_(std::exchange(other.state_, State::kNone)) {}
+
+HeldLock& HeldLock::operator=(HeldLock&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(state_, other.state_);
+  return *this;
+}
+
+void RemoveUnlocked(const fs::path& directory, const std::string& prefix) {
+  std::error_code error;
+  std::vector<fs::path> left;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+    if (entry.path().filename().string().compare(0, prefix.size(), prefix) == 0) left.push_back(entry.path());
+  }
+  for (const fs::path& path : left) {
+    const HeldLock lock(path.string());
+    if (lock.state() == HeldLock::State::kHeld && IsOwn(path)) fs::remove_all(path, error);
+  }
+}
+
+absl::StatusOr<TemporaryFile> TemporaryFile::Make(const fs::path& target, mode_t mode, bool directory) {
+  const std::string prefix = "." + target.filename().string() + ".crema-";
+  RemoveUnlocked(target.parent_path(), prefix);
+  TemporaryFile file;
+  file.target_ = target;
+  for (int number = 0;; ++number) {
+    const fs::path path = target.parent_path() / (prefix + std::to_string(getpid()) + "-" + std::to_string(number));
+    if (!Create(path, mode, directory)) {
+      if (errno == EEXIST) continue;
+      return absl::ErrnoToStatus(errno, path.string());
+    }
+    file.lock_ = HeldLock(path.string());
+    // One that looks for remains may have been faster, and removes it.
+    struct stat status;
+    if (file.lock_.state() == HeldLock::State::kTaken || lstat(path.c_str(), &status) != 0) continue;
+    file.path_ = path;
+    return file;
+  }
+}
+
+TemporaryFile::~TemporaryFile() {
+  if (path_.empty()) return;
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+absl::Status TemporaryFile::Rename() {
+  if (rename(path_.c_str(), target_.c_str()) != 0) return absl::ErrnoToStatus(errno, target_.string());
+  path_.clear();
+  return absl::OkStatus();
+}
 
 OutputContents LookInto(const fs::path& directory) {
   OutputContents contents;

@@ -15,19 +15,6 @@ bool TakeLine(std::string_view text, Fact& fact) {
   return line.AtEnd();
 }
 
-}  // namespace
-
-bool ReadPlainChunk(std::string_view line, ChunkFact& fact) {
-  return TakeLine<json::kChunkFields>(line, fact) && fact.stop_ns >= fact.start_ns;
-}
-
-bool ReadPlainBegin(std::string_view line, BeginFact& fact) { return TakeLine<json::kBeginFields>(line, fact); }
-
-using json::Refusal;
-namespace ondemand = simdjson::ondemand;
-
-namespace {
-
 template <class Fact>
 Refusal CheckInterval(const Fact& fact) {
   return fact.stop_ns < fact.start_ns ? Refusal{"stop_ns", "is before start_ns"} : Refusal{};
@@ -148,6 +135,15 @@ bool StopsInsideObject(std::string_view line) {
 }
 
 }  // namespace
+
+bool ReadPlainChunk(std::string_view line, ChunkFact& fact) {
+  return TakeLine<json::kChunkFields>(line, fact) && fact.stop_ns >= fact.start_ns;
+}
+
+bool ReadPlainBegin(std::string_view line, BeginFact& fact) { return TakeLine<json::kBeginFields>(line, fact); }
+
+using json::Refusal;
+namespace ondemand = simdjson::ondemand;
 
 struct RecordParser::Json {
   ondemand::parser parser;

@@ -56,6 +56,18 @@ void NoteChunk(int64_t offset, int64_t start_ns, std::vector<ChunkStretch>& stre
   stretch.last_start_ns = std::max(stretch.last_start_ns, start_ns);
 }
 
+/// What a device did last has not reached its process yet, in ns: where that was killed, it is lost.
+constexpr int64_t kUndelivered = 1'000'000'000;
+
+bool BeginsWith(std::string_view text, std::string_view begin) { return text.substr(0, begin.size()) == begin; }
+
+void TakeProcess(const ProcessFact& fact, AttemptProcess* process) {
+  process->Identify(fact);
+  process->job = JobOf(fact.engine);
+  process->working_directory = fact.working_directory;
+  process->worker = process->host + ":" + std::to_string(process->pid);
+}
+
 }  // namespace
 
 int64_t TimeOf(const Record& record) {
@@ -297,22 +309,6 @@ LogReading JoinParts(const RecordLog& log, const std::vector<LogPartReading>& pa
   }
   return whole;
 }
-
-namespace {
-
-/// What a device did last has not reached its process yet, in ns: where that was killed, it is lost.
-constexpr int64_t kUndelivered = 1'000'000'000;
-
-bool BeginsWith(std::string_view text, std::string_view begin) { return text.substr(0, begin.size()) == begin; }
-
-void TakeProcess(const ProcessFact& fact, AttemptProcess* process) {
-  process->Identify(fact);
-  process->job = JobOf(fact.engine);
-  process->working_directory = fact.working_directory;
-  process->worker = process->host + ":" + std::to_string(process->pid);
-}
-
-}  // namespace
 
 GpuOfChunks::GpuOfChunks(const RecordLog& log) {
   if (log.is_stream) return;

@@ -167,111 +167,6 @@ Json LevelRows(const Json& history) {
   return shown;
 }
 
-}  // namespace
-
-std::string RenderScaling(const Json& scaling, const TerminalStyle& style) {
-  std::string text;
-  AddNote(TextField(scaling, "sentence"), style, &text);
-  Json rows = Json::array();
-  for (const Json& point : ListField(scaling, "points")) rows.push_back(PointRow(point));
-  const bool is_predicted = TextField(scaling, "kind") == "predicted";
-  if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PointColumns(rows, is_predicted))), style, &text);
-  Json fits = Json::array();
-  for (const Json& fit : ListField(scaling, "fits")) fits.push_back(FitRow(fit));
-  if (!fits.empty()) {
-    AddTitle("fits, with 90 % intervals", style, &text);
-    AddTable(TableOf(CellsOf(fits, FitColumns())), style, &text);
-  }
-  const std::string not_fitted = TextField(scaling, "not_fitted");
-  if (!not_fitted.empty() && !rows.empty()) AddNote("no fit: " + not_fitted, style, &text);
-  AddNotes(scaling, style, &text);
-  for (const Json& run : ListField(scaling, "left_out")) {
-    AddNote(fmt::format("left out: {}: {}", TextField(run, "name"), TextField(run, "reason")), style, &text);
-  }
-  return text;
-}
-
-std::string RenderPrediction(const Json& prediction, const TerminalStyle& style) {
-  const double measured = NumberField(Field(prediction, "measured"), "wall_time").value_or(0);
-  const auto replayed = NumberField(Field(prediction, "replayed"), "wall_time");
-  std::string text;
-  const std::string refused = TextField(prediction, "refused");
-  if (!refused.empty()) {
-    AddNote("nothing is predicted from this run: " + refused, style, &text);
-    return text;
-  }
-  const std::string basis = TextField(prediction, "basis");
-  AddNote(fmt::format("The run took {}. {}", HumanDuration(measured),
-                      basis.empty() ? fmt::format("Its chunks, replayed on its own lanes, take {}.",
-                                                  HumanDuration(replayed.value_or(0)))
-                                    : basis),
-          style, &text);
-  if (NumberField(prediction, "blocked_slope").has_value()) {
-    AddNote(
-        "In this run chunks were blocked for longer while more of them were open. With other lanes they are taken "
-        "to be so, too.",
-        style, &text);
-  }
-  Json rows = Json::array();
-  std::vector<std::pair<std::string, std::string>> not_reported;  // why, and of which changes
-  for (const Json& row : ListField(prediction, "predicted")) {
-    const auto wall_time = NumberField(row, "wall_time");
-    if (!wall_time.has_value()) {
-      const std::string why = TextField(row, "not_told"), change = TextField(row, "change");
-      const auto same =
-          std::find_if(not_reported.begin(), not_reported.end(), [&](const auto& one) { return one.first == why; });
-      if (same == not_reported.end()) {
-        not_reported.emplace_back(why, change);
-      } else {
-        same->second += ", " + change;
-      }
-      continue;
-    }
-    Json shown = row;
-    shown["range"] = fmt::format("{} to {}", HumanDuration(NumberField(row, "low").value_or(0)),
-                                 HumanDuration(NumberField(row, "high").value_or(0)));
-    shown["difference"] = measured > 0 ? HumanChange(*wall_time / measured - 1) : "";
-    rows.push_back(std::move(shown));
-  }
-  if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PredictionColumns(!basis.empty()))), style, &text);
-  if (const std::string not_known = TextField(prediction, "not_known"); !not_known.empty()) {
-    AddNote(not_known, style, &text);
-  }
-  for (const auto& [why, changes] : not_reported) AddNote("not predicted for " + changes + ": " + why, style, &text);
-  return text;
-}
-
-std::string RenderHistory(const Json& history, size_t rows, const TerminalStyle& style) {
-  std::string text;
-  for (const Json& sentence : ListField(history, "sentences")) {
-    if (sentence.is_string()) AddNote(sentence.get<std::string>(), style, &text);
-  }
-  const std::string metric = TextField(history, "metric");
-  const size_t runs = ListField(history, "runs").size();
-  if (rows > 0) {
-    AddTitle(rows < runs ? fmt::format("{} of the latest {} of {} runs", metric, rows, runs)
-                         : fmt::format("{} of {}", metric, Counted(runs, "run", "runs")),
-             style, &text);
-    AddTable(TableOf(CellsOf(RunRows(history, rows), RunColumns())), style, &text);
-  }
-  if (ListField(history, "levels").size() > 1) {
-    AddTitle("levels, with 90 % ranges", style, &text);
-    AddTable(TableOf(CellsOf(LevelRows(history), LevelColumns())), style, &text);
-  }
-  AddNotes(history, style, &text);
-  size_t reported = 0;
-  for (const Json& run : ListField(history, "left_out")) {
-    if (++reported > kShownReasons) continue;
-    AddNote(fmt::format("left out: {}: {}", TextField(run, "directory"), TextField(run, "reason")), style, &text);
-  }
-  if (reported > kShownReasons) {
-    AddNote(fmt::format("left out: {} more (--json)", reported - kShownReasons), style, &text);
-  }
-  return text;
-}
-
-namespace {
-
 /// Shown whether they changed or not.
 const std::set<std::string_view> kKeyFigures = {
     "wall_time",           "busy_time",         "chunk_cpu_time",      "num_chunks",        "total_events",
@@ -489,6 +384,107 @@ std::string Quoted(const std::string& text) {
 }
 
 }  // namespace
+
+std::string RenderScaling(const Json& scaling, const TerminalStyle& style) {
+  std::string text;
+  AddNote(TextField(scaling, "sentence"), style, &text);
+  Json rows = Json::array();
+  for (const Json& point : ListField(scaling, "points")) rows.push_back(PointRow(point));
+  const bool is_predicted = TextField(scaling, "kind") == "predicted";
+  if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PointColumns(rows, is_predicted))), style, &text);
+  Json fits = Json::array();
+  for (const Json& fit : ListField(scaling, "fits")) fits.push_back(FitRow(fit));
+  if (!fits.empty()) {
+    AddTitle("fits, with 90 % intervals", style, &text);
+    AddTable(TableOf(CellsOf(fits, FitColumns())), style, &text);
+  }
+  const std::string not_fitted = TextField(scaling, "not_fitted");
+  if (!not_fitted.empty() && !rows.empty()) AddNote("no fit: " + not_fitted, style, &text);
+  AddNotes(scaling, style, &text);
+  for (const Json& run : ListField(scaling, "left_out")) {
+    AddNote(fmt::format("left out: {}: {}", TextField(run, "name"), TextField(run, "reason")), style, &text);
+  }
+  return text;
+}
+
+std::string RenderPrediction(const Json& prediction, const TerminalStyle& style) {
+  const double measured = NumberField(Field(prediction, "measured"), "wall_time").value_or(0);
+  const auto replayed = NumberField(Field(prediction, "replayed"), "wall_time");
+  std::string text;
+  const std::string refused = TextField(prediction, "refused");
+  if (!refused.empty()) {
+    AddNote("nothing is predicted from this run: " + refused, style, &text);
+    return text;
+  }
+  const std::string basis = TextField(prediction, "basis");
+  AddNote(fmt::format("The run took {}. {}", HumanDuration(measured),
+                      basis.empty() ? fmt::format("Its chunks, replayed on its own lanes, take {}.",
+                                                  HumanDuration(replayed.value_or(0)))
+                                    : basis),
+          style, &text);
+  if (NumberField(prediction, "blocked_slope").has_value()) {
+    AddNote(
+        "In this run chunks were blocked for longer while more of them were open. With other lanes they are taken "
+        "to be so, too.",
+        style, &text);
+  }
+  Json rows = Json::array();
+  std::vector<std::pair<std::string, std::string>> not_reported;  // why, and of which changes
+  for (const Json& row : ListField(prediction, "predicted")) {
+    const auto wall_time = NumberField(row, "wall_time");
+    if (!wall_time.has_value()) {
+      const std::string why = TextField(row, "not_told"), change = TextField(row, "change");
+      const auto same =
+          std::find_if(not_reported.begin(), not_reported.end(), [&](const auto& one) { return one.first == why; });
+      if (same == not_reported.end()) {
+        not_reported.emplace_back(why, change);
+      } else {
+        same->second += ", " + change;
+      }
+      continue;
+    }
+    Json shown = row;
+    shown["range"] = fmt::format("{} to {}", HumanDuration(NumberField(row, "low").value_or(0)),
+                                 HumanDuration(NumberField(row, "high").value_or(0)));
+    shown["difference"] = measured > 0 ? HumanChange(*wall_time / measured - 1) : "";
+    rows.push_back(std::move(shown));
+  }
+  if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PredictionColumns(!basis.empty()))), style, &text);
+  if (const std::string not_known = TextField(prediction, "not_known"); !not_known.empty()) {
+    AddNote(not_known, style, &text);
+  }
+  for (const auto& [why, changes] : not_reported) AddNote("not predicted for " + changes + ": " + why, style, &text);
+  return text;
+}
+
+std::string RenderHistory(const Json& history, size_t rows, const TerminalStyle& style) {
+  std::string text;
+  for (const Json& sentence : ListField(history, "sentences")) {
+    if (sentence.is_string()) AddNote(sentence.get<std::string>(), style, &text);
+  }
+  const std::string metric = TextField(history, "metric");
+  const size_t runs = ListField(history, "runs").size();
+  if (rows > 0) {
+    AddTitle(rows < runs ? fmt::format("{} of the latest {} of {} runs", metric, rows, runs)
+                         : fmt::format("{} of {}", metric, Counted(runs, "run", "runs")),
+             style, &text);
+    AddTable(TableOf(CellsOf(RunRows(history, rows), RunColumns())), style, &text);
+  }
+  if (ListField(history, "levels").size() > 1) {
+    AddTitle("levels, with 90 % ranges", style, &text);
+    AddTable(TableOf(CellsOf(LevelRows(history), LevelColumns())), style, &text);
+  }
+  AddNotes(history, style, &text);
+  size_t reported = 0;
+  for (const Json& run : ListField(history, "left_out")) {
+    if (++reported > kShownReasons) continue;
+    AddNote(fmt::format("left out: {}: {}", TextField(run, "directory"), TextField(run, "reason")), style, &text);
+  }
+  if (reported > kShownReasons) {
+    AddNote(fmt::format("left out: {} more (--json)", reported - kShownReasons), style, &text);
+  }
+  return text;
+}
 
 std::string RenderComparison(const Comparison& comparison, const TerminalStyle& style) {
   std::string text;

@@ -163,6 +163,17 @@ SummaryTable TreeBudgetSummary(const Measurement& measurement, SummaryTable tabl
   return table;
 }
 
+/// The first rows of a table of the measurement, with the columns that are asked for first.
+SummaryTable FirstColumnsOf(SummaryTable table, CellTable cells, int most_rank, std::string_view but_not = "") {
+  for (size_t i = cells.columns.size(); i-- > 0;) {
+    if (cells.columns[i].rank <= most_rank && cells.columns[i].key != but_not) continue;
+    const auto at = static_cast<std::ptrdiff_t>(i);
+    cells.columns.erase(cells.columns.begin() + at);
+    for (std::vector<Cell>& row : cells.rows) row.erase(row.begin() + at);
+  }
+  return FirstOf(std::move(table), std::move(cells));
+}
+
 }  // namespace
 
 SummaryTable BudgetSummary(const Measurement& measurement, bool has_room) {
@@ -264,21 +275,6 @@ SummaryTable DatasetSummary(const Measurement& measurement) {
   }
   return FirstOf(std::move(table), std::move(cells));
 }
-
-namespace {
-
-/// The first rows of a table of the measurement, with the columns that are asked for first.
-SummaryTable FirstColumnsOf(SummaryTable table, CellTable cells, int most_rank, std::string_view but_not = "") {
-  for (size_t i = cells.columns.size(); i-- > 0;) {
-    if (cells.columns[i].rank <= most_rank && cells.columns[i].key != but_not) continue;
-    const auto at = static_cast<std::ptrdiff_t>(i);
-    cells.columns.erase(cells.columns.begin() + at);
-    for (std::vector<Cell>& row : cells.rows) row.erase(row.begin() + at);
-  }
-  return FirstOf(std::move(table), std::move(cells));
-}
-
-}  // namespace
 
 SummaryTable WorkerSummary(const Measurement& measurement) {
   SummaryTable table = {"workers", "workers"};

@@ -269,6 +269,17 @@ std::string EvidenceText(const std::vector<EvidenceRow>& evidence) {
   return text;
 }
 
+/// What failed attempts said, each text once and as a whole: the table cuts it off.
+void AddErrors(const Json& rows, const TerminalStyle& style, std::string* text) {
+  constexpr size_t kMost = 3;
+  std::set<std::string> said;
+  for (const Json& row : rows) {
+    const Json& error = Field(row, "error");
+    if (!error.is_string() || !said.insert(error.get<std::string>()).second || said.size() > kMost) continue;
+    AddNote(fmt::format("chunk {}: {}", Field(row, "chunk").dump(), error.get<std::string>()), style, text);
+  }
+}
+
 }  // namespace
 
 absl::Span<const std::string_view> MemoryTableMetrics() { return kMemoryMetrics; }
@@ -325,21 +336,6 @@ absl::StatusOr<std::string> RenderMetric(const Measurement& measurement, std::st
   text += LabelledLines(lines, 2, style);
   return text;
 }
-
-namespace {
-
-/// What failed attempts said, each text once and as a whole: the table cuts it off.
-void AddErrors(const Json& rows, const TerminalStyle& style, std::string* text) {
-  constexpr size_t kMost = 3;
-  std::set<std::string> said;
-  for (const Json& row : rows) {
-    const Json& error = Field(row, "error");
-    if (!error.is_string() || !said.insert(error.get<std::string>()).second || said.size() > kMost) continue;
-    AddNote(fmt::format("chunk {}: {}", Field(row, "chunk").dump(), error.get<std::string>()), style, text);
-  }
-}
-
-}  // namespace
 
 std::string RenderChunkList(const ChunkListing& listing, const TerminalStyle& style) {
   std::string text;

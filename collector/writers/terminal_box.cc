@@ -143,6 +143,52 @@ std::vector<std::string> Words(const std::string& display_text) {
   return words;
 }
 
+constexpr int kLeastWidth = 20;
+constexpr int kMostWidth = 100;
+
+/// SGR parameters (ECMA-48).
+std::string_view ColourOf(Paint paint) {
+  if (paint == Paint::kBold) return "1";
+  // in the order of the paints
+  constexpr std::string_view kNames[] = {"",    "muted", "",        "goodText", "watchText", "badText",
+                                         "cpu", "wait",  "opening", "outside",  "overhead",  "stillOpen"};
+  const std::string_view name = kNames[static_cast<size_t>(paint)];
+  return name.empty() ? name : TerminalColour(name);
+}
+
+/// Cuts the pieces to `columns`, from the right; returns the columns they take.
+int CutPieces(PaintedLine* pieces, int columns, const TerminalStyle& style) {
+  int taken = 0;
+  for (PaintedText& piece : *pieces) {
+    piece.text = Cut(piece.text, columns - taken, style);
+    taken += ColumnsOf(piece.text);
+  }
+  return taken;
+}
+
+constexpr std::array<std::string_view, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+constexpr std::array<std::string_view, 8> kLevels = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+
+struct Columns {
+  double width;                  ///< seconds of one column
+  std::vector<double> integral;  ///< value x seconds
+  std::vector<double> covered;   ///< seconds on which the sum is known; workers are not distinguished
+
+  void Add(double from, double to, double value) {
+    if (!(to > from)) return;
+    const auto last = static_cast<double>(integral.size() - 1);
+    const auto first_column = static_cast<size_t>(std::clamp(std::floor(from / width), 0.0, last));
+    const auto last_column = static_cast<size_t>(std::clamp(std::floor(to / width), 0.0, last));
+    for (size_t at = first_column; at <= last_column; ++at) {
+      const double begin = std::max(from, static_cast<double>(at) * width);
+      const double end = std::min(to, static_cast<double>(at + 1) * width);
+      if (end <= begin) continue;
+      integral[at] += value * (end - begin);
+      covered[at] += end - begin;
+    }
+  }
+};
+
 }  // namespace
 
 std::string DisplayText(std::string_view text, const TerminalStyle& style) {
@@ -237,56 +283,6 @@ std::string Repeated(std::string_view sign, int count) {
   for (int i = 0; i < count; ++i) text += sign;
   return text;
 }
-
-namespace {
-
-constexpr int kLeastWidth = 20;
-constexpr int kMostWidth = 100;
-
-/// SGR parameters (ECMA-48).
-std::string_view ColourOf(Paint paint) {
-  if (paint == Paint::kBold) return "1";
-  // in the order of the paints
-  constexpr std::string_view kNames[] = {"",    "muted", "",        "goodText", "watchText", "badText",
-                                         "cpu", "wait",  "opening", "outside",  "overhead",  "stillOpen"};
-  const std::string_view name = kNames[static_cast<size_t>(paint)];
-  return name.empty() ? name : TerminalColour(name);
-}
-
-/// Cuts the pieces to `columns`, from the right; returns the columns they take.
-int CutPieces(PaintedLine* pieces, int columns, const TerminalStyle& style) {
-  int taken = 0;
-  for (PaintedText& piece : *pieces) {
-    piece.text = Cut(piece.text, columns - taken, style);
-    taken += ColumnsOf(piece.text);
-  }
-  return taken;
-}
-
-constexpr std::array<std::string_view, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-constexpr std::array<std::string_view, 8> kLevels = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-
-struct Columns {
-  double width;                  ///< seconds of one column
-  std::vector<double> integral;  ///< value x seconds
-  std::vector<double> covered;   ///< seconds on which the sum is known; workers are not distinguished
-
-  void Add(double from, double to, double value) {
-    if (!(to > from)) return;
-    const auto last = static_cast<double>(integral.size() - 1);
-    const auto first_column = static_cast<size_t>(std::clamp(std::floor(from / width), 0.0, last));
-    const auto last_column = static_cast<size_t>(std::clamp(std::floor(to / width), 0.0, last));
-    for (size_t at = first_column; at <= last_column; ++at) {
-      const double begin = std::max(from, static_cast<double>(at) * width);
-      const double end = std::min(to, static_cast<double>(at + 1) * width);
-      if (end <= begin) continue;
-      integral[at] += value * (end - begin);
-      covered[at] += end - begin;
-    }
-  }
-};
-
-}  // namespace
 
 std::string Painted(const PaintedText& piece, const TerminalStyle& style) {
   const std::string_view colour = ColourOf(piece.paint);

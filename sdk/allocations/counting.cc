@@ -464,6 +464,45 @@ void ThreadCounts(std::uint64_t* calls, std::uint64_t* bytes) noexcept {
   *bytes = t_bytes;
 }
 
+std::int64_t MeasureCost() noexcept {
+  constexpr int kRounds = 8;
+  constexpr int kBlocks = 64;
+  constexpr std::size_t kBytes = 64;
+  const NextAllocator* next = FindNextAllocator();
+  if (next == nullptr || WhyNotCounted() != nullptr) return 0;
+  std::int64_t counted_ns = INT64_MAX;
+  std::int64_t plain_ns = INT64_MAX;
+  t_probes = true;
+  for (int round = 0; round < kRounds; ++round) {  // the first fills the caches, any may be interrupted
+    const std::int64_t start_ns = internal::MonotonicNanoseconds();
+    for (int i = 0; i < kBlocks; ++i) {
+      void* block = next->malloc(kBytes);
+      SawBlock(*next, block);
+      SeeEnd(*next, block);
+      next->free(block);
+    }
+    const std::int64_t middle_ns = internal::MonotonicNanoseconds();
+    for (int i = 0; i < kBlocks; ++i) next->free(next->malloc(kBytes));
+    const std::int64_t stop_ns = internal::MonotonicNanoseconds();
+    counted_ns = std::min(counted_ns, middle_ns - start_ns);
+    plain_ns = std::min(plain_ns, stop_ns - middle_ns);
+  }
+  t_probes = false;
+  return std::max<std::int64_t>((counted_ns - plain_ns) / kBlocks, 0);
+}
+
+constexpr AllocationCounter kCounter = {AllocationCounter::kVersion,
+                                        Attach,
+                                        WhyNot,
+                                        FindSite,
+                                        SiteCount,
+                                        Site,
+                                        BlocksLost,
+                                        OwnCalls,
+                                        ThreadCounts,
+                                        MarkLiveBytes,
+                                        MeasureCost};
+
 }  // namespace
 
 const NextAllocator* FindNextAllocator() noexcept {
@@ -521,48 +560,6 @@ void MakeNoSystemCalls(bool none) noexcept {
   t_makes_no_calls = none;
 }
 
-namespace {
-
-std::int64_t MeasureCost() noexcept {
-  constexpr int kRounds = 8;
-  constexpr int kBlocks = 64;
-  constexpr std::size_t kBytes = 64;
-  const NextAllocator* next = FindNextAllocator();
-  if (next == nullptr || WhyNotCounted() != nullptr) return 0;
-  std::int64_t counted_ns = INT64_MAX;
-  std::int64_t plain_ns = INT64_MAX;
-  t_probes = true;
-  for (int round = 0; round < kRounds; ++round) {  // the first fills the caches, any may be interrupted
-    const std::int64_t start_ns = internal::MonotonicNanoseconds();
-    for (int i = 0; i < kBlocks; ++i) {
-      void* block = next->malloc(kBytes);
-      SawBlock(*next, block);
-      SeeEnd(*next, block);
-      next->free(block);
-    }
-    const std::int64_t middle_ns = internal::MonotonicNanoseconds();
-    for (int i = 0; i < kBlocks; ++i) next->free(next->malloc(kBytes));
-    const std::int64_t stop_ns = internal::MonotonicNanoseconds();
-    counted_ns = std::min(counted_ns, middle_ns - start_ns);
-    plain_ns = std::min(plain_ns, stop_ns - middle_ns);
-  }
-  t_probes = false;
-  return std::max<std::int64_t>((counted_ns - plain_ns) / kBlocks, 0);
-}
-
-constexpr AllocationCounter kCounter = {AllocationCounter::kVersion,
-                                        Attach,
-                                        WhyNot,
-                                        FindSite,
-                                        SiteCount,
-                                        Site,
-                                        BlocksLost,
-                                        OwnCalls,
-                                        ThreadCounts,
-                                        MarkLiveBytes,
-                                        MeasureCost};
-
-}  // namespace
 }  // namespace crema::allocations
 
 extern "C" __attribute__((visibility("default"))) const crema::internal::AllocationCounter* crema_allocation_counter();

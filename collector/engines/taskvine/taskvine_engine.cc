@@ -37,37 +37,6 @@ int64_t Count(const Json& object, const char* key) {
   return std::clamp<int64_t>(found->get<int64_t>(), 0, kMostCount);
 }
 
-}  // namespace
-
-CatalogAddress ParseCatalogAddress(std::string_view address) {
-  address.remove_prefix(std::min(address.size(), address.find("://") + 3));
-  const size_t slash = std::min(address.find('/'), address.size());
-  CatalogAddress parsed;
-  parsed.server = std::string(address.substr(0, slash));
-  const size_t colon = parsed.server.rfind(':');
-  const bool has_port = colon != std::string::npos && parsed.server.find(']', colon) == std::string::npos;
-  if (!has_port) parsed.server += fmt::format(":{}", kUsualPort);
-  parsed.project = PercentDecoded(address.substr(std::min(slash + 1, address.size())));
-  return parsed;
-}
-
-absl::StatusOr<std::string> ManagersIn(const std::string& answer, std::string_view type, const std::string& project) {
-  const Json services = Json::parse(answer, nullptr, /*allow_exceptions=*/false);
-  if (!services.is_array()) return absl::InvalidArgumentError("its answer is not a list of services");
-  Json managers = Json::array();
-  for (const Json& service : services) {
-    if (!service.is_object() || TextOf(service, "type") != type) continue;
-    if (project.empty() || TextOf(service, "project") == project) managers.push_back(service);
-  }
-  if (managers.empty()) {
-    return absl::NotFoundError(project.empty() ? fmt::format("it knows no {}", type)
-                                               : fmt::format("it knows no {} of the name {}", type, project));
-  }
-  return managers.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-namespace {
-
 /// Asks a catalog, which hears of its managers once a minute, every ten seconds, on a thread of its own.
 class CatalogFollower : public EngineFollower {
  public:
@@ -218,6 +187,33 @@ class CatalogFeed : public EngineFeed {
 };
 
 }  // namespace
+
+CatalogAddress ParseCatalogAddress(std::string_view address) {
+  address.remove_prefix(std::min(address.size(), address.find("://") + 3));
+  const size_t slash = std::min(address.find('/'), address.size());
+  CatalogAddress parsed;
+  parsed.server = std::string(address.substr(0, slash));
+  const size_t colon = parsed.server.rfind(':');
+  const bool has_port = colon != std::string::npos && parsed.server.find(']', colon) == std::string::npos;
+  if (!has_port) parsed.server += fmt::format(":{}", kUsualPort);
+  parsed.project = PercentDecoded(address.substr(std::min(slash + 1, address.size())));
+  return parsed;
+}
+
+absl::StatusOr<std::string> ManagersIn(const std::string& answer, std::string_view type, const std::string& project) {
+  const Json services = Json::parse(answer, nullptr, /*allow_exceptions=*/false);
+  if (!services.is_array()) return absl::InvalidArgumentError("its answer is not a list of services");
+  Json managers = Json::array();
+  for (const Json& service : services) {
+    if (!service.is_object() || TextOf(service, "type") != type) continue;
+    if (project.empty() || TextOf(service, "project") == project) managers.push_back(service);
+  }
+  if (managers.empty()) {
+    return absl::NotFoundError(project.empty() ? fmt::format("it knows no {}", type)
+                                               : fmt::format("it knows no {} of the name {}", type, project));
+  }
+  return managers.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 std::unique_ptr<EngineFollower> FollowCatalog(const std::string& address, std::string type) {
   return std::make_unique<CatalogFollower>(address, std::move(type));

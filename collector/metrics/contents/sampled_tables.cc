@@ -194,6 +194,101 @@ void AddRows(const std::string& dataset, const Samples& all, const BlockedTimes&
   }
 }
 
+struct WaitingFunction {
+  std::string_view name;
+  bool is_prefix;
+  std::string_view kind;
+};
+
+/// What functions wait for, without underscores that begin their names. The kernel knows one call for all of them.
+constexpr WaitingFunction kWaitingFunctions[] = {
+    {"take_gil", false, kInterpreterLock},
+    {"pthread_mutex", true, kLock},
+    {"pthread_rwlock", true, kLock},
+    {"PyThread_acquire", true, kLock},
+    {"flock", false, kLock},
+    {"lockf", true, kLock},
+    {"fcntl", true, kLock},
+    {"malloc", false, kLock},
+    {"calloc", false, kLock},
+    {"realloc", false, kLock},
+    {"free", false, kLock},
+    {"cfree", false, kLock},
+    {"pthread_", true, kCondition},
+    {"sem_", true, kCondition},
+    {"std::__atomic_wait", true, kCondition},
+    {"mtx_", true, kLock},
+    {"cnd_", true, kCondition},
+    {"thrd_join", false, kCondition},
+};
+
+/// The beginnings of names of files. Those of the system are in no function of the user's.
+constexpr std::string_view kOfSystem[] = {"libc.so", "libc-",   "libpthread", "ld-",        "libstdc++",
+                                          "libc++",  "libm.so", "libgcc_s",   "linux-vdso", "librt"};
+constexpr std::string_view kOfDevices[] = {"libcuda", "libnv", "libamdhip", "libhsa", "libze_"};
+constexpr std::string_view kOfThreadPools[] = {"libtbb", "libgomp", "libomp", "libiomp"};
+
+template <size_t kSize>
+bool BeginsAsOneOf(std::string_view name, const std::string_view (&beginnings)[kSize]) {
+  return absl::c_any_of(beginnings, [name](std::string_view beginning) { return Begins(name, beginning); });
+}
+
+/// A function on a stack.
+struct StackedFunction {
+  std::string name;
+  std::string file;  ///< without its directories
+
+  bool is_users() const {
+    return !BeginsAsOneOf(file, kOfSystem) && !BeginsAsOneOf(file, kOfDevices) &&
+           !BeginsAsOneOf(file, kOfThreadPools) && !Begins(name, "std::") && !Begins(name, "__");
+  }
+};
+
+/// Reads `WaitFact::stack`.
+std::vector<StackedFunction> FunctionsOf(std::string_view stack, FunctionNamer* namer) {
+  std::vector<StackedFunction> functions;
+  std::string build_id, path;
+  while (!stack.empty()) {
+    const std::string_view line = stack.substr(0, stack.find('\n'));
+    stack.remove_prefix(std::min(line.size() + 1, stack.size()));
+    const size_t plus = line.find('+');
+    if (plus == std::string_view::npos) {
+      functions.push_back({std::string(line), ""});
+      continue;
+    }
+    const size_t blank = line.find(' ', plus);
+    const std::string address(line.substr(plus, blank - plus));
+    if (blank != std::string_view::npos) {
+      build_id = line.substr(0, plus);
+      path = line.substr(blank + 1);
+    }
+    const std::string file = path.substr(path.rfind('/') + 1);
+    const std::optional<NamedFunction> named = namer->Find(file + address, path, build_id);
+    functions.push_back({named.has_value() ? PlainName(named->name) : file + address, file});
+  }
+  return functions;
+}
+
+void TakeKind(const std::vector<StackedFunction>& functions, WaitCount* count) {
+  const bool is_held = Begins(count->object, "held ");
+  bool is_mutex = false;
+  for (const StackedFunction& function : functions) {
+    const std::string_view plain =
+        std::string_view(function.name).substr(std::min(function.name.find_first_not_of('_'), function.name.size()));
+    for (const WaitingFunction& known : kWaitingFunctions) {
+      if (count->kind != kLockOrCondition) break;
+      if (known.is_prefix ? !Begins(plain, known.name) : plain != known.name) continue;
+      count->kind = known.kind;
+      is_mutex = known.name == "pthread_mutex";
+    }
+    if (count->kind == kLockOrCondition && BeginsAsOneOf(function.file, kOfThreadPools)) count->kind = kCondition;
+    if (!BeginsAsOneOf(function.file, kOfDevices)) continue;
+    count->kind = kDevice;
+    count->object = function.name;  // the outermost one is what was called
+  }
+  if (is_held && !is_mutex && count->kind != kDevice) count->object.clear();  // what stood there was no holder
+}
+
 }  // namespace
 
 void FinishFunctionRows(bool last_is_other, std::vector<FunctionRow>* rows) {
@@ -364,105 +459,6 @@ std::string PlainName(std::string_view function) {
   }
   return name;
 }
-
-namespace {
-
-struct WaitingFunction {
-  std::string_view name;
-  bool is_prefix;
-  std::string_view kind;
-};
-
-/// What functions wait for, without underscores that begin their names. The kernel knows one call for all of them.
-constexpr WaitingFunction kWaitingFunctions[] = {
-    {"take_gil", false, kInterpreterLock},
-    {"pthread_mutex", true, kLock},
-    {"pthread_rwlock", true, kLock},
-    {"PyThread_acquire", true, kLock},
-    {"flock", false, kLock},
-    {"lockf", true, kLock},
-    {"fcntl", true, kLock},
-    {"malloc", false, kLock},
-    {"calloc", false, kLock},
-    {"realloc", false, kLock},
-    {"free", false, kLock},
-    {"cfree", false, kLock},
-    {"pthread_", true, kCondition},
-    {"sem_", true, kCondition},
-    {"std::__atomic_wait", true, kCondition},
-    {"mtx_", true, kLock},
-    {"cnd_", true, kCondition},
-    {"thrd_join", false, kCondition},
-};
-
-/// The beginnings of names of files. Those of the system are in no function of the user's.
-constexpr std::string_view kOfSystem[] = {"libc.so", "libc-",   "libpthread", "ld-",        "libstdc++",
-                                          "libc++",  "libm.so", "libgcc_s",   "linux-vdso", "librt"};
-constexpr std::string_view kOfDevices[] = {"libcuda", "libnv", "libamdhip", "libhsa", "libze_"};
-constexpr std::string_view kOfThreadPools[] = {"libtbb", "libgomp", "libomp", "libiomp"};
-
-template <size_t kSize>
-bool BeginsAsOneOf(std::string_view name, const std::string_view (&beginnings)[kSize]) {
-  return absl::c_any_of(beginnings, [name](std::string_view beginning) { return Begins(name, beginning); });
-}
-
-/// A function on a stack.
-struct StackedFunction {
-  std::string name;
-  std::string file;  ///< without its directories
-
-  bool is_users() const {
-    return !BeginsAsOneOf(file, kOfSystem) && !BeginsAsOneOf(file, kOfDevices) &&
-           !BeginsAsOneOf(file, kOfThreadPools) && !Begins(name, "std::") && !Begins(name, "__");
-  }
-};
-
-/// Reads `WaitFact::stack`.
-std::vector<StackedFunction> FunctionsOf(std::string_view stack, FunctionNamer* namer) {
-  std::vector<StackedFunction> functions;
-  std::string build_id, path;
-  while (!stack.empty()) {
-    const std::string_view line = stack.substr(0, stack.find('\n'));
-    stack.remove_prefix(std::min(line.size() + 1, stack.size()));
-    const size_t plus = line.find('+');
-    if (plus == std::string_view::npos) {
-      functions.push_back({std::string(line), ""});
-      continue;
-    }
-    const size_t blank = line.find(' ', plus);
-    const std::string address(line.substr(plus, blank - plus));
-    if (blank != std::string_view::npos) {
-      build_id = line.substr(0, plus);
-      path = line.substr(blank + 1);
-    }
-    const std::string file = path.substr(path.rfind('/') + 1);
-    const std::optional<NamedFunction> named = namer->Find(file + address, path, build_id);
-    functions.push_back({named.has_value() ? PlainName(named->name) : file + address, file});
-  }
-  return functions;
-}
-
-void TakeKind(const std::vector<StackedFunction>& functions, WaitCount* count) {
-  const bool is_held = Begins(count->object, "held ");
-  bool is_mutex = false;
-  for (const StackedFunction& function : functions) {
-    const std::string_view plain =
-        std::string_view(function.name).substr(std::min(function.name.find_first_not_of('_'), function.name.size()));
-    for (const WaitingFunction& known : kWaitingFunctions) {
-      if (count->kind != kLockOrCondition) break;
-      if (known.is_prefix ? !Begins(plain, known.name) : plain != known.name) continue;
-      count->kind = known.kind;
-      is_mutex = known.name == "pthread_mutex";
-    }
-    if (count->kind == kLockOrCondition && BeginsAsOneOf(function.file, kOfThreadPools)) count->kind = kCondition;
-    if (!BeginsAsOneOf(function.file, kOfDevices)) continue;
-    count->kind = kDevice;
-    count->object = function.name;  // the outermost one is what was called
-  }
-  if (is_held && !is_mutex && count->kind != kDevice) count->object.clear();  // what stood there was no holder
-}
-
-}  // namespace
 
 void NameWaits(FunctionNamer* namer, std::vector<WaitCount>* counts) {
   std::map<std::string, std::vector<StackedFunction>> known;

@@ -83,6 +83,26 @@ constexpr int kSentColumn = 8;
 
 int64_t Gained(int64_t now, int64_t before) { return now >= before ? now - before : now; }
 
+// `cmdline` and `environ` of proc(5): each word ends with a NUL.
+std::vector<std::string> Words(const std::string& text) {
+  std::vector<std::string> words = absl::StrSplit(text, '\0');
+  if (!words.empty() && words.back().empty()) words.pop_back();
+  return words;
+}
+
+std::string WithoutNewline(std::string text) {
+  if (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+// The number is the same on all architectures; older headers lack the name.
+constexpr long kPidfdOpen = 434;
+
+std::optional<ProcStat> ReadStat(int pid) {
+  ProcBuffer buffer;
+  return ParseProcStat(ReadProcFile(("/proc/" + std::to_string(pid) + "/stat").c_str(), &buffer));
+}
+
 }  // namespace
 
 std::string_view ReadProcFile(const char* path, ProcBuffer* buffer) {
@@ -256,30 +276,6 @@ bool NetworkIsShared(const std::string& process) {
   if (stat(("/proc/" + process + "/ns/net").c_str(), &mine) != 0 || stat("/proc/1/ns/net", &first) != 0) return true;
   return mine.st_ino == first.st_ino && mine.st_dev == first.st_dev;
 }
-
-namespace {
-
-// `cmdline` and `environ` of proc(5): each word ends with a NUL.
-std::vector<std::string> Words(const std::string& text) {
-  std::vector<std::string> words = absl::StrSplit(text, '\0');
-  if (!words.empty() && words.back().empty()) words.pop_back();
-  return words;
-}
-
-std::string WithoutNewline(std::string text) {
-  if (!text.empty() && text.back() == '\n') text.pop_back();
-  return text;
-}
-
-// The number is the same on all architectures; older headers lack the name.
-constexpr long kPidfdOpen = 434;
-
-std::optional<ProcStat> ReadStat(int pid) {
-  ProcBuffer buffer;
-  return ParseProcStat(ReadProcFile(("/proc/" + std::to_string(pid) + "/stat").c_str(), &buffer));
-}
-
-}  // namespace
 
 std::optional<WatchedProcess> FindProcess(int pid, const std::string& filesystem_root) {
   const std::string directory = filesystem_root + "/proc/" + std::to_string(pid) + "/";

@@ -12,6 +12,23 @@ namespace {
 
 constexpr std::uint32_t kFirstSlots = 16;
 
+constexpr std::int64_t kIntervalNanoseconds = 10000000000;
+/// A row is expected to take so many bytes of the log's room, when it is written three times.
+constexpr std::uint64_t kRoomOfRow = 6144;
+constexpr std::uint64_t kFewestRows = 1;
+
+constexpr std::string_view kOtherDataset = ",\"dataset\":\"(other)\"";
+constexpr std::string_view kOtherFile = ",\"file\":\"(other)\"";
+constexpr std::string_view kNoPass = ",\"pass\":null";
+
+bool operator==(const IdentityParts& one, const IdentityParts& other) {
+  return one.file == other.file && one.dataset == other.dataset && one.pass == other.pass;
+}
+
+std::optional<std::int64_t> Known(std::int64_t value) {
+  return value < 0 ? std::nullopt : std::optional<std::int64_t>(value);
+}
+
 }  // namespace
 
 std::uint64_t* ValueSketch::SlotOf(std::uint64_t bucket) const noexcept {
@@ -114,27 +131,6 @@ void ValueSketch::Append(JsonLine* line) const noexcept {
   }
   line->Raw("]");
 }
-
-namespace {
-
-constexpr std::int64_t kIntervalNanoseconds = 10000000000;
-/// A row is expected to take so many bytes of the log's room, when it is written three times.
-constexpr std::uint64_t kRoomOfRow = 6144;
-constexpr std::uint64_t kFewestRows = 1;
-
-constexpr std::string_view kOtherDataset = ",\"dataset\":\"(other)\"";
-constexpr std::string_view kOtherFile = ",\"file\":\"(other)\"";
-constexpr std::string_view kNoPass = ",\"pass\":null";
-
-bool operator==(const IdentityParts& one, const IdentityParts& other) {
-  return one.file == other.file && one.dataset == other.dataset && one.pass == other.pass;
-}
-
-std::optional<std::int64_t> Known(std::int64_t value) {
-  return value < 0 ? std::nullopt : std::optional<std::int64_t>(value);
-}
-
-}  // namespace
 
 struct ChunkSums::Row {
   Row* next = nullptr;

@@ -134,6 +134,38 @@ ThreadState* AddNew(Recorder* recorder) {
   return thread;
 }
 
+/// Whether the open occurrence of `node` is the one that its guard has entered at `guard_ticks`.
+bool IsOccurrence(const SectionNode& node, std::uint64_t guard_ticks) {
+  const std::uint64_t start_ticks = node.start_ticks.load(std::memory_order_relaxed);
+  return (node.guard_ticks != 0 ? node.guard_ticks : start_ticks) == guard_ticks;
+}
+
+/// `node` is open on the thread: it ends without a time, and so do those inside it.
+void EndUnmeasured(ThreadContext* context, const SectionNode* node) {
+  SectionNode* open = context->current.load(std::memory_order_relaxed);
+  for (; open != node->parent; open = open->parent) open->start_ticks.store(0, std::memory_order_relaxed);
+  context->current.store(open, std::memory_order_release);
+}
+
+constexpr auto kRelaxed = std::memory_order_relaxed;
+
+/// Moves a reading's start by what passed while the chunk was suspended, on whichever thread it goes on.
+void Shift(MaybeInteger* start, MaybeInteger suspended, MaybeInteger resumed) {
+  AddTo(start, Difference(resumed, suspended));
+}
+
+/// Leaves this time out of a section that is open and of those around it.
+void LeaveOut(SectionNode* open, std::uint64_t ticks, MaybeInteger cpu_ns) {
+  for (; open != nullptr && open->parent != nullptr; open = open->parent) {
+    const std::uint64_t start_ticks = open->start_ticks.load(kRelaxed);
+    if (open->guard_ticks == 0 && ticks != 0) open->guard_ticks = start_ticks;
+    open->start_ticks.store(start_ticks + ticks, kRelaxed);
+    if (open->cpu_start_ns != kUnknownCpu) {
+      open->cpu_start_ns = cpu_ns.has_value() ? open->cpu_start_ns + *cpu_ns : kUnknownCpu;
+    }
+  }
+}
+
 }  // namespace
 
 int WatchThreadEnds() noexcept {
@@ -283,23 +315,6 @@ SectionNode* FindOrAddChild(ThreadContext* context, SectionNode* parent, std::st
   return static_cast<ThreadState*>(context)->tree()->FindOrAdd(parent, name);
 }
 
-namespace {
-
-/// Whether the open occurrence of `node` is the one that its guard has entered at `guard_ticks`.
-bool IsOccurrence(const SectionNode& node, std::uint64_t guard_ticks) {
-  const std::uint64_t start_ticks = node.start_ticks.load(std::memory_order_relaxed);
-  return (node.guard_ticks != 0 ? node.guard_ticks : start_ticks) == guard_ticks;
-}
-
-/// `node` is open on the thread: it ends without a time, and so do those inside it.
-void EndUnmeasured(ThreadContext* context, const SectionNode* node) {
-  SectionNode* open = context->current.load(std::memory_order_relaxed);
-  for (; open != node->parent; open = open->parent) open->start_ticks.store(0, std::memory_order_relaxed);
-  context->current.store(open, std::memory_order_release);
-}
-
-}  // namespace
-
 std::uint64_t TicksOfClock(const ThreadContext* context) noexcept {
   const bool is_off = context->is_switched_off.load(std::memory_order_relaxed);
   return is_off ? 0 : static_cast<std::uint64_t>(MonotonicNanoseconds());
@@ -374,29 +389,6 @@ ErrnoAndCancelGuard::~ErrnoAndCancelGuard() {
   pthread_setcancelstate(cancel_state_, nullptr);
   errno = errno_;
 }
-
-namespace {
-
-constexpr auto kRelaxed = std::memory_order_relaxed;
-
-/// Moves a reading's start by what passed while the chunk was suspended, on whichever thread it goes on.
-void Shift(MaybeInteger* start, MaybeInteger suspended, MaybeInteger resumed) {
-  AddTo(start, Difference(resumed, suspended));
-}
-
-/// Leaves this time out of a section that is open and of those around it.
-void LeaveOut(SectionNode* open, std::uint64_t ticks, MaybeInteger cpu_ns) {
-  for (; open != nullptr && open->parent != nullptr; open = open->parent) {
-    const std::uint64_t start_ticks = open->start_ticks.load(kRelaxed);
-    if (open->guard_ticks == 0 && ticks != 0) open->guard_ticks = start_ticks;
-    open->start_ticks.store(start_ticks + ticks, kRelaxed);
-    if (open->cpu_start_ns != kUnknownCpu) {
-      open->cpu_start_ns = cpu_ns.has_value() ? open->cpu_start_ns + *cpu_ns : kUnknownCpu;
-    }
-  }
-}
-
-}  // namespace
 
 void ReportToOuter(OpenWork* frame, std::uint64_t now_ticks, const FrameReadings& now) noexcept {
   const FrameTime before = frame->known_to_outer;

@@ -48,57 +48,6 @@ void CloseSections(ThreadState* thread, const OpenWork& frame, std::uint64_t now
   thread->current.store(root, kRelaxed);
 }
 
-}  // namespace
-
-void PrepareChunk(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkState* state,
-                  bool is_summed) noexcept {
-  state->data.Reset();
-  state->helpers.Reset();
-  state->number = recorder->next_chunk.fetch_add(1, std::memory_order_relaxed);
-  state->log = recorder;
-  state->recorder_pid = recorder->pid;
-  state->uncaught_exceptions = *thread->uncaught_exceptions;
-  state->events = -1;
-  state->failed = false;
-  state->reason = {};
-  state->inner = state->known_to_outer = {};
-  state->helper_scope_ns = state->helper_union_ns = 0;
-  state->helper_cpu_ns = state->helper_wait_ns = 0;
-  state->active_helpers = 0;
-  state->activities.Clear();
-  state->guard_is_gone.store(false);
-  state->suspension.reset();
-  state->suspended_ticks = 0;
-  state->gpu_dataset.store(0, std::memory_order_relaxed);
-  for (std::size_t i = 0; i < chunk.attribute_count; ++i) {
-    const bool is_kept =
-        i < Chunk::kMaxAttributes && !chunk.attributes[i].name.is_lost() && !chunk.attributes[i].value.is_lost();
-    if (is_kept) {
-      state->data.SetAttribute(chunk.attributes[i].name, chunk.attributes[i].value);
-    } else {
-      state->data.CountDropped();
-    }
-  }
-  for (const internal::OwnedText* text : {&chunk.dataset, &chunk.file, &chunk.tree, &chunk.pass}) {
-    if (text->is_lost()) state->data.CountDropped();
-  }
-  EncodeIdentity(*recorder, *thread, chunk, state, is_summed);
-  state->file_is_lost = !state->data.Keep(CutOnCodePoint(chunk.file, kMaxPathBytes), &state->file);
-  state->has_begin_line = state->is_detached = false;
-  state->lanes_peak.store(0);
-  state->unannounced_cpu_ns.store(kNeverAlone, std::memory_order_relaxed);
-  state->children_cpu_ns.store(kNeverAlone, std::memory_order_relaxed);
-}
-
-void FailChunk(ChunkState* state, std::string_view reason) noexcept {
-  state->failed = true;
-  if (!state->reason.empty() || state->data.Keep(CutOnCodePoint(reason, kMaxErrorBytes), &state->reason)) return;
-  state->data.CountDropped();
-  state->reason = "failed; there was no memory to keep the reason";
-}
-
-namespace {
-
 void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkState* state) {
   thread->finished = {};
   PrepareChunk(recorder, thread, chunk, state);
@@ -245,6 +194,53 @@ bool IsSameChunk(const OpenWork* work, const Recorder& recorder, const ThreadSta
 }
 
 }  // namespace
+
+void PrepareChunk(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkState* state,
+                  bool is_summed) noexcept {
+  state->data.Reset();
+  state->helpers.Reset();
+  state->number = recorder->next_chunk.fetch_add(1, std::memory_order_relaxed);
+  state->log = recorder;
+  state->recorder_pid = recorder->pid;
+  state->uncaught_exceptions = *thread->uncaught_exceptions;
+  state->events = -1;
+  state->failed = false;
+  state->reason = {};
+  state->inner = state->known_to_outer = {};
+  state->helper_scope_ns = state->helper_union_ns = 0;
+  state->helper_cpu_ns = state->helper_wait_ns = 0;
+  state->active_helpers = 0;
+  state->activities.Clear();
+  state->guard_is_gone.store(false);
+  state->suspension.reset();
+  state->suspended_ticks = 0;
+  state->gpu_dataset.store(0, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < chunk.attribute_count; ++i) {
+    const bool is_kept =
+        i < Chunk::kMaxAttributes && !chunk.attributes[i].name.is_lost() && !chunk.attributes[i].value.is_lost();
+    if (is_kept) {
+      state->data.SetAttribute(chunk.attributes[i].name, chunk.attributes[i].value);
+    } else {
+      state->data.CountDropped();
+    }
+  }
+  for (const internal::OwnedText* text : {&chunk.dataset, &chunk.file, &chunk.tree, &chunk.pass}) {
+    if (text->is_lost()) state->data.CountDropped();
+  }
+  EncodeIdentity(*recorder, *thread, chunk, state, is_summed);
+  state->file_is_lost = !state->data.Keep(CutOnCodePoint(chunk.file, kMaxPathBytes), &state->file);
+  state->has_begin_line = state->is_detached = false;
+  state->lanes_peak.store(0);
+  state->unannounced_cpu_ns.store(kNeverAlone, std::memory_order_relaxed);
+  state->children_cpu_ns.store(kNeverAlone, std::memory_order_relaxed);
+}
+
+void FailChunk(ChunkState* state, std::string_view reason) noexcept {
+  state->failed = true;
+  if (!state->reason.empty() || state->data.Keep(CutOnCodePoint(reason, kMaxErrorBytes), &state->reason)) return;
+  state->data.CountDropped();
+  state->reason = "failed; there was no memory to keep the reason";
+}
 
 void EndAbandoned(Recorder* recorder, ThreadState* thread) noexcept {
   while (thread->work != nullptr && thread->work->guard_is_gone.load()) {

@@ -58,6 +58,21 @@ bool KernelTrustsCounter() {
 #endif
 }
 
+struct Counter {
+  const char* name;
+  std::uint32_t type;
+  std::uint64_t config;
+};
+
+constexpr Counter kCounterTable[PerfCounters::kCounters] = {
+    {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+    {"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
+    {"cache_misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
+    {"branch_misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES},
+    {"context_switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
+    {"cpu_migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS},
+};
+
 }  // namespace
 
 TickRate::TickRate(std::uint64_t ticks, std::int64_t nanoseconds) noexcept {
@@ -119,25 +134,6 @@ std::int64_t ProcessStartUnixNanoseconds(const Clock& clock, std::int64_t otherw
   const std::int64_t start = boot + ticks * (kSecond / ticks_per_second);
   return start > clock.UnixNanoseconds(MonotonicNanoseconds()) ? otherwise : start;
 }
-
-namespace {
-
-struct Counter {
-  const char* name;
-  std::uint32_t type;
-  std::uint64_t config;
-};
-
-constexpr Counter kCounterTable[PerfCounters::kCounters] = {
-    {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
-    {"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
-    {"cache_misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
-    {"branch_misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES},
-    {"context_switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
-    {"cpu_migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS},
-};
-
-}  // namespace
 
 std::optional<std::uint64_t> PerfEventId(int fd) noexcept {
   std::uint64_t id = 0;

@@ -34,6 +34,18 @@ std::size_t RoomOn(int fd) {
   return std::min(share / kBlock * kBlock, ReservedDiskSpace::kBytes);
 }
 
+constexpr std::uint64_t kLogSharesOfFree = 10;
+constexpr std::uint64_t kReserveSharesOfDisk = 20;
+constexpr std::uint64_t kMostReserveBytes = 200000000;
+constexpr std::uint64_t kMostBetweenQuestions = 1000000;
+constexpr std::uint64_t kLeastBetweenQuestions = 65536;
+constexpr std::int64_t kBetweenQuestionsNanoseconds = 1000000000;
+constexpr std::uint64_t kLeastRoom = 65536;
+constexpr std::uint64_t kMostRoomBelowLimit = 262144;
+
+/// CLOCK_MONOTONIC: when the latest question for RLIMIT_FSIZE began whose answer was that there is none.
+std::atomic<std::int64_t> g_unlimited_ns{INT64_MIN};
+
 }  // namespace
 
 void ReservedDiskSpace::Take(const char* directory, DescriptorBudget* budget) noexcept {
@@ -69,22 +81,6 @@ void ReservedDiskSpace::Close(DescriptorBudget* budget) noexcept {
   descriptor_ = -1;
   bytes_.store(0);
 }
-
-namespace {
-
-constexpr std::uint64_t kLogSharesOfFree = 10;
-constexpr std::uint64_t kReserveSharesOfDisk = 20;
-constexpr std::uint64_t kMostReserveBytes = 200000000;
-constexpr std::uint64_t kMostBetweenQuestions = 1000000;
-constexpr std::uint64_t kLeastBetweenQuestions = 65536;
-constexpr std::int64_t kBetweenQuestionsNanoseconds = 1000000000;
-constexpr std::uint64_t kLeastRoom = 65536;
-constexpr std::uint64_t kMostRoomBelowLimit = 262144;
-
-/// CLOCK_MONOTONIC: when the latest question for RLIMIT_FSIZE began whose answer was that there is none.
-std::atomic<std::int64_t> g_unlimited_ns{INT64_MIN};
-
-}  // namespace
 
 const char* ReasonText(StopReason reason) noexcept {
   switch (reason) {

@@ -148,50 +148,6 @@ void AppendProcess(Recorder* recorder, const HostName& host, std::int64_t start_
   line->Raw("}\n");
 }
 
-}  // namespace
-
-bool OpenLog(Recorder* recorder) noexcept {
-  const HostName host = Host();
-  const std::int64_t now = recorder->clock.UnixNanoseconds(recorder->clock.Now().monotonic_ns);
-  const char* const directory = recorder->settings.directory.c_str();
-  const std::int64_t start_ns =
-      LogFile::StartAsLogged(directory, host.c_str(), recorder->pid, ProcessStartUnixNanoseconds(recorder->clock, now));
-  if (!recorder->end_line.Reserve(kBytesForLastLine)) {
-    errno = ENOMEM;
-    return false;
-  }
-  const int number = recorder->log.Open(directory, host.c_str(), recorder->pid, start_ns, recorder->number);
-  if (number < 0) return false;
-  AppendProcess(recorder, host, start_ns, number);
-  if (recorder->process_line.broken()) {
-    recorder->log.Remove(&recorder->descriptors);
-    errno = ENOMEM;
-    return false;
-  }
-  recorder->log.KeepRoom(directory, recorder->settings.max_log_bytes, &recorder->descriptors);
-  recorder->log.Begin(recorder->process_line.text());
-  return true;
-}
-
-bool OpenLogBeside(Recorder* recorder, ChunkLog* more) noexcept {
-  constexpr std::string_view kKey = ",\"recorder\":";
-  const std::string_view first = recorder->process_line.text();
-  const std::size_t number_at = first.find(kKey) + kKey.size();
-  const std::int64_t first_number = LeadingInteger(first.substr(number_at)).value_or(0);
-  const int number = more->log.OpenBeside(&recorder->log, static_cast<int>(first_number) + 1);
-  if (number < 0) return false;
-  JsonLine* const line = &more->process_line;
-  line->Raw(first.substr(0, number_at));
-  line->Integer(number);
-  line->Field("first_recorder", first_number);
-  line->Raw(first.substr(first.find(',', number_at)));
-  if (!line->broken() && more->log.Begin(line->text())) return true;
-  more->log.Remove(&recorder->descriptors);
-  return false;
-}
-
-namespace {
-
 /// Occurrences of sections outside chunks.
 struct OutsideSections {
   std::uint64_t merged = 0;
@@ -375,6 +331,46 @@ bool WriteEndLine(Recorder* recorder, ChunkLog* log, const OutsideSections& sect
 }
 
 }  // namespace
+
+bool OpenLog(Recorder* recorder) noexcept {
+  const HostName host = Host();
+  const std::int64_t now = recorder->clock.UnixNanoseconds(recorder->clock.Now().monotonic_ns);
+  const char* const directory = recorder->settings.directory.c_str();
+  const std::int64_t start_ns =
+      LogFile::StartAsLogged(directory, host.c_str(), recorder->pid, ProcessStartUnixNanoseconds(recorder->clock, now));
+  if (!recorder->end_line.Reserve(kBytesForLastLine)) {
+    errno = ENOMEM;
+    return false;
+  }
+  const int number = recorder->log.Open(directory, host.c_str(), recorder->pid, start_ns, recorder->number);
+  if (number < 0) return false;
+  AppendProcess(recorder, host, start_ns, number);
+  if (recorder->process_line.broken()) {
+    recorder->log.Remove(&recorder->descriptors);
+    errno = ENOMEM;
+    return false;
+  }
+  recorder->log.KeepRoom(directory, recorder->settings.max_log_bytes, &recorder->descriptors);
+  recorder->log.Begin(recorder->process_line.text());
+  return true;
+}
+
+bool OpenLogBeside(Recorder* recorder, ChunkLog* more) noexcept {
+  constexpr std::string_view kKey = ",\"recorder\":";
+  const std::string_view first = recorder->process_line.text();
+  const std::size_t number_at = first.find(kKey) + kKey.size();
+  const std::int64_t first_number = LeadingInteger(first.substr(number_at)).value_or(0);
+  const int number = more->log.OpenBeside(&recorder->log, static_cast<int>(first_number) + 1);
+  if (number < 0) return false;
+  JsonLine* const line = &more->process_line;
+  line->Raw(first.substr(0, number_at));
+  line->Integer(number);
+  line->Field("first_recorder", first_number);
+  line->Raw(first.substr(first.find(',', number_at)));
+  if (!line->broken() && more->log.Begin(line->text())) return true;
+  more->log.Remove(&recorder->descriptors);
+  return false;
+}
 
 void WriteSample(Recorder* recorder) noexcept {
   const MaybeInteger begin_ns = ThreadCpu();

@@ -17,6 +17,18 @@ namespace {
 
 constexpr char kPath[] = "/proc/self/mem";
 
+/// `dl_find_object` of glibc's dlfcn.h, which older headers lack.
+struct FoundObject {
+  unsigned long long flags;
+  void* map_start;
+  void* map_end;
+  link_map* map;
+  void* eh_frame;
+  unsigned long long reserved[7];
+};
+using FindObject = int (*)(void* address, FoundObject* result);
+std::atomic<FindObject> g_find_object{nullptr};
+
 }  // namespace
 
 bool ProcessMemory::Open() noexcept {
@@ -78,22 +90,6 @@ bool ProcessMemory::Read(std::uintptr_t from, void* to, std::size_t bytes) noexc
   }
   return true;
 }
-
-namespace {
-
-/// `dl_find_object` of glibc's dlfcn.h, which older headers lack.
-struct FoundObject {
-  unsigned long long flags;
-  void* map_start;
-  void* map_end;
-  link_map* map;
-  void* eh_frame;
-  unsigned long long reserved[7];
-};
-using FindObject = int (*)(void* address, FoundObject* result);
-std::atomic<FindObject> g_find_object{nullptr};
-
-}  // namespace
 
 bool CanFindFiles() noexcept {
 #if defined(__x86_64__) || defined(__aarch64__)

@@ -70,6 +70,110 @@ std::int64_t CostOfTask() {
   return least_ns + kInstructionsNs;
 }
 
+/// Adds to a value that only this thread writes.
+void Raise(std::atomic<std::int64_t>* sum, std::int64_t more) { sum->store(sum->load(kRelaxed) + more, kRelaxed); }
+
+enum Time { kTask, kTaskCpu, kTaskWait, kBetween, kBetweenCpu, kBetweenWait };
+
+/// As the thread left them; with `until_ns`, up to then: it may be between two tasks.
+ThreadTimes TimesOf(const ThreadTasks& tasks, std::int64_t tid, std::int64_t until_ns) {
+  constexpr int kMostTries = 100;
+  ThreadTimes times;
+  for (int i = 0; i < kMostTries; ++i) {
+    const std::uint32_t before = tasks.version.load(std::memory_order_acquire);
+    times = {tasks.tasks.load(kRelaxed),
+             tasks.times[kTask].load(kRelaxed),
+             tasks.times[kTaskCpu].load(kRelaxed),
+             tasks.times[kTaskWait].load(kRelaxed),
+             tasks.times[kBetween].load(kRelaxed),
+             tasks.times[kBetweenCpu].load(kRelaxed),
+             tasks.times[kBetweenWait].load(kRelaxed)};
+    const std::int64_t last_ns = tasks.last_ns.load(kRelaxed);
+    const std::int64_t last_cpu_ns = tasks.last_cpu_ns.load(kRelaxed);
+    const bool is_between = until_ns != 0 && tasks.is_between.load(kRelaxed);
+    const MaybeInteger cpu_ns = is_between ? CpuOfThread(tid) : std::nullopt;
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if ((before & 1) != 0 || tasks.version.load(kRelaxed) != before) continue;
+    if (is_between) times.between_ns += std::max<std::int64_t>(until_ns - last_ns, 0);
+    if (cpu_ns.has_value()) times.between_cpu_ns += std::max<std::int64_t>(*cpu_ns - last_cpu_ns, 0);
+    break;
+  }
+  return times;
+}
+
+void AppendTimes(const ThreadTimes& times, JsonLine* line) {
+  line->Field("tasks", times.tasks);
+  line->Field("task_ns", times.task_ns);
+  line->Field("task_cpu_ns", times.task_cpu_ns);
+  line->Field("task_wait_ns", times.task_wait_ns);
+  line->Field("between_ns", times.between_ns);
+  line->Field("between_cpu_ns", times.between_cpu_ns);
+  line->Field("between_wait_ns", times.between_wait_ns);
+  line->Raw("}");
+}
+
+/// Rows are objects without a comma before their first field.
+void BeginRow(JsonLine* line) {
+  if (!line->EndsWith('[')) line->Raw(",");
+  line->Raw("{");
+}
+
+void AppendModule(const TaskModule& module, std::int64_t now_ns, JsonLine* line) {
+  BeginRow(line);
+  line->Raw("\"name\":");
+  line->String(module.name);
+  if (module.is_request) line->FieldText("operation", module.operation);
+  line->Field("count", module.count.load(kRelaxed));
+  line->Field("own_ns", module.own_ns.load(kRelaxed));
+  line->Field("union_ns", RunningTime::Between(0, module.running.At(now_ns)));
+  line->Field("peak", module.peak.load(kRelaxed));
+  const auto append = [line](const auto& key, const std::atomic<std::int64_t>& value) {
+    const std::int64_t known = value.load(kRelaxed);
+    if (known != 0) line->Field(key, known);
+  };
+  append("cpu_ns", module.cpu_ns);
+  append("wait_ns", module.wait_ns);
+  append("max_ns", module.max_ns);
+  append("queued", module.queued);
+  append("queue_ns", module.queue_ns);
+  append("queue_max_ns", module.queue_max_ns);
+  append("behind_ns", module.behind_ns);
+  append("stolen_ns", module.stolen_ns);
+  append("critical_run_ns", module.critical_run_ns);
+  append("critical_queue_ns", module.critical_queue_ns);
+  append("failed", module.failed);
+  line->Raw("}");
+}
+
+void AppendEvent(const EventRow& row, const Clock& clock, JsonLine* line) {
+  BeginRow(line);
+  line->Raw(row.dataset.substr(1));  // without its comma
+  line->Field("count", row.count);
+  line->Field("failed", row.failed);
+  line->Field("not_divided", row.not_divided);
+  line->Field("first_start_ns", clock.UnixNanoseconds(row.first_start_ns));
+  line->Field("last_stop_ns", clock.UnixNanoseconds(row.last_stop_ns));
+  line->Field("latency_ns", row.latency_ns);
+  line->Field("min_ns", row.min_ns);
+  line->Field("max_ns", row.max_ns);
+  line->Field("active_ns", row.parts.active_ns);
+  line->Field("queued_ns", row.parts.queued_ns);
+  line->Field("external_ns", row.parts.external_ns);
+  line->Field("rest_ns", row.parts.rest_ns);
+  line->Field("critical_run_ns", row.parts.critical_run_ns);
+  line->Field("critical_queue_ns", row.parts.critical_queue_ns);
+  line->Field("critical_external_ns", row.parts.critical_external_ns);
+  line->Field("critical_gap_ns", row.parts.critical_gap_ns);
+  line->Field("tasks", row.tasks);
+  line->Field("work_ns", row.work_ns);
+  if (!row.sketch_lost) {
+    line->Key("sketch");
+    row.latencies.Append(line);
+    line->Field("sketch_shift", row.latencies.shift());
+  }
+  line->Raw("}");
+}
+
 }  // namespace
 
 TaskTable* TaskTable::Make(Recorder* recorder) noexcept {
@@ -196,114 +300,6 @@ void TaskTable::AddEnded(const ThreadTimes& times) noexcept {
     ended_.*time += times.*time;
   }
 }
-
-namespace {
-
-/// Adds to a value that only this thread writes.
-void Raise(std::atomic<std::int64_t>* sum, std::int64_t more) { sum->store(sum->load(kRelaxed) + more, kRelaxed); }
-
-enum Time { kTask, kTaskCpu, kTaskWait, kBetween, kBetweenCpu, kBetweenWait };
-
-/// As the thread left them; with `until_ns`, up to then: it may be between two tasks.
-ThreadTimes TimesOf(const ThreadTasks& tasks, std::int64_t tid, std::int64_t until_ns) {
-  constexpr int kMostTries = 100;
-  ThreadTimes times;
-  for (int i = 0; i < kMostTries; ++i) {
-    const std::uint32_t before = tasks.version.load(std::memory_order_acquire);
-    times = {tasks.tasks.load(kRelaxed),
-             tasks.times[kTask].load(kRelaxed),
-             tasks.times[kTaskCpu].load(kRelaxed),
-             tasks.times[kTaskWait].load(kRelaxed),
-             tasks.times[kBetween].load(kRelaxed),
-             tasks.times[kBetweenCpu].load(kRelaxed),
-             tasks.times[kBetweenWait].load(kRelaxed)};
-    const std::int64_t last_ns = tasks.last_ns.load(kRelaxed);
-    const std::int64_t last_cpu_ns = tasks.last_cpu_ns.load(kRelaxed);
-    const bool is_between = until_ns != 0 && tasks.is_between.load(kRelaxed);
-    const MaybeInteger cpu_ns = is_between ? CpuOfThread(tid) : std::nullopt;
-    std::atomic_thread_fence(std::memory_order_acquire);
-    if ((before & 1) != 0 || tasks.version.load(kRelaxed) != before) continue;
-    if (is_between) times.between_ns += std::max<std::int64_t>(until_ns - last_ns, 0);
-    if (cpu_ns.has_value()) times.between_cpu_ns += std::max<std::int64_t>(*cpu_ns - last_cpu_ns, 0);
-    break;
-  }
-  return times;
-}
-
-void AppendTimes(const ThreadTimes& times, JsonLine* line) {
-  line->Field("tasks", times.tasks);
-  line->Field("task_ns", times.task_ns);
-  line->Field("task_cpu_ns", times.task_cpu_ns);
-  line->Field("task_wait_ns", times.task_wait_ns);
-  line->Field("between_ns", times.between_ns);
-  line->Field("between_cpu_ns", times.between_cpu_ns);
-  line->Field("between_wait_ns", times.between_wait_ns);
-  line->Raw("}");
-}
-
-/// Rows are objects without a comma before their first field.
-void BeginRow(JsonLine* line) {
-  if (!line->EndsWith('[')) line->Raw(",");
-  line->Raw("{");
-}
-
-void AppendModule(const TaskModule& module, std::int64_t now_ns, JsonLine* line) {
-  BeginRow(line);
-  line->Raw("\"name\":");
-  line->String(module.name);
-  if (module.is_request) line->FieldText("operation", module.operation);
-  line->Field("count", module.count.load(kRelaxed));
-  line->Field("own_ns", module.own_ns.load(kRelaxed));
-  line->Field("union_ns", RunningTime::Between(0, module.running.At(now_ns)));
-  line->Field("peak", module.peak.load(kRelaxed));
-  const auto append = [line](const auto& key, const std::atomic<std::int64_t>& value) {
-    const std::int64_t known = value.load(kRelaxed);
-    if (known != 0) line->Field(key, known);
-  };
-  append("cpu_ns", module.cpu_ns);
-  append("wait_ns", module.wait_ns);
-  append("max_ns", module.max_ns);
-  append("queued", module.queued);
-  append("queue_ns", module.queue_ns);
-  append("queue_max_ns", module.queue_max_ns);
-  append("behind_ns", module.behind_ns);
-  append("stolen_ns", module.stolen_ns);
-  append("critical_run_ns", module.critical_run_ns);
-  append("critical_queue_ns", module.critical_queue_ns);
-  append("failed", module.failed);
-  line->Raw("}");
-}
-
-void AppendEvent(const EventRow& row, const Clock& clock, JsonLine* line) {
-  BeginRow(line);
-  line->Raw(row.dataset.substr(1));  // without its comma
-  line->Field("count", row.count);
-  line->Field("failed", row.failed);
-  line->Field("not_divided", row.not_divided);
-  line->Field("first_start_ns", clock.UnixNanoseconds(row.first_start_ns));
-  line->Field("last_stop_ns", clock.UnixNanoseconds(row.last_stop_ns));
-  line->Field("latency_ns", row.latency_ns);
-  line->Field("min_ns", row.min_ns);
-  line->Field("max_ns", row.max_ns);
-  line->Field("active_ns", row.parts.active_ns);
-  line->Field("queued_ns", row.parts.queued_ns);
-  line->Field("external_ns", row.parts.external_ns);
-  line->Field("rest_ns", row.parts.rest_ns);
-  line->Field("critical_run_ns", row.parts.critical_run_ns);
-  line->Field("critical_queue_ns", row.parts.critical_queue_ns);
-  line->Field("critical_external_ns", row.parts.critical_external_ns);
-  line->Field("critical_gap_ns", row.parts.critical_gap_ns);
-  line->Field("tasks", row.tasks);
-  line->Field("work_ns", row.work_ns);
-  if (!row.sketch_lost) {
-    line->Key("sketch");
-    row.latencies.Append(line);
-    line->Field("sketch_shift", row.latencies.shift());
-  }
-  line->Raw("}");
-}
-
-}  // namespace
 
 void AppendTasks(const EventSlot& slot, JsonLine* line) noexcept {
   const std::uint32_t used = slot.used.load(kRelaxed);
