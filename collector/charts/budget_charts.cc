@@ -4,10 +4,10 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/evidence.h"
 #include "collector/insight/key_figures.h"
 #include "collector/measurement/budget_parts.h"
-#include "collector/sequences/sequences.h"
 
 namespace crema {
 namespace {

@@ -4,7 +4,7 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
-#include "collector/sequences/sequences.h"
+#include "collector/idioms/sequences.h"
 
 namespace crema {
 

@@ -4,9 +4,9 @@
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
 #include "collector/detail/run_detail.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/between_runs.h"
 #include "collector/measurement/catalog.h"
-#include "collector/sequences/sequences.h"
 
 namespace crema {
 

@@ -2,8 +2,8 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/drawing.h"
+#include "collector/idioms/sequences.h"
 #include "collector/records/json_fields.h"
-#include "collector/sequences/sequences.h"
 #include "fmt/format.h"
 
 namespace crema {

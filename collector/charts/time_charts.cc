@@ -5,8 +5,8 @@
 #include "collector/charts/families.h"
 #include "collector/detail/attempt_list.h"
 #include "collector/detail/run_detail.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/evidence.h"
-#include "collector/sequences/sequences.h"
 
 namespace crema {
 
@@ -106,10 +106,7 @@ std::optional<double> SeriesOfWorkers::SumAt(size_t bin) const {
 }
 
 const WorkerSeries* SeriesOfWorkers::Find(std::string_view worker) const {
-  for (const WorkerSeries& series : workers) {
-    if (series.worker == worker) return &series;
-  }
-  return nullptr;
+  return FindBy(workers, &WorkerSeries::worker, worker);
 }
 
 SeriesOfWorkers ReadWorkerSeries(const Measurement& measurement, std::string_view key, size_t bins) {

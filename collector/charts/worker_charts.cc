@@ -6,7 +6,7 @@
 #include "collector/charts/families.h"
 #include "collector/charts/time_charts.h"
 #include "collector/detail/run_detail.h"
-#include "collector/sequences/sequences.h"
+#include "collector/idioms/sequences.h"
 
 namespace crema {
 

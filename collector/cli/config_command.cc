@@ -9,8 +9,8 @@
 #include "absl/strings/str_split.h"
 #include "collector/cli/doctor_command.h"
 #include "collector/cli/subcommand.h"
+#include "collector/idioms/sequences.h"
 #include "collector/records/json_fields.h"
-#include "collector/sequences/sequences.h"
 #include "crema/version.h"
 
 namespace crema {

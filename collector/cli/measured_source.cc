@@ -1,4 +1,5 @@
 // clang-format off: first, as GCC's -Wshadow takes its enumerators for names that hide the exit statuses
+#include "collector/idioms/sequences.h"
 #include "collector/metrics/engine/task_processes.h"
 // clang-format on
 
@@ -15,7 +16,6 @@
 #include "collector/engines/engines.h"
 #include "collector/insight/verdicts.h"
 #include "collector/records/json_fields.h"
-#include "collector/sequences/sequences.h"
 #include "collector/sources/roastcoffea/roastcoffea.h"
 #include "collector/writers/terminal.h"
 

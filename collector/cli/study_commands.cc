@@ -10,6 +10,7 @@
 #include "collector/cli/subcommand.h"
 #include "collector/exports/export_format.h"
 #include "collector/history/run_history.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/comparison.h"
 #include "collector/insight/comparison_gate.h"
 #include "collector/insight/paired_change.h"
@@ -17,7 +18,6 @@
 #include "collector/prediction/prediction.h"
 #include "collector/records/json_fields.h"
 #include "collector/scaling/scaling_study.h"
-#include "collector/sequences/sequences.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 #include "collector/writers/terminal.h"
 

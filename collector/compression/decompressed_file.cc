@@ -35,6 +35,18 @@ int64_t ReadRetrying(int fd, char* to, size_t bytes) {
   return got;
 }
 
+}  // namespace
+
+class DecompressedFile::Decoder {
+ public:
+  virtual ~Decoder() = default;
+  virtual bool is_compressed() const { return true; }
+  virtual int64_t Read(char* to, size_t bytes, absl::Status* status) = 0;
+  virtual bool SkipTo(int64_t offset, absl::Status* status) = 0;
+};
+
+namespace {
+
 class PlainDecoder : public DecompressedFile::Decoder {
  public:
   explicit PlainDecoder(int fd) : fd_(fd), is_begin_(lseek(fd, 0, SEEK_CUR) < 0) {}
@@ -261,14 +273,6 @@ std::unique_ptr<DecompressedFile::Decoder> DecoderFor(int fd) {
 }
 
 }  // namespace
-
-class DecompressedFile::Decoder {
- public:
-  virtual ~Decoder() = default;
-  virtual bool is_compressed() const { return true; }
-  virtual int64_t Read(char* to, size_t bytes, absl::Status* status) = 0;
-  virtual bool SkipTo(int64_t offset, absl::Status* status) = 0;
-};
 
 DecompressedFile::DecompressedFile(const std::string& path, bool is_stream) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | (is_stream ? 0 : O_NONBLOCK));

@@ -5,7 +5,6 @@
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/quantiles.h"
 #include "collector/metrics/workers/worker_life.h"
-#include "collector/sequences/sequences.h"
 
 namespace crema {
 

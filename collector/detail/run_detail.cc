@@ -6,10 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "collector/detail/attempt_list.h"
+#include "collector/idioms/sequences.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/stragglers.h"
 #include "collector/metrics/side_by_side.h"
-#include "collector/sequences/sequences.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -666,10 +666,7 @@ std::vector<DetailRun> RunsOf(const AttemptList& list, const TimelinePlaces& pla
 }  // namespace
 
 const ValueShape* RunDetail::FindDistribution(std::string_view quantity) const {
-  for (const ValueShape& distribution : distributions) {
-    if (distribution.quantity == quantity) return &distribution;
-  }
-  return nullptr;
+  return FindBy(distributions, &ValueShape::quantity, quantity);
 }
 
 const CountGrid* RunDetail::FindGrid(std::string_view x_quantity, std::string_view y_quantity) const {

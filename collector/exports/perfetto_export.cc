@@ -3,9 +3,9 @@
 
 #include "collector/exports/export_format.h"
 #include "collector/exports/table_exports.h"
+#include "collector/idioms/sequences.h"
 #include "collector/records/facts.h"
 #include "collector/records/json_fields.h"
-#include "collector/sequences/sequences.h"
 #include "collector/sources/process_tree/tree_log.h"
 #include "collector/sources/record_log.h"
 

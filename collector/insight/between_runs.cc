@@ -3,8 +3,8 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <numeric>
 
+#include "collector/idioms/sequences.h"
 #include "collector/insight/thresholds.h"
-#include "collector/sequences/sequences.h"
 
 namespace crema {
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/between_runs.h"
 #include "collector/insight/evidence.h"
 #include "collector/insight/member_column.h"
@@ -14,7 +15,6 @@
 #include "collector/insight/words.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/measurement/catalog.h"
-#include "collector/sequences/sequences.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -2,6 +2,7 @@
 
 #include "absl/strings/numbers.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/idioms/sequences.h"
 
 namespace crema {
 namespace {
@@ -26,10 +27,7 @@ const ComparedValue* Find(const Comparison& comparison, const std::string& key) 
         {"section:", &comparison.sections}}) {
     if (key.compare(0, prefix.size(), prefix) == 0) return FindField(*rows, key.substr(prefix.size()));
   }
-  for (const ComparedValue& value : comparison.metrics) {
-    if (value.key == key) return &value;
-  }
-  return nullptr;
+  return FindBy(comparison.metrics, &ComparedValue::key, key);
 }
 
 /// The change in the gate's terms; from 0 to something is beyond any limit in per cent.

@@ -2,12 +2,12 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/engines/engines.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/evidence.h"
 #include "collector/insight/thresholds.h"
 #include "collector/insight/verdict_families.h"
 #include "collector/measurement/catalog.h"
 #include "collector/measurement/quality_limits.h"
-#include "collector/sequences/sequences.h"
 
 namespace crema {
 

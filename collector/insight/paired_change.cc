@@ -4,8 +4,8 @@
 #include <random>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/thresholds.h"
-#include "collector/sequences/sequences.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

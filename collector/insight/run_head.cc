@@ -2,11 +2,11 @@
 
 #include "absl/time/time.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/evidence.h"
 #include "collector/insight/member_column.h"
 #include "collector/measurement/catalog.h"
 #include "collector/records/facts.h"
-#include "collector/sequences/sequences.h"
 
 namespace crema {
 

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "collector/engines/engines.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/key_figures.h"
 #include "collector/metrics/attempts/stragglers.h"
 #include "fmt/args.h"
@@ -368,12 +369,7 @@ const std::vector<VerdictRule>& VerdictTable() {
   return table;
 }
 
-const VerdictRule* FindRule(std::string_view id) {
-  for (const VerdictRule& rule : VerdictTable()) {
-    if (rule.id == id) return &rule;
-  }
-  return nullptr;
-}
+const VerdictRule* FindRule(std::string_view id) { return FindBy(VerdictTable(), &VerdictRule::id, id); }
 
 const VerdictRule& RuleOf(std::string_view id) {
   if (const VerdictRule* rule = FindRule(id)) return *rule;

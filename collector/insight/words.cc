@@ -4,9 +4,9 @@
 
 #include "absl/strings/match.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/thresholds.h"
 #include "collector/metrics/statistics/bounded_names.h"
-#include "collector/sequences/sequences.h"
 
 namespace crema {
 
@@ -61,12 +61,7 @@ constexpr KindWords kKinds[] = {
     {"other", "in other system calls", "in {}", ""},
 };
 
-const KindWords* WordsOf(std::string_view kind) {
-  for (const KindWords& words : kKinds) {
-    if (words.kind == kind) return &words;
-  }
-  return nullptr;
-}
+const KindWords* WordsOf(std::string_view kind) { return FindBy(kKinds, &KindWords::kind, kind); }
 
 bool IsForThread(std::string_view kind) {
   return kind == "lock or condition" || kind == "lock" || kind == "condition or queue" || kind == "interpreter lock";
@@ -85,91 +80,6 @@ std::string ObjectWords(const std::string& object, std::string_view kind) {
   const bool is_lock_of_file = (kind == "lock" || kind == "lock or condition") && !absl::StartsWith(object, "held");
   if (is_lock_of_file) return "of " + ShortName(object);
   return object == kPipe || object == "socket" ? "a " + object : ShortName(object);
-}
-
-/// `(other)` stands for many: nobody can look at it.
-bool IsNamed(const std::string& name) { return name != kOtherName; }
-
-/// The row of a table that holds most of its blocked time (or of its waiting for a CPU, too), and clearly more than its
-/// share of the events or of the chunks' time; empty where none does, or where it is the only row.
-template <class Row>
-std::string HolderOfMost(const std::vector<Row>& rows, Waiting waiting) {
-  double whole = 0;
-  double largest = 0;
-  double busy = 0;
-  double busy_of_largest = 0;
-  std::string name;
-  // where all events are known, they are the share that a row should have
-  const bool have_events = absl::c_all_of(rows, [](const Row& row) { return row.events.value_or(0) > 0; });
-  for (const Row& row : rows) {
-    const double cpu_wait = waiting == Waiting::kAll ? row.cpu_wait_sum.value_or(0) : 0;
-    const double value = row.blocked_sum.value_or(0) + cpu_wait;
-    const double size = (have_events ? row.events : row.duration_sum).value_or(0);
-    whole += value;
-    busy += size;
-    if (value <= largest) continue;
-    largest = value;
-    busy_of_largest = size;
-    name = row.name.str();
-  }
-  const bool is_its_share =
-      whole > 0 && busy_of_largest > 0 && !kMoreThanItsShare.Holds(largest / whole / (busy_of_largest / busy));
-  const bool holds_most =
-      kSeveral.Holds(static_cast<double>(rows.size())) && whole > 0 && kMostOfIt.Holds(largest / whole);
-  return holds_most && !is_its_share && IsNamed(name) ? name : "";
-}
-
-/// Waiting of a section's own, so without that of the sections inside it.
-std::string SectionOfMostWaiting(const Measurement& measurement, double whole) {
-  std::map<std::string, double> waits;
-  for (const SectionRow& row : measurement.sections) {
-    if (row.helper.value_or(false)) continue;
-    const std::optional<double> cpu = row.cpu;
-    if (!cpu.has_value()) continue;
-    const std::string path = row.path.str();
-    const double wait = std::max(0.0, row.total.value_or(0) - *cpu);
-    waits[path] += wait;
-    // The nearest section around it that measured CPU time holds this wait too.
-    for (size_t slash = path.rfind('/'); slash != std::string::npos;
-         slash = slash == 0 ? slash : path.rfind('/', slash - 1)) {
-      const auto outer = waits.find(path.substr(0, slash));
-      if (outer != waits.end()) {
-        outer->second -= wait;
-        break;
-      }
-      if (slash == 0) break;
-    }
-  }
-  const auto most = absl::c_max_element(waits, [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most == waits.end() || whole <= 0 || !kMostOfIt.Holds(most->second / whole)) return "";
-  return IsNamed(most->first) ? most->first : "";
-}
-
-/// The section that holds most of the blocked time even if all the time in which owners were not blocked was in it.
-std::string SectionOfAllBlocked(const Measurement& measurement) {
-  const double blocked = measurement.Metric("chunk_blocked").value_or(0);
-  const double others = measurement.Metric("busy_time").value_or(0) - blocked;
-  for (const SectionRow& row : measurement.sections) {
-    const bool is_most = blocked > 0 && kMostOfIt.Holds((row.self.value_or(0) - others) / blocked);
-    if (is_most && !row.helper.value_or(false) && IsNamed(row.path.str())) return row.path.str();
-  }
-  return "";
-}
-
-constexpr size_t kMostDatasets = 3;
-
-std::string LatencyLine(const EventLatencyRow& row) {
-  const double latency = row.latency_seconds.value_or(0);
-  std::string line = "Latency: ";
-  if (row.p50_seconds.has_value()) {
-    line += fmt::format("median {}, 95 % {}, ", HumanDuration(*row.p50_seconds),
-                        HumanDuration(row.p95_seconds.value_or(0)));
-  }
-  line += fmt::format("longest {}.", HumanDuration(row.max_seconds.value_or(0)));
-  if (latency <= 0) return line;
-  const auto share = [&](const Number& part) { return HumanPercent(part.value_or(0) / latency); };
-  return line + fmt::format(" At work {}, queued {}, external {}, nothing ready {}.", share(row.active_seconds),
-                            share(row.queued_seconds), share(row.external_seconds), share(row.rest_seconds));
 }
 
 }  // namespace
@@ -318,6 +228,95 @@ std::string QuotaThatHeldBack(const Measurement& measurement) {
     quota = fmt::format("the quota of {} {}", HumanNumber(cores), cores == 1 ? "core" : "cores");
   return fmt::format("{} held them back for {}", quota, HumanDuration(throttled));
 }
+
+namespace {
+
+/// `(other)` stands for many: nobody can look at it.
+bool IsNamed(const std::string& name) { return name != kOtherName; }
+
+/// The row of a table that holds most of its blocked time (or of its waiting for a CPU, too), and clearly more than its
+/// share of the events or of the chunks' time; empty where none does, or where it is the only row.
+template <class Row>
+std::string HolderOfMost(const std::vector<Row>& rows, Waiting waiting) {
+  double whole = 0;
+  double largest = 0;
+  double busy = 0;
+  double busy_of_largest = 0;
+  std::string name;
+  // where all events are known, they are the share that a row should have
+  const bool have_events = absl::c_all_of(rows, [](const Row& row) { return row.events.value_or(0) > 0; });
+  for (const Row& row : rows) {
+    const double cpu_wait = waiting == Waiting::kAll ? row.cpu_wait_sum.value_or(0) : 0;
+    const double value = row.blocked_sum.value_or(0) + cpu_wait;
+    const double size = (have_events ? row.events : row.duration_sum).value_or(0);
+    whole += value;
+    busy += size;
+    if (value <= largest) continue;
+    largest = value;
+    busy_of_largest = size;
+    name = row.name.str();
+  }
+  const bool is_its_share =
+      whole > 0 && busy_of_largest > 0 && !kMoreThanItsShare.Holds(largest / whole / (busy_of_largest / busy));
+  const bool holds_most =
+      kSeveral.Holds(static_cast<double>(rows.size())) && whole > 0 && kMostOfIt.Holds(largest / whole);
+  return holds_most && !is_its_share && IsNamed(name) ? name : "";
+}
+
+/// Waiting of a section's own, so without that of the sections inside it.
+std::string SectionOfMostWaiting(const Measurement& measurement, double whole) {
+  std::map<std::string, double> waits;
+  for (const SectionRow& row : measurement.sections) {
+    if (row.helper.value_or(false)) continue;
+    const std::optional<double> cpu = row.cpu;
+    if (!cpu.has_value()) continue;
+    const std::string path = row.path.str();
+    const double wait = std::max(0.0, row.total.value_or(0) - *cpu);
+    waits[path] += wait;
+    // The nearest section around it that measured CPU time holds this wait too.
+    for (size_t slash = path.rfind('/'); slash != std::string::npos;
+         slash = slash == 0 ? slash : path.rfind('/', slash - 1)) {
+      const auto outer = waits.find(path.substr(0, slash));
+      if (outer != waits.end()) {
+        outer->second -= wait;
+        break;
+      }
+      if (slash == 0) break;
+    }
+  }
+  const auto most = absl::c_max_element(waits, [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == waits.end() || whole <= 0 || !kMostOfIt.Holds(most->second / whole)) return "";
+  return IsNamed(most->first) ? most->first : "";
+}
+
+/// The section that holds most of the blocked time even if all the time in which owners were not blocked was in it.
+std::string SectionOfAllBlocked(const Measurement& measurement) {
+  const double blocked = measurement.Metric("chunk_blocked").value_or(0);
+  const double others = measurement.Metric("busy_time").value_or(0) - blocked;
+  for (const SectionRow& row : measurement.sections) {
+    const bool is_most = blocked > 0 && kMostOfIt.Holds((row.self.value_or(0) - others) / blocked);
+    if (is_most && !row.helper.value_or(false) && IsNamed(row.path.str())) return row.path.str();
+  }
+  return "";
+}
+
+constexpr size_t kMostDatasets = 3;
+
+std::string LatencyLine(const EventLatencyRow& row) {
+  const double latency = row.latency_seconds.value_or(0);
+  std::string line = "Latency: ";
+  if (row.p50_seconds.has_value()) {
+    line += fmt::format("median {}, 95 % {}, ", HumanDuration(*row.p50_seconds),
+                        HumanDuration(row.p95_seconds.value_or(0)));
+  }
+  line += fmt::format("longest {}.", HumanDuration(row.max_seconds.value_or(0)));
+  if (latency <= 0) return line;
+  const auto share = [&](const Number& part) { return HumanPercent(part.value_or(0) / latency); };
+  return line + fmt::format(" At work {}, queued {}, external {}, nothing ready {}.", share(row.active_seconds),
+                            share(row.queued_seconds), share(row.external_seconds), share(row.rest_seconds));
+}
+
+}  // namespace
 
 std::string MostWaiting(const Measurement& measurement, Waiting waiting) {
   double blocked = 0, cpu_wait = 0;

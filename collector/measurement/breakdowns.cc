@@ -157,11 +157,11 @@ constexpr Column kProcessUseColumns[] = {
 
 absl::Span<const Column> PhaseRow::Columns() { return kPhaseColumns; }
 absl::Span<const Column> BreakdownRow::Columns() {
-  static constexpr auto kColumns = Joined(kBreakdownName, kBreakdownSums<BreakdownRow>, kGpuSums);
+  static constexpr auto kColumns = Joined<Column>(kBreakdownName, kBreakdownSums<BreakdownRow>, kGpuSums);
   return kColumns;
 }
 absl::Span<const Column> WorkerRow::Columns() {
-  static constexpr auto kColumns = Joined(kWorkerName, kBreakdownSums<WorkerRow>, kLifeColumns);
+  static constexpr auto kColumns = Joined<Column>(kWorkerName, kBreakdownSums<WorkerRow>, kLifeColumns);
   return kColumns;
 }
 absl::Span<const Column> BudgetRow::Columns() { return kBudgetColumns; }

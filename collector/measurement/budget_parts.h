@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#include "collector/idioms/sequences.h"
+
 namespace crema {
 
 struct BudgetGroupKind {
@@ -79,18 +81,12 @@ inline constexpr BudgetPartKind kBudgetParts[] = {
 
 /// nullptr for a part that this version does not know.
 constexpr const BudgetPartKind* FindBudgetPart(std::string_view part) {
-  for (const BudgetPartKind& kind : kBudgetParts) {
-    if (kind.part == part) return &kind;
-  }
-  return nullptr;
+  return FindBy(kBudgetParts, &BudgetPartKind::part, part);
 }
 
 /// nullptr for a group that this version does not know.
 constexpr const BudgetGroupKind* FindBudgetGroup(std::string_view group) {
-  for (const BudgetGroupKind& kind : kBudgetGroups) {
-    if (kind.group == group) return &kind;
-  }
-  return nullptr;
+  return FindBy(kBudgetGroups, &BudgetGroupKind::group, group);
 }
 
 }  // namespace crema

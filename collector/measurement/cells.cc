@@ -1,6 +1,6 @@
 #include "collector/measurement/cells.h"
 
-#include "collector/sequences/sequences.h"
+#include "collector/idioms/sequences.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -1,21 +1,18 @@
 // The values of a measurement's rows: a number, a text or a truth value, each of which may be null.
 #pragma once
 
-#include <array>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <ostream>
 #include <string>
-#include <string_view>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "absl/types/span.h"
+#include "collector/idioms/members.h"
 #include "nlohmann/json_fwd.hpp"
 
 namespace crema {
@@ -270,27 +267,11 @@ Cell CellOfMember(const void* row) {
   }
 }
 
-template <class Member>
-struct RowOfMember;
-template <class Row, class Value>
-struct RowOfMember<Value Row::*> {
-  using Type = Row;
-};
-
 }  // namespace internal
-
-/// As its class declares it: both compilers write `... kMember = &crema::CutRow::events; ...` or `...]`.
-template <auto kMember>
-constexpr std::string_view NameOfMember() {
-  std::string_view name = __PRETTY_FUNCTION__;
-  name.remove_prefix(name.find("kMember = "));
-  name = name.substr(0, name.find_first_of(";]"));
-  return name.substr(name.rfind(':') + 1);
-}
 
 /// A member, under its own name as the key: `ColumnOf<&CutRow::flow>("cut flow", Kind::kText, 2, "as recorded")`.
 /// `Row`: what has the member from a base.
-template <auto kMember, class Row = typename internal::RowOfMember<decltype(kMember)>::Type>
+template <auto kMember, class Row = StructOf<kMember>>
 constexpr Column ColumnOf(std::string_view header, Kind kind = Kind::kText, int rank = 0,
                           std::string_view meaning = "") {
   return {NameOfMember<kMember>(),
@@ -305,13 +286,13 @@ constexpr Column ColumnOf(std::string_view header, Kind kind = Kind::kText, int 
 }
 
 /// The key is the header, too.
-template <auto kMember, class Row = typename internal::RowOfMember<decltype(kMember)>::Type>
+template <auto kMember, class Row = StructOf<kMember>>
 constexpr Column ColumnOf(Kind kind, int rank = 0, std::string_view meaning = "") {
   return ColumnOf<kMember, Row>(NameOfMember<kMember>(), kind, rank, meaning);
 }
 
 /// Tables for people leave it out.
-template <auto kMember, class Row = typename internal::RowOfMember<decltype(kMember)>::Type>
+template <auto kMember, class Row = StructOf<kMember>>
 constexpr Column FieldOf(Kind kind = Kind::kText, std::string_view meaning = "") {
   return ColumnOf<kMember, Row>("", kind, 0, meaning);
 }
@@ -320,18 +301,6 @@ constexpr Column FieldOf(Kind kind = Kind::kText, std::string_view meaning = "")
 template <auto... kMembers>
 constexpr std::array<Column, sizeof...(kMembers)> FieldsOf() {
   return {FieldOf<kMembers>()...};
-}
-
-/// The columns of several parts of a row, one after the other.
-template <class... Parts>
-constexpr auto Joined(const Parts&... parts) {
-  std::array<Column, (std::size(Parts{}) + ...)> joined{};
-  size_t size = 0;
-  const auto append = [&](const auto& part) {
-    for (const Column& column : part) joined[size++] = column;
-  };
-  (append(parts), ...);
-  return joined;
 }
 
 /// An object with the columns' keys, in their order.

@@ -1,5 +1,6 @@
 #include "collector/measurement/measurement.h"
 
+#include "collector/idioms/sequences.h"
 #include "collector/measurement/catalog.h"
 #include "nlohmann/json.hpp"
 
@@ -251,7 +252,7 @@ constexpr Column kMetrics[] = {
 constexpr Column kQuality[] = {Computed("quality", WriteQuality, ReadQuality)};
 
 /// The document is a row, too; the reasons come after the metrics that they explain.
-constexpr auto kDocument = Joined(
+constexpr auto kDocument = Joined<Column>(
     FieldsOf<&Measurement::schema, &Measurement::schema_minor, &Measurement::run>(), kMetrics,
     FieldsOf<&Measurement::phases, &Measurement::datasets, &Measurement::files, &Measurement::workers,
              &Measurement::hosts, &Measurement::threads, &Measurement::sections, &Measurement::memory_sections,
@@ -276,12 +277,7 @@ std::map<std::string, double> WorkerStops(const Measurement& measurement) {
 
 absl::Span<const Table> Tables() { return kTables; }
 
-const Table* FindTable(std::string_view key) {
-  for (const Table& table : kTables) {
-    if (table.key == key) return &table;
-  }
-  return nullptr;
-}
+const Table* FindTable(std::string_view key) { return FindBy(kTables, &Table::key, key); }
 
 std::string Measurement::WhyNotMeasured(std::string_view key) const {
   const std::string_view reason = metrics.Reason(key);

@@ -339,7 +339,7 @@ absl::Span<const Column> SectionRow::Columns() { return kSectionColumns; }
 absl::Span<const Column> MemorySectionRow::Columns() { return kMemorySectionColumns; }
 absl::Span<const Column> CustomMetricFigures::Columns() { return kFigureColumns<CustomMetricFigures>; }
 absl::Span<const Column> CustomMetricRow::Columns() {
-  static constexpr auto kColumns = Joined(kMetricNames, kFigureColumns<CustomMetricRow>, kMetricDetails);
+  static constexpr auto kColumns = Joined<Column>(kMetricNames, kFigureColumns<CustomMetricRow>, kMetricDetails);
   return kColumns;
 }
 absl::Span<const Column> CutRow::Columns() { return kCutColumns; }

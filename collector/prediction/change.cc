@@ -2,9 +2,9 @@
 #include <random>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/thresholds.h"
 #include "collector/prediction/prediction.h"
-#include "collector/sequences/sequences.h"
 
 namespace crema {
 namespace {

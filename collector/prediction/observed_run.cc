@@ -4,8 +4,8 @@
 #include <random>
 #include <set>
 
+#include "collector/idioms/sequences.h"
 #include "collector/insight/verdict_families.h"
-#include "collector/sequences/sequences.h"
 
 namespace crema {
 namespace {

@@ -1,11 +1,11 @@
 #include "collector/prediction/prediction.h"
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/between_runs.h"
 #include "collector/insight/thresholds.h"
 #include "collector/measurement/quality_limits.h"
 #include "collector/records/json_fields.h"
-#include "collector/sequences/sequences.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -7,21 +7,18 @@
 
 #include <simdjson.h>
 
-#include <array>
 #include <charconv>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <system_error>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "collector/idioms/members.h"
 #include "nlohmann/json_fwd.hpp"
 
 // Walks along a line of JSON that is written plainly: without escapes, and text in ASCII.
@@ -335,15 +332,6 @@ bool IsNegative(const std::optional<T>& value) {
   return value.has_value() && IsNegative(*value);
 }
 
-template <class>
-struct ClassOfMember;
-template <class Struct, class Member>
-struct ClassOfMember<Member Struct::*> {
-  using Type = Struct;
-};
-template <auto kMember>
-using StructOf = typename ClassOfMember<decltype(kMember)>::Type;
-
 template <auto kMember, auto... kInside, class Struct>
 auto& MemberOf(Struct& out) {
   if constexpr (sizeof...(kInside) == 0) {
@@ -428,6 +416,31 @@ template <auto kMember, auto... kInside>
 constexpr Field<StructOf<kMember>> NotNegative(std::string_view key, bool required = false) {
   return {key, required, &ReadMember<false, kMember, kInside...>, &TakeMember<false, kMember, kInside...>,
           &ClearMember<kMember, kInside...>};
+}
+
+/// Several fields of any value, or of numbers that cannot be negative, called as their members.
+template <auto... kMembers>
+constexpr auto Fields() {
+  return std::array{Any<kMembers>(NameOfMember<kMembers>())...};
+}
+template <auto... kMembers>
+constexpr auto Counts() {
+  return std::array{NotNegative<kMembers>(NameOfMember<kMembers>())...};
+}
+/// The same of members of a member.
+template <auto kMember, auto... kInside>
+constexpr auto FieldsIn() {
+  return std::array{Any<kMember, kInside>(NameOfMember<kInside>())...};
+}
+template <auto kMember, auto... kInside>
+constexpr auto CountsIn() {
+  return std::array{NotNegative<kMember, kInside>(NameOfMember<kInside>())...};
+}
+
+template <size_t kSize, class Struct>
+constexpr auto Required(std::array<Field<Struct>, kSize> fields) {
+  for (Field<Struct>& field : fields) field.required = true;
+  return fields;
 }
 
 template <class Struct>
@@ -538,7 +551,7 @@ constexpr Field<StructOf<kMember>> Values(std::string_view key) {
 }
 
 template <class Struct, size_t kFields>
-Refusal ReadObject(ondemand::object object, const Field<Struct> (&fields)[kFields], Struct& out) {
+Refusal ReadObject(ondemand::object object, const std::array<Field<Struct>, kFields>& fields, Struct& out) {
   static_assert(kFields <= 64, "one bit each");
   uint64_t seen = 0;
   size_t next = 0;
@@ -603,7 +616,7 @@ template <const auto& kTable, size_t kAt, class Struct>
 class KeyIndex {
  public:
   template <class Struct, size_t kFields>
-  explicit constexpr KeyIndex(const Field<Struct> (&fields)[kFields]) {
+  explicit constexpr KeyIndex(const std::array<Field<Struct>, kFields>& fields) {
     static_assert(2 * kFields <= kSlots, "or looking takes long");
     for (size_t at = 0; at < kFields; ++at) {
       size_t slot = SlotOf(fields[at].key);
@@ -723,7 +736,7 @@ Rest TakeObject(PlainCursor line, Struct& out, std::index_sequence<kAt...>) {
   }
   if (line.Take("}")) return line.RestIf((seen & kNeeded) == kNeeded);
   uint64_t seen_at_all = seen;
-  const Rest rest = TakeRest(line, kTable, kKeyIndex<kTable>, LastSpellingOf<kTable>(), out, seen_at_all);
+  const Rest rest = TakeRest(line, kTable.data(), kKeyIndex<kTable>, LastSpellingOf<kTable>(), out, seen_at_all);
   return (seen_at_all & kNeeded) == kNeeded ? rest : nullptr;
 }
 

@@ -55,149 +55,78 @@ inline Complaint ReadModules(ondemand::value& value, StacksFact& out) {
   return ReadRows<3>(value, "holds something that is not a list of a name, a path and a build id", &out.modules, read);
 }
 
-inline constexpr Field<StacksFact> kStacksFields[] = {
-    Skip<StacksFact>("type"),
-    NotNegative<&StacksFact::time_ns>("time_ns", kRequired),
-    Any<&StacksFact::dataset>("dataset"),
-    Any<&StacksFact::section>("section", kRequired),
-    NotNegative<&StacksFact::hertz>("hertz", kRequired),
-    {"modules", false, &ReadModules, &TakeNothing<StacksFact>, &ClearNothing<StacksFact>},
-    {"functions", kRequired, &ReadFunctions, &TakeNothing<StacksFact>, &ClearNothing<StacksFact>},
-    {"stacks", kRequired, &ReadStacks, &TakeNothing<StacksFact>, &ClearNothing<StacksFact>},
-    Any<&StacksFact::refused>("refused"),
-};
+inline constexpr auto kStacksFields = Joined<Field<StacksFact>>(
+    Skip<StacksFact>("type"), Required(Counts<&StacksFact::time_ns>()), Fields<&StacksFact::dataset>(),
+    Required(Fields<&StacksFact::section>()), Required(Counts<&StacksFact::hertz>()),
+    Field<StacksFact>{"modules", false, &ReadModules, &TakeNothing<StacksFact>, &ClearNothing<StacksFact>},
+    Field<StacksFact>{"functions", kRequired, &ReadFunctions, &TakeNothing<StacksFact>, &ClearNothing<StacksFact>},
+    Field<StacksFact>{"stacks", kRequired, &ReadStacks, &TakeNothing<StacksFact>, &ClearNothing<StacksFact>},
+    Fields<&StacksFact::refused>());
 
-inline constexpr Field<GpuRowFact> kGpuRowFields[] = {
-    NotNegative<&GpuRowFact::chunk>("chunk"),
-    Any<&GpuRowFact::dataset>("dataset"),
-    Any<&GpuRowFact::section>("section", kRequired),
-    NotNegative<&GpuRowFact::work, &GpuWork::launches>("launches", kRequired),
-    NotNegative<&GpuRowFact::work, &GpuWork::kernel_ns>("kernel_ns", kRequired),
-    NotNegative<&GpuRowFact::work, &GpuWork::copies>("copies", kRequired),
-    NotNegative<&GpuRowFact::work, &GpuWork::copy_ns>("copy_ns", kRequired),
-    NotNegative<&GpuRowFact::work, &GpuWork::to_device_bytes>("to_device_bytes", kRequired),
-    NotNegative<&GpuRowFact::work, &GpuWork::from_device_bytes>("from_device_bytes", kRequired),
-    NotNegative<&GpuRowFact::work, &GpuWork::on_device_bytes>("on_device_bytes", kRequired),
-    NotNegative<&GpuRowFact::work, &GpuWork::wait_ns>("wait_ns", kRequired),
-    NotNegative<&GpuRowFact::work, &GpuWork::wait_cpu_ns>("wait_cpu_ns"),
-};
+inline constexpr auto kGpuRowFields = Joined<Field<GpuRowFact>>(
+    Counts<&GpuRowFact::chunk>(), Fields<&GpuRowFact::dataset>(), Required(Fields<&GpuRowFact::section>()),
+    Required(CountsIn<&GpuRowFact::work, &GpuWork::launches, &GpuWork::kernel_ns, &GpuWork::copies, &GpuWork::copy_ns,
+                      &GpuWork::to_device_bytes, &GpuWork::from_device_bytes, &GpuWork::on_device_bytes,
+                      &GpuWork::wait_ns>()),
+    CountsIn<&GpuRowFact::work, &GpuWork::wait_cpu_ns>());
 
-inline constexpr Field<GpuKernelFact> kGpuKernelFields[] = {
-    Any<&GpuKernelFact::name>("name", kRequired),
-    Any<&GpuKernelFact::dataset>("dataset"),
-    Any<&GpuKernelFact::section>("section", kRequired),
-    NotNegative<&GpuKernelFact::count>("count", kRequired),
-    NotNegative<&GpuKernelFact::total_ns>("total_ns", kRequired),
-    NotNegative<&GpuKernelFact::max_ns>("max_ns", kRequired),
-};
+inline constexpr auto kGpuKernelFields = Joined<Field<GpuKernelFact>>(
+    Required(Fields<&GpuKernelFact::name>()), Fields<&GpuKernelFact::dataset>(),
+    Required(Fields<&GpuKernelFact::section>()),
+    Required(Counts<&GpuKernelFact::count, &GpuKernelFact::total_ns, &GpuKernelFact::max_ns>()));
 
-inline constexpr Field<GpuFact> kGpuFields[] = {
-    Skip<GpuFact>("type"),
-    NotNegative<&GpuFact::time_ns>("time_ns", kRequired),
-    Any<&GpuFact::reason>("reason"),
-    NotNegative<&GpuFact::until_ns>("until_ns"),
-    Skip<GpuFact>("cupti_version"),
-    NotNegative<&GpuFact::busy_ns>("busy_ns"),
-    NotNegative<&GpuFact::lost>("lost"),
-    Objects<&GpuFact::rows, kGpuRowFields>("work"),
-    Objects<&GpuFact::kernels, kGpuKernelFields>("kernels"),
-    Any<&GpuFact::is_last>("last", kRequired),
-};
+inline constexpr auto kGpuFields = Joined<Field<GpuFact>>(
+    Skip<GpuFact>("type"), Required(Counts<&GpuFact::time_ns>()), Fields<&GpuFact::reason>(),
+    Counts<&GpuFact::until_ns>(), Skip<GpuFact>("cupti_version"), Counts<&GpuFact::busy_ns, &GpuFact::lost>(),
+    Objects<&GpuFact::rows, kGpuRowFields>("work"), Objects<&GpuFact::kernels, kGpuKernelFields>("kernels"),
+    Any<&GpuFact::is_last>("last", kRequired));
 
-inline constexpr Field<AllocationSiteFact> kAllocationSiteFields[] = {
-    Any<&AllocationSiteFact::path>("path", kRequired),
-    Any<&AllocationSiteFact::of>("of", kRequired),
-    NotNegative<&AllocationSiteFact::sums, &AllocationSums::allocations>("allocations", kRequired),
-    NotNegative<&AllocationSiteFact::sums, &AllocationSums::allocated_bytes>("allocated_bytes", kRequired),
-    NotNegative<&AllocationSiteFact::sums, &AllocationSums::live_bytes>("live_bytes"),
-    NotNegative<&AllocationSiteFact::sums, &AllocationSums::peak_live_bytes>("peak_live_bytes"),
-    Any<&AllocationSiteFact::sums, &AllocationSums::live_growth_bytes>("live_growth_bytes"),
-};
+inline constexpr auto kAllocationSiteFields = Joined<Field<AllocationSiteFact>>(
+    Required(Fields<&AllocationSiteFact::path, &AllocationSiteFact::of>()),
+    Required(CountsIn<&AllocationSiteFact::sums, &AllocationSums::allocations, &AllocationSums::allocated_bytes>()),
+    CountsIn<&AllocationSiteFact::sums, &AllocationSums::live_bytes, &AllocationSums::peak_live_bytes>(),
+    FieldsIn<&AllocationSiteFact::sums, &AllocationSums::live_growth_bytes>());
 
-inline constexpr Field<AllocationsFact> kAllocationsFields[] = {
-    Skip<AllocationsFact>("type"),
-    NotNegative<&AllocationsFact::time_ns>("time_ns", kRequired),
-    Any<&AllocationsFact::is_last>("last", kRequired),
-    Any<&AllocationsFact::reason>("reason"),
-    NotNegative<&AllocationsFact::allocations>("allocations"),
-    NotNegative<&AllocationsFact::allocated_bytes>("allocated_bytes"),
-    NotNegative<&AllocationsFact::live_bytes>("live_bytes"),
-    NotNegative<&AllocationsFact::peak_live_bytes>("peak_live_bytes"),
-    NotNegative<&AllocationsFact::cost_ns>("cost_ns"),
-    Objects<&AllocationsFact::sites, kAllocationSiteFields>("sites"),
-};
+inline constexpr auto kAllocationsFields = Joined<Field<AllocationsFact>>(
+    Skip<AllocationsFact>("type"), Required(Counts<&AllocationsFact::time_ns>()),
+    Any<&AllocationsFact::is_last>("last", kRequired), Fields<&AllocationsFact::reason>(),
+    Counts<&AllocationsFact::allocations, &AllocationsFact::allocated_bytes, &AllocationsFact::live_bytes,
+           &AllocationsFact::peak_live_bytes, &AllocationsFact::cost_ns>(),
+    Objects<&AllocationsFact::sites, kAllocationSiteFields>("sites"));
 
-inline constexpr Field<SectionFact> kSectionFields[] = {
-    Any<&SectionFact::path>("path", kRequired),
-    Any<&SectionFact::helper>("helper"),
-    NotNegative<&SectionFact::count>("count", kRequired),
-    NotNegative<&SectionFact::total_ns>("total_ns", kRequired),
-    NotNegative<&SectionFact::self_ns>("self_ns", kRequired),
-    NotNegative<&SectionFact::min_ns>("min_ns"),
-    NotNegative<&SectionFact::max_ns>("max_ns"),
-    NotNegative<&SectionFact::cpu_ns>("cpu_ns"),
-    NotNegative<&SectionFact::failed>("failed"),
-};
+inline constexpr auto kSectionFields = Joined<Field<SectionFact>>(
+    Required(Fields<&SectionFact::path>()), Fields<&SectionFact::helper>(),
+    Required(Counts<&SectionFact::count, &SectionFact::total_ns, &SectionFact::self_ns>()),
+    Counts<&SectionFact::min_ns, &SectionFact::max_ns, &SectionFact::cpu_ns, &SectionFact::failed>());
 
-inline constexpr Field<MemorySectionFact> kMemorySectionFields[] = {
-    Any<&MemorySectionFact::path>("path", kRequired),
-    NotNegative<&MemorySectionFact::count>("count", kRequired),
-    Any<&MemorySectionFact::delta_bytes>("delta_bytes", kRequired),
-    Any<&MemorySectionFact::min_bytes>("min_bytes"),
-    Any<&MemorySectionFact::max_bytes>("max_bytes"),
-    NotNegative<&MemorySectionFact::rss_start_bytes>("rss_start_bytes"),
-    NotNegative<&MemorySectionFact::rss_stop_bytes>("rss_stop_bytes"),
-    NotNegative<&MemorySectionFact::peak_bytes>("peak_bytes"),
-};
+inline constexpr auto kMemorySectionFields = Joined<Field<MemorySectionFact>>(
+    Required(Fields<&MemorySectionFact::path>()), Required(Counts<&MemorySectionFact::count>()),
+    Required(Fields<&MemorySectionFact::delta_bytes>()),
+    Fields<&MemorySectionFact::min_bytes, &MemorySectionFact::max_bytes>(),
+    Counts<&MemorySectionFact::rss_start_bytes, &MemorySectionFact::rss_stop_bytes, &MemorySectionFact::peak_bytes>());
 
-inline constexpr Field<MetricFact> kMetricFields[] = {
-    Any<&MetricFact::name>("name", kRequired),
-    Any<&MetricFact::unit>("unit"),
-    NotNegative<&MetricFact::count>("count", kRequired),
-    Any<&MetricFact::sum>("sum"),
-    Any<&MetricFact::min>("min"),
-    Any<&MetricFact::max>("max"),
-    NotNegative<&MetricFact::invalid>("invalid"),
-    Values<&MetricFact::sketch>("sketch"),
-    NotNegative<&MetricFact::sketch_shift>("sketch_shift"),
-};
+inline constexpr auto kMetricFields = Joined<Field<MetricFact>>(
+    Required(Fields<&MetricFact::name>()), Fields<&MetricFact::unit>(), Required(Counts<&MetricFact::count>()),
+    Fields<&MetricFact::sum, &MetricFact::min, &MetricFact::max>(), Counts<&MetricFact::invalid>(),
+    Values<&MetricFact::sketch>("sketch"), Counts<&MetricFact::sketch_shift>());
 
-inline constexpr Field<CutFact> kCutFields[] = {
-    Any<&CutFact::name>("name", kRequired),
-    NotNegative<&CutFact::events>("events", kRequired),
-    Any<&CutFact::weights>("weights"),
-    NotNegative<&CutFact::seen>("seen"),
-    Any<&CutFact::path>("path"),
-    Any<&CutFact::flow>("flow"),
-};
+inline constexpr auto kCutFields = Joined<Field<CutFact>>(
+    Required(Fields<&CutFact::name>()), Required(Counts<&CutFact::events>()), Fields<&CutFact::weights>(),
+    Counts<&CutFact::seen>(), Fields<&CutFact::path, &CutFact::flow>());
 
-inline constexpr Field<ActivityFact> kActivityFields[] = {
-    Any<&ActivityFact::label>("label", kRequired),
-    Any<&ActivityFact::unit>("unit"),
-    Any<&ActivityFact::value>("value"),
-};
+inline constexpr auto kActivityFields = Joined<Field<ActivityFact>>(
+    Required(Fields<&ActivityFact::label>()), Fields<&ActivityFact::unit, &ActivityFact::value>());
 
-inline constexpr Field<RequestFact> kRequestFields[] = {
-    Any<&RequestFact::server>("server", kRequired),
-    Any<&RequestFact::operation>("operation", kRequired),
-    NotNegative<&RequestFact::count>("count", kRequired),
-    NotNegative<&RequestFact::bytes>("bytes"),
-    NotNegative<&RequestFact::total_ns>("total_ns", kRequired),
-    NotNegative<&RequestFact::max_ns>("max_ns"),
-    NotNegative<&RequestFact::errors>("errors"),
-};
+inline constexpr auto kRequestFields = Joined<Field<RequestFact>>(
+    Required(Fields<&RequestFact::server, &RequestFact::operation>()), Required(Counts<&RequestFact::count>()),
+    Counts<&RequestFact::bytes>(), Required(Counts<&RequestFact::total_ns>()),
+    Counts<&RequestFact::max_ns, &RequestFact::errors>());
 
-inline constexpr Field<WaitFact> kWaitFields[] = {
-    Any<&WaitFact::path>("path", kRequired),
-    Any<&WaitFact::kind>("kind", kRequired),
-    Any<&WaitFact::object>("object"),
-    Any<&WaitFact::stack>("stack"),
-    NotNegative<&WaitFact::samples>("samples", kRequired),
-};
+inline constexpr auto kWaitFields =
+    Joined<Field<WaitFact>>(Required(Fields<&WaitFact::path, &WaitFact::kind>()),
+                            Fields<&WaitFact::object, &WaitFact::stack>(), Required(Counts<&WaitFact::samples>()));
 
-inline constexpr Field<ProcessFact> kAttributeFields[] = {
-    NotNegative<&ProcessFact::total_events>("total_events"),
-};
+inline constexpr auto kAttributeFields = Joined<Field<ProcessFact>>(Counts<&ProcessFact::total_events>());
 
 inline Complaint ReadProcessAttributes(ondemand::value& value, ProcessFact& out) {
   ondemand::object attributes;
@@ -207,15 +136,10 @@ inline Complaint ReadProcessAttributes(ondemand::value& value, ProcessFact& out)
   return nullptr;
 }
 
-inline constexpr Field<ProcessEngineFact> kProcessEngineFields[] = {
-    Any<&ProcessEngineFact::name>("name", kRequired),
-    Any<&ProcessEngineFact::job>("job"),
-    Any<&ProcessEngineFact::step>("step"),
-    NotNegative<&ProcessEngineFact::rank>("rank"),
-    Any<&ProcessEngineFact::slot>("slot"),
-    NotNegative<&ProcessEngineFact::cpus>("cpus"),
-    NotNegative<&ProcessEngineFact::memory_bytes>("memory_bytes"),
-};
+inline constexpr auto kProcessEngineFields = Joined<Field<ProcessEngineFact>>(
+    Required(Fields<&ProcessEngineFact::name>()), Fields<&ProcessEngineFact::job, &ProcessEngineFact::step>(),
+    Counts<&ProcessEngineFact::rank>(), Fields<&ProcessEngineFact::slot>(),
+    Counts<&ProcessEngineFact::cpus, &ProcessEngineFact::memory_bytes>());
 
 inline Complaint ReadProcessEngine(ondemand::value& value, ProcessFact& out) {
   ondemand::object engine;
@@ -223,53 +147,26 @@ inline Complaint ReadProcessEngine(ondemand::value& value, ProcessFact& out) {
   return ReadObject(engine, kProcessEngineFields, out.engine) ? "is not an engine" : nullptr;
 }
 
-inline constexpr Field<ProcessFact> kProcessFields[] = {
-    Skip<ProcessFact>("type"),
-    Skip<ProcessFact>("schema"),
-    Skip<ProcessFact>("schema_minor"),
-    Any<&ProcessFact::run_id>("run_id"),
-    Any<&ProcessFact::host>("host", kRequired),
-    NotNegative<&ProcessFact::pid>("pid", kRequired),
-    NotNegative<&ProcessFact::parent_pid>("parent_pid"),
-    NotNegative<&ProcessFact::pid_namespace>("pid_namespace"),
-    NotNegative<&ProcessFact::start_ns>("start_ns", kRequired),
-    Any<&ProcessFact::boot_id>("boot_id"),
-    NotNegative<&ProcessFact::recorder>("recorder"),
-    NotNegative<&ProcessFact::first_recorder>("first_recorder"),
-    Any<&ProcessFact::executable>("executable"),
-    Values<&ProcessFact::arguments>("arguments"),
-    NotNegative<&ProcessFact::cores>("cores"),
-    NotNegative<&ProcessFact::threads>("threads"),
-    NotNegative<&ProcessFact::memory_limit_bytes>("memory_limit_bytes"),
-    Any<&ProcessFact::sdk>("sdk"),
-    Rare("attributes", &ReadProcessAttributes),
-    NotNegative<&ProcessFact::total_events>("total_events"),
-    Any<&ProcessFact::working_directory>("working_directory"),
-    Rare("engine", &ReadProcessEngine),
-};
+inline constexpr auto kProcessFields = Joined<Field<ProcessFact>>(
+    Skip<ProcessFact>("type"), Skip<ProcessFact>("schema"), Skip<ProcessFact>("schema_minor"),
+    Fields<&ProcessFact::run_id>(), Required(Fields<&ProcessFact::host>()), Required(Counts<&ProcessFact::pid>()),
+    Counts<&ProcessFact::parent_pid, &ProcessFact::pid_namespace>(), Required(Counts<&ProcessFact::start_ns>()),
+    Fields<&ProcessFact::boot_id>(), Counts<&ProcessFact::recorder, &ProcessFact::first_recorder>(),
+    Fields<&ProcessFact::executable>(), Values<&ProcessFact::arguments>("arguments"),
+    Counts<&ProcessFact::cores, &ProcessFact::threads, &ProcessFact::memory_limit_bytes>(), Fields<&ProcessFact::sdk>(),
+    Rare("attributes", &ReadProcessAttributes), Counts<&ProcessFact::total_events>(),
+    Fields<&ProcessFact::working_directory>(), Rare("engine", &ReadProcessEngine));
 
 inline constexpr char kBeginType[] = "begin";
 inline constexpr char kChunkType[] = "chunk";
 
-inline constexpr Field<BeginFact> kBeginFields[] = {
-    Type<BeginFact, kBeginType>(),
-    NotNegative<&BeginFact::number>("chunk", kRequired),
-    NotNegative<&BeginFact::time_ns>("time_ns", kRequired),
-    Any<&BeginFact::thread>("thread"),
-    NotNegative<&BeginFact::tid>("tid"),
-    Any<&BeginFact::input, &ChunkInput::dataset>("dataset"),
-    Any<&BeginFact::input, &ChunkInput::file>("file"),
-    Any<&BeginFact::input, &ChunkInput::tree>("tree"),
-    Any<&BeginFact::input, &ChunkInput::entry_start>("entry_start"),
-    Any<&BeginFact::input, &ChunkInput::entry_stop>("entry_stop"),
-    Any<&BeginFact::input, &ChunkInput::pass>("pass"),
-    Skip<BeginFact>("span"),
-    NotNegative<&BeginFact::suspended>("suspended"),
-    NotNegative<&BeginFact::inside>("inside"),
-    Any<&BeginFact::is_detached>("detached"),
-    NotNegative<&BeginFact::process_cpu_ns>("process_cpu_ns"),
-    Skip<BeginFact>("attributes"),
-};
+inline constexpr auto kBeginFields = Joined<Field<BeginFact>>(
+    Type<BeginFact, kBeginType>(), NotNegative<&BeginFact::number>("chunk", kRequired),
+    Required(Counts<&BeginFact::time_ns>()), Fields<&BeginFact::thread>(), Counts<&BeginFact::tid>(),
+    FieldsIn<&BeginFact::input, &ChunkInput::dataset, &ChunkInput::file, &ChunkInput::tree, &ChunkInput::entry_start,
+             &ChunkInput::entry_stop, &ChunkInput::pass>(),
+    Skip<BeginFact>("span"), Counts<&BeginFact::suspended, &BeginFact::inside>(),
+    Any<&BeginFact::is_detached>("detached"), Counts<&BeginFact::process_cpu_ns>(), Skip<BeginFact>("attributes"));
 
 template <class Fact>
 Complaint ReadStatus(ondemand::value& value, Fact& out) {
@@ -289,15 +186,10 @@ constexpr Field<Fact> Status(std::string_view key, bool required) {
   return {key, required, &ReadStatus<Fact>, &TakeStatus<Fact>, &ClearMember<&Fact::failed>};
 }
 
-inline constexpr Field<TracedTaskFact> kTracedTaskFields[] = {
-    Any<&TracedTaskFact::name>("name", kRequired),
-    Any<&TracedTaskFact::operation>("operation"),
-    NotNegative<&TracedTaskFact::tid>("tid"),
-    NotNegative<&TracedTaskFact::start_ns>("start_ns", kRequired),
-    NotNegative<&TracedTaskFact::duration_ns>("duration_ns", kRequired),
-    NotNegative<&TracedTaskFact::ready_ns>("ready_ns"),
-    NotNegative<&TracedTaskFact::by>("by"),
-};
+inline constexpr auto kTracedTaskFields = Joined<Field<TracedTaskFact>>(
+    Required(Fields<&TracedTaskFact::name>()), Fields<&TracedTaskFact::operation>(), Counts<&TracedTaskFact::tid>(),
+    Required(Counts<&TracedTaskFact::start_ns, &TracedTaskFact::duration_ns>()),
+    Counts<&TracedTaskFact::ready_ns, &TracedTaskFact::by>());
 
 /// `[section, start_ns, duration_ns, tid]`, all of them never negative.
 inline Complaint ReadTrace(ondemand::value& value, ChunkFact& out) {
@@ -308,61 +200,28 @@ inline Complaint ReadTrace(ondemand::value& value, ChunkFact& out) {
   return ReadRows<4>(value, "holds something that is not a list of four numbers", &out.trace, read);
 }
 
-inline constexpr Field<ChunkFact> kChunkFields[] = {
-    Type<ChunkFact, kChunkType>(),
-    NotNegative<&ChunkFact::number>("chunk", kRequired),
-    NotNegative<&ChunkFact::start_ns>("start_ns", kRequired),
-    NotNegative<&ChunkFact::stop_ns>("stop_ns", kRequired),
-    Status<ChunkFact>("status", kRequired),
-    NotNegative<&ChunkFact::events>("events"),
-    NotNegative<&ChunkFact::bytes_read>("bytes_read"),
-    NotNegative<&ChunkFact::bytes_uncompressed>("bytes_uncompressed"),
-    NotNegative<&ChunkFact::cpu_ns>("cpu_ns"),
-    NotNegative<&ChunkFact::helper_cpu_ns>("helper_cpu_ns"),
-    NotNegative<&ChunkFact::cpu_wait_ns>("cpu_wait_ns"),
-    NotNegative<&ChunkFact::helper_wait_ns>("helper_wait_ns"),
-    NotNegative<&ChunkFact::helper_scope_ns>("helper_scope_ns"),
-    NotNegative<&ChunkFact::helper_union_ns>("helper_union_ns"),
-    NotNegative<&ChunkFact::rss_start_bytes>("rss_start_bytes"),
-    NotNegative<&ChunkFact::rss_stop_bytes>("rss_stop_bytes"),
-    NotNegative<&ChunkFact::rss_peak_bytes>("rss_peak_bytes"),
-    NotNegative<&ChunkFact::io_read_bytes>("io_read_bytes"),
-    NotNegative<&ChunkFact::open_chunks>("open_chunks"),
-    NotNegative<&ChunkFact::lanes_peak>("lanes_peak"),
-    NotNegative<&ChunkFact::system_cpu_ns>("system_cpu_ns"),
-    NotNegative<&ChunkFact::minor_faults>("minor_faults"),
-    NotNegative<&ChunkFact::major_faults>("major_faults"),
-    NotNegative<&ChunkFact::unannounced_cpu_ns>("unannounced_cpu_ns"),
-    NotNegative<&ChunkFact::children_cpu_ns>("children_cpu_ns"),
-    Any<&ChunkFact::thread>("thread"),
-    NotNegative<&ChunkFact::tid>("tid"),
-    Any<&ChunkFact::input, &ChunkInput::dataset>("dataset"),
-    Any<&ChunkFact::input, &ChunkInput::file>("file"),
-    Any<&ChunkFact::input, &ChunkInput::tree>("tree"),
-    Any<&ChunkFact::input, &ChunkInput::entry_start>("entry_start"),
-    Any<&ChunkFact::input, &ChunkInput::entry_stop>("entry_stop"),
-    Any<&ChunkFact::input, &ChunkInput::pass>("pass"),
-    Any<&ChunkFact::span>("span"),
-    Any<&ChunkFact::error>("error"),
-    Values<&ChunkFact::columns>("columns"),
+inline constexpr auto kChunkFields = Joined<Field<ChunkFact>>(
+    Type<ChunkFact, kChunkType>(), NotNegative<&ChunkFact::number>("chunk", kRequired),
+    Required(Counts<&ChunkFact::start_ns, &ChunkFact::stop_ns>()), Status<ChunkFact>("status", kRequired),
+    Counts<&ChunkFact::events, &ChunkFact::bytes_read, &ChunkFact::bytes_uncompressed, &ChunkFact::cpu_ns,
+           &ChunkFact::helper_cpu_ns, &ChunkFact::cpu_wait_ns, &ChunkFact::helper_wait_ns, &ChunkFact::helper_scope_ns,
+           &ChunkFact::helper_union_ns, &ChunkFact::rss_start_bytes, &ChunkFact::rss_stop_bytes,
+           &ChunkFact::rss_peak_bytes, &ChunkFact::io_read_bytes, &ChunkFact::open_chunks, &ChunkFact::lanes_peak,
+           &ChunkFact::system_cpu_ns, &ChunkFact::minor_faults, &ChunkFact::major_faults,
+           &ChunkFact::unannounced_cpu_ns, &ChunkFact::children_cpu_ns>(),
+    Fields<&ChunkFact::thread>(), Counts<&ChunkFact::tid>(),
+    FieldsIn<&ChunkFact::input, &ChunkInput::dataset, &ChunkInput::file, &ChunkInput::tree, &ChunkInput::entry_start,
+             &ChunkInput::entry_stop, &ChunkInput::pass>(),
+    Fields<&ChunkFact::span, &ChunkFact::error>(), Values<&ChunkFact::columns>("columns"),
     Objects<&ChunkFact::sections, kSectionFields>("sections"),
     Objects<&ChunkFact::memory_sections, kMemorySectionFields>("memory_sections"),
-    Objects<&ChunkFact::metrics, kMetricFields>("metrics"),
-    Objects<&ChunkFact::cuts, kCutFields>("cuts"),
+    Objects<&ChunkFact::metrics, kMetricFields>("metrics"), Objects<&ChunkFact::cuts, kCutFields>("cuts"),
     Objects<&ChunkFact::activities, kActivityFields>("activities"),
-    Objects<&ChunkFact::requests, kRequestFields>("requests"),
-    Objects<&ChunkFact::waits, kWaitFields>("waits"),
-    NotNegative<&ChunkFact::sections_dropped>("sections_dropped"),
-    NotNegative<&ChunkFact::suspended_ns>("suspended_ns"),
-    Any<&ChunkFact::is_detached>("detached"),
-    NotNegative<&ChunkFact::inner_ns>("inner_ns"),
-    NotNegative<&ChunkFact::allocations>("allocations"),
-    NotNegative<&ChunkFact::allocated_bytes>("allocated_bytes"),
-    Notes<&ChunkFact::attributes>("attributes"),
-    Rare("trace", &ReadTrace, &ClearMember<&ChunkFact::trace>),
-    Objects<&ChunkFact::tasks, kTracedTaskFields>("tasks"),
-    NotNegative<&ChunkFact::trace_dropped>("trace_dropped"),
-};
+    Objects<&ChunkFact::requests, kRequestFields>("requests"), Objects<&ChunkFact::waits, kWaitFields>("waits"),
+    Counts<&ChunkFact::sections_dropped, &ChunkFact::suspended_ns>(), Any<&ChunkFact::is_detached>("detached"),
+    Counts<&ChunkFact::inner_ns, &ChunkFact::allocations, &ChunkFact::allocated_bytes>(),
+    Notes<&ChunkFact::attributes>("attributes"), Rare("trace", &ReadTrace, &ClearMember<&ChunkFact::trace>),
+    Objects<&ChunkFact::tasks, kTracedTaskFields>("tasks"), Counts<&ChunkFact::trace_dropped>());
 
 inline Complaint ReadBegun(ondemand::value& value, SumsFact& out) {
   ondemand::array array;
@@ -376,133 +235,59 @@ inline Complaint ReadBegun(ondemand::value& value, SumsFact& out) {
   return nullptr;
 }
 
-inline constexpr Field<SumsFact> kSumsFields[] = {
-    Skip<SumsFact>("type"),
-    NotNegative<&SumsFact::time_ns>("time_ns", kRequired),
-    Any<&SumsFact::reason>("reason"),
-    Any<&SumsFact::input, &ChunkInput::dataset>("dataset"),
-    Any<&SumsFact::input, &ChunkInput::file>("file"),
-    Any<&SumsFact::input, &ChunkInput::pass>("pass"),
-    Status<SumsFact>("status", kRequired),
-    NotNegative<&SumsFact::chunks>("chunks", kRequired),
-    Rare("begun", &ReadBegun),
-    NotNegative<&SumsFact::first_start_ns>("first_start_ns", kRequired),
-    NotNegative<&SumsFact::last_stop_ns>("last_stop_ns", kRequired),
-    NotNegative<&SumsFact::duration_ns>("duration_ns", kRequired),
-    NotNegative<&SumsFact::min_duration_ns>("min_duration_ns"),
-    NotNegative<&SumsFact::max_duration_ns>("max_duration_ns"),
-    NotNegative<&SumsFact::chunks_with_events>("chunks_with_events"),
-    NotNegative<&SumsFact::events>("events"),
-    NotNegative<&SumsFact::bytes_read>("bytes_read"),
-    NotNegative<&SumsFact::bytes_uncompressed>("bytes_uncompressed"),
-    NotNegative<&SumsFact::cpu_ns>("cpu_ns"),
-    NotNegative<&SumsFact::helper_cpu_ns>("helper_cpu_ns"),
-    NotNegative<&SumsFact::cpu_wait_ns>("cpu_wait_ns"),
-    NotNegative<&SumsFact::helper_wait_ns>("helper_wait_ns"),
-    NotNegative<&SumsFact::helper_scope_ns>("helper_scope_ns"),
-    NotNegative<&SumsFact::helper_union_ns>("helper_union_ns"),
-    NotNegative<&SumsFact::helper_joined_ns>("helper_joined_ns"),
-    NotNegative<&SumsFact::rss_peak_bytes>("rss_peak_bytes"),
+inline constexpr auto kSumsFields = Joined<Field<SumsFact>>(
+    Skip<SumsFact>("type"), Required(Counts<&SumsFact::time_ns>()), Fields<&SumsFact::reason>(),
+    FieldsIn<&SumsFact::input, &ChunkInput::dataset, &ChunkInput::file, &ChunkInput::pass>(),
+    Status<SumsFact>("status", kRequired), Required(Counts<&SumsFact::chunks>()), Rare("begun", &ReadBegun),
+    Required(Counts<&SumsFact::first_start_ns, &SumsFact::last_stop_ns, &SumsFact::duration_ns>()),
+    Counts<&SumsFact::min_duration_ns, &SumsFact::max_duration_ns, &SumsFact::chunks_with_events, &SumsFact::events,
+           &SumsFact::bytes_read, &SumsFact::bytes_uncompressed, &SumsFact::cpu_ns, &SumsFact::helper_cpu_ns,
+           &SumsFact::cpu_wait_ns, &SumsFact::helper_wait_ns, &SumsFact::helper_scope_ns, &SumsFact::helper_union_ns,
+           &SumsFact::helper_joined_ns, &SumsFact::rss_peak_bytes>(),
     Skip<SumsFact>("io_read_bytes"),
-    NotNegative<&SumsFact::lanes_peak>("lanes_peak"),
-    NotNegative<&SumsFact::system_cpu_ns>("system_cpu_ns"),
-    NotNegative<&SumsFact::minor_faults>("minor_faults"),
-    NotNegative<&SumsFact::major_faults>("major_faults"),
-    NotNegative<&SumsFact::unannounced_cpu_ns>("unannounced_cpu_ns"),
-    NotNegative<&SumsFact::children_cpu_ns>("children_cpu_ns"),
+    Counts<&SumsFact::lanes_peak, &SumsFact::system_cpu_ns, &SumsFact::minor_faults, &SumsFact::major_faults,
+           &SumsFact::unannounced_cpu_ns, &SumsFact::children_cpu_ns>(),
     Objects<&SumsFact::sections, kSectionFields>("sections"),
     Objects<&SumsFact::memory_sections, kMemorySectionFields>("memory_sections"),
-    Objects<&SumsFact::metrics, kMetricFields>("metrics"),
-    Objects<&SumsFact::cuts, kCutFields>("cuts"),
+    Objects<&SumsFact::metrics, kMetricFields>("metrics"), Objects<&SumsFact::cuts, kCutFields>("cuts"),
     Objects<&SumsFact::activities, kActivityFields>("activities"),
-    Objects<&SumsFact::requests, kRequestFields>("requests"),
-    Objects<&SumsFact::waits, kWaitFields>("waits"),
-    NotNegative<&SumsFact::sections_dropped>("sections_dropped"),
-    Skip<SumsFact>("suspended_ns"),
-};
+    Objects<&SumsFact::requests, kRequestFields>("requests"), Objects<&SumsFact::waits, kWaitFields>("waits"),
+    Counts<&SumsFact::sections_dropped>(), Skip<SumsFact>("suspended_ns"));
 
-inline constexpr Field<TaskFact> kTaskFields[] = {
+inline constexpr auto kTaskFields = Joined<Field<TaskFact>>(
     Skip<TaskFact>("type"),
-    Any<&TaskFact::key>("key"),
-    Any<&TaskFact::prefix>("prefix"),
-    Any<&TaskFact::group>("group"),
-    Any<&TaskFact::span>("span"),
-    Any<&TaskFact::thread>("thread"),
-    NotNegative<&TaskFact::start_ns>("start_ns", kRequired),
-    NotNegative<&TaskFact::stop_ns>("stop_ns", kRequired),
-    Any<&TaskFact::outcome>("outcome"),
-    NotNegative<&TaskFact::attempt>("attempt"),
-    Any<&TaskFact::worker>("worker"),
-    Any<&TaskFact::engine>("engine"),
-    NotNegative<&TaskFact::queue_ns>("queue_ns"),
-    NotNegative<&TaskFact::lane_stop_ns>("lane_stop_ns"),
-};
+    Fields<&TaskFact::key, &TaskFact::prefix, &TaskFact::group, &TaskFact::span, &TaskFact::thread>(),
+    Required(Counts<&TaskFact::start_ns, &TaskFact::stop_ns>()), Fields<&TaskFact::outcome>(),
+    Counts<&TaskFact::attempt>(), Fields<&TaskFact::worker, &TaskFact::engine>(),
+    Counts<&TaskFact::queue_ns, &TaskFact::lane_stop_ns>());
 
-inline constexpr Field<TaskModuleFact> kTaskModuleFields[] = {
-    Any<&TaskModuleFact::name>("name", kRequired),
-    Any<&TaskModuleFact::operation>("operation"),
-    NotNegative<&TaskModuleFact::count>("count"),
-    NotNegative<&TaskModuleFact::own_ns>("own_ns"),
-    NotNegative<&TaskModuleFact::union_ns>("union_ns"),
-    NotNegative<&TaskModuleFact::peak>("peak"),
-    NotNegative<&TaskModuleFact::cpu_ns>("cpu_ns"),
-    NotNegative<&TaskModuleFact::wait_ns>("wait_ns"),
-    NotNegative<&TaskModuleFact::max_ns>("max_ns"),
-    NotNegative<&TaskModuleFact::queued>("queued"),
-    NotNegative<&TaskModuleFact::queue_ns>("queue_ns"),
-    NotNegative<&TaskModuleFact::queue_max_ns>("queue_max_ns"),
-    NotNegative<&TaskModuleFact::behind_ns>("behind_ns"),
-    NotNegative<&TaskModuleFact::stolen_ns>("stolen_ns"),
-    NotNegative<&TaskModuleFact::critical_run_ns>("critical_run_ns"),
-    NotNegative<&TaskModuleFact::critical_queue_ns>("critical_queue_ns"),
-    NotNegative<&TaskModuleFact::failed>("failed"),
-};
+inline constexpr auto kTaskModuleFields = Joined<Field<TaskModuleFact>>(
+    Required(Fields<&TaskModuleFact::name>()), Fields<&TaskModuleFact::operation>(),
+    Counts<&TaskModuleFact::count, &TaskModuleFact::own_ns, &TaskModuleFact::union_ns, &TaskModuleFact::peak,
+           &TaskModuleFact::cpu_ns, &TaskModuleFact::wait_ns, &TaskModuleFact::max_ns, &TaskModuleFact::queued,
+           &TaskModuleFact::queue_ns, &TaskModuleFact::queue_max_ns, &TaskModuleFact::behind_ns,
+           &TaskModuleFact::stolen_ns, &TaskModuleFact::critical_run_ns, &TaskModuleFact::critical_queue_ns,
+           &TaskModuleFact::failed>());
 
-inline constexpr Field<EventSumFact> kEventSumFields[] = {
-    Any<&EventSumFact::dataset>("dataset"),
-    NotNegative<&EventSumFact::count>("count"),
-    NotNegative<&EventSumFact::failed>("failed"),
-    NotNegative<&EventSumFact::not_divided>("not_divided"),
-    NotNegative<&EventSumFact::first_start_ns>("first_start_ns"),
-    NotNegative<&EventSumFact::last_stop_ns>("last_stop_ns"),
-    NotNegative<&EventSumFact::latency_ns>("latency_ns"),
-    NotNegative<&EventSumFact::min_ns>("min_ns"),
-    NotNegative<&EventSumFact::max_ns>("max_ns"),
-    NotNegative<&EventSumFact::active_ns>("active_ns"),
-    NotNegative<&EventSumFact::queued_ns>("queued_ns"),
-    NotNegative<&EventSumFact::external_ns>("external_ns"),
-    NotNegative<&EventSumFact::rest_ns>("rest_ns"),
-    NotNegative<&EventSumFact::critical_run_ns>("critical_run_ns"),
-    NotNegative<&EventSumFact::critical_queue_ns>("critical_queue_ns"),
-    NotNegative<&EventSumFact::critical_external_ns>("critical_external_ns"),
-    NotNegative<&EventSumFact::critical_gap_ns>("critical_gap_ns"),
-    NotNegative<&EventSumFact::tasks>("tasks"),
-    NotNegative<&EventSumFact::work_ns>("work_ns"),
-    Values<&EventSumFact::sketch>("sketch"),
-    NotNegative<&EventSumFact::sketch_shift>("sketch_shift"),
-};
+inline constexpr auto kEventSumFields = Joined<Field<EventSumFact>>(
+    Fields<&EventSumFact::dataset>(),
+    Counts<&EventSumFact::count, &EventSumFact::failed, &EventSumFact::not_divided, &EventSumFact::first_start_ns,
+           &EventSumFact::last_stop_ns, &EventSumFact::latency_ns, &EventSumFact::min_ns, &EventSumFact::max_ns,
+           &EventSumFact::active_ns, &EventSumFact::queued_ns, &EventSumFact::external_ns, &EventSumFact::rest_ns,
+           &EventSumFact::critical_run_ns, &EventSumFact::critical_queue_ns, &EventSumFact::critical_external_ns,
+           &EventSumFact::critical_gap_ns, &EventSumFact::tasks, &EventSumFact::work_ns>(),
+    Values<&EventSumFact::sketch>("sketch"), Counts<&EventSumFact::sketch_shift>());
 
-inline constexpr Field<TaskThreadFact> kTaskThreadFields[] = {
-    NotNegative<&TaskThreadFact::tid>("tid"),
-    NotNegative<&TaskThreadFact::threads>("threads"),
-    NotNegative<&TaskThreadFact::tasks>("tasks"),
-    NotNegative<&TaskThreadFact::task_ns>("task_ns"),
-    NotNegative<&TaskThreadFact::task_cpu_ns>("task_cpu_ns"),
-    NotNegative<&TaskThreadFact::task_wait_ns>("task_wait_ns"),
-    NotNegative<&TaskThreadFact::between_ns>("between_ns"),
-    NotNegative<&TaskThreadFact::between_cpu_ns>("between_cpu_ns"),
-    NotNegative<&TaskThreadFact::between_wait_ns>("between_wait_ns"),
-};
+inline constexpr auto kTaskThreadFields = Joined<Field<TaskThreadFact>>(
+    Counts<&TaskThreadFact::tid, &TaskThreadFact::threads, &TaskThreadFact::tasks, &TaskThreadFact::task_ns,
+           &TaskThreadFact::task_cpu_ns, &TaskThreadFact::task_wait_ns, &TaskThreadFact::between_ns,
+           &TaskThreadFact::between_cpu_ns, &TaskThreadFact::between_wait_ns>());
 
-inline constexpr Field<TaskSumsFact> kTaskSumsFields[] = {
-    Skip<TaskSumsFact>("type"),
-    NotNegative<&TaskSumsFact::time_ns>("time_ns", kRequired),
-    Skip<TaskSumsFact>("peak"),
-    Skip<TaskSumsFact>("open"),
-    Objects<&TaskSumsFact::events, kEventSumFields>("latencies"),
+inline constexpr auto kTaskSumsFields = Joined<Field<TaskSumsFact>>(
+    Skip<TaskSumsFact>("type"), Required(Counts<&TaskSumsFact::time_ns>()), Skip<TaskSumsFact>("peak"),
+    Skip<TaskSumsFact>("open"), Objects<&TaskSumsFact::events, kEventSumFields>("latencies"),
     Objects<&TaskSumsFact::threads, kTaskThreadFields>("task_threads"),
-    Objects<&TaskSumsFact::modules, kTaskModuleFields>("task_modules"),
-};
+    Objects<&TaskSumsFact::modules, kTaskModuleFields>("task_modules"));
 
 /// `[context, span, function, activity, unit, value]`; span and function may be null.
 inline Complaint ReadFineRows(ondemand::value& value, FineFact& out) {
@@ -514,21 +299,14 @@ inline Complaint ReadFineRows(ondemand::value& value, FineFact& out) {
   return ReadRows<6>(value, "holds something that is not a list of five texts and a number", &out.rows, read);
 }
 
-inline constexpr Field<FineFact> kFineFields[] = {
-    Skip<FineFact>("type"),
-    NotNegative<&FineFact::time_ns>("time_ns", kRequired),
-    Any<&FineFact::worker>("worker"),
+inline constexpr auto kFineFields = Joined<Field<FineFact>>(
+    Skip<FineFact>("type"), Required(Counts<&FineFact::time_ns>()), Fields<&FineFact::worker>(),
     Skip<FineFact>("engine"),
-    {"rows", kRequired, &ReadFineRows, &TakeNothing<FineFact>, &ClearNothing<FineFact>},
-};
+    Field<FineFact>{"rows", kRequired, &ReadFineRows, &TakeNothing<FineFact>, &ClearNothing<FineFact>});
 
-inline constexpr Field<ClockFact> kClockFields[] = {
-    Skip<ClockFact>("type"),
-    NotNegative<&ClockFact::time_ns>("time_ns", kRequired),
-    Skip<ClockFact>("reference"),
-    Any<&ClockFact::offset_ns>("offset_ns", kRequired),
-    NotNegative<&ClockFact::uncertainty_ns>("uncertainty_ns", kRequired),
-};
+inline constexpr auto kClockFields = Joined<Field<ClockFact>>(
+    Skip<ClockFact>("type"), Required(Counts<&ClockFact::time_ns>()), Skip<ClockFact>("reference"),
+    Required(Fields<&ClockFact::offset_ns>()), Required(Counts<&ClockFact::uncertainty_ns>()));
 
 inline constexpr Field<SampleFact> kSampleFields[] = {
     Skip<SampleFact>("type"),
@@ -557,21 +335,13 @@ inline constexpr Field<SampleFact> kSampleFields[] = {
     Objects<&SampleFact::metrics, kMetricFields>("metrics"),
 };
 
-inline constexpr Field<FileFact> kFileFields[] = {
-    Skip<FileFact>("type"),
-    Any<&FileFact::file>("file", kRequired),
-    NotNegative<&FileFact::branches>("branches"),
-    NotNegative<&FileFact::bytes>("bytes"),
-    NotNegative<&FileFact::compressed_bytes>("compressed_bytes"),
-};
+inline constexpr auto kFileFields =
+    Joined<Field<FileFact>>(Skip<FileFact>("type"), Required(Fields<&FileFact::file>()),
+                            Counts<&FileFact::branches, &FileFact::bytes, &FileFact::compressed_bytes>());
 
-inline constexpr Field<SpanFact> kSpanFields[] = {
-    Skip<SpanFact>("type"),
-    Any<&SpanFact::name>("name", kRequired),
-    Any<&SpanFact::path>("path"),
-    NotNegative<&SpanFact::start_ns>("start_ns", kRequired),
-    NotNegative<&SpanFact::stop_ns>("stop_ns", kRequired),
-};
+inline constexpr auto kSpanFields =
+    Joined<Field<SpanFact>>(Skip<SpanFact>("type"), Required(Fields<&SpanFact::name>()), Fields<&SpanFact::path>(),
+                            Required(Counts<&SpanFact::start_ns, &SpanFact::stop_ns>()));
 
 inline constexpr Field<EndFact> kEndFields[] = {
     Skip<EndFact>("type"),

@@ -1,9 +1,14 @@
 #include "collector/records/record_parser.h"
 
+#include "collector/idioms/sequences.h"
 #include "collector/records/json_fields.h"
 #include "collector/records/record_fields.h"
 
 namespace crema {
+
+using json::Refusal;
+namespace ondemand = simdjson::ondemand;
+
 namespace {
 
 /// The whole line is an object of the table.
@@ -96,12 +101,7 @@ constexpr LineType kTypes[] = {
     {"task_sums", RecordType::kTaskSums, Read<&Record::task_sums, json::kTaskSumsFields>},
 };
 
-const LineType* FindType(std::string_view name) {
-  for (const LineType& type : kTypes) {
-    if (type.name == name) return &type;
-  }
-  return nullptr;
-}
+const LineType* FindType(std::string_view name) { return FindBy(kTypes, &LineType::name, name); }
 
 // The type where it stands first and unadorned, as the format says; empty where it does not.
 std::string_view LeadingType(std::string_view line) {
@@ -141,9 +141,6 @@ bool ReadPlainChunk(std::string_view line, ChunkFact& fact) {
 }
 
 bool ReadPlainBegin(std::string_view line, BeginFact& fact) { return TakeLine<json::kBeginFields>(line, fact); }
-
-using json::Refusal;
-namespace ondemand = simdjson::ondemand;
 
 struct RecordParser::Json {
   ondemand::parser parser;

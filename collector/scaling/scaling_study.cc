@@ -3,9 +3,9 @@
 #include <boost/math/distributions/students_t.hpp>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/comparison.h"
 #include "collector/insight/run_head.h"
-#include "collector/sequences/sequences.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -6,8 +6,8 @@
 
 #include <cerrno>
 
+#include "collector/idioms/sequences.h"
 #include "collector/records/record_parser.h"
-#include "collector/sequences/sequences.h"
 
 namespace crema {
 

@@ -2,8 +2,8 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/appearance/worker_names.h"
+#include "collector/idioms/sequences.h"
 #include "collector/records/facts.h"
-#include "collector/sequences/sequences.h"
 #include "collector/writers/summary_blocks.h"
 
 namespace crema {

@@ -2,7 +2,7 @@
 
 #include "collector/appearance/colours.h"
 #include "collector/appearance/human_numbers.h"
-#include "collector/sequences/sequences.h"
+#include "collector/idioms/sequences.h"
 #include "fmt/format.h"
 
 namespace crema {

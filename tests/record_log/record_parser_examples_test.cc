@@ -50,7 +50,7 @@ TEST(RecordParser, ReadsEveryLineThatTheSdkWrites) {
 
 /// The keys of the line stand in the table, in its order.
 template <size_t kFields, class Fact>
-void ExpectInOrder(const std::string& line, const json::Field<Fact> (&fields)[kFields]) {
+void ExpectInOrder(const std::string& line, const std::array<json::Field<Fact>, kFields>& fields) {
   size_t next = 0;
   const auto object = nlohmann::ordered_json::parse(line);
   for (const auto& [key, value] : object.items()) {

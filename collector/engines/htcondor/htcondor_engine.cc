@@ -15,8 +15,8 @@
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/engines.h"
 #include "collector/engines/log_lines.h"
+#include "collector/idioms/sequences.h"
 #include "collector/records/cluster_facts.h"
-#include "collector/sequences/sequences.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "absl/strings/numbers.h"
-#include "collector/sequences/sequences.h"
+#include "collector/idioms/sequences.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {

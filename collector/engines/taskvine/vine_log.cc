@@ -13,7 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "collector/compression/decompressed_file.h"
 #include "collector/engines/log_lines.h"
-#include "collector/sequences/sequences.h"
+#include "collector/idioms/sequences.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -176,106 +176,6 @@ bool HasOpen(int64_t pid, const std::string& path) {
   }
   return false;
 }
-
-/// Once a second it reports for each manager how many workers, cores and tasks it has, which tasks ended, and which
-/// workers were lost.
-class VineFeed : public EngineFeed {
- public:
-  VineFeed(std::string engine, const TaskNames& names, std::string log, LiveRun* run)
-      : engine_(std::move(engine)), log_(std::move(log)), run_(run), transactions_(names) {
-    run_->SetVersion("");
-  }
-
-  void Add(std::string_view bytes) override {
-    lines_.Add(
-        bytes, [this](std::string_view line) { AddLine(line); }, [this] { run_->CountMalformed(1); });
-  }
-
-  void Tick() override {
-    transactions_.ReportNews([this](const VineNews& news) { Report(news); });
-  }
-
- private:
-  /// What was reported of a manager.
-  struct Reported {
-    bool is_followed = false;  ///< from the second time on: what the log held at first happened before
-    bool is_closed = false;
-    std::set<size_t> lost;                  ///< of its workers, by index
-    std::map<std::string, double> seconds;  ///< of its tasks, by category
-  };
-  void AddLine(std::string_view line) {
-    if (performance_.Add(line) || line.empty() || line.front() == '#') return;
-    const VineLine taken = transactions_.Add(line);
-    if (taken == VineLine::kMalformed || taken == VineLine::kTorn) run_->CountMalformed(1);
-  }
-
-  void Report(const VineNews& news) {
-    const ClusterFact& cluster = *news.cluster;
-    Reported& reported = managers_[cluster.epoch];
-    if (reported.is_closed) return;
-    if (!reported.is_followed) run_->BeginSession(cluster.first_ns);
-    SchedulerFact scheduler;
-    scheduler.address = fmt::format("{} {}", engine_, cluster.address);
-    scheduler.counts = {{"tasks", news.ready + news.running},
-                        {"processing", news.running},
-                        {"waiting", news.ready},
-                        {"erred", cluster.erred}};
-    scheduler.is_there = HasOpen(news.pid, log_);
-    ReportWorkers(cluster, scheduler.address, &reported, &scheduler);
-    std::map<std::string, SchedulerFact::Finished> finished;
-    for (const ClusterTaskFact& task : cluster.tasks) {
-      const double seconds = static_cast<double>(task.stop_ns - task.start_ns) / 1e9;
-      reported.seconds[task.prefix] += seconds;
-      if (task.failed) continue;  // it comes again, or is among `erred`
-      SchedulerFact::Finished& row = finished[task.prefix];
-      row.prefix = task.prefix;
-      ++row.tasks;
-      row.compute_seconds += seconds;
-      if (reported.is_followed) ++scheduler.finished_by_worker[task.worker];
-    }
-    if (reported.is_followed) {
-      for (auto& [category, row] : finished) scheduler.finished.push_back(std::move(row));
-    } else {
-      scheduler.problem = "its log is read from the beginning";
-    }
-    run_->AddScheduler(scheduler);
-    run_->SetComputeSeconds(scheduler.address, reported.seconds);
-    reported.is_followed = true;
-    if (!cluster.closed) return;
-    reported.is_closed = true;
-    run_->EndSession(cluster.last_ns);
-    run_->Note(EventKind::kInfo, fmt::format("{} has ended", scheduler.address));
-  }
-
-  void ReportWorkers(const ClusterFact& cluster, const std::string& address, Reported* reported,
-                     SchedulerFact* scheduler) {
-    int64_t present = 0, cores = 0;
-    for (size_t i = 0; i < cluster.workers.size(); ++i) {
-      const ClusterWorkerFact& worker = cluster.workers[i];
-      if (!worker.left_ns.has_value()) {
-        ++present;
-        cores += std::max<int64_t>(0, worker.threads);
-      }
-      if (!worker.is_lost || !reported->lost.insert(i).second || !reported->is_followed) continue;
-      run_->Note(EventKind::kBad,
-                 fmt::format("{} lost {} on {}: {}", address, worker.address, worker.host, worker.left_reason));
-    }
-    if (!reported->is_followed && !reported->lost.empty()) {
-      run_->Note(EventKind::kBad, fmt::format("{} had lost {} worker{} before it was followed", address,
-                                              reported->lost.size(), reported->lost.size() == 1 ? "" : "s"));
-    }
-    scheduler->counts["workers"] = present;
-    scheduler->counts["cores"] = cores;
-  }
-
-  std::string engine_;
-  std::string log_;
-  LiveRun* run_;
-  VineTransactions transactions_;
-  VinePerformance performance_;
-  LineAssembler lines_;
-  std::map<std::string, Reported> managers_;  ///< by epoch
-};
 
 }  // namespace
 
@@ -650,6 +550,110 @@ std::optional<int64_t> PidOfWorkerDirectory(std::string_view path) {
   }
   return std::nullopt;
 }
+
+namespace {
+
+/// Once a second it reports for each manager how many workers, cores and tasks it has, which tasks ended, and which
+/// workers were lost.
+class VineFeed : public EngineFeed {
+ public:
+  VineFeed(std::string engine, const TaskNames& names, std::string log, LiveRun* run)
+      : engine_(std::move(engine)), log_(std::move(log)), run_(run), transactions_(names) {
+    run_->SetVersion("");
+  }
+
+  void Add(std::string_view bytes) override {
+    lines_.Add(
+        bytes, [this](std::string_view line) { AddLine(line); }, [this] { run_->CountMalformed(1); });
+  }
+
+  void Tick() override {
+    transactions_.ReportNews([this](const VineNews& news) { Report(news); });
+  }
+
+ private:
+  /// What was reported of a manager.
+  struct Reported {
+    bool is_followed = false;  ///< from the second time on: what the log held at first happened before
+    bool is_closed = false;
+    std::set<size_t> lost;                  ///< of its workers, by index
+    std::map<std::string, double> seconds;  ///< of its tasks, by category
+  };
+  void AddLine(std::string_view line) {
+    if (performance_.Add(line) || line.empty() || line.front() == '#') return;
+    const VineLine taken = transactions_.Add(line);
+    if (taken == VineLine::kMalformed || taken == VineLine::kTorn) run_->CountMalformed(1);
+  }
+
+  void Report(const VineNews& news) {
+    const ClusterFact& cluster = *news.cluster;
+    Reported& reported = managers_[cluster.epoch];
+    if (reported.is_closed) return;
+    if (!reported.is_followed) run_->BeginSession(cluster.first_ns);
+    SchedulerFact scheduler;
+    scheduler.address = fmt::format("{} {}", engine_, cluster.address);
+    scheduler.counts = {{"tasks", news.ready + news.running},
+                        {"processing", news.running},
+                        {"waiting", news.ready},
+                        {"erred", cluster.erred}};
+    scheduler.is_there = HasOpen(news.pid, log_);
+    ReportWorkers(cluster, scheduler.address, &reported, &scheduler);
+    std::map<std::string, SchedulerFact::Finished> finished;
+    for (const ClusterTaskFact& task : cluster.tasks) {
+      const double seconds = static_cast<double>(task.stop_ns - task.start_ns) / 1e9;
+      reported.seconds[task.prefix] += seconds;
+      if (task.failed) continue;  // it comes again, or is among `erred`
+      SchedulerFact::Finished& row = finished[task.prefix];
+      row.prefix = task.prefix;
+      ++row.tasks;
+      row.compute_seconds += seconds;
+      if (reported.is_followed) ++scheduler.finished_by_worker[task.worker];
+    }
+    if (reported.is_followed) {
+      for (auto& [category, row] : finished) scheduler.finished.push_back(std::move(row));
+    } else {
+      scheduler.problem = "its log is read from the beginning";
+    }
+    run_->AddScheduler(scheduler);
+    run_->SetComputeSeconds(scheduler.address, reported.seconds);
+    reported.is_followed = true;
+    if (!cluster.closed) return;
+    reported.is_closed = true;
+    run_->EndSession(cluster.last_ns);
+    run_->Note(EventKind::kInfo, fmt::format("{} has ended", scheduler.address));
+  }
+
+  void ReportWorkers(const ClusterFact& cluster, const std::string& address, Reported* reported,
+                     SchedulerFact* scheduler) {
+    int64_t present = 0, cores = 0;
+    for (size_t i = 0; i < cluster.workers.size(); ++i) {
+      const ClusterWorkerFact& worker = cluster.workers[i];
+      if (!worker.left_ns.has_value()) {
+        ++present;
+        cores += std::max<int64_t>(0, worker.threads);
+      }
+      if (!worker.is_lost || !reported->lost.insert(i).second || !reported->is_followed) continue;
+      run_->Note(EventKind::kBad,
+                 fmt::format("{} lost {} on {}: {}", address, worker.address, worker.host, worker.left_reason));
+    }
+    if (!reported->is_followed && !reported->lost.empty()) {
+      run_->Note(EventKind::kBad, fmt::format("{} had lost {} worker{} before it was followed", address,
+                                              reported->lost.size(), reported->lost.size() == 1 ? "" : "s"));
+    }
+    scheduler->counts["workers"] = present;
+    scheduler->counts["cores"] = cores;
+  }
+
+  std::string engine_;
+  std::string log_;
+  LiveRun* run_;
+  VineTransactions transactions_;
+  VinePerformance performance_;
+  LineAssembler lines_;
+  std::map<std::string, Reported> managers_;  ///< by epoch
+};
+
+}  // namespace
 
 std::unique_ptr<EngineFeed> MakeVineFeed(std::string engine, const TaskNames& names, std::string log, LiveRun* run) {
   return std::make_unique<VineFeed>(std::move(engine), names, std::move(log), run);

@@ -1,8 +1,8 @@
 #include "collector/metrics/budget/budget.h"
 
+#include "collector/idioms/sequences.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/metrics/memory/row_memory.h"
-#include "collector/sequences/sequences.h"
 
 namespace crema {
 

@@ -3,9 +3,9 @@
 #include <charconv>
 #include <system_error>
 
+#include "collector/idioms/sequences.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/statistics/known_sum.h"
-#include "collector/sequences/sequences.h"
 
 namespace crema {
 namespace {

@@ -1,7 +1,7 @@
 #include "collector/metrics/engine/engine_metrics.h"
 
+#include "collector/idioms/sequences.h"
 #include "collector/metrics/statistics/known_sum.h"
-#include "collector/sequences/sequences.h"
 
 namespace crema {
 namespace {

@@ -1,7 +1,7 @@
 #include "collector/metrics/workers/worker_timelines.h"
 
+#include "collector/idioms/sequences.h"
 #include "collector/metrics/memory/row_memory.h"
-#include "collector/sequences/sequences.h"
 
 namespace crema {
 namespace {

@@ -51,6 +51,73 @@ constexpr std::uint64_t Layout() {
   return hash;
 }
 
+}  // namespace
+
+void DescriptorBudget::Start() noexcept {
+  rlimit limit{};
+  int most = kMostDescriptors;
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 8 < kMostDescriptors) {
+    most = static_cast<int>(limit.rlim_cur / 8);
+  }
+  const int for_logs = most / kSharesOfLogs;
+  logs_left_.store(for_logs, std::memory_order_relaxed);
+  left_.store(most - 1 - for_logs, std::memory_order_relaxed);  // one is the log's
+}
+
+bool DescriptorBudget::Take() noexcept {
+  if (left_.fetch_sub(1, std::memory_order_relaxed) > 0) return true;
+  GiveBack();
+  return false;
+}
+
+std::optional<FileIdentity> IdentityOf(int descriptor) noexcept {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0) return std::nullopt;
+  return FileIdentity{status.st_dev, status.st_ino};
+}
+
+bool IsOpenOn(int descriptor, const FileIdentity& file) noexcept {
+  const auto identity = IdentityOf(descriptor);
+  return identity.has_value() ? *identity == file : errno != EBADF;
+}
+
+bool IsOpenOnDevice(int descriptor, dev_t device) noexcept {
+  const auto identity = IdentityOf(descriptor);
+  return identity.has_value() ? identity->device == device : errno != EBADF;
+}
+
+bool IsOpenedAs(int descriptor, int flags) noexcept {
+  const int opened_as = fcntl(descriptor, F_GETFL);
+  return opened_as < 0 ? errno != EBADF : (opened_as & (flags | O_ACCMODE)) == flags;
+}
+
+int DuplicateHigh(int fd) noexcept {
+  const int first = FirstHighNumber();
+  if (fd < 0 || fd >= first) return fd;
+  const int high = fcntl(fd, F_DUPFD_CLOEXEC, first);
+  return high >= 0 ? high : fd;
+}
+
+void NoteLostDescriptor() noexcept {
+  const int times = std::min(g_times_lost.fetch_add(1), kMostDoublings);
+  g_open_again_ns.store(MonotonicNanoseconds() + (kFirstWaitNanoseconds << times));
+}
+
+bool MayOpen() noexcept {
+  const std::int64_t open_again_ns = g_open_again_ns.load(std::memory_order_relaxed);
+  return open_again_ns == 0 || MonotonicNanoseconds() >= open_again_ns;
+}
+
+/// A C name, which the assembler of the note knows.
+// NOLINTNEXTLINE(readability-identifier-naming)
+extern "C" __attribute__((visibility("hidden"), used)) const SharedCopy crema_own_copy = {
+    Layout(),     EnableWith,          Enabled,    SwitchOff,  CurrentRecorder,
+    OwnsRecorder, EnsureThreadContext, MirrorMode, ForgetMode, EndProcess,
+};
+CREMA_NOTE(CREMA_NOTE_OF_COPY);
+
+namespace {
+
 struct Search {
   std::string_view directory;
   const SharedCopy* found = nullptr;
@@ -159,69 +226,6 @@ class SignalsOfWriting {
 };
 
 }  // namespace
-
-void DescriptorBudget::Start() noexcept {
-  rlimit limit{};
-  int most = kMostDescriptors;
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 8 < kMostDescriptors) {
-    most = static_cast<int>(limit.rlim_cur / 8);
-  }
-  const int for_logs = most / kSharesOfLogs;
-  logs_left_.store(for_logs, std::memory_order_relaxed);
-  left_.store(most - 1 - for_logs, std::memory_order_relaxed);  // one is the log's
-}
-
-bool DescriptorBudget::Take() noexcept {
-  if (left_.fetch_sub(1, std::memory_order_relaxed) > 0) return true;
-  GiveBack();
-  return false;
-}
-
-std::optional<FileIdentity> IdentityOf(int descriptor) noexcept {
-  struct stat status {};
-  if (fstat(descriptor, &status) != 0) return std::nullopt;
-  return FileIdentity{status.st_dev, status.st_ino};
-}
-
-bool IsOpenOn(int descriptor, const FileIdentity& file) noexcept {
-  const auto identity = IdentityOf(descriptor);
-  return identity.has_value() ? *identity == file : errno != EBADF;
-}
-
-bool IsOpenOnDevice(int descriptor, dev_t device) noexcept {
-  const auto identity = IdentityOf(descriptor);
-  return identity.has_value() ? identity->device == device : errno != EBADF;
-}
-
-bool IsOpenedAs(int descriptor, int flags) noexcept {
-  const int opened_as = fcntl(descriptor, F_GETFL);
-  return opened_as < 0 ? errno != EBADF : (opened_as & (flags | O_ACCMODE)) == flags;
-}
-
-int DuplicateHigh(int fd) noexcept {
-  const int first = FirstHighNumber();
-  if (fd < 0 || fd >= first) return fd;
-  const int high = fcntl(fd, F_DUPFD_CLOEXEC, first);
-  return high >= 0 ? high : fd;
-}
-
-void NoteLostDescriptor() noexcept {
-  const int times = std::min(g_times_lost.fetch_add(1), kMostDoublings);
-  g_open_again_ns.store(MonotonicNanoseconds() + (kFirstWaitNanoseconds << times));
-}
-
-bool MayOpen() noexcept {
-  const std::int64_t open_again_ns = g_open_again_ns.load(std::memory_order_relaxed);
-  return open_again_ns == 0 || MonotonicNanoseconds() >= open_again_ns;
-}
-
-/// A C name, which the assembler of the note knows.
-// NOLINTNEXTLINE(readability-identifier-naming)
-extern "C" __attribute__((visibility("hidden"), used)) const SharedCopy crema_own_copy = {
-    Layout(),     EnableWith,          Enabled,    SwitchOff,  CurrentRecorder,
-    OwnsRecorder, EnsureThreadContext, MirrorMode, ForgetMode, EndProcess,
-};
-CREMA_NOTE(CREMA_NOTE_OF_COPY);
 
 const SharedCopy* OwnCopy() noexcept { return &crema_own_copy; }
 

@@ -30,6 +30,15 @@ std::vector<Value> Mapped(const List& list, const Function& of) {
   return mapped;
 }
 
+/// The first item whose `member` is `value`; null where there is none.
+template <class List, class Item, class Member, class Value>
+constexpr const Item* FindBy(const List& list, Member Item::*member, const Value& value) {
+  for (const Item& item : list) {
+    if (item.*member == value) return &item;
+  }
+  return nullptr;
+}
+
 /// Where the items are for which `is` holds.
 template <class List, class Condition>
 auto PlacesWhere(const List& list, const Condition& is) {
