@@ -446,20 +446,7 @@ void AddSpark(std::string_view label, const std::vector<std::optional<double>>& 
              {Pad(scale, kScale, Align::kRight, style), Paint::kDim}});
 }
 
-}  // namespace
-
-std::string AddBudget(const Measurement& measurement, TerminalBox* box) {
-  return Draw(BudgetSummary(measurement, box->has_bars()), box);
-}
-
-std::string AddSections(const Measurement& measurement, TerminalBox* box) {
-  return Draw(SectionSummary(measurement), box);
-}
-
-std::string AddDatasets(const Measurement& measurement, TerminalBox* box) {
-  return Draw(DatasetSummary(measurement), box);
-}
-
+/// Events that go from thread to thread, and their modules; nothing where there are none.
 void AddEvents(const Measurement& measurement, TerminalBox* box) {
   const std::vector<std::string> lines = EventLines(measurement);
   if (!lines.empty()) box->Rule("events");
@@ -467,8 +454,7 @@ void AddEvents(const Measurement& measurement, TerminalBox* box) {
   Draw(ModuleSummary(measurement), box);
 }
 
-void AddCutFlow(const Measurement& measurement, TerminalBox* box) { Draw(CutSummary(measurement), box); }
-
+/// The verdicts, worst first.
 void AddFindings(const Measurement& measurement, TerminalBox* box) {
   const std::vector<VerdictGroup> groups = GroupVerdicts(measurement);
   bool has_saving = false;
@@ -486,6 +472,7 @@ void AddFindings(const Measurement& measurement, TerminalBox* box) {
   }
 }
 
+/// What is known about the measurement itself.
 void AddTrust(const Measurement& measurement, TerminalBox* box) {
   box->Rule("can I trust this?");
   const std::vector<TrustItem> items = TrustItems(measurement);
@@ -513,6 +500,44 @@ void AddTrust(const Measurement& measurement, TerminalBox* box) {
   }
 }
 
+/// Name, state, when, on what; then the headline.
+void AddHead(const Measurement& measurement, TerminalBox* box) {
+  box->Open("crema", RunName(measurement), StateText(measurement));
+  box->Paragraph(WhenAndOnWhat(measurement), Paint::kDim);
+  const std::string command = measurement.run.command.has_value() ? absl::StrJoin(*measurement.run.command, " ") : "";
+  if (!command.empty()) box->Line({{"$ " + command, Paint::kDim}});
+  box->Line({});
+  const Text& headline = measurement.headline;
+  box->Paragraph(headline.empty() ? Headline(measurement) : headline.str(), Paint::kBold);
+}
+
+void AddKeyFigures(const Measurement& measurement, TerminalBox* box) {
+  box->Rule("key figures");
+  for (const KeyFigureRow& row : KeyFigureRows(measurement)) DrawKeyFigure(row, box);
+}
+
+/// Open chunks and memory as spark lines; nothing where the box has no bars.
+std::string AddOverTime(const Measurement& measurement, TerminalBox* box) {
+  if (!box->has_bars()) return "";
+  const int columns = box->inner_columns() - kLabel - kScale;
+  const std::vector<std::optional<double>> lanes = TimelineColumns(measurement, "worker_open_chunks", columns);
+  const std::vector<std::optional<double>> memory = TimelineColumns(measurement, "worker_memory", columns);
+  if (lanes.empty() && memory.empty()) return "no worker samples";
+  const double wall_time = measurement.Metric("wall_time").value_or(0);
+  box->Rule(fmt::format("over time (one column = {})", HumanDuration(wall_time / columns)));
+  if (!lanes.empty()) {
+    // against the cores where they are known: a full column is then a full machine
+    const double cores = measurement.Metric("peak_cores").value_or(0);
+    const double top = std::max(Largest(lanes), cores);
+    const bool is_more = cores == 0 || top > cores * 1.001;
+    AddSpark("open chunks", lanes, top, is_more ? HumanCount(top) : Counted(cores, "core", "cores"), box);
+  }
+  if (!memory.empty()) AddSpark("memory", memory, Largest(memory), HumanMemory(Largest(memory)), box);
+  return "";
+}
+
+}  // namespace
+
 PaintedText StateText(const Measurement& measurement) {
   const StateInWords state = StateOf(measurement);
   if (state.ending == RunEnding::kUnknown) return {state.text, Paint::kDim};
@@ -524,17 +549,6 @@ PaintedText StateText(const Measurement& measurement) {
 std::string WhenAndOnWhat(const Measurement& measurement) {
   const std::string when = When(measurement.run), on_what = OnWhat(measurement);
   return when + (when.empty() || on_what.empty() ? "" : " · ") + on_what;
-}
-
-void AddHead(const Measurement& measurement, TerminalBox* box) {
-  box->Open("crema", RunName(measurement), StateText(measurement));
-
-  box->Paragraph(WhenAndOnWhat(measurement), Paint::kDim);
-  const std::string command = measurement.run.command.has_value() ? absl::StrJoin(*measurement.run.command, " ") : "";
-  if (!command.empty()) box->Line({{"$ " + command, Paint::kDim}});
-  box->Line({});
-  const Text& headline = measurement.headline;
-  box->Paragraph(headline.empty() ? Headline(measurement) : headline.str(), Paint::kBold);
 }
 
 void DrawKeyFigure(const KeyFigureRow& row, TerminalBox* box) {
@@ -571,30 +585,6 @@ void DrawKeyFigure(const KeyFigureRow& row, TerminalBox* box) {
   box->Line(line);
 }
 
-void AddKeyFigures(const Measurement& measurement, TerminalBox* box) {
-  box->Rule("key figures");
-  for (const KeyFigureRow& row : KeyFigureRows(measurement)) DrawKeyFigure(row, box);
-}
-
-std::string AddOverTime(const Measurement& measurement, TerminalBox* box) {
-  if (!box->has_bars()) return "";
-  const int columns = box->inner_columns() - kLabel - kScale;
-  const std::vector<std::optional<double>> lanes = TimelineColumns(measurement, "worker_open_chunks", columns);
-  const std::vector<std::optional<double>> memory = TimelineColumns(measurement, "worker_memory", columns);
-  if (lanes.empty() && memory.empty()) return "no worker samples";
-  const double wall_time = measurement.Metric("wall_time").value_or(0);
-  box->Rule(fmt::format("over time (one column = {})", HumanDuration(wall_time / columns)));
-  if (!lanes.empty()) {
-    // against the cores where they are known: a full column is then a full machine
-    const double cores = measurement.Metric("peak_cores").value_or(0);
-    const double top = std::max(Largest(lanes), cores);
-    const bool is_more = cores == 0 || top > cores * 1.001;
-    AddSpark("open chunks", lanes, top, is_more ? HumanCount(top) : Counted(cores, "core", "cores"), box);
-  }
-  if (!memory.empty()) AddSpark("memory", memory, Largest(memory), HumanMemory(Largest(memory)), box);
-  return "";
-}
-
 std::string RenderSummary(const Measurement& measurement, const TerminalStyle& style) {
   TerminalBox box(style);
   AddHead(measurement, &box);
@@ -604,11 +594,11 @@ std::string RenderSummary(const Measurement& measurement, const TerminalStyle& s
   auto note = [&left_out](std::string_view block, const std::string& reason) {
     if (!reason.empty()) left_out.push_back(fmt::format("{}: {}", block, reason));
   };
-  note("core-second budget", AddBudget(measurement, &box));
-  note("sections", AddSections(measurement, &box));
+  note("core-second budget", Draw(BudgetSummary(measurement, box.has_bars()), &box));
+  note("sections", Draw(SectionSummary(measurement), &box));
   note("over time", AddOverTime(measurement, &box));
-  note("datasets", AddDatasets(measurement, &box));
-  AddCutFlow(measurement, &box);
+  note("datasets", Draw(DatasetSummary(measurement), &box));
+  Draw(CutSummary(measurement), &box);
   if (!left_out.empty()) box.Rule("not shown");
   if (IsProcessTreeOnly(measurement)) {
     box.Paragraph(fmt::format("{} {}", GuardOfChunks(measurement), kWhatGuardsAdd), Paint::kDim);
