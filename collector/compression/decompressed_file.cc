@@ -306,8 +306,6 @@ std::string ReadBeginning(const std::string& path, size_t bytes) {
   return beginning;
 }
 
-bool IsCompressed(const std::string& path) { return DecompressedFile(path).is_compressed(); }
-
 absl::StatusOr<int64_t> DecompressedBytes(const std::string& path) {
   DecompressedFile file(path);
   const std::unique_ptr<char[]> block(new char[kBlockBytes]);

@@ -91,7 +91,7 @@ class DecompressedStream : public std::istream {
 std::string ReadBeginning(const std::string& path, size_t bytes);
 
 /// False also if the file cannot be read.
-bool IsCompressed(const std::string& path);
+inline bool IsCompressed(const std::string& path) { return DecompressedFile(path).is_compressed(); }
 
 /// Size of a file before compression, in bytes. Reads a compressed file to its end, or to its damage.
 absl::StatusOr<int64_t> DecompressedBytes(const std::string& path);

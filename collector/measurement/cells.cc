@@ -42,6 +42,4 @@ std::string DigitsOf(const Number& number) {
   return value.dump();
 }
 
-bool IsNull(const Cell& cell) { return std::holds_alternative<std::monostate>(cell); }
-
 }  // namespace crema

@@ -40,7 +40,7 @@ CellTable CellsOf(const Table& table, const Measurement& measurement);
 
 /// A number; nullopt: the cell is null, or something else.
 std::optional<double> NumberOf(const Cell& cell);
-bool IsNull(const Cell& cell);
+inline bool IsNull(const Cell& cell) { return std::holds_alternative<std::monostate>(cell); }
 /// All its digits, as JSON has them.
 std::string DigitsOf(const Number& number);
 

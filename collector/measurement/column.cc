@@ -54,10 +54,6 @@ void ReadValue(const Json& value, std::optional<std::vector<std::string>>* membe
   if (value.is_array()) ReadValue(value, &member->emplace());
 }
 
-Cell CellOf(const Number& member) { return member.has_value() ? Cell(member) : Cell(); }
-Cell CellOf(const Text& member) { return member.has_value() ? Cell(member.str()) : Cell(); }
-Cell CellOf(const Flag& member) { return member.has_value() ? Cell(*member) : Cell(); }
-
 void WriteRow(absl::Span<const Column> columns, const void* row, Json* object) {
   *object = Json::object();
   for (const Column& column : columns) {

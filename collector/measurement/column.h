@@ -237,9 +237,9 @@ void ReadValue(const Json& value, std::vector<std::string>* member);
 /// A list that may be null.
 void WriteValue(const std::optional<std::vector<std::string>>& member, Json* value);
 void ReadValue(const Json& value, std::optional<std::vector<std::string>>* member);
-Cell CellOf(const Number& member);
-Cell CellOf(const Text& member);
-Cell CellOf(const Flag& member);
+inline Cell CellOf(const Number& member) { return member.has_value() ? Cell(member) : Cell(); }
+inline Cell CellOf(const Text& member) { return member.has_value() ? Cell(member.str()) : Cell(); }
+inline Cell CellOf(const Flag& member) { return member.has_value() ? Cell(*member) : Cell(); }
 
 namespace internal {
 

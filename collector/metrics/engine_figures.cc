@@ -99,8 +99,6 @@ std::string_view WhyChunksOfTasksAreUnknown(const RunFigures& figures) {
 
 }  // namespace
 
-bool HasUnknownCores(const ProcessRow& process) { return process.is_job && !process.declared_threads.has_value(); }
-
 void ForgetUnknownCores(RunFigures& figures) {
   const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
   if (std::none_of(processes.begin(), processes.end(), HasUnknownCores)) return;

@@ -13,7 +13,9 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const Task
 void SetEngine(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers, RunFigures& figures);
 
 /// A job of which the batch system does not say how many cores it had.
-bool HasUnknownCores(const ProcessRow& process);
+inline bool HasUnknownCores(const ProcessRow& process) {
+  return process.is_job && !process.declared_threads.has_value();
+}
 
 /// Where there is one, core-seconds and what follows from them are not known.
 void ForgetUnknownCores(RunFigures& figures);

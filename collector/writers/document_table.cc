@@ -120,8 +120,6 @@ std::string ValuesUnderLabels(const std::vector<std::pair<std::string, std::stri
 
 }  // namespace
 
-bool IsText(Kind kind) { return kind == Kind::kText || kind == Kind::kPath || kind == Kind::kFunction; }
-
 std::string CellText(const Cell& cell, Kind kind) {
   if (const auto* text = std::get_if<std::string>(&cell)) {
     return kind == Kind::kFunction ? ShortFunctionName(*text) : *text;

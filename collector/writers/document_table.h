@@ -39,7 +39,7 @@ void AddNote(const std::string& note, const TerminalStyle& style, std::string* t
 std::string LabelledLines(const std::vector<std::pair<std::string, std::string>>& lines, int indent,
                           const TerminalStyle& style);
 
-bool IsText(Kind kind);
+inline bool IsText(Kind kind) { return kind == Kind::kText || kind == Kind::kPath || kind == Kind::kFunction; }
 
 /// A value in words; `–` where it is null or not of its kind.
 std::string CellText(const Cell& cell, Kind kind);

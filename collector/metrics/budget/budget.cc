@@ -129,10 +129,6 @@ FreeByStretch::FreeByStretch(std::vector<OutsideCpu> cpu, std::vector<OutsideCpu
   free_.resize(boundaries_ns_.size() + 1);
 }
 
-void FreeByStretch::AddBoundaries(Changes& changes) const {
-  for (const int64_t boundary_ns : boundaries_ns_) changes.others.push_back({boundary_ns});
-}
-
 FreeTime& FreeByStretch::At(int64_t time_ns) {
   while (at_ < boundaries_ns_.size() && boundaries_ns_[at_] <= time_ns) ++at_;
   return free_[at_];

@@ -96,7 +96,9 @@ class FreeByStretch {
   FreeByStretch(std::vector<OutsideCpu> cpu, std::vector<OutsideCpu> wait, const RunWindow& life);
 
   /// So that no step of the sweep is in two stretches.
-  void AddBoundaries(Changes& changes) const;
+  void AddBoundaries(Changes& changes) const {
+    for (const int64_t boundary_ns : boundaries_ns_) changes.others.push_back({boundary_ns});
+  }
   /// Where free time from this moment on is added. Moments come in order.
   FreeTime& At(int64_t time_ns);
   /// All free time: the CPU of each stretch takes the same share of all that was free in it, at most all; so does the

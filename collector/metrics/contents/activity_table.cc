@@ -39,10 +39,6 @@ ProcessSums::Sum& ProcessSums::Find(std::string_view name, uint32_t log) {
   return sums_[index];
 }
 
-void ProcessSums::Prune() {
-  names_.Prune().ApplySumming(sums_, [](Sum& to, const Sum& from) { to.Add(from); });
-}
-
 void ProcessSums::Add(const LogRef& log, std::initializer_list<std::string_view> texts, std::optional<double> value) {
   if (!value.has_value() || !std::isfinite(*value)) {
     ++not_finite_;

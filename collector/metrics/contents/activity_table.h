@@ -46,7 +46,9 @@ class ProcessSums {
     }
   };
   Sum& Find(std::string_view name, uint32_t log);
-  void Prune();
+  void Prune() {
+    names_.Prune().ApplySumming(sums_, [](Sum& to, const Sum& from) { to.Add(from); });
+  }
 
   StandInNames names_;
   std::vector<Sum> sums_;

@@ -185,10 +185,6 @@ void CustomMetricTable::AddAll(const Fact& fact, bool with_quantiles) {
   MakeRoom();
 }
 
-void CustomMetricTable::MakeRoom() {
-  if (metrics_.full() || datasets_.full()) Renumber(metrics_.Prune(), datasets_.Prune());
-}
-
 void CustomMetricTable::Renumber(const Renumbering& metrics, const Renumbering& datasets) {
   recent_metrics_.Clear();
   recent_datasets_.Clear();
@@ -459,10 +455,6 @@ CutTable::Reading CutTable::Take(const std::string& readings, uint64_t& offset) 
   }
   if ((has & kHasSeen) != 0) reading.seen = TakeNumber(readings, offset);
   return reading;
-}
-
-void CutTable::MakeRoom() {
-  if (names_.full()) Renumber(names_.Prune());
 }
 
 template <class NewIndex>

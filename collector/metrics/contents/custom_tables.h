@@ -54,7 +54,9 @@ class CustomMetricTable {
 
   template <class Fact>
   void AddAll(const Fact& fact, bool with_quantiles);
-  void MakeRoom();
+  void MakeRoom() {
+    if (metrics_.full() || datasets_.full()) Renumber(metrics_.Prune(), datasets_.Prune());
+  }
   void Renumber(const Renumbering& metrics, const Renumbering& datasets);
 
   StandInNames metrics_;  // kind, then name and unit
@@ -131,7 +133,9 @@ class CutTable {
   std::vector<Reading> KnownReadings(const std::vector<CutFact>& cuts);
   void AppendNumber(uint64_t number);
 
-  void MakeRoom();
+  void MakeRoom() {
+    if (names_.full()) Renumber(names_.Prune());
+  }
   void Renumber(const Renumbering& renumbering);
 
   BoundedNames names_{kMaxNames};

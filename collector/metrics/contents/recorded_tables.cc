@@ -136,11 +136,8 @@ AllocationFindings AllocationTable::Finalize(std::vector<SectionRow>* sections,
     return findings;
   }
   const auto take = [&by_section](std::string_view of, const std::string& path) {
-    const auto found = by_section.find({of, path});
-    if (found == by_section.end()) return None();
-    const AllocationSums sums = *found->second;
-    by_section.erase(found);
-    return sums;
+    const auto taken = by_section.extract({of, path});
+    return taken.empty() ? None() : *taken.mapped();
   };
   const auto set = [&take](std::string_view of, SectionRow* row) { SetAllocated(take(of, row->path), row); };
   SetSections(sections, process_sections, set, [&by_section](SectionRow* other) {
@@ -219,11 +216,8 @@ GpuFindings GpuTable::Finalize(const std::vector<AttemptKey>& results, std::vect
   }
   auto left = by_section_;
   const auto take = [&left](bool is_outside, const std::string& path) {
-    const auto found = left.find({is_outside, path});
-    if (found == left.end()) return GpuWork();
-    const GpuWork sums = found->second;
-    left.erase(found);
-    return sums;
+    const auto taken = left.extract({is_outside, path});
+    return taken.empty() ? GpuWork() : taken.mapped();
   };
   const auto set = [&take](std::string_view of, SectionRow* row) {
     SetGpu(take(of == kOfProcess, row->path.str()), row);

@@ -109,10 +109,6 @@ void SectionTable::Renumber(const Renumbering& renumbering) {
   renumbering.Apply(paths_, [this](const Path& path) { sections_dropped_ += path.chunks; });
 }
 
-void SectionTable::MakeRoom() {
-  if (names_.full()) Renumber(names_.Prune());
-}
-
 void SectionTable::Add(const ChunkFact& chunk) {
   const int64_t duration_ns = chunk.duration_ns();
   const absl::int128 self_ns = SelfTime(chunk.sections, false);

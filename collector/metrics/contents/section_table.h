@@ -98,7 +98,9 @@ class SectionTable {
 
   Path* Find(std::string_view path, bool helper);
   uint32_t IndexOf(std::string_view path, bool helper);
-  void MakeRoom();
+  void MakeRoom() {
+    if (names_.full()) Renumber(names_.Prune());
+  }
   void Renumber(const Renumbering& renumbering);
 
   BoundedNames names_{kMaxPaths};  // the path after one letter: `o`wner or `h`elper

@@ -374,8 +374,6 @@ void JudgeByTree(const TreeRun& tree, std::vector<ProcessRow>& processes) {
 
 }  // namespace
 
-std::string_view JobOfStep(std::string_view job) { return job.substr(0, job.rfind('.')); }
-
 std::set<std::string> NumberedJobs(const ClusterTable& clusters) {
   std::set<std::string> jobs;
   for (const auto& [epoch, cluster] : clusters.by_epoch()) {

@@ -10,7 +10,7 @@
 namespace crema {
 
 /// A process of a step says `slurm 14.0`, its job is `slurm 14`.
-std::string_view JobOfStep(std::string_view job);
+inline std::string_view JobOfStep(std::string_view job) { return job.substr(0, job.rfind('.')); }
 
 /// What processes of these clusters' jobs say of their job, where its number is unique.
 std::set<std::string> NumberedJobs(const ClusterTable& clusters);
