@@ -17,9 +17,7 @@ Json GroupColours(const BudgetRows& budget) {
   std::vector<std::string> names;
   std::vector<std::string_view> colours;
   for (const BudgetGroupKind& known : kBudgetGroups) {
-    if (absl::c_none_of(budget.groups, [&](const BudgetGroup& group) { return group.group == known.group; })) {
-      continue;
-    }
+    if (absl::c_none_of(budget.groups, [&](const BudgetGroup& group) { return group.group == known.group; })) continue;
     names.emplace_back(known.group);
     colours.push_back(known.colour);
   }
@@ -304,8 +302,7 @@ Drawing DrawSectionSelfTime(const ChartInput& input) {
                 {"kind", KindOf(section)},
                 {"words", words},
                 {"end", *section.self}};
-    const auto other = baseline.find(LabelOf(section));
-    if (other != baseline.end()) {
+    if (const auto other = baseline.find(LabelOf(section)); other != baseline.end()) {
       row["baseline"] = other->second;
       row["end"] = std::max(*section.self, other->second);
     }

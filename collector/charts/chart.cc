@@ -66,9 +66,7 @@ absl::StatusOr<Drawing> Draw(std::string_view name, const ChartInput& input) {
   if (const ChartKind* kind = FindChartKind(name)) return kind->draw(input);
   if (StartsWith(name, kCustom)) {
     for (const CustomMetricRow& metric : input.measurement->custom_metrics) {
-      if (metric.name == name.substr(kCustom.size())) {
-        return DrawCustomMetric(input, name.substr(kCustom.size()));
-      }
+      if (metric.name == name.substr(kCustom.size())) return DrawCustomMetric(input, name.substr(kCustom.size()));
     }
     return absl::NotFoundError(
         fmt::format("no metric `{}` was recorded; `crema show SOURCE --table metrics` names them",
@@ -91,9 +89,7 @@ std::vector<std::string> ChartNames(const ChartInput& input) {
   for (const ChartKind& kind : ChartKinds()) {
     if (kind.draw != nullptr) add(std::string(kind.name));
   }
-  for (const CustomMetricRow& metric : input.measurement->custom_metrics) {
-    add(std::string(kCustom) + metric.name.str());
-  }
+  for (const CustomMetricRow& metric : input.measurement->custom_metrics) add(std::string(kCustom) + metric.name.str());
   if (input.baseline == nullptr) return names;
   for (std::string_view metric : kComparedMetrics) {
     if (KnowsMetric(input, metric)) add(fmt::format("{}{}", kCompare, metric));

@@ -254,8 +254,7 @@ std::string_view ShortestUniqueEnd(std::string_view path, const std::vector<std:
 }
 
 const std::string& ShownNames::Of(std::string_view name) {
-  const auto found = shown_.find(name);
-  if (found != shown_.end()) return found->second;
+  if (const auto found = shown_.find(name); found != shown_.end()) return found->second;
   const std::string shown = ShownName(name);
   std::string distinguished = shown;
   for (int number = 2; !taken_.insert(distinguished).second; ++number)

@@ -339,8 +339,7 @@ Drawing DrawCustomMetric(const ChartInput& input, std::string_view metric) {
   Json body = FilledTemplate("custom_ranges", {{"ranges", std::move(values)}, {"title", title}});
   std::string how = "; line: least to most, bar: median to p95, dot: mean";
   if (row->quantiles_of == "chunk means") how += "; median and p95 are of chunk means";
-  Json histogram = HistogramPanel(*row, title);
-  if (!histogram.is_null()) {
+  if (Json histogram = HistogramPanel(*row, title); !histogram.is_null()) {
     how = "; lines: median and p95";
     if (!is_one_row) how += "; below, line: least to most, bar: median to p95, dot: mean";
     body = is_one_row ? std::move(histogram)

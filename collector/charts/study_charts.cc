@@ -96,8 +96,7 @@ Json PointRows(const Json& points) {
                 {"run", ShownName(TextField(point, "name"))},
                 {"time", HumanDuration(Value(point, "wall_time"))},
                 {"efficiency", HumanPercent(Value(point, "efficiency"))}};
-    const auto low = NumberField(point, "low"), high = NumberField(point, "high");
-    if (low > 0 && high > 0) {
+    if (const auto low = NumberField(point, "low"), high = NumberField(point, "high"); low > 0 && high > 0) {
       const double work = Value(point, "speedup") * Value(point, "wall_time");
       row["least"] = Rounded(work / *high);
       row["most"] = Rounded(work / *low);

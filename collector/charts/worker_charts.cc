@@ -260,8 +260,7 @@ std::vector<std::string> NamedProcesses(const Measurement& measurement) {
   for (size_t i = 0; i < std::max(by_cpu.size(), by_memory.size()); ++i) {
     for (const auto* list : {&by_cpu, &by_memory}) {
       if (i >= list->size() || names.size() == kNamed) continue;
-      const std::string& name = (*list)[i]->worker;
-      if (absl::c_find(names, name) == names.end()) names.push_back(name);
+      if (const std::string& name = (*list)[i]->worker; absl::c_find(names, name) == names.end()) names.push_back(name);
     }
   }
   return names;

@@ -84,8 +84,7 @@ int Serve(const ServeOptions& options) {
   HttpServer server(&context, &service, {token, OwnHostNames(options.host_names)});
   listening = &server;
   OrFail(server.Listen(options.bind, options.port));
-  const int printed = PrintOut(AddressToOpen(server, options) + "\n");
-  if (printed != kDone) return printed;
+  if (const int printed = PrintOut(AddressToOpen(server, options) + "\n"); printed != kDone) return printed;
   std::fflush(stdout);
   if (!options.output.quiet) {
     std::fprintf(stderr, "crema: serving %s; Ctrl-C ends it\n", fmt::format("{}", live.name).c_str());

@@ -166,8 +166,7 @@ class EngineWorkers {
 
   /// Empty: it is no engine's.
   std::string_view Find(const AttemptProcess& process) const {
-    const auto name = names_.find(process.worker);
-    if (name != names_.end()) return name->second;
+    if (const auto name = names_.find(process.worker); name != names_.end()) return name->second;
     if (clusters_.empty()) return {};
     ProcessRow row;
     row.start_ns = process.start_ns;

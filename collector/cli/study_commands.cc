@@ -83,8 +83,7 @@ std::vector<PairedChange> CompareAllPieces(const std::vector<MeasuredSource>& so
   std::vector<PairedChange> changes;
   const ReadPieces first = PiecesOf(sources.front());
   for (size_t i = 1; i < sources.size(); ++i) {
-    const ReadPieces other = PiecesOf(sources[i]);
-    if (first.why_not.empty() && other.why_not.empty()) {
+    if (const ReadPieces other = PiecesOf(sources[i]); first.why_not.empty() && other.why_not.empty()) {
       changes.push_back(ComparePieces(first.pieces, other.pieces));
     } else {
       changes.emplace_back().why_not = first.why_not.empty() ? other.why_not : first.why_not;

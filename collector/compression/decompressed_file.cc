@@ -152,8 +152,7 @@ class GzipDecoder : public BlockDecoder {
       if (!Supply(status)) return -1;
       if (damage_.ok() && !is_over_) DecodeMore();
     }
-    const auto got = static_cast<int64_t>(bytes - stream_.avail_out);
-    if (got > 0 || damage_.ok()) return got;
+    if (const auto got = static_cast<int64_t>(bytes - stream_.avail_out); got > 0 || damage_.ok()) return got;
     *status = damage_;
     return -1;
   }
@@ -275,8 +274,7 @@ std::unique_ptr<DecompressedFile::Decoder> DecoderFor(int fd) {
 }  // namespace
 
 DecompressedFile::DecompressedFile(const std::string& path, bool is_stream) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | (is_stream ? 0 : O_NONBLOCK));
-  if (fd < 0) {
+  if (const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | (is_stream ? 0 : O_NONBLOCK)); fd < 0) {
     status_ = absl::Status(absl::ErrnoToStatusCode(errno), fmt::format("cannot be opened ({})", strerror(errno)));
   } else {
     decoder_ = DecoderFor(fd);

@@ -296,8 +296,7 @@ std::optional<CountGrid> Grid(const AttemptList& list, const Pair& pair) {
     for (size_t i = 0; i < list.rows.size(); ++i) {
       if (!IsCounted(list.rows[i])) continue;
       const std::optional<double> x = pair.x.of(list, i);
-      const std::optional<double> y = pair.y.of(list, i);
-      if (x.has_value() && y.has_value()) visit(*x, *y);
+      if (const std::optional<double> y = pair.y.of(list, i); x.has_value() && y.has_value()) visit(*x, *y);
     }
   };
   for_each([&grid](double x, double y) {
@@ -459,8 +458,7 @@ std::optional<ValueShape> ShapeDistribution(const AttemptList& list, size_t quan
 std::vector<CountGrid> ShapeGrids(const AttemptList& list) {
   std::vector<CountGrid> grids;
   for (const Pair& pair : kPairs) {
-    std::optional<CountGrid> grid = Grid(list, pair);
-    if (grid.has_value()) grids.push_back(*std::move(grid));
+    if (std::optional<CountGrid> grid = Grid(list, pair); grid.has_value()) grids.push_back(*std::move(grid));
   }
   return grids;
 }

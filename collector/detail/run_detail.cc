@@ -72,9 +72,7 @@ class Keeper {
   }
 
   void Choose() {
-    if (detail_->is_exact) {
-      absl::c_fill(kept_for_, kKeptAsAll);
-    }
+    if (detail_->is_exact) absl::c_fill(kept_for_, kKeptAsAll);
     ChooseFailed();
     ChooseLargest(options_.slowest, kKeptAsSlow,
                   [this](size_t i) { return std::optional<double>(list_.rows[i].duration_ns / 1e9); });
@@ -414,9 +412,7 @@ void SetBounds(const Measurement& measurement, const AttemptList& list, RunDetai
   detail->start_ns = start_ns.is_integer() ? start_ns.integer() : has_attempts ? window.first_ns : 0;
   const double until = has_attempts ? SecondsBetween(detail->start_ns, window.last_ns) : 0;
   detail->seconds = measurement.Metric("wall_time").value_or(std::max(0.0, until));
-  if (has_attempts) {
-    detail->timeline_start_seconds = std::min(0.0, SecondsBetween(detail->start_ns, window.first_ns));
-  }
+  if (has_attempts) detail->timeline_start_seconds = std::min(0.0, SecondsBetween(detail->start_ns, window.first_ns));
   const double end = std::max(detail->seconds, until);
   detail->bins = 1;
   detail->bin_seconds = std::max(1e-9, end - detail->timeline_start_seconds);

@@ -133,8 +133,7 @@ absl::StatusOr<std::vector<ExpectedFile>> ReadExpectedFileset(const std::string&
 }
 
 absl::StatusOr<std::vector<MissingFile>> FindMissing(const ExportSource& source) {
-  const auto summed = static_cast<int64_t>(source.measurement.quality.summed_chunks.value_or(0));
-  if (summed > 0) {
+  if (const auto summed = static_cast<int64_t>(source.measurement.quality.summed_chunks.value_or(0)); summed > 0) {
     return absl::FailedPreconditionError(
         fmt::format("{} chunks were summed where they ran: which of them have a result is not known", summed));
   }

@@ -100,8 +100,7 @@ std::vector<int64_t> CappedPss(std::vector<int64_t> values, const std::vector<Qu
     return nullptr;
   };
   int64_t* pss = value_of("pss");
-  const int64_t* rss = value_of("rss");
-  if (pss != nullptr && rss != nullptr) *pss = std::min(*pss, *rss);
+  if (const int64_t* rss = value_of("rss"); pss != nullptr && rss != nullptr) *pss = std::min(*pss, *rss);
   return values;
 }
 
@@ -260,8 +259,7 @@ bool IsHelper(const SectionRow& row) { return row.helper.value_or(false); }
 /// The nearest section around this one that has CPU time of its own, in the same kind of rows; empty: none.
 std::string TimedParent(const std::map<std::string, size_t>& timed, const std::string& key) {
   for (size_t slash = key.rfind('/'); slash != std::string::npos; slash = key.rfind('/', slash - 1)) {
-    std::string parent = key.substr(0, slash);
-    if (timed.count(parent) > 0) return parent;
+    if (std::string parent = key.substr(0, slash); timed.count(parent) > 0) return parent;
     if (slash == 0) break;
   }
   return "";

@@ -100,10 +100,8 @@ class StackReader {
       if (!number.has_value()) return nullptr;
       functions.push_back(*number);
     }
-    const auto at = stacks_.places.find(place);
-    if (at != stacks_.places.end()) {
-      const auto known = at->second.find(functions);
-      if (known != at->second.end()) return &known->second;
+    if (const auto at = stacks_.places.find(place); at != stacks_.places.end()) {
+      if (const auto known = at->second.find(functions); known != at->second.end()) return &known->second;
     }
     if (IsFull()) return nullptr;
     ++num_stacks_;
@@ -113,8 +111,7 @@ class StackReader {
   /// nullopt: it found no room.
   std::optional<size_t> NumberOf(const FunctionFact& fact) {
     SampledFunction reported = {std::string(fact.name), std::string(fact.file), fact.line, std::string(fact.build_id)};
-    const auto known = reported_.find(reported);
-    if (known != reported_.end()) return known->second;
+    if (const auto known = reported_.find(reported); known != reported_.end()) return known->second;
     if (IsFull()) return std::nullopt;
     SampledFunction named = reported;
     std::optional<NamedFunction> found =

@@ -261,8 +261,7 @@ void TopChunks::Add(const Attempt& attempt) {
   if (!Matches(query_, attempt)) return;
   ++matched_;
   Kept kept;
-  const Json value = query_.sort->value(attempt);
-  if (value.is_number()) {
+  if (const Json value = query_.sort->value(attempt); value.is_number()) {
     kept.number = value.get<double>();
   } else if (value.is_string()) {
     kept.text = value.get<std::string>();

@@ -121,8 +121,7 @@ std::vector<size_t> CheapestPlaces(const Costs& costs, size_t count) {
     for (size_t i = 0; i < candidates.size(); ++i) {
       if (sums[i] > least[end]) candidates[i].useless_from = std::min(candidates[i].useless_from, end + kLeastSegment);
     }
-    const size_t next = end + 1 - kLeastSegment;
-    if (next >= kLeastSegment) candidates.push_back({next});
+    if (const size_t next = end + 1 - kLeastSegment; next >= kLeastSegment) candidates.push_back({next});
   }
   std::vector<size_t> places;
   for (size_t place = last[count]; place > 0; place = last[place]) places.push_back(place);
@@ -275,8 +274,7 @@ template <class Why>
 void LeaveOut(const Why& why, std::vector<HistoryRun>* runs, std::vector<LeftOutOfHistory>* left_out) {
   std::vector<HistoryRun> kept;
   for (HistoryRun& run : *runs) {
-    std::string reason = why(run);
-    if (reason.empty()) {
+    if (std::string reason = why(run); reason.empty()) {
       kept.push_back(std::move(run));
     } else {
       left_out->push_back({run.directory, std::move(reason)});
@@ -375,9 +373,7 @@ std::vector<std::string> CommitsOf(const RunHistory& history, const Segment& pla
   std::vector<std::string> commits;
   for (size_t i = place.earliest; i <= place.latest; ++i) {
     const std::string& commit = history.runs[i].commit;
-    if (!commit.empty() && absl::c_find(commits, commit) == commits.end()) {
-      commits.push_back(commit);
-    }
+    if (!commit.empty() && absl::c_find(commits, commit) == commits.end()) commits.push_back(commit);
   }
   return commits;
 }
@@ -551,8 +547,7 @@ absl::StatusOr<RunHistory> StudyHistory(std::vector<HistoryRun> runs, const Hist
     return absl::NotFoundError(
         fmt::format("none of {} can be used; of the first: {}", Counted(found, "measurement", "measurements"), reason));
   }
-  const size_t most = std::min(choice.last, kMostRuns);
-  if (runs.size() > most) {
+  if (const size_t most = std::min(choice.last, kMostRuns); runs.size() > most) {
     history.notes.push_back(fmt::format("only the latest {} of {} runs", most, runs.size()));
     runs.erase(runs.begin(), runs.end() - static_cast<ptrdiff_t>(most));
   }

@@ -77,8 +77,7 @@ MeasuredChange BetweenSides(const std::vector<double>& before, const std::vector
   if (before.size() == after.size()) {
     std::vector<double> differences;
     for (size_t i = 0; i < before.size(); ++i) differences.push_back(after[i] - before[i]);
-    const Scatter of_pairs = WithinPairs(differences);
-    if (PairsAreAlike(scatter, of_pairs)) scatter = of_pairs;
+    if (const Scatter of_pairs = WithinPairs(differences); PairsAreAlike(scatter, of_pairs)) scatter = of_pairs;
   }
   *deviation = std::sqrt(scatter.variance);
   const double shares = 1 / static_cast<double>(before.size()) + 1 / static_cast<double>(after.size());
@@ -128,8 +127,7 @@ std::optional<FigureChange> ChangeSince(const Measurement& baseline, const Measu
       break;
   }
   if (!changed.change.has_value()) return changed;
-  const double size = std::fabs(*changed.change);
-  if (size > notable && size > changed.noise.value_or(0)) {
+  if (const double size = std::fabs(*changed.change); size > notable && size > changed.noise.value_or(0)) {
     changed.is_better = (*changed.change > 0) == figure.more_is_better;
   }
   return changed;

@@ -159,8 +159,7 @@ ChunkSizeAdvice AdviceOf(const ChunkFitRow& row, const std::optional<double>& lo
   }
   advice.events_most_for_memory = memory.events;
   advice.reason = HeedTheRun(row, tail, advice);
-  const std::string too_few = HeedTheInput(events, advice);
-  if (!too_few.empty()) advice.reason = too_few;
+  if (const std::string too_few = HeedTheInput(events, advice); !too_few.empty()) advice.reason = too_few;
   if (advice.reason.empty()) advice.reason = memory.reason;
   return advice;
 }

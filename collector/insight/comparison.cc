@@ -136,8 +136,7 @@ std::string PairWords(const PairedChange& change) {
       change.paired_by == "none"
           ? fmt::format(" Not paired, because chunks have no ranges: {} a side.", Counted(pairs, "chunk", "chunks"))
           : fmt::format(" Paired by {} ({}).", change.paired_by, Counted(pairs, "pair", "pairs"));
-  const double least = std::min(change.before_share, change.after_share);
-  if (!kAllOfTheInput.Holds(least)) {
+  if (const double least = std::min(change.before_share, change.after_share); !kAllOfTheInput.Holds(least)) {
     text += fmt::format(" This is of the input that both have: {} of the first and {} of the second one's time.",
                         HumanPercent(change.before_share), HumanPercent(change.after_share));
   }
@@ -622,9 +621,7 @@ std::optional<ElapsedChange> CompareElapsed(const Documents& before, const Docum
   for (const std::string& name : names) {
     const auto seconds_of = [&name](const std::vector<std::map<std::string, double>>& runs) {
       std::vector<double> seconds;
-      for (const auto& run : runs) {
-        seconds.push_back(ValueOr(run, name, 0));
-      }
+      for (const auto& run : runs) seconds.push_back(ValueOr(run, name, 0));
       return seconds;
     };
     change.parts.push_back({name, DifferenceOf(seconds_of(parts_before), seconds_of(parts_after))});

@@ -22,8 +22,7 @@ std::vector<OutsideSection> LongestOutsideChunks(const Measurement& measurement)
   constexpr size_t kMost = 3;
   std::vector<OutsideSection> sections;
   for (const auto& row : measurement.process_sections) {
-    const double self = row.self_in_workers.value_or(0);
-    if (self > 0) sections.push_back({row.path.str(), self});
+    if (const double self = row.self_in_workers.value_or(0); self > 0) sections.push_back({row.path.str(), self});
   }
   std::stable_sort(sections.begin(), sections.end(),
                    [](const OutsideSection& a, const OutsideSection& b) { return a.self > b.self; });
@@ -239,9 +238,7 @@ std::vector<MemoryPoint> LastMemoryOf(const Measurement& measurement, std::strin
 std::string LostWorkers::Names() const {
   constexpr size_t kMostNames = 2;
   std::string text;
-  for (size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
-    text += (i == 0 ? "" : ", ") + ShortName(names[i]);
-  }
+  for (size_t i = 0; i < std::min(names.size(), kMostNames); ++i) text += (i == 0 ? "" : ", ") + ShortName(names[i]);
   if (names.size() > kMostNames) text += fmt::format(" and {} more", names.size() - kMostNames);
   return text;
 }
@@ -273,9 +270,7 @@ LostWorkers FindLostWorkers(const Measurement& measurement) {
   std::vector<std::pair<double, std::string>> vanished;
   std::vector<AliveStep> steps;
   double end = 0;
-  for (const WorkerRow& worker : measurement.workers) {
-    end = std::max(end, worker.stop.value_or(0));
-  }
+  for (const WorkerRow& worker : measurement.workers) end = std::max(end, worker.stop.value_or(0));
   for (const WorkerRow& worker : measurement.workers) {
     ++lost.workers;
     const double start = worker.start.value_or(0);

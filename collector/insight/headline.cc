@@ -219,8 +219,7 @@ Loss LargestPart(const Measurement& measurement, const BudgetRows& budget, const
   if (largest == nullptr || !kWorthASentence.Holds(share)) return {};
   std::string size = HumanPercent(share);
   if (largest->part == "blocked" || largest->part == "waiting") {
-    const std::string where = MostWaiting(measurement, Waiting::kBlocked);
-    if (!where.empty()) size += ", " + where;
+    if (const std::string where = MostWaiting(measurement, Waiting::kBlocked); !where.empty()) size += ", " + where;
   }
   return {fmt::format("The largest {} loss is {} ({}).", found.parts[0].empty() ? "avoidable" : "other", largest->loss,
                       size),
@@ -344,13 +343,11 @@ std::string WhatTheLogSays(const Measurement& measurement) {
 
 /// What is known of a command that recorded no chunk: only what its process tree used.
 std::string NoChunk(const Measurement& measurement) {
-  const std::optional<double> reported = measurement.Metric("num_chunks");
-  if (reported.value_or(0) > 0) {
+  if (const std::optional<double> reported = measurement.Metric("num_chunks"); reported.value_or(0) > 0) {
     return fmt::format("no chunk was recorded; Coffea reports {}, but not where their time went",
                        Counted(*reported, "chunk", "chunks"));
   }
-  const std::string log = WhatTheLogSays(measurement);
-  if (!log.empty()) return "no chunk was recorded; " + log;
+  if (const std::string log = WhatTheLogSays(measurement); !log.empty()) return "no chunk was recorded; " + log;
   const std::optional<double> user = measurement.Metric("tree_cpu_user");
   const std::optional<double> system = measurement.Metric("tree_cpu_system");
   const std::optional<double> efficiency = measurement.Metric("job_cpu_efficiency");
@@ -361,8 +358,7 @@ std::string NoChunk(const Measurement& measurement) {
   if (efficiency.has_value() && cores > 0) {
     text += fmt::format(", on average {:.1f} of {}", *efficiency * cores, Counted(cores, "core", "cores"));
   }
-  const double wait = TreeCpuWait(measurement);
-  if (RuleOf("cpu-contention").threshold.Holds(wait / (cpu + wait))) {
+  if (const double wait = TreeCpuWait(measurement); RuleOf("cpu-contention").threshold.Holds(wait / (cpu + wait))) {
     text += fmt::format("; its threads waited for a CPU for {}", HumanDuration(wait));
   }
   if (cpu > 0 && kMuchInKernel.Holds(*system / cpu)) {

@@ -308,8 +308,7 @@ void JudgeWaiting(const JudgedRun& run) {
                           HumanPercent(waiting), WhereMostWaiting(run.measurement, Waiting::kBlocked),
                           HumanPercent(compute), why, other),
               {{fmt::format("budget.{}.share", part), waiting}, {"budget.compute.share", compute}}, waiting);
-  const std::string_view advice = WaitAdvice(run.measurement);
-  if (!advice.empty()) verdict.suggestion = advice;
+  if (const std::string_view advice = WaitAdvice(run.measurement); !advice.empty()) verdict.suggestion = advice;
   if (why == kCoarseSamples) verdict.suggestion = "Measure again on cores that nobody else uses.";
 }
 
@@ -528,8 +527,7 @@ void JudgeCommand(const JudgedRun& run) {
   const std::optional<TreeBudget> budget = ReadTreeBudget(measurement);
   if (!IsProcessTreeOnly(measurement) || !budget.has_value()) return;
   const VerdictRule& contention = RuleOf("cpu-contention");
-  const double waited = budget->Share(kTreeWait);
-  if (contention.threshold.Holds(waited)) {
+  if (const double waited = budget->Share(kTreeWait); contention.threshold.Holds(waited)) {
     run.Add(contention, waited,
             fmt::format("Threads of the command were runnable but got no CPU for {} of the core-seconds.",
                         HumanPercent(waited)),
@@ -632,8 +630,7 @@ bool UsesUncountedGpu(const Measurement& measurement) {
 
 void JudgeGpu(const JudgedRun& run) {
   const double kernels = run.Metric("gpu_seconds");
-  const double copies = run.Metric("gpu_copy_seconds");
-  if (kernels + copies > 0) {
+  if (const double copies = run.Metric("gpu_copy_seconds"); kernels + copies > 0) {
     JudgeBound(run, kernels, copies);
     JudgeCopies(run, kernels, copies);
     JudgeStarved(run, kernels);

@@ -153,8 +153,7 @@ KeyFigureRow ShareRow(const Measurement& measurement, std::string_view label, co
 
 KeyFigureRow CpuEfficiency(const Measurement& measurement) {
   KeyFigureRow row = ShareRow(measurement, "CPU efficiency", kCpuEfficiencyShare, "CPU time ÷ (cores × elapsed)");
-  const std::optional<double> job = measurement.Metric("job_cpu_efficiency");
-  if (job.has_value()) {
+  if (const std::optional<double> job = measurement.Metric("job_cpu_efficiency"); job.has_value()) {
     row.notes.push_back(NoteOf("of the whole job ", "job_cpu_efficiency", *job, HumanPercent(*job), ""));
   }
   if (UsesUncountedGpu(measurement)) {

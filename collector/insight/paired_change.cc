@@ -249,8 +249,7 @@ PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after, Compared
   const bool is_enough = best.pairs.size() >= kFewestPairs;
   const bool some_have_no_range = !before.unranged().empty() && !after.unranged().empty();
   if (some_have_no_range && (!is_enough || !best.speaks_for_the_run())) {
-    PieceMatch whole = MatchDatasets(before, after, parts);
-    if (whole.speaks_for_the_run()) return whole;
+    if (PieceMatch whole = MatchDatasets(before, after, parts); whole.speaks_for_the_run()) return whole;
     if (!is_enough) {
       return because(
           fmt::format("the chunks have no ranges, and datasets cannot be compared as a whole: they need {} "
@@ -698,8 +697,7 @@ void JudgeChange(const MeasuredChange& all, const std::vector<MeasuredPart>& par
   change->change = all.change;
   change->low = std::max(-1.0, all.change - SquareSum(all.below, assumed));  // no time is below 0
   change->high = all.change + SquareSum(all.above, assumed);
-  const double farthest = std::max(all.above + all.change, all.below - all.change);
-  if (kAboutTheSame.Holds(farthest)) {
+  if (const double farthest = std::max(all.above + all.change, all.below - all.change); kAboutTheSame.Holds(farthest)) {
     change->conclusion = ChangeConclusion::kSame;
   } else if (change->low > 0) {
     change->conclusion = ChangeConclusion::kSlower;

@@ -224,9 +224,7 @@ bool Applies(std::string_view cause, const Verdict& symptom, const Measurement& 
     return SlowNames(measurement, "file", slow_file).size() == 1 &&
            IsMostOfStragglers(measurement, IsOfSlow(measurement, "file", slow_file), is_in_spell);
   }
-  if (cause == "slow-spell") {
-    return IsMostOfStragglers(measurement, is_in_spell, are("file"));
-  }
+  if (cause == "slow-spell") return IsMostOfStragglers(measurement, is_in_spell, are("file"));
   if (symptom.id != "stragglers") return true;
   const std::string_view by = cause == "slow-worker" ? "worker" : "file";
   return IsMostOfStragglers(measurement, IsOfSlow(measurement, by, RuleOf(cause).threshold), IsAnyone);

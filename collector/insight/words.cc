@@ -276,8 +276,7 @@ std::string SectionOfMostWaiting(const Measurement& measurement, double whole) {
     // The nearest section around it that measured CPU time holds this wait too.
     for (size_t slash = path.rfind('/'); slash != std::string::npos;
          slash = slash == 0 ? slash : path.rfind('/', slash - 1)) {
-      const auto outer = waits.find(path.substr(0, slash));
-      if (outer != waits.end()) {
+      if (const auto outer = waits.find(path.substr(0, slash)); outer != waits.end()) {
         outer->second -= wait;
         break;
       }

@@ -65,8 +65,7 @@ void ReadRow(absl::Span<const Column> columns, const Json& object, void* row) {
   if (!object.is_object()) return;
   for (const Column& column : columns) {
     if (column.read == nullptr) continue;
-    const auto found = object.find(std::string(column.key));
-    if (found != object.end()) column.read(*found, row);
+    if (const auto found = object.find(std::string(column.key)); found != object.end()) column.read(*found, row);
   }
 }
 

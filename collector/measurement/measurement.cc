@@ -194,8 +194,7 @@ void ReadMetrics(const Json& values, void* row) {
   MetricSet& metrics = static_cast<Measurement*>(row)->metrics;
   if (!values.is_object()) return;
   ForEachKey([&](const std::string& key, const MetricDefinition&) {
-    const auto found = values.find(key);
-    if (found != values.end()) metrics.Set(key, MetricOf(*found), "");
+    if (const auto found = values.find(key); found != values.end()) metrics.Set(key, MetricOf(*found), "");
   });
 }
 
@@ -221,8 +220,7 @@ void WriteQuality(const void* row, Json* object) {
     }
     value = Json::object();
     ForEachKey([&](const std::string& key, const MetricDefinition&) {
-      const std::string_view reason = measurement.metrics.Reason(key);
-      if (!reason.empty()) value[key] = reason;
+      if (const std::string_view reason = measurement.metrics.Reason(key); !reason.empty()) value[key] = reason;
     });
   }
 }

@@ -386,9 +386,7 @@ void ReadValue(const Json& value, std::optional<ValueHistogram>* member) {
 
 void WriteValue(const FiguresByDataset& member, Json* value) {
   *value = Json::object();
-  for (const auto& [dataset, figures] : member) {
-    WriteRow(CustomMetricFigures::Columns(), &figures, &(*value)[dataset]);
-  }
+  for (const auto& [dataset, figures] : member) WriteRow(CustomMetricFigures::Columns(), &figures, &(*value)[dataset]);
 }
 
 void ReadValue(const Json& value, FiguresByDataset* member) {

@@ -46,8 +46,7 @@ void FoldAlike(std::vector<std::string>* lines) {
   std::set<std::string> folded;
   std::vector<std::string> kept;
   for (std::string& line : *lines) {
-    const std::string kind = kind_of(line);
-    if (seen[kind] <= kMostAlike) {
+    if (const std::string kind = kind_of(line); seen[kind] <= kMostAlike) {
       kept.push_back(std::move(line));
     } else if (folded.insert(kind).second) {
       kept.push_back(fmt::format("{} (and {} more like this)", line, seen[kind] - 1));

@@ -237,8 +237,7 @@ absl::StatusOr<MeasuredRun> ParseMeasurement(const std::string& text, const std:
     return absl::InvalidArgumentError(fmt::format(
         "{}: is no measurement (no JSON object with a schema); make it again with `crema collect`", source));
   }
-  const auto& schema = document["schema"].get_ref<const std::string&>();
-  if (schema != kMeasurementSchema) {
+  if (const auto& schema = document["schema"].get_ref<const std::string&>(); schema != kMeasurementSchema) {
     return absl::FailedPreconditionError(
         fmt::format("{}: its schema is {}, but this crema reads {}; read it with the crema that wrote it", source,
                     schema, kMeasurementSchema));

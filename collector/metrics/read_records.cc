@@ -295,8 +295,7 @@ class ChunkSearch {
   bool HasLaterProcesses(const std::vector<RecordLog>& logs) const {
     std::set<Process> first;
     for (const RecordLog& log : logs) {
-      Process process = ProcessOf(log);
-      if (wanted_.count(process) > 0) first.insert(std::move(process));
+      if (Process process = ProcessOf(log); wanted_.count(process) > 0) first.insert(std::move(process));
     }
     return first.size() < wanted_.size();
   }

@@ -20,8 +20,7 @@ namespace {
 /// that is not known, or not positive, is the reason itself. `whole_key` names it in the reason.
 void SetRatio(std::string_view key, const std::optional<double>& part, std::string_view whole_key,
               const std::optional<double>& whole, double factor, MetricSet* metrics) {
-  const std::optional<double> ratio = Ratio(part, whole);
-  if (ratio.has_value()) {
+  if (const std::optional<double> ratio = Ratio(part, whole); ratio.has_value()) {
     metrics->Set(key, MetricValue(*ratio * factor));
   } else if (part.has_value() && whole.has_value()) {
     metrics->SetNull(key, fmt::format("{} is zero", whole_key));
@@ -315,9 +314,7 @@ void BreakDownAttempts(RunFigures& figures) {
   const WorkerRows& workers = figures.worker_rows;
   const Hosts hosts = IndexHosts(processes);
   std::vector<ByteSums> bytes_of_host(hosts.names.size());
-  for (size_t i = 0; i < processes.size(); ++i) {
-    bytes_of_host[hosts.of_process[i]].Add(attempts.bytes_of_process[i]);
-  }
+  for (size_t i = 0; i < processes.size(); ++i) bytes_of_host[hosts.of_process[i]].Add(attempts.bytes_of_process[i]);
   const std::vector<std::string> datasets = WithStandIns(attempts.datasets);
   const std::vector<std::string> files = WithStandIns(attempts.files);
   std::vector<std::vector<BreakdownRow>> tables =

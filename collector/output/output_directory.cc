@@ -383,8 +383,7 @@ void OutputDirectory::Recover() {
   const size_t prefix = SiblingPrefix(path_).size();
   for (const fs::path& path : Siblings(path_)) {
     const std::string purpose = path.filename().string().substr(prefix);
-    const std::string inode = InodeOf(path);
-    if (purpose == kAside + inode && IsEmpty(path_)) {
+    if (const std::string inode = InodeOf(path); purpose == kAside + inode && IsEmpty(path_)) {
       if (rename(path.c_str(), path_.c_str()) == 0) lock_ = HeldLock(path_.string());
     } else if (purpose == kExchange + inode || purpose == kAside + inode) {
       KeepOrRemove(path).IgnoreError();
@@ -393,8 +392,7 @@ void OutputDirectory::Recover() {
     }
   }
   Remove(path_ / kMaking);
-  const fs::path swap = path_ / kSwap;
-  if (IsThere(swap) && SwapParts(path_, swap).ok()) {
+  if (const fs::path swap = path_ / kSwap; IsThere(swap) && SwapParts(path_, swap).ok()) {
     keeps_older_ = !IsThere(swap / kThrowAway);
     if (KeepOrRemove(swap / kOld).ok()) Remove(swap);
   }

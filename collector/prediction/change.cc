@@ -221,8 +221,7 @@ std::vector<ObservedWorker> WorkersFor(const ObservedRun& run, const RunChange& 
     like.left = kForever;
     workers.resize(std::min(had, static_cast<size_t>(std::ceil(wanted))));
     while (static_cast<double>(workers.size()) < wanted) workers.push_back(like);
-    const double part = wanted - std::floor(wanted);
-    if (part > 0) {
+    if (const double part = wanted - std::floor(wanted); part > 0) {
       ObservedWorker& last = workers.back();
       last.lanes = std::max(1, static_cast<int>(std::lround(part * last.lanes)));
       last.cores *= part;

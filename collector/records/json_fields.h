@@ -155,9 +155,7 @@ class PlainCursor {
     ptrdiff_t decimals = 0;
     if (*at_ == '.') {
       const char* const first_decimal = ++at_;
-      for (; *at_ >= '0' && *at_ <= '9' && at_ < end_; ++at_) {
-        digits = digits * 10 + static_cast<uint64_t>(*at_ - '0');
-      }
+      for (; *at_ >= '0' && *at_ <= '9' && at_ < end_; ++at_) digits = digits * 10 + static_cast<uint64_t>(*at_ - '0');
       decimals = at_ - first_decimal;
       length += decimals;
       if (decimals == 0) return false;

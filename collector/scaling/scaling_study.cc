@@ -85,8 +85,7 @@ double Edge(double inside, double outside, const std::function<bool(double)>& is
 double Lowest(double low, double high, const std::function<double(double)>& function) {
   const double from = low, to = high;
   for (int i = 0; i < 2 * kHalvings; ++i) {
-    const double width = kGolden * (high - low);
-    if (function(high - width) <= function(low + width)) {
+    if (const double width = kGolden * (high - low); function(high - width) <= function(low + width)) {
       high = low + width;
     } else {
       low = high - width;
@@ -197,8 +196,7 @@ void AddNotes(const std::vector<ReadRun>& runs, std::vector<std::string>* notes)
     if (DatasetsOf(measurement) != DatasetsOf(first)) {
       notes->push_back(fmt::format("{} processed other datasets than {}", run.point.name, runs.front().point.name));
     }
-    const double chunks = measurement.Metric("num_chunks").value_or(0);
-    if (chunks < run.point.cores) {
+    if (const double chunks = measurement.Metric("num_chunks").value_or(0); chunks < run.point.cores) {
       notes->push_back(fmt::format("{} had only {} for {}: the other cores had nothing to do", run.point.name,
                                    Counted(chunks, "chunk", "chunks"), Counted(run.point.cores, "core", "cores")));
     }
@@ -282,8 +280,7 @@ void SetLaws(ScalingStudy* study) {
   }
   const auto several = absl::c_count_if(runs_on, [](const auto& each) { return each.second > 1; });
   for (const LawKind kind : {LawKind::kAmdahl, LawKind::kUsl}) {
-    absl::StatusOr<ScalingLaw> law = FitLaw(kind, points);
-    if (law.ok()) {
+    if (absl::StatusOr<ScalingLaw> law = FitLaw(kind, points); law.ok()) {
       if (several < kRepeatedCounts || law->kappa.low <= 0) law->fastest.value.reset();
       study->laws.push_back(*law);
     } else {
@@ -392,8 +389,7 @@ ScalingStudy StudyScaling(const std::vector<const Measurement*>& measurements,
   std::vector<ReadRun> runs;
   const std::vector<std::string> names = NamesOfRuns(measurements, sources);
   for (size_t i = 0; i < names.size(); ++i) {
-    const std::string reason = WhyLeftOut(*measurements[i]);
-    if (reason.empty()) {
+    if (const std::string reason = WhyLeftOut(*measurements[i]); reason.empty()) {
       runs.push_back({measurements[i], PointOf(*measurements[i], names[i])});
     } else {
       study.left_out.push_back({names[i], reason});
@@ -429,8 +425,7 @@ ScalingStudy PredictScaling(const Measurement& measurement, const ObservedRun& r
   const ScalingPoint& measured = runs.front().point;
   std::vector<RunChange> changes;
   for (const double factor : {0.5, 2.0, 4.0, 8.0}) {
-    const double cores = factor * run.cores();
-    if (cores >= 1) changes.push_back({ChangeKind::kCores, cores, ""});
+    if (const double cores = factor * run.cores(); cores >= 1) changes.push_back({ChangeKind::kCores, cores, ""});
   }
   const Prediction prediction = Predict(run, changes);
   study.refused = prediction.refused;

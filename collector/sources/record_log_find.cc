@@ -373,8 +373,7 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
       found = true;
     } else if (fs::is_directory(status)) {
       if (absl::Status added = AddDirectory(source, paths, found); !added.ok()) return added;
-      const fs::path records = fs::path(source) / "records";
-      if (fs::is_directory(records, error)) {
+      if (const fs::path records = fs::path(source) / "records"; fs::is_directory(records, error)) {
         if (absl::Status added = AddDirectory(records, paths, found); !added.ok()) return added;
         if (const int64_t missing = MissingLogs(source, records); missing > 0) {
           result.logs_missing += missing;
@@ -428,9 +427,7 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
   dropped.insert(dropped.end(), empty.begin(), empty.end());
   result.logs_left_out = paths.unreadable + static_cast<int64_t>(dropped.size());
   const auto can_be_read = [](const std::string& path) { return access(path.c_str(), R_OK) == 0; };
-  if (left_out != nullptr) {
-    std::copy_if(dropped.begin(), dropped.end(), std::back_inserter(*left_out), can_be_read);
-  }
+  if (left_out != nullptr) std::copy_if(dropped.begin(), dropped.end(), std::back_inserter(*left_out), can_be_read);
   if (!empty.empty()) {
     result.warnings.push_back(fmt::format("{}: empty: nothing was recorded, or the disk was full at the start{}",
                                           empty.front(),

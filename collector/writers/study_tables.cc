@@ -411,8 +411,7 @@ std::string RenderPrediction(const Json& prediction, const TerminalStyle& style)
   const double measured = NumberField(Field(prediction, "measured"), "wall_time").value_or(0);
   const auto replayed = NumberField(Field(prediction, "replayed"), "wall_time");
   std::string text;
-  const std::string refused = TextField(prediction, "refused");
-  if (!refused.empty()) {
+  if (const std::string refused = TextField(prediction, "refused"); !refused.empty()) {
     AddNote("nothing is predicted from this run: " + refused, style, &text);
     return text;
   }

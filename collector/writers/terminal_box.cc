@@ -196,8 +196,7 @@ std::string DisplayText(std::string_view text, const TerminalStyle& style) {
   display.reserve(text.size());
   while (!text.empty()) {
     const std::string_view before = text;
-    const uint32_t code = TakeCodePoint(&text);
-    if (IsSpace(code)) {
+    if (const uint32_t code = TakeCodePoint(&text); IsSpace(code)) {
       display += ' ';
     } else if (IsIn(kNoColumn, code)) {
       continue;
@@ -219,8 +218,7 @@ std::string PlainLine(std::string_view text) {
   line.reserve(text.size());
   while (!text.empty()) {
     const std::string_view before = text;
-    const uint32_t code = TakeCodePoint(&text);
-    if (code < 0x80 && IsSpace(code)) {
+    if (const uint32_t code = TakeCodePoint(&text); code < 0x80 && IsSpace(code)) {
       line += ' ';
     } else if (code == kBad || IsIn(kSteering, code)) {
       line += '?';

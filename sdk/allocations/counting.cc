@@ -93,8 +93,7 @@ bool MakeRoom(Part* part) {
   larger.entries = NewEntries(larger.capacity);
   if (larger.entries == nullptr) return part->size + 1 < part->capacity;
   for (std::size_t i = 0; i < part->capacity; ++i) {
-    const std::uint64_t entry = part->entries[i];
-    if (entry != 0) larger.entries[Find(larger, KeyOf(entry))] = entry;
+    if (const std::uint64_t entry = part->entries[i]; entry != 0) larger.entries[Find(larger, KeyOf(entry))] = entry;
   }
   FreeEntries(part->entries, part->capacity);
   part->entries = larger.entries;
@@ -138,8 +137,7 @@ std::uint32_t ForgetBlock(const void* block, bool* is_lost) noexcept {
   }
   std::uint32_t site = 0;
   if (part->size > 0) {
-    const std::size_t at = Find(*part, KeyOf(block));
-    if (part->entries[at] != 0) {
+    if (const std::size_t at = Find(*part, KeyOf(block)); part->entries[at] != 0) {
       site = static_cast<std::uint32_t>(part->entries[at] & ((1u << kSiteBits) - 1));
       CloseGap(part, at);
       --part->size;
@@ -514,8 +512,7 @@ void SawBlock(const NextAllocator& next, void* block) noexcept {
   if (block == nullptr) return;
   if (CREMA_UNLIKELY(!Enter())) return CountUnnoted(next, block);
   if (CREMA_LIKELY(IsCounted(next))) {
-    const std::uint32_t site = SiteOfThread();
-    if (CREMA_UNLIKELY(site == internal::kOwnAllocation)) {
+    if (const std::uint32_t site = SiteOfThread(); CREMA_UNLIKELY(site == internal::kOwnAllocation)) {
       ++t_own_calls;
     } else {
       if (CREMA_UNLIKELY(NoteBlock(block, site) != Noted::kAsNew)) CountLost();
@@ -555,8 +552,7 @@ void TakeBackEnd(void* block, const EndedBlock& ended) noexcept {
 }
 
 void MakeNoSystemCalls(bool none) noexcept {
-  const NextAllocator* next = FindNextAllocator();
-  if (none && next != nullptr && IsCounted(*next)) KnowThread();
+  if (const NextAllocator* next = FindNextAllocator(); none && next != nullptr && IsCounted(*next)) KnowThread();
   t_makes_no_calls = none;
 }
 

@@ -222,8 +222,7 @@ void LeaveOutOfOwnEnvironment() {
   static char changed[PATH_MAX];
   static std::atomic_flag is_changed = ATOMIC_FLAG_INIT;
   const int host_errno = errno;
-  const Request request = FindRequest(environ);
-  if (request.variable != nullptr) {
+  if (const Request request = FindRequest(environ); request.variable != nullptr) {
     const int shell = OpenProgram("/bin/sh", nullptr);
     if (!IsServed(request, shell) && request.bytes <= sizeof changed && !is_changed.test_and_set()) {
       CopyWithout(request.variable, changed);

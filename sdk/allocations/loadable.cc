@@ -130,8 +130,7 @@ int OpenProgram(const char* name, const char* path) noexcept {
   for (;;) {
     char candidate[PATH_MAX];
     const std::size_t length = std::strcspn(path, ":");
-    const std::size_t name_length = std::strlen(name);
-    if (length + name_length + 2 <= sizeof candidate) {
+    if (const std::size_t name_length = std::strlen(name); length + name_length + 2 <= sizeof candidate) {
       std::memcpy(candidate, path, length);
       candidate[length] = '/';
       std::memcpy(candidate + length + 1, name, name_length + 1);

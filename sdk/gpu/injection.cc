@@ -91,8 +91,7 @@ void Complete(void* context, std::uint32_t stream, std::uint8_t* buffer, std::si
   if (g_cupti.activity_get_num_dropped_records(context, stream, &dropped) == 0) AddLost(dropped);
   if (buffer == nullptr) return;
   for (auto& kept : g_kept_buffers) {
-    std::uint8_t* none = nullptr;
-    if (kept.compare_exchange_strong(none, buffer)) return;
+    if (std::uint8_t* none = nullptr; kept.compare_exchange_strong(none, buffer)) return;
   }
   munmap(buffer, kBufferBytes);
 }
@@ -202,8 +201,7 @@ bool Redirect(void* data, const LoadedObject& object) {
       if (!IsImport(static_cast<std::uint32_t>(ELF64_R_TYPE(relocation.r_info)))) continue;
       const ElfW(Sym)& symbol = object.symbols[ELF64_R_SYM(relocation.r_info)];
       if (std::strcmp(object.strings + symbol.st_name, redirection.function) != 0) continue;
-      const std::uintptr_t slot = object.base + relocation.r_offset;
-      if (!IsReadOnly(object, slot)) {
+      if (const std::uintptr_t slot = object.base + relocation.r_offset; !IsReadOnly(object, slot)) {
         reinterpret_cast<std::atomic<void*>*>(slot)->store(redirection.replacement, std::memory_order_relaxed);
       }
     }

@@ -89,8 +89,7 @@ ThreadLog* MakeNew() {
   auto* const log = static_cast<ThreadLog*>(memory);  // all of it is 0, as its constructor would have it
   log->thread.store(static_cast<std::uint32_t>(syscall(SYS_gettid)), kRelaxed);
   for (std::atomic<ThreadLog*>& slot : g_logs) {
-    ThreadLog* none = nullptr;
-    if (slot.compare_exchange_strong(none, log, std::memory_order_acq_rel)) return log;
+    if (ThreadLog* none = nullptr; slot.compare_exchange_strong(none, log, std::memory_order_acq_rel)) return log;
   }
   munmap(memory, sizeof(ThreadLog));
   return nullptr;
@@ -146,8 +145,7 @@ bool FindIn(const ThreadLog& log, std::uint64_t start_ns, std::uint64_t end_ns, 
   const std::uint64_t oldest = written > kNotes ? written - kNotes + 1 : 0;  // the one before may just be overwritten
   std::uint64_t after = oldest;                                              // the first note that is later
   for (std::uint64_t end = written; after < end;) {
-    const std::uint64_t middle = after + (end - after) / 2;
-    if (log.notes[middle % kNotes].time_ns <= end_ns) {
+    if (const std::uint64_t middle = after + (end - after) / 2; log.notes[middle % kNotes].time_ns <= end_ns) {
       after = middle + 1;
     } else {
       end = middle;

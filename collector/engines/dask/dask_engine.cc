@@ -556,8 +556,7 @@ class DaskFeed : public EngineFeed {
   void AddLine(std::string_view text) {
     const Json line = Json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (line.is_discarded() || !line.is_object()) return run_->CountMalformed(1);
-    const std::string type = TextField(line, "type");
-    if (type == "records") {
+    if (const std::string type = TextField(line, "type"); type == "records") {
       BeginRecords(line);
     } else if (type == "cluster") {
       AddCluster(line);

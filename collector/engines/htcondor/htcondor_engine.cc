@@ -206,8 +206,7 @@ std::optional<CondorEvent> CondorEventOf(const std::map<std::string, std::string
   add("{}  -  Run Remote Usage", of("RunRemoteUsage"));
   add("{}  -  ResidentSetSize of job (KB)", of("ResidentSetSize"));
   const auto add_resource = [&](std::string_view row, const char* used_name, const char* asked, const char* given) {
-    const std::string allocated = of(given);
-    if (!allocated.empty()) {
+    if (const std::string allocated = of(given); !allocated.empty()) {
       event.lines.push_back(
           fmt::format("{} : {} {} {}", row, of(used_name), of(asked).empty() ? "0" : of(asked), allocated));
     }

@@ -301,8 +301,7 @@ std::optional<LogTime> ParseSacctTime(std::string_view text) {
   if (rest == nullptr) return std::nullopt;
   if (*rest == '\0') return ReadLocalTime(local);
   tm zone = {};
-  const char* const end = strptime(rest, "%z", &zone);
-  if (end == nullptr || *end != '\0') return std::nullopt;
+  if (const char* const end = strptime(rest, "%z", &zone); end == nullptr || *end != '\0') return std::nullopt;
   return LogTimeOf(timegm(&local) - zone.tm_gmtoff);
 }
 
@@ -357,8 +356,7 @@ std::optional<SacctMemory> ParseSacctMemory(std::string_view text) {
 
 std::string_view SacctResource(std::string_view text, std::string_view name) {
   while (!text.empty()) {
-    std::string_view value = Cut(&text, ',');
-    if (Cut(&value, '=') == name) return value;
+    if (std::string_view value = Cut(&text, ','); Cut(&value, '=') == name) return value;
   }
   return {};
 }
@@ -520,8 +518,7 @@ std::optional<SacctHeader> RecogniseSacctColumns(std::string_view text) {
   if (absl::c_any_of(rows->cells, is_cut)) return std::nullopt;
   if (states.size() != 1 || !TakeIds(*rows, &names, &id) || !TakeTimes(*rows, id, &names)) return std::nullopt;
   names[states[0]] = "State";
-  const std::vector<size_t> exits = ColumnsThat(*rows, IsExit);
-  if (exits.size() == 1) names[exits[0]] = "ExitCode";
+  if (const std::vector<size_t> exits = ColumnsThat(*rows, IsExit); exits.size() == 1) names[exits[0]] = "ExitCode";
   rows->header.Name(names);
   return rows->header;
 }

@@ -150,8 +150,7 @@ std::optional<std::string> PerformanceBeside(const std::string& transactions) {
   const fs::path path(transactions);
   if (NameBeforeCompression(path.filename().string()) != "transactions") return std::nullopt;
   for (const char* name : {"performance", "performance.gz", "performance.zst"}) {
-    const fs::path beside = path.parent_path() / name;
-    if (IsFile(beside)) return beside.string();
+    if (const fs::path beside = path.parent_path() / name; IsFile(beside)) return beside.string();
   }
   return std::nullopt;
 }

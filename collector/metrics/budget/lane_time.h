@@ -124,12 +124,8 @@ void Sweep(Changes& changes, Visit visit) {
   };
   while (has_next()) {
     const int64_t now_ns = next_ns();
-    for (; begin < changes.begins_ns.size() && changes.begins_ns[begin] == now_ns; ++begin) {
-      lanes += kOneLane;
-    }
-    for (; stop < changes.stops_ns.size() && changes.stops_ns[stop] == now_ns; ++stop) {
-      lanes -= kOneLane;
-    }
+    for (; begin < changes.begins_ns.size() && changes.begins_ns[begin] == now_ns; ++begin) lanes += kOneLane;
+    for (; stop < changes.stops_ns.size() && changes.stops_ns[stop] == now_ns; ++stop) lanes -= kOneLane;
     for (; other < changes.others.size() && changes.others[other].time_ns == now_ns; ++other) {
       lanes += changes.others[other].lanes;
       cores += changes.others[other].cores;

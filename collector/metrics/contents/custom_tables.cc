@@ -254,8 +254,7 @@ void ProcessMetrics::Add(const LogRef& log, int64_t time_ns, const std::vector<M
 
 void ProcessMetrics::Merge(const ProcessMetrics& other, const std::vector<uint32_t>& logs) {
   for (const auto& [log, theirs] : other.reported_) {
-    Reported& reported = reported_[logs[log]];
-    if (theirs.order > reported.order) reported = theirs;
+    if (Reported& reported = reported_[logs[log]]; theirs.order > reported.order) reported = theirs;
   }
 }
 

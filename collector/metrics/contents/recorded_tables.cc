@@ -104,14 +104,12 @@ void AllocationTable::Add(uint64_t log_hash, const AllocationsFact& fact) {
   for (const AllocationSiteFact& section : fact.sites) {
     log.rows.push_back({std::string(section.path), std::string(section.of), section.sums});
   }
-  Log& kept = logs_[log_hash];
-  if (kept.IsBefore(log)) kept = std::move(log);
+  if (Log& kept = logs_[log_hash]; kept.IsBefore(log)) kept = std::move(log);
 }
 
 void AllocationTable::Merge(const AllocationTable& other) {
   for (const auto& [log_hash, log] : other.logs_) {
-    Log& kept = logs_[log_hash];
-    if (kept.IsBefore(log)) kept = log;
+    if (Log& kept = logs_[log_hash]; kept.IsBefore(log)) kept = log;
   }
 }
 

@@ -374,8 +374,7 @@ std::optional<NamedFunction> FunctionNamer::Find(const std::string& function, co
   if (!address.has_value()) return std::nullopt;
   auto [known, is_new] = files_.try_emplace({file, build_id});
   if (is_new) {
-    absl::StatusOr<SymbolTable> symbols = SymbolTable::Read(file, build_id);
-    if (symbols.ok()) {
+    if (absl::StatusOr<SymbolTable> symbols = SymbolTable::Read(file, build_id); symbols.ok()) {
       known->second = *std::move(symbols);
     } else {
       problems_.push_back(std::string(symbols.status().message()) + "; its functions have no names");
@@ -392,8 +391,7 @@ std::vector<std::optional<SourceLine>> FunctionNamer::LinesOf(const std::vector<
   for (size_t i = 0; i < functions.size(); ++i) {
     const auto known = files_.find({functions[i].file, functions[i].build_id});
     if (known == files_.end() || !known->second.has_value()) continue;
-    const std::string& file = known->second->file_with_lines();
-    if (!file.empty()) of_file[file].push_back(i);
+    if (const std::string& file = known->second->file_with_lines(); !file.empty()) of_file[file].push_back(i);
   }
   std::vector<std::optional<SourceLine>> lines(functions.size());
   for (const auto& [file, asked] : of_file) {

@@ -194,8 +194,7 @@ void SectionTable::Merge(const SectionTable& other) {
   add(other_, other.other_);
   for (uint32_t i = 0; i < other.names_.size(); ++i) {
     const std::string& name = other.names_.name(i);
-    Path* path = Find(std::string_view(name).substr(1), name.front() == 'h');
-    if (path == nullptr) {
+    if (Path* path = Find(std::string_view(name).substr(1), name.front() == 'h'); path == nullptr) {
       sections_dropped_ += other.paths_[i].chunks;
     } else {
       add(*path, other.paths_[i]);

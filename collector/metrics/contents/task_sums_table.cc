@@ -32,8 +32,7 @@ void EventSum::Add(const EventSumFact& more) {
              &fact);
   fact.max_ns = std::max(fact.max_ns, more.max_ns);
   fact.min_ns = fact.min_ns == 0 ? more.min_ns : std::min(fact.min_ns, more.min_ns);
-  const double wall = SecondsOf(more.last_stop_ns) - SecondsOf(more.first_start_ns);
-  if (wall > 0) {
+  if (const double wall = SecondsOf(more.last_stop_ns) - SecondsOf(more.first_start_ns); wall > 0) {
     rate += static_cast<double>(more.count) / wall;
     in_flight += SecondsOf(more.latency_ns) / wall;
   }
@@ -187,8 +186,7 @@ void TaskSumsTable::Merge(const TaskSumsTable& other, const std::vector<uint32_t
   }
   for (const auto& [dataset, fact] : other.events_) Keep({logs[dataset.first], dataset.second}, fact);
   for (const auto& [log, theirs] : other.threads_) {
-    Threads& threads = threads_[logs[log]];
-    if (theirs.time_ns > threads.time_ns) threads = theirs;
+    if (Threads& threads = threads_[logs[log]]; theirs.time_ns > threads.time_ns) threads = theirs;
   }
   for (const auto& [log, theirs] : other.over_time_) {
     for (const auto& [second, sums] : theirs) Keep(sums.first, sums.second, &over_time_[logs[log]]);
@@ -197,8 +195,7 @@ void TaskSumsTable::Merge(const TaskSumsTable& other, const std::vector<uint32_t
 
 void TaskSumsTable::Keep(int64_t time_ns, const EventSumFact& sums, SumsByTime* kept) {
   constexpr int64_t kSecond = 1'000'000'000;
-  auto& of_second = (*kept)[time_ns / kSecond];
-  if (of_second.first <= time_ns) of_second = {time_ns, sums};
+  if (auto& of_second = (*kept)[time_ns / kSecond]; of_second.first <= time_ns) of_second = {time_ns, sums};
 }
 
 /// What ended between two lines of a process is spread evenly over the time between them. Steps of several processes

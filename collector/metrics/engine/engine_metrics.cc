@@ -176,9 +176,7 @@ void SetTasks(const EngineFacts& facts, MetricSet* metrics) {
   SetRatioOf("task_join_coverage", static_cast<double>(facts.join.chunks_joined),
              static_cast<double>(facts.join.chunks_joined + facts.join.chunks_unjoined), "the number of chunks", 1,
              metrics);
-  if (facts.task_slot_utilization.has_value()) {
-    metrics->Set("task_slot_utilization_avg", *facts.task_slot_utilization);
-  }
+  if (facts.task_slot_utilization.has_value()) metrics->Set("task_slot_utilization_avg", *facts.task_slot_utilization);
   if (facts.gil_contention.has_value()) metrics->Set("gil_contention", *facts.gil_contention);
   if (facts.join.chunks_joined == 0) {
     for (std::string_view key :

@@ -59,8 +59,7 @@ std::optional<int64_t> OffsetOf(const std::vector<Bounds>& processes) {
   const int64_t sign = all.least > 0 ? 1 : -1;
   const auto rounded_up = [&](int64_t unit) { return (least + unit - 1) / unit * unit; };
   for (const auto& [unit, near] : {std::pair(kQuarter, 2 * kMinute), std::pair(kHour, kHour / 2)}) {
-    const int64_t up = rounded_up(unit);
-    if (up - least <= near && all.Contains(sign * up)) return sign * up;
+    if (const int64_t up = rounded_up(unit); up - least <= near && all.Contains(sign * up)) return sign * up;
   }
   // What rounding may hide is no reason to stop short.
   return all.Contains(sign * (least + kRounding)) ? sign * (least + kRounding) : sign * least;
@@ -221,8 +220,7 @@ std::optional<size_t> Choose(const ReportedTasks& tasks, std::pair<It, It> found
 }
 
 std::optional<size_t> FindReported(const ReportedTasks& tasks, const ProcessRow& process) {
-  const std::string_view job = process.job;
-  if (!job.empty()) {
+  if (const std::string_view job = process.job; !job.empty()) {
     if (auto task = Choose(tasks, tasks.by_job.equal_range(job), process)) return task;
     // If the engine of a step reports its job alone, the job is the task. The job's script is not: it has steps beside.
     const auto task = Choose(tasks, tasks.by_job.equal_range(JobOfStep(job)), process);

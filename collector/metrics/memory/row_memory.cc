@@ -120,9 +120,7 @@ void* MemoryPlace::Take(size_t bytes) const {
 }
 
 void MemoryPlace::GiveBack(void* memory, size_t bytes) const {
-  if (spill == nullptr || !spill->Unmap(memory, bytes)) {
-    ::operator delete(memory, std::align_val_t(AlignmentOf(bytes)));
-  }
+  if (spill == nullptr || !spill->Unmap(memory, bytes)) ::operator delete(memory, std::align_val_t(AlignmentOf(bytes)));
 }
 
 std::shared_ptr<uint8_t> RowMemory::Take(size_t bytes) {

@@ -80,8 +80,7 @@ class Renumbering {
   void Apply(std::vector<T>& values, const OnRefused& on_refused) const {
     std::vector<T> moved(kept_);
     for (uint32_t i = 0; i < values.size(); ++i) {
-      const uint32_t index = (*this)[i];
-      if (index == kRefused) {
+      if (const uint32_t index = (*this)[i]; index == kRefused) {
         on_refused(values[i]);
       } else {
         moved[index] = std::move(values[i]);

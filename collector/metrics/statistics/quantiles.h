@@ -78,8 +78,7 @@ class Buckets {
   }
   bool IsWanted(size_t bucket) const { return wanted_[bucket] != kNobodys; }
   void Keep(size_t bucket, T value) {
-    const uint8_t owner = wanted_[bucket];
-    if (owner != kNobodys) candidates_[owner].values.push_back(value);
+    if (const uint8_t owner = wanted_[bucket]; owner != kNobodys) candidates_[owner].values.push_back(value);
   }
   /// Once all were given to `Keep`; `rounds` as `SelectByCounting` counts them.
   void Find(absl::Span<T> results, int rounds = 0) const {

@@ -133,8 +133,7 @@ void SetGpus(const std::vector<TreeGpuUse>& gpus, MetricSet* metrics) {
 
 void TreeAccumulator::Add(TreeRun run) {
   auto key = std::make_tuple(run.run.host, run.run.pid, run.run.start_ns);
-  auto found = runs_.find(key);
-  if (found == runs_.end()) {
+  if (auto found = runs_.find(key); found == runs_.end()) {
     runs_.emplace(std::move(key), std::move(run));
   } else if (Fuller(run, found->second)) {
     found->second = std::move(run);
@@ -284,8 +283,7 @@ void SetTreeMetrics(const std::optional<TreeFigures>& figures, std::optional<dou
     }
     return;
   }
-  const double granted = wall_time_seconds.value_or(0) * figures->allocated_cores.value_or(0);
-  if (granted > 0) {
+  if (const double granted = wall_time_seconds.value_or(0) * figures->allocated_cores.value_or(0); granted > 0) {
     metrics->Set("job_cpu_efficiency", MetricValue(*tree_cpu / granted));
   } else {
     metrics->SetNull("job_cpu_efficiency", figures->allocated_cores.has_value()

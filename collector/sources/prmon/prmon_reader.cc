@@ -155,8 +155,7 @@ absl::StatusOr<Rows> ReadText(const std::string& path, TreeLogReading* reading) 
       continue;
     }
     if (words.empty()) continue;
-    std::optional<PrmonValues> row = ParseRow(names, words);
-    if (row.has_value()) {
+    if (std::optional<PrmonValues> row = ParseRow(names, words); row.has_value()) {
       RaiseTo(*row, &result.largest);
       result.rows.push_back(*std::move(row));
     } else if (!whole) {

@@ -167,9 +167,7 @@ CgroupLimits ReadCgroupLimits(const std::string& filesystem_root, const std::str
   limits.version = has_v1 ? (has_v2 ? "v1 and v2" : "v1") : (has_v2 ? "v2" : "none");
 
   const Hierarchy cpu = FindHierarchy(filesystem_root, process, mounts, "cpu");
-  for (const std::string& directory : cpu.directories) {
-    KeepLeast(ReadQuota(directory, cpu.is_v2), &limits.quota_cores);
-  }
+  for (const std::string& directory : cpu.directories) KeepLeast(ReadQuota(directory, cpu.is_v2), &limits.quota_cores);
   const Hierarchy memory = FindHierarchy(filesystem_root, process, mounts, "memory");
   for (const std::string& directory : memory.directories) {
     KeepLeast(ReadMemoryLimit(directory, memory.is_v2), &limits.memory_limit_bytes);

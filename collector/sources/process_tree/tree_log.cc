@@ -88,8 +88,7 @@ TreeRunFact ReadRun(const element& line) {
   run.allocated_cores = MaybeNumber(line, "allocated_cores");
   run.allocated_cores_source = Text(line, "allocated_cores_source");
   run.memory_limit_bytes = MaybeInteger(line, "memory_limit_bytes");
-  bool host_wide = true;
-  if (line["net_host_wide"].get(host_wide) == simdjson::SUCCESS) run.net_host_wide = host_wide;
+  if (bool host_wide = true; line["net_host_wide"].get(host_wide) == simdjson::SUCCESS) run.net_host_wide = host_wide;
   run.commit = Text(line, "commit");
   run.commit_source = Text(line, "commit_source");
   bool watched = false;

@@ -259,8 +259,7 @@ struct GpuSampler::Shared {
     }
     lock.unlock();
     for (Gpu& gpu : read) {
-      const auto last = energy(gpu);
-      if (last.has_value() && gpu.first_energy_mj.has_value()) {
+      if (const auto last = energy(gpu); last.has_value() && gpu.first_energy_mj.has_value()) {
         gpu.read.energy_mj = static_cast<int64_t>(*last - *gpu.first_energy_mj);
       }
     }

@@ -372,9 +372,7 @@ void TreeLedger::AddReaped(const TreeReapFact& reaped, std::optional<ProcessRead
 
   if (was_seen && last.has_value()) KeepFromFalling(member->second, &*last);
   ReapedParent parent;
-  if (last.has_value()) {
-    parent.gained_ticks = ChildrenTicks(*last) - (was_seen ? ChildrenTicks(member->second) : 0);
-  }
+  if (last.has_value()) parent.gained_ticks = ChildrenTicks(*last) - (was_seen ? ChildrenTicks(member->second) : 0);
   parent.ignores_child_signal = was_seen && member->second.ignores_child_signal;
   reaped_parents_[pid] = parent;
 
@@ -414,9 +412,7 @@ TreeLedger::Waiter TreeLedger::FindWaiter(const ProcessReading& process, const M
   };
   for (size_t generation = 0; generation <= members_.size() && parent != sampler_pid_; ++generation) {
     const auto before = members_.find(parent);
-    if (before != members_.end() && before->second.ignores_child_signal) {
-      return waiter_if(true);
-    }
+    if (before != members_.end() && before->second.ignores_child_signal) return waiter_if(true);
     if (const auto reaped = reaped_parents_.find(parent); reaped != reaped_parents_.end()) {
       return waiter_if(reaped->second.ignores_child_signal);
     }
@@ -441,10 +437,8 @@ std::optional<int64_t> TreeLedger::GainedTicks(int waiter, const Members& now) c
 void TreeLedger::JudgeVanished(const Members& now) {
   std::map<int, std::vector<const ProcessReading*>> by_waiter;
   for (const auto& [pid, process] : members_) {
-    const auto still = now.find(pid);
-    if (still != now.end() && IsSame(still->second, process)) continue;
-    const Waiter waiter = FindWaiter(process, now);
-    if (waiter.nobody || (!waiter.process.has_value() && !waits_)) {
+    if (const auto still = now.find(pid); still != now.end() && IsSame(still->second, process)) continue;
+    if (const Waiter waiter = FindWaiter(process, now); waiter.nobody || (!waiter.process.has_value() && !waits_)) {
       KeepLastReading(process);
     } else if (waiter.process.has_value()) {
       by_waiter[*waiter.process].push_back(&process);
@@ -543,9 +537,7 @@ TreeTotals TreeLedger::Totals() const {
   totals.major_faults = all.major_faults;
   totals.io = all.io;
   // While one process was at its peak, the tree held at least that much.
-  if (totals.process_peak_rss_bytes.has_value()) {
-    RaiseTo(*totals.process_peak_rss_bytes, &totals.tree_peak_rss_bytes);
-  }
+  if (totals.process_peak_rss_bytes.has_value()) RaiseTo(*totals.process_peak_rss_bytes, &totals.tree_peak_rss_bytes);
   if (waits_) totals.context_switches_involuntary = context_switches_involuntary_;
   int64_t left_running = 0;
   for (const auto& [pid, process] : members_) left_running += process.ended() ? 0 : 1;

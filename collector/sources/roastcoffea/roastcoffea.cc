@@ -492,8 +492,7 @@ void AddRoastcoffeaFigures(const RoastcoffeaMeasurement& measurement, const Roas
   const Json& theirs = measurement.metrics;
   const RoastcoffeaTimelines timelines = ReadRoastcoffeaTimelines(Field(theirs, "tracking_data"));
   Patch patch(measured);
-  const std::optional<double> bytes = NumberField(theirs, "total_bytes_read");
-  if (bytes.has_value() && *bytes > 0) {
+  if (const std::optional<double> bytes = NumberField(theirs, "total_bytes_read"); bytes.has_value() && *bytes > 0) {
     const std::optional<double> rate = Ratio(bytes, measurement.elapsed_seconds);
     patch.Set("total_bytes_read_coffea", bytes, "");
     patch.Set("bytes_read_compressed", bytes, "");

@@ -26,8 +26,7 @@ class ValueSketch {
       const std::uint64_t wanted = Coarser(bucket, shift_);
       const std::uint32_t first = FirstPlace(wanted);
       const auto next = static_cast<std::uint32_t>(slots_[first] >> kCountBits != wanted);
-      std::uint64_t& slot = slots_[(first + next) & (capacity_ - 1)];
-      if (slot != 0 && slot >> kCountBits == wanted) {
+      if (std::uint64_t& slot = slots_[(first + next) & (capacity_ - 1)]; slot != 0 && slot >> kCountBits == wanted) {
         slot += times;
         return true;
       }

@@ -164,8 +164,7 @@ class RowWriter {
     const std::int64_t cpu_ns = node->cpu_ns.load(kRelaxed);
     // Both readings lie inside the wall time, but are of another clock.
     if (cpu_ns >= 0) line_->Field("cpu_ns", std::min(cpu_ns, row.total_ns));
-    const std::uint64_t failed = node->failed.load(kRelaxed);
-    if (failed != 0) line_->FieldUnsigned("failed", failed);
+    if (const std::uint64_t failed = node->failed.load(kRelaxed); failed != 0) line_->FieldUnsigned("failed", failed);
     line_->Raw("}");
   }
 
@@ -280,8 +279,7 @@ SectionTree::SectionTree() noexcept {
 }
 
 SectionNode* SectionTree::FindOrAdd(SectionNode* parent, std::string_view name) noexcept {
-  SectionNode* node = parent->is_unkept ? nullptr : FindOrAddKept(parent, name);
-  if (node != nullptr) return node;
+  if (SectionNode* node = parent->is_unkept ? nullptr : FindOrAddKept(parent, name); node != nullptr) return node;
   AddTo(&dropped_, 1);
   return parent->is_unkept ? nullptr : UnkeptChild(parent);
 }
@@ -377,8 +375,7 @@ std::uint64_t SectionTree::MergeChildren(const MergeSource& source, const Sectio
     const std::uint64_t most = child->max_ticks.load(kRelaxed);
     if (least < node->min_ticks.load(kRelaxed)) node->min_ticks.store(least, kRelaxed);
     if (most > node->max_ticks.load(kRelaxed)) node->max_ticks.store(most, kRelaxed);
-    const std::int64_t cpu_ns = child->cpu_ns.load(kRelaxed);
-    if (cpu_ns != -1) AddCpu(node, cpu_ns);
+    if (const std::int64_t cpu_ns = child->cpu_ns.load(kRelaxed); cpu_ns != -1) AddCpu(node, cpu_ns);
     if (source.is_merged) {
       node->self_ticks += child->self_ticks;
     } else if (ticks > below) {

@@ -48,9 +48,7 @@ void ReadCounters(std::int64_t* counters) {
   internal::Recorder* recorder = internal::CurrentRecorder();
   char text[256];
   long size = -1;
-  if (thread != nullptr && recorder != nullptr) {
-    size = thread->kernel.ReadIo(&recorder->descriptors, text, sizeof text);
-  }
+  if (thread != nullptr && recorder != nullptr) size = thread->kernel.ReadIo(&recorder->descriptors, text, sizeof text);
   const std::string_view io(text, size > 0 ? static_cast<std::size_t>(size) : 0);
   for (int i = 0; i < TrackIo::kCounters; ++i) {
     counters[i] = internal::IntegerAfter(io, kIoCounters[i].key).value_or(-1);
@@ -169,9 +167,7 @@ TrackPerfCounters::TrackPerfCounters(std::string_view name) noexcept
   if (thread == nullptr || recorder == nullptr) return;
   thread->perf.Open(&recorder->descriptors);
   BeginSection(name);
-  for (int i = 0; i < kCounters; ++i) {
-    valid_[i] = thread->perf.Read(i, &recorder->descriptors, &start_[i]);
-  }
+  for (int i = 0; i < kCounters; ++i) valid_[i] = thread->perf.Read(i, &recorder->descriptors, &start_[i]);
   if (thread->perf.refusal() != 0) ExplainRefusal(thread->perf);
 }
 
@@ -183,9 +179,7 @@ TrackPerfCounters::~TrackPerfCounters() {
   Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr) return;
   Reading stops[kCounters];
-  for (int i = 0; i < kCounters; ++i) {
-    valid_[i] = valid_[i] && thread->perf.Read(i, &recorder->descriptors, &stops[i]);
-  }
+  for (int i = 0; i < kCounters; ++i) valid_[i] = valid_[i] && thread->perf.Read(i, &recorder->descriptors, &stops[i]);
   EndSection();
   for (int i = 0; i < kCounters; ++i) {
     const Reading& stop = stops[i];

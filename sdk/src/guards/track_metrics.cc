@@ -42,9 +42,7 @@ void CloseSections(ThreadState* thread, const OpenWork& frame, std::uint64_t now
   SectionNode* const root = const_cast<ChunkData&>(frame.data).sections().root();
   SectionNode* open = thread->current.load(kRelaxed);
   if (open != root) CountMisuse("a chunk ended before the sections inside it: they were ended with it");
-  for (; open != root && open->parent != nullptr; open = open->parent) {
-    AddOpenOccurrence(open, now_ticks);
-  }
+  for (; open != root && open->parent != nullptr; open = open->parent) AddOpenOccurrence(open, now_ticks);
   thread->current.store(root, kRelaxed);
 }
 

@@ -35,8 +35,7 @@ std::int64_t AheadOfMonotonic(clockid_t clock) {
   for (int i = 0; i < 3; ++i) {
     const std::int64_t before = Read(CLOCK_MONOTONIC);
     const std::int64_t other = Read(clock);
-    const std::int64_t after = Read(CLOCK_MONOTONIC);
-    if (after - before < tightest) {
+    if (const std::int64_t after = Read(CLOCK_MONOTONIC); after - before < tightest) {
       tightest = after - before;
       offset = other - (before + (after - before) / 2);
     }
@@ -171,8 +170,7 @@ void PerfCounters::OpenOne(int counter, DescriptorBudget* budget) noexcept {
       attributes.exclude_kernel = 1;  // perf_event_paranoid 2: what happens in user space is still allowed
       fd = OpenPerfEvent(&attributes);
     }
-    const auto id = fd >= 0 ? PerfEventId(fd) : std::nullopt;
-    if (id.has_value()) {
+    if (const auto id = fd >= 0 ? PerfEventId(fd) : std::nullopt; id.has_value()) {
       descriptors_[counter] = fd;
       ids_[counter] = *id;
       return;

@@ -64,8 +64,7 @@ void ProcReading::Open(DescriptorBudget* budget) noexcept {
   const int low = stat(path_, &wanted) == 0 ? open(path_, O_RDONLY | O_CLOEXEC) : -1;
   const int error = errno;
   const int fd = MoveUp(low, [&wanted](int opened) { return IsOpenOnDevice(opened, wanted.st_dev); });
-  const auto file = fd >= 0 ? IdentityOf(fd) : std::nullopt;
-  if (file.has_value()) {
+  if (const auto file = fd >= 0 ? IdentityOf(fd) : std::nullopt; file.has_value()) {
     file_ = *file;
     descriptor_ = fd;
     return;
@@ -177,8 +176,7 @@ ThreadUsage UsageOfProcess() noexcept {
 
 std::int64_t SeccompFilters() noexcept {
   const FileText status("/proc/thread-self/status", 8192);
-  const auto mode = IntegerAfter(status.view(), "Seccomp:");
-  if (mode == 0) return 0;
+  if (const auto mode = IntegerAfter(status.view(), "Seccomp:"); mode == 0) return 0;
   return IntegerAfter(status.view(), "Seccomp_filters:").value_or(-1);  // since Linux 5.9
 }
 

@@ -20,8 +20,7 @@ long ReadWholeFile(const char* path, char* buffer, std::size_t capacity) noexcep
   // no offset and does not block on a pipe, and no close(2) of anything but a file of this file system.
   struct stat wanted {};
   const bool is_there = MayOpen() && stat(path, &wanted) == 0;
-  const int fd = is_there ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
-  if (fd >= 0) {
+  if (const int fd = is_there ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1; fd >= 0) {
     size = 0;
     while (static_cast<std::size_t>(size) < capacity - 1) {
       const ssize_t got = pread(fd, buffer + size, capacity - 1 - static_cast<std::size_t>(size), size);

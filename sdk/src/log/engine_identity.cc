@@ -45,8 +45,7 @@ std::string_view NumberOfDirectory(std::string_view path, std::string_view name)
     const std::size_t slash = path.rfind('/');
     const std::string_view last = slash == std::string_view::npos ? path : path.substr(slash + 1);
     if (last.size() > name.size() && last.substr(0, name.size()) == name) {
-      const std::string_view number = last.substr(name.size());
-      if (WholeNumber(number, 0).has_value()) return number;
+      if (const std::string_view number = last.substr(name.size()); WholeNumber(number, 0).has_value()) return number;
     }
     path = slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
   }
@@ -100,8 +99,7 @@ bool FindCondor(EngineIdentity* engine) {
   };
   const std::string_view job = read(job_ad);
   const std::string_view cluster = Attribute(job, "ClusterId");
-  const std::string_view process = Attribute(job, "ProcId");
-  if (!cluster.empty() && !process.empty()) {
+  if (const std::string_view process = Attribute(job, "ProcId"); !cluster.empty() && !process.empty()) {
     engine->job.Append(cluster);
     engine->job.Append(".");
     engine->job.Append(process);

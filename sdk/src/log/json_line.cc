@@ -156,15 +156,13 @@ void JsonLine::StringPart(std::string_view text, bool escape_slash) noexcept {
     std::size_t plain = i;
     while (plain + 8 <= text.size() && ArePlain(text.data() + plain, escape_slash)) plain += 8;
     while (plain < text.size()) {
-      const auto c = static_cast<unsigned char>(text[plain]);
-      if (NeedsCare(c) || (escape_slash && c == '/')) break;
+      if (const auto c = static_cast<unsigned char>(text[plain]); NeedsCare(c) || (escape_slash && c == '/')) break;
       ++plain;
     }
     Raw(text.substr(i, plain - i));
     i = plain;
     if (i == text.size()) return;
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c == '"' || c == '\\') {
+    if (const auto c = static_cast<unsigned char>(text[i]); c == '"' || c == '\\') {
       const char escaped[2] = {'\\', text[i]};
       Raw({escaped, 2});
       ++i;

@@ -183,8 +183,7 @@ int LogFile::MakeReady() noexcept {
   const std::int64_t now_ns = MonotonicNanoseconds();
   if (!is_open() || (now_ns < not_anew_until_ns_ && !ending_)) return -1;
   const std::lock_guard<std::mutex> lock(mutex_);
-  const State state = Look(descriptor_);
-  if (state != State::kOurs && !BringBack(state, now_ns)) return -1;
+  if (const State state = Look(descriptor_); state != State::kOurs && !BringBack(state, now_ns)) return -1;
   if (!begun_) begun_ = Append(descriptor_, first_line_, KeptFree::kLastLine);
   return begun_ ? descriptor_.load() : -1;
 }
@@ -393,15 +392,13 @@ bool LogFile::Append(int descriptor, std::string_view text, KeptFree kept_free, 
 
 void LogFile::Sync() noexcept {
   const int saved_errno = errno;
-  const int descriptor = descriptor_;
-  if (Look(descriptor) != State::kClosed) fdatasync(descriptor);
+  if (const int descriptor = descriptor_; Look(descriptor) != State::kClosed) fdatasync(descriptor);
   errno = saved_errno;
 }
 
 void LogFile::Close(DescriptorBudget* budget) noexcept {
   const int saved_errno = errno;
-  const int descriptor = descriptor_;
-  if (Look(descriptor) != State::kClosed) close(descriptor);
+  if (const int descriptor = descriptor_; Look(descriptor) != State::kClosed) close(descriptor);
   descriptor_ = -1;
   room_.Close(budget);
   errno = saved_errno;

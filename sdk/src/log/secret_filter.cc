@@ -63,8 +63,7 @@ std::size_t SecretValue(std::string_view argument) {
   const std::size_t equals = argument.find('=', word_end);
   const std::size_t value = equals == kNone ? kNone : equals + 1;
   for (std::size_t at = word_end; at < value; at = EndOfSecretWord(argument, at)) {
-    const std::size_t after_colon = ValueAfterColon(argument, at);
-    if (after_colon < value) return after_colon;
+    if (const std::size_t after_colon = ValueAfterColon(argument, at); after_colon < value) return after_colon;
   }
   return value;
 }
@@ -306,8 +305,7 @@ SecretFilter::Shown SecretFilter::Next(std::string_view argument) noexcept {
     SecretFilter inside;
     for (std::size_t begin = 0; begin < argument.size();) {
       const std::size_t end = std::min(argument.find_first_of(" \t\n;", begin), argument.size());
-      const Shown word = inside.Next(argument.substr(begin, end - begin));
-      if (word.hides_value) {
+      if (const Shown word = inside.Next(argument.substr(begin, end - begin)); word.hides_value) {
         value_is_user_ = false;
         return {argument.substr(0, begin + word.text.size()), true, {}};
       }

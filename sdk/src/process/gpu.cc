@@ -199,8 +199,7 @@ void WriteGpuWhenDue(Recorder* recorder, std::int64_t now_ns) noexcept {
   std::int64_t due_ns = recorder->gpu_due_ns.load(std::memory_order_acquire);
   if (CREMA_LIKELY(now_ns < due_ns) || recorder->log.limits().is_stopped()) return;
   if (!recorder->gpu_due_ns.compare_exchange_strong(due_ns, now_ns + kIntervalNanoseconds)) return;
-  const GpuState state = recorder->gpu_counter->state();
-  if (state.has_begun) WriteLine(recorder, state, false);
+  if (const GpuState state = recorder->gpu_counter->state(); state.has_begun) WriteLine(recorder, state, false);
 }
 
 void WriteGpu(Recorder* recorder, bool is_last) noexcept {

@@ -416,8 +416,7 @@ void EndLog() noexcept {
 
 void MirrorMode(std::atomic<std::uint8_t>* mode) noexcept {
   for (auto& mirror : g_mirrors) {
-    std::atomic<std::uint8_t>* none = nullptr;
-    if (mirror.compare_exchange_strong(none, mode) || none == mode) return;
+    if (std::atomic<std::uint8_t>* none = nullptr; mirror.compare_exchange_strong(none, mode) || none == mode) return;
   }
 }
 

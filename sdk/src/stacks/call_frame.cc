@@ -194,8 +194,7 @@ bool ReadCommon(const LoadedFile& file, std::uintptr_t entry, CommonEntry* commo
       if (letter == 'R') common->pointers = data.Take<std::uint8_t>();
       if (letter == 'L') data.Take<std::uint8_t>();
       if (letter == 'P') {
-        const auto encoding = data.Take<std::uint8_t>();
-        if (encoding != kOmitted) data.Pointer(encoding, false);
+        if (const auto encoding = data.Take<std::uint8_t>(); encoding != kOmitted) data.Pointer(encoding, false);
       }
       if (letter == 'S') common->is_signal_frame = true;
     }

@@ -370,8 +370,7 @@ StackBounds BoundsOfThread(std::int64_t tid, std::int64_t pid) {
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return bounds;
   void* low = nullptr;
-  std::size_t bytes = 0;
-  if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
+  if (std::size_t bytes = 0; pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
     bounds.low = reinterpret_cast<std::uintptr_t>(low);
     bounds.high = bounds.low + bytes;
   }
@@ -682,8 +681,7 @@ void NativeStacks::WriteLocked(Recorder* recorder) noexcept {
   }
   if (!all_->is_empty()) WriteMerged(recorder);
   writer_.store({}, std::memory_order_relaxed);
-  const std::int64_t end_ns = ThreadCpuNanoseconds();
-  if (begin_ns != kUnknownCpu && end_ns > begin_ns) {
+  if (const std::int64_t end_ns = ThreadCpuNanoseconds(); begin_ns != kUnknownCpu && end_ns > begin_ns) {
     recorder->overhead_ns.fetch_add(end_ns - begin_ns, std::memory_order_relaxed);
   }
 }

@@ -95,9 +95,7 @@ bool CanFindFiles() noexcept {
 #if defined(__x86_64__) || defined(__aarch64__)
   // Once: a forked child must not wait for the lock of the list of loaded files, which nobody may hold any more.
   static std::atomic<bool> was_asked{false};
-  if (!was_asked.exchange(true)) {
-    g_find_object.store(reinterpret_cast<FindObject>(FindFunction("_dl_find_object")));
-  }
+  if (!was_asked.exchange(true)) g_find_object.store(reinterpret_cast<FindObject>(FindFunction("_dl_find_object")));
 #endif
   return g_find_object.load() != nullptr;
 }

@@ -406,8 +406,7 @@ void StackTable::Merge(const StackTable& other, double inflation) noexcept {
     return count;
   };
   for (std::uint16_t i = 0; i < other.places(); ++i) {
-    const SampleCount& count = other.places_[i].other;
-    if (count.samples != 0) Count(place_here(i), 0, inflated(count));
+    if (const SampleCount& count = other.places_[i].other; count.samples != 0) Count(place_here(i), 0, inflated(count));
   }
   for (const Stack& stack : other) {
     StackFrame* const frames = NextFrames();

@@ -65,8 +65,7 @@ void TaskClock::Open(int signal, std::int64_t tid, DescriptorBudget* budget) noe
   timespec tick = {};
   const bool may_open = clock_getres(kTicksClock, &tick) == 0 && !IsRealTime() && SeccompFilters() == 0;
   const int fd = may_open ? OpenClock(signal, tid) : -1;
-  const auto id = fd >= 0 ? PerfEventId(fd) : std::nullopt;
-  if (id.has_value()) {
+  if (const auto id = fd >= 0 ? PerfEventId(fd) : std::nullopt; id.has_value()) {
     id_ = *id;
     tick_ns_ = tick.tv_nsec;
     is_set_ = false;
@@ -83,8 +82,7 @@ bool TaskClock::Set(std::int64_t cpu_ns, DescriptorBudget* budget) noexcept {
   const int fd = descriptor_.load(std::memory_order_relaxed);
   if (fd < 0) return false;
   if (!IsOurs(fd)) {  // the program closed it: not ours to change, nor to close
-    int expected = fd;
-    if (!descriptor_.compare_exchange_strong(expected, kNotOpen)) return false;
+    if (int expected = fd; !descriptor_.compare_exchange_strong(expected, kNotOpen)) return false;
     NoteLostDescriptor();
     budget->GiveBack();
     return false;
@@ -97,8 +95,7 @@ bool TaskClock::Set(std::int64_t cpu_ns, DescriptorBudget* budget) noexcept {
 }
 
 void TaskClock::Control(unsigned long request) const noexcept {
-  const int fd = descriptor_.load(std::memory_order_relaxed);
-  if (fd >= 0 && IsOurs(fd)) ioctl(fd, request, 0);
+  if (const int fd = descriptor_.load(std::memory_order_relaxed); fd >= 0 && IsOurs(fd)) ioctl(fd, request, 0);
 }
 
 void TaskClock::Stop() noexcept { Control(PERF_EVENT_IOC_DISABLE); }

@@ -128,8 +128,7 @@ void AppendModule(const TaskModule& module, std::int64_t now_ns, JsonLine* line)
   line->Field("union_ns", RunningTime::Between(0, module.running.At(now_ns)));
   line->Field("peak", module.peak.load(kRelaxed));
   const auto append = [line](const auto& key, const std::atomic<std::int64_t>& value) {
-    const std::int64_t known = value.load(kRelaxed);
-    if (known != 0) line->Field(key, known);
+    if (const std::int64_t known = value.load(kRelaxed); known != 0) line->Field(key, known);
   };
   append("cpu_ns", module.cpu_ns);
   append("wait_ns", module.wait_ns);

@@ -170,8 +170,7 @@ class Chunks {
  private:
   void BeginNext() {
     chunk_.reset();
-    const std::int64_t last = LastOfNext();
-    if (last > next_) {
+    if (const std::int64_t last = LastOfNext(); last > next_) {
       chunk_.emplace(tree_, internal::EntryRange(next_, last), what_);
       next_ = last;
     } else {

@@ -25,8 +25,7 @@ inline void RecordFailedInput(std::string_view dataset, std::string_view pass, s
   where.file = file;
   where.tree = tree;
   TrackMetrics chunk(where);
-  const std::string error = ErrorNotes::About(file.substr(file.rfind('/') + 1));
-  if (!error.empty()) {
+  if (const std::string error = ErrorNotes::About(file.substr(file.rfind('/') + 1)); !error.empty()) {
     chunk.Fail(error);
   } else {
     chunk.Fail(file.empty() ? "exception" : "ROOT could not open it");

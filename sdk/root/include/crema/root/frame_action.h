@@ -169,8 +169,7 @@ class alignas(128) FrameTask {
     if (pages_ != nullptr) ntuple_counters_.Record(&*chunk_);
     if (!is_tree_ && has_file_) {
       chunk_->SetAttribute("reading", pages_ != nullptr ? kNoColumns : kNotReported);
-      const std::string_view host = HostOf(file_);
-      if (!host.empty()) chunk_->SetAttribute("server", host);
+      if (const std::string_view host = HostOf(file_); !host.empty()) chunk_->SetAttribute("server", host);
     }
     ErrorNote& error = ErrorNote::OfThread();
     const bool is_left = std::uncaught_exceptions() > exceptions_;
@@ -273,8 +272,7 @@ class alignas(128) FrameTask {
   void NextFile() {
     End(false);
     tree_number_ = list_->GetTreeNumber();
-    const TFile* const file = list_->GetCurrentFile();
-    if (file != nullptr) file_ = file->GetName();
+    if (const TFile* const file = list_->GetCurrentFile(); file != nullptr) file_ = file->GetName();
     BeginChunk();
   }
 

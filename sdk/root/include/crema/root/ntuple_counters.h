@@ -24,9 +24,7 @@ class NtupleCounters {
 
   /// `source`: what the names of the source's metrics begin with. The metrics may end before this object.
   void Begin(const Metrics& metrics, std::string_view source) {
-    for (std::size_t i = 0; i < kCounters; ++i) {
-      counters_[i] = metrics.GetCounter(std::string(source) + kNames[i]);
-    }
+    for (std::size_t i = 0; i < kCounters; ++i) counters_[i] = metrics.GetCounter(std::string(source) + kNames[i]);
     payload_ = dynamic_cast<const Atomic*>(counters_[kPayload]);
     unzipped_ = dynamic_cast<const Atomic*>(counters_[kUnzipped]);
     before_ = now_ = Read();

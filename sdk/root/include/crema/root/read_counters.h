@@ -220,8 +220,7 @@ class ReadCounters final : public TVirtualPerfStats {
 
   ReadFile* NoteFile(TFile* file) {
     for (int i = 0; i < counts_.num_files; ++i) {
-      ReadFile& known = counts_.files[i];
-      if (known.file == file && known.name == file->GetName()) return &known;
+      if (ReadFile& known = counts_.files[i]; known.file == file && known.name == file->GetName()) return &known;
     }
     if (counts_.num_files == 0) AddServer(*file);
     ReadFile* read = &other_;

@@ -23,8 +23,7 @@ inline std::string_view HostOf(std::string_view path) {
   if (scheme == path.npos || path.substr(0, scheme) == "file") return {};
   std::string_view host = path.substr(scheme + 3);
   host = host.substr(0, host.find('/'));
-  const std::size_t user = host.rfind('@');
-  if (user != host.npos) host.remove_prefix(user + 1);
+  if (const std::size_t user = host.rfind('@'); user != host.npos) host.remove_prefix(user + 1);
   const std::size_t bracket = host.rfind(']');  // of an address of IPv6
   return host.substr(0, host.find(':', bracket != host.npos ? bracket : 0));
 }

@@ -124,8 +124,7 @@ class FrameTracker : public std::enable_shared_from_this<FrameTracker> {
       all.swap(All());
     }
     for (const auto& [frame, weak] : all) {
-      const auto tracker = weak.lock();
-      if (tracker != nullptr && !tracker->tasks_->is_in_loop()) tracker->Release();
+      if (const auto tracker = weak.lock(); tracker != nullptr && !tracker->tasks_->is_in_loop()) tracker->Release();
     }
   }
   void Release() {

@@ -46,8 +46,7 @@ inline std::int64_t CountClusters(TTree* tree, EntryRange range) {
 
 /// Fills in what `chunk` does not say: file, tree and range.
 inline void NameCurrentTree(TTree* tree, EntryRange in_tree, Chunk* chunk) {
-  const TFile* file = tree->GetCurrentFile();
-  if (chunk->file.empty() && file != nullptr) chunk->file = file->GetName();
+  if (const TFile* file = tree->GetCurrentFile(); chunk->file.empty() && file != nullptr) chunk->file = file->GetName();
   if (chunk->tree.empty()) chunk->tree = tree->GetTree()->GetName();
   if (chunk->entry_start.has_value()) return;
   chunk->entry_start = in_tree.first;
