@@ -7,7 +7,6 @@
 #include <utility>
 
 namespace crema {
-
 namespace {
 
 bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }

@@ -7,7 +7,6 @@
 #include "collector/idioms/sequences.h"
 
 namespace crema {
-
 namespace {
 
 constexpr double kNs = 1e9;

@@ -9,7 +9,6 @@
 #include "collector/measurement/catalog.h"
 
 namespace crema {
-
 namespace {
 
 constexpr size_t kMostFunctions = 20;

@@ -9,7 +9,6 @@
 #include "collector/idioms/sequences.h"
 
 namespace crema {
-
 namespace {
 
 constexpr size_t kMostRows = 256;

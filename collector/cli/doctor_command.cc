@@ -28,7 +28,6 @@
 #include "sdk/src/log/engine_identity.h"
 
 namespace crema {
-
 namespace {
 
 namespace fs = std::filesystem;

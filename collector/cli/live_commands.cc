@@ -23,7 +23,6 @@
 #include "collector/writers/live_screen.h"
 
 namespace crema {
-
 namespace {
 
 struct ServeOptions {

@@ -15,7 +15,6 @@
 #include "collector/writers/terminal_box.h"
 
 namespace crema {
-
 namespace {
 
 struct ExportOptions {

@@ -26,7 +26,6 @@
 #include "sdk/src/log/secret_filter.h"
 
 namespace crema {
-
 namespace {
 
 struct CollectOptions : SavedOptions {

@@ -23,7 +23,6 @@
 #include "collector/writers/terminal.h"
 
 namespace crema {
-
 namespace {
 
 constexpr int64_t kSecondNs = 1'000'000'000;

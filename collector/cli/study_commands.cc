@@ -22,7 +22,6 @@
 #include "collector/writers/terminal.h"
 
 namespace crema {
-
 namespace {
 
 struct CompareOptions {

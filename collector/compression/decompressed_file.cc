@@ -15,7 +15,6 @@
 #include <utility>
 
 namespace crema {
-
 namespace {
 
 constexpr size_t kBlockBytes = size_t{256} << 10;

@@ -7,7 +7,6 @@
 #include "collector/metrics/workers/worker_life.h"
 
 namespace crema {
-
 namespace {
 
 constexpr std::string_view kOfWorkers = "samples of the workers";

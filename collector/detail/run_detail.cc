@@ -13,7 +13,6 @@
 #include "nlohmann/json.hpp"
 
 namespace crema {
-
 namespace {
 
 // Which attempts are listed one by one, and all that is known of them.

@@ -4,7 +4,6 @@
 #include "collector/compression/decompressed_file.h"
 
 namespace crema {
-
 namespace {
 
 std::vector<const Engine*>& Table() {

@@ -16,7 +16,6 @@
 #include "nlohmann/json.hpp"
 
 namespace crema {
-
 namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 20;

@@ -6,7 +6,6 @@
 #include "nlohmann/json.hpp"
 
 namespace crema {
-
 namespace {
 
 constexpr double kSecondNs = 1e9;

@@ -9,7 +9,6 @@
 #include "collector/records/json_fields.h"
 
 namespace crema {
-
 namespace {
 
 /// The attempt in the form from which figures are made.

@@ -21,7 +21,6 @@
 #include "simdjson.h"
 
 namespace crema {
-
 namespace {
 
 // With these and `NoiseOf`, at most a twentieth of series without a change gets one, from 8 values on, of normal,

@@ -6,7 +6,6 @@
 #include "collector/insight/verdict_table.h"
 
 namespace crema {
-
 namespace {
 
 /// What memory leaves for the events of one chunk.

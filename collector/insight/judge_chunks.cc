@@ -9,7 +9,6 @@
 #include "collector/metrics/attempts/stragglers.h"
 
 namespace crema {
-
 namespace {
 
 /// The suggestion of the table with the advice of a dataset behind it.

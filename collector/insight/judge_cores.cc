@@ -10,7 +10,6 @@
 #include "collector/metrics/statistics/bounded_names.h"
 
 namespace crema {
-
 namespace {
 
 /// The verdicts that only differ in their words.

@@ -8,7 +8,6 @@
 #include "collector/metrics/statistics/bounded_names.h"
 
 namespace crema {
-
 namespace {
 
 constexpr char kFasterCodec[] = "Store the input with a faster codec (LZ4, ZSTD), or read fewer columns.";

@@ -8,7 +8,6 @@
 #include "collector/metrics/statistics/bounded_names.h"
 
 namespace crema {
-
 namespace {
 
 constexpr double kMinute = 60;

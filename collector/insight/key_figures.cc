@@ -10,7 +10,6 @@
 #include "collector/measurement/quality_limits.h"
 
 namespace crema {
-
 namespace {
 
 // In the order of `KeyFigure`.

@@ -9,7 +9,6 @@
 #include "nlohmann/json.hpp"
 
 namespace crema {
-
 namespace {
 
 std::string Text(const std::optional<int64_t>& number) { return number.has_value() ? std::to_string(*number) : "-"; }

@@ -9,7 +9,6 @@
 #include "collector/records/facts.h"
 
 namespace crema {
-
 namespace {
 
 void Add(RunTrouble& trouble, Mark mark, std::string clause, std::string brief) {

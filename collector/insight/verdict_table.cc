@@ -9,7 +9,6 @@
 #include "fmt/args.h"
 
 namespace crema {
-
 namespace {
 
 /// The other bounds of a rule.

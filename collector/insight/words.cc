@@ -9,7 +9,6 @@
 #include "collector/metrics/statistics/bounded_names.h"
 
 namespace crema {
-
 namespace {
 
 constexpr size_t kMostBytes = 60;

@@ -15,7 +15,6 @@
 #include "crema/version.h"
 
 namespace crema {
-
 namespace {
 
 // A wall clock that moved further than this makes times of different processes doubtful.

@@ -9,7 +9,6 @@
 #include "nlohmann/json.hpp"
 
 namespace crema {
-
 namespace {
 
 constexpr double kMostMissed = 0.03;

@@ -1,7 +1,6 @@
 #include "collector/records/sums_so_far.h"
 
 namespace crema {
-
 namespace {
 
 // Not known as soon as one side is not.

@@ -10,7 +10,6 @@
 #include "collector/records/record_parser.h"
 
 namespace crema {
-
 namespace {
 
 // Small enough to be parsed out of the processor's cache.

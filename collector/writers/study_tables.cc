@@ -8,7 +8,6 @@
 #include "collector/writers/terminal_box.h"
 
 namespace crema {
-
 namespace {
 
 std::vector<CellColumn> PointColumns(const Json& points, bool is_predicted) {

@@ -12,7 +12,6 @@
 #include "collector/writers/terminal.h"
 
 namespace crema {
-
 namespace {
 
 /// Rows that a summary shows; the tables show all of them.

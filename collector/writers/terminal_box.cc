@@ -6,7 +6,6 @@
 #include "fmt/format.h"
 
 namespace crema {
-
 namespace {
 
 constexpr uint32_t kBad = 0xfffd;

@@ -12,7 +12,6 @@
 #include "collector/records/json_fields.h"
 
 namespace crema {
-
 namespace {
 
 using Json = nlohmann::ordered_json;

@@ -20,7 +20,6 @@
 #include "nlohmann/json.hpp"
 
 namespace crema {
-
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;

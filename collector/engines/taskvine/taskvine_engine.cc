@@ -9,7 +9,6 @@
 #include "nlohmann/json.hpp"
 
 namespace crema {
-
 namespace {
 
 using Json = nlohmann::json;

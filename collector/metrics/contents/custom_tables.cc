@@ -3,7 +3,6 @@
 #include <set>
 
 namespace crema {
-
 namespace {
 
 constexpr double kMostBins = 40;

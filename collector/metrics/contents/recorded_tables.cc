@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 namespace crema {
-
 namespace {
 
 constexpr std::string_view kOfProcess = "process";

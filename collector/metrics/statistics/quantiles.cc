@@ -4,7 +4,6 @@
 #include <limits>
 
 namespace crema {
-
 namespace {
 
 // IEEE 754 binary64: sign, 11 bits of exponent, 52 of mantissa.

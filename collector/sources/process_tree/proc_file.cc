@@ -17,7 +17,6 @@
 #include "absl/strings/str_split.h"
 
 namespace crema {
-
 namespace {
 
 constexpr size_t kSurelyShort = 3072;

@@ -18,7 +18,6 @@
 #include "collector/sources/process_tree/allocated_cores.h"
 
 namespace crema {
-
 namespace {
 
 constexpr std::chrono::seconds kInterval(1);

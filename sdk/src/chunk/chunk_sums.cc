@@ -7,7 +7,6 @@
 #include "process/process_recorder.h"
 
 namespace crema::internal {
-
 namespace {
 
 constexpr std::uint32_t kFirstSlots = 16;

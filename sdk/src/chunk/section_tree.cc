@@ -6,7 +6,6 @@
 #include "storage/sdk_allocation_scope.h"
 
 namespace crema::internal {
-
 namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;

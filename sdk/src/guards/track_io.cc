@@ -18,7 +18,6 @@
 #include "process/process_recorder.h"
 
 namespace crema {
-
 namespace {
 
 /// Records `<name>.<what>`; the name is cut so that what was measured stays readable.

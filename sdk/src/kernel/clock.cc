@@ -11,7 +11,6 @@
 #include "kernel/proc_file.h"
 
 namespace crema::internal {
-
 namespace {
 
 constexpr std::int64_t kSecond = 1000000000;

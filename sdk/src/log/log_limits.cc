@@ -10,7 +10,6 @@
 #include "crema/internal/platform.h"
 
 namespace crema::internal {
-
 namespace {
 
 constexpr int kOpenedAs = O_TMPFILE | O_WRONLY;

@@ -20,7 +20,6 @@
 #include "tasks/task_table.h"
 
 namespace crema::internal {
-
 namespace {
 
 constexpr std::size_t kMostArguments = 1000;

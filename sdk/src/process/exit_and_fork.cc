@@ -12,7 +12,6 @@
 #include "process/process_recorder.h"
 
 namespace crema::internal {
-
 namespace {
 
 constexpr std::size_t kSectionsShown = 12;

@@ -14,7 +14,6 @@
 #include "tasks/task_table.h"
 
 namespace crema::internal {
-
 namespace {
 
 constexpr int kMostDescriptors = 64;

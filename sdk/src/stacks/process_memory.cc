@@ -12,7 +12,6 @@
 #include "process/own_descriptor.h"
 
 namespace crema::internal {
-
 namespace {
 
 constexpr char kPath[] = "/proc/self/mem";

@@ -10,7 +10,6 @@
 #include "storage/arena.h"
 
 namespace crema::internal {
-
 namespace {
 
 constexpr std::uint64_t kHashBegin = 14695981039346656037u;  // FNV-1a

@@ -12,7 +12,6 @@
 #include "kernel/kernel_readings.h"
 
 namespace crema::internal {
-
 namespace {
 
 /// The calling thread's clocks that count in ticks, as the kernel makes ids of clocks (include/linux/posix-timers.h,

@@ -4,7 +4,6 @@
 #include <functional>
 
 namespace crema::internal {
-
 namespace {
 
 constexpr std::size_t kBlockBytes = 16384;
