@@ -199,8 +199,7 @@ Drawing DrawActivityBreakdown(const ChartInput& input) {
   if (other.has_value()) values["has baseline"] = true;
   return {FilledTemplate("activity_breakdown", values),
           fmt::format("{} of cores; the parts add up to 100 %{}", HumanDuration(budget->core_seconds),
-                      other.has_value() ? "; grey ticks: baseline" : ""),
-          ""};
+                      other.has_value() ? "; grey ticks: baseline" : "")};
 }
 
 Drawing DrawEfficiencySummary(const ChartInput& input) {
@@ -240,7 +239,7 @@ Drawing DrawEfficiencySummary(const ChartInput& input) {
                                                 {"zones", std::move(zones)},
                                                 {"bars", std::move(bars)},
                                                 {"baselines", std::move(baselines)}}),
-          finding, ""};
+          finding};
 }
 
 Drawing DrawContention(const ChartInput& input) {
@@ -271,7 +270,7 @@ Drawing DrawContention(const ChartInput& input) {
     finding =
         fmt::format("no more than chance explains; at most {} an event for each further chunk", HumanDuration(high));
   }
-  return {FilledTemplate("contention", {{"line", std::move(line)}, {"points", std::move(points)}}), finding, ""};
+  return {FilledTemplate("contention", {{"line", std::move(line)}, {"points", std::move(points)}}), finding};
 }
 
 Drawing DrawSectionIcicle(const ChartInput& input) {
@@ -280,7 +279,7 @@ Drawing DrawSectionIcicle(const ChartInput& input) {
   if (!HasNamed(sections) || !(whole > 0)) return NotDrawn(kNoSections);
   IcicleLayout layout(sections, whole);
   return {FilledTemplate("section_icicle", {{"cells", std::move(layout.cells())}}),
-          fmt::format("{} of chunk time; width is time, what is inside stands below", HumanDuration(whole)), ""};
+          fmt::format("{} of chunk time; width is time, what is inside stands below", HumanDuration(whole))};
 }
 
 Drawing DrawSectionSelfTime(const ChartInput& input) {
@@ -315,7 +314,7 @@ Drawing DrawSectionSelfTime(const ChartInput& input) {
     values["has baseline"] = true;
     finding += "; grey ticks: baseline";
   }
-  return {FilledTemplate("section_self_time", values), finding, ""};
+  return {FilledTemplate("section_self_time", values), finding};
 }
 
 }  // namespace crema

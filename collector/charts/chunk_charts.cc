@@ -292,7 +292,7 @@ Drawing DrawChunkTimeline(const ChartInput& input) {
                                             {"step", step},
                                             {"rim", step >= 6 ? 0.5 : 0.0},
                                             {"datasets", slots}}),
-          finding, ""};
+          finding};
 }
 
 Drawing DrawFailuresTimeline(const ChartInput& input) {
@@ -319,7 +319,7 @@ Drawing DrawFailuresTimeline(const ChartInput& input) {
   std::string finding = fmt::format("{} failed, {} lost, {} repeated with success", failed, lost, repeated);
   if (detail.failed_left_out > 0) finding += fmt::format("; {} more not drawn", detail.failed_left_out);
   return {FilledTemplate("failures_timeline", {{"attempts", std::move(rows)}, {"time", TimeAxis(detail.seconds)}}),
-          finding, ""};
+          finding};
 }
 
 Drawing DrawRuntimeDistribution(const ChartInput& input) {
@@ -356,7 +356,7 @@ Drawing DrawRuntimeDistribution(const ChartInput& input) {
                           {"top", 1.3 * static_cast<double>(tallest)},
                           {"baseline", std::move(outline)},
                           {"sides", MarksWithWords(marks, shape->Edge(0), shape->Edge(shape->bins()), true)}}),
-          finding, ""};
+          finding};
 }
 
 Drawing DrawRuntimeVsEvents(const ChartInput& input) {
@@ -378,8 +378,7 @@ Drawing DrawRuntimeVsEvents(const ChartInput& input) {
   return {
       FilledTemplate("chunks_over_events", values),
       fmt::format("{}{}{}", Counted(grid->count, "chunk", "chunks"),
-                  values.contains("fits") ? "; lines: fits, by dataset" : "", all ? "" : "; colour: how many chunks"),
-      ""};
+                  values.contains("fits") ? "; lines: fits, by dataset" : "", all ? "" : "; colour: how many chunks")};
 }
 
 Drawing DrawMemoryVsEvents(const ChartInput& input) {
@@ -393,7 +392,7 @@ Drawing DrawMemoryVsEvents(const ChartInput& input) {
   const auto slope = input.measurement->Metric("rss_slope");
   std::string finding = fmt::format("{} at most", HumanMemory(grid->y_max));
   if (slope.has_value()) finding += fmt::format("; grows by {} per 1 000 events", HumanMemory(*slope));
-  return {FilledTemplate("chunks_over_events", values), finding, ""};
+  return {FilledTemplate("chunks_over_events", values), finding};
 }
 
 Drawing DrawSlowestChunks(const ChartInput& input) {
@@ -436,8 +435,7 @@ Drawing DrawSlowestChunks(const ChartInput& input) {
   }
   return {FilledTemplate("slowest_chunks", {{"parts", std::move(rows)}}),
           fmt::format("slowest {}; black tick: expected from its number of events",
-                      HumanDuration(Seconds(*slow.front()->duration_ns))),
-          ""};
+                      HumanDuration(Seconds(*slow.front()->duration_ns)))};
 }
 
 // The latency of events that go from thread to thread: how it is distributed, and where it went as time went on.
@@ -501,7 +499,7 @@ Drawing DrawEventLatencies(const ChartInput& input) {
                           {"top", 1.3 * *absl::c_max_element(below)},
                           {"baseline", Json::array()},
                           {"sides", MarksWithWords(marks, edges.front(), edges.back(), is_log)}}),
-          finding, ""};
+          finding};
 }
 
 Drawing DrawEventLatencyTimeline(const ChartInput& input) {
@@ -545,7 +543,7 @@ Drawing DrawEventLatencyTimeline(const ChartInput& input) {
                {"title", "mean latency of events [s]"},
                {"time", TimeAxis(measurement.Metric("wall_time").value_or(lines->front().second.back().seconds))},
                {"kinds", ColourScale(names, {"cpu", "wait", "outside", "idle"})}}),
-          finding, ""};
+          finding};
 }
 
 }  // namespace crema

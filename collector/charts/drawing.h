@@ -9,9 +9,9 @@
 namespace crema {
 
 struct Drawing {
-  Json body;            ///< data, marks, encodings; null where there is nothing to draw
-  std::string finding;  ///< the figures that answer the chart's question, one sentence without its full stop
-  std::string reason;   ///< why there is nothing to draw
+  Json body;                ///< data, marks, encodings; null where there is nothing to draw
+  std::string finding;      ///< the figures that answer the chart's question, one sentence without its full stop
+  std::string reason = "";  ///< why there is nothing to draw
 };
 
 inline Drawing NotDrawn(std::string reason) { return {nullptr, "", std::move(reason)}; }

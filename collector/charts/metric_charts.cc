@@ -120,7 +120,7 @@ Drawing DrawFineByFunction(const ChartInput& input) {
     }
   }
   return {FilledTemplate("fine_by_function", {{"sums", std::move(rows)}, {"activities", activities.scale}}),
-          Finding(*input.measurement, TotalOf(sums), functions), ""};
+          Finding(*input.measurement, TotalOf(sums), functions)};
 }
 
 Drawing DrawFineByActivity(const ChartInput& input) {
@@ -139,7 +139,7 @@ Drawing DrawFineByActivity(const ChartInput& input) {
     }
   }
   return {FilledTemplate("fine_by_activity", {{"sums", std::move(rows)}}),
-          Finding(*input.measurement, TotalOf(sums), activities), ""};
+          Finding(*input.measurement, TotalOf(sums), activities)};
 }
 
 // Datasets and files beside one another, and what was read of them.
@@ -191,8 +191,7 @@ Drawing DrawDatasetRates(const ChartInput& input) {
   if (rates.size() > kMostDatasets) rates.erase(rates.begin(), rates.end() - kMostDatasets);
   return {Bars(rates, "events per second of a busy lane [1/s]", "events"),
           fmt::format("fastest {} in {}, slowest {} in {}", rates.front().words, ShownName(rates.front().name),
-                      rates.back().words, ShownName(rates.back().name)),
-          ""};
+                      rates.back().words, ShownName(rates.back().name))};
 }
 
 Drawing DrawFileReadRates(const ChartInput& input) {
@@ -213,7 +212,7 @@ Drawing DrawFileReadRates(const ChartInput& input) {
   std::string finding = fmt::format("slowest: {} a second of chunk time from {}", HumanData(rates.front().value * 1e6),
                                     ShownName(rates.front().name));
   if (all > kMostFiles) finding += fmt::format("; the {} slowest of {} files", kMostFiles, all);
-  return {Bars(rates, "data read per second of chunk time [MB/s]", "data"), finding, ""};
+  return {Bars(rates, "data read per second of chunk time [MB/s]", "data"), finding};
 }
 
 Drawing DrawBytesAccessed(const ChartInput& input) {
@@ -243,7 +242,7 @@ Drawing DrawBytesAccessed(const ChartInput& input) {
   values["are few"] = values["values"].size() <= 20 * names.size();
   values["names"] = ColourScale(names, colours);
   values["legend"] = names.size() < 2 ? Json() : Json({{"symbolType", "stroke"}, {"symbolStrokeWidth", 3}});
-  return {FilledTemplate("bytes_accessed_per_chunk", values), finding, ""};
+  return {FilledTemplate("bytes_accessed_per_chunk", values), finding};
 }
 
 Drawing DrawDataAccess(const ChartInput& input) {
@@ -261,7 +260,7 @@ Drawing DrawDataAccess(const ChartInput& input) {
     return NotDrawn("how much of the files was read is not known: " +
                     input.measurement->WhyNotMeasured("bytes_read_share"));
   return {FilledTemplate("data_access_percentage", {{"shares", std::move(shares)}}),
-          finding + " were read, mean over files", ""};
+          finding + " were read, mean over files"};
 }
 
 // What the user's code recorded: metrics of its own, and the cut flow; and one metric of two runs.
@@ -346,7 +345,7 @@ Drawing DrawCustomMetric(const ChartInput& input, std::string_view metric) {
   }
   std::string finding = Counted(row->count.value_or(0), "value", "values");
   if (row->sum.has_value()) finding += ", sum " + HumanCount(*row->sum);
-  return {std::move(body), finding + how, ""};
+  return {std::move(body), finding + how};
 }
 
 Drawing DrawCutFlow(const ChartInput& input) {
@@ -389,8 +388,7 @@ Drawing DrawCutFlow(const ChartInput& input) {
   return {FilledTemplate("cut_flow", filled),
           !is_list ? count + ", each of its own input"
                    : fmt::format("{} of {} events are left{}", HumanCount(last), HumanCount(first),
-                                 first > 0 ? fmt::format(" ({})", HumanPercent(last / first)) : ""),
-          ""};
+                                 first > 0 ? fmt::format(" ({})", HumanPercent(last / first)) : "")};
 }
 
 Drawing DrawComparedMetric(const ChartInput& input, std::string_view metric) {
@@ -411,7 +409,7 @@ Drawing DrawComparedMetric(const ChartInput& input, std::string_view metric) {
                          {{"runs", std::move(rows)},
                           {"title", unit.empty() ? std::string(metric) : fmt::format("{} [{}]", metric, unit)},
                           {"value labels", NumberLabels(std::max(std::fabs(*value), std::fabs(*other)))}}),
-          finding, ""};
+          finding};
 }
 
 }  // namespace crema

@@ -306,7 +306,7 @@ Drawing DrawConcurrency(const ChartInput& input) {
     panel.AddLine(cores, "mean", "cores");
     finding += fmt::format(", of {} cores", HumanCount(MeanOf(cores, wall_seconds)));
   }
-  return {panel.Take(), finding, ""};
+  return {panel.Take(), finding};
 }
 
 Drawing DrawTotalActiveTasks(const ChartInput& input) {
@@ -322,10 +322,8 @@ Drawing DrawTotalActiveTasks(const ChartInput& input) {
   if (const Timeline executing = SumOfSteps(measurement, "worker_executing"); !executing.empty()) {
     panel.AddFilledLine(executing, "cpu", "executing");
   }
-  return {panel.Take(),
-          fmt::format("{} at most on workers, {} on average", Counted(LargestOf(active), "task", "tasks"),
-                      HumanCount(MeanOf(active, wall_seconds))),
-          ""};
+  return {panel.Take(), fmt::format("{} at most on workers, {} on average", Counted(LargestOf(active), "task", "tasks"),
+                                    HumanCount(MeanOf(active, wall_seconds)))};
 }
 
 Drawing DrawThroughput(const ChartInput& input) {
@@ -342,7 +340,7 @@ Drawing DrawThroughput(const ChartInput& input) {
   }
   if (panels.empty()) return NotDrawn("no chunk recorded its events or how many bytes it read");
   finding += " in " + HumanDuration(input.detail->seconds);
-  return {FilledTemplate("panels", {{"panels", std::move(panels)}, {"spacing", 18}}), finding, ""};
+  return {FilledTemplate("panels", {{"panels", std::move(panels)}, {"spacing", 18}}), finding};
 }
 
 Drawing DrawProgressTail(const ChartInput& input) {
@@ -366,7 +364,7 @@ Drawing DrawProgressTail(const ChartInput& input) {
                            HumanPercent((seconds - *tail) / seconds));
   }
   panel.AddLine(done, "cpu", "chunks done");
-  return {panel.Take(), finding, ""};
+  return {panel.Take(), finding};
 }
 
 Drawing DrawActivityTimeline(const ChartInput& input) {
@@ -412,7 +410,7 @@ Drawing DrawActivityTimeline(const ChartInput& input) {
                                                {"title", "cores"},
                                                {"time", TimeAxis(input.detail->seconds)},
                                                {"kinds", ColourScale(parts, colours)}}),
-          whole + UsedWithoutChunk(*input.measurement), ""};
+          whole + UsedWithoutChunk(*input.measurement)};
 }
 
 }  // namespace crema

@@ -125,7 +125,7 @@ Drawing DrawCpuHeatmap(const ChartInput& input) {
   if (map.empty()) return NotDrawn("no worker reported its CPU time while it ran");
   const std::optional<double> average = measurement.Metric("worker_cpu_utilization_avg");
   return {map.Take({{"domain", {0, 100}}, {"clamp", true}}),
-          (average.has_value() ? HumanPercent(*average) + " on average" : "grey: not there") + map.LeftOut(), ""};
+          (average.has_value() ? HumanPercent(*average) + " on average" : "grey: not there") + map.LeftOut()};
 }
 
 Drawing DrawReadRateHeatmap(const ChartInput& input) {
@@ -149,7 +149,7 @@ Drawing DrawReadRateHeatmap(const ChartInput& input) {
     }
     map.AddRow(names.Of(workers.Of(grid.rows[row])), rates, grid.start_seconds, bin_seconds);
   }
-  return {map.Take({{"domainMin", 0}}), HumanData(all) + " read; grey: no chunk open" + map.LeftOut(), ""};
+  return {map.Take({{"domainMin", 0}}), HumanData(all) + " read; grey: no chunk open" + map.LeftOut()};
 }
 
 Drawing DrawMemorySmallMultiples(const ChartInput& input) {
@@ -196,7 +196,7 @@ Drawing DrawMemorySmallMultiples(const ChartInput& input) {
                  {"width", are_many ? 165 : 300},
                  {"height", are_many ? 80 : 150}};
   if (!limits.empty()) values["has limits"] = true;
-  return {FilledTemplate("memory_small_multiples", values), finding, ""};
+  return {FilledTemplate("memory_small_multiples", values), finding};
 }
 
 Drawing DrawWorkerBalance(const ChartInput& input) {
@@ -223,7 +223,7 @@ Drawing DrawWorkerBalance(const ChartInput& input) {
   }
   std::string finding = fmt::format("busiest worker {}, least busy {}", HumanPercent(most), HumanPercent(least));
   if (all > kMostBars) finding += fmt::format("; the {} busiest and least busy of {}", kMostBars / 2, all);
-  return {FilledTemplate("worker_balance", {{"parts", std::move(parts)}}), finding, ""};
+  return {FilledTemplate("worker_balance", {{"parts", std::move(parts)}}), finding};
 }
 
 // What the processes of a command used, as time went on.
@@ -403,7 +403,7 @@ Drawing DrawProcessTimeline(const ChartInput& input) {
   if (const auto most = measurement.Metric("max_processes")) {
     finding = fmt::format("{} at most; {}", Counted(*most, "process", "processes"), finding);
   }
-  return {FilledTemplate("panels", {{"panels", std::move(panels)}, {"spacing", 14}}), finding, ""};
+  return {FilledTemplate("panels", {{"panels", std::move(panels)}, {"spacing", 14}}), finding};
 }
 
 }  // namespace crema

@@ -1,4 +1,3 @@
-
 #include "collector/exports/export_format.h"
 #include "collector/records/json_fields.h"
 #include "collector/sources/prmon/prmon_reader.h"

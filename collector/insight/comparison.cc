@@ -516,64 +516,52 @@ void CompareFigures(const Documents& documents, Comparison* comparison) {
   comparison->waits = CompareWaits(documents);
 }
 
+Json ToJson(const std::optional<double>& value) { return value.has_value() ? Json(*value) : Json(); }
+
 Json ToJson(const ElapsedDifference& difference) {
-  const auto bound = [](const std::optional<double>& value) { return value.has_value() ? Json(*value) : Json(); };
-  return {{"difference", difference.seconds}, {"low", bound(difference.low)}, {"high", bound(difference.high)}};
+  return {{"difference", difference.seconds}, {"low", ToJson(difference.low)}, {"high", ToJson(difference.high)}};
 }
+
+Json ToJson(const ElapsedPart& part) {
+  Json json = {{"part", part.part}};
+  json.update(ToJson(part.difference));
+  return json;
+}
+
+template <class Item>
+Json ToJson(const std::vector<Item>& items);
 
 Json ToJson(const ElapsedChange& change) {
   Json elapsed = {{"before", change.before}, {"after", change.after}};
   elapsed.update(ToJson(change.difference));
-  elapsed["parts"] = Json::array();
-  for (const ElapsedPart& part : change.parts) {
-    elapsed["parts"].push_back({{"part", part.part}});
-    elapsed["parts"].back().update(ToJson(part.difference));
-  }
+  elapsed["parts"] = ToJson(change.parts);
   return elapsed;
 }
 
-Json ToJson(const std::vector<SectionDifference>& tree) {
-  Json rows = Json::array();
-  for (const SectionDifference& section : tree) {
-    rows.push_back({{"path", section.path},
-                    {"depth", section.depth},
-                    {"before", section.before},
-                    {"after", section.after},
-                    {"difference", section.difference()},
-                    {"self_difference", section.self_difference}});
-  }
-  return rows;
+Json ToJson(const SectionDifference& section) {
+  return {{"path", section.path},
+          {"depth", section.depth},
+          {"before", section.before},
+          {"after", section.after},
+          {"difference", section.difference()},
+          {"self_difference", section.self_difference}};
 }
 
-Json ToJson(const std::vector<ComparedRun>& runs) {
-  Json rows = Json::array();
-  for (const ComparedRun& run : runs) rows.push_back({{"name", run.name}, {"id", run.id}, {"state", run.state}});
-  return rows;
-}
+Json ToJson(const ComparedRun& run) { return {{"name", run.name}, {"id", run.id}, {"state", run.state}}; }
 
 Json ToJson(const ComparedValue& value) {
-  const auto list = [](const std::vector<std::optional<double>>& numbers) {
-    Json json = Json::array();
-    for (const std::optional<double>& number : numbers) json.push_back(number.has_value() ? Json(*number) : Json());
-    return json;
-  };
   return {{"key", value.key},
           {"label", value.label},
           {"unit", value.unit},
-          {"values", list(value.values)},
-          {"changes", list(value.changes)}};
+          {"values", ToJson(value.values)},
+          {"changes", ToJson(value.changes)}};
 }
 
-Json ToJson(const std::vector<ComparedValue>& values) {
-  Json rows = Json::array();
-  for (const ComparedValue& value : values) rows.push_back(ToJson(value));
-  return rows;
-}
+Json ToJson(const ComparedRow& row) { return {{"name", row.name}, {"fields", ToJson(row.fields)}}; }
 
-Json ToJson(const std::vector<ComparedRow>& rows) {
-  Json json = Json::array();
-  for (const ComparedRow& row : rows) json.push_back({{"name", row.name}, {"fields", ToJson(row.fields)}});
-  return json;
+template <class Item>
+Json ToJson(const std::vector<Item>& items) {
+  return Mapped<Json>(items, [](const Item& item) { return ToJson(item); });
 }
 
 }  // namespace
@@ -722,11 +710,8 @@ Json ComparisonAsJson(const Comparison& comparison) {
   if (!comparison.runs_before.empty()) {
     document["sides"] = {{"before", ToJson(comparison.runs_before)}, {"after", ToJson(comparison.runs_after)}};
   }
-  Json elapsed = Json::array();
-  for (const ElapsedChange& change : comparison.elapsed) elapsed.push_back(ToJson(change));
-  document["elapsed"] = std::move(elapsed);
-  Json paired = Json::array();
-  for (const PairedChange& change : comparison.paired) paired.push_back(PairedChangeAsJson(change));
+  document["elapsed"] = ToJson(comparison.elapsed);
+  Json paired = Mapped<Json>(comparison.paired, PairedChangeAsJson);
   if (paired.size() == 1) document.update(paired.front());
   document["paired"] = std::move(paired);
   document.update(Json({{"unequal", ToJson(comparison.Unequal())},

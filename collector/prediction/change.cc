@@ -1,4 +1,3 @@
-
 #include <random>
 
 #include "collector/appearance/human_numbers.h"

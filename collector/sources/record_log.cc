@@ -112,12 +112,16 @@ std::string_view KindOfLog(std::string_view name) {
   return dot == std::string_view::npos ? std::string_view() : name.substr(dot);
 }
 
+bool IsLiveCopy(std::string_view path) { return KindOfLog(path).substr(0, kLiveCopyMark.size()) == kLiveCopyMark; }
+
 std::string LiveCopyName(std::string_view name) {
   const std::string_view kind = KindOfLog(name);
   std::string live(name.substr(0, name.size() - kind.size()));
   if (!IsLiveCopy(name)) live.append(kLiveCopyMark);
   return live.append(kind);
 }
+
+bool MayLackItsEnd(const std::string& path) { return IsLiveCopy(path) || IsHeldByItsProcess(path); }
 
 void LogReading::Warn(std::string warning) { KeepFirst(std::move(warning), &warnings, &more_warnings); }
 void LogReading::Stop(std::string why) { KeepFirst(std::move(why), &stops, &more_stops); }

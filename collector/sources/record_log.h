@@ -14,15 +14,13 @@ bool IsHeldByItsProcess(const std::string& path);
 
 /// Whether the log is a copy that was made while its process ran, as its name says: `x.live.jsonl`,
 /// `x.live.tree.ndjson`. That it has no end says nothing about the process.
-inline bool IsLiveCopy(std::string_view path) {
-  return KindOfLog(path).substr(0, kLiveCopyMark.size()) == kLiveCopyMark;
-}
+bool IsLiveCopy(std::string_view path);
 
 /// The name of such a copy, of a log's name; that of a copy is itself.
 std::string LiveCopyName(std::string_view name);
 
 /// Either of both: what it lacks is no loss.
-inline bool MayLackItsEnd(const std::string& path) { return IsLiveCopy(path) || IsHeldByItsProcess(path); }
+bool MayLackItsEnd(const std::string& path);
 
 /// `x.jsonl` is `x` and `.jsonl`, `x.live.tree.ndjson.gz` is `x` and `.live.tree.ndjson.gz`: where the name of a log
 /// ends and its kind begins.

@@ -1,6 +1,6 @@
-
 #include "absl/strings/str_replace.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/idioms/sequences.h"
 #include "collector/measurement/budget_parts.h"
 #include "collector/records/json_fields.h"
 #include "collector/writers/document_table.h"
@@ -387,12 +387,10 @@ std::string Quoted(const std::string& text) {
 std::string RenderScaling(const Json& scaling, const TerminalStyle& style) {
   std::string text;
   AddNote(TextField(scaling, "sentence"), style, &text);
-  Json rows = Json::array();
-  for (const Json& point : ListField(scaling, "points")) rows.push_back(PointRow(point));
+  const Json rows = Mapped<Json>(ListField(scaling, "points"), PointRow);
   const bool is_predicted = TextField(scaling, "kind") == "predicted";
   if (!rows.empty()) AddTable(TableOf(CellsOf(rows, PointColumns(rows, is_predicted))), style, &text);
-  Json fits = Json::array();
-  for (const Json& fit : ListField(scaling, "fits")) fits.push_back(FitRow(fit));
+  const Json fits = Mapped<Json>(ListField(scaling, "fits"), FitRow);
   if (!fits.empty()) {
     AddTitle("fits, with 90 % intervals", style, &text);
     AddTable(TableOf(CellsOf(fits, FitColumns())), style, &text);
