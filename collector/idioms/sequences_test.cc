@@ -1,0 +1,60 @@
+#include "collector/idioms/sequences.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+namespace crema {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+struct Named {
+  std::string name;
+  int size = 0;
+};
+
+const std::vector<Named> kNamed = {{"b", 2}, {"a", 1}, {"c", 2}};
+
+TEST(Sequences, SortByKeepsTheOrderOfEqualItems) {
+  std::vector<Named> named = kNamed;
+  SortLargestFirst(&named, &Named::size);
+  EXPECT_THAT(Mapped<std::string>(named, &Named::name), ElementsAre("b", "c", "a"));
+  SortBy(&named, [](const Named& of) { return of.name; });
+  EXPECT_THAT(Mapped<std::string>(named, &Named::name), ElementsAre("a", "b", "c"));
+}
+
+TEST(Sequences, FindByFindsTheFirstItemOrNone) {
+  ASSERT_NE(FindBy(kNamed, &Named::size, 2), nullptr);
+  EXPECT_EQ(FindBy(kNamed, &Named::size, 2)->name, "b");
+  EXPECT_EQ(FindBy(kNamed, &Named::name, "d"), nullptr);
+}
+
+TEST(Sequences, PlacesWhereAreInsideTheList) {
+  EXPECT_THAT(PlacesWhere(kNamed, [](const Named& of) { return of.size == 2; }), ElementsAre(&kNamed[0], &kNamed[2]));
+  EXPECT_THAT(PlacesWhere(kNamed, [](const Named& of) { return of.size == 3; }), IsEmpty());
+}
+
+TEST(Sequences, SumOfAddsInTheTypeThatIsAskedFor) {
+  EXPECT_EQ(SumOf<int64_t>(kNamed, &Named::size), 5);
+  EXPECT_EQ(SumOf<double>(kNamed, [](const Named& of) { return of.size / 4.0; }), 1.25);
+  EXPECT_EQ(SumOf<double>(std::vector<Named>(), &Named::size), 0);
+}
+
+TEST(Sequences, EraseWhereKeepsTheOthersInTheirOrder) {
+  std::vector<Named> named = kNamed;
+  EraseWhere(&named, [](const Named& of) { return of.size == 1; });
+  EXPECT_THAT(Mapped<std::string>(named, &Named::name), ElementsAre("b", "c"));
+}
+
+TEST(Sequences, ValueOrIsTheOtherOneWhereTheMapHasNone) {
+  const std::map<std::string, int> sizes = {{"a", 1}};
+  EXPECT_EQ(ValueOr(sizes, "a", 7), 1);
+  EXPECT_EQ(ValueOr(sizes, "b", 7), 7);
+}
+
+}  // namespace
+}  // namespace crema
