@@ -28,7 +28,7 @@ PACKAGES = {
     "writers": ["appearance", "idioms", "insight", "measurement", "records", "server"],
     "pictures": ["output"],
     "charts": ["appearance", "detail", "idioms", "insight", "measurement", "records"],
-    "report": ["appearance", "charts", "detail", "exports", "insight", "measurement", "prediction", "records", "scaling", "writers"],
+    "report": ["appearance", "charts", "detail", "exports", "idioms", "insight", "measurement", "prediction", "records", "scaling", "writers"],
     "cli": ["appearance", "charts", "detail", "engines", "exports", "history", "idioms", "insight", "measurement", "metrics", "output", "pictures", "prediction", "records", "report", "scaling", "server", "sources", "sources/process_tree", "sources/roastcoffea", "writers"],
     "benchmarks": [],
 }

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/idioms/sequences.h"
 #include "collector/records/json_fields.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
@@ -48,8 +49,7 @@ constexpr std::array<std::string_view, 5> kDrawnByThePage = {"chunk_timeline", "
                                                              "cut_flow", "slowest_chunks"};
 
 size_t RankOf(std::string_view name) {
-  const auto found =
-      std::find_if(kShown.begin(), kShown.end(), [name](const Shown& shown) { return shown.name == name; });
+  const auto found = absl::c_find_if(kShown, [name](const Shown& shown) { return shown.name == name; });
   return static_cast<size_t>(found - kShown.begin());
 }
 
@@ -58,8 +58,7 @@ std::vector<const Chart*> ChartsOf(const PageInput& input, std::string_view bloc
   for (const PageChart& chart : input.charts) {
     if (BlockOfFamily(chart.family) == block && !IsDrawnByThePage(chart.chart.name)) charts.push_back(&chart.chart);
   }
-  std::stable_sort(charts.begin(), charts.end(),
-                   [](const Chart* a, const Chart* b) { return RankOf(a->name) < RankOf(b->name); });
+  SortBy(&charts, [](const Chart* a) { return RankOf(a->name); });
   return charts;
 }
 
@@ -130,8 +129,7 @@ std::string RowField(const Json& spec) {
 /// About how high a chart becomes, in pixels: the room that is kept for it until it is drawn.
 int HeightOf(const Json& spec) {
   constexpr double kAxisAndLegend = 64, kUsual = 240, kPanelHead = 45, kLegendLine = 15;
-  const Json& parts = ListField(spec, "vconcat");
-  if (!parts.empty()) {
+  if (const Json& parts = ListField(spec, "vconcat"); !parts.empty()) {
     int sum = 0;
     for (const auto& part : parts) sum += HeightOf(part);
     return sum;
@@ -142,8 +140,7 @@ int HeightOf(const Json& spec) {
   if (height.is_object()) {
     inside = NumberField(height, "step").value_or(20) * static_cast<double>(RowsOf(spec, RowField(spec)));
   }
-  const std::string facet = TextField(Field(spec, "facet"), "field");
-  if (!facet.empty()) {
+  if (const std::string facet = TextField(Field(spec, "facet"), "field"); !facet.empty()) {
     const double columns = std::max(1.0, NumberField(spec, "columns").value_or(1));
     const double rows = std::ceil(static_cast<double>(RowsOf(spec, facet)) / columns);
     inside = rows * (NumberField(Field(spec, "spec"), "height").value_or(kUsual) + kPanelHead) - kAxisAndLegend / 2;
@@ -173,9 +170,7 @@ std::string Fold(std::string_view title, const std::string& html) {
 }
 
 std::string ChartCards(const PageInput& input, std::string_view block, const std::string& folds) {
-  std::string cards;
-  std::string folded;
-  std::string absent;
+  std::string cards, folded, absent;
   size_t more = 0;
   for (const Chart* chart : ChartsOf(input, block)) {
     const size_t rank = RankOf(chart->name);
@@ -215,9 +210,7 @@ std::string_view BlockOfFamily(std::string_view family) {
   return "";
 }
 
-bool IsDrawnByThePage(std::string_view chart) {
-  return std::find(kDrawnByThePage.begin(), kDrawnByThePage.end(), chart) != kDrawnByThePage.end();
-}
+bool IsDrawnByThePage(std::string_view chart) { return absl::c_find(kDrawnByThePage, chart) != kDrawnByThePage.end(); }
 
 std::vector<std::string_view> ChartsThatThePageNames() {
   std::vector<std::string_view> names(kDrawnByThePage.begin(), kDrawnByThePage.end());

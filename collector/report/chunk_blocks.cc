@@ -3,13 +3,13 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/appearance/worker_names.h"
 #include "collector/charts/time_charts.h"
+#include "collector/idioms/sequences.h"
 #include "collector/measurement/catalog.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "collector/report/report_page.h"
 
 namespace crema {
-
 namespace {
 
 constexpr size_t kSlowest = 20;
@@ -66,18 +66,15 @@ std::string Why(const DetailAttempt& attempt) {
 
 std::string SlowestCard(const PageInput& input) {
   const RunDetail& detail = input.detail;
-  std::vector<const DetailAttempt*> slow;
-  for (const DetailAttempt& attempt : detail.attempts) {
-    if ((attempt.kept_for & kKeptAsSlow) != 0) slow.push_back(&attempt);
-  }
+  std::vector<const DetailAttempt*> slow =
+      PlacesWhere(detail.attempts, [](const DetailAttempt& attempt) { return (attempt.kept_for & kKeptAsSlow) != 0; });
   if (slow.empty()) {
     return "<section class=\"card\"><h3>Slowest chunks</h3>" +
            Absent("The slowest chunks",
                   detail.why_no_attempts.empty() ? "no attempt succeeded" : detail.why_no_attempts) +
            "</section>\n";
   }
-  std::stable_sort(slow.begin(), slow.end(),
-                   [](const DetailAttempt* a, const DetailAttempt* b) { return *a->duration_ns > *b->duration_ns; });
+  SortLargestFirst(&slow, [](const DetailAttempt* a) { return *a->duration_ns; });
   HtmlTable table;
   table.caption = "Slowest chunks";
   table.sorted_by = "duration";
@@ -211,8 +208,7 @@ std::string ErrorsTable(const RunDetail& detail, const std::vector<const DetailA
     if (sum.first == nullptr) sum.first = attempt;
   }
   std::vector<std::pair<uint32_t, Sum>> order(errors.begin(), errors.end());
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto& a, const auto& b) { return a.second.attempts > b.second.attempts; });
+  SortLargestFirst(&order, [](const auto& a) { return a.second.attempts; });
   HtmlTable table;
   table.caption = "Failed and lost attempts by error";
   table.sorted_by = "attempts";
@@ -228,6 +224,60 @@ std::string ErrorsTable(const RunDetail& detail, const std::vector<const DetailA
   }
   table.left_out = order.size() - table.rows.size();
   return Render(table);
+}
+
+/// A function on stacks that begin alike. Stacks come sorted, so that each is in the list after what it called from.
+struct Flame {
+  size_t depth = 0, function = 0;
+  int64_t samples = 0, own = 0;
+};
+
+std::vector<Flame> FlamesOfPlace(const std::map<std::vector<size_t>, StackWeight>& stacks) {
+  std::vector<Flame> flames;
+  std::vector<size_t> open;  // of the last stack: indices into `flames`
+  const std::vector<size_t>* last = nullptr;
+  for (const auto& [functions, weight] : stacks) {
+    size_t same = 0;
+    while (last != nullptr && same < std::min(last->size(), functions.size()) && (*last)[same] == functions[same]) {
+      ++same;
+    }
+    open.resize(same);
+    for (size_t depth = same; depth < functions.size(); ++depth) {
+      open.push_back(flames.size());
+      flames.push_back({depth, functions[depth], 0, 0});
+    }
+    for (const size_t flame : open) flames[flame].samples += weight.samples;
+    if (!open.empty()) flames[open.back()].own += weight.samples;
+    last = &functions;
+  }
+  return flames;
+}
+
+/// Those that have this many samples or more are at most `most`, with the first `ties` of those that have as many.
+struct Least {
+  int64_t samples = 0;
+  size_t ties = 0;
+};
+
+Least LeastSamples(const std::vector<std::vector<Flame>>& places, size_t most) {
+  std::vector<int64_t> samples;
+  for (const std::vector<Flame>& flames : places) {
+    for (const Flame& flame : flames) samples.push_back(flame.samples);
+  }
+  if (samples.size() <= most) return {0, samples.size()};
+  absl::c_sort(samples, std::greater<>());
+  const int64_t least = samples[most];
+  const auto first = absl::c_lower_bound(samples, least, std::greater<>());
+  return {least, most - static_cast<size_t>(first - samples.begin())};
+}
+
+/// At most `kMostBytes`, with whole characters.
+std::string Cut(std::string_view name) {
+  constexpr size_t kMostBytes = 200;
+  if (name.size() <= kMostBytes) return std::string(name);
+  size_t end = kMostBytes;
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
+  return std::string(name.substr(0, end)) + "…";
 }
 
 }  // namespace
@@ -265,66 +315,6 @@ PageBlock FailuresBlock(const PageInput& input) {
   block.html += "</section>\n" + ChartCards(input, block.id);
   return block;
 }
-
-namespace {
-
-/// A function on stacks that begin alike. Stacks come sorted, so that each is in the list after what it called from.
-struct Flame {
-  size_t depth = 0;
-  size_t function = 0;
-  int64_t samples = 0;
-  int64_t own = 0;
-};
-
-std::vector<Flame> FlamesOfPlace(const std::map<std::vector<size_t>, StackWeight>& stacks) {
-  std::vector<Flame> flames;
-  std::vector<size_t> open;  // of the last stack: indices into `flames`
-  const std::vector<size_t>* last = nullptr;
-  for (const auto& [functions, weight] : stacks) {
-    size_t same = 0;
-    while (last != nullptr && same < std::min(last->size(), functions.size()) && (*last)[same] == functions[same]) {
-      ++same;
-    }
-    open.resize(same);
-    for (size_t depth = same; depth < functions.size(); ++depth) {
-      open.push_back(flames.size());
-      flames.push_back({depth, functions[depth], 0, 0});
-    }
-    for (const size_t flame : open) flames[flame].samples += weight.samples;
-    if (!open.empty()) flames[open.back()].own += weight.samples;
-    last = &functions;
-  }
-  return flames;
-}
-
-/// Those that have this many samples or more are at most `most`, with the first `ties` of those that have as many.
-struct Least {
-  int64_t samples = 0;
-  size_t ties = 0;
-};
-
-Least LeastSamples(const std::vector<std::vector<Flame>>& places, size_t most) {
-  std::vector<int64_t> samples;
-  for (const std::vector<Flame>& flames : places) {
-    for (const Flame& flame : flames) samples.push_back(flame.samples);
-  }
-  if (samples.size() <= most) return {0, samples.size()};
-  std::sort(samples.begin(), samples.end(), std::greater<>());
-  const int64_t least = samples[most];
-  const auto first = std::lower_bound(samples.begin(), samples.end(), least, std::greater<>());
-  return {least, most - static_cast<size_t>(first - samples.begin())};
-}
-
-/// At most `kMostBytes`, with whole characters.
-std::string Cut(std::string_view name) {
-  constexpr size_t kMostBytes = 200;
-  if (name.size() <= kMostBytes) return std::string(name);
-  size_t end = kMostBytes;
-  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
-  return std::string(name.substr(0, end)) + "…";
-}
-
-}  // namespace
 
 Json FlamesOf(const SampledStacks& stacks, size_t most) {
   std::vector<std::vector<Flame>> places;

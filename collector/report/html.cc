@@ -1,11 +1,11 @@
 #include "collector/report/html.h"
 
-#include <algorithm>
 #include <numeric>
 
 #include "absl/strings/str_replace.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/appearance/worker_names.h"
+#include "collector/idioms/sequences.h"
 #include "collector/measurement/catalog.h"
 #include "collector/writers/document_table.h"
 #include "fmt/format.h"
@@ -69,8 +69,7 @@ std::string EscapedRange(const std::vector<std::string_view>& points, size_t fro
 }
 
 std::string Cut(const std::vector<std::string_view>& points, size_t from, size_t most) {
-  const size_t count = points.size() - from;
-  if (count <= most) return EscapedRange(points, from, points.size());
+  if (const size_t count = points.size() - from; count <= most) return EscapedRange(points, from, points.size());
   const size_t tail = most * 2 / 3;
   return EscapedRange(points, from, from + most - 1 - tail) + "…" +
          EscapedRange(points, points.size() - tail, points.size());
@@ -101,8 +100,7 @@ std::string Header(const HtmlColumn& column, bool is_sorted) {
 
 /// As many as there are columns: there is no such column.
 size_t ColumnAt(const CellTable& cells, std::string_view key) {
-  const auto found = std::find_if(cells.columns.begin(), cells.columns.end(),
-                                  [key](const CellColumn& column) { return column.key == key; });
+  const auto found = absl::c_find_if(cells.columns, [key](const CellColumn& column) { return column.key == key; });
   return static_cast<size_t>(found - cells.columns.begin());
 }
 
@@ -113,7 +111,7 @@ std::vector<size_t> OrderOf(const CellTable& cells, std::string_view key) {
   const size_t column = ColumnAt(cells, key);
   if (column == cells.columns.size()) return order;
   const auto value = [&](size_t row) { return NumberOf(cells.rows[row][column]).value_or(-1e300); };
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return value(a) > value(b); });
+  SortLargestFirst(&order, [&](size_t a) { return value(a); });
   return order;
 }
 

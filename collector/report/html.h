@@ -78,8 +78,7 @@ std::string Render(const HtmlTable& table);
 /// The table of a measurement's rows. Columns that no row has are named under it. `key` names the figures:
 /// `datasets[0].chunks`.
 struct DocumentTableOptions {
-  std::string_view key;
-  std::string_view caption;
+  std::string_view key, caption;
   std::string_view sort_field = "";  ///< largest first; empty: in the measurement's order
   size_t most_rows = 200;
   std::string_view bar_field = "";  ///< its cells get a bar

@@ -13,9 +13,7 @@ namespace {
 
 /// A panel of a switch: the first is shown, the others where scripts run when they are chosen. Without scripts all are.
 struct Panel {
-  std::string id;
-  std::string label;
-  std::string html;
+  std::string id, label, html;
 };
 
 std::string Switched(std::string_view label, const std::vector<Panel>& panels, std::string_view heading) {

@@ -16,7 +16,6 @@
 #include "collector/writers/document_table.h"
 
 namespace crema {
-
 namespace {
 
 constexpr size_t kCards = 3;  // more than three things to do are none
@@ -204,10 +203,9 @@ std::string Gauge(const KeyFigureBand& band, double share) {
   const char* last = band.more_is_better ? "good" : "bad";
   return fmt::format(
       "<svg class=\"gauge\" role=\"img\" aria-label=\"{}: {}\"><rect class=\"{}\" x=\"0\" y=\"4\" width=\"32.7%\" "
-      "height=\"6\" rx=\"2\"/>"
-      "<rect class=\"watch\" x=\"33.6%\" y=\"4\" width=\"32.7%\" height=\"6\" rx=\"2\"/><rect class=\"{}\" x=\"67.2%\" "
-      "y=\"4\" width=\"32.7%\" height=\"6\" rx=\"2\"/>"
-      "<line class=\"needle\" x1=\"{:.1f}%\" x2=\"{:.1f}%\" y1=\"0\" y2=\"14\"/></svg>",
+      "height=\"6\" rx=\"2\"/><rect class=\"watch\" x=\"33.6%\" y=\"4\" width=\"32.7%\" height=\"6\" rx=\"2\"/><rect "
+      "class=\"{}\" x=\"67.2%\" y=\"4\" width=\"32.7%\" height=\"6\" rx=\"2\"/><line class=\"needle\" x1=\"{:.1f}%\" "
+      "x2=\"{:.1f}%\" y1=\"0\" y2=\"14\"/></svg>",
       ToString(MarkOf(band, share)), Escaped(GoodHint(band)), first, last, at, at);
 }
 
@@ -230,8 +228,8 @@ std::string Spark(const std::vector<double>& values, std::string_view kind, std:
                           1 + kHeight * (1 - means[i] / most));
   }
   return fmt::format(
-      "<svg class=\"spark\" viewBox=\"0 0 100 22\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{}\">"
-      "<polyline class=\"{}\" points=\"{}\"/></svg>",
+      "<svg class=\"spark\" viewBox=\"0 0 100 22\" preserveAspectRatio=\"none\" role=\"img\" "
+      "aria-label=\"{}\"><polyline class=\"{}\" points=\"{}\"/></svg>",
       Escaped(label), kind, points);
 }
 
@@ -311,8 +309,7 @@ std::string_view BlockOfVerdict(std::string_view verdict) {
 std::string Findings(const PageInput& input) {
   const std::vector<VerdictGroup> groups = GroupVerdicts(input.measurement);
   if (groups.empty()) return "<p class=\"quiet\">✓ Nothing stands out in what was measured.</p>\n";
-  std::string shown;
-  std::string folded;
+  std::string shown, folded;
   size_t number = 0;
   for (const VerdictGroup& group : groups) {
     ++number;
@@ -479,8 +476,8 @@ std::string ScalingTable(const Json& scaling) {
 
 PageBlock OutlookBlock(const PageInput& input) {
   PageBlock block = {"outlook", "What would help",
-                     "Predicted, not measured: the run's own chunks are replayed, with one thing changed. "
-                     "<code>crema predict</code> takes other changes.",
+                     "Predicted, not measured: the run's own chunks are replayed, with one thing changed. <code>crema "
+                     "predict</code> takes other changes.",
                      "", ""};
   const std::string refused =
       input.outlook == nullptr ? "its chunks were not read" : TextField(input.outlook->prediction, "refused");
@@ -492,8 +489,8 @@ PageBlock OutlookBlock(const PageInput& input) {
                ChangesTable(input.outlook->prediction) + "</section>\n";
   if (const std::string points = ScalingTable(input.outlook->scaling); !points.empty()) {
     block.html += fmt::format(
-        "<section class=\"card\" id=\"scaling\"><h3>On other numbers of cores</h3><p class=\"sub\">{}</p>\n{}"
-        "</section>\n",
+        "<section class=\"card\" id=\"scaling\"><h3>On other numbers of cores</h3><p "
+        "class=\"sub\">{}</p>\n{}</section>\n",
         Escaped(TextField(input.outlook->scaling, "sentence")), points);
   }
   block.html += "</div>\n" + ChartCards(input, block.id);

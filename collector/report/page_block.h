@@ -17,8 +17,7 @@ struct PageChart {
 /// What had to be left out so that the file stays small.
 struct PageLimits {
   size_t table_rows = 200;
-  bool sections_of_chunks = true;
-  bool tasks = true;
+  bool sections_of_chunks = true, tasks = true;
   std::vector<std::string> notes;  ///< for the footer
 };
 

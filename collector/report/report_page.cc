@@ -1,10 +1,10 @@
 #include "collector/report/report_page.h"
 
-#include <algorithm>
 #include <future>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/study_charts.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/key_figures.h"
 #include "collector/insight/run_head.h"
 #include "collector/prediction/prediction.h"
@@ -66,23 +66,22 @@ std::string Navigation(const Measurement& measurement, const std::vector<PageBlo
                     findings == 0 ? "" : fmt::format("<span class=\"badge\" title=\"findings\">{}</span>", findings));
   }
   html +=
-      "</ul>\n<div class=\"js tools\"><button type=\"button\" id=\"theme\">Theme: automatic</button>"
-      "<button type=\"button\" id=\"print\">Print</button><button type=\"button\" id=\"help-button\">Help</button>"
-      "<p class=\"keys\">Keys: <b>j</b>/<b>k</b> section, <b>+</b>/<b>−</b> zoom, <b>←</b>/<b>→</b> pan, <b>?</b> "
+      "</ul>\n<div class=\"js tools\"><button type=\"button\" id=\"theme\">Theme: automatic</button><button "
+      "type=\"button\" id=\"print\">Print</button><button type=\"button\" id=\"help-button\">Help</button><p "
+      "class=\"keys\">Keys: <b>j</b>/<b>k</b> section, <b>+</b>/<b>−</b> zoom, <b>←</b>/<b>→</b> pan, <b>?</b> "
       "help</p></div></nav>\n";
   return html;
 }
 
 constexpr std::string_view kHelp =
-    "<dialog id=\"help\" aria-labelledby=\"help-title\"><h2 id=\"help-title\">Keys</h2><dl class=\"facts\">"
-    "<dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next, previous section</dd>"
-    "<dt><kbd>+</kbd> <kbd>−</kbd> <kbd>0</kbd></dt><dd>zoom the timeline in, out, show all of it</dd>"
-    "<dt><kbd>←</kbd> <kbd>→</kbd></dt><dd>move along the timeline</dd>"
-    "<dt><kbd>↑</kbd> <kbd>↓</kbd></dt><dd>choose a row of it; with <kbd>Shift</kbd> and <kbd>←</kbd> <kbd>→</kbd> a "
-    "chunk</dd><dt><kbd>Enter</kbd></dt><dd>details of what is chosen</dd><dt><kbd>Esc</kbd></dt><dd>close</dd>"
-    "<dt>drag</dt><dd>select a time; double click shows all</dd></dl><p>Zoom, colours and hidden datasets stand in the "
-    "page’s address, so a link shows what you see.</p><form method=\"dialog\"><button "
-    "type=\"submit\">Close</button></form></dialog>\n";
+    "<dialog id=\"help\" aria-labelledby=\"help-title\"><h2 id=\"help-title\">Keys</h2><dl "
+    "class=\"facts\"><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next, previous section</dd><dt><kbd>+</kbd> <kbd>−</kbd> "
+    "<kbd>0</kbd></dt><dd>zoom the timeline in, out, show all of it</dd><dt><kbd>←</kbd> <kbd>→</kbd></dt><dd>move "
+    "along the timeline</dd><dt><kbd>↑</kbd> <kbd>↓</kbd></dt><dd>choose a row of it; with <kbd>Shift</kbd> and "
+    "<kbd>←</kbd> <kbd>→</kbd> a chunk</dd><dt><kbd>Enter</kbd></dt><dd>details of what is "
+    "chosen</dd><dt><kbd>Esc</kbd></dt><dd>close</dd><dt>drag</dt><dd>select a time; double click shows "
+    "all</dd></dl><p>Zoom, colours and hidden datasets stand in the page’s address, so a link shows what you "
+    "see.</p><form method=\"dialog\"><button type=\"submit\">Close</button></form></dialog>\n";
 
 std::string BlockHtml(const PageBlock& block) {
   if (block.id == "overview") {
@@ -125,8 +124,8 @@ std::string Policy(bool with_charts) {
 
 /// Only engines keep these books. A finding that leads there needs its place.
 bool MayHaveFineMetrics(const Measurement& measurement) {
-  const bool has_finding = std::any_of(measurement.verdicts.begin(), measurement.verdicts.end(),
-                                       [](const VerdictRow& row) { return BlockOfVerdict(row.id) == "fine"; });
+  const bool has_finding =
+      absl::c_any_of(measurement.verdicts, [](const VerdictRow& row) { return BlockOfVerdict(row.id) == "fine"; });
   return has_finding || !measurement.fine.empty() || measurement.run.engine.has_value();
 }
 
@@ -149,8 +148,7 @@ std::string Write(const PageInput& input, const Json& chart_config) {
         fmt::format("<p class=\"card\" id=\"without-chunks\">No chunk was recorded. <code>{}</code> {}</p>\n",
                     GuardOfChunks(input.measurement), kWhatGuardsAdd);
   }
-  size_t charts = 0;
-  for (const PageChart& chart : input.charts) charts += !chart.chart.spec.is_null();
+  size_t charts = SumOf<size_t>(input.charts, [](const PageChart& chart) { return !chart.chart.spec.is_null(); });
   const bool draws = charts > 0 && !kChartScript.text.empty();
   std::string html = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   html += fmt::format("{}{}\">\n", kGenerator, CREMA_VERSION_STRING);
@@ -176,8 +174,7 @@ std::string Write(const PageInput& input, const Json& chart_config) {
 }
 
 struct ChartSize {
-  size_t bytes;
-  size_t index;
+  size_t bytes, index;
 };
 
 /// The charts that are drawn, those with the most to say first.
@@ -186,7 +183,7 @@ std::vector<ChartSize> LargestFirst(const std::vector<PageChart>& charts) {
   for (size_t i = 0; i < charts.size(); ++i) {
     if (!charts[i].chart.spec.is_null()) sizes.push_back({JsonText(charts[i].chart.spec).size(), i});
   }
-  std::sort(sizes.begin(), sizes.end(), [](const ChartSize& a, const ChartSize& b) {
+  absl::c_sort(sizes, [](const ChartSize& a, const ChartSize& b) {
     return std::tie(a.bytes, a.index) > std::tie(b.bytes, b.index);
   });
   return sizes;
@@ -217,8 +214,7 @@ RunOutlook RefusedOutlook(const std::string& reason) {
 }
 
 RunOutlook LookOut(const ExportSource& source) {
-  const double chunks = source.measurement.Metric("num_attempts").value_or(0);
-  if (chunks > kMostReplayed) {
+  if (const double chunks = source.measurement.Metric("num_attempts").value_or(0); chunks > kMostReplayed) {
     return RefusedOutlook(fmt::format("it has {}; crema predict replays them, which takes longer",
                                       Counted(chunks, "attempt", "attempts")));
   }
@@ -281,8 +277,7 @@ std::string ReportPage(const Measurement& measurement, const RunDetail& detail, 
   }
   struct Step {
     size_t table_rows;
-    bool sections;
-    bool tasks;
+    bool sections, tasks;
     std::string_view note;
   };
   constexpr std::array<Step, 4> kSteps = {

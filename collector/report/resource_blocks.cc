@@ -14,13 +14,11 @@
 #include "collector/writers/document_table.h"
 
 namespace crema {
-
 namespace {
 
 std::string Rates(const Measurement& measurement) {
   struct Rate {
-    std::string_view key;
-    std::string_view label;
+    std::string_view key, label;
   };
   constexpr Rate kRates[] = {{"event_rate_wall_khz", "events per second of the run"},
                              {"event_rate_agg_khz", "events per second of busy time"},
@@ -57,8 +55,8 @@ std::string TreeBudgetCard(const Measurement& measurement) {
   }
   return fmt::format(
       "<section class=\"card\" id=\"tree-budget\"><h3>What its {} did</h3>\n{}<div class=\"scroll\"><table "
-      "class=\"budget\"><caption>Core-seconds by what they were used for</caption><tbody>\n{}</tbody></table></div>"
-      "</section>\n",
+      "class=\"budget\"><caption>Core-seconds by what they were used "
+      "for</caption><tbody>\n{}</tbody></table></div></section>\n",
       Escaped(Counted(budget->cores, "core", "cores")), SplitBar(shares), rows);
 }
 
@@ -164,8 +162,7 @@ PageBlock EnvironmentBlock(const PageInput& input) {
   rows += Row("State", state);
   rows += Row("Hosts", Hosts(measurement));
   rows += Row("Input", Input(measurement));
-  const std::optional<double> cores = measurement.Metric("allocated_cores");
-  if (cores.has_value()) {
+  if (const std::optional<double> cores = measurement.Metric("allocated_cores"); cores.has_value()) {
     rows += Row("Cores granted", Figure("metrics.allocated_cores", *cores, HumanNumber(*cores)) + " (" +
                                      Escaped(run.allocated_cores_source) + ")");
   }
@@ -205,9 +202,8 @@ PageBlock GlossaryBlock(const PageInput& input) {
   block.html = rows.empty()
                    ? "<section class=\"card\">" + Absent("Definitions", "the measurement holds none") + "</section>\n"
                    : "<section class=\"card\"><details id=\"glossary-table\"><summary>all figures</summary><div "
-                     "class=\"scroll\"><table "
-                     "class=\"glossary\"><caption>Figures, their values and definitions</caption><thead><tr><th "
-                     "scope=\"col\">figure</th><th scope=\"col\">value</th><th "
+                     "class=\"scroll\"><table class=\"glossary\"><caption>Figures, their values and "
+                     "definitions</caption><thead><tr><th scope=\"col\">figure</th><th scope=\"col\">value</th><th "
                      "scope=\"col\">definition</th></tr></thead><tbody>\n" +
                          rows + "</tbody></table></div></details></section>\n";
   return block;

@@ -185,9 +185,7 @@ std::string Trust(const Measurement& measurement) {
   std::vector<std::string> more;
   size_t not_measured = 0;
   for (const UnmeasuredFigures& figures : FindUnmeasured(measurement)) not_measured += figures.keys.size();
-  if (not_measured > 0) {
-    more.push_back(Counted(not_measured, "figure not measured", "figures not measured"));
-  }
+  if (not_measured > 0) more.push_back(Counted(not_measured, "figure not measured", "figures not measured"));
   if (warnings.size() > kMostWarnings) {
     more.push_back(Counted(warnings.size() - kMostWarnings, "further warning", "further warnings"));
   }

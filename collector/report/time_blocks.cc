@@ -2,6 +2,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/time_charts.h"
+#include "collector/idioms/sequences.h"
 #include "collector/insight/evidence.h"
 #include "collector/insight/thresholds.h"
 #include "collector/insight/verdicts.h"
@@ -13,7 +14,6 @@
 #include "collector/writers/summary_blocks.h"
 
 namespace crema {
-
 namespace {
 
 BudgetGroupKind GroupOf(std::string_view name) {
@@ -57,9 +57,8 @@ std::string WaitRows(const Measurement& measurement, const BudgetPart& part) {
 std::string BudgetTable(const Measurement& measurement, const BudgetRows& budget) {
   std::string html =
       "<div class=\"scroll\"><table class=\"budget\"><caption>Core-seconds by what they were used "
-      "for</caption>\n<thead><tr>"
-      "<th scope=\"col\">Share of all core time</th><th scope=\"col\" class=\"n\">core time</th><th scope=\"col\" "
-      "class=\"n\">share</th></tr></thead>\n<tbody>\n";
+      "for</caption>\n<thead><tr><th scope=\"col\">Share of all core time</th><th scope=\"col\" class=\"n\">core "
+      "time</th><th scope=\"col\" class=\"n\">share</th></tr></thead>\n<tbody>\n";
   for (const BudgetGroup& group : budget.groups) {
     const BudgetGroupKind known = GroupOf(group.group);
     const std::string value =
@@ -71,10 +70,8 @@ std::string BudgetTable(const Measurement& measurement, const BudgetRows& budget
         "<tr class=\"group\"><th scope=\"row\"><span class=\"key {}\"></span> {} <small>{}</small></th>{}</tr>\n",
         known.colour, Escaped(group.group), Escaped(known.what), value);
     if (FindBudgetPart("process_cpu")->group == group.group) html += OutsideRows(measurement);
-    std::vector<const BudgetPart*> parts;
-    for (const BudgetPart& part : budget.parts) {
-      if (part.group == group.group && part.core_seconds > 0) parts.push_back(&part);
-    }
+    std::vector<const BudgetPart*> parts = PlacesWhere(
+        budget.parts, [&](const BudgetPart& part) { return part.group == group.group && part.core_seconds > 0; });
     const bool shows_parts = parts.size() > 1 || group.group == "Idle";
     for (const BudgetPart* part : parts) {
       if (shows_parts) {
@@ -88,8 +85,7 @@ std::string BudgetTable(const Measurement& measurement, const BudgetRows& budget
   }
   std::string total = "Total";
   const std::optional<double> cores = measurement.Metric("total_cores");
-  const std::optional<double> wall = measurement.Metric("wall_time");
-  if (cores.has_value() && wall.has_value()) {
+  if (const std::optional<double> wall = measurement.Metric("wall_time"); cores.has_value() && wall.has_value()) {
     total = fmt::format("Total = {} × {}", Counted(*cores, "core", "cores"), HumanDuration(*wall));
   }
   html += fmt::format(
@@ -105,10 +101,9 @@ std::string BudgetCard(const Measurement& measurement) {
     return "<section class=\"card\">" + Absent("The budget", measurement.WhyNotMeasured("core_seconds")) +
            "</section>\n";
   }
-  std::vector<ColouredShare> shares;
-  for (const BudgetGroup& group : budget->groups) {
-    shares.push_back({group.group, GroupOf(group.group).colour, group.share});
-  }
+  std::vector<ColouredShare> shares = Mapped<ColouredShare>(budget->groups, [](const BudgetGroup& group) {
+    return ColouredShare{group.group, GroupOf(group.group).colour, group.share};
+  });
   std::string html = "<section class=\"card\">\n" + SplitBar(shares) + BudgetTable(measurement, *budget);
   const std::optional<double> oversubscribed = measurement.Metric("oversubscribed_core_seconds");
   if (oversubscribed.value_or(0) > 0) {
@@ -125,8 +120,8 @@ std::string PhasesCard(const Measurement& measurement) {
   if (phases.empty()) {
     return "<div id=\"phases\">" +
            Absent("Phases",
-                  "no span is named preprocess, process, reduce or postprocess, and no engine's tasks are known to "
-                  "be one of these") +
+                  "no span is named preprocess, process, reduce or postprocess, and no engine's tasks are known to be "
+                  "one of these") +
            "</div>\n";
   }
   if (phases.size() == 1) return "";  // it is the run
@@ -155,8 +150,7 @@ std::string_view KindOf(const SectionRow& section) {
 }
 
 bool HasCpu(const std::vector<SectionRow>& sections) {
-  return std::any_of(sections.begin(), sections.end(),
-                     [](const SectionRow& section) { return section.cpu.has_value(); });
+  return absl::c_any_of(sections, [](const SectionRow& section) { return section.cpu.has_value(); });
 }
 
 std::string SectionsCard(const PageInput& input) {
@@ -167,12 +161,11 @@ std::string SectionsCard(const PageInput& input) {
     return html + "</div></div>" + Absent("Sections", "no chunk recorded a section (TrackSection)") + "</section>\n";
   }
   html +=
-      "<p class=\"sub\">Width = time. A section's own time is the part with nothing below it. "
-      "<span class=\"key cpu\"></span> mostly computing, <span class=\"key wait\"></span> mostly waiting, "
-      "<span class=\"key unknown\"></span> CPU not measured, <span class=\"key idle\"></span> outside every "
-      "section.</p></div><div class=\"switch js\" role=\"group\" aria-label=\"Width of the sections\" "
-      "id=\"icicle-units\">"
-      "<button type=\"button\" data-unit=\"1\" aria-pressed=\"true\">time</button>";
+      "<p class=\"sub\">Width = time. A section's own time is the part with nothing below it. <span class=\"key "
+      "cpu\"></span> mostly computing, <span class=\"key wait\"></span> mostly waiting, <span class=\"key "
+      "unknown\"></span> CPU not measured, <span class=\"key idle\"></span> outside every section.</p></div><div "
+      "class=\"switch js\" role=\"group\" aria-label=\"Width of the sections\" id=\"icicle-units\"><button "
+      "type=\"button\" data-unit=\"1\" aria-pressed=\"true\">time</button>";
   if (HasCpu(sections)) html += "<button type=\"button\" data-unit=\"2\" aria-pressed=\"false\">CPU</button>";
   html +=
       "<button type=\"button\" data-unit=\"3\" aria-pressed=\"false\">calls</button></div></div>\n"
@@ -180,8 +173,7 @@ std::string SectionsCard(const PageInput& input) {
       "below. Arrow keys choose a section, Enter zooms in, 0 zooms out.\"></canvas>\n";
   html += DocumentHtmlTable(CellsOf(sections), {"sections", "Sections by own time", "self", input.limits.table_rows,
                                                 "share", 6, [&sections](size_t row) { return KindOf(sections[row]); }});
-  const std::optional<double> coverage = input.measurement.Metric("section_coverage");
-  if (coverage.has_value()) {
+  if (const std::optional<double> coverage = input.measurement.Metric("section_coverage"); coverage.has_value()) {
     html +=
         fmt::format("<p class=\"more\">Sections cover {} of the chunks' time; rows of helpers stand beside it.</p>\n",
                     Figure("metrics.section_coverage", *coverage, HumanPercent(*coverage, 1)));
@@ -194,14 +186,14 @@ std::string SectionsCard(const PageInput& input) {
 std::string FunctionsCard(const PageInput& input) {
   if (input.measurement.functions.empty()) return "";
   std::string html =
-      "<section class=\"card\" id=\"functions\"><div class=\"card-head\"><div><h3>Functions inside the sections</h3>"
-      "<p class=\"sub\">Share of the section’s samples, each with half of its 95 % range. <span class=\"js\">Click a "
+      "<section class=\"card\" id=\"functions\"><div class=\"card-head\"><div><h3>Functions inside the sections</h3><p "
+      "class=\"sub\">Share of the section’s samples, each with half of its 95 % range. <span class=\"js\">Click a "
       "section above to see its functions.</span></p></div>";
   if (input.flames != nullptr) {
     html +=
-        "<label class=\"find js\">Dataset <select id=\"flame-dataset\"><option value=\"\">all</option></select>"
-        "</label></div>\n<p class=\"sub js\">Width = samples, in equal steps of CPU time. What a function called "
-        "stands under it.<span id=\"flame-left-out\"></span></p>\n"
+        "<label class=\"find js\">Dataset <select id=\"flame-dataset\"><option "
+        "value=\"\">all</option></select></label></div>\n<p class=\"sub js\">Width = samples, in equal steps of CPU "
+        "time. What a function called stands under it.<span id=\"flame-left-out\"></span></p>\n"
         "<canvas class=\"js\" id=\"flame\" tabindex=\"0\" role=\"img\" aria-label=\"Functions by samples, under their "
         "sections and callers; the table below has the functions alone. Arrow keys choose a box, Enter zooms in, 0 "
         "zooms out.\"></canvas>\n";
@@ -351,8 +343,7 @@ Json Attempts(const PageInput& input, double unit, UsedNames* files, UsedNames* 
 /// Five numbers a run: row, bins since the run before ended, bins, slot, busy x 16 + waiting; failed is negative.
 Json Runs(const RunDetail& detail) {
   Json runs = Json::array();
-  uint32_t row = 0;
-  uint32_t at = 0;
+  uint32_t row = 0, at = 0;
   for (const DetailRun& run : detail.runs) {
     if (run.row != row) at = 0;
     const int look = run.busy * 16 + run.waiting + 1;
@@ -372,8 +363,7 @@ Json Rounded(const std::vector<double>& values) {
   Json rounded = Json::array();
   for (const double value : values) {
     const double scale = value == 0 ? 1 : std::pow(10, 3 - std::floor(std::log10(std::abs(value))));
-    const double near = std::round(value * scale) / scale;
-    if (near == std::floor(near) && std::abs(near) < 1e15) {
+    if (const double near = std::round(value * scale) / scale; near == std::floor(near) && std::abs(near) < 1e15) {
       rounded.push_back(static_cast<int64_t>(near));
     } else {
       rounded.push_back(near);
@@ -528,7 +518,7 @@ Json TimelineData(const PageInput& input) {
 /// Whether a worker came or left while the run went on, so that a part of its rows is blank.
 bool AnyAbsent(const RunDetail& detail) {
   const double slack = 0.01 * detail.seconds;
-  return std::any_of(detail.workers.begin(), detail.workers.end(), [&](const DetailWorker& worker) {
+  return absl::c_any_of(detail.workers, [&](const DetailWorker& worker) {
     return worker.start_seconds.value_or(0) > slack ||
            worker.stop_seconds.value_or(detail.seconds) < detail.seconds - slack;
   });
@@ -548,17 +538,16 @@ std::string Legend(const PageInput& input) {
   }
   if (HasTasks(input)) {
     html +=
-        "<li><span class=\"key around\"></span> task, around its chunk</li>"
-        "<li><span class=\"key task\"></span> task without a chunk</li>";
+        "<li><span class=\"key around\"></span> task, around its chunk</li><li><span class=\"key task\"></span> task "
+        "without a chunk</li>";
   }
   if (AnyAbsent(detail)) html += "<li><span class=\"key gone\"></span> worker not there</li>";
   html +=
-      "<li class=\"of-dataset\"><span class=\"key pale\"></span> pale = waiting (&gt; 32 %)</li>"
-      "<li class=\"of-waiting\">waiting 0 % <span class=\"key scale\"></span> 100 %</li>"
-      "<li class=\"of-rate\">events/s 0 <span class=\"key scale\"></span> <span id=\"timeline-fastest\"></span></li>"
-      "<li class=\"of-waiting of-rate\"><span class=\"key unmeasured\"></span> not measured</li>"
-      "<li class=\"of-attempt\"><span class=\"key cpu\"></span> first attempt</li>"
-      "<li class=\"of-attempt\"><span class=\"key wait\"></span> later attempt</li>";
+      "<li class=\"of-dataset\"><span class=\"key pale\"></span> pale = waiting (&gt; 32 %)</li><li "
+      "class=\"of-waiting\">waiting 0 % <span class=\"key scale\"></span> 100 %</li><li class=\"of-rate\">events/s 0 "
+      "<span class=\"key scale\"></span> <span id=\"timeline-fastest\"></span></li><li class=\"of-waiting "
+      "of-rate\"><span class=\"key unmeasured\"></span> not measured</li><li class=\"of-attempt\"><span class=\"key "
+      "cpu\"></span> first attempt</li><li class=\"of-attempt\"><span class=\"key wait\"></span> later attempt</li>";
   return html + "<li class=\"failed\"><span aria-hidden=\"true\">✕</span> failed or lost</li></ul>\n";
 }
 
@@ -662,14 +651,15 @@ PageBlock TimelineBlock(const PageInput& input) {
                          : fmt::format("One row per {}", detail.row_kind),
       detail.timeline_is_exact ? "one bar per chunk" : "coloured where it was busy, and how much",
       HasTasks(input) ? "; pale bars are tasks" : "");
-  block.html = "<section class=\"card\">\n<div class=\"card-head\">" + Legend(input) +
-               "<div class=\"switch js\" role=\"group\" aria-label=\"Colour of the bars\" id=\"timeline-colours\">"
-               "<button type=\"button\" data-mode=\"dataset\" aria-pressed=\"true\">dataset</button>"
-               "<button type=\"button\" data-mode=\"waiting\" aria-pressed=\"false\">waiting</button>";
+  block.html =
+      "<section class=\"card\">\n<div class=\"card-head\">" + Legend(input) +
+      "<div class=\"switch js\" role=\"group\" aria-label=\"Colour of the bars\" id=\"timeline-colours\"><button "
+      "type=\"button\" data-mode=\"dataset\" aria-pressed=\"true\">dataset</button><button type=\"button\" "
+      "data-mode=\"waiting\" aria-pressed=\"false\">waiting</button>";
   if (detail.timeline_is_exact) {
     block.html +=
-        "<button type=\"button\" data-mode=\"rate\" aria-pressed=\"false\">events/s</button>"
-        "<button type=\"button\" data-mode=\"attempt\" aria-pressed=\"false\">attempt</button>";
+        "<button type=\"button\" data-mode=\"rate\" aria-pressed=\"false\">events/s</button><button type=\"button\" "
+        "data-mode=\"attempt\" aria-pressed=\"false\">attempt</button>";
   }
   block.html += "</div>";
   if (detail.timeline_is_exact) {
