@@ -7,13 +7,14 @@
 #include "collector/metrics/workers/worker_life.h"
 
 namespace crema {
+
 namespace {
 
 constexpr std::string_view kOfWorkers = "samples of the workers";
 constexpr std::string_view kOfChunks = "chunks, each spread evenly over its time";
 
 bool HasAny(const std::vector<double>& values) {
-  return absl::c_any_of(values, [](double value) { return value > 0; });
+  return std::any_of(values.begin(), values.end(), [](double value) { return value > 0; });
 }
 
 void AddSteps(const Timeline& steps, double end, const BinAxis& axis, std::vector<double>* means) {
@@ -98,7 +99,9 @@ std::vector<TimeTrack> TracksOf(const Measurement& measurement, const TimeBins& 
   read.name = "Read";
   read.unit = "B/s";
   tracks.push_back(std::move(read));
-  EraseWhere(&tracks, [](const TimeTrack& track) { return track.values.empty(); });
+  tracks.erase(
+      std::remove_if(tracks.begin(), tracks.end(), [](const TimeTrack& track) { return track.values.empty(); }),
+      tracks.end());
   return tracks;
 }
 
@@ -106,7 +109,7 @@ SampledSteps::SampledSteps(const Measurement& measurement, std::string_view key)
   const auto* workers = measurement.timelines.Find("worker_last_seen");
   if (workers == nullptr || !IsSinceTheSampleBefore(key)) return;
   for (const auto& [name, samples] : *workers) {
-    if (absl::c_is_sorted(samples, IsEarlier)) samples_.emplace(name, &samples);
+    if (std::is_sorted(samples.begin(), samples.end(), IsEarlier)) samples_.emplace(name, &samples);
   }
 }
 
@@ -115,11 +118,11 @@ Timeline SampledSteps::Of(const std::string& worker, const Timeline& points) con
   for (const TimelinePoint& step : points) {
     if (std::isfinite(step.seconds) && std::isfinite(step.value)) steps.push_back(step);
   }
-  if (!absl::c_is_sorted(steps, IsEarlier)) absl::c_stable_sort(steps, IsEarlier);
+  if (!std::is_sorted(steps.begin(), steps.end(), IsEarlier)) std::stable_sort(steps.begin(), steps.end(), IsEarlier);
   const auto found = samples_.find(worker);
   if (found == samples_.end()) return steps;
   for (TimelinePoint& step : steps) {
-    const auto at = absl::c_lower_bound(*found->second, step, IsEarlier);
+    const auto at = std::lower_bound(found->second->begin(), found->second->end(), step, IsEarlier);
     if (at != found->second->begin()) step.seconds = std::prev(at)->seconds;
   }
   return steps;
@@ -214,12 +217,14 @@ void PlaceUnended(AttemptList* list) {
   for (const uint32_t lane : list->lanes) any = any || lane == AttemptRow::kNone;
   if (!any) return;
   for (size_t i = 0; i < list->rows.size(); ++i) order.push_back(i);
-  absl::c_sort(order, [list](size_t a, size_t b) { return list->rows[a].start_ns < list->rows[b].start_ns; });
+  std::sort(order.begin(), order.end(),
+            [list](size_t a, size_t b) { return list->rows[a].start_ns < list->rows[b].start_ns; });
   std::map<uint32_t, uint32_t> lane_of_thread;
   for (const size_t i : order) {
     uint32_t& lane = list->lanes[i];
     if (lane == AttemptRow::kNone) {
-      lane = ValueOr(lane_of_thread, list->rows[i].thread, 0);
+      const auto found = lane_of_thread.find(list->rows[i].thread);
+      lane = found == lane_of_thread.end() ? 0 : found->second;
     } else {
       lane_of_thread[list->rows[i].thread] = lane;
     }
@@ -276,7 +281,7 @@ void SetLogAxis(double least, double most, ValueShape* shape) {
 
 void FillSorted(std::vector<double> values, ValueShape* shape) {
   if (values.size() <= kSortedPoints) {
-    absl::c_sort(values);
+    std::sort(values.begin(), values.end());
     shape->sorted = std::move(values);
     return;
   }
@@ -295,7 +300,8 @@ std::optional<CountGrid> Grid(const AttemptList& list, const Pair& pair) {
     for (size_t i = 0; i < list.rows.size(); ++i) {
       if (!IsCounted(list.rows[i])) continue;
       const std::optional<double> x = pair.x.of(list, i);
-      if (const std::optional<double> y = pair.y.of(list, i); x.has_value() && y.has_value()) visit(*x, *y);
+      const std::optional<double> y = pair.y.of(list, i);
+      if (x.has_value() && y.has_value()) visit(*x, *y);
     }
   };
   for_each([&grid](double x, double y) {
@@ -324,72 +330,6 @@ std::optional<CountGrid> Grid(const AttemptList& list, const Pair& pair) {
 }
 
 }  // namespace
-
-std::vector<double> MeanSteps(const Measurement& measurement, std::string_view key, const BinAxis& axis) {
-  std::vector<double> means;
-  const auto* workers = measurement.timelines.Find(key);
-  if (workers == nullptr || workers->empty()) return means;
-  const std::map<std::string, double> stops = WorkerStops(measurement);
-  means.resize(static_cast<size_t>(axis.bins));
-  const SampledSteps steps(measurement, key);
-  for (const auto& [name, points] : *workers) {
-    const auto stop = stops.find(name);
-    const double end = axis.start + axis.width * axis.bins;
-    AddSteps(steps.Of(name, points), stop == stops.end() ? end : std::min(end, stop->second), axis, &means);
-  }
-  return means;
-}
-
-std::vector<TimeTrack> TracksOf(const Measurement& measurement, const TimeBins& over_time) {
-  const BinAxis axis = {over_time.start_seconds, over_time.bin_seconds,
-                        static_cast<int>(over_time.busy_seconds.size())};
-  std::vector<TimeTrack> tracks;
-  TimeTrack memory = TrackOf(measurement, axis, "worker_memory", {});
-  memory.name = "Memory";
-  memory.unit = "B";
-  if (memory.source == kOfWorkers &&
-      SeriesIn(measurement, "worker_memory_limit") == SeriesIn(measurement, "worker_memory")) {
-    memory.limit = MeanSteps(measurement, "worker_memory_limit", axis);
-    memory.limit_name = "limits of the workers";
-  }
-  tracks.push_back(std::move(memory));
-  TimeTrack cpu = TrackOf(measurement, axis, "worker_cpu", over_time.cpu_seconds);
-  cpu.name = cpu.source == kOfChunks ? "CPU of chunks" : "CPU";
-  cpu.unit = "cores";
-  cpu.limit = over_time.lanes_available;
-  cpu.limit_name = "cores";
-  tracks.push_back(std::move(cpu));
-  const bool chunks_reported = HasAny(over_time.bytes_read);
-  TimeTrack read = TrackOf(measurement, axis, chunks_reported ? "" : "worker_disk_read_bps", over_time.bytes_read);
-  read.name = "Read";
-  read.unit = "B/s";
-  tracks.push_back(std::move(read));
-  EraseWhere(&tracks, [](const TimeTrack& track) { return track.values.empty(); });
-  return tracks;
-}
-
-SampledSteps::SampledSteps(const Measurement& measurement, std::string_view key) {
-  const auto* workers = measurement.timelines.Find("worker_last_seen");
-  if (workers == nullptr || !IsSinceTheSampleBefore(key)) return;
-  for (const auto& [name, samples] : *workers) {
-    if (absl::c_is_sorted(samples, IsEarlier)) samples_.emplace(name, &samples);
-  }
-}
-
-Timeline SampledSteps::Of(const std::string& worker, const Timeline& points) const {
-  Timeline steps;
-  for (const TimelinePoint& step : points) {
-    if (std::isfinite(step.seconds) && std::isfinite(step.value)) steps.push_back(step);
-  }
-  if (!absl::c_is_sorted(steps, IsEarlier)) absl::c_stable_sort(steps, IsEarlier);
-  const auto found = samples_.find(worker);
-  if (found == samples_.end()) return steps;
-  for (TimelinePoint& step : steps) {
-    const auto at = absl::c_lower_bound(*found->second, step, IsEarlier);
-    if (at != found->second->begin()) step.seconds = std::prev(at)->seconds;
-  }
-  return steps;
-}
 
 uint32_t NameNumbers::Number(std::string_view name) {
   if (!names.empty() && names[recent_] == name) return recent_;
@@ -457,7 +397,8 @@ std::optional<ValueShape> ShapeDistribution(const AttemptList& list, size_t quan
 std::vector<CountGrid> ShapeGrids(const AttemptList& list) {
   std::vector<CountGrid> grids;
   for (const Pair& pair : kPairs) {
-    if (std::optional<CountGrid> grid = Grid(list, pair); grid.has_value()) grids.push_back(*std::move(grid));
+    std::optional<CountGrid> grid = Grid(list, pair);
+    if (grid.has_value()) grids.push_back(*std::move(grid));
   }
   return grids;
 }

@@ -308,32 +308,16 @@ inline constexpr auto kClockFields = Joined<Field<ClockFact>>(
     Skip<ClockFact>("type"), Required(Counts<&ClockFact::time_ns>()), Skip<ClockFact>("reference"),
     Required(Fields<&ClockFact::offset_ns>()), Required(Counts<&ClockFact::uncertainty_ns>()));
 
-inline constexpr Field<SampleFact> kSampleFields[] = {
-    Skip<SampleFact>("type"),
-    NotNegative<&SampleFact::time_ns>("time_ns", kRequired),
-    Any<&SampleFact::realtime_offset_ns>("realtime_offset_ns"),
-    NotNegative<&SampleFact::rss_bytes>("rss_bytes"),
-    NotNegative<&SampleFact::cpu_ns>("cpu_ns"),
-    NotNegative<&SampleFact::threads>("threads"),
-    NotNegative<&SampleFact::open_chunks>("open_chunks"),
-    NotNegative<&SampleFact::read_bytes>("read_bytes"),
-    NotNegative<&SampleFact::write_bytes>("write_bytes"),
-    NotNegative<&SampleFact::memory_limit_bytes>("memory_limit_bytes"),
-    Objects<&SampleFact::sections, kSectionFields>("sections"),
-    NotNegative<&SampleFact::overhead_ns>("overhead_ns"),
-    NotNegative<&SampleFact::counts, &ProcessCounts::rss_peak_bytes>("rss_peak_bytes"),
-    NotNegative<&SampleFact::counts, &ProcessCounts::anonymous_bytes>("anonymous_bytes"),
-    NotNegative<&SampleFact::counts, &ProcessCounts::file_bytes>("file_bytes"),
-    NotNegative<&SampleFact::counts, &ProcessCounts::system_cpu_ns>("system_cpu_ns"),
-    NotNegative<&SampleFact::counts, &ProcessCounts::minor_faults>("minor_faults"),
-    NotNegative<&SampleFact::counts, &ProcessCounts::major_faults>("major_faults"),
-    NotNegative<&SampleFact::counts, &ProcessCounts::read_calls>("read_calls"),
-    NotNegative<&SampleFact::counts, &ProcessCounts::read_call_bytes>("read_call_bytes"),
-    NotNegative<&SampleFact::counts, &ProcessCounts::run_delay_ns>("run_delay_ns"),
-    NotNegative<&SampleFact::counts, &ProcessCounts::throttled_ns>("throttled_ns"),
-    NotNegative<&SampleFact::counts, &ProcessCounts::shared_cpu_ns>("shared_cpu_ns"),
-    Objects<&SampleFact::metrics, kMetricFields>("metrics"),
-};
+inline constexpr auto kSampleFields = Joined<Field<SampleFact>>(
+    Skip<SampleFact>("type"), Required(Counts<&SampleFact::time_ns>()), Fields<&SampleFact::realtime_offset_ns>(),
+    Counts<&SampleFact::rss_bytes, &SampleFact::cpu_ns, &SampleFact::threads, &SampleFact::open_chunks,
+           &SampleFact::read_bytes, &SampleFact::write_bytes, &SampleFact::memory_limit_bytes>(),
+    Objects<&SampleFact::sections, kSectionFields>("sections"), Counts<&SampleFact::overhead_ns>(),
+    CountsIn<&SampleFact::counts, &ProcessCounts::rss_peak_bytes, &ProcessCounts::anonymous_bytes,
+             &ProcessCounts::file_bytes, &ProcessCounts::system_cpu_ns, &ProcessCounts::minor_faults,
+             &ProcessCounts::major_faults, &ProcessCounts::read_calls, &ProcessCounts::read_call_bytes,
+             &ProcessCounts::run_delay_ns, &ProcessCounts::throttled_ns, &ProcessCounts::shared_cpu_ns>(),
+    Objects<&SampleFact::metrics, kMetricFields>("metrics"));
 
 inline constexpr auto kFileFields =
     Joined<Field<FileFact>>(Skip<FileFact>("type"), Required(Fields<&FileFact::file>()),
@@ -343,35 +327,15 @@ inline constexpr auto kSpanFields =
     Joined<Field<SpanFact>>(Skip<SpanFact>("type"), Required(Fields<&SpanFact::name>()), Fields<&SpanFact::path>(),
                             Required(Counts<&SpanFact::start_ns, &SpanFact::stop_ns>()));
 
-inline constexpr Field<EndFact> kEndFields[] = {
-    Skip<EndFact>("type"),
-    NotNegative<&EndFact::time_ns>("time_ns", kRequired),
-    Any<&EndFact::realtime_offset_ns>("realtime_offset_ns"),
-    NotNegative<&EndFact::chunks>("chunks"),
-    NotNegative<&EndFact::failed>("failed"),
-    NotNegative<&EndFact::open>("open"),
-    NotNegative<&EndFact::dropped>("dropped"),
-    NotNegative<&EndFact::summed_chunks>("summed_chunks"),
-    NotNegative<&EndFact::misused>("misused"),
-    NotNegative<&EndFact::unwritten>("unwritten"),
-    NotNegative<&EndFact::outside_chunks>("outside_chunks"),
-    NotNegative<&EndFact::tasks_left_out>("tasks_left_out"),
-    NotNegative<&EndFact::lost_samples>("lost_samples"),
-    NotNegative<&EndFact::overhead_ns>("overhead_ns"),
-    NotNegative<&EndFact::cpu_ns>("cpu_ns"),
-    NotNegative<&EndFact::counts, &ProcessCounts::rss_peak_bytes>("rss_peak_bytes"),
-    NotNegative<&EndFact::counts, &ProcessCounts::anonymous_bytes>("anonymous_bytes"),
-    NotNegative<&EndFact::counts, &ProcessCounts::file_bytes>("file_bytes"),
-    NotNegative<&EndFact::counts, &ProcessCounts::system_cpu_ns>("system_cpu_ns"),
-    NotNegative<&EndFact::counts, &ProcessCounts::minor_faults>("minor_faults"),
-    NotNegative<&EndFact::counts, &ProcessCounts::major_faults>("major_faults"),
-    NotNegative<&EndFact::counts, &ProcessCounts::read_calls>("read_calls"),
-    NotNegative<&EndFact::counts, &ProcessCounts::read_call_bytes>("read_call_bytes"),
-    NotNegative<&EndFact::counts, &ProcessCounts::run_delay_ns>("run_delay_ns"),
-    NotNegative<&EndFact::counts, &ProcessCounts::throttled_ns>("throttled_ns"),
-    NotNegative<&EndFact::counts, &ProcessCounts::shared_cpu_ns>("shared_cpu_ns"),
-    Objects<&EndFact::sections, kSectionFields>("sections"),
-    Objects<&EndFact::metrics, kMetricFields>("metrics"),
-};
+inline constexpr auto kEndFields = Joined<Field<EndFact>>(
+    Skip<EndFact>("type"), Required(Counts<&EndFact::time_ns>()), Fields<&EndFact::realtime_offset_ns>(),
+    Counts<&EndFact::chunks, &EndFact::failed, &EndFact::open, &EndFact::dropped, &EndFact::summed_chunks,
+           &EndFact::misused, &EndFact::unwritten, &EndFact::outside_chunks, &EndFact::tasks_left_out,
+           &EndFact::lost_samples, &EndFact::overhead_ns, &EndFact::cpu_ns>(),
+    CountsIn<&EndFact::counts, &ProcessCounts::rss_peak_bytes, &ProcessCounts::anonymous_bytes,
+             &ProcessCounts::file_bytes, &ProcessCounts::system_cpu_ns, &ProcessCounts::minor_faults,
+             &ProcessCounts::major_faults, &ProcessCounts::read_calls, &ProcessCounts::read_call_bytes,
+             &ProcessCounts::run_delay_ns, &ProcessCounts::throttled_ns, &ProcessCounts::shared_cpu_ns>(),
+    Objects<&EndFact::sections, kSectionFields>("sections"), Objects<&EndFact::metrics, kMetricFields>("metrics"));
 
 }  // namespace crema::json
