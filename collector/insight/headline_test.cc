@@ -164,6 +164,9 @@ TEST(Headline, NamesWhatBlockedCodeWaitedForWhereItWasSeen) {
   document["waits"][2]["share"] = 0.3;
   EXPECT_THAT(Headline(document), HasSubstr("reading, mostly /data/a.root in TFile::ReadBuffer, "));
   document["waits"].erase(2);
+  document["metrics"]["chunk_blocked"] = 70;
+  document["metrics"]["shared_cpu_time"] = 60;
+  EXPECT_THAT(Headline(document), HasSubstr("calibration.lock, while threads without guards worked"));
   document["waits"][0]["coarse"] = true;
   EXPECT_THAT(Headline(document), Not(HasSubstr("reading")));
 }

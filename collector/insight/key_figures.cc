@@ -317,6 +317,11 @@ std::vector<KeyFigureRow> RowsOf(const TreeFigure (&figures)[kCount], const Meas
       row.notes.push_back(
           {"", HumanMemory(*of_each), " with shared pages in each", "metrics.tree_peak_rss_bytes", *of_each});
     }
+    const bool is_sum = of_each.has_value() && row.value == of_each &&
+                        *of_each > measurement.Metric("process_peak_rss_bytes").value_or(*of_each);
+    if (figure.key == kTreeMemory && is_sum && !measurement.Metric("tree_peak_pss_bytes").has_value()) {
+      row.notes.push_back(Words("a sum of RSS: shared pages count in each process"));
+    }
     rows.push_back(std::move(row));
   }
   return rows;

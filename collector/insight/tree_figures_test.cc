@@ -28,6 +28,23 @@ TEST(TreeFigures, StandForTheKeyFiguresOfACommandWithoutChunks) {
   EXPECT_EQ(KeyFigureRows(measurement)[1].figure.key, "event_rate_wall_khz");
 }
 
+TEST(TreeFigures, SayWherePagesMayCountSeveralTimes) {
+  Measurement measurement = CommandWithoutChunks();
+  measurement.metrics.Set("tree_peak_memory_bytes", 3e9);
+  measurement.metrics.Set("tree_peak_rss_bytes", 3e9);
+  measurement.metrics.Set("process_peak_rss_bytes", 1e9);
+  const auto says_so = [&measurement] {
+    for (const KeyFigureRow& row : KeyFigureRows(measurement)) {
+      if (row.figure.key == "tree_peak_memory_bytes" && !row.notes.empty())
+        return row.notes.back().before.substr(0, 12);
+    }
+    return std::string();
+  };
+  EXPECT_EQ(says_so(), "a sum of RSS");
+  measurement.metrics.Set("tree_peak_pss_bytes", 1e9);
+  EXPECT_NE(says_so(), "a sum of RSS");
+}
+
 TEST(TreeBudget, AddsUpToTheCoresThatTheCommandWasGiven) {
   Measurement measurement = CommandWithoutChunks();
   const std::optional<TreeBudget> budget = ReadTreeBudget(measurement);

@@ -48,7 +48,8 @@ TEST_F(MeasureChunksTest, AddsUpWhatTheKernelDid) {
               {"anonymous_bytes", 50},
               {"read_calls", 7},
               {"read_call_bytes", 70},
-              {"throttled_ns", 2 * kSecond}});
+              {"throttled_ns", 2 * kSecond},
+              {"shared_cpu_ns", 3 * kSecond}});
   Line process = ProcessLine(1, 0);
   process["cores"] = 0.3;
   Write("a.jsonl", {process, one, sample, other, old, end});
@@ -59,6 +60,7 @@ TEST_F(MeasureChunksTest, AddsUpWhatTheKernelDid) {
   EXPECT_EQ(Metric(document, "process_read_calls"), 7);
   EXPECT_EQ(Metric(document, "process_read_call_bytes"), 70);
   EXPECT_DOUBLE_EQ(Metric(document, "throttled_time"), 2);
+  EXPECT_DOUBLE_EQ(Metric(document, "shared_cpu_time"), 3);
   EXPECT_EQ(Metric(document, "peak_memory_bytes"), 900);
   const Document& zjets = Row(document["datasets"], "name", "zjets");
   EXPECT_EQ(zjets["system_cpu_sum"], 0.25);

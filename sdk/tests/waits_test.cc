@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
@@ -83,6 +84,7 @@ void ExpectMostly(const ChunkLine& chunk, const std::string& kind) {
 
 TEST(Waits, OfASleepAreSleep) {
   ExpectMostly(ChunkThatWaits([] { Sleep(100 * kMillisecond); }), "sleep");
+  ExpectMostly(ChunkThatWaits([] { poll(nullptr, 0, 100); }), "sleep");
 }
 
 TEST(Waits, OfAPipeAreReadsOfAPipe) {

@@ -127,6 +127,16 @@ TEST_F(ProcessEnds, AnExitStatusThatSomebodySawIsEvidence) {
   EXPECT_EQ(row(5).left_reason, "its exit status was 255") << "there are 64 signals";
 }
 
+TEST_F(ProcessEnds, AnEndWithStatus0InTheMiddleOfAChunkIsNoCrash) {
+  Add(Process(1));
+  findings_.attempts.vanished_in_chunk = {0};
+  TreeRun tree = Tree(std::nullopt);
+  tree.Add(Reaped(1, 0));
+  Judge(std::move(tree));
+  EXPECT_EQ(row(0).state, ProcessState::kLost);
+  EXPECT_EQ(row(0).left_reason, "its exit status was 0");
+}
+
 TEST_F(ProcessEnds, AKillForMemoryIsTheReasonOfThoseThatVanishedUnderTheRun) {
   const std::string reason = "the kernel killed a process of its control group, out of memory";
   Add(Process(1));
