@@ -99,8 +99,9 @@ class EventsTest(MeasuredRunsCase):
         self.assertAlmostEqual(metrics["lane_time"], events["work_seconds"], delta=0.01 * events["work_seconds"])
         beyond = metrics["oversubscribed_core_seconds"]
         self.assertLess(beyond, 0.05 * metrics["core_seconds"], "a line spreads the lanes of its event evenly")
-        ideal = (metrics["lane_time"] - beyond) / metrics["total_cores"]
-        self.assertAlmostEqual(metrics["ideal_wall_time"], ideal)
+        (worker,) = document["workers"]
+        cores = metrics["core_seconds"] / (worker["stop"] - worker["start"])
+        self.assertAlmostEqual(metrics["ideal_wall_time"], (metrics["lane_time"] - beyond) / cores, places=5)
         self.assertLessEqual(metrics["core_efficiency"], 1)
         budget = {row["part"]: row["core_seconds"] for row in document["budget"]}
         self.assertAlmostEqual(sum(budget.values()), metrics["core_seconds"], places=6)
