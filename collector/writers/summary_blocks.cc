@@ -58,8 +58,7 @@ std::string CpuOfOthers(const Measurement& measurement) {
   }
   const double shared = measurement.Metric("shared_cpu_time").value_or(0);
   if (shared >= kLeastOfCpu * all && shared > 0) {
-    text += fmt::format("{}not in it: threads without guards {}, while several chunks were open",
-                        text.empty() ? "" : "; ", HumanDuration(shared));
+    text += fmt::format("{}{} of threads without guards in no chunk", text.empty() ? "" : "; ", HumanDuration(shared));
   }
   return text;
 }
