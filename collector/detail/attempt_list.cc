@@ -348,7 +348,7 @@ ListedAttempt KeyOf(const Attempt& attempt) {
 
 absl::Status ListAttempts(const AttemptReader& for_each_attempt, AttemptList* list) {
   Lister lister(list);
-  const absl::Status read = for_each_attempt([&lister](const Attempt& attempt) { lister.Add(attempt); }, &list->places);
+  absl::Status read = for_each_attempt([&lister](const Attempt& attempt) { lister.Add(attempt); }, &list->places);
   if (!read.ok()) return read;
   list->rows.Seal();
   MarkResults(list->rows, {ThreadsFor(0)}, &list->repeated);

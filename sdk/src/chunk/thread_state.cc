@@ -321,7 +321,6 @@ std::uint64_t TicksOfClock(const ThreadContext* context) noexcept {
 }
 
 void ExitOutOfOrder(SectionNode* node, std::uint64_t start_ticks, std::uint64_t now_ticks) noexcept {
-  constexpr auto kRelaxed = std::memory_order_relaxed;
   ThreadContext* context = t_context;
   if (context == nullptr) return;  // the thread, the process or a fork ended the section already
   SectionNode* open = context->current.load(kRelaxed);
@@ -370,7 +369,6 @@ OpenSection EnterSectionWithCpu(std::string_view name) noexcept {
 }
 
 void ExitSectionWithCpu(OpenSection section) noexcept {
-  constexpr auto kRelaxed = std::memory_order_relaxed;
   ThreadContext* context = t_context;
   if (context == nullptr || IsSwitchedOff()) return ExitSection(section);
   SectionNode* node = section.node;
