@@ -75,7 +75,7 @@ class ManyChunks(unittest.TestCase):
 
     @unittest.skipIf(is_sanitized(), "memory is not the program's own")
     def test_of_many_processes_too(self):
-        chunks, memory, most_bytes = (10_000_000, "256M", 300 << 20) if LONG else (1_000_000, "64M", 120 << 20)
+        chunks, memory, most_bytes = (10_000_000, "256M", 300 << 20) if LONG else (1_000_000, "64M", 112 << 20)
         document, most = self.collect_from_files(chunks, "--memory", memory, "--spill", str(self.directory))
         roomy, more = self.collect_from_files(chunks, "--memory", "8G")
         print(f"{chunks} chunks of 500 processes: {most / 1e6:.0f} MB of memory, and {more / 1e6:.0f} MB with 8G")

@@ -222,7 +222,7 @@ void StragglerSearch::Gather(const WorkLimits& limits) {
       room += datasets_[i].with_events > 0 ? counts[part][i].with_events : counts[part][i].ok;
     }
   }
-  points_.resize(room);
+  points_ = LargeList<ChunkPoint>(room);  // where lists lie now, not where they lay when this was made
   ForEachPart("points", parts, limits, [&](size_t part) {
     ForEachOk(range_of(part), [&](size_t, const AttemptRow& attempt, uint32_t index) {
       if (datasets_[index].Judges(attempt)) points_[next[part][index]++] = {Events(attempt), Seconds(attempt)};
