@@ -19,6 +19,7 @@
 #include "sdk/tests/clocks.h"
 #include "sdk/tests/record_log_reader.h"
 #include "sdk/tests/recorded.h"
+#include "sdk/tests/refused_calls.h"
 
 namespace crema {
 namespace testing {
@@ -255,6 +256,23 @@ TEST(ChildrensCpu, OfAChildThatLivesOnIsThatOfTheChunkInWhichItComputed) {
 
 TEST(ChildrensCpu, IsKnownOfAChildThatTheChunkBegan) {
   const RecordLog log = Recorded([] {
+    std::optional<Companion> companion;
+    {
+      TrackMetrics metrics("begins it");
+      companion.emplace();
+      companion->Compute();
+    }
+    TrackMetrics metrics("waits for its end");
+    companion.reset();
+  });
+  ExpectNear(ChunkOf(log, "begins it").children_cpu_ns, kLoad, kTick);
+  ExpectNear(ChunkOf(log, "waits for its end").children_cpu_ns, 0, kTick);
+}
+
+TEST(ChildrensCpu, NeedsNoFileThatIsOpenedAnew) {
+  const RecordLog log = Recorded([] {
+    { TrackMetrics metrics("before"); }
+    RefuseCalls({SYS_openat}, EPERM);  // as a filter that may as well kill
     std::optional<Companion> companion;
     {
       TrackMetrics metrics("begins it");

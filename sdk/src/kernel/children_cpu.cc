@@ -4,22 +4,18 @@
 
 #include <algorithm>
 
-#include "kernel/proc_file.h"
-
 namespace crema::internal {
 namespace {
 
-constexpr std::int64_t kLookNs = 20000000;  // a look takes 20 us
+constexpr std::int64_t kLookNs = 20000000;  // a look takes some 5 us
 
 }  // namespace
 
-MaybeInteger ChildrenCpu::Read(std::int64_t pid, std::int64_t now_ns) noexcept {
+MaybeInteger ChildrenCpu::Read(std::int64_t pid, std::int64_t now_ns, DescriptorBudget* budget) noexcept {
   if (now_ns >= look_ns_) {
     look_ns_ = now_ns + kLookNs;
-    char of_main[64];
-    snprintf(of_main, sizeof of_main, "/proc/self/task/%lld/children", static_cast<long long>(pid));
-    Look(of_main);
-    Look("/proc/thread-self/children");
+    if (path_[0] == '\0') snprintf(path_, sizeof path_, "/proc/self/task/%lld/children", static_cast<long long>(pid));
+    Look(budget);
   }
   MaybeInteger ended_ns = CpuOfEndedChildren();
   std::int64_t living_ns = 0;
@@ -36,9 +32,9 @@ MaybeInteger ChildrenCpu::Read(std::int64_t pid, std::int64_t now_ns) noexcept {
   return last_ns_;
 }
 
-void ChildrenCpu::Look(const char* path) noexcept {
+void ChildrenCpu::Look(DescriptorBudget* budget) noexcept {
   char text[256];
-  if (ReadWholeFile(path, text, sizeof text) <= 0) return;
+  if (list_.Read(budget, text, sizeof text) <= 0) return;
   for (const char* at = text; count_ < kMostChildren; ++at) {
     std::int64_t child = 0;
     for (; *at >= '0' && *at <= '9'; ++at) child = 10 * child + (*at - '0');

@@ -7,15 +7,16 @@ namespace crema::internal {
 
 /// The CPU time of the children that were waited for, and of theirs, by RUSAGE_CHILDREN; and that of the children that
 /// live, by their clocks. So what a child computes counts when it computes, not when it is waited for. Which children
-/// there are is looked for at most once in 20 ms, among those of the main thread and of the calling one: `children` of
-/// proc_pid_task(5), where the kernel has it. Without it, or beyond 16 children, one counts when it has been waited
-/// for.
+/// the main thread has is looked for at most once in 20 ms: `children` of proc_pid_task(5), where the kernel has it, on
+/// a descriptor of our own, since a filter of seccomp(2) may come that does not list open(2). Without it, beyond 16
+/// children, and of other threads, a child counts when it has been waited for.
 ///
 /// Not synchronized.
 class ChildrenCpu {
  public:
   /// What all used so far, ns; it never declines. `pid`: of this process. nullopt: the kernel does not report it.
-  MaybeInteger Read(std::int64_t pid, std::int64_t now_ns) noexcept;
+  MaybeInteger Read(std::int64_t pid, std::int64_t now_ns, DescriptorBudget* budget) noexcept;
+  void Close(DescriptorBudget* budget) noexcept { list_.Close(budget); }
 
  private:
   struct Child {
@@ -23,12 +24,14 @@ class ChildrenCpu {
     std::int64_t cpu_ns = 0;  ///< when it was read last
   };
 
-  /// Adds the children in this file that are not known.
-  void Look(const char* path) noexcept;
+  /// Adds the main thread's children that are not known.
+  void Look(DescriptorBudget* budget) noexcept;
   /// Reads the clocks of the known children, and forgets those that have none any more.
   std::int64_t ReadLiving() noexcept;
 
   static constexpr int kMostChildren = 16;
+  char path_[64] = "";
+  ProcReading list_{path_, IsListOfProcesses};
   Child children_[kMostChildren];
   int count_ = 0;
   std::int64_t look_ns_ = 0;  ///< when to look again

@@ -55,6 +55,9 @@ void AddTo(ThreadUsage* sum, const ThreadUsage& usage) noexcept {
 
 bool IsStatm(std::string_view text) noexcept { return IsLineOfNumbers(text, 7); }
 bool IsSchedstat(std::string_view text) noexcept { return IsLineOfNumbers(text, 3); }
+bool IsListOfProcesses(std::string_view text) noexcept {
+  return text.find_first_not_of("0123456789 ") == std::string_view::npos;
+}
 bool IsIo(std::string_view text) noexcept { return text.substr(0, 7) == "rchar: "; }
 
 void ProcReading::Open(DescriptorBudget* budget) noexcept {
@@ -80,13 +83,14 @@ long ProcReading::Read(DescriptorBudget* budget, char* buffer, int capacity, boo
   if (descriptor_ >= 0) {
     const ssize_t size = pread(descriptor_, buffer, static_cast<std::size_t>(capacity) - 1, 0);
     buffer[size > 0 ? size : 0] = '\0';
-    if (size > 0 && has_form_({buffer, static_cast<std::size_t>(size)})) return size;
+    const bool may_be_ours = size > 0 || (size == 0 && IsOpenOn(descriptor_, file_));  // nothing has no form
+    if (may_be_ours && has_form_({buffer, static_cast<std::size_t>(size)})) return size;
     NoteLostDescriptor();  // the program closed it: not ours to close again
     descriptor_ = kNotTried;
     budget->GiveBack();
   }
   const long size = ReadWholeFile(path_, buffer, static_cast<std::size_t>(capacity));
-  return size > 0 && has_form_({buffer, static_cast<std::size_t>(size)}) ? size : -1;
+  return size >= 0 && has_form_({buffer, static_cast<std::size_t>(size)}) ? size : -1;
 }
 
 void ProcReading::Close(DescriptorBudget* budget) noexcept {

@@ -34,9 +34,10 @@ class ProcReading {
 };
 
 // What the files look like (proc(5)).
-bool IsStatm(std::string_view text) noexcept;      ///< seven numbers
-bool IsSchedstat(std::string_view text) noexcept;  ///< three numbers
-bool IsIo(std::string_view text) noexcept;         ///< lines `rchar: 4096`
+bool IsStatm(std::string_view text) noexcept;            ///< seven numbers
+bool IsSchedstat(std::string_view text) noexcept;        ///< three numbers
+bool IsIo(std::string_view text) noexcept;               ///< lines `rchar: 4096`
+bool IsListOfProcesses(std::string_view text) noexcept;  ///< numbers, each with a blank behind it; or nothing
 
 /// A reading, or a sum or difference of readings: nullopt as soon as the kernel refused one of them.
 using MaybeInteger = std::optional<std::int64_t>;

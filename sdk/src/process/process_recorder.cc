@@ -491,6 +491,7 @@ void ForgetParent() noexcept {
   if (g_shared == nullptr) {
     for (ChunkLog* log = parent; log != nullptr; log = log->next.load()) log->log.Close(&parent->descriptors);
     parent->rss.Close(&parent->descriptors);
+    parent->unannounced.Close(&parent->descriptors);
     parent->waits.CloseInherited();
     for (ThreadState* thread = parent->threads.load(); thread != nullptr; thread = thread->next) {
       thread->kernel.Close(&parent->descriptors);

@@ -109,7 +109,7 @@ void UnannouncedCpu::Settle(Recorder* recorder, ChunkState* begun) noexcept {
   }
   const bool is_next = begun != nullptr && open_ == OpenThen::kNothing && last_cpu_ns_.has_value() &&
                        MonotonicNanoseconds() - last_time_ns_ < kPauseNs;
-  if (!is_next) Give(Read(*recorder), children_.Read(recorder->pid, MonotonicNanoseconds()));
+  if (!is_next) Give(Read(*recorder), children_.Read(recorder->pid, MonotonicNanoseconds(), &recorder->descriptors));
   const std::int64_t open_chunks = recorder->open_chunks.load();
   chunk_ = nullptr;
   if (open_chunks == 1) chunk_ = begun != nullptr ? begun : OnlyChunk(*recorder);

@@ -43,6 +43,8 @@ class UnannouncedCpu {
   void SetOwnThread(std::int64_t tid) noexcept { own_thread_.store(tid, std::memory_order_relaxed); }
 
   UnannouncedTime Time(OpenThen open) noexcept;
+  /// In a forked child, and at the end.
+  void Close(DescriptorBudget* budget) noexcept { children_.Close(budget); }
 
  private:
   static constexpr int kMostThreads = 32;  ///< whose clocks are read, at 0.3 us each; of more, nothing is known
