@@ -84,7 +84,7 @@ Phases Run(const std::vector<crema::RecordLog>& logs) {
   limits.times = &phases.analyses;
   const crema::RunFigures figures = crema::ComputeFigures(std::move(findings), {}, {}, {}, {}, {}, limits);
   phases.metrics.cpu_seconds = lap() - SumOf(phases.analyses);
-  // What all threads do first is no piece.
+  // Pieces come after what all threads do first.
   const auto pieces = std::find_if(phases.analyses.begin(), phases.analyses.end(),
                                    [](const PieceTime& time) { return !time.is_divisible; });
   phases.finishing.insert(phases.finishing.begin(), phases.analyses.begin(), pieces);

@@ -97,7 +97,7 @@ struct AttemptBytes {
   int64_t uncompressed = AttemptRow::kUnknown;
 };
 
-/// What only the record of an attempt has, where there is no second reading of it.
+/// The entry range of an attempt without an end: no record of its end is read for it later.
 struct UnendedEntries {
   std::optional<int64_t> start;
   std::optional<int64_t> stop;

@@ -109,7 +109,7 @@ std::string ProcessWithoutGuards(const Measurement& measurement, double waited) 
   // What ended while a chunk waited for it is that chunk's.
   const double known = measurement.Metric("children_cpu_time").value_or(0);
   if (most == nullptr || waited <= 0 || !kThreadsMatter.Holds((*most->cpu - known) / waited)) return "";
-  return fmt::format("process {} ({:.0f}), which recorded no chunk, computed for {} in this run",
+  return fmt::format("process {} ({:.0f}), which has no chunk in these records, computed for {} in this run",
                      ShortName(most->name.str()), most->pid.value_or(0), HumanDuration(*most->cpu));
 }
 

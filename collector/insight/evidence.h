@@ -47,8 +47,9 @@ std::string SectionThatFills(const Measurement& measurement, double core_seconds
 /// been free while chunks waited for them.
 bool HasUnannouncedThreads(const Measurement& measurement);
 
-/// "process server (4711), which recorded no chunk, computed for 5.9 s in this run", where threads that waited for so
-/// many seconds may have waited for it: the one with most CPU time that `crema run` saw. Empty: there is none.
+/// "process server (4711), which has no chunk in these records, computed for 5.9 s in this run", where threads that
+/// waited for so many seconds may have waited for it: the one with most CPU time that `crema run` saw. Empty: there is
+/// none.
 std::string ProcessWithoutGuards(const Measurement& measurement, double waited);
 
 /// `; other processes of the run computed for 4 m 31 s and waited for a CPU for 12.0 s (cc1plus, rootcling)`: those

@@ -178,8 +178,9 @@ TEST(Headline, NamesAProcessWithoutGuardsThatBlockedCodeMayHaveWaitedFor) {
   document["workers"] = {{{"name", "node:17"}, {"process", "node:17"}}};
   document["processes"] = {{{"name", "analysis"}, {"host", "node"}, {"pid", 17}, {"cpu", 90}},
                            {{"name", "server"}, {"host", "node"}, {"pid", 18}, {"cpu", 20}}};
-  EXPECT_THAT(Headline(document), HasSubstr("; process server (18), which recorded no chunk, computed for 20.0 s in "
-                                            "this run"));
+  EXPECT_THAT(Headline(document),
+              HasSubstr("; process server (18), which has no chunk in these records, computed for 20.0 s in "
+                        "this run"));
   document["metrics"]["children_cpu_time"] = 15;  // a chunk that waited for it has this
   EXPECT_THAT(Headline(document), Not(HasSubstr("server")));
   document["metrics"]["children_cpu_time"] = 0;

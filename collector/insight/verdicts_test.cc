@@ -265,7 +265,7 @@ TEST(Verdicts, ChunksThatWereComputedAgainDidNotFail) {
   EXPECT_EQ(Find(document, "retry-waste").sentence,
             "40 chunks that had a result were computed again, and 1 attempt gave no result: together 50 % of the "
             "core-seconds.");
-  EXPECT_FALSE(Find(document, "failing-chunks").saving.has_value()) << "what repeats took is no failure's";
+  EXPECT_FALSE(Find(document, "failing-chunks").saving.has_value()) << "the repeats took it, not the failure";
   document["metrics"]["num_recomputed_chunks"] = 0;
   EXPECT_EQ(Find(document, "retry-waste").sentence, "Attempts that gave no result cost 50 % of the core-seconds.");
 }

@@ -73,7 +73,7 @@ LiveFigures ComputeLiveFigures(const LiveModel& model);
 /// The progress of one dataset; `left` is not known.
 Progress ProgressOf(const LiveModel& model, const LiveDataset& dataset);
 
-/// Of a run: `running`, `finished` or `killed`, as measurements have it; empty where they have null.
+/// The state of a run in the words of `run.state`: `running`, `finished` or `killed`. Empty: null there.
 std::string_view NameOfRunState(ProcessState state);
 
 /// Always these six, in this order: event rate, data rate, cores busy, CPU efficiency, peak memory, failed attempts;

@@ -479,7 +479,7 @@ class LiveModel {
   double core_seconds() const;
   double live_cores() const;
   int64_t open_chunks() const;
-  /// Attempts that ended, and of which there is no record: neither failed nor lost.
+  /// Attempts that ended without a record: they count neither as failed nor as lost.
   int64_t unrecorded() const;
   /// Those that have ended, however.
   int64_t attempts() const {

@@ -238,7 +238,7 @@ struct TaskOfRun {
 /// Views of the task hold during the call only.
 using OnTask = std::function<void(const TaskOfRun&)>;
 
-/// An attempt that has begun, and of whose end there is no record yet.
+/// An attempt that has begun. Its end is not recorded so far.
 struct BegunAttempt {
   std::string dataset, file, tree, pass;
   BeginFact fact;                  ///< its texts are stale
