@@ -603,6 +603,8 @@ class Bounds(DaskTestCase):
 class PythonsLock(DaskTestCase):
     """gilknocker in the workers reports how hard the lock is to get."""
 
+    packages = (CHECKOUT / ".cache/coffea/gilknocker",)
+
     def lock_of(self, name):
         document = self.measure(name)[1]
         fired = [verdict["id"] for verdict in document["verdicts"]]

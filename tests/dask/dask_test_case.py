@@ -34,8 +34,8 @@ def build() -> None:
     subprocess.run(command, cwd=CHECKOUT, check=True)
 
 
-def run_scenario(name, directory, python=PYTHON):
-    """Runs a scenario into `directory`. Returns the finished process."""
+def run_scenario(name, directory, python=PYTHON, packages=()):
+    """Runs a scenario into `directory`, with these folders of packages. Returns the finished process."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
     environment.update(
         CREMA_TEST_PYTHON=str(CHECKOUT / "python"),
@@ -44,7 +44,7 @@ def run_scenario(name, directory, python=PYTHON):
         CREMA_TEST_NANOAOD=str(NANOAOD),
         CREMA_LIBRARY=str(LIBRARY),
         CREMA_PROGRAM=str(CREMA),
-        PYTHONPATH=f"{pathlib.Path(__file__).parent}:{CHECKOUT / 'python'}",
+        PYTHONPATH=":".join(map(str, (pathlib.Path(__file__).parent, CHECKOUT / "python", *packages))),
         TMPDIR=str(directory),
     )
     if "CREMA_TEST_STACKS" in os.environ:  # everything again, while stacks are taken
@@ -63,6 +63,7 @@ def run_scenario(name, directory, python=PYTHON):
 
 class DaskTestCase(unittest.TestCase):
     python = PYTHON
+    packages = ()  # folders
 
     def setUp(self):
         if why_not():
@@ -73,7 +74,7 @@ class DaskTestCase(unittest.TestCase):
 
     def run_scenario(self, name):
         """Runs a scenario. Returns its truth."""
-        result = run_scenario(name, self.directory, self.python)
+        result = run_scenario(name, self.directory, self.python, self.packages)
         self.assertEqual(result.returncode, 0, result.stderr[-4000:])
         return json.loads((self.directory / "truth.json").read_text())
 
