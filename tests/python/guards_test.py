@@ -4,6 +4,7 @@ Run by tools/test, outside Bazel, with each Python from 3.10 to 3.13 that the ma
 """
 
 import json
+import subprocess
 import sys
 import unittest
 
@@ -454,6 +455,32 @@ except TypeError as error:
 else:
     raise SystemExit("an open chunk was pickled")
 """)
+
+    def test_a_queue_is_not_called_a_lock(self):
+        text = """
+import queue
+import threading
+import time
+import crema_hep as crema
+
+items = queue.Queue()
+
+def feed():
+    for item in range(15):
+        time.sleep(0.1)
+        items.put(item)
+
+threading.Thread(target=feed).start()
+with crema.TrackMetrics("ttbar"), crema.track_section("get"):
+    for _ in range(15):
+        items.get()
+"""
+        self.record(text, python=self.python, CREMA_WAITS="50")
+        shown = [installed.PROGRAM, "show", self.records, "--json"]
+        document = json.loads(subprocess.run(shown, capture_output=True, check=True).stdout)
+        kinds = {row["kind"]: row["share"] for row in document["waits"] if row["section"] == "get"}
+        self.assertGreater(kinds.get("lock or condition", 0), 0.5, document["waits"])
+        self.assertFalse({"lock", "condition or queue"} & kinds.keys(), document["waits"])
 
     def test_a_sampler_runs_only_where_it_was_asked_for(self):
         program = "import crema_hep, os; print(len(os.listdir('/proc/self/task')))"

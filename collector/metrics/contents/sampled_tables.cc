@@ -205,7 +205,6 @@ constexpr WaitingFunction kWaitingFunctions[] = {
     {"take_gil", false, kInterpreterLock},
     {"pthread_mutex", true, kLock},
     {"pthread_rwlock", true, kLock},
-    {"PyThread_acquire", true, kLock},
     {"flock", false, kLock},
     {"lockf", true, kLock},
     {"fcntl", true, kLock},
@@ -221,6 +220,10 @@ constexpr WaitingFunction kWaitingFunctions[] = {
     {"cnd_", true, kCondition},
     {"thrd_join", false, kCondition},
 };
+
+/// Functions of Python's locks. Its queues and conditions are made of locks as well, so what they wait for is not
+/// known.
+constexpr std::string_view kOfPythonsLocks[] = {"PyThread_acquire", "PyMutex_Lock"};
 
 /// The beginnings of names of files. Those of the system are in no function of the user's.
 constexpr std::string_view kOfSystem[] = {"libc.so", "libc-",   "libpthread", "ld-",        "libstdc++",
@@ -282,6 +285,7 @@ void TakeKind(const std::vector<StackedFunction>& functions, WaitCount* count) {
       is_mutex = known.name == "pthread_mutex";
     }
     if (count->kind == kLockOrCondition && BeginsAsOneOf(function.file, kOfThreadPools)) count->kind = kCondition;
+    if (count->kind == kCondition && BeginsAsOneOf(plain, kOfPythonsLocks)) count->kind = kLockOrCondition;
     if (!BeginsAsOneOf(function.file, kOfDevices)) continue;
     count->kind = kDevice;
     count->object = function.name;  // the outermost one is what was called
