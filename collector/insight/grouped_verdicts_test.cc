@@ -136,6 +136,13 @@ TEST(GroupedVerdicts, BlameASlowTimeForFilesThatWereReadThen) {
   EXPECT_THAT(Reported(verdicts, document), ElementsAre("slow-spell", "slow-file<slow-spell"));
   document["stragglers"][1]["start"] = 80;
   EXPECT_THAT(Reported(verdicts, document), ElementsAre("slow-file", "slow-spell"));
+  // no straggler shows when they were read
+  document["stragglers"] = nlohmann::ordered_json::array();
+  EXPECT_THAT(Reported(verdicts, document), ElementsAre("slow-file", "slow-spell"));
+  document["slow_spells"][0].update({{"duration", 60}, {"predicted", 30}});
+  EXPECT_THAT(Reported(verdicts, document), ElementsAre("slow-spell", "slow-file<slow-spell"));
+  document["expected_time"].erase(1);
+  EXPECT_THAT(Reported(verdicts, document), ElementsAre("slow-file", "slow-spell")) << "one file is a cause as well";
 }
 
 TEST(GroupedVerdicts, MakeACauseAsBadAsWhatItBrings) {

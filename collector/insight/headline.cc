@@ -226,16 +226,16 @@ Loss LargestPart(const Measurement& measurement, const BudgetRows& budget, const
           share, largest->part};
 }
 
-/// What workers that came late would have given, in the sentence of their verdict.
-Loss LateWorkers(const Measurement& measurement) {
+/// What workers that were not there would have given, in the sentence of the verdict that has most of it.
+Loss AbsentWorkers(const Measurement& measurement) {
+  Loss most;
   for (const VerdictRow& verdict : measurement.verdicts) {
-    if (verdict.id.str() != "scaling-lag") continue;
     for (const EvidenceRow& evidence : verdict.evidence) {
-      if (evidence.key.str() != kMissingShare) continue;
-      return {verdict.sentence.str(), evidence.value.value_or(0)};
+      if (evidence.key.str() != kMissingShare || evidence.value.value_or(0) <= most.share) continue;
+      most = {verdict.sentence.str(), *evidence.value};
     }
   }
-  return {};
+  return most;
 }
 
 /// What workers that vanished would have given.
@@ -248,7 +248,7 @@ Loss VanishedWorkers(const Measurement& measurement) {
 
 Loss LargestLoss(const Measurement& measurement, const RunEvidence& evidence, const Class& said) {
   std::vector<Loss> losses = {LargestCause(measurement, said), LargestPart(measurement, *evidence.budget, said),
-                              LateWorkers(measurement)};
+                              AbsentWorkers(measurement)};
   if (evidence.state != RunState::kRunning) losses.push_back(VanishedWorkers(measurement));
   Loss largest;
   for (Loss& loss : losses) {

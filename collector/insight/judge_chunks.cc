@@ -212,8 +212,7 @@ constexpr std::string_view kOutsideSections = "(other)";
 struct Excess {
   double seconds = 0;
   double of_first = 0;  ///< in chunks that were the first of their threads
-  double of_cpu = 0;    ///< in chunks that computed for longer
-  std::map<std::string, double> by_section, by_file;
+  std::map<std::string, double> by_section, by_file, by_reason;
 
   /// The one that has most of it; empty: none has.
   std::string Most(const std::map<std::string, double>& parts) const {
@@ -224,7 +223,9 @@ struct Excess {
   }
 };
 
-Excess ExcessOf(const Measurement& measurement) {
+/// Of the stragglers for which `is_meant`.
+template <class IsMeant>
+Excess ExcessOf(const Measurement& measurement, IsMeant is_meant) {
   std::map<std::string, double> first_chunks;
   for (const WorkerRow& worker : measurement.workers) {
     if (worker.first_chunk.has_value()) first_chunks[worker.name.str()] = *worker.first_chunk;
@@ -233,21 +234,32 @@ Excess ExcessOf(const Measurement& measurement) {
   const double usual = measurement.Metric("chunk_duration_p50").value_or(0);
   Excess excess;
   for (const StragglerRow& row : measurement.stragglers) {
-    if (!row.duration.has_value() || !row.predicted.has_value()) continue;
+    if (!row.duration.has_value() || !row.predicted.has_value() || !is_meant(row)) continue;
     const double seconds = std::max(0.0, *row.duration - *row.predicted);
     excess.seconds += seconds;
     excess.by_section[row.section.str()] += seconds;
     excess.by_file[row.file.str()] += seconds;
-    if (row.reason.str() == "cpu") excess.of_cpu += seconds;
+    excess.by_reason[row.reason.str()] += seconds;
     const auto first = first_chunks.find(row.worker.str());
     if (first != first_chunks.end() && row.start.value_or(0) < first->second + usual) excess.of_first += seconds;
   }
   return excess;
 }
 
+/// `, most of it in section read, blocked`: where time beyond the prediction went, as far as it is known.
+std::string WhereItWent(const std::string& section, const std::string& reason) {
+  std::string_view doing;
+  if (reason == ToString(StragglerReason::kCpu)) doing = "computing";
+  if (reason == ToString(StragglerReason::kCpuWait)) doing = "waiting for a CPU";
+  if (reason == ToString(StragglerReason::kBlocked)) doing = "blocked";
+  if (reason == ToString(StragglerReason::kJoined)) doing = "waiting for helpers";
+  if (section.empty()) return doing.empty() ? "" : fmt::format(", most of it {}", doing);
+  return fmt::format(", most of it in section {}{}{}", ShortName(section), doing.empty() ? "" : ", ", doing);
+}
+
 void JudgeStragglers(const JudgedRun& run) {
   const double count = run.Metric("straggler_chunks");
-  const Excess excess = ExcessOf(run.measurement);
+  const Excess excess = ExcessOf(run.measurement, [](const StragglerRow&) { return true; });
   const double share = run.ShareOf(excess.seconds);
   const VerdictRule& rule = RuleOf("stragglers");
   if (!kAnyStraggler.Holds(count) || !rule.threshold.Holds(share)) return;
@@ -264,7 +276,7 @@ void JudgeStragglers(const JudgedRun& run) {
                       are_first ? "; most of it was in the first chunks of threads" : ""),
           {{"straggler_chunks", count}, {"stragglers.excess_seconds", excess.seconds}}, share);
   Verdict& verdict = run.verdicts->back();
-  if (run.measurement.functions.empty() && kMostOfIt.Holds(excess.of_cpu / excess.seconds)) {
+  if (run.measurement.functions.empty() && excess.Most(excess.by_reason) == ToString(StragglerReason::kCpu)) {
     verdict.suggestion += " They computed, or waited in a loop: crema run --stacks shows in which functions.";
   }
   if (!are_first) return;
@@ -276,7 +288,8 @@ void JudgeStragglers(const JudgedRun& run) {
 struct SlowOnes {
   const ExpectedTimeRow* worst = nullptr;  ///< largest excess
   double seen = 0;                         ///< of this kind, slow or not
-  double slow = 0;
+  std::set<std::string> slow;              ///< their names
+  double attempts = 0;                     ///< of the slow ones
   double excess_seconds = 0;
 };
 
@@ -313,7 +326,8 @@ SlowOnes FindSlow(const Measurement& measurement, std::string_view by, const Bou
       if (!others.has_value() || !factor.Holds((duration - *others) / predicted)) continue;
       duration -= *others;
     }
-    ++found.slow;
+    found.slow.insert(row.name.str());
+    found.attempts += row.attempts.value_or(0);
     found.excess_seconds += duration - predicted;
     if (duration - predicted <= largest) continue;
     largest = duration - predicted;
@@ -322,22 +336,60 @@ SlowOnes FindSlow(const Measurement& measurement, std::string_view by, const Bou
   return found;
 }
 
-void AddSlow(const JudgedRun& run, const VerdictRule& rule, const SlowOnes& found, std::string_view others) {
+/// Which of slow workers and slow files the records blame.
+enum class Blame { kBoth, kWorkers, kFiles, kEither };
+
+/// Where the stragglers of the ones are mostly those of the others, too, they are slow because of these, if these have
+/// more: other chunks that were not slow, or none of the ones explains them all.
+Blame WhomToBlame(const Measurement& measurement, const SlowOnes& workers, const SlowOnes& files) {
+  double of_workers = 0, of_files = 0, common = 0;
+  for (const StragglerRow& straggler : measurement.stragglers) {
+    const double excess = straggler.duration.value_or(0) - straggler.predicted.value_or(0);
+    const bool is_of_worker = workers.slow.count(straggler.worker.str()) > 0;
+    const bool is_of_file = files.slow.count(straggler.file.str()) > 0;
+    if (is_of_worker) of_workers += excess;
+    if (is_of_file) of_files += excess;
+    if (is_of_worker && is_of_file) common += excess;
+  }
+  if (of_files <= 0) return Blame::kWorkers;
+  const bool are_in_files = of_workers > 0 && kMostOfIt.Holds(common / of_workers);
+  const bool are_of_workers = kMostOfIt.Holds(common / of_files);
+  if (!are_in_files) return are_of_workers ? Blame::kWorkers : Blame::kBoth;
+  if (!are_of_workers) return Blame::kFiles;
+  const auto num_workers = static_cast<double>(workers.slow.size());
+  const auto num_files = static_cast<double>(files.slow.size());
+  if (kOthersToo.Holds(workers.attempts / files.attempts)) return Blame::kFiles;
+  if (kOthersToo.Holds(files.attempts / workers.attempts)) return Blame::kWorkers;
+  if (kSeveral.Holds(num_files / num_workers)) return Blame::kWorkers;
+  return kSeveral.Holds(num_workers / num_files) ? Blame::kFiles : Blame::kEither;
+}
+
+/// `by`: a straggler's worker or file. `rest`: goes on with the sentence.
+void AddSlow(const JudgedRun& run, const VerdictRule& rule, const SlowOnes& found, Text StragglerRow::*by,
+             std::string_view others, std::string_view rest = {}) {
   const ExpectedTimeRow& row = *found.worst;
   const double duration = row.duration.value_or(0);
   const double predicted = row.predicted.value_or(0);
   const std::string name = ShortName(row.name.str());
-  const double others_slow = found.slow - 1;
+  const double others_slow = static_cast<double>(found.slow.size()) - 1;
   const std::string more =
       others_slow > 0 ? fmt::format("; {} more {} slow", HumanCount(others_slow), others_slow > 1 ? "are" : "is") : "";
+  const Excess excess =
+      ExcessOf(run.measurement, [&](const StragglerRow& straggler) { return (straggler.*by).str() == row.name.str(); });
+  const std::string reason = excess.Most(excess.by_reason);
   run.Add(rule, 0,
-          fmt::format("{} took {} times as long as chunks of the same size do {}: {} more, over {}{}.", name,
+          fmt::format("{} took {} times as long as chunks of the same size do {}: {} more{}, over {}{}{}.", name,
                       HumanFactor(duration / predicted), others, HumanDuration(duration - predicted),
-                      Counted(row.attempts.value_or(0), "chunk", "chunks"), more),
+                      WhereItWent(excess.Most(excess.by_section), reason),
+                      Counted(row.attempts.value_or(0), "chunk", "chunks"), more, rest),
           {{"expected_time.attempts", row.attempts.value_or(0)},
            {"expected_time.duration", duration},
            {"expected_time.predicted", predicted}},
           run.ShareOf(found.excess_seconds));
+  if (by == &StragglerRow::worker && reason == ToString(StragglerReason::kBlocked)) {
+    run.verdicts->back().suggestion =
+        "Its chunks were blocked, by what they read or by a lock: crema run --waits, show --table waits.";
+  }
 }
 
 void JudgeSlowWorkersAndFiles(const JudgedRun& run) {
@@ -345,14 +397,23 @@ void JudgeSlowWorkersAndFiles(const JudgedRun& run) {
     return found.worst != nullptr && kSeveral.Holds(found.seen) && kMuchExcess.Holds(run.ShareOf(found.excess_seconds));
   };
   const VerdictRule& worker_rule = RuleOf("slow-worker");
-  const SlowOnes workers = FindSlow(run.measurement, "worker", kChunksOfSlowWorker, worker_rule.threshold);
-  if (is_much(workers)) {
-    AddSlow(run, worker_rule, workers, "elsewhere");
-    return;  // its files are slow because it is
-  }
   const VerdictRule& file_rule = RuleOf("slow-file");
+  const SlowOnes workers = FindSlow(run.measurement, "worker", kChunksOfSlowWorker, worker_rule.threshold);
   const SlowOnes files = FindSlow(run.measurement, "file", kChunksOfSlowFile, file_rule.threshold);
-  if (is_much(files)) AddSlow(run, file_rule, files, "in other files");
+  Blame blame = is_much(workers) ? Blame::kWorkers : Blame::kFiles;
+  if (is_much(workers) && is_much(files)) blame = WhomToBlame(run.measurement, workers, files);
+  if (is_much(workers) && blame != Blame::kFiles) {
+    std::string rest;
+    if (blame == Blame::kEither) {
+      rest = fmt::format("; these are the chunks of {}, so either of the two may be slow",
+                         ShortName(files.worst->name.str()));
+    }
+    AddSlow(run, worker_rule, workers, &StragglerRow::worker, "elsewhere", rest);
+    if (!rest.empty())
+      run.verdicts->back().suggestion += " Read the file at another worker to see which of them it is.";
+  }
+  if (!is_much(files) || blame == Blame::kWorkers || blame == Blame::kEither) return;
+  AddSlow(run, file_rule, files, &StragglerRow::file, "in other files");
 }
 
 /// `node1:411`, `file x.root`, `everything`.
@@ -360,19 +421,6 @@ std::string WhoWasSlow(const SlowSpellRow& spell) {
   const std::string by = spell.by.str();
   if (by == ToString(SpellOf::kRun)) return "everything";
   return (by == ToString(SpellOf::kWorker) ? "" : by + " ") + ShortName(spell.name.str());
-}
-
-/// `, most of it in section read, blocked`: where the excess of a spell went.
-std::string WhereItWent(const SlowSpellRow& spell) {
-  const std::string reason = spell.reason.str();
-  std::string_view doing;
-  if (reason == ToString(StragglerReason::kCpu)) doing = "computing";
-  if (reason == ToString(StragglerReason::kCpuWait)) doing = "waiting for a CPU";
-  if (reason == ToString(StragglerReason::kBlocked)) doing = "blocked";
-  if (reason == ToString(StragglerReason::kJoined)) doing = "waiting for helpers";
-  const std::string section = spell.section.str();
-  if (section.empty()) return doing.empty() ? "" : fmt::format(", most of it {}", doing);
-  return fmt::format(", most of it in section {}{}{}", ShortName(section), doing.empty() ? "" : ", ", doing);
 }
 
 void JudgeSpells(const JudgedRun& run) {
@@ -396,8 +444,8 @@ void JudgeSpells(const JudgedRun& run) {
   run.Add(rule, 0,
           fmt::format("{}, {} took {} times as long as chunks of the same size do: {} more{}, over {}{}.",
                       from == until ? "At " + from : fmt::format("From {} to {}", from, until), WhoWasSlow(*worst),
-                      HumanFactor(duration / predicted), HumanDuration(duration - predicted), WhereItWent(*worst),
-                      Counted(attempts, "chunk", "chunks"),
+                      HumanFactor(duration / predicted), HumanDuration(duration - predicted),
+                      WhereItWent(worst->section.str(), worst->reason.str()), Counted(attempts, "chunk", "chunks"),
                       count > 1 ? fmt::format("; {} more such spells", HumanCount(count - 1)) : ""),
           {{"slow_spells.start", worst->start.value_or(0)},
            {"slow_spells.stop", worst->stop.value_or(0)},

@@ -163,10 +163,41 @@ Lag FindLag(const Measurement& measurement) {
   return lag;
 }
 
+/// For how long no worker lived, `from` some second of the run on.
+double SecondsWithoutWorkers(const Measurement& measurement, double from) {
+  const double wall = measurement.Metric("wall_time").value_or(0);
+  double sum = 0, since = wall;  // since when there has been none
+  for (const TimelinePoint& point : measurement.timelines.worker_counts) {
+    const double seconds = std::clamp(point.seconds, from, std::max(from, wall));
+    if (point.value != 0) {
+      sum += std::max(0.0, seconds - since);
+      since = wall;
+    } else {
+      since = std::min(since, seconds);
+    }
+  }
+  return sum + std::max(0.0, wall - since);
+}
+
+void JudgeAbsence(const JudgedRun& run, double from) {
+  const VerdictRule& rule = RuleOf("no-workers");
+  const double wall = run.Metric("wall_time");
+  const double seconds = SecondsWithoutWorkers(run.measurement, from);
+  const double share = wall > 0 ? seconds / wall : 0;
+  if (!kLongAbsence.Holds(seconds) || !rule.threshold.Holds(share)) return;
+  run.Add(rule, share,
+          fmt::format("No worker lived for {} of {} ({}){}; the core-seconds do not include this time.",
+                      HumanDuration(seconds), HumanDuration(wall), HumanPercent(share),
+                      OthersBusy(run.measurement, 0, wall, seconds)),
+          {{"timelines.worker_counts.seconds", seconds}, {std::string(kMissingShare), share}});
+}
+
 void JudgeScaling(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("scaling-lag");
   const Lag lag = FindLag(run.measurement);
-  if (!kSeveral.Holds(lag.most) || !kLongLag.Holds(lag.seconds) || !rule.threshold.Holds(lag.missing)) return;
+  const bool is_late = kSeveral.Holds(lag.most) && kLongLag.Holds(lag.seconds) && rule.threshold.Holds(lag.missing);
+  JudgeAbsence(run, is_late ? lag.seconds : 0);
+  if (!is_late) return;
   run.Add(rule, lag.missing,
           fmt::format("It took {} until nearly all of the {} workers were there; {} of what they could have done is "
                       "missing.",

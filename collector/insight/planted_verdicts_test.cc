@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/judged_document_fixture.h"
 #include "collector/insight/planted_run_fixture.h"
@@ -15,9 +16,12 @@ namespace crema {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using testing::AllOf;
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+using testing::UnorderedElementsAre;
 
 std::vector<std::string> Ids(const Json& document) {
   std::vector<std::string> ids;
@@ -102,6 +106,74 @@ TEST(SlowFile, IsNotBlamedForASlowWorker) {
   document["expected_time"][5]["duration"] = 100.0;
   EXPECT_THAT(Ids(document), Contains("slow-worker"));
   EXPECT_THAT(Ids(document), Not(Contains("slow-file")));
+}
+
+/// A worker and a file are slow, with as many chunks each. `stragglers`: their workers and files.
+Json SlowTogether(const std::vector<std::pair<std::string, std::string>>& stragglers) {
+  Json document = HealthyRun();
+  for (size_t row : {0, 4}) {
+    document["expected_time"][row]["duration"] = 3 * document["expected_time"][row]["predicted"].get<double>();
+    document["expected_time"][row]["attempts"] = 25;
+  }
+  for (const auto& [worker, file] : stragglers) {
+    document["stragglers"].push_back({{"worker", worker},
+                                      {"file", file},
+                                      {"duration", 3},
+                                      {"predicted", 1},
+                                      {"reason", "blocked"},
+                                      {"section", "read"}});
+  }
+  return document;
+}
+
+TEST(SlowFile, IsBlamedWhereOtherWorkersAreSlowInItToo) {
+  const Json run = SlowTogether({});
+  const std::string worker = run["expected_time"][0]["name"], file = run["expected_time"][4]["name"];
+  const auto which = [&](const std::vector<std::pair<std::string, std::string>>& stragglers) {
+    std::vector<std::string> slow;
+    for (const std::string& id : Ids(SlowTogether(stragglers))) {
+      if (absl::StartsWith(id, "slow-")) slow.push_back(id);
+    }
+    return slow;
+  };
+  EXPECT_THAT(which({{worker, file}, {worker, file}, {"h:2", file}, {"h:3", file}, {"h:4", file}}),
+              ElementsAre("slow-file"));
+  EXPECT_THAT(which({{worker, file}, {worker, "a"}, {worker, "b"}, {worker, file}, {worker, "c"}}),
+              ElementsAre("slow-worker"));
+  EXPECT_THAT(which({{worker, "a"}, {worker, "b"}, {"h:2", file}, {"h:3", file}}),
+              UnorderedElementsAre("slow-worker", "slow-file"));
+}
+
+TEST(SlowFile, AndAWorkerWithTheSameChunksAreNamedTogether) {
+  Json document = SlowTogether({{"w", "f"}});
+  const std::string worker = document["expected_time"][0]["name"], file = document["expected_time"][4]["name"];
+  document = SlowTogether({{worker, file}, {worker, file}});
+  const Verdict verdict = Find(document, "slow-worker");
+  EXPECT_THAT(verdict.sentence, HasSubstr("more, most of it in section read, blocked, over 25 chunks; these are the "
+                                          "chunks of " +
+                                          file + ", so either of the two may be slow."));
+  EXPECT_THAT(verdict.suggestion, HasSubstr("crema run --waits"));
+  EXPECT_THAT(Ids(document), Not(Contains("slow-file")));
+  document["expected_time"][0]["attempts"] = 40;  // others of its chunks are not slow
+  EXPECT_THAT(Ids(document), Contains("slow-file"));
+  EXPECT_THAT(Ids(document), Not(Contains("slow-worker")));
+  document["expected_time"][0]["attempts"] = 25;
+  document["expected_time"][4]["attempts"] = 40;
+  EXPECT_THAT(Find(document, "slow-worker").sentence, Not(HasSubstr("either")));
+}
+
+TEST(NoWorkers, AreNamedWithTheTimeThatCoreSecondsDoNotInclude) {
+  Json document = HealthyRun();
+  document["metrics"]["wall_time"] = 100;
+  document["timelines"]["worker_counts"] = {{0.0, 0}, {20.0, 1}, {50.0, 0}, {60.0, 1}, {90.0, 0}};
+  const Verdict verdict = Find(document, "no-workers");
+  EXPECT_EQ(verdict.sentence,
+            "No worker lived for 40.0 s of 1 m 40 s (40 %); the core-seconds do not include this time.");
+  EXPECT_EQ(verdict.severity, Severity::kBad);
+  document["timelines"]["worker_counts"] = {{0.0, 0}, {5.0, 1}, {98.0, 0}};
+  EXPECT_THAT(Ids(document), Not(Contains("no-workers")));
+  document["timelines"]["worker_counts"] = {{0.0, 0}, {30.0, 4}};  // scaling-lag says this
+  EXPECT_THAT(Ids(document), AllOf(Contains("scaling-lag"), Not(Contains("no-workers"))));
 }
 
 TEST(ChunksTooSmall, SavesTheFixedCostBeyondWhatTheAdviceAllows) {

@@ -68,6 +68,8 @@ inline constexpr Bound kMuchExcess =
 inline constexpr Bound kChunksOfSlowWorker = From(8, "chunks: the mean of fewer says nothing about the worker");
 inline constexpr Bound kChunksOfSlowFile = From(3, "chunks: the mean of fewer says nothing about the file");
 inline constexpr Bound kSeveral = From(2, "one alone cannot be compared");
+inline constexpr Bound kOthersToo =
+    From(1.25, "times the chunks of the other: so there are chunks that are not the other's, and they were not slow");
 inline constexpr Bound kAttemptsOfSpread = From(20, "the 95 % quantile of fewer chunks is the longest chunk");
 inline constexpr Bound kBusyTimeOfSpread = From(0.10, "of the busy time: a smaller dataset does not matter");
 inline constexpr Bound kFailedOfSpread =
@@ -80,6 +82,7 @@ inline constexpr Bound kMostlyWaits = Below(0.5, "a section with less CPU is pai
 inline constexpr Bound kNearlyAllWorkers =
     From(0.90, "of the largest number of workers: a few more or less do not matter");
 inline constexpr Bound kLongLag = From(10, "seconds: nobody notices a shorter wait");
+inline constexpr Bound kLongAbsence = From(1, "seconds: an interpreter takes as long to start");
 
 inline constexpr Bound kChunksOfLeak = From(10, "chunks: fewer do not show what is kept from chunk to chunk");
 inline constexpr Bound kMuchKept = From(1e6, "bytes: less is not worth a look");

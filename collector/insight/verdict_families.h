@@ -49,7 +49,7 @@ struct JudgedRun {
   }
 };
 
-/// Evidence of scaling-lag: the share of the worker-seconds that late workers are missing from.
+/// Evidence of scaling-lag and no-workers: the share of the worker-seconds, or of the elapsed time, without workers.
 inline constexpr std::string_view kMissingShare = "workers.missing_share";
 
 /// Whether the records can be trusted, and what measuring cost: incomplete-measurement, instrumentation-heavy. It says
@@ -74,7 +74,7 @@ void JudgeOutliers(const JudgedRun& run);
 /// What all lanes wait for together: shared-bottleneck.
 void JudgeContention(const JudgedRun& run);
 
-/// memory-pressure, memory-growth, leaking-section, scaling-lag.
+/// memory-pressure, memory-growth, leaking-section, scaling-lag, no-workers, last-worker.
 void JudgeWorkers(const JudgedRun& run);
 
 /// What engine and files do with bytes: spilling, serialization-heavy, compression-heavy, low-compression,

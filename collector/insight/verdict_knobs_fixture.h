@@ -95,6 +95,12 @@ inline void Lag(Json* document, double first, double until, double most, double 
   (*document)["timelines"]["worker_counts"] = {{0.0, first}, {until, most}, {wall_time, most}};
 }
 
+/// No worker is there before `until`.
+inline void Absence(Json* document, double until, double wall_time) {
+  SetMetric(document, "wall_time", wall_time);
+  (*document)["timelines"]["worker_counts"] = {{0.0, 0}, {until, 1}};
+}
+
 /// So many workers have chunks until `until` of 100 seconds, and one to the end.
 inline void RunOut(Json* document, double workers, double until) {
   SetMetric(document, "wall_time", 100);
@@ -451,6 +457,8 @@ inline const Knob kKnobs[] = {
        (*document)["timelines"]["worker_counts"] = {{0.0, 0}, {9.0, 1000 * share}, {50.0, 1000}};
      },
      -0.001},
+    {"no-workers", 0, [](Json* document, double share) { Absence(document, 100 * share, 100); }},
+    {"no-workers", 1, [](Json* document, double seconds) { Absence(document, seconds, 2); }},
     {"scaling-lag", 2, [](Json* document, double seconds) { Lag(document, 0, seconds, 4, 20); }},
     {"scaling-lag", 3, [](Json* document, double workers) { Lag(document, 0, 50, workers, 100); }, 1},
     {"startup-dominated", 0, PartKnob("startup")},

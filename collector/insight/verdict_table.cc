@@ -75,7 +75,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "core-seconds, and the interval of the slope does not contain 0; bad from {1}",
        "this is the lower end of the interval, so chance alone rarely reaches 0.05; less would hardly shorten the run",
        "The lanes wait for something that they share: storage, the network or a lock. Spread the load, or read less "
-       "from it. A lane less, and the run takes hardly longer."},
+       "from it."},
       {"gil-contention", "time", From(0.10),
        "gil_contention {2}, and the product of gil_contention and budget: blocked is {0} of the core-seconds. Needs "
        "gilknocker in the workers",
@@ -145,8 +145,10 @@ const std::vector<VerdictRule>& VerdictTable() {
        "See its sections and files: crema show --table datasets, and a run of this dataset alone.",
        Also(&kMuchOfTheTime)},
       {"slow-file", "inputs", From(2),
-       "the chunks of a file took {0} times what the robust fits of their datasets predict, and no worker is slow. The "
-       "file has chunks {2}, there are files {3}, and such files took {4} of the core-seconds beyond their prediction",
+       "the chunks of a file took {0} times what the robust fits of their datasets predict, and no slow worker "
+       "explains "
+       "it. The file has chunks {2}, there are files {3}, and such files took {4} of the core-seconds beyond their "
+       "prediction",
        "a straggler also takes twice its prediction; if a worker is slow, its files look slow too",
        "See where the file is stored, and whether there is a copy nearer to the workers.",
        Also(&kChunksOfSlowFile, &kSeveral, &kMuchExcess)},
@@ -240,6 +242,14 @@ const std::vector<VerdictRule>& VerdictTable() {
        "absent workers cost no core-seconds; but if a tenth of their time is missing, the run takes a tenth longer",
        "Start when the workers are there, ask for them earlier, or scale in larger steps.",
        Also(&kNearlyAllWorkers, &kLongLag, &kSeveral)},
+      {"no-workers", "timeline", Threshold(From(0.10), 0.40),
+       "no worker lived for {0} of the elapsed time (bad from {1}), and for {2} s. The time that scaling-lag names "
+       "does "
+       "not count",
+       "the core-seconds do not include this time, so their shares look as good as without it",
+       "See what came before the first worker, between workers and after the last one: a queue, a program without "
+       "guards, a merge.",
+       Also(&kLongAbsence)},
       {"startup-dominated", "timeline", Threshold(From(0.10), 0.40),
        "budget: startup {0} of the core-seconds; bad from {1}",
        "a run should take much longer than its own start; from a tenth on, fewer workers that live longer are better",
@@ -357,7 +367,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "logs, records, sections, processes or workers {0} were missing, left out, damaged, malformed, torn, dropped, "
        "lost or unseen; or event or fine coverage is {2}; or budget: unmeasured is {3}; or too little was measured to "
        "judge: no chunk ended, or core-seconds are not {4} (only an info while the run goes on, or if it was killed). "
-       "What a running job has not yet done or written is no gap",
+       "Work that a running job has yet to do or to write counts as none of these",
        "sums over records are lower bounds when records are missing",
        "See what is missing: crema show --table quality.",
        Also(&kIncompleteCoverage, &kMuchUnmeasured, &kEnoughCoreSeconds)},

@@ -158,6 +158,26 @@ auto IsShortOfCpu(const Measurement& measurement) {
   };
 }
 
+template <class Are>
+bool HasStraggler(const Measurement& measurement, Are are) {
+  return std::any_of(measurement.stragglers.begin(), measurement.stragglers.end(), are);
+}
+
+/// Where no straggler shows when slow files were read: several of them took no longer, together, than a time in which
+/// not one file was slow. One cause is likelier than several.
+bool MaySpellsExplainFiles(const Measurement& measurement, const Bound& slow_file) {
+  const std::set<std::string> names = SlowNames(measurement, "file", slow_file);
+  double of_files = 0, of_spells = 0;
+  for (const ExpectedTimeRow& row : measurement.expected_time) {
+    if (row.by.str() != "file" || names.count(row.name.str()) == 0) continue;
+    of_files += row.duration.value_or(0) - row.predicted.value_or(0);
+  }
+  for (const SlowSpellRow& spell : measurement.slow_spells) {
+    if (spell.by.str() != "file") of_spells += spell.duration.value_or(0) - spell.predicted.value_or(0);
+  }
+  return kSeveral.Holds(static_cast<double>(names.size())) && kMostOfIt.Holds(of_spells / of_files);
+}
+
 bool IsMostOfSpellsShortOfCpu(const Measurement& measurement) {
   const auto is_short = IsShortOfCpu(measurement);
   double explained = 0, all = 0;
@@ -224,7 +244,10 @@ bool Applies(std::string_view cause, const Verdict& symptom, const Measurement& 
     return SlowNames(measurement, "file", slow_file).size() == 1 &&
            IsMostOfStragglers(measurement, IsOfSlow(measurement, "file", slow_file), is_in_spell);
   }
-  if (cause == "slow-spell") return IsMostOfStragglers(measurement, is_in_spell, are("file"));
+  if (cause == "slow-spell") {
+    return HasStraggler(measurement, are("file")) ? IsMostOfStragglers(measurement, is_in_spell, are("file"))
+                                                  : MaySpellsExplainFiles(measurement, slow_file);
+  }
   if (symptom.id != "stragglers") return true;
   const std::string_view by = cause == "slow-worker" ? "worker" : "file";
   return IsMostOfStragglers(measurement, IsOfSlow(measurement, by, RuleOf(cause).threshold), IsAnyone);

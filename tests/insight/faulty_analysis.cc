@@ -149,6 +149,10 @@ void RunThreads(const std::vector<Chunk>& chunks, int lanes) {
 void RunProcesses(const std::vector<Chunk>& chunks, int count) {
   for (int process = 0; process < count; ++process) {
     if (Is("scaling-lag") && process == 1) Sleep(11);  // while the first one works
+    if (Is("no-workers") && process == 1) {
+      wait(nullptr);
+      Sleep(1.5);
+    }
     if (fork() > 0) continue;
     std::vector<Chunk> own;
     for (const Chunk& chunk : chunks) {
@@ -177,7 +181,9 @@ int main(int count, char** values) {
   if (count != 3) return 2;
   g_fault = values[1];
   const std::vector<Chunk> chunks = Chunks(static_cast<unsigned>(std::atoi(values[2])));
-  if (Is("worker-loss") || Is("slow-worker") || Is("scaling-lag")) {
+  if (Is("no-workers")) {
+    RunProcesses(chunks, 2);
+  } else if (Is("worker-loss") || Is("slow-worker") || Is("scaling-lag")) {
     RunProcesses(chunks, 4);
   } else {
     RunThreads(chunks, Is("healthy") ? 1 : (Is("cpu-contention") || Is("oversubscribed") ? 6 : kLanes));

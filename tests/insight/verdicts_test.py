@@ -32,6 +32,7 @@ SLEEPING = (
     "failing-chunks",
     "retry-waste",
     "worker-loss",
+    "no-workers",
     "low-compression",
     "memory-growth",
     "leaking-section",
