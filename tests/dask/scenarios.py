@@ -1224,8 +1224,8 @@ def main() -> None:
     run = Run(directory)
     globals()[name](run)
     (run.directory / "truth.json").write_text(json.dumps(run.truth))
-    # Not through the interpreter's end: up to Python 3.13 it unwinds threads that wait for its lock. One of gilknocker's,
-    # in Rust, aborts the process then ("exception not rethrown", rust-lang/rust#135929).
+    # Not through the interpreter's end: up to Python 3.13 it unwinds threads that wait for its lock. Such a thread of
+    # gilknocker, in Rust, then aborts the process ("exception not rethrown", rust-lang/rust#135929).
     threading._shutdown()
     atexit._run_exitfuncs()
     sys.stdout.flush()
