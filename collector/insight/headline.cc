@@ -396,8 +396,10 @@ std::string ResultsAreThere(const Measurement& measurement, const RunEvidence& e
   const RunTrouble trouble = FindRunTrouble(measurement);
   const double chunks = measurement.Metric("num_chunks").value_or(0);
   if (trouble.results_may_lack || chunks <= 0 || measurement.Metric("num_unfinished_chunks") != 0) return "";
-  if (chunks == 1) return "the chunk has its result";
-  return fmt::format("all {} chunks have results", HumanCount(chunks));
+  // What ended without a report may have been killed before it began others.
+  const std::string_view which = measurement.quality.processes_unreported.value_or(0) > 0 ? " that began" : "";
+  if (chunks == 1) return fmt::format("the chunk{} has its result", which);
+  return fmt::format("all {} chunks{} have results", HumanCount(chunks), which);
 }
 
 /// `A is slow; all is there.`

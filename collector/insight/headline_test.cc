@@ -31,6 +31,9 @@ TEST(Headline, SaysAtTheEndThatNoResultIsMissingWhereTheRecordsSaySo) {
                                                     "have results."));
   document["metrics"]["num_chunks"] = 1;
   EXPECT_THAT(Headline(document), testing::EndsWith("; the chunk has its result."));
+  document["metrics"]["num_chunks"] = 100;
+  document["quality"]["processes_unreported"] = 1;
+  EXPECT_THAT(Headline(document), testing::EndsWith("; all 100 chunks that began have results."));
   const nlohmann::ordered_json whole = QuietRun();
   const auto ends_without = [&whole](const char* pointer, const nlohmann::ordered_json& value) {
     nlohmann::ordered_json changed = whole;
