@@ -345,7 +345,7 @@ struct Setting {
 constexpr Setting kSettings[] = {
     {"prefix", "Print the directory in which crema is installed, for CMAKE_PREFIX_PATH", &InstalledSdk::prefix},
     {"cmake-dir", "Print the directory of the CMake package, for crema_DIR", &InstalledSdk::cmake_dir},
-    {"pkg-config-dir", "Print the directory of crema.pc and crema_c.pc, for PKG_CONFIG_PATH",
+    {"pkg-config-dir", "Print the directory of crema.pc, crema_cpp.pc and crema_c.pc, for PKG_CONFIG_PATH",
      &InstalledSdk::pkg_config_dir},
     {"include-dir", "Print the directory of the headers", &InstalledSdk::include_dir},
     {"cflags", "Print the flags for the compiler", nullptr, "Cflags"},

@@ -171,7 +171,9 @@ int Main(std::vector<std::string> arguments) {
     PrintError(failure.message);
     return kFailed;
   } catch (const std::bad_alloc&) {
-    PrintError("not enough memory: a chunk takes about 100 bytes; give fewer record logs at once, or `ulimit -v` more");
+    PrintError(
+        "not enough memory: a chunk takes about 50 bytes; collect with --memory, give fewer record logs at once, or "
+        "`ulimit -v` more");
     return kFailed;
   } catch (const std::exception& error) {
     PrintError(std::string(error.what()) + "; this is a bug in crema, please report it");

@@ -234,8 +234,7 @@ DoctorCheck CheckLimits() {
                             file_bytes == RLIM_INFINITY ? "unlimited" : absl::StrCat(file_bytes, " bytes"));
   if (file_bytes != RLIM_INFINITY) {
     check.state = CheckState::kLimited;
-    check.remedy =
-        "a log stops before it reaches the file-size limit; later records are lost, and counted: `ulimit -f unlimited`";
+    check.remedy = "near the file-size limit, chunks are summed instead of written one by one: `ulimit -f unlimited`";
   } else if (files < kComfortableDescriptors) {
     check.state = CheckState::kLimited;
     check.remedy = "few descriptors: threads open and close files for each reading; `ulimit -n 1024`";

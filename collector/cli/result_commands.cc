@@ -108,8 +108,8 @@ void AddCollectCommand(CLI::App* program, int* status) {
       ->check(WholeNumber(1, 1024));
   collect
       ->add_option("--memory", options->measure.memory_bytes,
-                   "Memory that is enough, like 2G: what the chunks take beyond half of it goes into files (default: a "
-                   "quarter of the machine's, or of a control group's limit); the result is the same for any")
+                   "Memory to use, like 2G: what the chunks take beyond half of it goes into files (default: a "
+                   "quarter of the machine's, or of a control group's limit); the result does not depend on it")
       ->transform(CLI::AsSizeValue(false))
       ->check(FiniteNumber(1, kAnyNumber))
       ->option_text("SIZE");

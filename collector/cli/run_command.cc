@@ -321,7 +321,7 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
                 "Count what NVIDIA GPUs do for each chunk and section, by a library that CUDA loads")
       ->excludes(pid);
   run->add_option("--stacks", plan->stacks_hertz,
-                  "Take stacks of functions so often in each second of a thread's CPU time (CREMA_STACKS)")
+                  "Sample stacks of functions HZ times in each second of a thread's CPU time (CREMA_STACKS)")
       ->check(FiniteNumber(kLeastStacks, kMostStacks))
       ->type_name("[HZ]")
       ->expected(0, 1)
@@ -329,7 +329,7 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
       ->excludes(pid);
   run->add_option(
          "--waits", plan->waits,
-         "Look so often a second at what threads wait for (CREMA_WAITS; default: up to 20, in Python none), or off")
+         "Look HZ times a second at what threads wait for (CREMA_WAITS; default: up to 20, in Python none), or off")
       ->check(CLI::Validator(
           [](std::string& text) {
             return text == "off" || text == "auto" ? std::string() : FiniteNumber(kLeastWaits, kMostWaits)(text);

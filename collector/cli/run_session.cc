@@ -237,7 +237,7 @@ std::string LibraryToInject(const RunPlan& plan, const fs::path& copy) {
   if (!plan.gpu) return "";
   const char* before = secure_getenv("CUDA_INJECTION64_PATH");
   if (before != nullptr && *before != '\0' && fs::path(before).filename() != kGpuLibraryName) {
-    PrintError(fmt::format("CUDA_INJECTION64_PATH is {} already: what GPUs do is not counted", before));
+    PrintError(fmt::format("CUDA_INJECTION64_PATH is {} already, so crema does not count what GPUs do", before));
     return "";
   }
   std::error_code error;
@@ -415,7 +415,9 @@ RunOutcome RunCommand(const RunPlan& plan, RunDirectory* directory, SignalRelay*
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   TreeSampler sampler = TreeSampler::OfOwnCommand(clock, &*log);
   if (!TreeSampler::SeesProcesses()) {
-    PrintError("/proc is another pid namespace's: the processes are not sampled; mount one (unshare --mount-proc)");
+    PrintError(
+        "/proc belongs to another pid namespace, so crema does not sample the processes; mount one (unshare "
+        "--mount-proc)");
   }
 
   run.start_ns = clock.UnixNs();

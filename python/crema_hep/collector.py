@@ -45,7 +45,7 @@ def _plain(value):
 
 
 def _first_cause(error) -> str:
-    """What the exception was raised from, at first: `KeyError: 'Jet_pt'`; empty where it was raised from nothing.
+    """The first exception in the chain of causes: `KeyError: 'Jet_pt'`; empty where it was raised from nothing.
 
     An exception of another process has that one's traceback as its cause, as text.
     """
