@@ -66,6 +66,23 @@ TEST_F(MeasureTreeTest, TakesBoundsCoresAndMemoryFromTheProcessTree) {
   EXPECT_DOUBLE_EQ(document["quality"]["sampling_gap_max_s"].get<double>(), 3);
 }
 
+/// A chunk of 30 s writes nothing before its end. Who is killed in it lived until then, not until the chunk before.
+TEST_F(MeasureTreeTest, AProcessWithoutAnEndLivesUntilItsLastSample) {
+  const Line run = {{"type", "run"},   {"schema", "crema.tree/1"}, {"schema_minor", 0},
+                    {"run_id", "run"}, {"command", {"./a"}},       {"host", "node"},
+                    {"pid", 1},        {"start_ns", At(0)},        {"interval_seconds", 1.0}};
+  const auto sample = [](double time) {
+    const Line row = {{"pid", 1}, {"start_ns", At(1)}, {"rss_bytes", 1}, {"cpu_ns", kSecond}, {"threads", 1}};
+    return Line{{"type", "tree_sample"}, {"time_ns", At(time)}, {"rss_bytes", 1}, {"cpu_user_ns", kSecond},
+                {"cpu_system_ns", 0},    {"processes", 1},      {"threads", 1},   {"process_rows", {row}}};
+  };
+  Write("node-1-1.tree.ndjson", {run, sample(2), sample(30)});
+  Write("a.jsonl", {ProcessLine(1, 1), ChunkLine(0, 2, 6)});
+  EXPECT_DOUBLE_EQ(Take()["workers"][0]["stop"].get<double>(), 30);
+  Write("a.jsonl", {ProcessLine(1, 1), ChunkLine(0, 2, 6), EndLine(9)});
+  EXPECT_DOUBLE_EQ(Take()["workers"][0]["stop"].get<double>(), 9) << "the log has its end";
+}
+
 TEST_F(MeasureTreeTest, MeasuresACommandThatRecordsNothing) {
   Write("node-1-1.tree.ndjson", {{{"type", "run"},
                                   {"schema", "crema.tree/1"},

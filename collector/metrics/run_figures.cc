@@ -447,6 +447,10 @@ void TakeSamplesOfTree(const TreeAccumulator& trees, const std::optional<TreeFig
   for (ProcessRow& process : processes) {
     process.counts.Raise(trees.CountsOf(process.host, process.pid, process.start_ns));
     if (process.samples.empty()) process.samples = trees.SamplesOf(process.host, process.pid, process.start_ns);
+    // A worker in a long chunk writes no line, and one that is killed there writes none any more.
+    if (process.state != ProcessState::kEnded && !process.samples.empty()) {
+      process.last_ns = std::max(process.last_ns, process.samples.back().time_ns);
+    }
     if (!process.memory_limit_bytes.has_value() && tree.has_value()) {
       process.memory_limit_bytes = tree->memory_limit_bytes;
     }

@@ -32,16 +32,17 @@ class SpellReasons : public testing::Test {
       }
     }
   }
-  StragglerReason Reason() {
+  std::vector<SlowSpell> Explained(SpellOf of) {
     const StragglerFindings findings = FindStragglers(attempts_, {}, dataset_of_input_);
     SlowSpell spell;
-    spell.of = SpellOf::kWorker;
+    spell.of = of;
     spell.start_ns = 50 * kSecond;
     spell.stop_ns = 110 * kSecond;
     std::vector<SlowSpell> spells = {spell};
     ExplainSpells(attempts_, {}, {dataset_of_input_, file_of_input_, host_of_process_}, findings.datasets, &spells);
-    return spells[0].reason;
+    return spells;
   }
+  StragglerReason Reason() { return Explained(SpellOf::kWorker).at(0).reason; }
   template <class Change>
   void ChangeSlowOnes(Change change) {
     for (size_t i = 0; i < attempts_.size(); ++i) {
@@ -75,6 +76,17 @@ TEST_F(SpellReasons, AreUnknownWhereNobodyMeasuredThem) {
   EXPECT_EQ(Reason(), StragglerReason::kUnknown) << "it may as well be a lack of CPUs";
   ChangeSlowOnes([](AttemptRow& attempt) { attempt.cpu_ns = AttemptRow::kUnknown; });
   EXPECT_EQ(Reason(), StragglerReason::kUnknown);
+}
+
+TEST_F(SpellReasons, AreOfARunOnlyIfSeveralProcessesWereSlow) {
+  for (const SpellOf of : {SpellOf::kHost, SpellOf::kDataset, SpellOf::kRun}) {
+    EXPECT_TRUE(Explained(of).empty()) << ToString(of);
+  }
+  EXPECT_EQ(Explained(SpellOf::kFile).size(), 1u) << "a file may have one reader";
+  for (AttemptRow& attempt : attempts_) {
+    if (attempt.process == 1 && attempt.start_ns == 60 * kSecond) attempt.duration_ns = 20 * kSecond;
+  }
+  EXPECT_EQ(Explained(SpellOf::kRun).size(), 1u);
 }
 
 }  // namespace

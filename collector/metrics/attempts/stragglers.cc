@@ -4,6 +4,7 @@
 #include <array>
 #include <boost/sort/pdqsort/pdqsort.hpp>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -604,9 +605,30 @@ struct Evidence {
   bool is_wait_known = true;
   std::vector<double> predicted_ns;  ///< of those inside, by dataset
   std::vector<PartSums> elsewhere;   ///< by dataset
+  std::map<uint32_t, double> excess_of_process;
+  std::optional<uint32_t> one_process;
+  bool are_others_there = false;  ///< processes, in the whole run
 
   explicit Evidence(size_t datasets) : predicted_ns(datasets), elsewhere(datasets) {}
+
+  void AddProcess(const AttemptRow& attempt, int64_t predicted, bool is_inside) {
+    if (!one_process.has_value()) one_process = attempt.process;
+    are_others_there |= attempt.process != *one_process;
+    if (is_inside) excess_of_process[attempt.process] += static_cast<double>(attempt.duration_ns - predicted);
+  }
+  /// Only one of several processes was slow: a host, a dataset or the run was not.
+  bool IsOfOneProcess() const {
+    if (!are_others_there) return false;
+    double sum = 0, most = 0;
+    for (const auto& [process, excess] : excess_of_process) {
+      sum += excess;
+      most = std::max(most, excess);
+    }
+    return sum > 0 && most >= kNearlyAsMuch * sum;
+  }
 };
+
+bool HasProcesses(SpellOf of) { return of != SpellOf::kFile && of != SpellOf::kWorker; }
 
 StragglerReason ReasonOf(const Evidence& evidence) {
   if (evidence.inside.whole <= 0) return StragglerReason::kUnknown;
@@ -676,11 +698,13 @@ void ExplainSpells(const AttemptRows& attempts, const std::vector<HelperTimes>& 
   std::vector<Evidence> evidence(std::min(spells->size(), kMostExplainedSpells), Evidence(datasets));
   ForEachJudged(attempts, groups.dataset_of_input, fits, [&](size_t, const AttemptRow& attempt, int64_t predicted_ns) {
     const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, helpers);
-    if (!owner.has_value()) return;
     const uint32_t dataset = groups.dataset_of_input[attempt.input];
     for (size_t s = 0; s < evidence.size(); ++s) {
       const SlowSpell& spell = (*spells)[s];
-      if (IsInSpell(attempt, spell, groups)) {
+      const bool is_inside = IsInSpell(attempt, spell, groups);
+      if (HasProcesses(spell.of)) evidence[s].AddProcess(attempt, predicted_ns, is_inside);
+      if (!owner.has_value()) continue;
+      if (is_inside) {
         evidence[s].inside.Add(*owner);
         evidence[s].is_wait_known &= owner->wait_known;
         evidence[s].predicted_ns[dataset] += static_cast<double>(predicted_ns);
@@ -689,7 +713,16 @@ void ExplainSpells(const AttemptRows& attempts, const std::vector<HelperTimes>& 
       }
     }
   });
-  for (size_t s = 0; s < evidence.size(); ++s) (*spells)[s].reason = ReasonOf(evidence[s]);
+  std::vector<SlowSpell> kept;
+  for (size_t s = 0; s < spells->size(); ++s) {
+    SlowSpell& spell = (*spells)[s];
+    if (s < evidence.size()) {
+      if (evidence[s].IsOfOneProcess()) continue;
+      spell.reason = ReasonOf(evidence[s]);
+    }
+    kept.push_back(spell);
+  }
+  *spells = std::move(kept);
 }
 
 SpellSample SampleSpell(const AttemptRows& attempts, const SlowSpell& spell, const SpellGroups& groups,

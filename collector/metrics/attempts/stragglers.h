@@ -267,7 +267,8 @@ inline bool IsInSpell(const AttemptRow& attempt, const SlowSpell& spell, const S
 inline constexpr size_t kMostExplainedSpells = 100;
 
 /// Sets the reason of the first spells: computing, waiting for a CPU, blocked or waiting for helpers, by what their
-/// chunks took of it beyond what chunks of their datasets take elsewhere. Unknown where their CPU time is.
+/// chunks took of it beyond what chunks of their datasets take elsewhere. Unknown where their CPU time is. Removes
+/// those of a host, dataset or run in which only one of several processes was slow.
 void ExplainSpells(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers, const SpellGroups& groups,
                    const std::vector<DatasetFit>& fits, std::vector<SlowSpell>* spells);
 
