@@ -114,7 +114,7 @@ std::string WorkWords(const PairedChange& change, const ComparedSide& before, co
       text = fmt::format("{} differs by {} ({}): whether it changed is not known", what, number, range);
   }
   if (change.is_short_of_cpu && change.conclusion == ChangeConclusion::kUnclear) {
-    text += ", because threads waited for CPUs, and those that waited for them may have been blocked for longer";
+    text += ", because threads waited for CPUs, and this may also have blocked the threads that waited for these";
   }
   return text + EffectWords(change, before, after) + ".";
 }
@@ -126,7 +126,7 @@ std::string WaitingWords(const PairedChange& change, const ComparedSide& before)
   });
   const double more = change.after_waiting - change.before_waiting;
   if (!change.is_of_work || busy <= 0 || !kWorthNaming.Holds(std::fabs(more) / busy)) return "";
-  return fmt::format(" Beside the work, its chunks waited {} for a CPU, those of {} {}.",
+  return fmt::format(" Beside the work, its chunks waited {} for a CPU (those of {}: {}).",
                      HumanDuration(change.after_waiting), before.name, HumanDuration(change.before_waiting));
 }
 
@@ -237,8 +237,10 @@ bool SplitElapsed(const Documents& documents, std::vector<std::map<std::string, 
     const double wall_time = measurement->Metric("wall_time").value_or(0);
     if (!budget.has_value() || budget->core_seconds <= 0) return false;
     std::map<std::string, double>& parts = runs->emplace_back();
+    const double absent = SecondsOf(GapsOfWorkers(*measurement, 0));
+    if (absent > 0) parts["no worker"] = absent;
     for (const BudgetPart& part : budget->parts)
-      parts[part.part] += part.core_seconds / budget->core_seconds * wall_time;
+      parts[part.part] += part.core_seconds / budget->core_seconds * (wall_time - absent);
   }
   return true;
 }
@@ -704,7 +706,7 @@ Comparison CompareSides(const Documents& before, const Documents& after, std::ve
 
 Json ComparisonAsJson(const Comparison& comparison) {
   Json document = {{"schema", "crema.comparison/1"},
-                   {"schema_minor", 6},
+                   {"schema_minor", 7},
                    {"runs", ToJson(comparison.runs)},
                    {"sentences", comparison.sentences}};
   if (!comparison.runs_before.empty()) {

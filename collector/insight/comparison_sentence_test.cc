@@ -95,7 +95,7 @@ TEST(ComparisonSentence, NamesTheWaitingForACpuBesideTheWork) {
   EXPECT_THAT(
       Say(Measured(10, 5, 4), Measured(14, 7, 6), &paired),
       HasSubstr("The work in its chunks is about as long: 0.0 % (-1.0 % to +1.0 %). Beside the work, its chunks "
-                "waited 4.20 s for a CPU, those of a 100 ms."));
+                "waited 4.20 s for a CPU (those of a: 100 ms)."));
   paired.after_waiting = 0.12;
   EXPECT_THAT(Say(Measured(10, 5, 4), Measured(10, 5, 4), &paired), Not(HasSubstr("waited")));
 }

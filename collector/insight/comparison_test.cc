@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "collector/insight/comparison_gate.h"
+#include "collector/insight/judged_document_fixture.h"
 #include "collector/measurement/measurement.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -37,6 +38,21 @@ TEST(Compare, LeavesOutAliases) {
   ASSERT_EQ(comparison.metrics.size(), 2u);
   EXPECT_EQ(comparison.metrics[0].key, "wall_time");
   EXPECT_DOUBLE_EQ(*comparison.metrics[0].changes[1], 0.5);
+}
+
+TEST(Compare, GivesTheTimeWithoutWorkersAsAPartOfItsOwn) {
+  Json before = QuietRun();
+  before["metrics"]["wall_time"] = 100;
+  before["timelines"]["worker_counts"] = {{0.0, 1}, {100.0, 1}};
+  Json after = before;
+  after["metrics"]["wall_time"] = 140;
+  after["timelines"]["worker_counts"] = {{0.0, 1}, {50.0, 0}, {90.0, 1}, {140.0, 1}};
+  const Comparison comparison = CompareTwo(before, after);
+  ASSERT_EQ(comparison.elapsed.size(), 1u);
+  for (const ElapsedPart& part : comparison.elapsed[0].parts) {
+    EXPECT_NEAR(part.difference.seconds, part.part == "no worker" ? 40 : 0, 1e-9) << part.part;
+  }
+  EXPECT_EQ(comparison.elapsed[0].parts[0].part, "no worker");
 }
 
 TEST(Compare, TellsRunsOfOneNameApart) {

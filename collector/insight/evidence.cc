@@ -113,6 +113,26 @@ std::string ProcessWithoutGuards(const Measurement& measurement, double waited) 
                      ShortName(most->name.str()), most->pid.value_or(0), HumanDuration(*most->cpu));
 }
 
+std::vector<WorkerGap> GapsOfWorkers(const Measurement& measurement, double from) {
+  const double wall = measurement.Metric("wall_time").value_or(0);
+  std::vector<WorkerGap> gaps;
+  bool is_open = false;
+  for (const TimelinePoint& point : measurement.timelines.worker_counts) {
+    const double seconds = std::clamp(point.seconds, from, std::max(from, wall));
+    if (is_open) gaps.back().until = seconds;
+    if (point.value == 0 && !is_open) gaps.push_back({seconds, std::max(from, wall)});
+    if (point.value == 0 && is_open) gaps.back().until = std::max(from, wall);
+    is_open = point.value == 0;
+  }
+  return gaps;
+}
+
+double SecondsOf(const std::vector<WorkerGap>& gaps) {
+  double sum = 0;
+  for (const WorkerGap& gap : gaps) sum += gap.seconds();
+  return sum;
+}
+
 std::string OthersBusy(const Measurement& measurement, double from, double until, double gap) {
   std::map<std::string, double> by_name;
   double sum = 0, waited = 0;

@@ -52,6 +52,17 @@ bool HasUnannouncedThreads(const Measurement& measurement);
 /// none.
 std::string ProcessWithoutGuards(const Measurement& measurement, double waited);
 
+/// A time in which no worker lived, in seconds of the run.
+struct WorkerGap {
+  double from = 0;
+  double until = 0;
+  double seconds() const { return until - from; }
+};
+
+/// Those `from` some second of the run on.
+std::vector<WorkerGap> GapsOfWorkers(const Measurement& measurement, double from);
+double SecondsOf(const std::vector<WorkerGap>& gaps);
+
 /// `; other processes of the run computed for 4 m 31 s and waited for a CPU for 12.0 s (cc1plus, rootcling)`: those
 /// that are no workers, and lived between `from` and `until` (seconds), if they ran, or were ready to, for most of
 /// `gap` seconds; else empty. Cores that no chunk used were not free then.

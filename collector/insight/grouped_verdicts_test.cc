@@ -91,6 +91,33 @@ TEST(GroupedVerdicts, ExplainStragglersOnlyByWhatMostOfThemShare) {
   EXPECT_EQ(reported("slow-spell", document), "slow-spell") << "none of it is of that worker at that time";
 }
 
+TEST(GroupedVerdicts, ExplainASkewByASlowWorkerOnlyIfItHasMostStragglers) {
+  nlohmann::ordered_json document;
+  document["expected_time"] = {{{"by", "worker"}, {"name", "slow"}, {"duration", 20}, {"predicted", 10}}};
+  document["stragglers"] = {Straggler("slow", "a.root", 5), Straggler("slow", "b.root", 6)};
+  const std::vector<Verdict> verdicts = {Made("skewed-dataset", Severity::kWarning),
+                                         Made("slow-worker", Severity::kWarning)};
+  EXPECT_EQ(Reported(verdicts, document).back(), "skewed-dataset<slow-worker");
+  for (size_t i : {0, 1}) document["stragglers"][i]["worker"] = "other";
+  EXPECT_THAT(Reported(verdicts, document), testing::UnorderedElementsAre("skewed-dataset", "slow-worker"));
+}
+
+TEST(GroupedVerdicts, ExplainTheLastWorkerOnlyByItsOwnSlowness) {
+  nlohmann::ordered_json document;
+  document["workers"] = {{{"name", "slow"}, {"state", "ended"}, {"first_chunk", 0}, {"last_chunk", 25}},
+                         {{"name", "other"}, {"state", "ended"}, {"first_chunk", 0}, {"last_chunk", 15}}};
+  document["expected_time"] = {{{"by", "worker"}, {"name", "slow"}, {"duration", 25}, {"predicted", 16}},
+                               {{"by", "worker"}, {"name", "other"}, {"duration", 15}, {"predicted", 15}}};
+  const std::vector<Verdict> verdicts = {Made("last-worker", Severity::kWarning),
+                                         Made("slow-worker", Severity::kWarning)};
+  EXPECT_EQ(Reported(verdicts, document).back(), "last-worker<slow-worker");
+  document["expected_time"][0]["predicted"] = 24;  // it had more to do
+  EXPECT_THAT(Reported(verdicts, document), testing::UnorderedElementsAre("last-worker", "slow-worker"));
+  document["expected_time"][0]["predicted"] = 16;
+  for (size_t i : {0, 1}) document["workers"][i]["last_chunk"] = i == 0 ? 15 : 25;
+  EXPECT_THAT(Reported(verdicts, document), testing::UnorderedElementsAre("last-worker", "slow-worker"));
+}
+
 TEST(GroupedVerdicts, BlameAShortageOfCpuForWhatWaitedForOne) {
   nlohmann::ordered_json document;
   document["stragglers"] = {Straggler("a", "x.root", 5), Straggler("b", "y.root", 6), Straggler("b", "x.root", 7)};

@@ -87,7 +87,7 @@ Class WhereTheTimeWent(const Measurement& measurement, const BudgetRows& budget)
   if (unmeasured > std::max({compute, cpu_wait + blocked, budget.Share("gpu_wait"), outside, process, process_wait,
                              framework, idle, unused})) {
     if (of_silent_jobs > 0) {
-      return {fmt::format("not judged: {} of {} were not measured; for {} of all, jobs without records computed",
+      return {fmt::format("not judged: {} of {} were not measured; jobs without records computed for {} of all",
                           HumanPercent(unmeasured), all, HumanPercent(of_silent_jobs))};
     }
     return {fmt::format("not judged: for {} of {} the CPU time of chunks is not known", HumanPercent(unmeasured), all)};

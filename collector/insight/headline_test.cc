@@ -170,6 +170,8 @@ TEST(Headline, NamesWhatBlockedCodeWaitedForWhereItWasSeen) {
   document["metrics"]["chunk_blocked"] = 70;
   document["metrics"]["shared_cpu_time"] = 60;
   EXPECT_THAT(Headline(document), HasSubstr("calibration.lock, while threads without guards worked"));
+  document["waits"][1]["coarse"] = true;  // some of these may have been reads
+  EXPECT_THAT(Headline(document), HasSubstr("at least 67 % of the blocked time reading /data/a.root"));
   document["waits"][0]["coarse"] = true;
   EXPECT_THAT(Headline(document), Not(HasSubstr("reading")));
 }

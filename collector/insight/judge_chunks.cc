@@ -270,9 +270,10 @@ void JudgeStragglers(const JudgedRun& run) {
   std::string where = section.empty() ? "" : " in section " + ShortName(section);
   if (!file.empty()) where += (where.empty() ? " in file " : " and in file ") + ShortName(file);
   run.Add(rule, share,
-          fmt::format("{} took {} longer than chunks of the same size do, {} of the core-seconds{}{}.",
-                      Counted(count, "straggler", "stragglers"), HumanDuration(excess.seconds), HumanPercent(share),
-                      where.empty() ? "" : ", most of it" + where,
+          fmt::format("{} took {}{} longer than chunks of the same size do, {} of the core-seconds{}{}.",
+                      Counted(count, "straggler", "stragglers"),
+                      count > static_cast<double>(run.measurement.stragglers.size()) ? "at least " : "",
+                      HumanDuration(excess.seconds), HumanPercent(share), where.empty() ? "" : ", most of it" + where,
                       are_first ? "; most of it was in the first chunks of threads" : ""),
           {{"straggler_chunks", count}, {"stragglers.excess_seconds", excess.seconds}}, share);
   Verdict& verdict = run.verdicts->back();
@@ -289,7 +290,9 @@ struct SlowOnes {
   const ExpectedTimeRow* worst = nullptr;  ///< largest excess
   double seen = 0;                         ///< of this kind, slow or not
   std::set<std::string> slow;              ///< their names
-  double attempts = 0;                     ///< of the slow ones
+  double attempts = 0;                     ///< of the slow ones, and so are these
+  double duration = 0;
+  double predicted = 0;
   double excess_seconds = 0;
 };
 
@@ -315,7 +318,7 @@ SlowOnes FindSlow(const Measurement& measurement, std::string_view by, const Bou
   SlowOnes found;
   double largest = 0;
   for (const ExpectedTimeRow& row : measurement.expected_time) {
-    if (row.by.str() != by) continue;
+    if (row.by.str() != by || row.name.str().empty() || row.name.str() == kOtherName) continue;  // it is no one
     ++found.seen;
     double duration = row.duration.value_or(0);
     const double predicted = row.predicted.value_or(0);
@@ -328,6 +331,8 @@ SlowOnes FindSlow(const Measurement& measurement, std::string_view by, const Bou
     }
     found.slow.insert(row.name.str());
     found.attempts += row.attempts.value_or(0);
+    found.duration += duration;
+    found.predicted += predicted;
     found.excess_seconds += duration - predicted;
     if (duration - predicted <= largest) continue;
     largest = duration - predicted;
@@ -358,8 +363,16 @@ Blame WhomToBlame(const Measurement& measurement, const SlowOnes& workers, const
   if (!are_of_workers) return Blame::kFiles;
   const auto num_workers = static_cast<double>(workers.slow.size());
   const auto num_files = static_cast<double>(files.slow.size());
-  if (kOthersToo.Holds(workers.attempts / files.attempts)) return Blame::kFiles;
-  if (kOthersToo.Holds(files.attempts / workers.attempts)) return Blame::kWorkers;
+  const auto are_others_slow = [](const SlowOnes& of, const SlowOnes& without, const VerdictRule& rule) {
+    const double predicted = of.predicted - without.predicted;
+    return predicted > 0 && rule.threshold.Holds((of.duration - without.duration) / predicted);
+  };
+  if (kOthersToo.Holds(workers.attempts / files.attempts)) {
+    return are_others_slow(workers, files, RuleOf("slow-worker")) ? Blame::kWorkers : Blame::kFiles;
+  }
+  if (kOthersToo.Holds(files.attempts / workers.attempts)) {
+    return are_others_slow(files, workers, RuleOf("slow-file")) ? Blame::kFiles : Blame::kWorkers;
+  }
   if (kSeveral.Holds(num_files / num_workers)) return Blame::kWorkers;
   return kSeveral.Holds(num_workers / num_files) ? Blame::kFiles : Blame::kEither;
 }
@@ -374,8 +387,9 @@ void AddSlow(const JudgedRun& run, const VerdictRule& rule, const SlowOnes& foun
   const double others_slow = static_cast<double>(found.slow.size()) - 1;
   const std::string more =
       others_slow > 0 ? fmt::format("; {} more {} slow", HumanCount(others_slow), others_slow > 1 ? "are" : "is") : "";
-  const Excess excess =
+  Excess excess =
       ExcessOf(run.measurement, [&](const StragglerRow& straggler) { return (straggler.*by).str() == row.name.str(); });
+  excess.seconds = duration - predicted;  // of all its chunks: stragglers may be a small part of it
   const std::string reason = excess.Most(excess.by_reason);
   run.Add(rule, 0,
           fmt::format("{} took {} times as long as chunks of the same size do {}: {} more{}, over {}{}{}.", name,
@@ -388,7 +402,8 @@ void AddSlow(const JudgedRun& run, const VerdictRule& rule, const SlowOnes& foun
           run.ShareOf(found.excess_seconds));
   if (by == &StragglerRow::worker && reason == ToString(StragglerReason::kBlocked)) {
     run.verdicts->back().suggestion =
-        "Its chunks were blocked, by what they read or by a lock: crema run --waits, show --table waits.";
+        "Its chunks were blocked, by what they read or by a lock: crema run --waits shows which, for all workers "
+        "together.";
   }
 }
 
@@ -405,12 +420,12 @@ void JudgeSlowWorkersAndFiles(const JudgedRun& run) {
   if (is_much(workers) && blame != Blame::kFiles) {
     std::string rest;
     if (blame == Blame::kEither) {
-      rest = fmt::format("; these are the chunks of {}, so either of the two may be slow",
-                         ShortName(files.worst->name.str()));
+      const bool are_two = workers.slow.size() == 1 && files.slow.size() == 1;
+      rest = fmt::format("; most of these chunks are of {}, so either may be slow",
+                         are_two ? ShortName(files.worst->name.str()) : "slow files");
     }
     AddSlow(run, worker_rule, workers, &StragglerRow::worker, "elsewhere", rest);
-    if (!rest.empty())
-      run.verdicts->back().suggestion += " Read the file at another worker to see which of them it is.";
+    if (!rest.empty()) run.verdicts->back().suggestion += " Read them at other workers to see which of the two it is.";
   }
   if (!is_much(files) || blame == Blame::kWorkers || blame == Blame::kEither) return;
   AddSlow(run, file_rule, files, &StragglerRow::file, "in other files");
@@ -446,7 +461,7 @@ void JudgeSpells(const JudgedRun& run) {
                       from == until ? "At " + from : fmt::format("From {} to {}", from, until), WhoWasSlow(*worst),
                       HumanFactor(duration / predicted), HumanDuration(duration - predicted),
                       WhereItWent(worst->section.str(), worst->reason.str()), Counted(attempts, "chunk", "chunks"),
-                      count > 1 ? fmt::format("; {} more such spells", HumanCount(count - 1)) : ""),
+                      count > 1 ? "; " + Counted(count - 1, "more such spell", "more such spells") : ""),
           {{"slow_spells.start", worst->start.value_or(0)},
            {"slow_spells.stop", worst->stop.value_or(0)},
            {"slow_spells.attempts", attempts},
@@ -488,6 +503,7 @@ void JudgeSkew(const JudgedRun& run) {
 void JudgeCostlyDataset(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("costly-dataset");
   double events = 0, seconds = 0;
+  if (run.measurement.quality.chunks_without_events.value_or(0) > 0) return;
   for (const ChunkFitRow& fit : run.measurement.chunk_fits) {
     if (fit.pass.has_value()) return;  // another pass does other work, perhaps on one dataset only
   }
@@ -555,7 +571,8 @@ void JudgeHotSection(const JudgedRun& run) {
   std::string on_cpu;
   const std::optional<double> cpu = hottest->cpu;
   const std::optional<double> total = hottest->total;
-  if (cpu.has_value() && total.value_or(0) > 0)
+  const double self = hottest->self.value_or(0);
+  if (cpu.has_value() && total.value_or(0) > 0 && kNearlyAllOfIt.Holds(self / *total))  // else it includes inner ones
     on_cpu = fmt::format(", {} of it on a CPU", HumanPercent(*cpu / *total));
   const FunctionRow* const function = FunctionOfMost(run.measurement, *hottest);
   run.Add(
@@ -571,7 +588,7 @@ void JudgeHotSection(const JudgedRun& run) {
     if (function != nullptr && !absl::EndsWith(function->file.str(), ".py")) {
       verdict.suggestion +=
           " If this is a loop that waits for another thread, let it sleep (a condition variable): "
-          "samples cannot tell waiting from work.";
+          "samples cannot distinguish waiting in a loop from work.";
     }
   }
 }

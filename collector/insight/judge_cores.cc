@@ -59,8 +59,14 @@ void JudgeShortageOfCpu(const JudgedRun& run) {
               {{"budget.cpu_wait.share", inside}}, all);
   if (outside > 0) verdict.evidence.emplace_back("budget.process_cpu_wait.share", outside);
   if (run.measurement.Metric("oversubscribed_core_seconds") == 0) {
+    const std::optional<double> allocated = run.measurement.Metric("allocated_cores");
+    const double most = run.Metric("peak_cores");
     verdict.suggestion =
-        "Other programs, or threads without guards, used these cores. Run alone, or ask for cores that nobody shares.";
+        allocated.has_value() && most > *allocated
+            ? fmt::format("The workers share {} and wanted up to {} at once: run fewer workers, or fewer threads.",
+                          Counted(*allocated, "core", "cores"), HumanCount(most))
+            : "Other programs, other workers, or threads without guards used these cores. Run alone, or ask for cores "
+              "that nobody shares.";
   }
   const double waited = all * run.budget().core_seconds;
   if (const std::string other = ProcessWithoutGuards(run.measurement, waited); !other.empty()) {
@@ -72,7 +78,7 @@ void JudgeShortageOfCpu(const JudgedRun& run) {
 /// Empty where the section is none in which ROOT compiles.
 std::string CureOfCompilation(const std::string& section) {
   if (!absl::StrContains(section, "just-in-time compilation")) return "";
-  return " ROOT compiles nothing for nodes that are functions, not text, and for results with types "
+  return " ROOT compiles nothing at run time if nodes get C++ functions instead of text, and results get their types "
          "(Histo1D<float>(...)).";
 }
 
@@ -172,7 +178,8 @@ void JudgeGap(const JudgedRun& run, std::string_view id, std::string_view part, 
   if (verdict == nullptr) return;
   verdict->suggestion += CureOfCompilation(more);
   if (others.empty()) return;
-  verdict->suggestion += " See which of these processes can run before, or beside chunks: a compiler, a download.";
+  verdict->suggestion +=
+      " Let these processes (a compiler, a download) run before the workers start, or while chunks run.";
 }
 
 void JudgeIdle(const JudgedRun& run) {

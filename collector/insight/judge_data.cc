@@ -149,7 +149,8 @@ void JudgeLowCompression(const JudgedRun& run) {
   if (!ratio.has_value() || !rule.threshold.Holds(*ratio)) return;
   if (!kMuchInput.Holds(bytes) || !kWaitsForData.Holds(waiting)) return;
   run.Add(rule, 0,
-          fmt::format("The input is hardly compressed ({} times), and the run waits for {} of the core-seconds.",
+          fmt::format("The input is hardly compressed ({} times), and waiting and what surrounds chunks take {} of the "
+                      "core-seconds.",
                       HumanCount(*ratio), HumanPercent(waiting)),
           {{"compression_ratio", *ratio}, {"bytes_read_compressed", bytes}});
 }

@@ -74,8 +74,8 @@ void JudgeGaps(const JudgedRun& run) {
     std::replace(name.begin(), name.end(), '_', ' ');
     if (key == "quality.guards_misused") {
       verdict.sentence = fmt::format(
-          "{} not used as they should be. What they were given is missing; a chunk that ended on another thread lasts "
-          "until its own thread goes on.",
+          "{} not used as they should be. The values that they got are lost; a chunk that another thread ended lasts "
+          "until its own thread records again.",
           Counted(value, "guard was", "guards were"));
       verdict.suggestion = "Suspend a chunk before another thread ends it, and let sections nest.";
       run.verdicts->push_back(std::move(verdict));

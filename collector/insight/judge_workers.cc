@@ -1,5 +1,9 @@
 // Verdicts on the workers' memory and on when they came.
 
+#include <functional>
+#include <map>
+
+#include "absl/algorithm/container.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/evidence.h"
 #include "collector/insight/key_figures.h"
@@ -50,42 +54,6 @@ void JudgePressure(const JudgedRun& run) {
   if (bad.Holds(*used)) run.verdicts->back().severity = Severity::kBad;
 }
 
-/// The worker that came closest to its limit, as memory grows with its events.
-struct GrowingWorker {
-  std::string name;
-  double share = 0;  ///< of the limit
-  double limit_bytes = 0;
-  double left_bytes = 0;
-  double events_per_second = 0;
-};
-
-GrowingWorker FindFullest(const Measurement& measurement) {
-  GrowingWorker fullest;
-  for (const WorkerRow& worker : measurement.workers) {
-    const double limit = worker.memory_limit_bytes.value_or(0);
-    const double peak = worker.peak_memory_bytes.value_or(0);
-    const double seconds = worker.stop.value_or(0) - worker.start.value_or(0);
-    if (limit <= 0 || seconds <= 0 || peak / limit <= fullest.share) continue;
-    fullest = {worker.name.str(), peak / limit, limit, std::max(0.0, limit - peak),
-               worker.events.value_or(0) / seconds};
-  }
-  return fullest;
-}
-
-/// As memory grows with events: `; at that rate w3, the fullest worker, gains 270 MB a minute and was 90.0 s from its
-/// limit of 4.00 GB`; empty where no limit is known.
-std::string HowSoonFull(const JudgedRun& run, double bytes_per_event) {
-  const GrowingWorker worker = FindFullest(run.measurement);
-  const double bytes_per_second = bytes_per_event * worker.events_per_second;
-  if (bytes_per_second <= 0) return "";
-  const std::string limit = " its limit of " + HumanMemory(worker.limit_bytes);
-  return fmt::format("; at that rate {}, the fullest worker, gains {} a minute and {}", ShortName(worker.name),
-                     HumanMemory(kMinute * bytes_per_second),
-                     worker.left_bytes <= 0 ? "reached" + limit
-                                            : fmt::format("{} {} from{}", run.is_running() ? "is" : "was",
-                                                          HumanDuration(worker.left_bytes / bytes_per_second), limit));
-}
-
 void JudgeGrowth(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("memory-growth");
   const std::optional<double> low = run.measurement.Metric("rss_slope_low");
@@ -103,8 +71,7 @@ void JudgeGrowth(const JudgedRun& run) {
   const double growth = *low / kEventsOfSlope * events;
   if (memory <= 0 || !rule.threshold.Holds(growth / memory)) return;
   run.Add(rule, growth / memory,
-          fmt::format("Memory grows by {} with every 1 000 events, and does not come back{}.", HumanMemory(*slope),
-                      HowSoonFull(run, *slope / kEventsOfSlope)),
+          fmt::format("Memory grows by {} with every 1 000 events, and does not come back.", HumanMemory(*slope)),
           {{"rss_slope", *slope}, {"rss_slope_low", *low}, {"workers.events", events}});
 }
 
@@ -140,18 +107,33 @@ struct Lag {
   double most = 0;
 };
 
+/// The largest number of workers that were there for a tenth of the run: where one pool replaces another, both are
+/// there for a moment.
+double MostForLong(const std::vector<TimelinePoint>& counts, double wall) {
+  std::map<double, double, std::greater<>> seconds;  // by number
+  for (size_t i = 0; i < counts.size(); ++i) {
+    const double until = i + 1 < counts.size() ? counts[i + 1].seconds : wall;
+    if (counts[i].value > 0) seconds[counts[i].value] += std::max(0.0, until - counts[i].seconds);
+  }
+  double sum = 0;
+  for (const auto& [count, of_count] : seconds) {
+    if (kLongEnough.Holds((sum += of_count) / wall)) return count;
+  }
+  return 0;
+}
+
 Lag FindLag(const Measurement& measurement) {
   Lag lag;
   const double wall = measurement.Metric("wall_time").value_or(0);
   const auto count = [](const TimelinePoint& point) { return std::isnan(point.value) ? 0 : point.value; };
-  for (const TimelinePoint& point : measurement.timelines.worker_counts) lag.most = std::max(lag.most, count(point));
+  lag.most = MostForLong(measurement.timelines.worker_counts, wall);
   if (wall <= 0 || lag.most <= 0) return lag;
   double before = 0;
   double workers = 0;
   double missing = 0;
   for (const TimelinePoint& point : measurement.timelines.worker_counts) {
     const double seconds = std::clamp(point.seconds, 0.0, wall);
-    missing += (lag.most - workers) * (seconds - before);
+    missing += std::max(0.0, lag.most - workers) * (seconds - before);
     before = seconds;
     workers = count(point);
     if (!kNearlyAllWorkers.Holds(workers / lag.most)) continue;
@@ -163,32 +145,20 @@ Lag FindLag(const Measurement& measurement) {
   return lag;
 }
 
-/// For how long no worker lived, `from` some second of the run on.
-double SecondsWithoutWorkers(const Measurement& measurement, double from) {
-  const double wall = measurement.Metric("wall_time").value_or(0);
-  double sum = 0, since = wall;  // since when there has been none
-  for (const TimelinePoint& point : measurement.timelines.worker_counts) {
-    const double seconds = std::clamp(point.seconds, from, std::max(from, wall));
-    if (point.value != 0) {
-      sum += std::max(0.0, seconds - since);
-      since = wall;
-    } else {
-      since = std::min(since, seconds);
-    }
-  }
-  return sum + std::max(0.0, wall - since);
-}
-
 void JudgeAbsence(const JudgedRun& run, double from) {
   const VerdictRule& rule = RuleOf("no-workers");
   const double wall = run.Metric("wall_time");
-  const double seconds = SecondsWithoutWorkers(run.measurement, from);
+  const std::vector<WorkerGap> gaps = GapsOfWorkers(run.measurement, from);
+  const double seconds = SecondsOf(gaps);
   const double share = wall > 0 ? seconds / wall : 0;
   if (!kLongAbsence.Holds(seconds) || !rule.threshold.Holds(share)) return;
+  const WorkerGap& longest =
+      *absl::c_max_element(gaps, [](const WorkerGap& a, const WorkerGap& b) { return a.seconds() < b.seconds(); });
+  const std::string when = from > 0 ? fmt::format("After {}, no worker", HumanDuration(from)) : "No worker";
   run.Add(rule, share,
-          fmt::format("No worker lived for {} of {} ({}){}; the core-seconds do not include this time.",
+          fmt::format("{} lived for {} of {} ({}); the core-seconds do not include this time{}.", when,
                       HumanDuration(seconds), HumanDuration(wall), HumanPercent(share),
-                      OthersBusy(run.measurement, 0, wall, seconds)),
+                      OthersBusy(run.measurement, longest.from, longest.until, longest.seconds())),
           {{"timelines.worker_counts.seconds", seconds}, {std::string(kMissingShare), share}});
 }
 
@@ -202,7 +172,7 @@ void JudgeScaling(const JudgedRun& run) {
           fmt::format("It took {} until nearly all of the {} workers were there; {} of what they could have done is "
                       "missing.",
                       HumanDuration(lag.seconds), HumanCount(lag.most), HumanPercent(lag.missing)),
-          {{"peak_workers", lag.most},
+          {{"timelines.worker_counts.workers", lag.most},
            {"timelines.worker_counts.seconds", lag.seconds},
            {"workers.missing_seconds", lag.missing_seconds},
            {std::string(kMissingShare), lag.missing}});
@@ -256,9 +226,10 @@ void JudgeLastWorker(const JudgedRun& run) {
   const double wall = run.Metric("wall_time");
   const RunningOut found = FindRunningOut(run.measurement);
   if (run.is_running() || wall <= 0 || !kSeveral.Holds(found.most) || !rule.threshold.Holds(found.saved / wall)) return;
-  std::string sentence =
-      fmt::format("Workers ran out of chunks at different times: sharing the rest would have saved up to {} of {}.",
-                  HumanDuration(found.saved), HumanDuration(wall));
+  std::string sentence = fmt::format(
+      "Workers ran out of chunks at different times: sharing the rest would have saved up to {} of {}, if it "
+      "needed nothing that they had made.",
+      HumanDuration(found.saved), HumanDuration(wall));
   if (kMostOfIt.Holds(found.alone / found.saved)) {
     sentence = fmt::format("For {} of {} the run waited for {} alone: all others had ended their last chunks.",
                            HumanDuration(found.alone), HumanDuration(wall), ShortName(found.last));
@@ -366,7 +337,7 @@ void JudgeLostWorkers(const JudgedRun& run) {
   }
   if (lost.uncertain_chunks > 0) {
     const double events = run.Metric("total_events");
-    sentence += fmt::format("; {} had ended there, and whether their results were used is not known",
+    sentence += fmt::format("; {} had ended there, and crema does not know whether their results were used",
                             Counted(lost.uncertain_chunks, "chunk", "chunks"));
     if (const std::string range = RangeOfResults(lost, events); !range.empty()) {
       sentence += ": the results are of " + range;

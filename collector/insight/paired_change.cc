@@ -251,13 +251,13 @@ PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after, Compared
     if (PieceMatch whole = MatchDatasets(before, after, parts); whole.speaks_for_the_run()) return whole;
     if (!is_enough) {
       return because(
-          fmt::format("the chunks have no ranges, and datasets cannot be compared as a whole: they need {} "
-                      "chunks in each run, with their events or as many in both",
+          fmt::format("the chunks have no ranges, and datasets cannot be compared as a whole: each run needs {} "
+                      "chunks, and their events or as many chunks as the other run",
                       kFewestPairs));
     }
   }
   if (best.pairs.empty())
-    return because("the two did not process the same input: no dataset and file of one is in the other");
+    return because("the two did not process the same input: they have no file of a dataset in common");
   if (is_enough) return best;
   return because("the two have only " +
                  Counted(static_cast<double>(best.pairs.size()), best.paired_by, fmt::format("{}s", best.paired_by)) +

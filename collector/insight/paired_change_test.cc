@@ -239,7 +239,7 @@ TEST(PairedChange, SaysWhyNothingCanBePaired) {
   chunk.input.entry_stop = 10;
   other.Add({process, AttemptState::kOk, chunk});
   EXPECT_EQ(ComparePieces(MadeRun(1, 1), other).why_not,
-            "the two did not process the same input: no dataset and file of one is in the other");
+            "the two did not process the same input: they have no file of a dataset in common");
   EXPECT_EQ(ComparePieces(MadeRun(1, 1), RunPieces()).why_not, "a run has no chunk with a result");
   EXPECT_EQ(ComparePieces(other, other).why_not, "the two have only 1 chunk in common");
   const nlohmann::ordered_json reported = PairedChangeAsJson(ComparePieces(other, other));
@@ -334,7 +334,7 @@ TEST(PairedChange, OfGeneratorsTotalsAreComparedByTheirEvents) {
   const PairedChange unknown = ComparePieces(Generated(1, 1, 200, 0), Generated(2, 1, 100, 0));
   EXPECT_THAT(unknown.why_not, testing::HasSubstr("the chunks have no ranges"));
   EXPECT_EQ(ComparePieces(Generated(1, 1, 200, 0), Generated(2, 1, 200, 0)).paired_by, "none");
-  EXPECT_THAT(ComparePieces(Generated(1, 1, 4, 10), Generated(2, 1, 4, 10)).why_not, testing::HasSubstr("need 5"));
+  EXPECT_THAT(ComparePieces(Generated(1, 1, 4, 10), Generated(2, 1, 4, 10)).why_not, testing::HasSubstr("needs 5"));
 }
 
 TEST(PairedChange, OfInputThatOnlyPartlyIsTheSameSaysHowMuchIs) {

@@ -82,6 +82,7 @@ inline constexpr Bound kMostlyWaits = Below(0.5, "a section with less CPU is pai
 inline constexpr Bound kNearlyAllWorkers =
     From(0.90, "of the largest number of workers: a few more or less do not matter");
 inline constexpr Bound kLongLag = From(10, "seconds: nobody notices a shorter wait");
+inline constexpr Bound kLongEnough = From(0.1, "of the run: more workers for a shorter time are two pools that meet");
 inline constexpr Bound kLongAbsence = From(1, "seconds: an interpreter takes as long to start");
 
 inline constexpr Bound kChunksOfLeak = From(10, "chunks: fewer do not show what is kept from chunk to chunk");

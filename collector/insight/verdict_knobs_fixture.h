@@ -461,6 +461,11 @@ inline const Knob kKnobs[] = {
     {"no-workers", 1, [](Json* document, double seconds) { Absence(document, seconds, 2); }},
     {"scaling-lag", 2, [](Json* document, double seconds) { Lag(document, 0, seconds, 4, 20); }},
     {"scaling-lag", 3, [](Json* document, double workers) { Lag(document, 0, 50, workers, 100); }, 1},
+    {"scaling-lag", 4,
+     [](Json* document, double share) {
+       SetMetric(document, "wall_time", 100);
+       (*document)["timelines"]["worker_counts"] = {{0.0, 1}, {50.0, 4}, {50 + 100 * share, 1}, {100.0, 1}};
+     }},
     {"startup-dominated", 0, PartKnob("startup")},
     {"shutdown-dominated", 0, PartKnob("shutdown")},
     {"last-worker", 0, [](Json* document, double share) { RunOut(document, 4, 100 * (1 - share * 4 / 3)); }},

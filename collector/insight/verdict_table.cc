@@ -91,7 +91,7 @@ const std::vector<VerdictRule>& VerdictTable() {
       {"chunks-too-small", "chunks", Threshold(From(kMostFixedCost), 0.20),
        "the fixed cost of chunks is {0} of the core-seconds; bad from {1}. It is the sum of "
        "chunk_fits.fixed_seconds_low x attempts over the datasets whose fixed cost is {2} of a median chunk's time. A "
-       "dataset needs a fit: it has chunks {3}, and either its largest chunk has {4} times the events of its smallest "
+       "dataset needs a fit: it has {3} chunks, and either its largest chunk has {4} times the events of its smallest "
        "and the interval of the fixed cost is {5} of a median chunk's time, or events take {6} of that time at most "
        "(by the upper end of the slope's interval)",
        "the chunk-size advice allows 0.05; chunks of one size show their fixed cost only if their events take little "
@@ -124,37 +124,38 @@ const std::vector<VerdictRule>& VerdictTable() {
        "Give RDataFrame files that take equally long to read, or merge them. If there are fewer files than threads, "
        "RDataFrame reads one file on several threads."},
       {"oversized-chunks", "chunks", Threshold(From(0.02), 0.15),
-       "the run is over, oversized_chunks {2}, and budget: tail {0} of the core-seconds; bad from {1}",
+       "the run is over, oversized_chunks is {2}, and budget: tail {0} of the core-seconds; bad from {1}",
        "a chunk with over 3 times the events of the median does no harm if the run does not wait for it at its end; a "
        "tail below 0.02 is no harm",
        "Cut large files into chunks of the same size as the others, or start the largest first.", Also(&kAnyOversized)},
       {"stragglers", "chunks", From(kLeastExcess),
-       "straggler_chunks {2}, and the time that they took beyond their prediction is {0} of the core-seconds",
+       "straggler_chunks is {2}, and the time that they took beyond their prediction is {0} of the core-seconds",
        "every run has a slow chunk; if it cost less than a hundredth, it is not worth a search",
        "See which file or worker they share: crema show --table chunks.", Also(&kAnyStraggler)},
       {"skewed-dataset", "inputs", Above(4),
-       "a dataset of one pass with attempts {2}, a share {3} of the busy time and a share {4} of failed attempts has "
+       "a dataset of one pass with {2} attempts, a share {3} of the busy time and a share {4} of failed attempts has "
        "duration_p95 / duration_p50 {0}",
-       "for chunks of one size the ratio is below 2; from 4 on, a few chunks decide when the run ends",
+       "for chunks of one size the ratio is below 2; above 4, a few chunks decide when the run ends",
        "Cut chunks by events instead of by files, or start the large ones first.",
        Also(&kAttemptsOfSpread, &kBusyTimeOfSpread, &kFailedOfSpread)},
       {"costly-dataset", "inputs", Threshold(From(3), kNeverBad, Severity::kInfo),
        "an event of a dataset takes {0} times as long as one of the others together, and the dataset takes {2} of the "
        "chunks' time. The numbers of events are known",
        "kinds of events differ by a factor of two or so; a dataset that costs more is where to look first",
-       "See its sections and files: crema show --table datasets, and a run of this dataset alone.",
+       "Compare it with the others in crema show --table datasets. Run this dataset alone to see its sections and "
+       "files.",
        Also(&kMuchOfTheTime)},
       {"slow-file", "inputs", From(2),
        "the chunks of a file took {0} times what the robust fits of their datasets predict, and no slow worker "
-       "explains "
-       "it. The file has chunks {2}, there are files {3}, and such files took {4} of the core-seconds beyond their "
-       "prediction",
+       "explains it. The file has {2} chunks, the run has {3} files, and such files took {4} of the core-seconds "
+       "beyond "
+       "their prediction",
        "a straggler also takes twice its prediction; if a worker is slow, its files look slow too",
        "See where the file is stored, and whether there is a copy nearer to the workers.",
        Also(&kChunksOfSlowFile, &kSeveral, &kMuchExcess)},
       {"slow-worker", "workers", From(1.5),
-       "the chunks of a worker took {0} times what the robust fits of their datasets predict. The worker has chunks "
-       "{2}, there are workers {3}, and such workers took {4} of the core-seconds beyond their prediction",
+       "the chunks of a worker took {0} times what the robust fits of their datasets predict. The worker has {2} "
+       "chunks, the run has {3} workers, and such workers took {4} of the core-seconds beyond their prediction",
        "the mean of 8 chunks scatters far less than this; the clock rates of a cluster's hosts differ by less, too",
        "See what else runs on its host, and from where it reads; leave it out if it stays slow.",
        Also(&kChunksOfSlowWorker, &kSeveral, &kMuchExcess)},
@@ -167,17 +168,18 @@ const std::vector<VerdictRule>& VerdictTable() {
       {"slow-server", "inputs", From(2),
        "the requests of an operation to a server took {0} times what they would take at the other servers of its kind "
        "(servers of one scheme, or mounts). crema computes this time from the number of requests and from the bytes, "
-       "and takes the larger one. There are requests {2} to this server and to the others, and the difference is {3} "
+       "and takes the larger one. {2} requests went to this server and as many to the others, and the difference is "
+       "{3} "
        "of the core-seconds",
        "a straggler also takes twice its prediction; the distances to the servers of one site differ by less",
        "See whether there is a copy nearer to the workers, and ask the people who run the server.",
        Also(&kCallsOfSlowServer, &kMuchExcess)},
       {"many-small-reads", "inputs", Below(100'000),
-       "the requests of an operation to a server, or the reads that the metrics bytes_read, read_calls and read_wall "
-       "count, moved on average bytes {0} each, and took {3} of the core-seconds. There are requests {2}. Or read "
-       "calls returned on average bytes {5}: those of a TrackIo, {4} in each second of its section, which took {3} of "
-       "the core-seconds; or those of the processes, {2} and {4} in each second of the chunks' CPU time, where "
-       "system_cpu_time is {3} of the core-seconds",
+       "one of three holds. (1) {2} requests of an operation to a server, or reads that the metrics bytes_read, "
+       "read_calls and read_wall count, moved {0} bytes each on average, and took {3} of the core-seconds. (2) Read "
+       "calls of a TrackIo returned {5} bytes each on average, {4} of them in each second of its section, which took "
+       "{3} of the core-seconds. (3) {2} read calls of the processes did so, {4} of them in each second of the chunks' "
+       "CPU time, and system_cpu_time is {3} of the core-seconds",
        "a round trip takes 1 ms or more, as long as 100 kB on a link of 1 Gbit/s; smaller requests mostly wait for "
        "round trips",
        "Read several columns or baskets at once (TTreeCache, readv), or larger blocks.",
@@ -237,11 +239,12 @@ const std::vector<VerdictRule>& VerdictTable() {
        "as for idle-workers: no other task can have these cores",
        "Ask for as many cores for each task as its threads keep busy, or run as many threads."},
       {"scaling-lag", "timeline", From(0.10),
-       "of the worker-seconds that the largest number of workers would have given over the whole run, {0} are missing "
-       "because {2} of these workers were not yet there. It took {3} s until they were, and there were workers {4}",
+       "the largest number of workers that were there for {5} of the run is {4}. They would have given more "
+       "worker-seconds over the whole run: {0} of these are missing, because it took {3} s until {2} of them were "
+       "there",
        "absent workers cost no core-seconds; but if a tenth of their time is missing, the run takes a tenth longer",
        "Start when the workers are there, ask for them earlier, or scale in larger steps.",
-       Also(&kNearlyAllWorkers, &kLongLag, &kSeveral)},
+       Also(&kNearlyAllWorkers, &kLongLag, &kSeveral, &kLongEnough)},
       {"no-workers", "timeline", Threshold(From(0.10), 0.40),
        "no worker lived for {0} of the elapsed time (bad from {1}), and for {2} s. The time that scaling-lag names "
        "does "
@@ -260,9 +263,9 @@ const std::vector<VerdictRule>& VerdictTable() {
        "what comes after the last chunk usually runs on one core: from a tenth on, the others wait for it",
        "Merge while chunks still run, merge on several cores, or give the cores back."},
       {"last-worker", "timeline", Threshold(From(0.10), 0.40),
-       "the run is over, there are workers {2} at once, and the run would have been {0} shorter (bad from {1}) if its "
-       "workers had shared the chunks that began to run out when {3} of them had some for the last time. Lost workers "
-       "do not count",
+       "the run is over, {2} workers had chunks at once, and the run would have been {0} shorter (bad from {1}) if the "
+       "workers had shared their remaining chunks from the last moment at which {3} of them had some. Lost workers do "
+       "not count",
        "with four chunks or more for each worker, chance leaves less than a tenth",
        "Let workers take chunks from one queue, largest first, instead of giving each its part beforehand.",
        Also(&kSeveral, &kNearlyAllWorkers)},
@@ -278,8 +281,9 @@ const std::vector<VerdictRule>& VerdictTable() {
        "in a run of this length",
        "Look for what is kept from chunk to chunk: histograms by event, caches, open files."},
       {"leaking-section", "time", From(0.10),
-       "of what a section of chunks ({2}) allocated, more was live at the end than when a quarter to half of the "
-       "chunks had ended: by bytes {3}, and by {0} of peak_live_bytes. Needs crema run --allocations",
+       "the live memory of a section of {2} chunks grew from when a quarter to half of them had ended until the end: "
+       "by "
+       "{3} bytes, and by {0} of peak_live_bytes. Needs crema run --allocations",
        "a cache that is filled early does not grow any more, what is kept of each chunk does; growth below a tenth "
        "does no harm in a run as long as this one",
        "Look for what this section keeps from chunk to chunk: lists that grow, results by event, caches without a "
@@ -314,7 +318,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "result are missing from the physics result",
        "See the errors: crema show --table chunks --failed."},
       {"failing-tasks", "failures", From(1),
-       "by the engine's own log, the last try of tasks {0} failed (num_failed_tasks). It is bad if no chunk was "
+       "the engine's own log shows that the last try of {0} tasks failed (num_failed_tasks). It is bad if no chunk was "
        "recorded in one of them. The run is over",
        "an engine tries a task again until it succeeds, as far as it may; what such a task should have read or written "
        "is missing, unless the program gave it again under another name",
@@ -326,7 +330,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "Find out why attempts fail. Let them fail early, and do not compute a result twice. If several passes over the "
        "same events are intended, give each pass a name: Chunk::pass, CREMA_PASS."},
       {"worker-loss", "workers", From(1),
-       "workers {0} are lost, in a run that was not killed as a whole: they vanished in a chunk, or the engine, the "
+       "{0} workers are lost, in a run that was not killed as a whole: they vanished in a chunk, or the engine, the "
        "kernel or an exit status reports a failure. A process that ended between chunks without a report is not lost",
        "no worker vanishes in an ordinary run: the batch system, the kernel (out of memory) or a crash ended it",
        "See the log of the worker or of its batch system, and the worker's memory; crema show --table workers."},
@@ -342,7 +346,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "Book all results of an RDataFrame before you ask for the first one (GetValue, Draw, Snapshot): one loop then "
        "makes them all. ROOT::RDF::RunGraphs does this for several frames at once."},
       {"hot-section", "time", Threshold(From(0.40), kNeverBad, Severity::kInfo),
-       "the self time of one section is {0} of the time of all threads in chunks, and there are sections {2}",
+       "the self time of one section is {0} of the time of all threads in chunks, and the run has {2} sections",
        "if this section took half as long, the run would save a fifth of its time; one section around everything says "
        "nothing",
        "Look there first: crema run --stacks, show --table functions.", Also(&kSeveral)},
@@ -358,13 +362,14 @@ const std::vector<VerdictRule>& VerdictTable() {
        "the bands of the key figure: 0.01 is ten times what a guard should cost in a chunk of ordinary length",
        "Put guards around larger pieces of work, not inside the event loop.", Also(&kMuchMeasuring)},
       {"oversubscribed", "time", Threshold(From(0.05), 0.20),
-       "chunk_cpu_time and lane_cpu_wait exceed the core-seconds that chunks occupied (core_efficiency) by {0} of "
-       "core_seconds, of which oversubscribed_core_seconds count at most; bad from {1}",
+       "chunk_cpu_time and lane_cpu_wait exceed the core-seconds that chunks occupied (core_efficiency). The excess, "
+       "at "
+       "most oversubscribed_core_seconds, is {0} of core_seconds; bad from {1}",
        "threads that only wait may be more than the cores; the bounds are those of cpu-contention",
        "Run fewer threads, or declare how many cores there are (CREMA_THREADS). The verdict of a run says which of the "
        "two, by run.cores_source."},
       {"incomplete-measurement", "overview", From(1),
-       "logs, records, sections, processes or workers {0} were missing, left out, damaged, malformed, torn, dropped, "
+       "{0} logs, records, sections, processes or workers were missing, left out, damaged, malformed, torn, dropped, "
        "lost or unseen; or event or fine coverage is {2}; or budget: unmeasured is {3}; or too little was measured to "
        "judge: no chunk ended, or core-seconds are not {4} (only an info while the run goes on, or if it was killed). "
        "Work that a running job has yet to do or to write counts as none of these",
@@ -373,7 +378,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        Also(&kIncompleteCoverage, &kMuchUnmeasured, &kEnoughCoreSeconds)},
       {"healthy", "time", Threshold(From(BandOf(KeyFigure::kCpuEfficiency).good), kNeverBad, Severity::kGood),
        "cpu_efficiency {0}, enough was measured to judge, and no other verdict is a warning or bad",
-       "from there on the key figure is good, too; sites ask for no more", ""},
+       "from there on the key figure is good, too, and sites ask for as much", ""},
   };
   return table;
 }

@@ -2,12 +2,14 @@
 
 #include <set>
 
+#include "absl/algorithm/container.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/chunk_size_advice.h"
 #include "collector/insight/evidence.h"
 #include "collector/insight/headline.h"
 #include "collector/insight/run_head.h"
 #include "collector/insight/thresholds.h"
+#include "collector/metrics/statistics/bounded_names.h"
 
 namespace crema {
 
@@ -136,7 +138,8 @@ std::set<std::string> SlowNames(const Measurement& measurement, std::string_view
   for (const ExpectedTimeRow& row : measurement.expected_time) {
     const double predicted = row.predicted.value_or(0);
     const bool is_slow = predicted > 0 && slow.Holds(row.duration.value_or(0) / predicted);
-    if (row.by.str() == by && is_slow) names.insert(row.name.str());
+    const bool is_one = !row.name.str().empty() && row.name.str() != kOtherName;
+    if (row.by.str() == by && is_slow && is_one) names.insert(row.name.str());
   }
   return names;
 }
@@ -176,6 +179,22 @@ bool MaySpellsExplainFiles(const Measurement& measurement, const Bound& slow_fil
     if (spell.by.str() != "file") of_spells += spell.duration.value_or(0) - spell.predicted.value_or(0);
   }
   return kSeveral.Holds(static_cast<double>(names.size())) && kMostOfIt.Holds(of_spells / of_files);
+}
+
+/// Whether the worker whose chunks ended last was slow, and would not have been last without that.
+bool WasSlowAndLast(const Measurement& measurement) {
+  const WorkerRow* last = nullptr;
+  double before = 0;  // when the chunks of all others had ended
+  for (const WorkerRow& worker : measurement.workers) {
+    if (!worker.last_chunk.has_value() || worker.state == "lost") continue;
+    if (last != nullptr) before = std::max(before, std::min(*last->last_chunk, *worker.last_chunk));
+    if (last == nullptr || *worker.last_chunk > *last->last_chunk) last = &worker;
+  }
+  return absl::c_any_of(measurement.expected_time, [&](const ExpectedTimeRow& row) {
+    if (last == nullptr || row.by.str() != "worker" || !(row.name == last->name)) return false;
+    const double excess = row.duration.value_or(0) - row.predicted.value_or(0);
+    return kMostOfIt.Holds(excess / (*last->last_chunk - before));
+  });
 }
 
 bool IsMostOfSpellsShortOfCpu(const Measurement& measurement) {
@@ -248,7 +267,9 @@ bool Applies(std::string_view cause, const Verdict& symptom, const Measurement& 
     return HasStraggler(measurement, are("file")) ? IsMostOfStragglers(measurement, is_in_spell, are("file"))
                                                   : MaySpellsExplainFiles(measurement, slow_file);
   }
-  if (symptom.id != "stragglers") return true;
+  if (cause == "slow-worker" && symptom.id == "last-worker") return WasSlowAndLast(measurement);
+  if (symptom.id != "stragglers" && symptom.id != "skewed-dataset") return true;
+  if (cause != "slow-worker" && cause != "slow-file") return true;
   const std::string_view by = cause == "slow-worker" ? "worker" : "file";
   return IsMostOfStragglers(measurement, IsOfSlow(measurement, by, RuleOf(cause).threshold), IsAnyone);
 }

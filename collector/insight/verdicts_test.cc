@@ -584,11 +584,16 @@ TEST(Verdicts, SayWhereThreadsHadNoCpu) {
             "Threads were runnable but got no CPU for 76 % of the core-seconds, mostly outside chunks.");
   EXPECT_THAT(contention.suggestion, HasSubstr("or there are more threads than cores"));
   document["metrics"]["oversubscribed_core_seconds"] = 0;
-  EXPECT_THAT(Find(document, "cpu-contention").suggestion, Not(HasSubstr("fewer")));
+  EXPECT_THAT(Find(document, "cpu-contention").suggestion,
+              AllOf(HasSubstr("Other programs, other workers, or threads without guards"), Not(HasSubstr("fewer"))));
+  document["metrics"]["allocated_cores"] = 2;
+  document["metrics"]["peak_cores"] = 8;
+  EXPECT_EQ(Find(document, "cpu-contention").suggestion,
+            "The workers share 2 cores and wanted up to 8 at once: run fewer workers, or fewer threads.");
   EXPECT_THAT(Find(document, "largest-loss").sentence, HasSubstr("CPU outside chunks"));
   EXPECT_THAT(Find(document, "largest-loss").suggestion, HasSubstr("Put sections around"));
   document["process_sections"] = {{{"path", "just-in-time compilation"}, {"self_in_workers", 20}}};
-  EXPECT_THAT(Find(document, "largest-loss").suggestion, HasSubstr("nodes that are functions"));
+  EXPECT_THAT(Find(document, "largest-loss").suggestion, HasSubstr("C++ functions instead of text"));
 }
 
 TEST(Verdicts, LeadFromASectionThatIsBlockedToWhatItWaitsFor) {
@@ -602,6 +607,15 @@ TEST(Verdicts, LeadFromASectionThatIsBlockedToWhatItWaitsFor) {
   document["functions"] = {{{"function", "Fit"}, {"samples", 5}}};
   EXPECT_THAT(Find(document, "hot-section").suggestion,
               testing::StartsWith("Look there first: crema show --table functions."));
+}
+
+TEST(Verdicts, SayHowMuchOfASectionWasOnACpuOnlyWhereItHasNoSectionsInside) {
+  nlohmann::ordered_json document = QuietRun();
+  document["sections"] = {{{"path", "fill"}, {"self", 60}, {"total", 60}, {"cpu", 6}, {"share", 0.6}},
+                          {{"path", "read"}, {"self", 20}, {"total", 20}, {"share", 0.2}}};
+  EXPECT_THAT(Find(document, "hot-section").sentence, HasSubstr("10 % of it on a CPU"));
+  document["sections"][0].update({{"total", 120}, {"cpu", 66}});
+  EXPECT_THAT(Find(document, "hot-section").sentence, Not(HasSubstr("on a CPU")));
 }
 
 TEST(Verdicts, NameTheFunctionThatHasMostSamplesOfTheHotSection) {

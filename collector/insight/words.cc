@@ -34,12 +34,12 @@ struct KindWords {
 
 constexpr KindWords kKinds[] = {
     {"lock or condition", "at locks or conditions", "at a lock {}",
-     "The threads wait for others: for a lock, a queue, or a thread's end. crema run --waits shows in which function, "
-     "and who holds a lock."},
+     "The threads wait for others: for a lock, a queue, or a thread's end."},
     {"lock", "at locks", "at a lock {}",
      "The threads wait for whoever holds the lock: hold it for less time, or give each thread data of its own."},
     {"condition or queue", "for other threads (conditions, queues)", "for other threads (conditions, queues)",
-     "The threads wait for what others do: a queue that is empty or full, or a thread's end. Look at these."},
+     "The threads wait for other threads: at a queue that is empty or full, or for a thread's end. Look at those "
+     "threads."},
     {"interpreter lock", "for Python's interpreter lock", "for Python's interpreter lock",
      "Only one thread of a process runs Python at a time: use processes, or code that lets go of the lock."},
     {"device", "for a device", "for a device, in {}",
@@ -52,7 +52,7 @@ constexpr KindWords kKinds[] = {
     {"network", "on the network", "on the network, {}",
      "Ask the server for more at once, read ahead, or read from a nearer one."},
     {"poll", "for descriptors (poll)", "for descriptors (poll)",
-     "A thread waits for others to send something: look at these, or have several requests under way."},
+     "A thread waits for a peer to send something. Look at the peer, or have several requests under way."},
     {"sleep", "sleeping", "sleeping", "The code sleeps: wait for an event instead of a time."},
     {"child process", "for child processes", "for child processes", "Run the next chunk while the child works."},
     {"page fault", "in page faults", "in page faults",
@@ -130,7 +130,7 @@ std::vector<WaitShare> WaitShares(const Measurement& measurement) {
   std::vector<WaitShare> shares;
   if (whole <= 0 || !kMostOfIt.Holds(known / whole)) return shares;
   for (const auto& [kind, sum] : kinds) {
-    WaitShare share = {kind, "", 0, "", 0, sum.seconds / whole, std::sqrt(sum.variance) / whole};
+    WaitShare share = {kind, "", 0, "", 0, sum.seconds / whole, std::sqrt(sum.variance) / whole, known < whole};
     const auto find_most = [whole = sum.seconds](const auto& sums, std::string* name, double* share_of_most) {
       for (const auto& [key, seconds] : sums) {
         if (key.empty() || !kMostOfIt.Holds(seconds / whole)) continue;
@@ -147,9 +147,9 @@ std::vector<WaitShare> WaitShares(const Measurement& measurement) {
 }
 
 /// "63 ± 4 %", "at least 93 %".
-static std::string ShareWords(double share, double error) {
-  const double percent = std::round(100 * share), range = std::max(1.0, std::ceil(100 * error));
-  if (percent + range > 100) return fmt::format("at least {:.0f} %", percent - range);
+static std::string ShareWords(const WaitShare& wait) {
+  const double percent = std::round(100 * wait.share), range = std::max(1.0, std::ceil(100 * wait.error));
+  if (wait.is_least || percent + range > 100) return fmt::format("at least {:.0f} %", percent - range);
   return fmt::format("{:.0f} ± {:.0f} %", percent, range);
 }
 
@@ -171,10 +171,9 @@ std::string WaitWords(const Measurement& measurement) {
       const bool is_nearly_all = kNearlyAllOfIt.Holds(wait.function_share);
       what += fmt::format("{} in {}", is_nearly_all ? "" : ", mostly", ShortName(wait.function));
     }
-    text +=
-        fmt::format("{}{}{} {}{}", text.empty() ? "" : ", ", ShareWords(wait.share, wait.error),
-                    named++ == 0 ? " of the blocked time" : "", what,
-                    IsForThread(wait.kind) && OthersWorked(measurement) ? ", while threads without guards worked" : "");
+    text += fmt::format(
+        "{}{}{} {}{}", text.empty() ? "" : ", ", ShareWords(wait), named++ == 0 ? " of the blocked time" : "", what,
+        IsForThread(wait.kind) && OthersWorked(measurement) ? ", while threads without guards worked" : "");
   }
   return text;
 }
@@ -198,13 +197,16 @@ CommonWaits WaitsInCommon(const Measurement& measurement) {
   return waits;
 }
 
-std::string_view WaitAdvice(const Measurement& measurement) {
+std::string WaitAdvice(const Measurement& measurement) {
   const std::vector<WaitShare> shares = WaitShares(measurement);
   if (shares.empty() || !kMostOfIt.Holds(shares[0].share) || !kWaitIsSure.Holds(shares[0].error)) return "";
   if (shares[0].object == kPipe && kNearlyAllOfIt.Holds(shares[0].object_share))
     return "Another thread or program is at the other end of the pipe: look at that one.";
   const KindWords* const words = WordsOf(shares[0].kind);
-  return words == nullptr ? "" : words->advice;
+  std::string advice(words == nullptr ? "" : words->advice);
+  if (shares[0].kind != "lock or condition") return advice;
+  if (shares[0].function.empty()) return advice + " crema run --waits shows in which function, and who holds a lock.";
+  return advice + " crema run --waits shows who holds a lock.";
 }
 
 std::string QuotaThatHeldBack(const Measurement& measurement) {

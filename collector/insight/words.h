@@ -34,8 +34,9 @@ struct WaitShare {
   double object_share = 0;  ///< of this kind, that the object has
   std::string function;     ///< likewise
   double function_share = 0;
-  double share = 0;  ///< of the blocked time
-  double error = 0;  ///< half of the 95 % range
+  double share = 0;       ///< of the blocked time
+  double error = 0;       ///< half of the 95 % range
+  bool is_least = false;  ///< some of the blocked time is not known, or coarse: it may be of this kind, too
 };
 
 /// The largest first; none where samples do not show it: too few, or CPUs so full that they are coarse.
@@ -54,7 +55,7 @@ struct CommonWaits {
 CommonWaits WaitsInCommon(const Measurement& measurement);
 
 /// What helps against the kind that took most; empty where that is not known.
-std::string_view WaitAdvice(const Measurement& measurement);
+std::string WaitAdvice(const Measurement& measurement);
 
 // A CPU quota that held the run back: what it is called in sentences.
 
