@@ -1,4 +1,5 @@
 // What blocked time was spent on, and whose CPU time nobody announced, from the chunks' lines.
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -50,6 +51,38 @@ TEST_F(MeasureWaitsTest, SamplesDivideTheExactBlockedTime) {
   EXPECT_LT(waits[0]["low"].get<double>(), 0.4);
   EXPECT_GT(waits[0]["high"].get<double>(), 0.6);
   EXPECT_FALSE(waits[0]["coarse"].get<bool>());
+}
+
+/// Sums are kept until the whole log was read: their texts must not lie in lines that are gone by then.
+TEST_F(MeasureWaitsTest, OfChunksWithoutLinesKeepTheirNames) {
+  const std::string path = "/data/of/one/" + std::string(60, 'a') + ".root";
+  Line sums = {
+      {"type", "sums"},         {"time_ns", At(10)},       {"reason", "log_size"},   {"dataset", "ttbar"},
+      {"file", "a.root"},       {"pass", nullptr},         {"status", "ok"},         {"chunks", 1},
+      {"begun", Line::array()}, {"first_start_ns", At(0)}, {"last_stop_ns", At(10)}, {"duration_ns", 10 * kSecond}};
+  for (const char* field : {"min_duration_ns", "max_duration_ns"}) sums[field] = 10 * kSecond;
+  for (const char* field :
+       {"chunks_with_events", "events", "bytes_read", "bytes_uncompressed", "helper_cpu_ns", "cpu_wait_ns",
+        "helper_wait_ns", "helper_scope_ns", "helper_union_ns", "helper_joined_ns"}) {
+    sums[field] = 0;
+  }
+  sums["cpu_ns"] = 4 * kSecond;
+  sums["lanes_peak"] = 1;
+  for (const char* field : {"sections", "memory_sections", "metrics", "cuts", "activities"}) {
+    sums[field] = Line::array();
+  }
+  sums["waits"] = {Wait("io", "read", path.c_str(), 60), Wait("", "sleep", nullptr, 40)};
+  std::vector<Line> lines = {ProcessLine(1, 0), sums};
+  for (int i = 0; i < 200; ++i) {  // other lines come to lie where this one did
+    lines.push_back(Chunk({Wait("select", "write", "/data/other", 1)}, 20 + 10 * i));
+  }
+  lines.push_back(EndLine(3000));
+  Write("a.jsonl", lines);
+  std::map<std::string, std::string> objects;
+  const Document document = Take();
+  for (const Document& row : document["waits"]) objects[row["section"]] = row["object"].is_null() ? "" : row["object"];
+  EXPECT_EQ(objects["io"], path) << document["waits"];
+  EXPECT_EQ(objects["select"], "/data/other");
 }
 
 TEST_F(MeasureWaitsTest, RowsOfFewSamplesArePutTogether) {

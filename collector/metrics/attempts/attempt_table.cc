@@ -148,6 +148,9 @@ void ForEachText(Fact& fact, const Visit& visit) {
     visit(request.server);
     visit(request.operation);
   }
+  for (auto& wait : fact.waits) {
+    for (auto* text : {&wait.path, &wait.kind, &wait.object, &wait.stack}) visit(*text);
+  }
 }
 
 // The name by which rows differ.
