@@ -281,7 +281,8 @@ TEST(KernelFault, SeccompThatRefusesThreads) {
 
 /// Fault [kernel]: `seccomp` that refuses `fstat` once the log is open
 /// Program: nothing
-/// Recorded: nothing from then on; no `end`, so that the process counts as lost
+/// Recorded: nothing from then on; no `end`, so that the process counts as lost if a chunk was open, else as
+/// `unreported`
 TEST(KernelFault, SeccompThatRefusesToLookAtTheLog) {
   const RecordLog log = LogWithFault([] {
     RecordChunks(1);

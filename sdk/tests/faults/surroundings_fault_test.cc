@@ -206,7 +206,7 @@ void EndServer(pid_t pid) { Require(pid > 0 && kill(pid, SIGKILL) == 0 && waitpi
 
 /// Fault [disk]: the file system of `CREMA_DIR` goes away in mid-run: its server is killed (FUSE)
 /// Program: one warning
-/// Recorded: what came before; no `end`, so that the process counts as lost
+/// Recorded: what came before; no `end`, so that the process counts as lost if a chunk was open, else as `unreported`
 TEST(SurroundingsFault, ItsFileSystemGoesAway) {
   const std::string back = NewDirectory();
   const std::string front = NewDirectory();
