@@ -72,17 +72,15 @@ std::size_t Find(const Part& part, std::uint64_t key) {
 
 std::uint64_t* NewEntries(std::size_t capacity) {
   if (t_makes_no_calls) return nullptr;
-  const int host_errno = errno;
+  const internal::KeptErrno kept_errno;
   void* memory =
       mmap(nullptr, capacity * sizeof(std::uint64_t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  errno = host_errno;
   return memory == MAP_FAILED ? nullptr : static_cast<std::uint64_t*>(memory);
 }
 
 void FreeEntries(std::uint64_t* entries, std::size_t capacity) {
-  const int host_errno = errno;
+  const internal::KeptErrno kept_errno;
   if (entries != nullptr && !t_makes_no_calls) munmap(entries, capacity * sizeof(std::uint64_t));
-  errno = host_errno;
 }
 
 /// False where there is no room for one more.
@@ -230,12 +228,11 @@ bool IsKnown(const LoadedObject& object) {
   return is_known;
 }
 
-bool Collect(void* data, const LoadedObject& object) {
-  auto* const found = static_cast<Found*>(data);
-  if (found->count == kMostObjects || IsKnown(object)) return false;
-  OwnFunctions& own = found->objects[found->count];
-  const bool is_callers = Contains(object, found->of_caller);
-  own.functions[kFunctionCount] = is_callers ? reinterpret_cast<Function>(found->of_caller) : nullptr;
+bool Collect(const LoadedObject& object) {
+  if (g_found.count == kMostObjects || IsKnown(object)) return false;
+  OwnFunctions& own = g_found.objects[g_found.count];
+  const bool is_callers = Contains(object, g_found.of_caller);
+  own.functions[kFunctionCount] = is_callers ? reinterpret_cast<Function>(g_found.of_caller) : nullptr;
   bool has_any = own.functions[kFunctionCount] != nullptr;
   for (int i = 0; i < kFunctionCount; ++i) {
     void* const function = Definition(object, kFunctions[i]);
@@ -246,7 +243,7 @@ bool Collect(void* data, const LoadedObject& object) {
   const char* slash = std::strrchr(object.name, '/');
   const char* name = *object.name == '\0' ? "the program" : slash == nullptr ? object.name : slash + 1;
   std::strncpy(own.name, name, sizeof own.name - 1);
-  if (has_any) ++found->count;
+  if (has_any) ++g_found.count;
   return false;
 }
 
@@ -304,7 +301,7 @@ const char* FindUnseenAllocator(internal::OperatorNew* of_caller, std::uint64_t 
   if (g_is_unseen.load(std::memory_order_acquire)) return g_sentence;
   if (of_caller == nullptr) return nullptr;
   if (g_is_busy.test_and_set(std::memory_order_acquire)) return nullptr;  // its caller says it
-  const int host_errno = errno;
+  const internal::KeptErrno kept_errno;
   const LoadCounts loads = CountLoads();
   const bool is_same_caller = reinterpret_cast<void*>(of_caller) == g_found.of_caller;
   // What was loaded later stands behind.
@@ -313,7 +310,7 @@ const char* FindUnseenAllocator(internal::OperatorNew* of_caller, std::uint64_t 
     g_examined = loads;
     g_found.of_caller = reinterpret_cast<void*>(of_caller);
     g_found.count = 0;
-    ForEachObject(Collect, &g_found);
+    ForEachObject(Collect);
   }
   if (g_found.count == kMostObjects && !g_is_unseen.load(std::memory_order_relaxed)) {
     std::strcpy(g_sentence, "too many libraries have an operator new of their own to try each");
@@ -332,7 +329,6 @@ const char* FindUnseenAllocator(internal::OperatorNew* of_caller, std::uint64_t 
                                                 : " does not call malloc");
     g_is_unseen.store(true, std::memory_order_release);
   }
-  errno = host_errno;
   g_is_busy.clear(std::memory_order_release);
   return g_is_unseen.load(std::memory_order_acquire) ? g_sentence : nullptr;
 }
@@ -360,7 +356,7 @@ CREMA_THREAD_LOCAL bool t_probes = false;  ///< it measures what counting costs
 
 CREMA_NEVER_INLINE bool SetMark() {
   if (g_mark_refused.load(kRelaxed)) return false;
-  const int host_errno = errno;
+  const internal::KeptErrno kept_errno;
   void* page = mmap(nullptr, sizeof(std::uint32_t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   const bool is_set = page != MAP_FAILED && madvise(page, sizeof(std::uint32_t), MADV_WIPEONFORK) == 0;
   if (is_set) {
@@ -371,7 +367,6 @@ CREMA_NEVER_INLINE bool SetMark() {
     g_mark_refused.store(true, kRelaxed);
     if (page != MAP_FAILED) munmap(page, sizeof(std::uint32_t));
   }
-  errno = host_errno;
   return is_set;
 }
 

@@ -180,10 +180,9 @@ void* MapForStart(std::size_t bytes, const void* frame) {
 }
 
 void UnmapAfterStart(void* memory, std::size_t bytes) {
-  const int start_errno = errno;
+  const internal::KeptErrno kept_errno;
   munmap(memory, bytes);
   if (t_left.memory == memory) t_left = Left();
-  errno = start_errno;
 }
 
 /// Calls `start(environment)`, where need be without the library. `open()` opens the program.
@@ -221,7 +220,7 @@ int StartProgram(Words environment, Open open, Start start) {
 void LeaveOutOfOwnEnvironment() {
   static char changed[PATH_MAX];
   static std::atomic_flag is_changed = ATOMIC_FLAG_INIT;
-  const int host_errno = errno;
+  const internal::KeptErrno kept_errno;
   if (const Request request = FindRequest(environ); request.variable != nullptr) {
     const int shell = OpenProgram("/bin/sh", nullptr);
     if (!IsServed(request, shell) && request.bytes <= sizeof changed && !is_changed.test_and_set()) {
@@ -230,7 +229,6 @@ void LeaveOutOfOwnEnvironment() {
     }
     if (shell >= 0) close(shell);
   }
-  errno = host_errno;
 }
 
 int OpenFound(const char* name) { return CanRead(name) ? OpenProgram(name, std::getenv("PATH")) : -1; }

@@ -38,9 +38,8 @@ class PriorityLock {
     std::uint32_t own = t_thread_id;
     if (CREMA_LIKELY(holder_.compare_exchange_strong(own, 0, std::memory_order_release))) return;
     if (t_makes_no_calls) return;  // who waits gives up
-    const int host_errno = errno;
+    const internal::KeptErrno kept_errno;
     syscall(SYS_futex, &holder_, FUTEX_UNLOCK_PI_PRIVATE, 0, nullptr, nullptr, 0);  // somebody waits
-    errno = host_errno;
   }
   /// In a forked child, where whoever held it is gone.
   void StartAnew() noexcept {
@@ -75,7 +74,7 @@ class PriorityLock {
     if (is_broken_.load(std::memory_order_relaxed)) return false;
     if (TryOften(kBusyTries, false)) return true;
     if (t_makes_no_calls) return false;
-    const int host_errno = errno;
+    const internal::KeptErrno kept_errno;
     // Who waits in the kernel is woken up for it: seldom worth it, except for a thread that others cannot pass.
     if (!IsRealTime() && TryOften(kYields, true)) return true;
     timespec until;  // FUTEX_LOCK_PI wants the time of the real-time clock
@@ -84,7 +83,6 @@ class PriorityLock {
     const bool is_held = syscall(SYS_futex, &holder_, FUTEX_LOCK_PI_PRIVATE, 0, &until, nullptr, 0) == 0;
     const bool is_refused = !is_held && (errno == ENOSYS || errno == EPERM);  // by a sandbox, say
     if (!is_held && !is_refused) is_broken_.store(true, std::memory_order_relaxed);
-    errno = host_errno;
     return is_held;
   }
 

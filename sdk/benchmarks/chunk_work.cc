@@ -13,7 +13,7 @@ namespace {
 
 // The sizes with which sdk/src/kernel/kernel_readings.cc reads these files.
 constexpr std::size_t kStatmBytes = 127;
-constexpr std::size_t kSchedstatBytes = 95;
+constexpr std::size_t kSchedstatBytes = 127;
 
 constexpr std::int64_t kEventsPerChunk = 10000;
 

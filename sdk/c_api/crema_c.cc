@@ -1,17 +1,15 @@
 #include "crema_c.h"
 
 #include <cstdio>
+#include <utility>
 
 #include "crema/crema.h"
-#include "crema/internal/finished_sections.h"
-#include "crema/internal/owned_text.h"
 #include "crema/internal/platform.h"
 #include "process/exit_and_fork.h"
 #include "process/own_descriptor.h"
 #include "process/process_recorder.h"
 #include "stacks/stack_table.h"
 #include "storage/arena.h"
-#include "storage/sdk_allocation_scope.h"
 
 namespace {
 
@@ -48,10 +46,7 @@ crema::internal::OpenSection FindOpen(std::int32_t number) {
 void Close(std::int32_t number, bool failed) {
   if (number == 0) return;
   const crema::internal::OpenSection section = FindOpen(number);
-  if (section.node == nullptr) {
-    crema::internal::CountUnmatchedExit();
-    return;
-  }
+  if (section.node == nullptr) return crema::internal::CountUnmatchedExit();
   if (failed) {
     std::atomic<std::uint64_t>& failures = section.node->failed;
     failures.store(failures.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -217,13 +212,15 @@ Opaque* NewGuard(GuardKind kind, const Arguments&... arguments) {
   return reinterpret_cast<Opaque*>(handle);  // NOLINT(performance-no-int-to-ptr): who has it never looks behind it
 }
 
+/// Whether anything is recorded that begins now.
+bool Begins() {
+  t_last_begun = {};
+  return crema::internal::Recording();
+}
+
 template <class Guard, class... Arguments>
 crema_scope* Begin(const Arguments&... arguments) {
-  if (!crema::Enabled()) {
-    t_last_begun = {};
-    return nullptr;
-  }
-  return NewGuard<Guard, crema_scope>(GuardKind::kScope, arguments...);
+  return Begins() ? NewGuard<Guard, crema_scope>(GuardKind::kScope, arguments...) : nullptr;
 }
 
 void End(const void* guard, GuardKind kind) {
@@ -270,16 +267,8 @@ std::int32_t NumberOf(const crema::internal::OpenSection& section, std::int32_t 
   return number;
 }
 
-std::int32_t NotRecorded() {
-  t_last_begun = {};
-  return 0;
-}
-
 template <class Visitor>
-struct Visit {
-  Visitor visitor;
-  void* context;
-};
+using Visit = std::pair<Visitor, void*>;  ///< with its context
 
 void HandOver(void* visit, const crema::internal::FinishedSection& section) {
   const crema_section_total total = {sizeof total,  section.path,     section.is_helper ? 1 : 0,
@@ -326,8 +315,7 @@ void crema_flush(void) { crema::Flush(); }
 void crema_end(void) { crema::internal::EndLog(); }
 
 crema_chunk* crema_chunk_begin(const crema_chunk_info* given) {
-  t_last_begun = {};
-  if (!crema::Enabled()) return nullptr;
+  if (!Begins()) return nullptr;
   return NewGuard<crema::TrackMetrics, crema_chunk>(GuardKind::kChunk, ChunkOf(given));
 }
 
@@ -389,12 +377,12 @@ void crema_section_exit(crema_section section) {
 }
 
 int32_t crema_section_open(const char* name) {
-  if (!crema::internal::Recording()) return NotRecorded();
+  if (!Begins()) return 0;
   return NumberOf(crema::internal::EnterSection(Text(name)), kIsSection);
 }
 
 int32_t crema_cpu_section_open(const char* name) {
-  if (!crema::internal::Recording()) return NotRecorded();
+  if (!Begins()) return 0;
   return NumberOf(crema::internal::EnterSectionWithCpu(Text(name)), kMeasuresCpu | kIsSection);
 }
 
@@ -442,8 +430,7 @@ crema_scope* crema_helper_begin(crema_chunk_handle handle) {
 }
 
 crema_event* crema_event_begin(const crema_chunk_info* given, int summed) {
-  t_last_begun = {};
-  if (!crema::Enabled()) return nullptr;
+  if (!Begins()) return nullptr;
   const crema::EventRecord record = summed != 0 ? crema::kSummed : crema::kLine;
   return NewGuard<crema::TrackEvent, crema_event>(GuardKind::kEvent, ChunkOf(given), record);
 }
@@ -483,8 +470,7 @@ crema_scope* crema_task_begin(crema_event_handle event, const char* name, const 
 }
 
 crema_request* crema_request_begin(crema_event_handle event, const char* server, const char* operation) {
-  t_last_begun = {};
-  if (!crema::Enabled()) return nullptr;
+  if (!Begins()) return nullptr;
   return NewGuard<HeldRequest, crema_request>(GuardKind::kRequest, EventOf(event), Text(server), Text(operation));
 }
 

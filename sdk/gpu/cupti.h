@@ -33,13 +33,14 @@ inline std::uint32_t KindOf(const void* record) { return ReadAt<std::uint32_t>(r
 
 /// Where fields of activities of a device stand. `bytes` and `name` as far as there are any.
 struct DeviceFields {
+  ActivityKind kind;
   std::size_t start, end, correlation, bytes, copy_kind, name;
 };
 inline constexpr std::size_t kNoField = 0;
-inline constexpr DeviceFields kKernelFields = {16, 24, 92, kNoField, kNoField, 104};
-inline constexpr DeviceFields kMemcpyFields = {16, 24, 44, 8, 4, kNoField};
-inline constexpr DeviceFields kMemsetFields = {16, 24, 44, 8, kNoField, kNoField};
-inline constexpr DeviceFields kMemcpyPeerFields = {16, 24, 60, 8, kNoField, kNoField};
+inline constexpr DeviceFields kDeviceFields[] = {{kConcurrentKernel, 16, 24, 92, kNoField, kNoField, 104},
+                                                 {kMemcpy, 16, 24, 44, 8, 4, kNoField},
+                                                 {kMemset, 16, 24, 44, 8, kNoField, kNoField},
+                                                 {kMemcpyPeer, 16, 24, 60, 8, kNoField, kNoField}};
 
 /// CUpti_ActivityAPI.
 struct ApiRecord {

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "cupti.h"
-#include "launch_log.h"
 
 namespace crema::gpu {
 namespace {
@@ -246,7 +245,7 @@ void Wait(Call* call, const Activity& activity) {
 
 void AddActivity(const void* record, const DeviceFields& fields) {
   Activity activity;
-  activity.kind = KindOf(record);
+  activity.kind = fields.kind;
   activity.correlation = ReadAt<std::uint32_t>(record, fields.correlation);
   activity.start_ns = ReadAt<std::uint64_t>(record, fields.start);
   activity.end_ns = ReadAt<std::uint64_t>(record, fields.end);
@@ -283,19 +282,9 @@ void AddCall(const ApiRecord& record) {
 
 void AddRecord(const void* record) noexcept {
   const Lock lock;
-  switch (KindOf(record)) {
-    case kDriver:
-      return AddCall(ReadAt<ApiRecord>(record, 0));
-    case kConcurrentKernel:
-      return AddActivity(record, kKernelFields);
-    case kMemcpy:
-      return AddActivity(record, kMemcpyFields);
-    case kMemset:
-      return AddActivity(record, kMemsetFields);
-    case kMemcpyPeer:
-      return AddActivity(record, kMemcpyPeerFields);
-    default:
-      return;
+  if (KindOf(record) == kDriver) AddCall(ReadAt<ApiRecord>(record, 0));
+  for (const DeviceFields& fields : kDeviceFields) {
+    if (fields.kind == KindOf(record)) AddActivity(record, fields);
   }
 }
 

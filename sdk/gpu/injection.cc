@@ -8,14 +8,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 
+#include "crema/internal/platform.h"
 #include "cupti.h"
 #include "gpu_sums.h"
-#include "launch_log.h"
 #include "process/gpu_counter.h"
 #include "process/loaded_objects.h"
 #include "site_table.h"
@@ -56,11 +55,7 @@ pid_t g_pid = 0;
 /// if another thread held it.
 pthread_mutex_t g_list_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-std::uint64_t Now() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1000000000u + static_cast<std::uint64_t>(now.tv_nsec);
-}
+std::uint64_t Now() { return static_cast<std::uint64_t>(internal::MonotonicNanoseconds()); }
 
 void NoteBuffer() {
   g_last_buffer_ns.store(Now(), std::memory_order_relaxed);
@@ -134,12 +129,6 @@ void Yield() {
 
 using internal::LoadedObject;
 
-struct Redirection {
-  const char* cupti;
-  const char* function;
-  void* replacement;
-};
-
 #if defined(__x86_64__)
 bool IsImport(std::uint32_t type) { return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT; }
 #elif defined(__aarch64__)
@@ -166,7 +155,7 @@ const ElfW(Phdr) * FindHeader(const LoadedObject& object, std::uint32_t type) {
   return nullptr;
 }
 
-Dynamic ReadDynamic(const LoadedObject& object, const char* cupti) {
+Dynamic ReadDynamic(const LoadedObject& object) {
   Dynamic dynamic;
   const ElfW(Phdr)* const header = FindHeader(object, PT_DYNAMIC);
   if (header == nullptr || object.strings == nullptr || object.symbols == nullptr) return dynamic;
@@ -175,7 +164,7 @@ Dynamic ReadDynamic(const LoadedObject& object, const char* cupti) {
     const auto at = [entry] { return reinterpret_cast<const ElfW(Rela)*>(entry->d_un.d_ptr); };
     if (entry->d_tag == DT_NEEDED) {
       const char* const name = object.strings + entry->d_un.d_val;
-      dynamic.needs_cupti |= std::strcmp(name, cupti) == 0;
+      dynamic.needs_cupti |= std::strcmp(name, g_cupti_name) == 0;
     }
     if (entry->d_tag == DT_RELA) dynamic.tables[0].first = at();
     if (entry->d_tag == DT_RELASZ) dynamic.tables[0].bytes = entry->d_un.d_val;
@@ -191,31 +180,6 @@ bool IsReadOnly(const LoadedObject& object, std::uintptr_t address) {
   return header != nullptr && address - object.base - header->p_vaddr < header->p_memsz;
 }
 
-bool Redirect(void* data, const LoadedObject& object) {
-  const auto& redirection = *static_cast<const Redirection*>(data);
-  const Dynamic dynamic = ReadDynamic(object, redirection.cupti);
-  if (!dynamic.needs_cupti) return false;
-  for (const Relocations& table : dynamic.tables) {
-    for (std::size_t i = 0; i < table.bytes / sizeof(ElfW(Rela)); ++i) {
-      const ElfW(Rela)& relocation = table.first[i];
-      if (!IsImport(static_cast<std::uint32_t>(ELF64_R_TYPE(relocation.r_info)))) continue;
-      const ElfW(Sym)& symbol = object.symbols[ELF64_R_SYM(relocation.r_info)];
-      if (std::strcmp(object.strings + symbol.st_name, redirection.function) != 0) continue;
-      if (const std::uintptr_t slot = object.base + relocation.r_offset; !IsReadOnly(object, slot)) {
-        reinterpret_cast<std::atomic<void*>*>(slot)->store(redirection.replacement, std::memory_order_relaxed);
-      }
-    }
-  }
-  return false;
-}
-
-/// Redirects calls of `function` to `replacement` in all loaded libraries that are linked with `cupti`, say
-/// "libcupti.so.13": in their tables of imported functions, where these can be written. CUPTI itself stays as it is.
-void RedirectCalls(const char* cupti, const char* function, void* replacement) noexcept {
-  Redirection redirection = {cupti, function, replacement};
-  internal::ForEachObject(Redirect, &redirection);
-}
-
 /// What a library calls that is linked with CUPTI: a profiler that begins is noticed, and gets CUPTI with no buffer
 /// outstanding.
 CuptiResult RegisterCallbacksOfOther(RequestBuffer* request, CompleteBuffer* complete) {
@@ -223,9 +187,27 @@ CuptiResult RegisterCallbacksOfOther(RequestBuffer* request, CompleteBuffer* com
   return g_cupti.activity_register_callbacks(request, complete);
 }
 
-void WatchOthers() {
-  RedirectCalls(g_cupti_name, kRegisterCallbacks, reinterpret_cast<void*>(RegisterCallbacksOfOther));
+/// Redirects calls of an object that is linked with CUPTI, in its tables of imported functions, where these can be
+/// written. CUPTI itself stays as it is.
+bool Redirect(const LoadedObject& object) {
+  const Dynamic dynamic = ReadDynamic(object);
+  if (!dynamic.needs_cupti) return false;
+  for (const Relocations& table : dynamic.tables) {
+    for (std::size_t i = 0; i < table.bytes / sizeof(ElfW(Rela)); ++i) {
+      const ElfW(Rela)& relocation = table.first[i];
+      if (!IsImport(static_cast<std::uint32_t>(ELF64_R_TYPE(relocation.r_info)))) continue;
+      const ElfW(Sym)& symbol = object.symbols[ELF64_R_SYM(relocation.r_info)];
+      if (std::strcmp(object.strings + symbol.st_name, kRegisterCallbacks) != 0) continue;
+      if (const std::uintptr_t slot = object.base + relocation.r_offset; !IsReadOnly(object, slot)) {
+        void* const replacement = reinterpret_cast<void*>(RegisterCallbacksOfOther);
+        reinterpret_cast<std::atomic<void*>*>(slot)->store(replacement, std::memory_order_relaxed);
+      }
+    }
+  }
+  return false;
 }
+
+void WatchOthers() { internal::ForEachObject(Redirect); }
 
 /// One flush after another: the last one of the program must not come back while another thread still delivers records.
 void FlushAll(std::uint32_t flag) {
@@ -405,13 +387,12 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   using namespace crema::gpu;
   if (g_has_begun.exchange(true)) return 1;
   g_pid = getpid();
-  const int host_errno = errno;
+  const crema::internal::KeptErrno kept_errno;
   if (const char* const why_not = StartWithAny()) {
     Stop(why_not, Now());
   } else {
     std::atexit(AtExit);
   }
-  errno = host_errno;
   return 1;
 }
 

@@ -1,15 +1,12 @@
-#include "launch_log.h"
-
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
 
 #include "crema/internal/platform.h"
+#include "gpu_sums.h"
 
 namespace crema::gpu {
 namespace {
@@ -55,11 +52,7 @@ pthread_key_t g_end_key;
 pthread_once_t g_key_once = PTHREAD_ONCE_INIT;
 bool g_has_key = false;
 
-std::uint64_t Nanoseconds(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * 1000000000u + static_cast<std::uint64_t>(time.tv_nsec);
-}
+std::uint64_t Nanoseconds(clockid_t clock) { return static_cast<std::uint64_t>(internal::ClockNanoseconds(clock)); }
 
 void GiveBack(void* log) {
   t_log = nullptr;
@@ -96,7 +89,7 @@ ThreadLog* MakeNew() {
 }
 
 CREMA_NEVER_INLINE ThreadLog* LogOfThread(std::uint64_t now_ns) {
-  const int host_errno = errno;
+  const internal::KeptErrno kept_errno;
   t_has_no_log = true;  // a signal's handler may come here meanwhile
   pthread_once(&g_key_once, MakeKey);
   ThreadLog* log = TakeFree(now_ns);
@@ -110,7 +103,6 @@ CREMA_NEVER_INLINE ThreadLog* LogOfThread(std::uint64_t now_ns) {
   }
   if (log != nullptr && g_has_key) pthread_setspecific(g_end_key, log);
   t_has_no_log = log == nullptr;
-  errno = host_errno;
   return t_log = log;
 }
 

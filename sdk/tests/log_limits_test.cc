@@ -1,6 +1,4 @@
 // When a log stops having a line for each chunk: each bound of the disk alone, just inside and just outside.
-#include "sdk/src/log/log_limits.h"
-
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -9,6 +7,7 @@
 #include <cstdint>
 
 #include "crema/internal/platform.h"
+#include "sdk/src/log/log_file.h"
 
 namespace {
 

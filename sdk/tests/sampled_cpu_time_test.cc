@@ -12,7 +12,6 @@
 
 #include "crema/crema.h"
 #include "sdk/src/stacks/native_stacks.h"
-#include "sdk/src/stacks/task_clock.h"
 #include "sdk/tests/clocks.h"
 #include "sdk/tests/recorded.h"
 #include "sdk/tests/seen_stacks.h"

@@ -48,15 +48,10 @@ class TrackMetrics {
   void SetEvents(Count events) noexcept {
     SetEventCount(static_cast<std::int64_t>(events));
   }
-  /// Adds bytes that were read from files, as stored there.
-  template <class Bytes, class = std::enable_if_t<std::is_integral<Bytes>::value>>
-  void AddBytesRead(Bytes stored) noexcept {
-    AddBytes(static_cast<std::int64_t>(stored), kUnknown);
-  }
-  /// Adds bytes as stored and as they are once decompressed.
-  template <class Stored, class Uncompressed,
+  /// Adds bytes that were read from files, as stored there, and as they are once decompressed.
+  template <class Stored, class Uncompressed = std::int64_t,
             class = std::enable_if_t<std::is_integral<Stored>::value && std::is_integral<Uncompressed>::value>>
-  void AddBytesRead(Stored stored, Uncompressed uncompressed) noexcept {
+  void AddBytesRead(Stored stored, Uncompressed uncompressed = kUnknown) noexcept {
     AddBytes(static_cast<std::int64_t>(stored), static_cast<std::int64_t>(uncompressed));
   }
   /// Adds the name of a column (branch, field) that was read; each name counts once.
@@ -68,15 +63,10 @@ class TrackMetrics {
   }
   /// What the chunk's file holds in all: its number of branches, its bytes uncompressed, and as stored. So the
   /// collector can say which share was read. Written once per file and process.
-  template <class Branches, class Bytes,
-            class = std::enable_if_t<std::is_integral<Branches>::value && std::is_integral<Bytes>::value>>
-  void SetFileInfo(Branches branches, Bytes bytes) noexcept {
-    WriteFileInfo(static_cast<std::int64_t>(branches), static_cast<std::int64_t>(bytes), kUnknown);
-  }
-  template <class Branches, class Bytes, class Stored,
+  template <class Branches, class Bytes, class Stored = std::int64_t,
             class = std::enable_if_t<std::is_integral<Branches>::value && std::is_integral<Bytes>::value &&
                                      std::is_integral<Stored>::value>>
-  void SetFileInfo(Branches branches, Bytes bytes, Stored compressed_bytes) noexcept {
+  void SetFileInfo(Branches branches, Bytes bytes, Stored compressed_bytes = kUnknown) noexcept {
     WriteFileInfo(static_cast<std::int64_t>(branches), static_cast<std::int64_t>(bytes),
                   static_cast<std::int64_t>(compressed_bytes));
   }

@@ -34,6 +34,27 @@ Row* FindRow(RowTable<Row>* rows, std::size_t* found, IsIt is_it) {
   return nullptr;
 }
 
+void AddTo(MemoryRow* to, const MemoryRow& from) {
+  if (from.count == 0) return;
+  if (to->count == 0 || from.max_bytes > to->max_bytes) {
+    to->max_bytes = from.max_bytes;
+    to->rss_start_bytes = from.rss_start_bytes;
+    to->rss_stop_bytes = from.rss_stop_bytes;
+  }
+  to->min_bytes = to->count == 0 ? from.min_bytes : std::min(to->min_bytes, from.min_bytes);
+  to->delta_bytes += from.delta_bytes;
+  to->peak_bytes = std::max(to->peak_bytes, from.peak_bytes);
+  to->count += from.count;
+}
+
+void AddTo(RequestRow* to, const RequestRow& from) {
+  to->count += from.count;
+  to->errors += from.errors;
+  AddKnown(&to->bytes, from.bytes);
+  AddKnown(&to->total_ns, from.total_ns);
+  to->max_ns = std::max(to->max_ns, from.max_ns);
+}
+
 }  // namespace
 
 template <class Row>
@@ -80,10 +101,7 @@ void ChunkData::AddToSketch(MetricRow* row, double value, std::uint64_t times) n
 void ChunkData::MergeSketch(MetricRow* to, const MetricRow& from) noexcept {
   if (from.sketch_lost) to->sketch_lost = true;
   if (to->sketch_lost) return;
-  if (from.sketch.empty()) {
-    AddToSketch(to, from.min, from.count);
-    return;
-  }
+  if (from.sketch.empty()) return AddToSketch(to, from.min, from.count);
   const bool all_equal = to->sketch.empty() && to->count != 0;
   if (!to->sketch.Merge(from.sketch, &texts_, &sketch_room_)) {
     to->sketch_lost = true;
@@ -230,12 +248,8 @@ int ChunkData::RequestRowIndex(std::string_view server, std::string_view operati
 }
 
 void ChunkData::AddRequest(int row_index, std::int64_t bytes, std::int64_t nanoseconds, bool failed) noexcept {
-  RequestRow& row = requests_[static_cast<std::size_t>(row_index)];
-  ++row.count;
-  row.errors += failed ? 1 : 0;
-  AddKnown(&row.bytes, bytes);
-  AddKnown(&row.total_ns, nanoseconds);
-  row.max_ns = std::max(row.max_ns, nanoseconds);
+  AddTo(&requests_[static_cast<std::size_t>(row_index)],
+        {{}, {}, 1, failed ? 1u : 0u, bytes, nanoseconds, nanoseconds});
 }
 
 std::uint64_t ChunkData::Requests() noexcept {
@@ -304,18 +318,11 @@ int ChunkData::MemoryRowIndex(std::string_view prefix, const SectionNode* parent
 
 void ChunkData::AddMemory(int row_index, std::int64_t rss_start_bytes, std::int64_t rss_stop_bytes) noexcept {
   if (static_cast<std::size_t>(row_index) >= memory_.size()) return;  // its helper scope is over
-  MemoryRow& row = memory_[static_cast<std::size_t>(row_index)];
   const std::int64_t delta = rss_stop_bytes - rss_start_bytes;
-  if (row.count == 0 || delta > row.max_bytes) {
-    row.max_bytes = delta;
-    row.rss_start_bytes = rss_start_bytes;
-    row.rss_stop_bytes = rss_stop_bytes;
-  }
-  if (row.count == 0 || delta < row.min_bytes) row.min_bytes = delta;
-  row.delta_bytes += delta;
-  row.peak_bytes = std::max({row.peak_bytes, rss_start_bytes, rss_stop_bytes});
-  ++row.count;
-  SawRss(std::max(rss_start_bytes, rss_stop_bytes));
+  const std::int64_t peak = std::max(rss_start_bytes, rss_stop_bytes);
+  AddTo(&memory_[static_cast<std::size_t>(row_index)],
+        {{}, 1, delta, delta, delta, rss_start_bytes, rss_stop_bytes, peak});
+  SawRss(peak);
 }
 
 void ChunkData::MergeTables(ChunkData& other) noexcept {
@@ -340,25 +347,14 @@ void ChunkData::MergeSums(ChunkData& other) noexcept {
   }
   for (const CutRow& from : other.cuts_) AddCutRow(from);
   for (const MemoryRow& from : other.memory_) {
-    MemoryRow* to = nullptr;
-    for (MemoryRow& row : memory_) {
-      if (row.path == from.path) to = &row;
-    }
-    if (to == nullptr) to = AddNamed<MemoryRow>(&memory_, &MemoryRow::path, from.path, nullptr, {});
+    MemoryRow* to =
+        std::find_if(memory_.begin(), memory_.end(), [&](const MemoryRow& row) { return row.path == from.path; });
+    if (to == memory_.end()) to = AddNamed<MemoryRow>(&memory_, &MemoryRow::path, from.path, nullptr, {});
     if (to == nullptr) {
       ++dropped_;
       continue;
     }
-    if (from.count == 0) continue;
-    if (to->count == 0 || from.max_bytes > to->max_bytes) {
-      to->max_bytes = from.max_bytes;
-      to->rss_start_bytes = from.rss_start_bytes;
-      to->rss_stop_bytes = from.rss_stop_bytes;
-    }
-    to->min_bytes = to->count == 0 ? from.min_bytes : std::min(to->min_bytes, from.min_bytes);
-    to->delta_bytes += from.delta_bytes;
-    to->peak_bytes = std::max(to->peak_bytes, from.peak_bytes);
-    to->count += from.count;
+    AddTo(to, from);
   }
   for (const ActivityRow& from : other.activities_) {
     const int to = ActivityRowIndex(from.label, from.unit);
@@ -366,13 +362,7 @@ void ChunkData::MergeSums(ChunkData& other) noexcept {
   }
   for (const RequestRow& from : other.requests_) {
     const int index = from.has_ended() ? RequestRowIndex(from.server, from.operation) : -1;
-    if (index < 0) continue;
-    RequestRow& to = requests_[static_cast<std::size_t>(index)];
-    to.count += from.count;
-    to.errors += from.errors;
-    AddKnown(&to.bytes, from.bytes);
-    AddKnown(&to.total_ns, from.total_ns);
-    to.max_ns = std::max(to.max_ns, from.max_ns);
+    if (index >= 0) AddTo(&requests_[static_cast<std::size_t>(index)], from);
   }
   for (const WaitRow& from : other.waits_) AddWaitRow(from);
   AddBytes(other.bytes_read_, other.bytes_uncompressed_);
@@ -381,26 +371,12 @@ void ChunkData::MergeSums(ChunkData& other) noexcept {
 
 void ChunkData::Reset() noexcept {
   sections_.Reset();
-  texts_.Clear();
-  metrics_.Clear();
-  cuts_.Clear();
-  memory_.Clear();
-  attributes_.Clear();
-  activities_.Clear();
-  requests_.Clear();
-  waits_.Clear();
-  trace_.Clear();
-  trace_dropped_ = 0;
-  columns_.Clear();
+  const auto clear = [](auto&... tables) { (tables.Clear(), ...); };
+  clear(texts_, metrics_, cuts_, memory_, attributes_, activities_, requests_, waits_, trace_, columns_);
+  trace_dropped_ = dropped_ = 0;
   sketch_room_ = kSketchBytes;
-  found_activity_ = 0;
-  found_metric_ = 0;
-  found_request_ = 0;
-  found_cut_ = 0;
-  bytes_read_ = -1;
-  bytes_uncompressed_ = -1;
-  rss_peak_bytes_ = -1;
-  dropped_ = 0;
+  found_activity_ = found_metric_ = found_request_ = found_cut_ = 0;
+  bytes_read_ = bytes_uncompressed_ = rss_peak_bytes_ = -1;
 }
 
 // The tables of ChunkData in a line of the record log.
@@ -419,19 +395,27 @@ std::size_t LongText(const Row&) {
   return 0;  // a name or two: they fit into what is left
 }
 
-template <class Row, class Write>
-void AppendRows(std::string_view key, RowTable<Row>* rows, JsonLine* line, std::uint64_t* dropped, Write write) {
+bool IsRow(const RequestRow& row) { return row.has_ended(); }  // else it was begun, and has not ended
+template <class Row>
+bool IsRow(const Row&) {
+  return true;
+}
+
+template <class Rows, class Write>
+void AppendRows(std::string_view key, Rows* rows, JsonLine* line, std::uint64_t* dropped, Write write,
+                std::string_view brackets = "[]") {
   line->Key(key);
-  line->Raw("[");
-  for (Row& row : *rows) {
+  line->Raw(brackets.substr(0, 1));
+  for (const auto& row : *rows) {
+    if (!IsRow(row)) continue;
     if (line->size() + LongText(row) > kRowsUpTo) {
       ++*dropped;
       continue;
     }
-    if (!line->EndsWith('[')) line->Raw(",");
+    if (!line->EndsWith(brackets[0])) line->Raw(",");
     write(row);
   }
-  line->Raw("]");
+  line->Raw(brackets.substr(1));
 }
 
 }  // namespace
@@ -493,21 +477,8 @@ void ChunkData::AppendCuts(JsonLine* line) noexcept {
 }
 
 void ChunkData::AppendColumns(JsonLine* line) noexcept {
-  line->Key("columns");
-  if (columns_.empty()) {
-    line->Raw("null");
-    return;
-  }
-  line->Raw("[");
-  for (const std::string_view name : columns_) {
-    if (line->size() > kRowsUpTo) {
-      ++dropped_;
-      continue;
-    }
-    if (!line->EndsWith('[')) line->Raw(",");
-    line->String(name);
-  }
-  line->Raw("]");
+  if (columns_.empty()) return line->Raw(",\"columns\":null");
+  AppendRows("columns", &columns_, line, &dropped_, [&](std::string_view name) { line->String(name); });
 }
 
 void ChunkData::AppendActivities(JsonLine* line) noexcept {
@@ -523,15 +494,8 @@ void ChunkData::AppendActivities(JsonLine* line) noexcept {
 
 void ChunkData::AppendRequests(JsonLine* line) noexcept {
   if (std::none_of(requests_.begin(), requests_.end(), [](const RequestRow& row) { return row.has_ended(); })) return;
-  line->Key("requests");
-  line->Raw("[");
-  for (const RequestRow& row : requests_) {
-    if (!row.has_ended()) continue;  // it was begun, and has not ended
-    if (line->size() > kRowsUpTo) {
-      ++dropped_;
-      continue;
-    }
-    line->Raw(line->EndsWith('[') ? "{\"server\":" : ",{\"server\":");
+  AppendRows("requests", &requests_, line, &dropped_, [&](const RequestRow& row) {
+    line->Raw("{\"server\":");
     line->String(row.server);
     line->Key("operation");
     line->String(row.operation);
@@ -541,8 +505,7 @@ void ChunkData::AppendRequests(JsonLine* line) noexcept {
     line->Field("max_ns", row.max_ns);
     if (row.errors != 0) line->FieldUnsigned("errors", row.errors);
     line->Raw("}");
-  }
-  line->Raw("]");
+  });
 }
 
 void ChunkData::AppendWaits(JsonLine* line) noexcept {
@@ -590,19 +553,12 @@ void ChunkData::AppendTrace(const TickRate& rate, std::uint64_t start_ticks, Jso
 
 void ChunkData::AppendAttributes(JsonLine* line) noexcept {
   const std::size_t begin = line->size();
-  line->Key("attributes");
-  line->Raw("{");
-  for (const AttributeRow& row : attributes_) {
-    if (line->size() > kRowsUpTo) {
-      ++dropped_;
-      continue;
-    }
-    if (!line->EndsWith('{')) line->Raw(",");
+  const auto append = [&](const AttributeRow& row) {
     line->String(row.name);
     line->Raw(":");
     line->String(row.value);
-  }
-  line->Raw("}");
+  };
+  AppendRows("attributes", &attributes_, line, &dropped_, append, "{}");
   line->TakeSecretsOut(begin);
 }
 

@@ -24,8 +24,27 @@ bool operator==(const IdentityParts& one, const IdentityParts& other) {
   return one.file == other.file && one.dataset == other.dataset && one.pass == other.pass;
 }
 
-std::optional<std::int64_t> Known(std::int64_t value) {
-  return value < 0 ? std::nullopt : std::optional<std::int64_t>(value);
+/// So many threads may write into one log at once.
+constexpr int kThreadsOfLog = 8;
+constexpr int kMostLogs = 8;
+/// A thread moves after so many begins of chunks at which more did. Threads that begin together once do not.
+constexpr std::uint32_t kCrowdedBegins = 16;
+
+/// The log that most places are left in, of those beside the first; null: none can be opened.
+ChunkLog* FindOrOpen(Recorder* recorder) {
+  ChunkLog* found = nullptr;
+  ChunkLog* last = recorder;
+  int logs = 1;
+  for (; ChunkLog* log = last->next.load(); last = log) {
+    if (log->log.is_open() && (found == nullptr || log->threads < found->threads)) found = log;
+    ++logs;
+  }
+  const bool is_full = found == nullptr || found->threads >= kThreadsOfLog;
+  if (!is_full || logs == kMostLogs || !recorder->descriptors.TakeForLog()) return found;
+  auto* const more = MakeOwn<ChunkLog>();
+  if (more == nullptr) return found;
+  last->next.store(more);  // before it is open, so that a forked child finds what to close
+  return OpenLogBeside(recorder, more) ? more : found;
 }
 
 }  // namespace
@@ -39,22 +58,19 @@ std::uint64_t* ValueSketch::SlotOf(std::uint64_t bucket) const noexcept {
 
 void ValueSketch::MoveTo(std::uint64_t* slots, std::uint32_t capacity, int bits) noexcept {
   std::uint64_t before[kMostBuckets];
-  std::uint32_t count = 0;
-  for (std::uint32_t i = 0; i < capacity_; ++i) {
-    if (slots_[i] != 0) before[count++] = slots_[i];
-  }
+  const std::uint64_t* const end = std::remove_copy(slots_, slots_ + capacity_, before, std::uint64_t{0});
   std::memset(slots, 0, capacity * sizeof slots[0]);
   slots_ = slots;
   capacity_ = capacity;
   used_ = 0;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const std::uint64_t bucket = Coarser(before[i] >> kCountBits, bits);
+  for (const std::uint64_t* used = before; used != end; ++used) {
+    const std::uint64_t bucket = Coarser(*used >> kCountBits, bits);
     std::uint64_t* const slot = SlotOf(bucket);
     if (*slot == 0) {
       *slot = bucket << kCountBits;
       ++used_;
     }
-    *slot += before[i] & kCounts;
+    *slot += *used & kCounts;
   }
   shift_ = static_cast<std::uint16_t>(shift_ + bits);
 }
@@ -112,21 +128,18 @@ bool ValueSketch::Merge(const ValueSketch& other, Arena* arena, std::size_t* roo
 
 void ValueSketch::Append(JsonLine* line) const noexcept {
   std::uint64_t sorted[kMostBuckets];
-  std::size_t size = 0;
-  for (std::uint32_t i = 0; i < capacity_; ++i) {
-    if (slots_[i] != 0) sorted[size++] = slots_[i];
-  }
+  std::uint64_t* const end = std::remove_copy(slots_, slots_ + capacity_, sorted, std::uint64_t{0});
   const auto bucket_of = [](std::uint64_t slot) {
     const auto magnitude = static_cast<std::int64_t>((slot >> kCountBits) & (kSign - 1));
     return ((slot >> kCountBits) & kSign) != 0 ? -magnitude : magnitude;
   };
-  std::sort(sorted, sorted + size, [&](std::uint64_t a, std::uint64_t b) { return bucket_of(a) < bucket_of(b); });
+  std::sort(sorted, end, [&](std::uint64_t a, std::uint64_t b) { return bucket_of(a) < bucket_of(b); });
   line->Raw("[");
-  for (std::size_t i = 0; i < size; ++i) {
-    if (i != 0) line->Raw(",");
-    line->Integer(bucket_of(sorted[i]));
+  for (const std::uint64_t* slot = sorted; slot != end; ++slot) {
+    if (slot != sorted) line->Raw(",");
+    line->Integer(bucket_of(*slot));
     line->Raw(",");
-    line->Unsigned(sorted[i] & kCounts);
+    line->Unsigned(*slot & kCounts);
   }
   line->Raw("]");
 }
@@ -327,13 +340,9 @@ void ChunkSums::Encode(const Recorder& recorder, Row* row, std::int64_t now_ns) 
   AppendUsage(row->usage, line);
   line->Field("unannounced_cpu_ns", Known(row->unannounced_cpu_ns));
   line->Field("children_cpu_ns", Known(row->children_cpu_ns));
-  const TickRate rate = clock.Rate();
-  line->Raw(",\"sections\":[");
-  std::size_t rows = 0;
   std::uint64_t dropped = row->sections_dropped;
-  AppendSectionRows(row->data.sections().root(), SectionRows::kMerged, rate, line, &rows, &dropped);
-  AppendSectionRows(row->helper_sections.root(), SectionRows::kHelper, rate, line, &rows, &dropped);
-  line->Raw("]");
+  AppendSections(row->data.sections().root(), SectionRows::kMerged, row->helper_sections.root(), clock.Rate(), line,
+                 &dropped);
   row->data.AppendMemory(line);
   row->data.AppendMetrics(line);
   row->data.AppendCuts(line);
@@ -343,6 +352,33 @@ void ChunkSums::Encode(const Recorder& recorder, Row* row, std::int64_t now_ns) 
   line->FieldUnsigned("sections_dropped", dropped);
   if (row->suspended_ns != 0) line->Field("suspended_ns", row->suspended_ns);
   line->Raw("}\n");
+}
+
+ChunkLog* LogForChunk(Recorder* recorder, ThreadState* thread) noexcept {
+  if (thread->work != nullptr && !thread->work->is_helper) return static_cast<ChunkState*>(thread->work)->log;
+  if (thread->log != nullptr) return thread->log;
+  if (CREMA_LIKELY(recorder->log.writers() < kThreadsOfLog) || ++thread->crowded_begins < kCrowdedBegins) {
+    return recorder;
+  }
+  thread->crowded_begins = 0;
+  // Lines of these name chunks of the whole process, or count them.
+  const bool is_one_log = recorder->gpu_counter != nullptr || recorder->allocation_counter != nullptr;
+  const std::unique_lock<std::mutex> lock(recorder->logs_mutex, std::try_to_lock);
+  if (is_one_log || !lock.owns_lock() || recorder->log.limits().is_stopped()) return recorder;
+  thread->log = FindOrOpen(recorder);
+  if (thread->log == nullptr) return recorder;
+  ++thread->log->threads;
+  return thread->log;
+}
+
+bool WriteSumsWhenDue(Recorder* recorder, std::int64_t now_ns) noexcept {
+  bool is_due = false;
+  for (ChunkLog* log = recorder; log != nullptr; log = log->next.load(std::memory_order_acquire)) {
+    if (!log->sums.IsDue(now_ns)) continue;
+    is_due = true;
+    log->sums.WriteWhenDue(recorder, &log->log, now_ns);
+  }
+  return is_due;
 }
 
 }  // namespace crema::internal

@@ -14,6 +14,13 @@ struct ChunkLog;
 struct SpanState;
 struct ThreadState;
 
+inline void RaiseTo(std::atomic<std::int64_t>* most, std::int64_t value,
+                    std::memory_order order = std::memory_order_relaxed) noexcept {
+  std::int64_t known = most->load(order);
+  while (known < value && !most->compare_exchange_weak(known, value, order)) {
+  }
+}
+
 /// What the guard of an activity began. Kept here, not with the guard: one that is gone must not be followed.
 struct OpenActivity {
   std::uint64_t serial = 0;  ///< of all that the thread began
@@ -79,7 +86,7 @@ struct ChunkState : OpenWork {
 
   std::atomic<std::uint64_t> generation{0};
   std::atomic<std::int64_t> lanes_peak{0};
-  std::atomic<std::int64_t> unannounced_cpu_ns{kNeverAlone};  ///< see unannounced_cpu.h
+  std::atomic<std::int64_t> unannounced_cpu_ns{kNeverAlone};  ///< see `UnannouncedCpu`
   std::atomic<std::int64_t> children_cpu_ns{kNeverAlone};
   std::uint64_t number = 0;
   ChunkLog* log = nullptr;  ///< that its lines are in

@@ -1,9 +1,7 @@
 #include "chunk/section_tree.h"
 
 #include "chunk/thread_state.h"
-#include "crema/internal/finished_sections.h"
 #include "process/process_recorder.h"
-#include "storage/sdk_allocation_scope.h"
 
 namespace crema::internal {
 namespace {
@@ -32,31 +30,11 @@ std::uint32_t Hash(const SectionNode* parent, std::string_view name) {
 }
 
 void Forget(SectionNode* node) {
-  node->count.store(0, kRelaxed);
-  node->total_ticks.store(0, kRelaxed);
+  for (auto* sum : {&node->count, &node->total_ticks, &node->max_ticks, &node->failed}) sum->store(0, kRelaxed);
   node->min_ticks.store(UINT64_MAX, kRelaxed);
-  node->max_ticks.store(0, kRelaxed);
-  node->failed.store(0, kRelaxed);
   node->cpu_ns.store(-1, kRelaxed);
-  node->self_ticks = 0;
-  node->guard_ticks = 0;
+  node->self_ticks = node->guard_ticks = 0;
   node->allocation_site.store(0, kRelaxed);  // of a helper it depends on where the chunk was
-}
-
-template <class Function>
-void ForEachChild(const SectionNode* node, Function function) {
-  for (SectionNode* child = node->first_child.load(std::memory_order_acquire); child != nullptr;
-       child = child->next_sibling.load(std::memory_order_acquire)) {
-    function(child);
-  }
-}
-
-template <class Function>
-void ForEachDescendant(const SectionNode* node, Function function) {
-  ForEachChild(node, [&](SectionNode* child) {
-    function(child);
-    ForEachDescendant(child, function);
-  });
 }
 
 /// Of `node` and all below it.
@@ -102,10 +80,8 @@ class RowWriter {
       const std::size_t child_path_bytes = path_bytes + 1 + kWorstEscape * child->name_length;
       row->total_ns = rate_.Nanoseconds(ticks);
       row->is_written = false;
-      if (child->count.load(kRelaxed) == 0 && ticks == 0) {
-        Decide(child, child_path_bytes);  // a helper's starting path, itself not measured
-        return;
-      }
+      // A helper's starting path, itself not measured.
+      if (child->count.load(kRelaxed) == 0 && ticks == 0) return Decide(child, child_path_bytes);
       if (*rows_ >= kMaxPaths || bytes_ + child_path_bytes + kRowBytes > kMaxLineBytes / 2) {
         Drop(child);
         if (kind_ != SectionRows::kOwner) *children_ns += row->total_ns;
@@ -119,36 +95,14 @@ class RowWriter {
     });
   }
 
-  void Write(const SectionNode* node) {
-    ForEachChild(node, [&](const SectionNode* child) {
-      if (RowOf(child)->is_written) WriteRow(child);
-      Write(child);
-    });
-  }
-
- private:
-  static constexpr std::size_t kWorstEscape = 6;  // \u0000
-  static constexpr std::size_t kRowBytes = 240;   // keys, and numbers at their longest
-
-  void Drop(SectionNode* node) {
-    *dropped_ += OccurrencesFrom(node);
-    ForEachDescendant(node, [](SectionNode* below) { RowOf(below)->is_written = false; });
-  }
-
   void WriteRow(const SectionNode* node) {
     const SectionRow& row = *RowOf(node);
     const std::uint64_t count = node->count.load(kRelaxed);
-    if (line_->EndsWith('[')) {
-      line_->Raw("{\"path\":\"");
-    } else {
-      line_->Raw(",{\"path\":\"");
-    }
+    if (!line_->EndsWith('[')) line_->Raw(",");
+    line_->Raw("{\"path\":\"");
     AppendPath(node, line_);
-    if (kind_ == SectionRows::kHelper) {
-      line_->Raw("\",\"helper\":true");
-    } else {
-      line_->Raw("\"");
-    }
+    line_->Raw("\"");
+    if (kind_ == SectionRows::kHelper) line_->Raw(",\"helper\":true");
     line_->FieldUnsigned("count", count);
     line_->Field("total_ns", row.total_ns);
     // A merged tree keeps its self time; what found no row inside adds to it.
@@ -167,6 +121,15 @@ class RowWriter {
     line_->Raw("}");
   }
 
+ private:
+  static constexpr std::size_t kWorstEscape = 6;  // \u0000
+  static constexpr std::size_t kRowBytes = 240;   // keys, and numbers at their longest
+
+  void Drop(SectionNode* node) {
+    *dropped_ += OccurrencesFrom(node);
+    ForEachDescendant(node, [](SectionNode* below) { RowOf(below)->is_written = false; });
+  }
+
   const SectionRows kind_;
   const TickRate& rate_;
   JsonLine* line_;
@@ -177,10 +140,9 @@ class RowWriter {
 
 template <class Function>
 void ForEachRow(const SectionNode* node, Function function) {
-  for (const SectionNode* child = node->first_child.load(); child != nullptr; child = child->next_sibling.load()) {
-    if (RowOf(child)->is_written) function(child);
-    ForEachRow(child, function);
-  }
+  ForEachDescendant(node, [&](const SectionNode* below) {
+    if (RowOf(below)->is_written) function(below);
+  });
 }
 
 bool HasName(const SectionNode* node) { return node->parent != nullptr; }
@@ -332,14 +294,8 @@ SectionNode* SectionTree::NewNode(SectionNode* parent, std::string_view name) no
   return node;
 }
 
-SectionNode* SectionTree::FindPath(const SectionNode* node) noexcept {
-  if (node == nullptr || node->parent == nullptr) return root();
-  SectionNode* parent = FindPath(node->parent);
-  return parent == nullptr ? nullptr : FindOrAddKept(parent, std::string_view(node->name(), node->name_length));
-}
-
 SectionNode* SectionTree::Counterpart(const SectionNode* node, const SectionNode* at) noexcept {
-  if (node->parent == nullptr) return FindPath(at);
+  if (node == nullptr || node->parent == nullptr) return at == nullptr ? root() : Counterpart(at, nullptr);
   SectionNode* parent = node->is_unkept ? nullptr : Counterpart(node->parent, at);
   return parent == nullptr ? nullptr : FindOrAddKept(parent, std::string_view(node->name(), node->name_length));
 }
@@ -347,7 +303,7 @@ SectionNode* SectionTree::Counterpart(const SectionNode* node, const SectionNode
 void SectionTree::Merge(SectionTree* other, const SectionNode* at, const ThreadState* running) noexcept {
   merged_ = true;
   if (other->root()->first_child.load(kRelaxed) == nullptr && other->dropped() == 0) return;
-  SectionNode* to = FindPath(at);
+  SectionNode* to = Counterpart(at, nullptr);
   MergeChildren(MergeSource{other->merged_, running}, other->root(), to == nullptr ? root() : to);
   AddTo(&dropped_, other->dropped());
 }
@@ -359,10 +315,7 @@ std::uint64_t SectionTree::MergeChildren(const MergeSource& source, const Sectio
     const bool is_measured = count != 0 || TicksSoFar(child, source.running) != 0;
     if (!is_measured && OccurrencesFrom(child) == 0) return;  // else: a helper's starting path
     SectionNode* node = FindOrAddKept(to, std::string_view(child->name(), child->name_length));
-    if (node == nullptr) {  // the time stays in the parent's self time
-      AddTo(&dropped_, OccurrencesFrom(child));
-      return;
-    }
+    if (node == nullptr) return AddTo(&dropped_, OccurrencesFrom(child));  // the time stays in the parent's self time
     // What lies inside is read first: so it is never more than what it lies in, while the thread runs on.
     const std::uint64_t below = MergeChildren(source, child, node);
     const std::uint64_t ticks = TicksSoFar(child, source.running);
@@ -409,11 +362,18 @@ void SectionTree::Reset() noexcept {
 
 std::uint64_t SectionTree::Occurrences() noexcept { return OccurrencesFrom(root()); }
 
-void AppendSectionRows(SectionNode* root, SectionRows kind, const TickRate& rate, JsonLine* line, std::size_t* rows,
-                       std::uint64_t* dropped) noexcept {
-  RowWriter writer(kind, rate, line, rows, dropped);
-  writer.Decide(root, 0);
-  writer.Write(root);
+void AppendSections(SectionNode* root, SectionRows kind, SectionNode* helpers, const TickRate& rate, JsonLine* line,
+                    std::uint64_t* dropped) noexcept {
+  std::size_t rows = 0;
+  const auto append = [&](SectionNode* tree, SectionRows kind_of_tree) {
+    RowWriter writer(kind_of_tree, rate, line, &rows, dropped);
+    writer.Decide(tree, 0);
+    ForEachRow(tree, [&](const SectionNode* node) { writer.WriteRow(node); });
+  };
+  line->Raw(",\"sections\":[");
+  append(root, kind);
+  if (helpers != nullptr) append(helpers, SectionRows::kHelper);
+  line->Raw("]");
 }
 
 void AppendPath(const SectionNode* node, JsonLine* line) noexcept {

@@ -60,6 +60,22 @@ inline const SectionRow* RowOf(const SectionNode* node) noexcept {
   return reinterpret_cast<const SectionRow*>(node) - 1;
 }
 
+template <class Function>
+void ForEachChild(const SectionNode* node, Function function) {
+  for (SectionNode* child = node->first_child.load(std::memory_order_acquire); child != nullptr;
+       child = child->next_sibling.load(std::memory_order_acquire)) {
+    function(child);
+  }
+}
+
+template <class Function>
+void ForEachDescendant(const SectionNode* node, Function function) {
+  ForEachChild(node, [&](SectionNode* child) {
+    function(child);
+    ForEachDescendant(child, function);
+  });
+}
+
 /// Nodes stay from one chunk to the next: a steady state looks names up and creates nothing. The owning thread changes
 /// it; the sampler may read the tree of sections outside chunks meanwhile (nodes are published before they are linked).
 class SectionTree {
@@ -76,8 +92,8 @@ class SectionTree {
   /// (nullptr: the root). Where `other` is the tree outside chunks of a thread that may be running, sections that it
   /// has open count up to now.
   void Merge(SectionTree* other, const SectionNode* at, const ThreadState* running = nullptr) noexcept;
-  /// The node of this tree with the path that `node` has in another one, below the path of `at` in yet another;
-  /// created if need be, nullptr beyond the limits.
+  /// The node of this tree with the path that `node` has in another one, below the path of `at` in yet another
+  /// (nullptr: the root); created if need be, nullptr beyond the limits.
   SectionNode* Counterpart(const SectionNode* node, const SectionNode* at) noexcept;
   /// Sets all measurements back to none, for the next chunk.
   void Reset() noexcept;
@@ -91,7 +107,6 @@ class SectionTree {
   SectionNode* FindOrAddKept(SectionNode* parent, std::string_view name) noexcept;
   SectionNode* UnkeptChild(SectionNode* parent) noexcept;
   SectionNode* NewNode(SectionNode* parent, std::string_view name) noexcept;
-  SectionNode* FindPath(const SectionNode* node) noexcept;
   struct MergeSource {
     bool is_merged;
     const ThreadState* running;
@@ -118,10 +133,27 @@ enum class SectionRows : std::uint8_t {
   kMerged,  ///< merged, of all threads outside chunks
 };
 
-/// Appends the tree's rows in pre-order, without the surrounding brackets. `*rows` counts them over several calls;
-/// beyond `kMaxPaths` rows or half of the longest line the rest stays in its parent's self time, added to `*dropped`.
-void AppendSectionRows(SectionNode* root, SectionRows kind, const TickRate& rate, JsonLine* line, std::size_t* rows,
-                       std::uint64_t* dropped) noexcept;
+/// `,"sections":[…]`: the tree's rows in pre-order, and then those of `helpers`, unless null. Beyond `kMaxPaths` rows
+/// or half of the longest line the rest stays in its parent's self time, added to `*dropped`.
+void AppendSections(SectionNode* root, SectionRows kind, SectionNode* helpers, const TickRate& rate, JsonLine* line,
+                    std::uint64_t* dropped) noexcept;
+
+// The sections of a chunk that is over, for those who show them elsewhere (the C API, and Dask's own view by it).
+
+struct FinishedSection {
+  const char* path = nullptr;  ///< ends with NUL; "": the chunk itself
+  bool is_helper = false;      ///< measured on threads that helped
+  std::uint64_t count = 0;
+  std::int64_t total_ns = 0;
+  std::int64_t self_ns = 0;  ///< less the sections inside it; the owner's add up to the chunk's duration
+};
+
+using SectionVisitor = void (*)(void* context, const FinishedSection& section);
+
+/// Calls `visit` for the chunk that ended last on this thread, and for each of its sections as its record has them;
+/// returns how often. Each chunk is handed out once, and not any more when the next one has begun. `visit` may do
+/// whatever the thread may do. Allocates while it runs.
+std::size_t VisitFinishedSections(SectionVisitor visit, void* context) noexcept;
 
 /// Appends the path of `node` as the inside of a JSON string; nothing for a root.
 void AppendPath(const SectionNode* node, JsonLine* line) noexcept;

@@ -114,8 +114,7 @@ ChunkState* TakeSpare(Recorder* recorder) {
 }
 
 ThreadState* TakeEnded(Recorder* recorder) {
-  for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
-       thread = thread->next) {
+  for (ThreadState* thread = recorder->first_thread(); thread != nullptr; thread = thread->next) {
     bool in_use = false;
     if (!thread->in_use.load(std::memory_order_relaxed) && thread->in_use.compare_exchange_strong(in_use, true)) {
       return thread;
@@ -256,9 +255,7 @@ void ThreadState::RaiseLanesPeak(std::int64_t lanes) noexcept {
   for (const std::atomic<ChunkState*>& slot : chunk_frames_) {
     ChunkState* chunk = slot.load(std::memory_order_acquire);
     if (chunk == nullptr || (chunk->generation.load() & 1) == 0) continue;
-    std::int64_t peak = chunk->lanes_peak.load();
-    while (peak < lanes && !chunk->lanes_peak.compare_exchange_weak(peak, lanes)) {
-    }
+    RaiseTo(&chunk->lanes_peak, lanes, std::memory_order_seq_cst);
   }
 }
 
@@ -380,13 +377,8 @@ void ExitSectionWithCpu(OpenSection section) noexcept {
   ExitSectionAt(context, section, Ticks(context));
 }
 
-ErrnoAndCancelGuard::ErrnoAndCancelGuard() noexcept : errno_(errno) {
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
-}
-ErrnoAndCancelGuard::~ErrnoAndCancelGuard() {
-  pthread_setcancelstate(cancel_state_, nullptr);
-  errno = errno_;
-}
+ErrnoAndCancelGuard::ErrnoAndCancelGuard() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_); }
+ErrnoAndCancelGuard::~ErrnoAndCancelGuard() { pthread_setcancelstate(cancel_state_, nullptr); }
 
 void ReportToOuter(OpenWork* frame, std::uint64_t now_ticks, const FrameReadings& now) noexcept {
   const FrameTime before = frame->known_to_outer;

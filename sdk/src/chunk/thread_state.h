@@ -10,14 +10,10 @@
 #include "log/json_line.h"
 #include "process/process_recorder.h"
 #include "stacks/native_stacks.h"
-#include "storage/sdk_allocation_scope.h"
 
 namespace crema::internal {
 
-struct ChunkLog;
-struct Recorder;
 struct ThreadTasks;
-struct WaitTable;
 
 /// Whose CPU time nobody asks for.
 inline constexpr std::int64_t kCpuNotKnown = -1;
@@ -65,19 +61,19 @@ struct ThreadState : ThreadContext {
   JsonLine line;             ///< reused for every record
   SectionTree outside;       ///< sections outside chunks
   OpenWork* work = nullptr;  ///< innermost open chunk or helper scope
-  ChunkLog* log = nullptr;   ///< that it moved to (chunk_log.h); null: the recorder's first
+  ChunkLog* log = nullptr;   ///< that it moved to (`LogForChunk`); null: the recorder's first
   std::uint32_t crowded_begins = 0;
   SpanState* span = nullptr;  ///< innermost span opened by this thread inside a chunk
   std::uint64_t activities_begun = 0;
   std::atomic<std::uint64_t> open_use{0};     ///< of `work`; 0: none
   std::atomic<WaitTable*> waits{nullptr};     ///< once the thread was seen at work, where waits are sampled
   std::atomic<std::int64_t> run_delay_ns{0};  ///< as it was read last
-  std::atomic<std::int64_t> cpu_known_from_ns{kCpuNotKnown};  ///< see unannounced_cpu.h
+  std::atomic<std::int64_t> cpu_known_from_ns{kCpuNotKnown};  ///< see `UnannouncedCpu`
   std::atomic<ThreadStacks*> stacks{nullptr};                 ///< once it had a chunk open, where stacks are taken
   std::atomic<ThreadTasks*> tasks{nullptr};                   ///< once it had a task (tasks/task_table.h)
   GuardCost begin_cost;                                       ///< of chunks
   GuardCost end_cost;
-  FinishedChunk finished;  ///< the last one, until it is handed out (finished_sections.h) or the next one begins
+  FinishedChunk finished;  ///< the last one, until it is handed out (`VisitFinishedSections`) or the next one begins
 
   /// The thread's run delay since it began, which is kept for the samples.
   MaybeInteger ReadRunDelay(DescriptorBudget* descriptors) noexcept {
@@ -154,7 +150,7 @@ class ErrnoAndCancelGuard {
   ErrnoAndCancelGuard& operator=(const ErrnoAndCancelGuard&) = delete;
 
  private:
-  int errno_;
+  KeptErrno errno_;
   int cancel_state_;
   SdkAllocationScope allocation_scope_;
 };

@@ -122,8 +122,9 @@ std::string_view InnermostSpanPath(const Recorder& recorder, const ThreadState& 
 
 }  // namespace internal
 
+using namespace internal;
+
 Span::Span(std::string_view name) noexcept {
-  using namespace internal;
   const ErrnoAndCancelGuard guard;
   ThreadState* thread = CurrentThread();
   Recorder* recorder = CurrentRecorder();
@@ -148,7 +149,6 @@ Span::Span(std::string_view name) noexcept {
 }
 
 Span::~Span() {
-  using namespace internal;
   if (state_ == nullptr) return;
   const ErrnoAndCancelGuard guard;
   if (End(state_)) {

@@ -7,8 +7,9 @@
 #include "process/wait_sampler.h"
 
 namespace crema {
-namespace internal {
 namespace {
+
+using namespace internal;
 
 /// Whether the thread works for the chunk already: as its owner, or as a helper further out.
 bool WorksFor(const ThreadState& thread, const ChunkHandle& handle) {
@@ -69,10 +70,8 @@ void LeaveUnmeasured(Recorder* recorder, ThreadState* thread, HelperState* helpe
 }
 
 }  // namespace
-}  // namespace internal
 
 TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
-  using namespace internal;
   if (handle.state == nullptr || !Recording()) return;
   const ErrnoAndCancelGuard guard;
   ThreadState* thread = CurrentThread();
@@ -102,7 +101,6 @@ TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
 }
 
 TrackHelper::~TrackHelper() {
-  using namespace internal;
   if (scope_ == nullptr) return;
   const ErrnoAndCancelGuard guard;
   auto* helper = static_cast<HelperState*>(scope_);

@@ -20,10 +20,12 @@
 namespace crema {
 namespace {
 
+using namespace internal;
+
 /// Records `<name>.<what>`; the name is cut so that what was measured stays readable.
 void RecordDotted(std::string_view name, std::string_view what, double value, std::string_view unit) noexcept {
-  char text[internal::kMaxNameBytes];
-  name = internal::CutOnCodePoint(name, sizeof text - what.size() - 1);
+  char text[kMaxNameBytes];
+  name = CutOnCodePoint(name, sizeof text - what.size() - 1);
   name.copy(text, name.size());
   text[name.size()] = '.';
   what.copy(text + name.size() + 1, what.size());
@@ -42,16 +44,34 @@ constexpr IoCounter kIoCounters[TrackIo::kCounters] = {
 };
 
 void ReadCounters(std::int64_t* counters) {
-  const internal::ErrnoAndCancelGuard guard;
-  internal::ThreadState* thread = internal::CurrentThread();
-  internal::Recorder* recorder = internal::CurrentRecorder();
+  const ErrnoAndCancelGuard guard;
+  ThreadState* thread = CurrentThread();
+  Recorder* recorder = CurrentRecorder();
   char text[256];
   long size = -1;
   if (thread != nullptr && recorder != nullptr) size = thread->kernel.ReadIo(&recorder->descriptors, text, sizeof text);
   const std::string_view io(text, size > 0 ? static_cast<std::size_t>(size) : 0);
   for (int i = 0; i < TrackIo::kCounters; ++i) {
-    counters[i] = internal::IntegerAfter(io, kIoCounters[i].key).value_or(-1);
+    counters[i] = IntegerAfter(io, kIoCounters[i].key).value_or(-1);
   }
+}
+
+#ifdef __GLIBC__
+const char* Describe(int error) { return strerrordesc_np(error); }
+#else
+const char* Describe(int error) { return strerror(error); }  // a constant text in musl
+#endif
+
+/// Notes with the chunk why counters are missing: the kernel's answer, and the setting that decides.
+void ExplainRefusal(const PerfCounters& counters) {
+  char setting[16];
+  const long size = ReadWholeFile("/proc/sys/kernel/perf_event_paranoid", setting, sizeof setting);
+  if (size > 0 && setting[size - 1] == '\n') setting[size - 1] = '\0';
+  char text[256];
+  snprintf(text, sizeof text, "%s: %s (kernel.perf_event_paranoid is %s)",
+           PerfCounters::Name(counters.refused_counter()), Describe(counters.refusal()),
+           size > 0 ? setting : "unknown");
+  crema::SetAttribute("perf_counters", text);
 }
 
 }  // namespace
@@ -72,7 +92,6 @@ TrackIo::~TrackIo() {
 }
 
 TrackMemory::TrackMemory(std::string_view name) noexcept {
-  using namespace internal;
   if (!Recording()) return;
   const ErrnoAndCancelGuard guard;
   ThreadState* thread = CurrentThread();
@@ -94,7 +113,6 @@ TrackMemory::TrackMemory(std::string_view name) noexcept {
 }
 
 TrackMemory::~TrackMemory() {
-  using namespace internal;
   if (frame_ == nullptr || IsSwitchedOff()) return;
   const ErrnoAndCancelGuard guard;
   auto* thread = static_cast<ThreadState*>(t_context);
@@ -114,7 +132,7 @@ TrackMemory::~TrackMemory() {
 
 TrackPageFaults::TrackPageFaults(std::string_view name) noexcept : BaseInstrumentationContext(name), name_(name) {
   if (!recording()) return;
-  const internal::ErrnoAndCancelGuard guard;
+  const ErrnoAndCancelGuard guard;
   rusage usage{};
   if (getrusage(RUSAGE_THREAD, &usage) == 0) {
     minor_ = usage.ru_minflt;
@@ -124,7 +142,7 @@ TrackPageFaults::TrackPageFaults(std::string_view name) noexcept : BaseInstrumen
 
 TrackPageFaults::~TrackPageFaults() {
   if (!recording()) return;
-  const internal::ErrnoAndCancelGuard guard;
+  const ErrnoAndCancelGuard guard;
   rusage usage{};
   if (minor_ < 0 || getrusage(RUSAGE_THREAD, &usage) != 0) return;
   EndSection();
@@ -132,33 +150,8 @@ TrackPageFaults::~TrackPageFaults() {
   RecordDotted(name_, "major_faults", static_cast<double>(usage.ru_majflt - major_), "count");
 }
 
-namespace internal {
-namespace {
-
-#ifdef __GLIBC__
-const char* Describe(int error) { return strerrordesc_np(error); }
-#else
-const char* Describe(int error) { return strerror(error); }  // a constant text in musl
-#endif
-
-/// Notes with the chunk why counters are missing: the kernel's answer, and the setting that decides.
-void ExplainRefusal(const PerfCounters& counters) {
-  char setting[16];
-  const long size = ReadWholeFile("/proc/sys/kernel/perf_event_paranoid", setting, sizeof setting);
-  if (size > 0 && setting[size - 1] == '\n') setting[size - 1] = '\0';
-  char text[256];
-  snprintf(text, sizeof text, "%s: %s (kernel.perf_event_paranoid is %s)",
-           PerfCounters::Name(counters.refused_counter()), Describe(counters.refusal()),
-           size > 0 ? setting : "unknown");
-  crema::SetAttribute("perf_counters", text);
-}
-
-}  // namespace
-}  // namespace internal
-
 TrackPerfCounters::TrackPerfCounters(std::string_view name) noexcept
     : BaseInstrumentationContext(kBeginsLater), name_(name) {
-  using namespace internal;
   if (!recording()) return;
   const ErrnoAndCancelGuard guard;
   ThreadState* thread = CurrentThread();
@@ -171,7 +164,6 @@ TrackPerfCounters::TrackPerfCounters(std::string_view name) noexcept
 }
 
 TrackPerfCounters::~TrackPerfCounters() {
-  using namespace internal;
   if (!recording()) return;
   const ErrnoAndCancelGuard guard;
   ThreadState* thread = CurrentThread();

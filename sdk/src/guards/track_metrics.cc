@@ -54,10 +54,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   state->generation.fetch_add(1);  // odd: open. From here on others raise the peak; until here, our own count does
   if (UnannouncedCpu::IsToSettle(others)) recorder->unannounced.Settle(recorder, state);
   OccupyLane(recorder, *thread, state);
-  const std::int64_t lanes = recorder->lanes.load();
-  std::int64_t peak = state->lanes_peak.load();
-  while (peak < lanes && !state->lanes_peak.compare_exchange_weak(peak, lanes)) {
-  }
+  RaiseTo(&state->lanes_peak, recorder->lanes.load(), std::memory_order_seq_cst);
 
   ArmStacks(recorder, thread);
   DescriptorBudget* descriptors = &recorder->descriptors;
@@ -149,10 +146,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
 /// The chunk ends while recording is switched off: it is counted, and has no line.
 void EndUnmeasured(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   const bool is_suspended = state->suspension.has_value();
-  if (!is_suspended && (thread == nullptr || thread != state->owner)) {
-    state->guard_is_gone.store(true);
-    return;
-  }
+  if (!is_suspended && (thread == nullptr || thread != state->owner)) return state->guard_is_gone.store(true);
   if (is_suspended) recorder->suspended.fetch_sub(1, std::memory_order_relaxed);
   state->suspension.reset();
   const auto is_inside = [state](const OpenWork* work) {
@@ -254,8 +248,9 @@ void EndAbandoned(Recorder* recorder, ThreadState* thread) noexcept {
 
 }  // namespace internal
 
+using namespace internal;
+
 TrackMetrics::TrackMetrics(const Chunk& chunk) noexcept {
-  using namespace internal;
   if (!Recording()) return;
   const ErrnoAndCancelGuard guard;
   if (CurrentRecorder() == nullptr && !Recording()) return;  // a child of clone(2) has yet to begin its own
@@ -279,7 +274,6 @@ TrackMetrics::TrackMetrics(const Chunk& chunk) noexcept {
 }
 
 TrackMetrics::~TrackMetrics() {
-  using namespace internal;
   if (nested_.node != nullptr) ExitSection(nested_);
   if (state_ == nullptr || !IsOpen(state_, generation_)) return;
   const ErrnoAndCancelGuard guard;
@@ -287,7 +281,7 @@ TrackMetrics::~TrackMetrics() {
   auto* thread = static_cast<ThreadState*>(t_context);
   if (recorder == nullptr || recorder->pid != state_->recorder_pid) return;  // a fork's copy: the chunk is the parent's
   if (IsSwitchedOff()) {
-    internal::EndUnmeasured(recorder, thread, state_);
+    EndUnmeasured(recorder, thread, state_);
     return;
   }
   if (state_->suspension.has_value()) Resume();
@@ -313,22 +307,18 @@ TrackMetrics::~TrackMetrics() {
 }
 
 void TrackMetrics::Suspend() noexcept {
-  using namespace internal;
   if (state_ == nullptr || !IsOpen(state_, generation_)) return;
   const ErrnoAndCancelGuard guard;
   Recorder* recorder = CurrentRecorder();
   auto* thread = static_cast<ThreadState*>(t_context);
   if (recorder == nullptr || recorder->pid != state_->recorder_pid || state_->suspension.has_value()) return;
-  if (IsSwitchedOff()) return internal::EndUnmeasured(recorder, thread, state_);
-  if (thread == nullptr || thread->work != state_) {
-    CountMisuse("a chunk was suspended on another thread, or with a chunk open inside it: it stays where it is");
-    return;
-  }
+  if (IsSwitchedOff()) return EndUnmeasured(recorder, thread, state_);
+  if (thread == nullptr || thread->work != state_)
+    return CountMisuse("a chunk was suspended on another thread, or with a chunk open inside it: it stays where it is");
   internal::Suspend(recorder, thread, state_);
 }
 
 void TrackMetrics::Resume() noexcept {
-  using namespace internal;
   if (state_ == nullptr || !IsOpen(state_, generation_) || !state_->suspension.has_value()) return;
   const ErrnoAndCancelGuard guard;
   Recorder* recorder = CurrentRecorder();
@@ -341,8 +331,7 @@ void TrackMetrics::Resume() noexcept {
 
 /// The chunk that this guard's data go to: its own, or for a chunk inside a chunk the outer one. Null where neither is
 /// open on this thread.
-internal::ChunkState* TrackMetrics::Data() const noexcept {
-  using namespace internal;
+ChunkState* TrackMetrics::Data() const noexcept {
   auto* thread = static_cast<ThreadState*>(t_context);
   if (thread == nullptr) return nullptr;
   if (state_ != nullptr) return state_->owner == thread && IsOpen(state_, generation_) ? state_ : nullptr;
@@ -351,42 +340,36 @@ internal::ChunkState* TrackMetrics::Data() const noexcept {
 }
 
 void TrackMetrics::SetEventCount(std::int64_t events) noexcept {
-  internal::ChunkState* state = Data();
+  ChunkState* state = Data();
   if (state != nullptr && events >= 0) state->events = events;
 }
 
 void TrackMetrics::AddBytes(std::int64_t stored, std::int64_t uncompressed) noexcept {
-  internal::ChunkState* state = Data();
-  if (state != nullptr) state->data.AddBytes(stored, uncompressed);
+  if (ChunkState* state = Data()) state->data.AddBytes(stored, uncompressed);
 }
 
 void TrackMetrics::AddColumn(std::string_view name) noexcept {
-  internal::ChunkState* state = Data();
-  if (state != nullptr) state->data.AddColumn(name);
+  if (ChunkState* state = Data()) state->data.AddColumn(name);
 }
 
 void TrackMetrics::SetAttribute(std::string_view name, std::string_view value) noexcept {
-  internal::ChunkState* state = Data();
-  if (state != nullptr) state->data.SetAttribute(name, value);
+  if (ChunkState* state = Data()) state->data.SetAttribute(name, value);
 }
 
 void TrackMetrics::Fail(std::string_view reason) noexcept {
-  internal::ChunkState* state = Data();
-  if (state != nullptr) internal::FailChunk(state, reason);
+  if (ChunkState* state = Data()) FailChunk(state, reason);
 }
 
 void TrackMetrics::WriteFileInfo(std::int64_t branches, std::int64_t bytes, std::int64_t compressed_bytes) noexcept {
-  internal::ChunkState* state = Data();
-  internal::Recorder* recorder = internal::CurrentRecorder();
-  if (state == nullptr || recorder == nullptr) return;
-  if (internal::IsSwitchedOff()) return;
-  const internal::ErrnoAndCancelGuard guard;
+  ChunkState* state = Data();
+  Recorder* recorder = CurrentRecorder();
+  if (state == nullptr || recorder == nullptr || IsSwitchedOff()) return;
+  const ErrnoAndCancelGuard guard;
   if (state->file_is_lost) state->data.CountDropped();
-  internal::WriteFileLine(recorder, state->file, {branches, bytes, compressed_bytes});
+  WriteFileLine(recorder, state->file, branches, bytes, compressed_bytes);
 }
 
 ChunkHandle TrackMetrics::handle() const noexcept {
-  using namespace internal;
   ChunkState* state = Data();
   if (state == nullptr) return {};
   // The section of this chunk that is open: where another chunk is inside it, the one around that.
@@ -400,13 +383,11 @@ ChunkHandle TrackMetrics::handle() const noexcept {
 void AddBytesRead(std::int64_t stored) noexcept { AddBytesRead(stored, -1); }
 
 void AddBytesRead(std::int64_t stored, std::int64_t uncompressed) noexcept {
-  internal::OpenWork* work = internal::CurrentWork();
-  if (work != nullptr) work->data.AddBytes(stored, uncompressed);
+  if (OpenWork* work = CurrentWork()) work->data.AddBytes(stored, uncompressed);
 }
 
 void SetAttribute(std::string_view name, std::string_view value) noexcept {
-  internal::OpenWork* work = internal::CurrentWork();
-  if (work != nullptr) work->data.SetAttribute(name, value);
+  if (OpenWork* work = CurrentWork()) work->data.SetAttribute(name, value);
 }
 
 }  // namespace crema

@@ -20,25 +20,17 @@ void Begin(TaskModule* module, std::int64_t now_ns) {
   RaiseTo(&module->peak, static_cast<std::int64_t>(module->running.Begin(now_ns)));
 }
 
-/// The slot of an event that is open and this process's, for as long as the object lives.
-class UsedSlot {
- public:
-  explicit UsedSlot(const EventHandle& event) noexcept {
-    if (event.slot == nullptr) return;
-    recorder_ = CurrentRecorder();
-    if (recorder_ != nullptr && TaskTable::Acquire(event, recorder_->pid)) slot_ = event.slot;
+/// Calls `change(chunk)`, with the chunk locked, where the event is open and this process's.
+template <class Change>
+void ChangeChunk(const EventHandle& event, Change change) noexcept {
+  const Recorder* const recorder = event.slot != nullptr ? CurrentRecorder() : nullptr;
+  if (recorder == nullptr || !TaskTable::Acquire(event, recorder->pid)) return;
+  {
+    const std::lock_guard<std::mutex> lock(event.slot->chunk.helpers_mutex);
+    change(&event.slot->chunk);
   }
-  ~UsedSlot() {
-    if (slot_ != nullptr) TaskTable::Release(slot_);
-  }
-  UsedSlot(const UsedSlot&) = delete;
-  UsedSlot& operator=(const UsedSlot&) = delete;
-  ChunkState* chunk() const noexcept { return slot_ != nullptr ? &slot_->chunk : nullptr; }
-
- private:
-  Recorder* recorder_ = nullptr;
-  EventSlot* slot_ = nullptr;
-};
+  TaskTable::Release(event.slot);
+}
 
 /// The thread's innermost task for this event; null: none.
 const TaskFrame* TaskOf(const ThreadState* thread, const EventSlot* event) {
@@ -215,9 +207,7 @@ void EndTasksOfThread(Recorder* recorder, ThreadState* thread) noexcept {
   }
   ThreadTimes times;
   times.tasks = tasks->tasks.exchange(0, kRelaxed);
-  std::int64_t* const sums[] = {&times.task_ns,    &times.task_cpu_ns,    &times.task_wait_ns,
-                                &times.between_ns, &times.between_cpu_ns, &times.between_wait_ns};
-  for (int i = 0; i < 6; ++i) *sums[i] = tasks->times[i].exchange(0, kRelaxed);
+  for (int time = 0; time < ThreadTimes::kTimes; ++time) times.ns[time] = tasks->times[time].exchange(0, kRelaxed);
   tasks->is_clock_known = false;
   tasks->is_between.store(false, kRelaxed);
   recorder->tasks.load(kRelaxed)->AddEnded(times);
@@ -225,8 +215,9 @@ void EndTasksOfThread(Recorder* recorder, ThreadState* thread) noexcept {
 
 }  // namespace internal
 
+using namespace internal;
+
 TrackEvent::TrackEvent(const Chunk& chunk, EventRecord record) noexcept {
-  using namespace internal;
   if (!Recording()) return;
   const ErrnoAndCancelGuard guard;
   ThreadState* const thread = CurrentThread();
@@ -257,7 +248,6 @@ TrackEvent::TrackEvent(const Chunk& chunk, EventRecord record) noexcept {
 }
 
 TrackRequest::TrackRequest(const EventHandle& event, std::string_view server, std::string_view operation) noexcept {
-  using namespace internal;
   if (!Recording()) return;
   Recorder* const recorder = CurrentRecorder();
   TaskTable* const table = recorder == nullptr ? nullptr : TaskTable::Of(recorder);
@@ -276,7 +266,6 @@ TrackRequest::TrackRequest(const EventHandle& event, std::string_view server, st
 }
 
 void TrackEvent::End() noexcept {
-  using namespace internal;
   EventSlot* const slot = std::exchange(handle_.slot, nullptr);
   if (slot == nullptr) return;
   const ErrnoAndCancelGuard guard;
@@ -300,35 +289,22 @@ void TrackEvent::End() noexcept {
 }
 
 void TrackEvent::SetEventCount(std::int64_t events) noexcept {
-  const internal::UsedSlot slot(handle_);
-  if (slot.chunk() == nullptr || events < 0) return;
-  const std::lock_guard<std::mutex> lock(slot.chunk()->helpers_mutex);
-  slot.chunk()->events = events;
+  if (events >= 0) ChangeChunk(handle_, [=](ChunkState* chunk) { chunk->events = events; });
 }
 
 void TrackEvent::AddBytes(std::int64_t stored) noexcept {
-  const internal::UsedSlot slot(handle_);
-  if (slot.chunk() == nullptr) return;
-  const std::lock_guard<std::mutex> lock(slot.chunk()->helpers_mutex);
-  slot.chunk()->data.AddBytes(stored, -1);
+  ChangeChunk(handle_, [=](ChunkState* chunk) { chunk->data.AddBytes(stored, -1); });
 }
 
 void TrackEvent::SetAttribute(std::string_view name, std::string_view value) noexcept {
-  const internal::UsedSlot slot(handle_);
-  if (slot.chunk() == nullptr) return;
-  const std::lock_guard<std::mutex> lock(slot.chunk()->helpers_mutex);
-  slot.chunk()->data.SetAttribute(name, value);
+  ChangeChunk(handle_, [=](ChunkState* chunk) { chunk->data.SetAttribute(name, value); });
 }
 
 void TrackEvent::Fail(std::string_view reason) noexcept {
-  const internal::UsedSlot slot(handle_);
-  if (slot.chunk() == nullptr) return;
-  const std::lock_guard<std::mutex> lock(slot.chunk()->helpers_mutex);
-  internal::FailChunk(slot.chunk(), reason);
+  ChangeChunk(handle_, [=](ChunkState* chunk) { FailChunk(chunk, reason); });
 }
 
 Ready MarkReady(const EventHandle& event, std::string_view task) noexcept {
-  using namespace internal;
   if (!Recording()) return {};
   Recorder* const recorder = CurrentRecorder();
   TaskTable* const table = recorder == nullptr ? nullptr : TaskTable::Of(recorder);
@@ -345,7 +321,6 @@ Ready MarkReady(const EventHandle& event, std::string_view task) noexcept {
 }
 
 TrackTask::TrackTask(const EventHandle& event, std::string_view name, const Ready& ready) noexcept {
-  using namespace internal;
   if (!Recording()) return;
   ThreadState* const thread = t_context != nullptr ? static_cast<ThreadState*>(t_context) : CurrentThread();
   Recorder* const recorder = CurrentRecorder();
@@ -399,7 +374,6 @@ TrackTask::TrackTask(const EventHandle& event, std::string_view name, const Read
 }
 
 TrackTask::~TrackTask() {
-  using namespace internal;
   if (frame_ == nullptr) return;
   Recorder* const recorder = CurrentRecorder();
   auto* const thread = static_cast<ThreadState*>(t_context);
@@ -426,7 +400,6 @@ TrackTask::~TrackTask() {
 }
 
 EventHandle CurrentHandle() noexcept {
-  using namespace internal;
   const auto* const thread = static_cast<const ThreadState*>(t_context);
   const ThreadTasks* const tasks = thread == nullptr ? nullptr : thread->tasks.load(kRelaxed);
   if (tasks == nullptr || tasks->depth == 0) return {};

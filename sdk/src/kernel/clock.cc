@@ -21,20 +21,14 @@ constexpr std::int64_t kShortestRateInterval = 1000000;
 constexpr std::int64_t kToleratedPartsPerMillion = 1000;
 constexpr std::int64_t kToleratedNanoseconds = 2000;
 
-std::int64_t Read(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<std::int64_t>(now.tv_sec) * kSecond + now.tv_nsec;
-}
-
 /// `clock` - MONOTONIC, from the tightest of three pairs of reads.
 std::int64_t AheadOfMonotonic(clockid_t clock) {
   std::int64_t offset = 0;
   std::int64_t tightest = INT64_MAX;
   for (int i = 0; i < 3; ++i) {
-    const std::int64_t before = Read(CLOCK_MONOTONIC);
-    const std::int64_t other = Read(clock);
-    if (const std::int64_t after = Read(CLOCK_MONOTONIC); after - before < tightest) {
+    const std::int64_t before = MonotonicNanoseconds();
+    const std::int64_t other = ClockNanoseconds(clock);
+    if (const std::int64_t after = MonotonicNanoseconds(); after - before < tightest) {
       tightest = after - before;
       offset = other - (before + (after - before) / 2);
     }
@@ -109,22 +103,9 @@ TickRate Clock::Rate(const Instant& start, const Instant& stop) const noexcept {
 }
 
 std::int64_t ProcessStartUnixNanoseconds(const Clock& clock, std::int64_t otherwise) noexcept {
-  char text[1024];
-  const long size = ReadWholeFile("/proc/self/stat", text, sizeof text);
-  if (size <= 0) return otherwise;
-  // The name in brackets may hold blanks and brackets: count fields from the last one (proc(5)).
-  std::string_view fields(text, static_cast<std::size_t>(size));
-  const std::size_t bracket = fields.rfind(')');
-  if (bracket == std::string_view::npos) return otherwise;
-  fields.remove_prefix(bracket + 1);
-  constexpr int kStartTimeAfterName = 20;  // field 22, of which two are before and in the brackets
-  for (int i = 0; i < kStartTimeAfterName; ++i) {
-    const std::size_t blank = fields.find(' ');
-    if (blank == std::string_view::npos) return otherwise;
-    fields.remove_prefix(blank + 1);
-  }
+  constexpr int kStartTime = 22;
   const long ticks_per_second = sysconf(_SC_CLK_TCK);
-  const std::int64_t ticks = std::atoll(fields.data());
+  const std::int64_t ticks = FieldOfStat(kStartTime).value_or(0);
   if (ticks <= 0 || ticks_per_second <= 0) return otherwise;
   // The machine's start in whole milliseconds: two recorders of one process, who read the clocks at different moments,
   // have to come to the same number.

@@ -5,15 +5,20 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include <algorithm>
+
 #include "crema/internal/section_node.h"
 #include "kernel/proc_file.h"
 
 namespace crema::internal {
 namespace {
 
-std::string_view SecondField(std::string_view text) {
-  const std::size_t blank = text.find(' ');
-  return blank == std::string_view::npos ? std::string_view() : text.substr(blank + 1);
+/// The second of the numbers that the file has.
+MaybeInteger SecondNumber(ProcReading* file, DescriptorBudget* budget, bool may_open = true) {
+  char text[128];
+  const long size = file->Read(budget, text, sizeof text, may_open);
+  const std::string_view numbers(text, size > 0 ? static_cast<std::size_t>(size) : 0);
+  return LeadingInteger(numbers.substr(std::min(numbers.find(' '), numbers.size())));
 }
 
 /// Whether `text` is so many numbers on one line.
@@ -103,19 +108,12 @@ void ProcReading::Close(DescriptorBudget* budget) noexcept {
 
 std::optional<std::int64_t> KernelReadings::RssBytes(DescriptorBudget* budget, bool may_open) noexcept {
   static const std::int64_t kPageBytes = sysconf(_SC_PAGESIZE);
-  char text[128];
-  const long size = statm_.Read(budget, text, sizeof text, may_open);
-  if (size <= 0) return std::nullopt;
-  const auto pages = LeadingInteger(SecondField({text, static_cast<std::size_t>(size)}));
-  if (!pages.has_value()) return std::nullopt;
-  return *pages * kPageBytes;
+  const MaybeInteger pages = SecondNumber(&statm_, budget, may_open);
+  return pages.has_value() ? MaybeInteger(*pages * kPageBytes) : std::nullopt;
 }
 
 std::optional<std::int64_t> KernelReadings::RunDelayNanoseconds(DescriptorBudget* budget) noexcept {
-  char text[96];
-  const long size = schedstat_.Read(budget, text, sizeof text);
-  if (size <= 0) return std::nullopt;
-  return LeadingInteger(SecondField({text, static_cast<std::size_t>(size)}));
+  return SecondNumber(&schedstat_, budget);
 }
 
 ThreadUsage KernelReadings::Usage(MaybeInteger* rss_peak_bytes) noexcept {

@@ -14,7 +14,7 @@
 namespace crema::internal {
 
 long ReadWholeFile(const char* path, char* buffer, std::size_t capacity) noexcept {
-  const int saved_errno = errno;  // guards leave the host's errno as it was
+  const KeptErrno kept_errno;
   long size = -1;
   // Whose the number is may change at any moment, if the program closes all its descriptors: so pread(2), which moves
   // no offset and does not block on a pipe, and no close(2) of anything but a file of this file system.
@@ -36,7 +36,6 @@ long ReadWholeFile(const char* path, char* buffer, std::size_t capacity) noexcep
     }
   }
   buffer[size > 0 ? size : 0] = '\0';
-  errno = saved_errno;
   return size;
 }
 
@@ -57,6 +56,16 @@ std::optional<std::int64_t> IntegerAfter(std::string_view text, std::string_view
     text.remove_prefix(end + 1);
   }
   return std::nullopt;
+}
+
+std::optional<std::int64_t> FieldOfStat(int place) noexcept {
+  constexpr int kName = 2;  // in brackets; it may hold blanks and brackets itself
+  char text[1024];
+  const long size = ReadWholeFile("/proc/self/stat", text, sizeof text);
+  std::string_view rest(text, size > 0 ? static_cast<std::size_t>(size) : 0);
+  rest.remove_prefix(std::min(rest.rfind(')'), rest.size()));
+  for (int i = kName; i < place; ++i) rest.remove_prefix(std::min(rest.find(' '), rest.size() - 1) + 1);
+  return LeadingInteger(rest);
 }
 
 namespace {
@@ -127,22 +136,19 @@ void Tighten(std::optional<Number>* limit, std::optional<Number> other) {
   if (other.has_value() && (!limit->has_value() || *other < **limit)) *limit = other;
 }
 
+std::optional<double> Quota(std::optional<std::int64_t> time, std::optional<std::int64_t> period) {
+  if (!time.has_value() || period.value_or(0) == 0) return std::nullopt;
+  return static_cast<double>(*time) / static_cast<double>(*period);
+}
+
 std::optional<double> QuotaOfVersion2(Path* directory) {
   char buffer[64];
   const std::string_view text = ReadIn(directory, "/cpu.max", buffer);  // "max 100000" or "150000 100000"
-  const std::size_t blank = text.find(' ');
-  if (blank == std::string_view::npos) return std::nullopt;
-  const auto quota = LeadingInteger(text);
-  const auto period = LeadingInteger(text.substr(blank + 1));
-  if (!quota.has_value() || period.value_or(0) == 0) return std::nullopt;
-  return static_cast<double>(*quota) / static_cast<double>(*period);
+  return Quota(LeadingInteger(text), LeadingInteger(text.substr(std::min(text.find(' '), text.size()))));
 }
 
 std::optional<double> QuotaOfVersion1(Path* directory) {
-  const auto quota = IntegerIn(directory, "/cpu.cfs_quota_us");  // -1: none
-  const auto period = IntegerIn(directory, "/cpu.cfs_period_us");
-  if (!quota.has_value() || period.value_or(0) == 0) return std::nullopt;
-  return static_cast<double>(*quota) / static_cast<double>(*period);
+  return Quota(IntegerIn(directory, "/cpu.cfs_quota_us"), IntegerIn(directory, "/cpu.cfs_period_us"));  // -1: none
 }
 
 std::optional<double> AffinityCores() {

@@ -31,6 +31,9 @@ std::optional<std::int64_t> LeadingInteger(std::string_view text) noexcept;
 /// The integer after `key` at the start of a line, as in `/proc/self/io` (`read_bytes: 4096`).
 std::optional<std::int64_t> IntegerAfter(std::string_view text, std::string_view key) noexcept;
 
+/// A number of `/proc/self/stat` by its place, which is behind the name (proc(5)); nullopt where there is none.
+std::optional<std::int64_t> FieldOfStat(int place) noexcept;
+
 // What the kernel allows this process: cores and memory, by affinity and control groups (versions 1 and 2).
 
 /// The smaller of the CPUs in the affinity mask and the tightest CPU quota of the groups around the process.

@@ -30,10 +30,6 @@ std::optional<std::int64_t> WholeNumber(std::string_view text, std::int64_t leas
   return value < least ? std::nullopt : std::optional<std::int64_t>(value);
 }
 
-std::optional<std::int64_t> VariableNumber(const char* name, std::int64_t least) {
-  return WholeNumber(Variable(name), least);
-}
-
 std::optional<std::int64_t> Megabytes(std::optional<std::int64_t> count) {
   constexpr std::int64_t kMost = INT64_MAX / kMegabyte;
   return count.has_value() && *count <= kMost ? std::optional<std::int64_t>(*count * kMegabyte) : std::nullopt;
@@ -67,8 +63,8 @@ bool FindTask(std::string_view working_directory, EngineIdentity* engine) {
   const bool is_vine = !vine.empty() || (queue.empty() && !task.empty());
   engine->name = FixedText<16>(is_vine ? "taskvine" : "work_queue");
   engine->job = FixedText<256>(FirstOf(task, old_task));
-  engine->cpus = VariableNumber("CORES", 1);
-  engine->memory_bytes = Megabytes(VariableNumber("MEMORY", 1));
+  engine->cpus = WholeNumber(Variable("CORES"), 1);
+  engine->memory_bytes = Megabytes(WholeNumber(Variable("MEMORY"), 1));
   return true;
 }
 
@@ -116,15 +112,15 @@ bool FindSlurm(EngineIdentity* engine) {
   engine->name = FixedText<16>("slurm");
   engine->job = FixedText<256>(job);
   engine->step = FixedText<256>(Variable("SLURM_STEP_ID"));
-  engine->cpus = VariableNumber("SLURM_CPUS_PER_TASK", 1);
-  engine->memory_bytes = Megabytes(VariableNumber("SLURM_MEM_PER_NODE", 1));  // 0 is all that the node has
+  engine->cpus = WholeNumber(Variable("SLURM_CPUS_PER_TASK"), 1);
+  engine->memory_bytes = Megabytes(WholeNumber(Variable("SLURM_MEM_PER_NODE"), 1));  // 0 is all that the node has
   return true;
 }
 
 /// The launcher inside a step counts its own ranks.
 std::optional<std::int64_t> Rank() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-    if (const auto rank = VariableNumber(name, 0)) return rank;
+    if (const auto rank = WholeNumber(Variable(name), 0)) return rank;
   }
   return std::nullopt;
 }

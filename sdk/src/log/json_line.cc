@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "log/secret_filter.h"
-#include "storage/sdk_allocation_scope.h"
+#include "storage/arena.h"
 
 namespace crema::internal {
 namespace {
@@ -129,15 +129,10 @@ void JsonLine::Unsigned(std::uint64_t value) noexcept {
 }
 
 void JsonLine::Number(double value) noexcept {
-  if (!std::isfinite(value)) {
-    Raw("null");
-    return;
-  }
+  if (!std::isfinite(value)) return Raw("null");
   // Counts are the usual case, and cost a tenth as integers. -0 is one that is not.
-  if (std::fabs(value) < kExactIntegers && value == std::trunc(value) && !std::signbit(value)) {
-    Integer(static_cast<std::int64_t>(value));
-    return;
-  }
+  if (std::fabs(value) < kExactIntegers && value == std::trunc(value) && !std::signbit(value))
+    return Integer(static_cast<std::int64_t>(value));
   char* to = Room(kLongestNumber);
   if (to == nullptr) return;
   size_ += static_cast<std::size_t>(std::to_chars(to, to + kLongestNumber, value).ptr - to);

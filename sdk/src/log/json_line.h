@@ -21,6 +21,11 @@ inline constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
 /// `text` cut to at most `bytes` bytes, not inside a UTF-8 code point.
 std::string_view CutOnCodePoint(std::string_view text, std::size_t bytes) noexcept;
 
+/// nullopt for what is negative.
+inline std::optional<std::int64_t> Known(std::int64_t value) noexcept {
+  return value < 0 ? std::nullopt : std::optional<std::int64_t>(value);
+}
+
 /// Whether `text` stands inside a JSON string, and as a part of a path, as it is.
 bool IsPlain(std::string_view text) noexcept;
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -14,7 +16,8 @@
 
 namespace crema::internal {
 
-void WriteFileLine(Recorder* recorder, std::string_view file, const FileInfo& info) noexcept {
+void WriteFileLine(Recorder* recorder, std::string_view file, std::int64_t branches, std::int64_t bytes,
+                   std::int64_t compressed_bytes) noexcept {
   if (file.empty()) return;
   {
     const std::lock_guard<std::mutex> lock(recorder->mutex);
@@ -22,17 +25,14 @@ void WriteFileLine(Recorder* recorder, std::string_view file, const FileInfo& in
     // Beyond what the set holds a file may be reported again, which readers accept.
     recorder->files.Add(file, &recorder->file_names);
   }
-  const auto known = [](std::int64_t value) {
-    return value < 0 ? std::optional<std::int64_t>() : std::optional<std::int64_t>(value);
-  };
   JsonLine line;
   line.Raw("{\"type\":\"file\"");
   const std::size_t begin = line.size();
   line.FieldText("file", file);
   line.TakeSecretsOut(begin);
-  line.Field("branches", known(info.branches));
-  line.Field("bytes", known(info.bytes));
-  line.Field("compressed_bytes", known(info.compressed_bytes));
+  line.Field("branches", Known(branches));
+  line.Field("bytes", Known(bytes));
+  line.Field("compressed_bytes", Known(compressed_bytes));
   line.Raw("}\n");
   recorder->log.Write(line);
 }
@@ -47,6 +47,39 @@ constexpr std::int64_t kMillisecond = 1000000;
 constexpr std::int64_t kMadeAnewAfterNanoseconds = 1000000000;
 
 using Path = FixedText<PATH_MAX>;
+
+constexpr int kReservedAs = O_TMPFILE | O_WRONLY;
+constexpr std::size_t kBlock = 4096;
+/// At most so small a part of what is free.
+constexpr std::size_t kSharesOfFree = 200;
+
+/// Not so where the program closed all its descriptors in the moment in which the file was opened, and the number is
+/// that of its own file.
+bool IsNewAndNameless(int fd) {
+  struct stat status {};
+  return fd >= 0 && fstat(fd, &status) == 0 && status.st_nlink == 0 && status.st_size == 0 &&
+         (fcntl(fd, F_GETFL) & (O_TMPFILE | O_ACCMODE)) == kReservedAs;
+}
+
+/// In whole blocks, up to `ReservedDiskSpace::kBytes`.
+std::size_t RoomOn(int fd) {
+  struct statvfs disk {};
+  if (fstatvfs(fd, &disk) != 0) return 0;
+  const std::size_t share = disk.f_bavail * disk.f_frsize / kSharesOfFree;
+  return std::min(share / kBlock * kBlock, ReservedDiskSpace::kBytes);
+}
+
+constexpr std::uint64_t kLogSharesOfFree = 10;
+constexpr std::uint64_t kReserveSharesOfDisk = 20;
+constexpr std::uint64_t kMostReserveBytes = 200000000;
+constexpr std::uint64_t kMostBetweenQuestions = 1000000;
+constexpr std::uint64_t kLeastBetweenQuestions = 65536;
+constexpr std::int64_t kBetweenQuestionsNanoseconds = 1000000000;
+constexpr std::uint64_t kLeastRoom = 65536;
+constexpr std::uint64_t kMostRoomBelowLimit = 262144;
+
+/// CLOCK_MONOTONIC: when the latest question for RLIMIT_FSIZE began whose answer was that there is none.
+std::atomic<std::int64_t> g_unlimited_ns{INT64_MIN};
 
 /// mkdir -p of the directory that `file` is in, private to the user.
 void MakeDirectoriesOf(const char* file) {
@@ -98,14 +131,13 @@ bool IsCreated(int fd, const char* path) {
 
 std::int64_t LogFile::StartAsLogged(const char* directory, const char* host, std::int64_t pid,
                                     std::int64_t start_ns) noexcept {
-  const int error = errno;
+  const KeptErrno kept_errno;
   std::int64_t logged_ns = start_ns;
   const OwnPointer<Path> path(MakeOwn<Path>());
   for (const std::int64_t other_ns : {start_ns - kMillisecond, start_ns + kMillisecond}) {
     if (path == nullptr || !PutStem(directory, host, pid, other_ns, path.get()) || !PutNumber(0, path.get())) break;
     if (access(path->c_str(), F_OK) == 0) logged_ns = other_ns;
   }
-  errno = error;
   return logged_ns;
 }
 
@@ -123,16 +155,10 @@ int LogFile::OpenBeside(LogFile* first, int recorder) noexcept {
 int LogFile::OpenNumbered(int recorder, bool makes_directories) noexcept {
   for (; recorder < kMostRecorders; ++recorder) {
     if (!PutNumber(recorder, &path_)) return -1;
-    const int fd = Create(path_.c_str(), makes_directories);
+    struct stat status {};
+    const int fd = Create(path_.c_str(), &status, makes_directories);
     if (fd < 0 && (errno == EEXIST || errno == EAGAIN)) continue;
     if (fd < 0) return -1;
-    struct stat status {};
-    if (fstat(fd, &status) != 0) {
-      const int error = errno;
-      close(fd);
-      errno = error;
-      return -1;
-    }
     device_ = status.st_dev;
     inode_ = status.st_ino;
     counts_links_ = status.st_nlink != 0;
@@ -143,8 +169,8 @@ int LogFile::OpenNumbered(int recorder, bool makes_directories) noexcept {
   return -1;
 }
 
-/// A new file of this name, locked; -1 with errno set.
-int LogFile::Create(const char* path, bool makes_directories) noexcept {
+/// A new file of this name, locked, and what the kernel says of it; -1 with errno set.
+int LogFile::Create(const char* path, struct stat* status, bool makes_directories) noexcept {
   constexpr int kFlags = kOpenedAs | O_CREAT | O_EXCL | O_CLOEXEC;
   int low = open(path, kFlags, 0600);
   if (low < 0 && errno == ENOENT && makes_directories) {
@@ -152,11 +178,12 @@ int LogFile::Create(const char* path, bool makes_directories) noexcept {
     low = open(path, kFlags, 0600);
   }
   const int fd = MoveUp(low, [path](int opened) { return IsCreated(opened, path); });
-  const int error = errno;
+  const bool is_refused = fd >= 0 && fstat(fd, status) != 0;
+  const KeptErrno kept_errno;
   if (fd >= 0) flock(fd, LOCK_EX | LOCK_NB);  // a file system without locks only costs the "still running" mark
   if (fd < 0 && low >= 0) unlink(path);       // the program closed it in this moment
-  errno = error;
-  return fd;
+  if (is_refused) close(fd);
+  return is_refused ? -1 : fd;
 }
 
 /// What recording asks before it writes, each time: a program that closes all descriptors may have opened its own file
@@ -236,15 +263,9 @@ bool LogFile::OpenAgain() noexcept {
 /// Makes a new file, with its first line, under the log's name. What other threads write to the old one in this moment
 /// is lost with it.
 bool LogFile::ReplaceRemoved() noexcept {
-  const int fd = Create(path_.c_str());
-  if (fd < 0) return false;
   struct stat status {};
-  if (fstat(fd, &status) != 0) {
-    const int error = errno;
-    close(fd);
-    errno = error;
-    return false;
-  }
+  const int fd = Create(path_.c_str(), &status);
+  if (fd < 0) return false;
   const int removed = descriptor_;
   struct stat old {};
   const bool had_old = Look(removed) == State::kRemoved && fstat(removed, &old) == 0;
@@ -287,20 +308,17 @@ void LogFile::KeepRoom(const char* directory, std::optional<std::int64_t> most_b
 }
 
 bool LogFile::Begin(std::string_view first_line) noexcept {
+  const KeptErrno kept_errno;
   first_line_ = first_line;
-  const int saved_errno = errno;
-  const bool ready = ReadyDescriptor() >= 0;
-  errno = saved_errno;
-  return ready;
+  return ReadyDescriptor() >= 0;
 }
 
 bool LogFile::Write(std::string_view text) noexcept {
-  const int saved_errno = errno;
+  const KeptErrno kept_errno;
   const int descriptor = ended_.load() ? -1 : ReadyDescriptor();
   const bool has_room = !limits().is_stopped() || first_->limits_.TakeRoom(text.size());
   const bool whole = descriptor >= 0 && has_room && AppendWithRoom(descriptor, text, KeptFree::kLastLine);
   if (!whole) unwritten_.fetch_add(1, std::memory_order_relaxed);
-  errno = saved_errno;
   return whole;
 }
 
@@ -312,7 +330,7 @@ bool LogFile::Write(const JsonLine& line) noexcept {
 
 bool LogFile::WriteOfChunk(const JsonLine& line, std::int64_t now_ns) noexcept {
   if (line.broken() || line.size() > kMaxLineBytes || limits().is_stopped()) return false;
-  const int saved_errno = errno;
+  const KeptErrno kept_errno;
   const int descriptor = ended_.load() ? -1 : ReadyDescriptor();
   LogLimits& limits = first_->limits_;
   const std::uint64_t bytes =
@@ -324,27 +342,22 @@ bool LogFile::WriteOfChunk(const JsonLine& line, std::int64_t now_ns) noexcept {
   if (allowed && !whole && (errno == ENOSPC || errno == EDQUOT))
     limits.Stop(StopReason::kDiskFull, ReservedDiskSpace::kBytes);
   if (allowed && !whole && errno == EFBIG) limits.Stop(StopReason::kFileSize, RoomBelow(LargestFileBytes()));
-  errno = saved_errno;
   return whole;
 }
 
 bool LogFile::WriteSums(const JsonLine& line, bool is_last) noexcept {
   if (line.broken() || line.size() > kMaxLineBytes) return false;
   if (limits().is_stopped() && !first_->limits_.TakeRoom(line.size()) && !is_last) return false;
-  const int saved_errno = errno;
+  const KeptErrno kept_errno;
   const int descriptor = ended_.load() ? -1 : ReadyDescriptor();
-  const bool whole = descriptor >= 0 && AppendWithRoom(descriptor, line.text(), KeptFree::kLastLine);
-  errno = saved_errno;
-  return whole;
+  return descriptor >= 0 && AppendWithRoom(descriptor, line.text(), KeptFree::kLastLine);
 }
 
 bool LogFile::WriteLast(std::string_view text) noexcept {
-  const int saved_errno = errno;
+  const KeptErrno kept_errno;
   ended_ = true;
   const int descriptor = ReadyDescriptor();
-  const bool whole = descriptor >= 0 && AppendWithRoom(descriptor, text, KeptFree::kNothing);
-  errno = saved_errno;
-  return whole;
+  return descriptor >= 0 && AppendWithRoom(descriptor, text, KeptFree::kNothing);
 }
 
 /// As `Append`; on a full disk it gives back what was kept for this.
@@ -391,17 +404,122 @@ bool LogFile::Append(int descriptor, std::string_view text, KeptFree kept_free, 
 }
 
 void LogFile::Sync() noexcept {
-  const int saved_errno = errno;
+  const KeptErrno kept_errno;
   if (const int descriptor = descriptor_; Look(descriptor) != State::kClosed) fdatasync(descriptor);
-  errno = saved_errno;
 }
 
 void LogFile::Close(DescriptorBudget* budget) noexcept {
-  const int saved_errno = errno;
+  const KeptErrno kept_errno;
   if (const int descriptor = descriptor_; Look(descriptor) != State::kClosed) close(descriptor);
   descriptor_ = -1;
   room_.Close(budget);
-  errno = saved_errno;
+}
+
+void ReservedDiskSpace::Take(const char* directory, DescriptorBudget* budget) noexcept {
+  if (LargestFileBytes() < kBytes || !budget->Take()) return;
+  const int fd = MoveUp(open(directory, kReservedAs | O_CLOEXEC, 0600), IsNewAndNameless);
+  const auto file = fd >= 0 ? IdentityOf(fd) : std::nullopt;
+  const std::size_t bytes = file.has_value() ? RoomOn(fd) : 0;
+  // Not posix_fallocate(3), which would write zeros where the file system cannot keep room.
+  if (bytes == 0 || fallocate(fd, 0, 0, static_cast<off_t>(bytes)) != 0) {
+    if (fd >= 0) close(fd);
+    budget->GiveBack();
+    return;
+  }
+  descriptor_ = fd;
+  file_ = *file;
+  bytes_.store(bytes);
+}
+
+bool ReservedDiskSpace::Give(std::size_t bytes) noexcept {
+  // A block more than it takes: the log's own last block may be full.
+  const std::size_t wanted = (bytes / kBlock + 2) * kBlock;
+  const std::size_t had = bytes_.load();
+  if (had == 0 || !(IdentityOf(descriptor_) == file_) || !IsOpenedAs(descriptor_, kReservedAs)) return false;
+  const std::size_t rest = had - std::min(wanted, had);
+  bytes_.store(rest);
+  return ftruncate(descriptor_, static_cast<off_t>(rest)) == 0;
+}
+
+void ReservedDiskSpace::Close(DescriptorBudget* budget) noexcept {
+  if (descriptor_ < 0) return;
+  if (IsOpenOn(descriptor_, file_) && IsOpenedAs(descriptor_, kReservedAs)) close(descriptor_);
+  budget->GiveBack();
+  descriptor_ = -1;
+  bytes_.store(0);
+}
+
+const char* ReasonText(StopReason reason) noexcept {
+  static constexpr const char* kTexts[] = {"write_error", "log_share", "free_space",
+                                           "disk_full",   "log_size",  "file_size"};
+  return kTexts[static_cast<int>(reason)];
+}
+
+std::uint64_t LargestFileBytes() noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+  return limit.rlim_cur;
+}
+
+std::uint64_t LargestFileBytes(std::int64_t since_ns) noexcept {
+  if (g_unlimited_ns.load(std::memory_order_acquire) >= since_ns) return UINT64_MAX;
+  const std::int64_t asked_ns = MonotonicNanoseconds();
+  const std::uint64_t limit = LargestFileBytes();
+  if (limit == UINT64_MAX) g_unlimited_ns.store(asked_ns, std::memory_order_release);
+  return limit;
+}
+
+std::uint64_t RoomBelow(std::uint64_t limit_bytes) noexcept { return std::min(limit_bytes / 4, kMostRoomBelowLimit); }
+
+void LogLimits::Stop(StopReason reason, std::uint64_t room_bytes) noexcept {
+  room_.store(room_bytes, std::memory_order_relaxed);
+  room_left_.store(room_bytes, std::memory_order_relaxed);
+  StopReason none = StopReason::kNone;
+  reason_.compare_exchange_strong(none, reason, std::memory_order_release);
+}
+
+bool LogLimits::TakeRoom(std::uint64_t bytes) noexcept {
+  std::uint64_t left = room_left_.load(std::memory_order_relaxed);
+  while (left >= bytes) {
+    if (room_left_.compare_exchange_weak(left, left - bytes, std::memory_order_relaxed)) return true;
+  }
+  return false;
+}
+
+bool LogLimits::Ask(int descriptor, std::uint64_t size, std::int64_t now_ns) noexcept {
+  // Set first: other threads need not ask as well.
+  ask_at_ns_.store(now_ns + kBetweenQuestionsNanoseconds, std::memory_order_relaxed);
+  ask_at_bytes_.store(size + kLeastBetweenQuestions, std::memory_order_relaxed);
+  std::uint64_t left = UINT64_MAX;  // until one of the limits
+  if (most_bytes_ != UINT64_MAX) {
+    const std::uint64_t room = RoomBelow(most_bytes_);
+    const std::uint64_t limit = most_bytes_ - room;
+    if (size >= limit) {
+      Stop(StopReason::kLogSize, room);
+      return false;
+    }
+    left = limit - size;
+  }
+  struct statvfs disk {};
+  if (fstatvfs(descriptor, &disk) == 0 && disk.f_blocks != 0) {
+    const std::uint64_t block = disk.f_frsize;
+    const std::uint64_t free = disk.f_bavail * block;
+    const std::uint64_t reserve = std::min(disk.f_blocks * block / kReserveSharesOfDisk, kMostReserveBytes);
+    const std::uint64_t share = (free + size) / kLogSharesOfFree;
+    if (free < reserve) {
+      Stop(StopReason::kFreeSpace, std::max(reserve / 16, kLeastRoom));
+      return false;
+    }
+    if (size > share) {
+      Stop(StopReason::kLogShare, std::max(size / 4, kLeastRoom));
+      return false;
+    }
+    left = std::min({left, share - size, free - reserve});
+  }
+  // Other processes write to the same disk: a quarter of what is left before the next question.
+  const std::uint64_t step = std::clamp(left / 4, kLeastBetweenQuestions, kMostBetweenQuestions);
+  ask_at_bytes_.store(size + std::min(step, left), std::memory_order_relaxed);
+  return true;
 }
 
 }  // namespace crema::internal

@@ -1,5 +1,4 @@
-#include "log/process_line.h"
-
+// The `process` line, the first of a record log, and the `sample` and `end` lines.
 #include <cctype>
 #include <cstdio>
 
@@ -22,6 +21,8 @@
 namespace crema::internal {
 namespace {
 
+/// What the writer knows of the format (docs/record_log.md, "Minor numbers").
+constexpr std::int64_t kRecordSchemaMinor = 25;
 constexpr std::size_t kMostArguments = 1000;
 constexpr std::size_t kMostArgumentBytes = std::size_t{1} << 17;
 
@@ -158,8 +159,7 @@ struct OutsideSections {
 /// Threads that have a section open outside chunks.
 std::uint64_t OpenOutside(Recorder* recorder) {
   std::uint64_t open = 0;
-  for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
-       thread = thread->next) {
+  for (ThreadState* thread = recorder->first_thread(); thread != nullptr; thread = thread->next) {
     const SectionNode* innermost = thread->OpenOutside();
     if (innermost != nullptr && innermost->parent != nullptr) ++open;
   }
@@ -169,37 +169,34 @@ std::uint64_t OpenOutside(Recorder* recorder) {
 /// Needs no memory.
 std::uint64_t OccurrencesOutside(Recorder* recorder) {
   std::uint64_t occurrences = recorder->ended_threads.Occurrences() + recorder->ended_threads.dropped();
-  for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
-       thread = thread->next) {
+  for (ThreadState* thread = recorder->first_thread(); thread != nullptr; thread = thread->next) {
     occurrences += thread->outside.Occurrences() + thread->outside.dropped();
   }
   return occurrences;
 }
 
+constexpr std::string_view kNoSections = ",\"sections\":[]";
+
 /// `"sections":[…]`: sections outside chunks, of all threads that are and were.
 OutsideSections AppendOutsideSections(Recorder* recorder, JsonLine* line) {
   OutsideSections sections;
-  line->Key("sections");
-  line->Raw("[");
   const OwnPointer<SectionTree> all(MakeOwn<SectionTree>());
   // The lock keeps threads from ending, which would move their sections from one tree to the other meanwhile.
   const std::lock_guard<std::mutex> lock(recorder->mutex);
   sections.open = OpenOutside(recorder);
   if (all == nullptr) {
+    line->Raw(kNoSections);
     sections.not_merged = OccurrencesOutside(recorder);
     if (sections.not_merged + sections.open != 0) line->Break();
   } else {
     all->Merge(&recorder->ended_threads, nullptr);
-    for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
-         thread = thread->next) {
+    for (ThreadState* thread = recorder->first_thread(); thread != nullptr; thread = thread->next) {
       all->Merge(&thread->outside, nullptr, thread);
     }
-    std::size_t rows = 0;
-    AppendSectionRows(all->root(), SectionRows::kMerged, recorder->clock.Rate(), line, &rows, &sections.without_row);
+    AppendSections(all->root(), SectionRows::kMerged, nullptr, recorder->clock.Rate(), line, &sections.without_row);
     sections.merged = all->Occurrences();
     sections.not_merged = all->dropped();
   }
-  line->Raw("]");
   return sections;
 }
 
@@ -228,8 +225,7 @@ std::int64_t RunDelayOfThreads(const Recorder& recorder) {
   constexpr int kMostRead = 32;
   int read = 0;
   std::int64_t sum = recorder.ended_run_delay_ns.load(std::memory_order_relaxed);
-  for (const ThreadState* thread = recorder.threads.load(std::memory_order_acquire); thread != nullptr;
-       thread = thread->next) {
+  for (const ThreadState* thread = recorder.first_thread(); thread != nullptr; thread = thread->next) {
     const std::int64_t last_ns = thread->run_delay_ns.load(std::memory_order_relaxed);
     const bool is_there = thread->in_use.load(std::memory_order_relaxed) && thread->tid > 0;
     // 0: the thread has read none yet, or has ended and is in the sum of those
@@ -299,8 +295,6 @@ std::int64_t OverheadNanoseconds(const Recorder& recorder, const OutsideSections
       static_cast<std::int64_t>(outside.merged + outside.not_merged) * recorder.section_cost_ns;
   return std::min(overhead_ns, cpu_ns.value_or(INT64_MAX));
 }
-
-constexpr std::string_view kNoSections = ",\"sections\":[]";
 
 /// The last line of a log. What belongs to no chunk is in the first one, and so is the cost of recording.
 bool WriteEndLine(Recorder* recorder, ChunkLog* log, const OutsideSections& sections, std::uint64_t rows_dropped,

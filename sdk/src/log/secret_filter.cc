@@ -317,20 +317,12 @@ SecretFilter::Shown SecretFilter::Next(std::string_view argument) noexcept {
   const std::size_t of_address = SecretParameterValue(argument);
   const bool is_given_user = value_is_user_ || BeginsWith(argument, "--user=");
   const std::size_t colon = argument.find(':');
-  Shown shown;
-  if (value_is_secret_) {  // also one that begins with a dash: base64 may
-    shown = {"", true, {}};
-  } else if (value != kNone) {
-    shown = {argument.substr(0, value), true, {}};
-  } else if (is_given_user && colon != kNone) {
-    shown = {argument.substr(0, colon + 1), true, {}};
-  } else if (after_scheme != kNone) {
-    shown = {argument.substr(0, after_scheme), true, {}};
-  } else if (of_address != kNone) {
-    shown = {argument.substr(0, of_address), true, {}};
-  } else {
-    shown = WithoutPassword(argument);
-  }
+  const std::size_t end = value_is_secret_                  ? 0  // also one that begins with a dash: base64 may
+                          : value != kNone                  ? value
+                          : is_given_user && colon != kNone ? colon + 1
+                          : after_scheme != kNone           ? after_scheme
+                                                            : of_address;
+  const Shown shown = end == kNone ? WithoutPassword(argument) : Shown{argument.substr(0, end), true, {}};
   const bool is_option = !argument.empty() && argument[0] == '-';
   const bool is_header = !argument.empty() && argument.back() == ':';
   const bool stands_alone = argument.find('=') == kNone;

@@ -10,7 +10,6 @@
 #include "process/environment.h"
 #include "process/loaded_objects.h"
 #include "process/process_recorder.h"
-#include "storage/sdk_allocation_scope.h"
 
 namespace crema::internal {
 
@@ -75,36 +74,26 @@ const char* WhyNot(const AllocationCounter& counter) {
   return counter.why_not(WasForked() ? nullptr : static_cast<OperatorNew*>(::operator new));
 }
 
-/// The library, or null with the reason; null without one where nobody asked for it, or another copy of the SDK has it.
-const AllocationCounter* FindCounter(std::string_view* why_not) {
+/// Sets the library, or returns why not; nothing where nobody asked for it, or another copy of the SDK has it.
+std::string_view FindCounter(const AllocationCounter** found) {
   using GetCounter = const AllocationCounter* (*)();
   static GetCounter get_counter = nullptr;
   if (!WasForked()) get_counter = reinterpret_cast<GetCounter>(FindFunction(kAllocationCounterFunction));
   if (get_counter == nullptr) {
-    if (EnvironmentAsksForAllocations()) {
-      *why_not =
-          "the library libcrema_allocations.so was not loaded: the program, or one that started it, is linked "
-          "statically or with a sanitizer, has another C library or word size, does not find the library, or changed "
-          "LD_PRELOAD";
-    }
-    return nullptr;
+    if (!EnvironmentAsksForAllocations()) return {};
+    return "the library libcrema_allocations.so was not loaded: the program, or one that started it, is linked "
+           "statically or with a sanitizer, has another C library or word size, does not find the library, or changed "
+           "LD_PRELOAD";
   }
   const AllocationCounter* counter = get_counter();
-  if (counter->version != AllocationCounter::kVersion) {
-    *why_not = "the library libcrema_allocations.so is of another version than the SDK";
-    return nullptr;
-  }
-  if (const char* reason = WhyNot(*counter)) {
-    *why_not = reason;
-    return nullptr;
-  }
-  if (!counter->attach(SiteOfThread)) return nullptr;
+  if (counter->version != AllocationCounter::kVersion)
+    return "the library libcrema_allocations.so is of another version than the SDK";
+  if (const char* reason = WhyNot(*counter)) return reason;
+  if (!counter->attach(SiteOfThread)) return {};
   g_counter.store(counter, std::memory_order_release);
-  if (!SeesAllocations(*counter)) {
-    *why_not = "the program has an allocator inside, which is not seen";
-    return nullptr;
-  }
-  return counter;
+  if (!SeesAllocations(*counter)) return "the program has an allocator inside, which is not seen";
+  *found = counter;
+  return {};
 }
 
 std::string_view RootName(const AllocationCounter& counter, std::uint32_t site) {
@@ -218,8 +207,8 @@ void WriteCounts(Recorder* recorder, std::int64_t now_ns, bool is_last) {
 }  // namespace
 
 void StartAllocations(Recorder* recorder) noexcept {
-  std::string_view why_not;
-  const AllocationCounter* counter = FindCounter(&why_not);
+  const AllocationCounter* counter = nullptr;
+  const std::string_view why_not = FindCounter(&counter);
   if (!why_not.empty()) WriteWhyNot(recorder, why_not, MonotonicNanoseconds(), true);
   if (counter == nullptr) return;
   recorder->allocation_cost_ns = counter->measure_cost_ns();

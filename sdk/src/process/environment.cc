@@ -42,12 +42,11 @@ char g_loaded_in[PATH_MAX];
 
 /// Before the constructors of the program, which may change directory.
 __attribute__((constructor(101))) void NoteDirectory() {
-  const int saved_errno = errno;
+  const KeptErrno kept_errno;
   const char* const directory = Text("CREMA_DIR");
   if (*directory != '\0' && *directory != '/' && getcwd(g_loaded_in, sizeof g_loaded_in) == nullptr) {
     g_loaded_in[0] = '\0';
   }
-  errno = saved_errno;
 }
 
 /// Makes the directory that the code gives, or else CREMA_DIR, absolute. A path that is too long is cut, and is still

@@ -34,16 +34,6 @@ void PrintLine(const char* format, Values... values) {
   PrintOnStandardError(text, shown, kLongestWaitMilliseconds);
 }
 
-void Collect(SectionNode* node, RowTable<SectionNode*>* sections) {
-  for (SectionNode* child = node->first_child.load(); child != nullptr; child = child->next_sibling.load()) {
-    if (child->count.load() != 0) {
-      SectionNode** row = sections->Add();
-      if (row != nullptr) *row = child;
-    }
-    Collect(child, sections);
-  }
-}
-
 std::atomic<bool> g_ending{false};
 
 void AtExit() { EndProcess(); }
@@ -95,12 +85,10 @@ void ExitSummary::Add(ChunkState* state, const ChunkEnd& end) noexcept {
     events_ = std::max<std::int64_t>(events_, 0) + state->events;
   }
   busy_ns_ += end.own_ns();
-  cpu_known_ = cpu_known_ && end.cpu_ns.has_value() && state->helper_cpu_ns.has_value();
-  wait_known_ = wait_known_ && end.wait_ns.has_value();
-  cpu_ns_ += end.cpu_ns.value_or(0);
-  wait_ns_ += end.wait_ns.value_or(0);
+  AddTo(&cpu_ns_, end.cpu_ns);
+  AddTo(&wait_ns_, end.wait_ns);
   joined_ns_ += end.JoinedNanoseconds(*state).value_or(0);
-  helper_cpu_ns_ += state->helper_cpu_ns.value_or(0);
+  AddTo(&helper_cpu_ns_, state->helper_cpu_ns);
   first_start_ns_ = std::min(first_start_ns_, state->start.monotonic_ns);
   last_stop_ns_ = std::max(last_stop_ns_, end.stop.monotonic_ns);
   sections_.Merge(&state->data.sections(), nullptr);
@@ -108,7 +96,10 @@ void ExitSummary::Add(ChunkState* state, const ChunkEnd& end) noexcept {
 
 void ExitSummary::PrintSections(const TickRate& rate) noexcept {
   RowTable<SectionNode*> sections;
-  Collect(sections_.root(), &sections);
+  ForEachDescendant(sections_.root(), [&](SectionNode* section) {
+    SectionNode** const row = section->count.load() != 0 ? sections.Add() : nullptr;
+    if (row != nullptr) *row = section;
+  });
   std::sort(sections.begin(), sections.end(),
             [](const SectionNode* a, const SectionNode* b) { return a->self_ticks > b->self_ticks; });
   std::int64_t named_ns = 0;
@@ -141,16 +132,17 @@ void ExitSummary::Print(const Recorder& recorder) noexcept {
     PrintLine("  events %lld, %.3f kHz\n", static_cast<long long>(events_),
               static_cast<double>(events_) / Seconds(wall_ns) / 1000);
   }
-  if (cpu_known_ && wait_known_) {
-    const std::int64_t blocked_ns = std::max<std::int64_t>(busy_ns_ - cpu_ns_ - wait_ns_ - joined_ns_, 0);
+  const bool is_cpu_known = cpu_ns_.has_value() && helper_cpu_ns_.has_value();
+  if (is_cpu_known && wait_ns_.has_value()) {
+    const std::int64_t blocked_ns = std::max<std::int64_t>(busy_ns_ - *cpu_ns_ - *wait_ns_ - joined_ns_, 0);
     PrintLine("  busy %.3f s: CPU %.1f %%, waiting for a CPU %.1f %%, blocked %.1f %%\n", Seconds(busy_ns_),
-              Percent(cpu_ns_, busy_ns_), Percent(wait_ns_, busy_ns_), Percent(blocked_ns, busy_ns_));
-    if (helper_cpu_ns_ > 0) {
-      PrintLine("  helper threads: CPU %.3f s; waiting for them %.1f %% of busy\n", Seconds(helper_cpu_ns_),
+              Percent(*cpu_ns_, busy_ns_), Percent(*wait_ns_, busy_ns_), Percent(blocked_ns, busy_ns_));
+    if (*helper_cpu_ns_ > 0) {
+      PrintLine("  helper threads: CPU %.3f s; waiting for them %.1f %% of busy\n", Seconds(*helper_cpu_ns_),
                 Percent(joined_ns_, busy_ns_));
     }
-  } else if (cpu_known_) {
-    PrintLine("  busy %.3f s: CPU %.1f %%\n", Seconds(busy_ns_), Percent(cpu_ns_, busy_ns_));
+  } else if (is_cpu_known) {
+    PrintLine("  busy %.3f s: CPU %.1f %%\n", Seconds(busy_ns_), Percent(*cpu_ns_, busy_ns_));
   }
   PrintSections(recorder.clock.Rate());
   PrintLine("  records in %s\n", recorder.settings.directory.c_str());

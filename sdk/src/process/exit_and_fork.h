@@ -8,8 +8,6 @@
 
 namespace crema::internal {
 
-struct Recorder;
-
 /// Sums of the process's ended chunks. Kept only when a summary was asked for: each chunk then takes its lock once.
 class ExitSummary {
  public:
@@ -25,12 +23,10 @@ class ExitSummary {
   std::uint64_t failed_ = 0;
   std::int64_t events_ = -1;  ///< -1: never set
   std::int64_t busy_ns_ = 0;
-  std::int64_t cpu_ns_ = 0;
-  std::int64_t wait_ns_ = 0;
+  MaybeInteger cpu_ns_ = 0;
+  MaybeInteger wait_ns_ = 0;
   std::int64_t joined_ns_ = 0;  ///< waiting for helpers of the chunk's own
-  std::int64_t helper_cpu_ns_ = 0;
-  bool cpu_known_ = true;
-  bool wait_known_ = true;
+  MaybeInteger helper_cpu_ns_ = 0;
   std::int64_t first_start_ns_ = INT64_MAX;  ///< CLOCK_MONOTONIC
   std::int64_t last_stop_ns_ = 0;
   SectionTree sections_;

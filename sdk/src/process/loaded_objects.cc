@@ -5,11 +5,6 @@
 namespace crema::internal {
 namespace {
 
-struct Visitor {
-  bool (*visit)(void* data, const LoadedObject& object);
-  void* data;
-};
-
 bool IsDefinition(const LoadedObject& object, std::uint32_t index, const char* name) {
   constexpr unsigned kHidden = 0x8000;  // a version for old programs
   if (object.versions != nullptr && (object.versions[index] & kHidden) != 0) return false;
@@ -53,7 +48,30 @@ const ElfW(Sym) * FindByHash(const LoadedObject& object, const char* name) {
   return nullptr;
 }
 
-LoadedObject Describe(const dl_phdr_info& info) {
+int ReadCounts(dl_phdr_info* info, std::size_t, void* counts) {
+  *static_cast<LoadCounts*>(counts) = {info->dlpi_adds, info->dlpi_subs};
+  return 1;
+}
+
+void* Find(const char* name, bool has_begun) {
+  void* found = nullptr;
+  ForEachObject([&](const LoadedObject& object) {
+    if (has_begun) found = Definition(object, name);
+    has_begun |= Contains(object, reinterpret_cast<const void*>(&Find));
+    return found != nullptr;
+  });
+  return found;
+}
+
+const ElfW(Sym) * SymbolOf(const LoadedObject& object, const char* name) {
+  if (object.symbols == nullptr || object.strings == nullptr) return nullptr;
+  if (object.gnu_hash != nullptr) return FindByGnuHash(object, name);
+  return object.hash != nullptr ? FindByHash(object, name) : nullptr;
+}
+
+}  // namespace
+
+LoadedObject DescribeObject(const dl_phdr_info& info) noexcept {
   LoadedObject object;
   object.name = info.dlpi_name == nullptr ? "" : info.dlpi_name;
   object.base = info.dlpi_addr;
@@ -76,47 +94,6 @@ LoadedObject Describe(const dl_phdr_info& info) {
   }
   return object;
 }
-
-int Visit(dl_phdr_info* info, std::size_t, void* visitor) {
-  const auto& each = *static_cast<const Visitor*>(visitor);
-  return each.visit(each.data, Describe(*info)) ? 1 : 0;
-}
-
-int ReadCounts(dl_phdr_info* info, std::size_t, void* counts) {
-  *static_cast<LoadCounts*>(counts) = {info->dlpi_adds, info->dlpi_subs};
-  return 1;
-}
-
-struct Search {
-  const char* name;
-  bool has_begun;
-  void* found;
-};
-
-bool LookInto(void* data, const LoadedObject& object) {
-  auto* const search = static_cast<Search*>(data);
-  if (search->has_begun) search->found = Definition(object, search->name);
-  search->has_begun |= Contains(object, reinterpret_cast<const void*>(&LookInto));
-  return search->found != nullptr;
-}
-
-void* Find(Search search) {
-  ForEachObject(LookInto, &search);
-  return search.found;
-}
-
-const ElfW(Sym) * SymbolOf(const LoadedObject& object, const char* name) {
-  if (object.symbols == nullptr || object.strings == nullptr) return nullptr;
-  if (object.gnu_hash != nullptr) return FindByGnuHash(object, name);
-  return object.hash != nullptr ? FindByHash(object, name) : nullptr;
-}
-
-struct Variable {
-  const char* name;
-  std::string_view bytes;
-};
-
-}  // namespace
 
 bool Contains(const LoadedObject& object, const void* address) noexcept {
   for (int i = 0; i < object.header_count; ++i) {
@@ -141,26 +118,17 @@ LoadCounts CountLoads() noexcept {
   return counts;
 }
 
-void ForEachObject(bool (*visit)(void* data, const LoadedObject& object), void* data) noexcept {
-  Visitor visitor = {visit, data};
-  dl_iterate_phdr(Visit, &visitor);
-}
-
-void* FindFunction(const char* name) noexcept { return Find({name, true, nullptr}); }
-void* NextFunction(const char* name) noexcept { return Find({name, false, nullptr}); }
+void* FindFunction(const char* name) noexcept { return Find(name, true); }
+void* NextFunction(const char* name) noexcept { return Find(name, false); }
 
 std::string_view FindVariable(const char* name) noexcept {
-  Variable variable = {name, {}};
-  ForEachObject(
-      [](void* data, const LoadedObject& object) {
-        auto* const wanted = static_cast<Variable*>(data);
-        const ElfW(Sym)* const found = SymbolOf(object, wanted->name);
-        if (found == nullptr) return false;
-        wanted->bytes = {reinterpret_cast<const char*>(object.base + found->st_value), found->st_size};
-        return true;
-      },
-      &variable);
-  return variable.bytes;
+  std::string_view bytes;
+  ForEachObject([&](const LoadedObject& object) {
+    const ElfW(Sym)* const found = SymbolOf(object, name);
+    if (found != nullptr) bytes = {reinterpret_cast<const char*>(object.base + found->st_value), found->st_size};
+    return found != nullptr;
+  });
+  return bytes;
 }
 
 }  // namespace crema::internal

@@ -5,6 +5,7 @@
 
 #include <link.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -34,9 +35,17 @@ struct LoadCounts {
 };
 LoadCounts CountLoads() noexcept;
 
-/// Calls `visit(data, object)` for each object, in the order of ld.so's search, until it returns true. Allocates
-/// nothing. No object is unloaded meanwhile.
-void ForEachObject(bool (*visit)(void* data, const LoadedObject& object), void* data) noexcept;
+LoadedObject DescribeObject(const dl_phdr_info& info) noexcept;
+
+/// Calls `visit(object)` for each object, in the order of ld.so's search, until it returns true. Allocates nothing. No
+/// object is unloaded meanwhile.
+template <class Visit>
+void ForEachObject(Visit visit) noexcept {
+  const auto call = [](dl_phdr_info* info, std::size_t, void* data) -> int {
+    return (*static_cast<Visit*>(data))(DescribeObject(*info));
+  };
+  dl_iterate_phdr(call, &visit);
+}
 
 /// The function of this name that the first object defines; null where none does.
 void* FindFunction(const char* name) noexcept;

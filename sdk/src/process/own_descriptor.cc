@@ -243,25 +243,20 @@ int RecordersOfOtherCopies() noexcept {
 }
 
 void NoteStandardError() noexcept {
-  const int saved_errno = errno;
+  const KeptErrno kept_errno;
   const auto identity = IdentityOf(STDERR_FILENO);
   g_was_open = identity.has_value();
   g_at_load = identity.value_or(FileIdentity());
-  errno = saved_errno;
 }
 
 bool PrintOnStandardError(const char* text, std::size_t size, int wait_milliseconds) noexcept {
-  const int saved_errno = errno;
-  bool printed = false;
-  if (IsStandardError()) {
-    const SignalsOfWriting signals;
-    pollfd standard_error = {STDERR_FILENO, POLLOUT, 0};
-    // Where nobody reads any more it says so at once, and the write fails.
-    const bool takes_it = poll(&standard_error, 1, wait_milliseconds) > 0;
-    printed = takes_it && signals.is_blocked() && write(STDERR_FILENO, text, size) == static_cast<ssize_t>(size);
-  }
-  errno = saved_errno;
-  return printed;
+  const KeptErrno kept_errno;
+  if (!IsStandardError()) return false;
+  const SignalsOfWriting signals;
+  pollfd standard_error = {STDERR_FILENO, POLLOUT, 0};
+  // Where nobody reads any more it says so at once, and the write fails.
+  const bool takes_it = poll(&standard_error, 1, wait_milliseconds) > 0;
+  return takes_it && signals.is_blocked() && write(STDERR_FILENO, text, size) == static_cast<ssize_t>(size);
 }
 
 }  // namespace crema::internal

@@ -4,18 +4,15 @@
 #include <sys/syscall.h>
 
 #include <cstdio>
-#include <limits>
 
 #include "chunk/thread_state.h"
 #include "crema/internal/section_node.h"
 #include "kernel/proc_file.h"
-#include "log/process_line.h"
 #include "process/allocations.h"
 #include "process/environment.h"
 #include "process/exit_and_fork.h"
 #include "process/gpu.h"
 #include "process/own_descriptor.h"
-#include "storage/sdk_allocation_scope.h"
 #include "tasks/task_table.h"
 
 namespace crema {
@@ -44,6 +41,11 @@ void SetMode(Mode mode) {
   for (const auto& mirror : g_mirrors) {
     if (std::atomic<std::uint8_t>* other = mirror.load()) other->store(mode == kModeOn ? kModeUndecided : mode);
   }
+}
+
+bool StayOff() {
+  SetMode(kModeOff);
+  return false;
 }
 
 /// Sets the recorder's costs per section, per request and per memory reading: what guards cost on this machine,
@@ -119,28 +121,16 @@ struct SamplerState {
 };
 SamplerState g_sampler;
 
-timespec After(timespec time, double seconds) {
-  const auto whole = static_cast<time_t>(seconds);
-  time.tv_sec += whole;
-  time.tv_nsec += static_cast<long>((seconds - static_cast<double>(whole)) * 1e9);
-  if (time.tv_nsec >= 1000000000) {
-    time.tv_nsec -= 1000000000;
-    ++time.tv_sec;
-  }
-  return time;
+std::int64_t After(std::int64_t time_ns, double seconds) {
+  return time_ns + static_cast<std::int64_t>(std::min(seconds, kLongestIntervalSeconds) * 1e9);
 }
 
-bool IsBefore(const timespec& a, const timespec& b) {
-  return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
-}
-
-/// When the sample after that of `time` is due. Those that were missed (the process was stopped, or found no CPU) are
-/// not made up for: they would all be written at once.
-timespec Following(timespec time, double interval_seconds) {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  const timespec next = After(time, interval_seconds);
-  return IsBefore(now, next) ? next : After(now, interval_seconds);
+/// When the sample after that of `time_ns` is due. Those that were missed (the process was stopped, or found no CPU)
+/// are not made up for: they would all be written at once.
+std::int64_t Following(std::int64_t time_ns, double interval_seconds) {
+  const std::int64_t now_ns = MonotonicNanoseconds();
+  const std::int64_t next_ns = After(time_ns, interval_seconds);
+  return now_ns < next_ns ? next_ns : After(now_ns, interval_seconds);
 }
 
 /// On a log that is stopped samples come as seldom as sums.
@@ -178,29 +168,30 @@ void* Sample(void* recorder_pointer) {
   const SdkAllocationScope scope;
   auto* recorder = static_cast<Recorder*>(recorder_pointer);
   recorder->unannounced.SetOwnThread(static_cast<std::int64_t>(syscall(SYS_gettid)));
-  constexpr timespec kNever = {std::numeric_limits<time_t>::max(), 0};
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  constexpr std::int64_t kNever = INT64_MAX;
+  constexpr std::int64_t kSecond = 1000000000;
+  const std::int64_t now_ns = MonotonicNanoseconds();
   const double interval_seconds = g_sampler.interval_seconds;
-  timespec sample = interval_seconds > 0 ? After(now, interval_seconds) : kNever;
-  timespec look = recorder->waits.hertz() > 0 ? After(now, recorder->waits.NextDistance()) : kNever;
+  std::int64_t sample_ns = interval_seconds > 0 ? After(now_ns, interval_seconds) : kNever;
+  std::int64_t look_ns = recorder->waits.hertz() > 0 ? After(now_ns, recorder->waits.NextDistance()) : kNever;
   if (interval_seconds > 0) WriteSample(recorder);  // at once, so that memory is known from the start
-  timespec check = After(now, kCheckSeconds);
+  std::int64_t check_ns = After(now_ns, kCheckSeconds);
   pthread_mutex_lock(&g_sampler.mutex);
   while (!g_sampler.stop) {
-    timespec* next = &check;
-    if (IsBefore(sample, *next)) next = &sample;
-    if (IsBefore(look, *next)) next = &look;
-    while (!g_sampler.stop && pthread_cond_timedwait(&g_sampler.wake, &g_sampler.mutex, next) == 0) {
+    std::int64_t* next = &check_ns;
+    if (sample_ns < *next) next = &sample_ns;
+    if (look_ns < *next) next = &look_ns;
+    const timespec until = {static_cast<time_t>(*next / kSecond), static_cast<long>(*next % kSecond)};
+    while (!g_sampler.stop && pthread_cond_timedwait(&g_sampler.wake, &g_sampler.mutex, &until) == 0) {
     }
     if (g_sampler.stop) break;
     pthread_mutex_unlock(&g_sampler.mutex);
     const bool is_on = g_mode.load() == kModeOn;
-    if (next == &check && IsAlone(recorder->pid)) return nullptr;
-    if (is_on && next == &look) LookAtWaits(recorder);
-    if (is_on && next == &sample) SampleOrSum(recorder);
-    const double distance = next == &look ? recorder->waits.NextDistance() : interval_seconds;
-    *next = Following(*next, next == &check ? kCheckSeconds : distance);
+    if (next == &check_ns && IsAlone(recorder->pid)) return nullptr;
+    if (is_on && next == &look_ns) LookAtWaits(recorder);
+    if (is_on && next == &sample_ns) SampleOrSum(recorder);
+    const double distance = next == &look_ns ? recorder->waits.NextDistance() : interval_seconds;
+    *next = Following(*next, next == &check_ns ? kCheckSeconds : distance);
     pthread_mutex_lock(&g_sampler.mutex);
   }
   pthread_mutex_unlock(&g_sampler.mutex);
@@ -243,7 +234,8 @@ void StopSampler() noexcept {
   pthread_mutex_unlock(&g_sampler.mutex);
   timespec until{};
   clock_gettime(CLOCK_REALTIME, &until);
-  pthread_timedjoin_np(g_sampler.thread, nullptr, &(until = After(until, kLongestWaitAtExitSeconds)));
+  until.tv_sec += kLongestWaitAtExitSeconds;
+  pthread_timedjoin_np(g_sampler.thread, nullptr, &until);
   g_sampler.running = false;
 }
 
@@ -313,10 +305,7 @@ bool DecideAs(const SharedCopy* shared) {
   Follow(shared);
   while (true) {
     const bool is_on = shared->enabled();
-    if (is_on && !TakeRecorder(shared)) {
-      SetMode(kModeOff);
-      return false;
-    }
+    if (is_on && !TakeRecorder(shared)) return StayOff();
     std::uint8_t undecided = kModeUndecided;
     g_mode.compare_exchange_strong(undecided, is_on ? kModeOn : kModeOff);
     if (is_on || !shared->enabled()) return is_on;
@@ -325,8 +314,7 @@ bool DecideAs(const SharedCopy* shared) {
 }
 
 void SwitchThreads(Recorder* recorder, bool is_on) {
-  for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
-       thread = thread->next) {
+  for (ThreadState* thread = recorder->first_thread(); thread != nullptr; thread = thread->next) {
     thread->Switch(is_on, recorder->clock);
   }
 }
@@ -361,28 +349,20 @@ bool DecideMode() noexcept {
   const ErrnoAndCancelGuard guard;
   const std::lock_guard<std::mutex> lock(g_lifecycle);
   if (g_mode.load() != kModeUndecided) return g_mode.load() == kModeOn;
-  if (SwitchedOffByEnvironment()) {
-    SetMode(kModeOff);
-    return false;
-  }
+  if (SwitchedOffByEnvironment()) return StayOff();
   if (!ProcessIsEnding()) {
     if (const SharedCopy* shared = OtherCopy({})) return DecideAs(shared);
   }
   if (g_inherited != nullptr) return EnableLocked(*g_inherited);
   const auto settings = EnvironmentNamesDirectory() ? NewSettings({}, Options()) : nullptr;
-  if (settings != nullptr) return EnableLocked(*settings);
-  SetMode(kModeOff);
-  return false;
+  return settings != nullptr ? EnableLocked(*settings) : StayOff();
 }
 
 bool EnableWith(const Settings& settings) noexcept {
   const ErrnoAndCancelGuard guard;
   const std::lock_guard<std::mutex> lock(g_lifecycle);
   if (g_mode.load() == kModeOn) return true;
-  if (SwitchedOffByEnvironment()) {
-    SetMode(kModeOff);
-    return false;
-  }
+  if (SwitchedOffByEnvironment()) return StayOff();
   return EnableLocked(settings);
 }
 
@@ -437,15 +417,12 @@ bool OwnsRecorder() noexcept { return CurrentRecorder() != nullptr && g_shared =
 
 void WarnOnce(std::initializer_list<std::string_view> parts) noexcept {
   if (g_warned.exchange(true)) return;
-  char text[512] = "crema: ";
-  std::size_t size = strlen(text);
-  for (std::string_view part : parts) {
-    part = part.substr(0, sizeof text - 1 - size);
-    memcpy(text + size, part.data(), part.size());
-    size += part.size();
-  }
-  text[size++] = '\n';
-  PrintOnStandardError(text, size, 0);
+  constexpr std::size_t kMostBytes = 512;
+  FixedText<kMostBytes> text("crema: ");
+  for (const std::string_view part : parts) text.Append(part);
+  text.CutTo(kMostBytes - 1);
+  text.Append("\n");
+  PrintOnStandardError(text.c_str(), text.view().size(), 0);
 }
 
 void AddCost(std::int64_t cpu_ns) noexcept {
@@ -454,8 +431,7 @@ void AddCost(std::int64_t cpu_ns) noexcept {
 }
 
 void CountDropped() noexcept {
-  Recorder* recorder = CurrentRecorder();
-  if (recorder != nullptr) recorder->dropped.fetch_add(1, std::memory_order_relaxed);
+  if (Recorder* recorder = CurrentRecorder()) recorder->dropped.fetch_add(1, std::memory_order_relaxed);
 }
 
 void CountOutsideChunk() noexcept {
@@ -474,7 +450,7 @@ void OccupyLane(Recorder* recorder, const ThreadState& thread, OpenWork* frame) 
   frame->holds_lane = thread.work == nullptr;
   if (!frame->holds_lane) return;
   const std::int64_t lanes = recorder->lanes.fetch_add(1) + 1;
-  for (ThreadState* other = recorder->threads.load(std::memory_order_acquire); other != nullptr; other = other->next) {
+  for (ThreadState* other = recorder->first_thread(); other != nullptr; other = other->next) {
     other->RaiseLanesPeak(lanes);
   }
 }

@@ -6,14 +6,12 @@
 #include <initializer_list>
 
 #include "chunk/chunk_data.h"
-#include "chunk/chunk_log.h"
 #include "chunk/section_tree.h"
 #include "crema/recorder.h"
 #include "kernel/clock.h"
 #include "kernel/kernel_readings.h"
 #include "log/json_line.h"
 #include "log/log_file.h"
-#include "process/unannounced_cpu.h"
 #include "process/wait_sampler.h"
 #include "stacks/native_stacks.h"
 #include "storage/arena.h"
@@ -29,6 +27,18 @@ struct OpenWork;
 struct SpanState;
 class TaskTable;
 struct ThreadState;
+
+/// A record log, and what is counted of the chunks in it. A process has more than one only where many threads write at
+/// once (docs/design.md, "Several logs of one process").
+struct ChunkLog {
+  LogFile log;
+  ChunkSums sums;                        ///< of chunks without a line
+  JsonLine process_line;                 ///< the log's first
+  std::atomic<std::uint64_t> chunks{0};  ///< ended
+  std::atomic<std::uint64_t> failed{0};
+  std::atomic<ChunkLog*> next{nullptr};  ///< one that was opened after it
+  int threads = 0;                       ///< that moved to it; with `Recorder::logs_mutex` held
+};
 
 using OptionText = FixedText<kMaxPathBytes>;
 
@@ -73,6 +83,104 @@ class ForkMark {
   std::atomic<bool>* mark_ = nullptr;
 };
 
+/// The CPU time of the children that were waited for, and of theirs, by RUSAGE_CHILDREN; and that of the children that
+/// live, by their clocks. So what a child computes counts when it computes, not when it is waited for. Which children
+/// the main thread has is looked for at most once in 20 ms: `children` of proc_pid_task(5), where the kernel has it, on
+/// a descriptor of our own, since a filter of seccomp(2) may come that does not list open(2). Without it, beyond 16
+/// children, and of other threads, a child counts when it has been waited for.
+///
+/// Not synchronized.
+class ChildrenCpu {
+ public:
+  /// What all used so far, ns; it never declines. `pid`: of this process. nullopt: the kernel does not report it.
+  MaybeInteger Read(std::int64_t pid, std::int64_t now_ns, DescriptorBudget* budget) noexcept;
+  void Close(DescriptorBudget* budget) noexcept { list_.Close(budget); }
+
+ private:
+  struct Child {
+    std::int64_t pid = 0;
+    std::int64_t cpu_ns = 0;  ///< when it was read last
+  };
+
+  /// Adds the main thread's children that are not known.
+  void Look(DescriptorBudget* budget) noexcept;
+  /// Reads the clocks of the known children, and forgets those that have none any more.
+  std::int64_t ReadLiving() noexcept;
+
+  static constexpr int kMostChildren = 16;
+  char path_[64] = "";
+  ProcReading list_{path_, IsListOfProcesses};
+  Child children_[kMostChildren];
+  int count_ = 0;
+  std::int64_t look_ns_ = 0;  ///< when to look again
+  std::int64_t last_ns_ = 0;
+  std::int64_t gone_ns_ = 0;  ///< of children for which nobody waited
+};
+
+/// What was open while a time passed.
+enum class OpenThen : std::uint8_t {
+  kNothing,
+  kOneChunk,
+  kSeveral,  ///< or it is not known
+};
+
+/// CPU time of threads without guards, and wall time, while so much was open.
+struct UnannouncedTime {
+  std::int64_t cpu_ns = 0;
+  std::int64_t wall_ns = 0;
+};
+
+/// Threads without guards, as a library starts them, have no chunk; but while one chunk is open alone, what they and
+/// child processes compute is that chunk's work. So their CPU time is read where the number of open chunks passes
+/// between 0, 1 and 2: the CPU time of the process less that of all threads that have used a guard, of the main thread,
+/// and of our own. While several chunks are open it cannot be divided.
+///
+/// No chunk waits here: where two threads come at once, one of them reads, and the time until then counts as that of
+/// several chunks.
+class UnannouncedCpu {
+ public:
+  /// Whether to call `Settle`, for the number of other open chunks when a chunk begins or has ended.
+  static bool IsToSettle(std::int64_t others) noexcept { return others <= 1; }
+  /// Gives the time since the last call to what was open then. `begun`: the chunk that has just begun; null: one has
+  /// just ended.
+  void Settle(Recorder* recorder, ChunkState* begun) noexcept;
+  /// From now on the CPU time of this thread, which is the calling one, is announced.
+  void JoinThread(Recorder* recorder, ThreadState* thread) noexcept;
+  /// The calling thread ends.
+  void LeaveThread(ThreadState* thread, std::int64_t pid) noexcept;
+  void SetOwnThread(std::int64_t tid) noexcept { own_thread_.store(tid, std::memory_order_relaxed); }
+
+  UnannouncedTime Time(OpenThen open) noexcept;
+  /// In a forked child, and at the end.
+  void Close(DescriptorBudget* budget) noexcept { children_.Close(budget); }
+
+ private:
+  static constexpr int kMostThreads = 32;  ///< whose clocks are read, at 0.3 us each; of more, nothing is known
+  MaybeInteger Read(const Recorder& recorder) noexcept;
+  MaybeInteger ReadOnce(const Recorder& recorder) noexcept;
+  /// Leaves CPU time of a thread that was not announced until now out of what is given.
+  void TakeOut(const Recorder& recorder, std::int64_t own_ns) noexcept;
+  /// What threads that also compute while no chunk is open, as a logger does, use in such a time: it is no chunk's.
+  std::int64_t Background(std::int64_t wall_ns) const noexcept;
+  /// With the mutex held.
+  void Give(MaybeInteger cpu_ns, MaybeInteger children_ns) noexcept;
+
+  std::mutex mutex_;
+  std::atomic<bool> was_missed_{false};   ///< a call found the mutex held
+  std::atomic<bool> thread_came_{false};  ///< since the last call
+  std::atomic<std::int64_t> own_thread_{0};
+  std::atomic<std::int64_t> ended_ns_{0};  ///< CPU time of announced threads that are gone
+  MaybeInteger last_cpu_ns_;
+  ChildrenCpu children_;
+  MaybeInteger last_children_ns_;
+  std::int64_t owed_ns_ = 0;  ///< so much too much was given: a sum of clocks that run on is late or early
+  std::int64_t last_time_ns_ = 0;
+  OpenThen open_ = OpenThen::kSeveral;
+  ChunkState* chunk_ = nullptr;  ///< the one that is open
+  std::uint64_t generation_ = 0;
+  UnannouncedTime times_[3];
+};
+
 /// Nobody counts allocations.
 inline constexpr std::int64_t kAllocationsNeverDue = INT64_MAX;
 /// Nobody counts what GPUs do.
@@ -106,6 +214,7 @@ struct Recorder : ChunkLog {
   std::atomic<std::int64_t> ended_run_delay_ns{0};  ///< of threads that recorded and are gone
   MaybeInteger throttled_start_ns;                  ///< when recording began
   std::atomic<ThreadState*> threads{nullptr};
+  ThreadState* first_thread() const noexcept { return threads.load(std::memory_order_acquire); }
   std::atomic<SpanState*> process_span{nullptr};
 
   const AllocationCounter* allocation_counter = nullptr;               ///< set before `allocations_due_ns`
@@ -131,6 +240,21 @@ struct Recorder : ChunkLog {
   UnannouncedCpu unannounced;
   WaitSampler waits;
 };
+
+/// The log of a chunk that the thread is about to begin: the recorder's first, unless the thread moved to another one.
+ChunkLog* LogForChunk(Recorder* recorder, ThreadState* thread) noexcept;
+
+/// Writes the sums of all logs that are due; false: none were.
+bool WriteSumsWhenDue(Recorder* recorder, std::int64_t now_ns) noexcept;
+
+/// Opens the log of this process and writes who it is. False, with errno set, where it cannot be opened.
+bool OpenLog(Recorder* recorder) noexcept;
+/// Opens another log of this process, and writes whose it is; false where that cannot be.
+bool OpenLogBeside(Recorder* recorder, ChunkLog* more) noexcept;
+/// The `sample` and `end` lines: the process as a whole, now and at its end. Any thread may call these; they do not
+/// meet the sections that other threads are in.
+void WriteSample(Recorder* recorder) noexcept;
+void WriteEnd(Recorder* recorder) noexcept;
 
 /// Null until recording was first switched on in this process. In a child that was made without the handlers of
 /// fork(3), clone(2), it forgets the parent first, as those would have done.

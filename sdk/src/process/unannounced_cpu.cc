@@ -1,4 +1,5 @@
-#include "process/unannounced_cpu.h"
+// UnannouncedCpu: which chunk used the CPU time of threads that no guard announced, and of child processes.
+#include <stdio.h>
 
 #include "chunk/thread_state.h"
 #include "process/process_recorder.h"
@@ -7,6 +8,7 @@ namespace crema::internal {
 namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
+constexpr std::int64_t kLookNs = 20000000;  // for children; it takes some 5 us
 /// The clocks of one reading lie as far apart, if their reader keeps its CPU.
 constexpr std::int64_t kReadingNs = 100000;
 /// A chunk that begins so soon after another has ended needs no reading of its own.
@@ -19,8 +21,7 @@ void Add(std::atomic<std::int64_t>* sum, MaybeInteger more) {
 
 /// The chunk that is open where only one is; null where it is on no thread now.
 ChunkState* OnlyChunk(const Recorder& recorder) {
-  for (ThreadState* thread = recorder.threads.load(std::memory_order_acquire); thread != nullptr;
-       thread = thread->next) {
+  for (ThreadState* thread = recorder.first_thread(); thread != nullptr; thread = thread->next) {
     if (ChunkState* chunk = thread->OpenChunk()) return chunk;
   }
   return nullptr;
@@ -28,12 +29,58 @@ ChunkState* OnlyChunk(const Recorder& recorder) {
 
 }  // namespace
 
+MaybeInteger ChildrenCpu::Read(std::int64_t pid, std::int64_t now_ns, DescriptorBudget* budget) noexcept {
+  if (now_ns >= look_ns_) {
+    look_ns_ = now_ns + kLookNs;
+    if (path_[0] == '\0') snprintf(path_, sizeof path_, "/proc/self/task/%lld/children", static_cast<long long>(pid));
+    Look(budget);
+  }
+  MaybeInteger ended_ns = CpuOfEndedChildren();
+  std::int64_t living_ns = 0;
+  for (int i = 0; count_ > 0 && i < 3; ++i) {
+    living_ns = ReadLiving();
+    // One that was waited for between both readings is in neither, or in both.
+    const MaybeInteger before_ns = ended_ns;
+    ended_ns = CpuOfEndedChildren();
+    if (ended_ns == before_ns) break;
+  }
+  if (!ended_ns.has_value()) return std::nullopt;
+  gone_ns_ += std::max<std::int64_t>(0, last_ns_ - (*ended_ns + living_ns + gone_ns_));
+  last_ns_ = *ended_ns + living_ns + gone_ns_;
+  return last_ns_;
+}
+
+void ChildrenCpu::Look(DescriptorBudget* budget) noexcept {
+  char text[256];
+  if (list_.Read(budget, text, sizeof text) <= 0) return;
+  for (const char* at = text; count_ < kMostChildren; ++at) {
+    std::int64_t child = 0;
+    for (; *at >= '0' && *at <= '9'; ++at) child = 10 * child + (*at - '0');
+    if (*at != ' ') return;  // the end, or a number that the text cuts
+    const auto is_it = [child](const Child& known) { return known.pid == child; };
+    if (std::none_of(children_, children_ + count_, is_it)) children_[count_++] = {child, 0};
+  }
+}
+
+std::int64_t ChildrenCpu::ReadLiving() noexcept {
+  std::int64_t sum_ns = 0;
+  int kept = 0;
+  for (int i = 0; i < count_; ++i) {
+    const MaybeInteger cpu_ns = CpuOfProcess(children_[i].pid);
+    // A clock that went back is another process's, which has the number now.
+    if (!cpu_ns.has_value() || *cpu_ns < children_[i].cpu_ns) continue;
+    children_[kept++] = {children_[i].pid, *cpu_ns};
+    sum_ns += *cpu_ns;
+  }
+  count_ = kept;
+  return sum_ns;
+}
+
 MaybeInteger UnannouncedCpu::ReadOnce(const Recorder& recorder) noexcept {
   MaybeInteger announced_ns = ended_ns_.load(kRelaxed);
   bool is_main_known = false;
   int threads = 0;
-  for (ThreadState* thread = recorder.threads.load(std::memory_order_acquire); thread != nullptr;
-       thread = thread->next) {
+  for (ThreadState* thread = recorder.first_thread(); thread != nullptr; thread = thread->next) {
     const std::int64_t from_ns = thread->cpu_known_from_ns.load(std::memory_order_acquire);
     if (from_ns == kCpuNotKnown) continue;
     if (++threads > kMostThreads) return std::nullopt;
@@ -103,10 +150,7 @@ std::int64_t UnannouncedCpu::Background(std::int64_t wall_ns) const noexcept {
 
 void UnannouncedCpu::Settle(Recorder* recorder, ChunkState* begun) noexcept {
   const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) {
-    was_missed_.store(true);
-    return;
-  }
+  if (!lock.owns_lock()) return was_missed_.store(true);
   const bool is_next = begun != nullptr && open_ == OpenThen::kNothing && last_cpu_ns_.has_value() &&
                        MonotonicNanoseconds() - last_time_ns_ < kPauseNs;
   if (!is_next) Give(Read(*recorder), children_.Read(recorder->pid, MonotonicNanoseconds(), &recorder->descriptors));
@@ -132,10 +176,7 @@ void UnannouncedCpu::TakeOut(const Recorder& recorder, std::int64_t own_ns) noex
   // What it computed until now was set-up of work that is yet to begin: no chunk's that is open. It is not known how
   // much of it was before the last reading.
   const MaybeInteger more_ns = Difference(cpu_ns, last_cpu_ns_);
-  if (!more_ns.has_value() || *more_ns + kReadingNs < own_ns) {
-    thread_came_.store(true);
-    return;
-  }
+  if (!more_ns.has_value() || *more_ns + kReadingNs < own_ns) return thread_came_.store(true);
   Give(*cpu_ns - own_ns, last_children_ns_);
   last_cpu_ns_ = cpu_ns;
 }

@@ -1,6 +1,5 @@
 #include "process/wait_sampler.h"
 
-#include <errno.h>
 #include <linux/futex.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
@@ -22,8 +21,7 @@
 #include "storage/arena.h"
 #include "storage/fixed_text.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 namespace {
 
 constexpr std::string_view kKindNames[kWaitKinds] = {
@@ -144,8 +142,6 @@ std::size_t AppendAddress(std::string_view hex, char* text, std::size_t capacity
   return size > 0 && static_cast<std::size_t>(size) < capacity ? static_cast<std::size_t>(size) : 0;
 }
 
-std::size_t Copy(std::string_view from, char* text, std::size_t capacity) { return from.copy(text, capacity); }
-
 /// A wait for descriptors that names none is a sleep, as that of Python before 3.11.
 bool WaitsForNothing(long number, const std::uint64_t* arguments) {
 #ifdef SYS_poll
@@ -196,10 +192,10 @@ std::size_t DescribeDescriptor(int descriptor, char* text, std::size_t capacity,
   const ssize_t size = readlink(link, text, capacity);
   if (size <= 0 || static_cast<std::size_t>(size) >= capacity) return 0;
   const std::string_view target(text, static_cast<std::size_t>(size));
-  if (target.substr(0, 6) == "pipe:[") return Copy("pipe", text, capacity);
+  if (target.substr(0, 6) == "pipe:[") return 4;  // `pipe`
   if (target.substr(0, kAnonymous.size()) == kAnonymous) {
     const FixedText<64> name(target.substr(kAnonymous.size()));
-    return Copy(name.view(), text, capacity);
+    return name.view().copy(text, capacity);
   }
   if (target.substr(0, kSocket.size()) == kSocket) {
     *socket = static_cast<std::uint64_t>(LeadingInteger(target.substr(kSocket.size())).value_or(0));
@@ -228,7 +224,7 @@ std::size_t DescribeSocket(std::uint64_t socket, char* text, std::size_t capacit
     const std::size_t size = AppendAddress(fields[kRemoteAddress], text, capacity);
     if (size != 0) return size;
   }
-  return Copy("socket", text, capacity);
+  return std::string_view("socket").copy(text, capacity);
 }
 
 /// Reads a file of `/proc/self/task/<tid>`.
@@ -267,15 +263,6 @@ bool IsCLibrary(const LoadedFile& file) {
   return IsPermanent(file) && (program < file.begin || program >= file.end);
 }
 
-/// How many threads one look is at, and what all looks may cost of a core. Where more threads are at work, they are
-/// looked at by turns.
-struct Effort {
-  int most_threads;
-  double share_of_core;
-};
-constexpr Effort kUnasked = {8, 0.0008};
-constexpr Effort kAsked = {32, 0.02};
-
 /// Whether the thread, which is in no system call, waits for the memory that it touched: by the kernel function that it
 /// waits in (proc(5), `wchan`). "0": it waits no longer, and only pages come so soon.
 bool WaitsForPage(std::int64_t tid) {
@@ -296,9 +283,8 @@ std::string_view NameOf(WaitKind kind) noexcept { return kKindNames[static_cast<
 void WaitSampler::Start(double hertz, bool is_asked) noexcept {
   hertz_ = hertz;
   if (hertz <= 0) return;
-  const Effort& effort = is_asked ? kAsked : kUnasked;
-  most_threads_ = effort.most_threads;
-  share_of_core_ = effort.share_of_core;
+  most_threads_ = is_asked ? 32 : 8;
+  share_of_core_ = is_asked ? 0.02 : 0.0008;
   seconds_a_look_ = 0;
   filters_ = SeccompFilters();
   PythonRuntime();
@@ -354,8 +340,7 @@ void WaitSampler::Look(Recorder* recorder) noexcept {
   if (hertz_ <= 0 || error_.load(std::memory_order_relaxed) != 0) return;
   const auto is_at_work = [](const ThreadState* thread) { return thread->open_use.load() != 0; };
   std::uint64_t at_work = 0;
-  for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
-       thread = thread->next) {
+  for (ThreadState* thread = recorder->first_thread(); thread != nullptr; thread = thread->next) {
     at_work += is_at_work(thread) ? 1 : 0;
   }
   if (at_work == 0) return;
@@ -365,8 +350,7 @@ void WaitSampler::Look(Recorder* recorder) noexcept {
   const auto most = static_cast<std::uint64_t>(most_threads_);
   first_ = at_work > most ? (first_ + most) % at_work : 0;
   std::uint64_t index = 0;
-  for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
-       thread = thread->next) {
+  for (ThreadState* thread = recorder->first_thread(); thread != nullptr; thread = thread->next) {
     if (!is_at_work(thread)) continue;
     if ((index++ + at_work - first_) % at_work < most) LookAt(recorder, thread);
   }
@@ -384,7 +368,7 @@ std::uint32_t WaitSampler::HolderOf(Recorder* recorder, const BlockedCall& call)
       (call.arguments[1] & static_cast<unsigned>(FUTEX_CMD_MASK)) == FUTEX_WAIT && call.arguments[2] == 2;
   if (!may_be_lock || !memory_->ReadNow(call.arguments[0], &mutex, sizeof mutex)) return 0;
   if (mutex.value == 0 || mutex.owner == 0) return 0;
-  const ThreadState* holder = recorder->threads.load(std::memory_order_acquire);
+  const ThreadState* holder = recorder->first_thread();
   while (holder != nullptr && (!holder->in_use.load() || holder->tid != mutex.owner)) holder = holder->next;
   char text[64];
   const bool may_be_elsewhere = (call.arguments[1] & FUTEX_PRIVATE_FLAG) == 0;
@@ -593,5 +577,4 @@ void TakeWaits(ThreadState* thread, OpenWork* frame, std::string_view prefix) no
   }
 }
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -12,8 +12,7 @@
 #include "storage/arena.h"
 #include "storage/fixed_text.h"
 
-namespace crema {
-namespace internal {
+namespace crema::internal {
 
 struct OpenWork;
 struct Recorder;
@@ -117,7 +116,7 @@ class WaitSampler {
   std::uint32_t NumberOf(std::string_view text) noexcept;
 
   double hertz_ = 0;
-  int most_threads_ = 0;       ///< in one look
+  int most_threads_ = 0;       ///< in one look: of more that are at work, each is looked at in turn
   double share_of_core_ = 0;   ///< that all looks may cost
   double seconds_a_look_ = 0;  ///< of CPU time: a mean of the last ones
   std::uint64_t random_ = 0;
@@ -148,5 +147,4 @@ class WaitSampler {
 /// stand below `prefix`, which is escaped.
 void TakeWaits(ThreadState* thread, OpenWork* frame, std::string_view prefix) noexcept;
 
-}  // namespace internal
-}  // namespace crema
+}  // namespace crema::internal

@@ -301,9 +301,10 @@ class RuleMachine {
   }
 
   bool RunOther(std::uint8_t code, Cursor* program) {
-    const bool is_factored = code == 0x11 || code == 0x12 || code == 0x13;
+    const bool is_signed = code == 0x11 || code == 0x12 || code == 0x13;
     const auto offset = [&] {
-      return is_factored ? program->Signed() * common_.data_step : static_cast<std::int64_t>(program->Unsigned());
+      const std::int64_t value = is_signed ? program->Signed() : static_cast<std::int64_t>(program->Unsigned());
+      return is_signed || code == 0x05 ? value * common_.data_step : value;
     };
     std::uint64_t number = 0;
     switch (code) {
@@ -321,9 +322,10 @@ class RuleMachine {
       case 0x04:
         Advance(program->Take<std::uint32_t>());
         return true;
-      case 0x05:  // offset_extended
+      case 0x05:  // offset_extended, offset_extended_sf
+      case 0x11:
         number = program->Unsigned();
-        Save(number, offset() * common_.data_step);
+        Save(number, offset());
         return true;
       case 0x06:  // restore_extended
         Restore(program->Unsigned());
@@ -334,13 +336,17 @@ class RuleMachine {
       case 0x08:  // same_value
         Set(program->Unsigned(), RegisterRule());
         return true;
-      case 0x09:  // register
-      case 0x14:  // val_offset
-      case 0x15:  // val_offset_sf
+      case 0x09:  // register, val_offset, val_offset_sf
+      case 0x14:
+      case 0x15:
+      case 0x10:  // expression, val_expression: with a block, whose length comes first
+      case 0x16: {
         number = program->Unsigned();
-        program->Unsigned();
+        const std::uint64_t value = program->Unsigned();
+        if (code == 0x10 || code == 0x16) program->Skip(value);
         Set(number, {RegisterRule::kUnknown, 0});
         return true;
+      }
       case 0x0a:  // remember_state
         if (depth_ == kDeepest) return false;
         remembered_[depth_++] = now_;
@@ -363,16 +369,6 @@ class RuleMachine {
         return true;
       case 0x0f:  // def_cfa_expression
         SetAddressByExpression(program->Part(program->Unsigned()));
-        return true;
-      case 0x10:  // expression, val_expression
-      case 0x16:
-        number = program->Unsigned();
-        program->Skip(program->Unsigned());
-        Set(number, {RegisterRule::kUnknown, 0});
-        return true;
-      case 0x11:  // offset_extended_sf
-        number = program->Unsigned();
-        Save(number, offset());
         return true;
       case 0x2d:  // of aarch64: the return address is signed from here on, or no more
         return true;

@@ -304,7 +304,7 @@ void Sample(ThreadState* thread, const void* context, bool is_tick) {
 }
 
 void OnSignal(int, siginfo_t* info, void* context) {
-  const int host_errno = errno;
+  const KeptErrno kept_errno;
   auto* const thread = static_cast<ThreadState*>(t_context);
   ThreadStacks* const stacks = thread == nullptr ? nullptr : thread->stacks.load(std::memory_order_relaxed);
   const bool is_tick = info->si_code == SI_TIMER && stacks != nullptr && info->si_value.sival_ptr == stacks;
@@ -314,7 +314,6 @@ void OnSignal(int, siginfo_t* info, void* context) {
     Sample(thread, context, is_tick);
   }
   if (is_ours) stacks->is_in_handler.store(false);
-  errno = host_errno;
 }
 
 bool IsBlocked() {
@@ -342,16 +341,11 @@ bool TakeSignal(NativeStacks::Handler handler) {
   return sigaction(kSignal, &action, nullptr) == 0;
 }
 
-/// For the first thread, whose stack grows: field 28 of /proc/self/stat says where it begins (proc(5)).
+/// For the first thread, whose stack grows.
 StackBounds MainStackBounds() {
-  char text[1024];
-  const long size = ReadWholeFile("/proc/self/stat", text, sizeof text);
-  std::string_view rest(text, size > 0 ? static_cast<std::size_t>(size) : 0);
-  rest.remove_prefix(std::min(rest.rfind(')'), rest.size()));
-  constexpr int kFieldsBetween = 26;  // `)` ends field 2
-  for (int i = 0; i < kFieldsBetween; ++i) rest.remove_prefix(std::min(rest.find(' ') + 1, rest.size()));
+  constexpr int kStartOfStack = 28;
   StackBounds bounds;
-  bounds.high = static_cast<std::uintptr_t>(LeadingInteger(rest).value_or(0));
+  bounds.high = static_cast<std::uintptr_t>(FieldOfStat(kStartOfStack).value_or(0));
   rlimit limit{};
   std::uintptr_t bytes = kMostMainStackBytes;
   if (getrlimit(RLIMIT_STACK, &limit) == 0) bytes = std::min<std::uintptr_t>(limit.rlim_cur, bytes);
@@ -596,8 +590,7 @@ void NativeStacks::GiveUpTakenSignal(Recorder* recorder) noexcept {
 
 void NativeStacks::StopTimers(Recorder* recorder) noexcept {
   const itimerspec never = {};
-  for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
-       thread = thread->next) {
+  for (ThreadState* thread = recorder->first_thread(); thread != nullptr; thread = thread->next) {
     ThreadStacks* const stacks = thread->stacks.load(std::memory_order_acquire);
     if (stacks == nullptr || !stacks->has_timer) continue;
     stacks->is_armed.store(false);
@@ -645,10 +638,8 @@ void NativeStacks::WriteWhenDue(Recorder* recorder, std::int64_t now_ns) noexcep
 
 void NativeStacks::Write(Recorder* recorder) noexcept {
   if (!had_signal_.load()) return;
-  if (writer_.load(std::memory_order_relaxed) == pthread_self()) {  // exit(3) in a handler that interrupted the writing
-    Refuse(recorder, NoStacks::kInterrupted);
-    return;
-  }
+  // exit(3) in a handler that interrupted the writing
+  if (writer_.load(std::memory_order_relaxed) == pthread_self()) return Refuse(recorder, NoStacks::kInterrupted);
   const std::lock_guard<std::mutex> lock(mutex_);
   WriteLocked(recorder);
 }
@@ -659,12 +650,9 @@ void NativeStacks::WriteLocked(Recorder* recorder) noexcept {
   GiveUpTakenSignal(recorder);
   is_half_full_.store(false, std::memory_order_relaxed);
   if (all_ == nullptr) all_ = StackTable::Make(StackTable::kOfProcess);
-  if (all_ == nullptr) {  // what is counted stays where it is, until there is memory
-    writer_.store({}, std::memory_order_relaxed);
-    return;
-  }
-  for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
-       thread = thread->next) {
+  // What is counted stays where it is, until there is memory.
+  if (all_ == nullptr) return writer_.store({}, std::memory_order_relaxed);
+  for (ThreadState* thread = recorder->first_thread(); thread != nullptr; thread = thread->next) {
     ThreadStacks* const stacks = thread->stacks.load(std::memory_order_acquire);
     if (stacks == nullptr) continue;
     int tries = 0;

@@ -1,6 +1,7 @@
 #include "stacks/stack_table.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "crema/internal/section_node.h"
@@ -187,40 +188,36 @@ class LineWriter {
   void AppendBuildId(const BuildId& id) {
     if (id.size == 0) return line_.Raw("null");
     line_.Raw("\"");
-    for (std::size_t i = 0; i < id.size; ++i) AppendHex(id.bytes[i], 2);
+    for (std::size_t i = 0; i < id.size; ++i) {
+      if (id.bytes[i] < 16) line_.Raw("0");
+      AppendHex(id.bytes[i]);
+    }
     line_.Raw("\"");
   }
 
-  void AppendHex(std::uint64_t value, int least_digits) {
+  void AppendHex(std::uint64_t value) {
     char digits[16];
-    int first = 16;
-    do {
-      digits[--first] = "0123456789abcdef"[value & 15];
-      value >>= 4;
-    } while (value != 0 || 16 - first < least_digits);
-    line_.Raw(std::string_view(digits + first, static_cast<std::size_t>(16 - first)));
+    const char* const end = std::to_chars(digits, digits + sizeof digits, value, 16).ptr;
+    line_.Raw(std::string_view(digits, static_cast<std::size_t>(end - digits)));
   }
 
   void AppendFunctions(bool is_other) {
+    static constexpr std::string_view kOfNoFile[] = {"", "(outer frames)", "(generated code)", "(other)"};
     line_.Raw(",\"functions\":[");
     if (is_other) line_.Raw("[\"(other)\",null,null]");
     const StackTable::File* last = nullptr;
     std::string_view name;
     for (const StackFrame function : functions_) {
       line_.Raw(line_.EndsWith('[') ? std::string_view("[\"") : std::string_view(",[\""));
-      if (function == kOuterFrames) {
-        line_.Raw("(outer frames)");
-      } else if (function == kGeneratedCode) {
-        line_.Raw("(generated code)");
-      } else if (function == kUnkeptFile) {
-        line_.Raw("(other)");
+      if (function <= kUnkeptFile) {
+        line_.Raw(kOfNoFile[function]);
       } else {
         const StackTable::File* const file = &table_.FileOf(function);
         if (file != last) name = NameOf(*file);
         last = file;
         line_.StringPart(name, false);
         line_.Raw("+0x");
-        AppendHex(function & ((StackFrame{1} << kFrameAddressBits) - 1), 1);
+        AppendHex(function & kAddressMask);
       }
       line_.Raw("\",null,null]");
     }
@@ -255,30 +252,23 @@ class LineWriter {
 }  // namespace
 
 StackTable* StackTable::Make(const Room& room) noexcept {
-  const auto divide = [&room](Pieces* pieces, StackTable* table) {
-    auto* const self = pieces->Take<StackTable>(1);
-    auto* const stacks = pieces->Take<Stack>(room.stacks);
-    auto* const slots = pieces->Take<std::uint32_t>(std::size_t{2} * room.stacks);
-    auto* const frames = pieces->Take<StackFrame>(room.frames);
-    auto* const places = pieces->Take<Place>(room.places);
-    auto* const files = pieces->Take<File>(room.files);
-    auto* const texts = pieces->Take<char>(room.text_bytes);
-    if (table == nullptr) return self;
-    table->stacks_ = stacks;
-    table->slots_ = slots;
-    table->frames_ = frames;
-    table->places_ = places;
-    table->files_ = files;
-    table->texts_ = texts;
-    return self;
+  const auto divide = [&room](char* block, StackTable* table) {
+    Pieces pieces(block);
+    pieces.Take<StackTable>(1);
+    table->stacks_ = pieces.Take<Stack>(room.stacks);
+    table->slots_ = pieces.Take<std::uint32_t>(std::size_t{2} * room.stacks);
+    table->frames_ = pieces.Take<StackFrame>(room.frames);
+    table->places_ = pieces.Take<Place>(room.places);
+    table->files_ = pieces.Take<File>(room.files);
+    table->texts_ = pieces.Take<char>(room.text_bytes);
+    return pieces.used();
   };
-  Pieces sizes(nullptr);
-  divide(&sizes, nullptr);
-  void* const block = mmap(nullptr, sizes.used(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  StackTable nowhere(room);
+  const std::size_t bytes = divide(nullptr, &nowhere);
+  void* const block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (block == MAP_FAILED) return nullptr;
   auto* const table = new (block) StackTable(room);
-  Pieces pieces(static_cast<char*>(block));
-  divide(&pieces, table);
+  divide(static_cast<char*>(block), table);
   table->Clear();
   return table;
 }
@@ -371,15 +361,10 @@ void StackTable::Count(std::uint16_t place, std::size_t depth, const SampleCount
   for (; depth != 0 && slots_[slot] != 0; slot = (slot + 1) % slots) {
     Stack& stack = stacks_[slots_[slot] - 1];
     if (stack.hash == hash && stack.place == place && stack.depth == depth &&
-        std::equal(frames, frames + depth, frames_ + stack.first)) {
-      stack.count.Add(count);
-      return;
-    }
+        std::equal(frames, frames + depth, frames_ + stack.first))
+      return stack.count.Add(count);
   }
-  if (depth == 0 || stack_count_ == room_.stacks) {
-    places_[place].other.Add(count);
-    return;
-  }
+  if (depth == 0 || stack_count_ == room_.stacks) return places_[place].other.Add(count);
   Stack* const stack = new (&stacks_[stack_count_++]) Stack();
   slots_[slot] = stack_count_;
   stack->hash = hash;

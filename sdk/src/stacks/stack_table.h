@@ -124,7 +124,6 @@ class StackTable {
 // NativeStacks did.
 
 struct Recorder;
-class StackTable;
 
 /// Writes the line with these fields, JSON without the braces around them: `"dataset":"zjets",…`. `cost_ns`: what the
 /// sampling took since the line before; it counts as overhead in any case. False, and counted, where the fields

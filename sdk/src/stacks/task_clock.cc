@@ -1,5 +1,3 @@
-#include "stacks/task_clock.h"
-
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -8,8 +6,10 @@
 
 #include <algorithm>
 
+#include "crema/internal/platform.h"
 #include "kernel/clock.h"
 #include "kernel/kernel_readings.h"
+#include "stacks/native_stacks.h"
 
 namespace crema::internal {
 namespace {
@@ -19,12 +19,6 @@ namespace {
 constexpr clockid_t kTicksClock = static_cast<clockid_t>(~0u << 3 | 4 | 0);
 constexpr clockid_t kUserTicksClock = static_cast<clockid_t>(~0u << 3 | 4 | 1);
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
-
-std::int64_t Read(clockid_t clock) {
-  timespec now = {};
-  clock_gettime(clock, &now);
-  return std::int64_t{now.tv_sec} * kNanoseconds + now.tv_nsec;
-}
 
 bool IsRealTime() {
   const int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
@@ -121,8 +115,8 @@ bool TaskClock::HasSent(const siginfo_t& info) noexcept {
 }
 
 bool TickModes::WereInKernel() noexcept {
-  const std::int64_t user_ns = Read(kUserTicksClock);
-  const std::int64_t all_ns = Read(kTicksClock);
+  const std::int64_t user_ns = ClockNanoseconds(kUserTicksClock);
+  const std::int64_t all_ns = ClockNanoseconds(kTicksClock);
   const bool were_in_kernel = user_ns == user_ns_ && all_ns != all_ns_;
   user_ns_ = user_ns;
   all_ns_ = all_ns;

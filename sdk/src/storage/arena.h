@@ -2,7 +2,9 @@
 // print, or take from a pool.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -10,9 +12,31 @@
 #include <type_traits>
 #include <utility>
 
-#include "storage/sdk_allocation_scope.h"
+#include "crema/internal/section_node.h"
 
 namespace crema::internal {
+
+/// How many scopes the calling thread has in this copy of the SDK.
+extern CREMA_THREAD_LOCAL std::uint32_t t_allocation_scopes;
+
+/// While it lives, memory that the thread allocates is the SDK's, not the program's.
+class SdkAllocationScope {
+ public:
+  SdkAllocationScope() noexcept : context_(t_context) {
+    ++t_allocation_scopes;
+    if (context_ != nullptr) ++context_->allocation_scopes;  // where another copy is asked (see own_descriptor.h)
+    std::atomic_signal_fence(std::memory_order_seq_cst);     // compilers know that malloc(3) reads no variable of ours
+  }
+  ~SdkAllocationScope() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    --t_allocation_scopes;
+    if (context_ != nullptr) --context_->allocation_scopes;
+  }
+  SdkAllocationScope(SdkAllocationScope&&) = delete;
+
+ private:
+  ThreadContext* const context_;
+};
 
 /// nullptr where the system refuses the memory.
 template <class Object, class... Arguments>

@@ -73,29 +73,22 @@ std::int64_t CostOfTask() {
 /// Adds to a value that only this thread writes.
 void Raise(std::atomic<std::int64_t>* sum, std::int64_t more) { sum->store(sum->load(kRelaxed) + more, kRelaxed); }
 
-enum Time { kTask, kTaskCpu, kTaskWait, kBetween, kBetweenCpu, kBetweenWait };
-
 /// As the thread left them; with `until_ns`, up to then: it may be between two tasks.
 ThreadTimes TimesOf(const ThreadTasks& tasks, std::int64_t tid, std::int64_t until_ns) {
   constexpr int kMostTries = 100;
   ThreadTimes times;
   for (int i = 0; i < kMostTries; ++i) {
     const std::uint32_t before = tasks.version.load(std::memory_order_acquire);
-    times = {tasks.tasks.load(kRelaxed),
-             tasks.times[kTask].load(kRelaxed),
-             tasks.times[kTaskCpu].load(kRelaxed),
-             tasks.times[kTaskWait].load(kRelaxed),
-             tasks.times[kBetween].load(kRelaxed),
-             tasks.times[kBetweenCpu].load(kRelaxed),
-             tasks.times[kBetweenWait].load(kRelaxed)};
+    times.tasks = tasks.tasks.load(kRelaxed);
+    for (int time = 0; time < ThreadTimes::kTimes; ++time) times.ns[time] = tasks.times[time].load(kRelaxed);
     const std::int64_t last_ns = tasks.last_ns.load(kRelaxed);
     const std::int64_t last_cpu_ns = tasks.last_cpu_ns.load(kRelaxed);
     const bool is_between = until_ns != 0 && tasks.is_between.load(kRelaxed);
     const MaybeInteger cpu_ns = is_between ? CpuOfThread(tid) : std::nullopt;
     std::atomic_thread_fence(std::memory_order_acquire);
     if ((before & 1) != 0 || tasks.version.load(kRelaxed) != before) continue;
-    if (is_between) times.between_ns += std::max<std::int64_t>(until_ns - last_ns, 0);
-    if (cpu_ns.has_value()) times.between_cpu_ns += std::max<std::int64_t>(*cpu_ns - last_cpu_ns, 0);
+    if (is_between) times.ns[ThreadTimes::kBetween] += std::max<std::int64_t>(until_ns - last_ns, 0);
+    if (cpu_ns.has_value()) times.ns[ThreadTimes::kBetweenCpu] += std::max<std::int64_t>(*cpu_ns - last_cpu_ns, 0);
     break;
   }
   return times;
@@ -103,12 +96,12 @@ ThreadTimes TimesOf(const ThreadTasks& tasks, std::int64_t tid, std::int64_t unt
 
 void AppendTimes(const ThreadTimes& times, JsonLine* line) {
   line->Field("tasks", times.tasks);
-  line->Field("task_ns", times.task_ns);
-  line->Field("task_cpu_ns", times.task_cpu_ns);
-  line->Field("task_wait_ns", times.task_wait_ns);
-  line->Field("between_ns", times.between_ns);
-  line->Field("between_cpu_ns", times.between_cpu_ns);
-  line->Field("between_wait_ns", times.between_wait_ns);
+  line->Field("task_ns", times.ns[ThreadTimes::kTask]);
+  line->Field("task_cpu_ns", times.ns[ThreadTimes::kTaskCpu]);
+  line->Field("task_wait_ns", times.ns[ThreadTimes::kTaskWait]);
+  line->Field("between_ns", times.ns[ThreadTimes::kBetween]);
+  line->Field("between_cpu_ns", times.ns[ThreadTimes::kBetweenCpu]);
+  line->Field("between_wait_ns", times.ns[ThreadTimes::kBetweenWait]);
   line->Raw("}");
 }
 
@@ -173,7 +166,118 @@ void AppendEvent(const EventRow& row, const Clock& clock, JsonLine* line) {
   line->Raw("}");
 }
 
+// Where an event's latency went: its four parts, and its critical path.
+
+using Span = EventNodes::Span;
+using Piece = EventNodes::Piece;
+
+/// In the order in which they count.
+enum Part : std::int32_t { kActive, kQueued, kExternal, kParts };
+
+/// Most events come in order.
+template <class Iterator, class Less>
+void Sort(Iterator begin, Iterator end, const Less& less) {
+  if (!std::is_sorted(begin, end, less)) std::sort(begin, end, less);
+}
+
+/// The length of what pieces of `part` and those before it cover together.
+std::int64_t Covered(const Piece* begin, const Piece* end, std::int32_t part) {
+  std::int64_t covered_ns = 0;
+  std::int64_t until_ns = INT64_MIN;
+  for (const Piece* piece = begin; piece != end; ++piece) {
+    if (piece->part > part) continue;
+    const std::int64_t from_ns = std::max(piece->start_ns, until_ns);
+    if (piece->stop_ns <= from_ns) continue;
+    covered_ns += piece->stop_ns - from_ns;
+    until_ns = piece->stop_ns;
+  }
+  return covered_ns;
+}
+
+/// Walks back from what ended last. What let a task begin is what had ended last when it became ready; what let a
+/// request begin is the task that began it. Each piece is cut where the later one begins.
+void FollowCriticalPath(EventNodes* nodes, std::uint32_t count, std::int64_t start_ns, std::int64_t stop_ns,
+                        EventParts* parts) {
+  constexpr std::int64_t kNobody = -1;
+  const Span* const spans = nodes->spans;
+  std::uint32_t* const order = nodes->by_stop;
+  for (std::uint32_t i = 0; i < count; ++i) order[i] = i;
+  Sort(order, order + count, [spans](std::uint32_t a, std::uint32_t b) {
+    return spans[a].stop_ns != spans[b].stop_ns ? spans[a].stop_ns < spans[b].stop_ns : a < b;
+  });
+  // The last in order that ended by this time, which never rises, and that was not asked for before.
+  const std::uint32_t* after = order + count;
+  const auto last_by = [&](std::int64_t time_ns) -> std::int64_t {
+    while (after != order && spans[after[-1]].stop_ns > time_ns) --after;
+    return after == order ? kNobody : static_cast<std::int64_t>(*--after);
+  };
+  std::int64_t cursor_ns = stop_ns;
+  std::int64_t at = last_by(cursor_ns);
+  // Those of no length may point at each other: there are at most so many steps.
+  for (std::uint32_t steps = 0; at != kNobody && steps < 2 * count; ++steps) {
+    const Span& span = spans[at];
+    const std::int64_t run_stop_ns = std::min(span.stop_ns, cursor_ns);
+    const std::int64_t run_start_ns = std::min(span.start_ns, run_stop_ns);
+    const std::int64_t ready_ns = std::min(span.ready_ns, run_start_ns);
+    const std::int64_t run_ns = run_stop_ns - run_start_ns;
+    const std::int64_t queue_ns = run_start_ns - ready_ns;
+    parts->critical_gap_ns += cursor_ns - run_stop_ns;
+    parts->critical_queue_ns += queue_ns;
+    (span.module != nullptr && span.module->is_request ? parts->critical_external_ns : parts->critical_run_ns) +=
+        run_ns;
+    if (span.module != nullptr) {
+      span.module->critical_run_ns.fetch_add(run_ns, std::memory_order_relaxed);
+      if (queue_ns != 0) span.module->critical_queue_ns.fetch_add(queue_ns, std::memory_order_relaxed);
+    }
+    cursor_ns = ready_ns;
+    if (cursor_ns <= start_ns) break;
+    at = span.begun_by >= 0 && span.begun_by < static_cast<std::int64_t>(count) ? span.begun_by : last_by(cursor_ns);
+  }
+  parts->critical_gap_ns += cursor_ns - start_ns;
+}
+
 }  // namespace
+
+EventParts DivideLatency(EventNodes* nodes, std::uint32_t count, std::int64_t start_ns, std::int64_t stop_ns,
+                         std::uint32_t* open) noexcept {
+  EventParts parts;
+  *open = 0;
+  Piece* end = nodes->pieces;
+  bool has_part[kParts] = {};
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const TaskNode& node = nodes->nodes[i];
+    std::int64_t node_stop_ns = node.stop_ns.load(std::memory_order_acquire);
+    if (node_stop_ns <= 0) ++*open;
+    if (node_stop_ns == TaskNode::kNone) {  // it is about to begin
+      nodes->spans[i] = {start_ns, start_ns, start_ns, nullptr, -1};
+      continue;
+    }
+    if (node_stop_ns == TaskNode::kOpen) node_stop_ns = stop_ns;
+    Span& span = nodes->spans[i];
+    span.start_ns = std::clamp(node.start_ns, start_ns, stop_ns);
+    span.stop_ns = std::clamp(node_stop_ns, span.start_ns, stop_ns);
+    span.ready_ns = std::clamp(node.ready_ns, start_ns, span.start_ns);
+    span.module = node.module;
+    span.begun_by = node.begun_by;
+    const Part part = node.module->is_request ? kExternal : kActive;
+    *end++ = {span.start_ns, span.stop_ns, part};
+    has_part[part] = true;
+    if (span.ready_ns == span.start_ns) continue;
+    *end++ = {span.ready_ns, span.start_ns, kQueued};
+    has_part[kQueued] = true;
+  }
+  Sort(nodes->pieces, end, [](const Piece& a, const Piece& b) { return a.start_ns < b.start_ns; });
+  std::int64_t covered_ns[kParts] = {Covered(nodes->pieces, end, kActive)};
+  for (std::int32_t part = kQueued; part < kParts; ++part) {
+    covered_ns[part] = has_part[part] ? Covered(nodes->pieces, end, part) : covered_ns[part - 1];
+  }
+  parts.active_ns = covered_ns[kActive];
+  parts.queued_ns = covered_ns[kQueued] - covered_ns[kActive];
+  parts.external_ns = covered_ns[kExternal] - covered_ns[kQueued];
+  parts.rest_ns = stop_ns - start_ns - covered_ns[kExternal];
+  FollowCriticalPath(nodes, count, start_ns, stop_ns, &parts);
+  return parts;
+}
 
 TaskTable* TaskTable::Make(Recorder* recorder) noexcept {
   const ErrnoAndCancelGuard guard;
@@ -293,11 +397,7 @@ void TaskTable::AddEnded(const ThreadTimes& times) noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   ++ended_threads_;
   ended_.tasks += times.tasks;
-  for (std::int64_t ThreadTimes::*time :
-       {&ThreadTimes::task_ns, &ThreadTimes::task_cpu_ns, &ThreadTimes::task_wait_ns, &ThreadTimes::between_ns,
-        &ThreadTimes::between_cpu_ns, &ThreadTimes::between_wait_ns}) {
-    ended_.*time += times.*time;
-  }
+  for (int time = 0; time < ThreadTimes::kTimes; ++time) ended_.ns[time] += times.ns[time];
 }
 
 void AppendTasks(const EventSlot& slot, JsonLine* line) noexcept {
@@ -328,8 +428,7 @@ void AppendTasks(const EventSlot& slot, JsonLine* line) noexcept {
 void TaskTable::AppendThreads(Recorder* recorder, std::int64_t now_ns) noexcept {
   line_.Raw(",\"task_threads\":[");
   std::size_t rows = 0;
-  for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
-       thread = thread->next) {
+  for (ThreadState* thread = recorder->first_thread(); thread != nullptr; thread = thread->next) {
     const ThreadTasks* const tasks = thread->tasks.load(std::memory_order_acquire);
     if (tasks == nullptr || !thread->in_use.load(std::memory_order_acquire) || rows >= kRowsOfLine) continue;
     const ThreadTimes times = TimesOf(*tasks, thread->tid, now_ns);
@@ -431,7 +530,7 @@ std::int64_t TaskBoundary(ThreadState* thread) noexcept {
       top->wait_ns += wait_ns;
     }
     if (!is_in_chunk) {
-      std::atomic<std::int64_t>* const sums = &tasks.times[top != nullptr ? kTask : kBetween];
+      std::atomic<std::int64_t>* const sums = &tasks.times[top != nullptr ? ThreadTimes::kTask : ThreadTimes::kBetween];
       Raise(&sums[0], wall_ns);
       Raise(&sums[1], own_cpu_ns);
       if (wait_ns != 0) Raise(&sums[2], wait_ns);

@@ -10,8 +10,6 @@
 
 namespace crema::internal {
 
-struct ThreadState;
-
 /// How many calls of a module run, and for how long at least one has, in one word that changes at once. While some run,
 /// the length is that of the past less the moment since when they do.
 class RunningTime {
@@ -48,12 +46,6 @@ class RunningTime {
 
   std::atomic<std::uint64_t> word_{0};
 };
-
-inline void RaiseTo(std::atomic<std::int64_t>* most, std::int64_t value) noexcept {
-  std::int64_t known = most->load(std::memory_order_relaxed);
-  while (known < value && !most->compare_exchange_weak(known, value, std::memory_order_relaxed)) {
-  }
-}
 
 /// What tasks, or requests, of one name came to since the process began. Any thread adds to it.
 struct TaskModule {
@@ -165,9 +157,9 @@ struct TaskFrame {
 
 /// Tasks of one thread, and what it did between them.
 struct ThreadTimes {
+  enum Time { kTask, kTaskCpu, kTaskWait, kBetween, kBetweenCpu, kBetweenWait, kTimes };
   std::int64_t tasks = 0;
-  std::int64_t task_ns = 0, task_cpu_ns = 0, task_wait_ns = 0;
-  std::int64_t between_ns = 0, between_cpu_ns = 0, between_wait_ns = 0;
+  std::int64_t ns[kTimes] = {};
 };
 
 /// Only the thread writes; others read under `version`, which is odd while it does.
@@ -185,7 +177,7 @@ struct ThreadTasks {
   std::atomic<std::int64_t> last_cpu_ns{0};
   std::atomic<bool> is_between{false};
   std::atomic<std::int64_t> tasks{0};
-  std::atomic<std::int64_t> times[6] = {};  ///< as in `ThreadTimes`
+  std::atomic<std::int64_t> times[ThreadTimes::kTimes] = {};
 };
 
 /// Events of one dataset that ended.

@@ -11,6 +11,7 @@
 
 #include <time.h>
 
+#include <cerrno>
 #include <cstdint>
 
 #if defined(__x86_64__)
@@ -26,12 +27,25 @@
 
 namespace crema::internal {
 
-/// CLOCK_MONOTONIC in ns (clock_gettime(2), answered in user space by the vDSO).
-inline std::int64_t MonotonicNanoseconds() noexcept {
+/// Leaves errno as the host program had it.
+class KeptErrno {
+ public:
+  KeptErrno() noexcept : errno_(errno) {}
+  ~KeptErrno() { errno = errno_; }
+  KeptErrno(KeptErrno&&) = delete;
+
+ private:
+  const int errno_;
+};
+
+/// A clock of clock_gettime(2) in ns; 0 where the kernel refuses it.
+inline std::int64_t ClockNanoseconds(clockid_t clock) noexcept {
   timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock, &now);
   return static_cast<std::int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
 }
+/// CLOCK_MONOTONIC in ns (answered in user space by the vDSO).
+inline std::int64_t MonotonicNanoseconds() noexcept { return ClockNanoseconds(CLOCK_MONOTONIC); }
 
 /// The processor's constant-rate counter, unserialised: good to some tens of ns, and a third of the cost of a clock.
 CREMA_ALWAYS_INLINE std::uint64_t CounterTicks() noexcept {

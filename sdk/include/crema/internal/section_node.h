@@ -63,7 +63,7 @@ struct ThreadContext {
   std::atomic<bool> reads_counter{false};  ///< recording is on, and the tick counter is invariant
   std::atomic<bool> is_switched_off{false};
   bool traces = false;                  ///< every occurrence is kept, not only the sums
-  std::uint32_t allocation_scopes = 0;  ///< scopes in which the thread works for the SDK (see sdk_allocation_scope.h)
+  std::uint32_t allocation_scopes = 0;  ///< scopes in which the thread works for the SDK (see `SdkAllocationScope`)
 };
 
 enum Mode : std::uint8_t { kModeUndecided = 0, kModeOff = 1, kModeOn = 2 };
@@ -172,10 +172,8 @@ CREMA_ALWAYS_INLINE void ExitSectionAt(ThreadContext* context, OpenSection secti
   constexpr auto kRelaxed = std::memory_order_relaxed;
   SectionNode* node = section.node;
   if (CREMA_UNLIKELY(now == 0 || context == nullptr || context->current.load(kRelaxed) != node ||
-                     node->start_ticks.load(kRelaxed) != section.start_ticks)) {
-    ExitOutOfOrder(node, section.start_ticks, now);
-    return;
-  }
+                     node->start_ticks.load(kRelaxed) != section.start_ticks))
+    return ExitOutOfOrder(node, section.start_ticks, now);
   AddOccurrence(node, now - section.start_ticks);
   if (CREMA_UNLIKELY(*context->uncaught_exceptions > node->uncaught_exceptions)) {
     node->failed.store(node->failed.load(kRelaxed) + 1, kRelaxed);

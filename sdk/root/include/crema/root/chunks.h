@@ -57,23 +57,7 @@ class SharedFileCounters {
 /// events.
 class TreeChunk {
  public:
-  class Iterator {
-   public:
-    Iterator(TreeChunk* chunk, std::int64_t entry) : chunk_(chunk), entry_(entry) {}
-    std::int64_t operator*() const {
-      chunk_->events_ = entry_ + 1 - chunk_->first_;
-      return entry_;
-    }
-    Iterator& operator++() {
-      ++entry_;
-      return *this;
-    }
-    bool operator!=(const Iterator& other) const { return entry_ != other.entry_; }
-
-   private:
-    TreeChunk* chunk_;
-    std::int64_t entry_;
-  };
+  using Iterator = internal::EntryIterator<std::int64_t, std::int64_t>;
 
   TreeChunk(TTree* tree, internal::EntryRange range, const Chunk& what) : first_(range.first), last_(range.second) {
     Chunk where = what;
@@ -106,8 +90,8 @@ class TreeChunk {
 
   std::int64_t first() const { return first_; }
   std::int64_t last() const { return last_; }  ///< one past the last entry
-  Iterator begin() { return {this, first_}; }
-  Iterator end() { return {this, last_}; }
+  Iterator begin() { return {first_, first_, &events_}; }
+  Iterator end() { return {first_, last_, &events_}; }
   TrackMetrics& metrics() { return *chunk_; }
   /// Instead of those that were given out, for example where `TTree::Draw` reads them.
   template <class Count, class = std::enable_if_t<std::is_integral<Count>::value>>

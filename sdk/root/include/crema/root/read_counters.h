@@ -12,13 +12,16 @@
 #include <TVirtualPerfStats.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <map>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "crema/record_metric.h"
-#include "crema/root/column_bytes.h"
 #include "crema/root/requirements.h"  // IWYU pragma: keep
 #include "crema/root/server_name.h"
 #include "crema/track_metrics.h"
@@ -26,10 +29,45 @@
 
 namespace crema::internal {
 
+/// The baskets that ROOT took into use, by the name of their branch: read from the file or from the tree's cache, and
+/// decompressed. Branches of one name are one column.
+class ColumnBytes {
+ public:
+  /// Further ones, by name, are together in one. A chunk and a measurement keep 1,000 metrics, and the user has some.
+  static constexpr std::size_t kMostColumns = 100;
+
+  void Add(const TBranch& branch, std::size_t basket) {
+    const std::string_view name = branch.GetName();
+    auto column = bytes_.find(name);
+    if (column == bytes_.end()) column = bytes_.emplace(name, 0).first;
+    column->second += branch.GetBasketBytes()[basket];
+  }
+  void Clear() { bytes_.clear(); }
+  /// Reports to the chunk of this thread.
+  void Record() const {
+    const std::string prefix = "column_bytes.";
+    std::size_t columns = 0;
+    std::int64_t other_bytes = 0;
+    for (const auto& [name, bytes] : bytes_) {
+      if (++columns > kMostColumns) {
+        other_bytes += bytes;
+      } else {
+        RecordMetric(prefix + name, bytes, "B");
+      }
+    }
+    if (columns > kMostColumns) RecordMetric(prefix + "(other)", other_bytes, "B");
+  }
+
+ private:
+  std::map<std::string, std::int64_t, std::less<>> bytes_;
+};
+
 /// ROOT reports each read and each decompression to one `TVirtualPerfStats` per thread. This one counts, and tells the
 /// program's own, if there is one.
 class ReadCounters final : public TVirtualPerfStats {
  public:
+  using Stats = TVirtualPerfStats;
+
   ReadCounters() = default;
   ReadCounters(const ReadCounters&) = delete;
   ReadCounters& operator=(const ReadCounters&) = delete;
@@ -125,57 +163,35 @@ class ReadCounters final : public TVirtualPerfStats {
   }
 
   // The rest is the program's own.
-  void SimpleEvent(EEventType type) override {
-    if (own_ != nullptr) own_->SimpleEvent(type);
-  }
+  void SimpleEvent(EEventType type) override { Tell(own_, &Stats::SimpleEvent, type); }
   void PacketEvent(const char* a, const char* b, const char* c, Long64_t d, Double_t e, Double_t f, Double_t g,
                    Long64_t h) override {
-    if (own_ != nullptr) own_->PacketEvent(a, b, c, d, e, f, g, h);
+    Tell(own_, &Stats::PacketEvent, a, b, c, d, e, f, g, h);
   }
   void FileEvent(const char* a, const char* b, const char* c, const char* d, Bool_t start) override {
-    if (own_ != nullptr) own_->FileEvent(a, b, c, d, start);
+    Tell(own_, &Stats::FileEvent, a, b, c, d, start);
   }
   void FileOpenEvent(TFile* file, const char* name, Double_t start) override {
-    if (own_ != nullptr) own_->FileOpenEvent(file, name, start);
+    Tell(own_, &Stats::FileOpenEvent, file, name, start);
   }
-  void RateEvent(Double_t a, Double_t b, Long64_t c, Long64_t d) override {
-    if (own_ != nullptr) own_->RateEvent(a, b, c, d);
-  }
-  void SetBytesRead(Long64_t bytes) override {
-    if (own_ != nullptr) own_->SetBytesRead(bytes);
-  }
+  void RateEvent(Double_t a, Double_t b, Long64_t c, Long64_t d) override { Tell(own_, &Stats::RateEvent, a, b, c, d); }
+  void SetBytesRead(Long64_t bytes) override { Tell(own_, &Stats::SetBytesRead, bytes); }
   Long64_t GetBytesRead() const override { return own_ != nullptr ? own_->GetBytesRead() : 0; }
-  void SetNumEvents(Long64_t events) override {
-    if (own_ != nullptr) own_->SetNumEvents(events);
-  }
+  void SetNumEvents(Long64_t events) override { Tell(own_, &Stats::SetNumEvents, events); }
   Long64_t GetNumEvents() const override { return own_ != nullptr ? own_->GetNumEvents() : 0; }
   void PrintBasketInfo(Option_t* option = "") const override {
     if (own_ != nullptr) own_->PrintBasketInfo(option);
   }
-  void SetLoaded(TBranch* branch, size_t basket) override {
-    if (tree_own_ != nullptr) tree_own_->SetLoaded(branch, basket);
-  }
-  void SetLoaded(size_t branch, size_t basket) override {
-    if (tree_own_ != nullptr) tree_own_->SetLoaded(branch, basket);
-  }
+  void SetLoaded(TBranch* branch, size_t basket) override { Tell(tree_own_, &Stats::SetLoaded, branch, basket); }
+  void SetLoaded(size_t branch, size_t basket) override { Tell(tree_own_, &Stats::SetLoaded, branch, basket); }
   void SetLoadedMiss(TBranch* branch, size_t basket) override {
-    if (tree_own_ != nullptr) tree_own_->SetLoadedMiss(branch, basket);
+    Tell(tree_own_, &Stats::SetLoadedMiss, branch, basket);
   }
-  void SetLoadedMiss(size_t branch, size_t basket) override {
-    if (tree_own_ != nullptr) tree_own_->SetLoadedMiss(branch, basket);
-  }
-  void SetMissed(TBranch* branch, size_t basket) override {
-    if (tree_own_ != nullptr) tree_own_->SetMissed(branch, basket);
-  }
-  void SetMissed(size_t branch, size_t basket) override {
-    if (tree_own_ != nullptr) tree_own_->SetMissed(branch, basket);
-  }
-  void SetUsed(size_t branch, size_t basket) override {
-    if (tree_own_ != nullptr) tree_own_->SetUsed(branch, basket);
-  }
-  void UpdateBranchIndices(TObjArray* branches) override {
-    if (tree_own_ != nullptr) tree_own_->UpdateBranchIndices(branches);
-  }
+  void SetLoadedMiss(size_t branch, size_t basket) override { Tell(tree_own_, &Stats::SetLoadedMiss, branch, basket); }
+  void SetMissed(TBranch* branch, size_t basket) override { Tell(tree_own_, &Stats::SetMissed, branch, basket); }
+  void SetMissed(size_t branch, size_t basket) override { Tell(tree_own_, &Stats::SetMissed, branch, basket); }
+  void SetUsed(size_t branch, size_t basket) override { Tell(tree_own_, &Stats::SetUsed, branch, basket); }
+  void UpdateBranchIndices(TObjArray* branches) override { Tell(tree_own_, &Stats::UpdateBranchIndices, branches); }
 
  private:
   /// A file that the chunk read. What ROOT read along to save calls it takes out of the file's bytes afterwards.
@@ -206,6 +222,10 @@ class ReadCounters final : public TVirtualPerfStats {
   };
 
   void SetFile(TFile*) override {}
+  template <class... Arguments>
+  static void Tell(Stats* own, void (Stats::*event)(Arguments...), Arguments... arguments) {
+    if (own != nullptr) (own->*event)(arguments...);
+  }
   /// Where ROOT reads the branches of an entry on several threads, it calls a tree's statistics on all of them.
   bool IsOwnThread() const { return thread_ == std::this_thread::get_id(); }
   /// Ends before a chunk that began later, which would put it back.

@@ -6,8 +6,12 @@
 
 #include <ROOT/RDF/RInterface.hxx>
 #include <ROOT/RDF/RLoopManager.hxx>
+#include <ROOT/RDF/Utils.hxx>
+#include <ROOT/RLogger.hxx>
 #include <ROOT/RResultPtr.hxx>
 #include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -15,32 +19,98 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "crema/recorder.h"
 #include "crema/root/frame_action.h"
-#include "crema/root/loop_log.h"
 #include "crema/root/requirements.h"  // IWYU pragma: keep
 
 namespace crema {
 
-/// How a frame is tracked.
-struct DataFrameOptions {
-  DataFrameOptions() = default;
-  DataFrameOptions(const char* name) : dataset(name == nullptr ? "" : name) {}  // NOLINT(google-explicit-constructor)
-  DataFrameOptions(std::string name) : dataset(std::move(name)) {}              // NOLINT(google-explicit-constructor)
-
-  std::string dataset;  ///< of its chunks; empty: the name of the sample (RDatasetSpec), else none
-  std::string pass;     ///< of its chunks; empty: as in `Chunk`, and "loop 2" where a file is read again
-  /// Where a task is longer, it is several chunks of this many entries; 0: a chunk is a task. Without implicit MT a
-  /// file is one task.
-  std::int64_t entries_per_chunk = 0;
-  /// Whether "loop 2" is a loop of its own; false where the program runs the loops of one frame over parts of its
-  /// files.
-  bool counts_loops = true;
-};
-
 namespace internal {
+
+/// RDataFrame compiles before any action hears of a loop. Only its log says how long: at the level of information,
+/// which is off. So the level is raised, and what the program did not ask for is swallowed here. The level is one that
+/// nobody sets, so that one which the program sets later is known as its own.
+class LoopLog final : public ROOT::RLogHandler {
+ public:
+  /// Hears the log as long as one is alive.
+  class Use {
+   public:
+    Use() {
+      const std::lock_guard<std::mutex> lock(Mutex());
+      if (Users()++ > 0) return;
+      // Never removed: another thread may be about to call it.
+      static const bool is_installed = Install();
+      static_cast<void>(is_installed);
+      Own().store(Channel().SetVerbosity(kHeard));
+    }
+    ~Use() {
+      const std::lock_guard<std::mutex> lock(Mutex());
+      if (--Users() == 0 && Channel().GetVerbosity() == kHeard) Channel().SetVerbosity(Own().load());
+    }
+    Use(Use&&) = delete;
+  };
+
+  /// Whether other handlers get it.
+  bool Emit(const ROOT::RLogEntry& entry) override {
+    if (entry.fChannel != &Channel()) return true;
+    Hear(entry.fMessage);
+    if (Channel().GetVerbosity() != kHeard) return true;
+    const ROOT::ELogLevel own = Own().load();
+    return entry.fLevel <= (own == ROOT::ELogLevel::kUnset ? ROOT::RLogManager::Get().GetVerbosity() : own);
+  }
+
+ private:
+  static constexpr auto kHeard = static_cast<ROOT::ELogLevel>(static_cast<unsigned>(ROOT::ELogLevel::kDebug) + 7);
+
+  static ROOT::RLogChannel& Channel() { return ROOT::Detail::RDF::RDFLogChannel(); }
+  static bool Install() {
+    First();
+    ROOT::RLogManager::Get().PushFront(std::make_unique<LoopLog>());
+    return true;
+  }
+  static std::mutex& Mutex() {
+    static std::mutex mutex;
+    return mutex;
+  }
+  static int& Users() {
+    static int users = 0;
+    return users;
+  }
+  /// The program's level.
+  static std::atomic<ROOT::ELogLevel>& Own() {
+    static std::atomic<ROOT::ELogLevel> own{ROOT::ELogLevel::kUnset};
+    return own;
+  }
+
+  /// A pair of clocks that were read together.
+  struct Reading {
+    std::uint64_t ticks = SectionTicks();
+    std::chrono::steady_clock::time_point time = std::chrono::steady_clock::now();
+  };
+  /// As the log was first heard; before any loop that crema sees.
+  static const Reading& First() {
+    static const Reading first;
+    return first;
+  }
+  /// The section that took so long and ends now.
+  static void RecordLast(double seconds) noexcept {
+    const Reading now;
+    const std::chrono::duration<double> passed = now.time - First().time;
+    if (now.ticks == 0 || First().ticks == 0 || !(seconds > 0) || passed.count() <= seconds) return;
+    const double ticks = static_cast<double>(now.ticks - First().ticks) * (seconds / passed.count());
+    RecordSectionSince("just-in-time compilation", now.ticks - static_cast<std::uint64_t>(ticks));
+  }
+  /// `Just-in-time compilation phase completed in 0.72 seconds.`, and `… phase for RunGraphs (2 …) completed in …`.
+  static void Hear(const std::string& message) noexcept {
+    constexpr std::string_view kCompleted = "completed in ";
+    if (message.rfind("Just-in-time compilation phase", 0) != 0) return;
+    const std::size_t at = message.find(kCompleted);
+    if (at != message.npos) RecordLast(std::strtod(message.c_str() + at + kCompleted.size(), nullptr));
+  }
+};
 
 /// ROOT keeps a node's loop manager for classes that derive from it.
 struct LoopManagerOf : ROOT::RDF::RInterfaceBase {
@@ -55,14 +125,14 @@ class FrameTracker : public std::enable_shared_from_this<FrameTracker> {
  public:
   /// `node`: any of the frame's. A node owns those before it, the head included; its pointer to the head owns nothing.
   FrameTracker(std::shared_ptr<const void> node, std::shared_ptr<ROOT::Detail::RDF::RLoopManager> loop_manager,
-               FrameIdentity identity)
+               DataFrameOptions identity)
       : node_(std::move(node)),
         loop_manager_(std::move(loop_manager)),
         tasks_(std::make_shared<FrameTasks>(std::move(identity), loop_manager_->GetNSlots())) {}
 
   /// For a frame that is tracked already: the one that it has, which takes this identity from its next loop on.
   static std::shared_ptr<FrameTracker> Find(const std::shared_ptr<ROOT::Detail::RDF::RLoopManager>& loop_manager,
-                                            const FrameIdentity& identity) {
+                                            const DataFrameOptions& identity) {
     const std::lock_guard<std::mutex> lock(Mutex());
     const auto known = All().find(loop_manager.get());
     auto tracker = known != All().end() ? known->second.lock() : nullptr;
@@ -209,10 +279,9 @@ template <class Node>
 [[nodiscard]] TrackedDataFrame TrackDataFrame(const Node& node, const DataFrameOptions& options = {}) {
   if (!internal::BeginWithThreadPool()) return TrackedDataFrame();
   const auto& loop_manager = internal::LoopManagerOf::Get(node);
-  internal::FrameIdentity identity{options.dataset, options.pass, options.entries_per_chunk, options.counts_loops};
-  auto tracker = internal::FrameTracker::Find(loop_manager, identity);
+  auto tracker = internal::FrameTracker::Find(loop_manager, options);
   if (tracker == nullptr) {
-    tracker = std::make_shared<internal::FrameTracker>(std::make_shared<Node>(node), loop_manager, std::move(identity));
+    tracker = std::make_shared<internal::FrameTracker>(std::make_shared<Node>(node), loop_manager, options);
     tracker->Book();
     tracker->Enter();
   }

@@ -13,6 +13,7 @@
 #include "crema/root/ntuple_counters.h"
 #include "crema/root/requirements.h"  // IWYU pragma: keep
 #include "crema/root/server_name.h"
+#include "crema/root/tree_position.h"
 #include "crema/track_metrics.h"
 
 namespace crema {
@@ -28,23 +29,7 @@ namespace crema {
 ///     for (const auto entry : chunk) sum += pt(entry);
 class TrackNtuple {
  public:
-  class Iterator {
-   public:
-    Iterator(TrackNtuple* chunk, std::int64_t entry) : chunk_(chunk), entry_(entry) {}
-    ROOT::NTupleSize_t operator*() const {
-      chunk_->events_ = entry_ + 1 - chunk_->first_;
-      return static_cast<ROOT::NTupleSize_t>(entry_);
-    }
-    Iterator& operator++() {
-      ++entry_;
-      return *this;
-    }
-    bool operator!=(const Iterator& other) const { return entry_ != other.entry_; }
-
-   private:
-    TrackNtuple* chunk_;
-    std::int64_t entry_;
-  };
+  using Iterator = internal::EntryIterator<ROOT::NTupleSize_t, std::optional<std::int64_t>>;
 
   TrackNtuple(ROOT::RNTupleReader& reader, const Chunk& what)  // NOLINT(google-runtime-references): as ROOT's views
       : first_(what.entry_start.value_or(0)),
@@ -74,9 +59,9 @@ class TrackNtuple {
   /// The entries of the range, as `RNTupleView` and `RNTupleReader::LoadEntry` take them. Iterating counts the events.
   Iterator begin() {
     events_ = 0;
-    return {this, first_};
+    return {first_, first_, &events_};
   }
-  Iterator end() { return {this, std::max(first_, last_)}; }
+  Iterator end() { return {first_, std::max(first_, last_), &events_}; }
   /// Instead of those that were given out.
   template <class Count, class = std::enable_if_t<std::is_integral<Count>::value>>
   void SetEvents(Count events) noexcept {

@@ -17,6 +17,27 @@ namespace crema::internal {
 
 using EntryRange = std::pair<std::int64_t, std::int64_t>;  ///< [first, last)
 
+/// Gives out the entries of a range that begins at `first`, and notes how many.
+template <class Entry, class Count>
+class EntryIterator {
+ public:
+  EntryIterator(std::int64_t first, std::int64_t entry, Count* count) : first_(first), entry_(entry), count_(count) {}
+  Entry operator*() const {
+    *count_ = entry_ + 1 - first_;
+    return static_cast<Entry>(entry_);
+  }
+  EntryIterator& operator++() {
+    ++entry_;
+    return *this;
+  }
+  bool operator!=(const EntryIterator& other) const { return entry_ != other.entry_; }
+
+ private:
+  std::int64_t first_;
+  std::int64_t entry_;
+  Count* count_;
+};
+
 /// The first entry of the current tree, as the chain counts; 0 for a TTree.
 inline std::int64_t EntryOffset(const TTree& tree) {
   const auto* chain = dynamic_cast<const TChain*>(&tree);
