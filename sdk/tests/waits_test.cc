@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/file.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -39,6 +40,7 @@ namespace {
 
 constexpr std::int64_t kMillisecond = 1000000;
 constexpr std::int64_t kLongEnough = 500 * kMillisecond;  // some 50 looks; on a busy machine fewer
+constexpr uid_t kNobody = 65534;
 const Environment kOften = {{"CREMA_WAITS", "100"}};
 
 /// Samples of a section by kind, without those in which it ran.
@@ -377,15 +379,35 @@ TEST(Waits, EndWhenRecordingIsSwitchedOff) {
 }
 
 TEST(Waits, AreRefusedToAProcessThatIsNotDumpable) {
-  if (geteuid() == 0) GTEST_SKIP() << "root may read the file in any case";
+  // Root may read the file in any case, unless it becomes another user.
+  const auto be_another = [] { return geteuid() != 0 || setresuid(kNobody, kNobody, kNobody) == 0; };
+  if (RunInChild({}, [&] { std::_Exit(be_another() ? 0 : 1); }).exit_status != 0) GTEST_SKIP() << "there is no other";
   const RecordLog log = Recorded(
-      [] {
+      [&] {
+        { const TrackMetrics opens_the_log("ttbar"); }
+        ASSERT_TRUE(be_another());
         prctl(PR_SET_DUMPABLE, 0);
         TrackMetrics metrics("ttbar");
         Sleep(kLongEnough);
       },
       kOften);
   EXPECT_NE(log.lines.back().find("does not let this process see"), std::string::npos) << log.lines.back();
+}
+
+TEST(Waits, AreRefusedWhereThereIsNoFileOfThem) {
+  const auto hide_proc = [] {
+    return unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+           mount("tmpfs", "/proc", "tmpfs", 0, nullptr) == 0;
+  };
+  if (RunInChild({}, [&] { std::_Exit(hide_proc() ? 0 : 1); }).exit_status != 0) GTEST_SKIP() << "not allowed to mount";
+  const RecordLog log = Recorded(
+      [&] {
+        ASSERT_TRUE(hide_proc());
+        TrackMetrics metrics("ttbar");
+        Sleep(kLongEnough);
+      },
+      kOften);
+  EXPECT_NE(log.lines.back().find("this kernel does not show"), std::string::npos) << log.lines.back();
 }
 
 }  // namespace

@@ -15,24 +15,26 @@ namespace crema::internal {
 
 long ReadWholeFile(const char* path, char* buffer, std::size_t capacity) noexcept {
   const KeptErrno kept_errno;
-  long size = -1;
+  long size = -EMFILE;
   // Whose the number is may change at any moment, if the program closes all its descriptors: so pread(2), which moves
   // no offset and does not block on a pipe, and no close(2) of anything but a file of this file system.
   struct stat wanted {};
-  const bool is_there = MayOpen() && stat(path, &wanted) == 0;
-  if (const int fd = is_there ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1; fd >= 0) {
-    size = 0;
+  const bool may_open = MayOpen();
+  const bool is_there = may_open && stat(path, &wanted) == 0;
+  const int fd = is_there ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+  if (may_open) size = fd < 0 ? -errno : 0;
+  if (fd >= 0) {
     while (static_cast<std::size_t>(size) < capacity - 1) {
       const ssize_t got = pread(fd, buffer + size, capacity - 1 - static_cast<std::size_t>(size), size);
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) size = -1;
+      if (got < 0) size = -errno;
       if (got <= 0) break;
       size += got;
     }
     if (IsOpenOnDevice(fd, wanted.st_dev)) {
       close(fd);
     } else {
-      size = -1;
+      size = -EBADF;
     }
   }
   buffer[size > 0 ? size : 0] = '\0';

@@ -504,7 +504,7 @@ void WaitSampler::LookAt(Recorder* recorder, ThreadState* thread) noexcept {
   char text[256];
   const long size = ReadOfThread(thread->tid, "syscall", text, sizeof text);
   if (size <= 0) {
-    const int error = errno;
+    const int error = static_cast<int>(-size);
     // A thread that has ended has no such file either.
     const bool has_none = error == ENOENT && ReadWholeFile("/proc/thread-self/syscall", text, sizeof text) <= 0;
     const bool is_refused = error == EACCES || error == EPERM || has_none;
