@@ -314,7 +314,7 @@ void JudgeWaiting(const JudgedRun& run) {
                           HumanPercent(waiting), WhereMostWaiting(run.measurement, Waiting::kBlocked),
                           HumanPercent(compute), why, other),
               {{fmt::format("budget.{}.share", part), waiting}, {"budget.compute.share", compute}}, waiting);
-  if (const std::string_view advice = WaitAdvice(run.measurement); !advice.empty()) verdict.suggestion = advice;
+  if (std::string advice = WaitAdvice(run.measurement); !advice.empty()) verdict.suggestion = std::move(advice);
   if (why == kCoarseSamples) verdict.suggestion = "Measure again on cores that nobody else uses.";
 }
 
