@@ -64,10 +64,16 @@ class TrackRequest {
 
  private:
   void Take(TrackRequest& other) noexcept {
-    *this = static_cast<const TrackRequest&>(other);
-    other = static_cast<const TrackRequest&>(TrackRequest());
+    frame_ = std::exchange(other.frame_, nullptr);
+    event_ = std::exchange(other.event_, nullptr);
+    module_ = other.module_;
+    use_ = other.use_;
+    start_ns_ = other.start_ns_;
+    bytes_ = std::exchange(other.bytes_, 0);
+    row_ = other.row_;
+    uncaught_exceptions_ = other.uncaught_exceptions_;
+    failed_ = std::exchange(other.failed_, false);
   }
-  TrackRequest& operator=(const TrackRequest& other) noexcept = default;
 
   [[maybe_unused]] internal::OpenWork* frame_ = nullptr;  ///< null: not recorded
   internal::EventSlot* event_ = nullptr;                  ///< null: a request of the thread's chunk
