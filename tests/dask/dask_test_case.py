@@ -46,6 +46,9 @@ def run_scenario(name, directory, python=PYTHON, packages=()):
         CREMA_PROGRAM=str(CREMA),
         PYTHONPATH=":".join(map(str, (pathlib.Path(__file__).parent, CHECKOUT / "python", *packages))),
         TMPDIR=str(directory),
+        # CPython 3.11 may lock up in sys._current_frames(), which Dask's profiler calls 100 times a second: collecting
+        # garbage in it lets go of the interpreter's lock, but not of that of the list of threads.
+        DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED="False",
     )
     if "CREMA_TEST_STACKS" in os.environ:  # everything again, while stacks are taken
         environment["CREMA_STACKS"] = os.environ["CREMA_TEST_STACKS"]
