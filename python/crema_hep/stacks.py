@@ -8,6 +8,7 @@ changed and no thread runs.
 
 import atexit
 import functools
+import gc
 import json
 import math
 import os
@@ -58,6 +59,18 @@ class _Thread:
         self.due_ns = 0  # CPU time that no sample stands for yet
         self.chunks = []  # (guard, dataset, sections open around it, frames below it), the innermost last
         self.names = []  # (guard, name) of open sections
+
+
+def _frames_of_threads() -> dict:
+    """The innermost frame of each thread. No garbage is collected meanwhile: before 3.12, CPython holds the lock of its
+    list of threads then, and a finalizer that lets go of the interpreter's lock would lock up the process."""
+    if sys.version_info >= (3, 12) or not gc.isenabled():
+        return sys._current_frames()
+    gc.disable()
+    try:
+        return sys._current_frames()
+    finally:
+        gc.enable()
 
 
 class _Counts:
@@ -173,7 +186,7 @@ class _Sampler:
             if samples < 1:
                 continue
             if frames is None:
-                frames = sys._current_frames()
+                frames = _frames_of_threads()
             frame = frames.get(ident)
             if frame is not None:
                 self.count(thread, frame, int(samples))

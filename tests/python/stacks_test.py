@@ -191,6 +191,49 @@ assert sum(row[0] for row in counts.stacks.values()) == 50_000
 """
         self.record(text, python=self.python)
 
+    def test_no_garbage_is_collected_while_python_lists_its_threads(self):
+        text = """
+import gc
+import sys
+import threading
+from crema_hep import stacks
+
+inside, collections = False, 0
+current_frames = sys._current_frames
+main = threading.get_ident()
+stop = threading.Event()
+
+def compute():
+    while not stop.is_set():
+        sum(range(50))
+
+def list_them():
+    global inside
+    inside = True
+    frames = current_frames()
+    inside = False
+    return frames
+
+def note(phase, info):
+    global collections
+    collections += inside and threading.get_ident() == main
+
+threads = [threading.Thread(target=lambda: compute()) for _ in range(4)]
+for thread in threads:
+    thread.start()
+sys._current_frames = list_them
+gc.callbacks.append(note)
+gc.set_threshold(1)
+kept = []
+for _ in range(1000):
+    kept.append([])
+    stacks._frames_of_threads()
+stop.set()
+assert collections == 0, collections
+assert gc.isenabled()
+"""
+        self.record(text, python=self.python)
+
     def test_the_collector_tells_functions_by_section(self):
         self.run_shares(CREMA_STACKS="100")
         shown = [installed.PROGRAM, "show", self.records, "--json"]
