@@ -59,7 +59,7 @@ struct WorkerGap {
   double seconds() const { return until - from; }
 };
 
-/// Those `from` some second of the run on.
+/// The gaps after `from`, in seconds of the run; one that began before counts from there.
 std::vector<WorkerGap> GapsOfWorkers(const Measurement& measurement, double from);
 double SecondsOf(const std::vector<WorkerGap>& gaps);
 

@@ -318,7 +318,7 @@ SlowOnes FindSlow(const Measurement& measurement, std::string_view by, const Bou
   SlowOnes found;
   double largest = 0;
   for (const ExpectedTimeRow& row : measurement.expected_time) {
-    if (row.by.str() != by || row.name.str().empty() || row.name.str() == kOtherName) continue;  // it is no one
+    if (row.by.str() != by || row.name.str().empty() || row.name.str() == kOtherName) continue;  // stands for many
     ++found.seen;
     double duration = row.duration.value_or(0);
     const double predicted = row.predicted.value_or(0);

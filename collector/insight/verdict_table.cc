@@ -148,8 +148,7 @@ const std::vector<VerdictRule>& VerdictTable() {
       {"slow-file", "inputs", From(2),
        "the chunks of a file took {0} times what the robust fits of their datasets predict, and no slow worker "
        "explains it. The file has {2} chunks, the run has {3} files, and such files took {4} of the core-seconds "
-       "beyond "
-       "their prediction",
+       "beyond their prediction",
        "a straggler also takes twice its prediction; if a worker is slow, its files look slow too",
        "See where the file is stored, and whether there is a copy nearer to the workers.",
        Also(&kChunksOfSlowFile, &kSeveral, &kMuchExcess)},
@@ -247,8 +246,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        Also(&kNearlyAllWorkers, &kLongLag, &kSeveral, &kLongEnough)},
       {"no-workers", "timeline", Threshold(From(0.10), 0.40),
        "no worker lived for {0} of the elapsed time (bad from {1}), and for {2} s. The time that scaling-lag names "
-       "does "
-       "not count",
+       "does not count",
        "the core-seconds do not include this time, so their shares look as good as without it",
        "See what came before the first worker, between workers and after the last one: a queue, a program without "
        "guards, a merge.",
@@ -282,8 +280,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "Look for what is kept from chunk to chunk: histograms by event, caches, open files."},
       {"leaking-section", "time", From(0.10),
        "the live memory of a section of {2} chunks grew from when a quarter to half of them had ended until the end: "
-       "by "
-       "{3} bytes, and by {0} of peak_live_bytes. Needs crema run --allocations",
+       "by {3} bytes, and by {0} of peak_live_bytes. Needs crema run --allocations",
        "a cache that is filled early does not grow any more, what is kept of each chunk does; growth below a tenth "
        "does no harm in a run as long as this one",
        "Look for what this section keeps from chunk to chunk: lists that grow, results by event, caches without a "
@@ -363,8 +360,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "Put guards around larger pieces of work, not inside the event loop.", Also(&kMuchMeasuring)},
       {"oversubscribed", "time", Threshold(From(0.05), 0.20),
        "chunk_cpu_time and lane_cpu_wait exceed the core-seconds that chunks occupied (core_efficiency). The excess, "
-       "at "
-       "most oversubscribed_core_seconds, is {0} of core_seconds; bad from {1}",
+       "at most oversubscribed_core_seconds, is {0} of core_seconds; bad from {1}",
        "threads that only wait may be more than the cores; the bounds are those of cpu-contention",
        "Run fewer threads, or declare how many cores there are (CREMA_THREADS). The verdict of a run says which of the "
        "two, by run.cores_source."},

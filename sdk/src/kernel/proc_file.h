@@ -7,8 +7,8 @@
 
 namespace crema::internal {
 
-/// Reads up to `capacity - 1` bytes of the file and ends them with NUL. Returns their number, or
-/// the negative error (`-ENOENT`).
+/// Reads up to `capacity - 1` bytes of the file and ends them with NUL. Returns their number, or the negative error
+/// (`-ENOENT`).
 long ReadWholeFile(const char* path, char* buffer, std::size_t capacity) noexcept;
 
 /// What `ReadWholeFile` reads, on the heap: the stack of a thread of the program may be small.
