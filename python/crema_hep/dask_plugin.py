@@ -73,7 +73,7 @@ MOST_KEPT_LINES = 200_000
 # again.
 MOST_FAILED_KEYS = 1000
 
-# As the SDK has them (sdk/src: process/own_descriptor.cc, log/log_file.cc,
+# As the SDK has them (sdk/src: process/own_descriptor.cc, log/log_limits.cc,
 # chunk/chunk_sums.cc): docs/record_log.md, "When chunks are summed".
 HIGHEST_DESCRIPTOR = 1024
 LOG_SHARES_OF_FREE = 10

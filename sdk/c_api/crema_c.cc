@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "crema/crema.h"
+#include "crema/internal/owned_text.h"
 #include "crema/internal/platform.h"
 #include "process/exit_and_fork.h"
 #include "process/own_descriptor.h"

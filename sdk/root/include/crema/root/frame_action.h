@@ -4,16 +4,10 @@
 
 #include <RVersion.h>
 #include <TChain.h>
-#include <TFile.h>
-#include <TMemFile.h>
 #include <TTree.h>
 #include <TTreeReader.h>
-#include <TVirtualMonitoring.h>
 
-#include <ROOT/RDF/GraphNode.hxx>
 #include <ROOT/RDF/RActionImpl.hxx>
-#include <ROOT/RDF/RFilterBase.hxx>
-#include <ROOT/RDF/RLoopManager.hxx>
 #include <ROOT/RDF/RSampleInfo.hxx>
 #include <ROOT/RDF/Utils.hxx>
 #include <ROOT/RDataSource.hxx>
@@ -26,23 +20,20 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "crema/internal/section_node.h"
-#include "crema/record_cut.h"
 #include "crema/record_metric.h"
 #include "crema/recorder.h"
+#include "crema/root/cut_flow.h"
 #include "crema/root/error_notes.h"
 #include "crema/root/failed_input.h"
 #include "crema/root/loop_passes.h"
@@ -51,6 +42,7 @@
 #include "crema/root/requirements.h"  // IWYU pragma: keep
 #include "crema/root/server_name.h"
 #include "crema/root/tree_position.h"
+#include "crema/root/written_bytes.h"
 #include "crema/track_metrics.h"
 #include "crema/track_section.h"
 
@@ -125,270 +117,6 @@ inline ROOT::Experimental::Detail::RNTupleMetrics* MetricsOfPages(const ROOT::RD
   return nullptr;
 #endif
 }
-
-/// Hears of each write, and counts those to files in memory, in which the threads of a Snapshot collect what they
-/// write. ROOT's own count of what it wrote has them too. The rest is for the program's own writer, if there is one.
-class MemoryFileWrites final : public TVirtualMonitoringWriter {
- public:
-  /// Never destroyed: another thread may be about to call it.
-  static MemoryFileWrites& Instance() {
-    static auto* const instance = new MemoryFileWrites();
-    return *instance;
-  }
-  void Install() {
-    if (gMonitoringWriter == this) return;
-    own_.store(gMonitoringWriter);
-    gMonitoringWriter = this;
-  }
-  void Uninstall() {
-    if (gMonitoringWriter == this) gMonitoringWriter = own_.load();
-    const std::lock_guard<std::mutex> lock(mutex_);
-    files_.clear();
-  }
-  /// Since the last call.
-  std::int64_t TakeBytes() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const std::int64_t bytes = bytes_;
-    bytes_ = 0;
-    return bytes;
-  }
-
-  Bool_t SendFileWriteProgress(TFile* file) override {
-    if (dynamic_cast<TMemFile*>(file) != nullptr) Note(*file);
-    return Own() != nullptr && Own()->SendFileWriteProgress(file);
-  }
-
-  // The rest is the program's own.
-  Bool_t SendFileCloseEvent(TFile* file) override { return Own() != nullptr && Own()->SendFileCloseEvent(file); }
-  Bool_t SendFileReadProgress(TFile* file) override { return Own() != nullptr && Own()->SendFileReadProgress(file); }
-  Bool_t SendParameters(TList* values, const char* identifier) override {
-    return Own() != nullptr && Own()->SendParameters(values, identifier);
-  }
-  Bool_t SendInfoTime() override { return Own() != nullptr && Own()->SendInfoTime(); }
-  Bool_t SendInfoUser(const char* user) override { return Own() != nullptr && Own()->SendInfoUser(user); }
-  Bool_t SendInfoDescription(const char* tag) override { return Own() != nullptr && Own()->SendInfoDescription(tag); }
-  Bool_t SendInfoStatus(const char* status) override { return Own() != nullptr && Own()->SendInfoStatus(status); }
-  Bool_t SendFileOpenProgress(TFile* file, TList* phases, const char* phase, Bool_t send) override {
-    return Own() != nullptr && Own()->SendFileOpenProgress(file, phases, phase, send);
-  }
-  Bool_t SendProcessingStatus(const char* status, Bool_t restart) override {
-    return Own() != nullptr && Own()->SendProcessingStatus(status, restart);
-  }
-  Bool_t SendProcessingProgress(Double_t events, Double_t bytes, Bool_t force) override {
-    return Own() != nullptr && Own()->SendProcessingProgress(events, bytes, force);
-  }
-  void SetLogLevel(const char* level) override {
-    if (Own() != nullptr) Own()->SetLogLevel(level);
-  }
-  void Verbose(Bool_t on) override {
-    if (Own() != nullptr) Own()->Verbose(on);
-  }
-
- private:
-  MemoryFileWrites() = default;
-  TVirtualMonitoringWriter* Own() const { return own_.load(); }
-  void Note(const TFile& file) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    std::int64_t& seen = files_[&file];
-    const std::int64_t bytes = file.GetBytesWritten();
-    if (bytes < seen) seen = 0;  // another file in the same place
-    bytes_ += bytes - seen;
-    seen = bytes;
-  }
-
-  std::atomic<TVirtualMonitoringWriter*> own_{nullptr};
-  std::mutex mutex_;
-  std::int64_t bytes_ = 0;
-  std::unordered_map<const TFile*, std::int64_t> files_;  ///< what each had written when it was last heard of
-};
-
-/// While one is alive, an event loop runs. What ROOT writes meanwhile is of the process: ROOT writes when tasks are
-/// over and when it merges, so no chunk wrote it.
-class WrittenBytes {
- public:
-  /// `on_threads`: the loop runs on several threads.
-  explicit WrittenBytes(bool on_threads) : on_threads_(on_threads) {
-    Shared& shared = Shared::Instance();
-    const std::lock_guard<std::mutex> lock(shared.mutex);
-    if (shared.users++ == 0) shared.start_bytes = TFile::GetFileBytesWritten();
-    if (on_threads_ && shared.on_threads++ == 0) MemoryFileWrites::Instance().Install();
-  }
-  ~WrittenBytes() {
-    Shared& shared = Shared::Instance();
-    const std::lock_guard<std::mutex> lock(shared.mutex);
-    if (on_threads_ && --shared.on_threads == 0) MemoryFileWrites::Instance().Uninstall();
-    --shared.users;
-    const std::int64_t now_bytes = TFile::GetFileBytesWritten();
-    const std::int64_t bytes = now_bytes - shared.start_bytes - MemoryFileWrites::Instance().TakeBytes();
-    // Where another loop is about to report a write in memory, it is taken off at the end of that one.
-    shared.start_bytes = bytes > 0 ? now_bytes : now_bytes - bytes;
-    if (bytes > 0) RecordProcessMetric("bytes_written", bytes, "B");
-  }
-  WrittenBytes(WrittenBytes&&) = delete;
-
- private:
-  struct Shared {
-    static Shared& Instance() {
-      static auto* const instance = new Shared();
-      return *instance;
-    }
-    std::mutex mutex;
-    int users = 0;
-    int on_threads = 0;
-    std::int64_t start_bytes = 0;  ///< of what ROOT wrote, those that were reported before
-  };
-
-  bool on_threads_;
-};
-
-/// What the cut flow of an event loop is called: `ttbar`, and for the third loop of the second frame of this dataset
-/// `ttbar, frame 2, loop 3`.
-class FlowNames {
- public:
-  /// Numbers the frame when the program asks to track it: `RunGraphs` begins loops in any order.
-  void Expect(const std::string& dataset, const std::string& pass) { FrameAndLoops(NameOf(dataset, pass)); }
-  /// The next loop of this frame. `is_part`: the frame is a part of one that is distributed, which has one name.
-  std::string Next(const std::string& dataset, const std::string& pass, bool is_part) {
-    std::string name = NameOf(dataset, pass);
-    if (is_part) return name;
-    auto& [frame, loops] = FrameAndLoops(name);
-    ++loops;
-    if (frame > 1 || name.empty()) name += (name.empty() ? "frame " : ", frame ") + std::to_string(frame);
-    return loops > 1 ? name + ", loop " + std::to_string(loops) : name;
-  }
-
- private:
-  static std::string NameOf(const std::string& dataset, const std::string& pass) {
-    return dataset.empty() || pass.empty() ? dataset + pass : dataset + ", " + pass;
-  }
-  std::pair<int, int>& FrameAndLoops(const std::string& name) {
-    auto known = loops_.find(name);
-    if (known == loops_.end()) known = loops_.emplace(name, std::make_pair(NextFrame(name), 0)).first;
-    return known->second;
-  }
-  static int NextFrame(const std::string& name) {
-    static std::mutex mutex;
-    static std::map<std::string, int> frames;
-    const std::lock_guard<std::mutex> lock(mutex);
-    return ++frames[name];
-  }
-
-  std::map<std::string, std::pair<int, int>> loops_;  // by dataset and pass: the frame's number, its loops so far
-};
-
-/// The named filters of one event loop, each behind the one that it follows in the graph. ROOT counts what a filter let
-/// pass and what it rejected by slot; a slot is its task's while the task runs.
-class NamedFilters {
- public:
-  using Filter = ROOT::Detail::RDF::RFilterBase;
-  struct Counts {
-    ULong64_t accepted = 0;
-    ULong64_t rejected = 0;
-  };
-  static constexpr const char* kAll = "all events";
-
-  /// Before the loop's tasks begin.
-  void Find(const ROOT::Detail::RDF::RLoopManager& loop_manager, std::string flow) {
-    flow_ = std::move(flow);
-    std::vector<Filter*> booked;
-    for (auto* node : loop_manager.GetGraphEdges()) {
-      auto* filter = dynamic_cast<Filter*>(node);
-      if (filter != nullptr && filter->HasName() && Hidden::IsNominal(*filter)) booked.push_back(filter);
-    }
-    filters_.clear();
-    Append(booked, ParentsOf(booked), booked.size(), kAll);
-  }
-  std::size_t size() const { return filters_.size(); }
-  const std::string& flow() const { return flow_; }
-  const std::string& name(std::size_t filter) const { return filters_[filter].name; }
-  const std::string& path(std::size_t filter) const { return filters_[filter].path; }
-  Counts Of(std::size_t filter, unsigned slot) const {
-    return Hidden::CountsOf(*filters_[filter].node, slot * ROOT::Internal::RDF::CacheLineStep<ULong64_t>());
-  }
-
- private:
-  /// ROOT keeps them for classes that derive from a filter. For each systematic variation (`Vary`) there is one more
-  /// filter of the same name.
-  struct Hidden : Filter {
-    static Counts CountsOf(const Filter& filter, std::size_t at) {
-      return {(filter.*(&Hidden::fAccepted))[at], (filter.*(&Hidden::fRejected))[at]};
-    }
-    static bool IsNominal(const Filter& filter) { return filter.*(&Hidden::fVariation) == "nominal"; }
-  };
-  struct Named {
-    Filter* node;
-    std::string name;
-    std::string path;
-  };
-
-  /// For each the index of the named filter that it follows; their number: none. ROOT shows how nodes are connected
-  /// only in the graph that it draws.
-  static std::vector<std::size_t> ParentsOf(const std::vector<Filter*>& booked) {
-    using Node = ROOT::Internal::RDF::GraphDrawing::GraphNode;
-    std::vector<std::size_t> parents(booked.size(), booked.size());
-    try {
-      std::unordered_map<void*, std::shared_ptr<Node>> visited;
-      std::vector<std::shared_ptr<Node>> nodes;
-      std::unordered_map<const Node*, std::size_t> index;
-      for (auto* filter : booked) {
-        nodes.push_back(filter->GetGraph(visited));
-        index.emplace(nodes.back().get(), nodes.size() - 1);
-      }
-      for (std::size_t i = 0; i < nodes.size(); ++i) {
-        for (const Node* node = nodes[i]->GetPrevNode(); node != nullptr; node = node->GetPrevNode()) {
-          const auto found = index.find(node);
-          if (found == index.end()) continue;
-          parents[i] = found->second;
-          break;
-        }
-      }
-    } catch (const std::exception&) {  // the program's loop goes on; each filter has its own counts all the same
-    }
-    return parents;
-  }
-  /// The filters that follow `parent`, each with those that follow it.
-  void Append(const std::vector<Filter*>& booked, const std::vector<std::size_t>& parents, std::size_t parent,
-              const std::string& path) {
-    std::set<std::string> taken;
-    for (std::size_t i = 0; i < booked.size(); ++i) {
-      if (parents[i] != parent) continue;
-      std::string name = booked[i]->GetName();
-      std::string step;
-      for (const char c : name) c == '/' ? step += "%2F" : step += c;
-      const std::string first = step;
-      for (int same = 2; !taken.insert(step).second; ++same) step = first + " (" + std::to_string(same) + ")";
-      const std::string own_path = path + "/" + step;
-      filters_.push_back({booked[i], std::move(name), own_path});
-      Append(booked, parents, i, own_path);
-    }
-  }
-
-  std::string flow_;
-  std::vector<Named> filters_;
-};
-
-/// What filters saw and let pass during one chunk.
-class CutFlow {
- public:
-  void Begin(const NamedFilters& filters, unsigned slot) {
-    before_.resize(filters.size());
-    for (std::size_t i = 0; i < before_.size(); ++i) before_[i] = filters.Of(i, slot);
-  }
-  /// Records it in the chunk of this thread.
-  void End(const NamedFilters& filters, unsigned slot, std::int64_t events) const {
-    if (before_.empty()) return;
-    RecordCut(NamedFilters::kAll, events, {{}, events, filters.flow(), NamedFilters::kAll});
-    for (std::size_t i = 0; i < before_.size(); ++i) {
-      const auto [accepted, rejected] = filters.Of(i, slot);
-      const auto passed = static_cast<std::int64_t>(accepted - before_[i].accepted);
-      const auto seen = passed + static_cast<std::int64_t>(rejected - before_[i].rejected);
-      RecordCut(filters.name(i), passed, {{}, seen, filters.flow(), filters.path(i)});
-    }
-  }
-
- private:
-  std::vector<NamedFilters::Counts> before_;
-};
 
 /// ROOT keeps the entries that a frame is limited to for classes that derive from its source.
 struct GlobalRange : ROOT::RDF::RDataSource {
