@@ -1,6 +1,5 @@
 #include "counting.h"
 
-#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -10,7 +9,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #include "crema/internal/platform.h"
@@ -29,12 +27,6 @@ namespace {
 // Which site each live block belongs to.
 // The blocks themselves stay as the allocator made them: their sizes and alignment are the program's business. So what
 // is noted stands beside them, eight bytes a block in tables that are between a third and two thirds full.
-
-enum class Noted : std::uint8_t {
-  kAsNew,    ///< it was not there
-  kInstead,  ///< it was there: its end was not seen
-  kNowhere,  ///< there is no memory, or its part of the table is not to be had
-};
 
 constexpr int kPartBits = 8;
 constexpr std::uint32_t kParts = 1u << kPartBits;
@@ -111,19 +103,20 @@ void CloseGap(Part* part, std::size_t gap) {
   part->entries[gap] = 0;
 }
 
-/// Notes that `block` belongs to `site`.
-Noted NoteBlock(const void* block, std::uint32_t site) noexcept {
+/// Notes that `block` belongs to `site`. False: it was there already, as its end was not seen; or it is not noted, as
+/// there is no memory, or its part of the table is not to be had.
+bool NoteBlock(const void* block, std::uint32_t site) noexcept {
   Part* part = PartOf(block);
-  if (!part->lock.Lock()) return Noted::kNowhere;
-  Noted noted = Noted::kNowhere;
+  if (!part->lock.Lock()) return false;
+  bool is_new = false;
   if (MakeRoom(part)) {
     const std::size_t at = Find(*part, KeyOf(block));
-    noted = part->entries[at] == 0 ? Noted::kAsNew : Noted::kInstead;
+    is_new = part->entries[at] == 0;
     part->entries[at] = KeyOf(block) << kSiteBits | site;
-    if (noted == Noted::kAsNew) ++part->size;
+    if (is_new) ++part->size;
   }
   part->lock.Unlock();
-  return noted;
+  return is_new;
 }
 
 /// Takes the block away and gives its site; 0: it was not there.
@@ -181,10 +174,6 @@ __attribute__((constructor)) void AskInTime() { AskLinker(); }
 
 // Allocators of which this library sees nothing.
 
-using internal::Contains;
-using internal::CountLoads;
-using internal::Definition;
-using internal::ForEachObject;
 using internal::LoadCounts;
 using internal::LoadedObject;
 
@@ -223,7 +212,7 @@ std::atomic<bool> g_is_unseen{false};
 /// This library, the C library, and the C++ runtimes, whose operators call malloc.
 bool IsKnown(const LoadedObject& object) {
   static constexpr const char* kNames[] = {"/libstdc++.so", "/libc++", "/libc.so.", "/ld-"};
-  bool is_known = Contains(object, kNames);
+  bool is_known = internal::Contains(object, kNames);
   for (const char* name : kNames) is_known |= std::strstr(object.name, name) != nullptr;
   return is_known;
 }
@@ -231,11 +220,11 @@ bool IsKnown(const LoadedObject& object) {
 bool Collect(const LoadedObject& object) {
   if (g_found.count == kMostObjects || IsKnown(object)) return false;
   OwnFunctions& own = g_found.objects[g_found.count];
-  const bool is_callers = Contains(object, g_found.of_caller);
+  const bool is_callers = internal::Contains(object, g_found.of_caller);
   own.functions[kFunctionCount] = is_callers ? reinterpret_cast<Function>(g_found.of_caller) : nullptr;
   bool has_any = own.functions[kFunctionCount] != nullptr;
   for (int i = 0; i < kFunctionCount; ++i) {
-    void* const function = Definition(object, kFunctions[i]);
+    void* const function = internal::Definition(object, kFunctions[i]);
     const bool is_asked = function == reinterpret_cast<void*>(FindNextAllocator()->malloc);  // by this library
     own.functions[i] = is_asked ? nullptr : reinterpret_cast<Function>(function);
     has_any |= own.functions[i] != nullptr;
@@ -302,7 +291,7 @@ const char* FindUnseenAllocator(internal::OperatorNew* of_caller, std::uint64_t 
   if (of_caller == nullptr) return nullptr;
   if (g_is_busy.test_and_set(std::memory_order_acquire)) return nullptr;  // its caller says it
   const internal::KeptErrno kept_errno;
-  const LoadCounts loads = CountLoads();
+  const LoadCounts loads = internal::CountLoads();
   const bool is_same_caller = reinterpret_cast<void*>(of_caller) == g_found.of_caller;
   // What was loaded later stands behind.
   const int known = is_same_caller && loads.unloaded == g_examined.unloaded ? g_found.count : 0;
@@ -310,7 +299,7 @@ const char* FindUnseenAllocator(internal::OperatorNew* of_caller, std::uint64_t 
     g_examined = loads;
     g_found.of_caller = reinterpret_cast<void*>(of_caller);
     g_found.count = 0;
-    ForEachObject(Collect);
+    internal::ForEachObject(Collect);
   }
   if (g_found.count == kMostObjects && !g_is_unseen.load(std::memory_order_relaxed)) {
     std::strcpy(g_sentence, "too many libraries have an operator new of their own to try each");
@@ -381,10 +370,7 @@ CREMA_NEVER_INLINE void StartAnewAfterFork(std::uint32_t* mark) {
 /// Whether the process is counted; in a child that was forked, from here on.
 bool IsCounted(const NextAllocator& next) {
   std::uint32_t* mark = g_mark.load(std::memory_order_acquire);
-  if (CREMA_UNLIKELY(mark == nullptr)) {
-    if (next.malloc_usable_size == nullptr || !SetMark()) return false;
-    return true;
-  }
+  if (CREMA_UNLIKELY(mark == nullptr)) return next.malloc_usable_size != nullptr && SetMark();
   if (CREMA_UNLIKELY(__atomic_load_n(mark, __ATOMIC_RELAXED) == 0)) StartAnewAfterFork(mark);
   return true;
 }
@@ -510,7 +496,7 @@ void SawBlock(const NextAllocator& next, void* block) noexcept {
     if (const std::uint32_t site = SiteOfThread(); CREMA_UNLIKELY(site == internal::kOwnAllocation)) {
       ++t_own_calls;
     } else {
-      if (CREMA_UNLIKELY(NoteBlock(block, site) != Noted::kAsNew)) CountLost();
+      if (CREMA_UNLIKELY(!NoteBlock(block, site))) CountLost();
       CountCall(site, SizeOf(next, block));
     }
   }
@@ -540,7 +526,7 @@ EndedBlock SeeEnd(const NextAllocator& next, void* block) noexcept {
 void TakeBackEnd(void* block, const EndedBlock& ended) noexcept {
   if (ended.site == 0) return;
   if (!Enter()) return CountLost();
-  const bool is_noted = NoteBlock(block, ended.site) == Noted::kAsNew;
+  const bool is_noted = NoteBlock(block, ended.site);
   if (is_noted) CountKept(ended.site, ended.bytes);
   if (!is_noted) CountLost();
   Leave();

@@ -6,7 +6,6 @@
 #include "crema/crema.h"
 #include "crema/internal/owned_text.h"
 #include "crema/internal/platform.h"
-#include "process/exit_and_fork.h"
 #include "process/own_descriptor.h"
 #include "process/process_recorder.h"
 #include "stacks/stack_table.h"

@@ -182,13 +182,14 @@ void AddKernel(const GpuPlace& place, const char* name, std::int64_t nanoseconds
   row.max_ns = std::max(row.max_ns, nanoseconds);
 }
 
-void Count(const Activity& activity, const GpuPlace& place) {
+void CountAt(const Call& call, const Activity& activity) {
+  if (!call.has_place) ++g_lost;
   const auto nanoseconds = static_cast<std::int64_t>(activity.end_ns - activity.start_ns);
-  GpuCounts* const counts = CountsOf(place);
+  GpuCounts* const counts = CountsOf(call.place);
   if (activity.kind == kConcurrentKernel) {
     ++counts->launches;
     counts->kernel_ns += nanoseconds;
-    if (activity.name != nullptr) AddKernel(place, activity.name, nanoseconds);
+    if (activity.name != nullptr) AddKernel(call.place, activity.name, nanoseconds);
     return;
   }
   ++counts->copies;
@@ -198,11 +199,6 @@ void Count(const Activity& activity, const GpuPlace& place) {
   (is_to_device     ? counts->to_device_bytes
    : is_from_device ? counts->from_device_bytes
                     : counts->on_device_bytes) += activity.bytes;
-}
-
-void CountAt(const Call& call, const Activity& activity) {
-  if (!call.has_place) ++g_lost;
-  Count(activity, call.place);
 }
 
 /// Counts what waits for this call, at its place or, if that is not known, at none.

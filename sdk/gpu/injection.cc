@@ -225,13 +225,13 @@ void FlushAll(std::uint32_t flag) {
 void LockList() { pthread_mutex_lock(&g_list_mutex); }
 void UnlockList() { pthread_mutex_unlock(&g_list_mutex); }
 
-void FlushAtIntervals() {
+void* FlushAtIntervals(void* /*unused*/) {
   std::uint64_t readings = 0;
   std::uint64_t loaded = 0;
   int since = 0;
   while (true) {
     nanosleep(&kFlushInterval, nullptr);
-    if (!g_is_counting.load()) return;
+    if (!g_is_counting.load()) return nullptr;
     const std::uint64_t loaded_before = loaded;
     LockList();
     loaded = internal::CountLoads().loaded;
@@ -247,11 +247,6 @@ void FlushAtIntervals() {
   }
 }
 
-void* RunFlushes(void* /*unused*/) {
-  FlushAtIntervals();
-  return nullptr;
-}
-
 bool StartFlushing() {
   if (pthread_atfork(LockList, UnlockList, UnlockList) != 0) return false;
   sigset_t all;
@@ -260,7 +255,7 @@ bool StartFlushing() {
   sigdelset(&all, SIGSYS);                      // as in process_recorder.cc
   pthread_sigmask(SIG_SETMASK, &all, &before);  // the new thread inherits the mask
   pthread_t thread;
-  const bool is_running = pthread_create(&thread, nullptr, RunFlushes, nullptr) == 0;
+  const bool is_running = pthread_create(&thread, nullptr, FlushAtIntervals, nullptr) == 0;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (!is_running) return false;
   pthread_setname_np(thread, "crema-gpu");
@@ -290,8 +285,7 @@ bool FindFunctions(void* library, Cupti* cupti) {
 
 /// Only one may be subscribed to CUPTI's callbacks. crema needs none: it only asks.
 bool IsSubscribedByOther(const Cupti& cupti) {
-  static const auto kIgnore = [](void*, int, std::uint32_t, const void*) {};
-  void (*const callback)(void*, int, std::uint32_t, const void*) = kIgnore;
+  void (*const callback)(void*, int, std::uint32_t, const void*) = [](void*, int, std::uint32_t, const void*) {};
   void* subscriber = nullptr;
   const CuptiResult result = cupti.subscribe(&subscriber, reinterpret_cast<void*>(callback), nullptr);
   if (result == 0) cupti.unsubscribe(subscriber);

@@ -85,17 +85,12 @@ MetricRow* ChunkData::FindMetric(std::string_view name, std::string_view unit) n
 
 void ChunkData::AddToSketch(MetricRow* row, double value, std::uint64_t times) noexcept {
   if (row->sketch_lost) return;
-  if (!row->sketch.empty()) {
-    row->sketch.Add(value, times, &texts_, &sketch_room_);
-    return;
+  if (row->sketch.empty()) {
+    if (row->count == 0 || (value == row->min && value == row->max)) return;
+    // The first value that differs: those before it were all like the least.
+    row->sketch_lost = !row->sketch.Add(row->min, row->count, &texts_, &sketch_room_);
   }
-  if (row->count == 0 || (value == row->min && value == row->max)) return;
-  // The first value that differs: those before it were all like the least.
-  if (!row->sketch.Add(row->min, row->count, &texts_, &sketch_room_)) {
-    row->sketch_lost = true;
-    return;
-  }
-  row->sketch.Add(value, times, &texts_, &sketch_room_);
+  if (!row->sketch_lost) row->sketch.Add(value, times, &texts_, &sketch_room_);
 }
 
 void ChunkData::MergeSketch(MetricRow* to, const MetricRow& from) noexcept {
@@ -103,11 +98,8 @@ void ChunkData::MergeSketch(MetricRow* to, const MetricRow& from) noexcept {
   if (to->sketch_lost) return;
   if (from.sketch.empty()) return AddToSketch(to, from.min, from.count);
   const bool all_equal = to->sketch.empty() && to->count != 0;
-  if (!to->sketch.Merge(from.sketch, &texts_, &sketch_room_)) {
-    to->sketch_lost = true;
-    return;
-  }
-  if (all_equal) to->sketch.Add(to->min, to->count, &texts_, &sketch_room_);
+  to->sketch_lost = !to->sketch.Merge(from.sketch, &texts_, &sketch_room_);
+  if (all_equal && !to->sketch_lost) to->sketch.Add(to->min, to->count, &texts_, &sketch_room_);
 }
 
 void ChunkData::AddMetric(std::string_view name, double value, std::string_view unit) noexcept {
@@ -401,8 +393,100 @@ bool IsRow(const Row&) {
   return true;
 }
 
-template <class Rows, class Write>
-void AppendRows(std::string_view key, Rows* rows, JsonLine* line, std::uint64_t* dropped, Write write,
+void AppendRow(const MemoryRow& row, JsonLine* line) {
+  line->Raw("{\"path\":\"");
+  line->Raw(row.path);
+  line->Raw("\"");
+  line->FieldUnsigned("count", row.count);
+  line->Field("delta_bytes", row.delta_bytes);
+  line->Field("min_bytes", row.min_bytes);
+  line->Field("max_bytes", row.max_bytes);
+  line->Field("rss_start_bytes", row.rss_start_bytes);
+  line->Field("rss_stop_bytes", row.rss_stop_bytes);
+  line->Field("peak_bytes", row.peak_bytes);
+  line->Raw("}");
+}
+
+void AppendRow(const MetricRow& row, JsonLine* line) {
+  line->Raw("{\"name\":");
+  line->String(row.name);
+  line->Key("unit");
+  line->String(row.unit);
+  line->FieldUnsigned("count", row.count);
+  const bool any = row.count != 0;
+  line->FieldNumber("sum", row.sum);
+  line->FieldNumber("min", any ? std::optional<double>(row.min) : std::nullopt);
+  line->FieldNumber("max", any ? std::optional<double>(row.max) : std::nullopt);
+  if (row.invalid != 0) line->FieldUnsigned("invalid", row.invalid);
+  const std::size_t longest = row.sketch.buckets() * ValueSketch::kLongestBucket;
+  if (!row.sketch.empty() && !row.sketch_lost && line->size() + longest < kSketchesUpTo) {
+    line->Key("sketch");
+    row.sketch.Append(line);
+    if (row.sketch.shift() != 0) line->Field("sketch_shift", std::int64_t{row.sketch.shift()});
+  }
+  line->Raw("}");
+}
+
+void AppendRow(const CutRow& row, JsonLine* line) {
+  line->Raw("{\"name\":");
+  line->String(row.name);
+  line->Field("events", row.events);
+  line->FieldNumber("weights", row.has_weights ? std::optional<double>(row.weights) : std::nullopt);
+  if (row.seen >= 0) line->Field("seen", row.seen);
+  if (!row.path.empty()) {
+    line->Key("path");
+    line->Raw("\"");
+    line->Raw(row.path);
+    line->Raw("\"");
+  }
+  if (!row.flow.empty()) line->FieldText("flow", row.flow);
+  line->Raw("}");
+}
+
+void AppendRow(std::string_view column, JsonLine* line) { line->String(column); }
+
+void AppendRow(const ActivityRow& row, JsonLine* line) {
+  line->Raw("{\"label\":");
+  line->String(row.label);
+  line->Key("unit");
+  line->String(row.unit);
+  line->FieldNumber("value", row.value);
+  line->Raw("}");
+}
+
+void AppendRow(const RequestRow& row, JsonLine* line) {
+  line->Raw("{\"server\":");
+  line->String(row.server);
+  line->Key("operation");
+  line->String(row.operation);
+  line->FieldUnsigned("count", row.count);
+  line->Field("bytes", row.bytes);
+  line->Field("total_ns", row.total_ns);
+  line->Field("max_ns", row.max_ns);
+  if (row.errors != 0) line->FieldUnsigned("errors", row.errors);
+  line->Raw("}");
+}
+
+void AppendRow(const WaitRow& row, JsonLine* line) {
+  line->Raw("{\"path\":\"");
+  line->Raw(row.path);
+  line->Raw("\"");
+  line->Key("kind");
+  line->String(row.kind);
+  line->FieldText("object", row.object);
+  if (!row.stack.empty()) line->FieldText("stack", row.stack);
+  line->FieldUnsigned("samples", row.samples);
+  line->Raw("}");
+}
+
+void AppendRow(const AttributeRow& row, JsonLine* line) {
+  line->String(row.name);
+  line->Raw(":");
+  line->String(row.value);
+}
+
+template <class Rows>
+void AppendRows(std::string_view key, Rows* rows, JsonLine* line, std::uint64_t* dropped,
                 std::string_view brackets = "[]") {
   line->Key(key);
   line->Raw(brackets.substr(0, 1));
@@ -413,116 +497,36 @@ void AppendRows(std::string_view key, Rows* rows, JsonLine* line, std::uint64_t*
       continue;
     }
     if (!line->EndsWith(brackets[0])) line->Raw(",");
-    write(row);
+    AppendRow(row, line);
   }
   line->Raw(brackets.substr(1));
 }
 
 }  // namespace
 
-void ChunkData::AppendMemory(JsonLine* line) noexcept {
-  AppendRows("memory_sections", &memory_, line, &dropped_, [&](const MemoryRow& row) {
-    line->Raw("{\"path\":\"");
-    line->Raw(row.path);
-    line->Raw("\"");
-    line->FieldUnsigned("count", row.count);
-    line->Field("delta_bytes", row.delta_bytes);
-    line->Field("min_bytes", row.min_bytes);
-    line->Field("max_bytes", row.max_bytes);
-    line->Field("rss_start_bytes", row.rss_start_bytes);
-    line->Field("rss_stop_bytes", row.rss_stop_bytes);
-    line->Field("peak_bytes", row.peak_bytes);
-    line->Raw("}");
-  });
-}
+void ChunkData::AppendMemory(JsonLine* line) noexcept { AppendRows("memory_sections", &memory_, line, &dropped_); }
 
-void ChunkData::AppendMetrics(JsonLine* line) noexcept {
-  AppendRows("metrics", &metrics_, line, &dropped_, [&](const MetricRow& row) {
-    line->Raw("{\"name\":");
-    line->String(row.name);
-    line->Key("unit");
-    line->String(row.unit);
-    line->FieldUnsigned("count", row.count);
-    const bool any = row.count != 0;
-    line->FieldNumber("sum", row.sum);
-    line->FieldNumber("min", any ? std::optional<double>(row.min) : std::nullopt);
-    line->FieldNumber("max", any ? std::optional<double>(row.max) : std::nullopt);
-    if (row.invalid != 0) line->FieldUnsigned("invalid", row.invalid);
-    const std::size_t longest = row.sketch.buckets() * ValueSketch::kLongestBucket;
-    if (!row.sketch.empty() && !row.sketch_lost && line->size() + longest < kSketchesUpTo) {
-      line->Key("sketch");
-      row.sketch.Append(line);
-      if (row.sketch.shift() != 0) line->Field("sketch_shift", std::int64_t{row.sketch.shift()});
-    }
-    line->Raw("}");
-  });
-}
+void ChunkData::AppendMetrics(JsonLine* line) noexcept { AppendRows("metrics", &metrics_, line, &dropped_); }
 
-void ChunkData::AppendCuts(JsonLine* line) noexcept {
-  AppendRows("cuts", &cuts_, line, &dropped_, [&](const CutRow& row) {
-    line->Raw("{\"name\":");
-    line->String(row.name);
-    line->Field("events", row.events);
-    line->FieldNumber("weights", row.has_weights ? std::optional<double>(row.weights) : std::nullopt);
-    if (row.seen >= 0) line->Field("seen", row.seen);
-    if (!row.path.empty()) {
-      line->Key("path");
-      line->Raw("\"");
-      line->Raw(row.path);
-      line->Raw("\"");
-    }
-    if (!row.flow.empty()) line->FieldText("flow", row.flow);
-    line->Raw("}");
-  });
+void ChunkData::AppendCuts(JsonLine* line) noexcept { AppendRows("cuts", &cuts_, line, &dropped_); }
+
+void ChunkData::AppendTables(JsonLine* line) noexcept {
+  AppendMemory(line);
+  AppendMetrics(line);
+  AppendCuts(line);
+  AppendRows("activities", &activities_, line, &dropped_);
+  if (std::any_of(requests_.begin(), requests_.end(), [](const RequestRow& row) { return row.has_ended(); })) {
+    AppendRows("requests", &requests_, line, &dropped_);
+  }
+  if (waits_.size() == 0) return;
+  const std::size_t begin = line->size();
+  AppendRows("waits", &waits_, line, &dropped_);
+  line->TakeSecretsOut(begin);
 }
 
 void ChunkData::AppendColumns(JsonLine* line) noexcept {
   if (columns_.empty()) return line->Raw(",\"columns\":null");
-  AppendRows("columns", &columns_, line, &dropped_, [&](std::string_view name) { line->String(name); });
-}
-
-void ChunkData::AppendActivities(JsonLine* line) noexcept {
-  AppendRows("activities", &activities_, line, &dropped_, [&](const ActivityRow& row) {
-    line->Raw("{\"label\":");
-    line->String(row.label);
-    line->Key("unit");
-    line->String(row.unit);
-    line->FieldNumber("value", row.value);
-    line->Raw("}");
-  });
-}
-
-void ChunkData::AppendRequests(JsonLine* line) noexcept {
-  if (std::none_of(requests_.begin(), requests_.end(), [](const RequestRow& row) { return row.has_ended(); })) return;
-  AppendRows("requests", &requests_, line, &dropped_, [&](const RequestRow& row) {
-    line->Raw("{\"server\":");
-    line->String(row.server);
-    line->Key("operation");
-    line->String(row.operation);
-    line->FieldUnsigned("count", row.count);
-    line->Field("bytes", row.bytes);
-    line->Field("total_ns", row.total_ns);
-    line->Field("max_ns", row.max_ns);
-    if (row.errors != 0) line->FieldUnsigned("errors", row.errors);
-    line->Raw("}");
-  });
-}
-
-void ChunkData::AppendWaits(JsonLine* line) noexcept {
-  if (waits_.size() == 0) return;
-  const std::size_t begin = line->size();
-  AppendRows("waits", &waits_, line, &dropped_, [&](const WaitRow& row) {
-    line->Raw("{\"path\":\"");
-    line->Raw(row.path);
-    line->Raw("\"");
-    line->Key("kind");
-    line->String(row.kind);
-    line->FieldText("object", row.object);
-    if (!row.stack.empty()) line->FieldText("stack", row.stack);
-    line->FieldUnsigned("samples", row.samples);
-    line->Raw("}");
-  });
-  line->TakeSecretsOut(begin);
+  AppendRows("columns", &columns_, line, &dropped_);
 }
 
 void ChunkData::AppendTrace(const TickRate& rate, std::uint64_t start_ticks, JsonLine* line) noexcept {
@@ -553,12 +557,7 @@ void ChunkData::AppendTrace(const TickRate& rate, std::uint64_t start_ticks, Jso
 
 void ChunkData::AppendAttributes(JsonLine* line) noexcept {
   const std::size_t begin = line->size();
-  const auto append = [&](const AttributeRow& row) {
-    line->String(row.name);
-    line->Raw(":");
-    line->String(row.value);
-  };
-  AppendRows("attributes", &attributes_, line, &dropped_, append, "{}");
+  AppendRows("attributes", &attributes_, line, &dropped_, "{}");
   line->TakeSecretsOut(begin);
 }
 

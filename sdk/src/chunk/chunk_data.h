@@ -142,12 +142,9 @@ class ChunkData {
   void AppendMemory(JsonLine* line) noexcept;
   void AppendMetrics(JsonLine* line) noexcept;
   void AppendCuts(JsonLine* line) noexcept;
+  /// The three above, activities, requests where one ended, and waits where any was seen.
+  void AppendTables(JsonLine* line) noexcept;
   void AppendColumns(JsonLine* line) noexcept;
-  void AppendActivities(JsonLine* line) noexcept;
-  /// Nothing where no request ended.
-  void AppendRequests(JsonLine* line) noexcept;
-  /// Nothing where nothing was seen.
-  void AppendWaits(JsonLine* line) noexcept;
   /// `"trace":[[section, start_ns, duration_ns, tid], …]` with the number of the row among `sections`, and the start
   /// since `start_ticks`; nothing where nothing was traced.
   void AppendTrace(const TickRate& rate, std::uint64_t start_ticks, JsonLine* line) noexcept;

@@ -113,12 +113,7 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
   SectionTree& helper_sections = state->helpers.sections();
   std::uint64_t dropped = data.sections().dropped() + helper_sections.dropped();
   AppendSections(data.sections().root(), SectionRows::kOwner, helper_sections.root(), rate, line, &dropped);
-  data.AppendMemory(line);
-  data.AppendMetrics(line);
-  data.AppendCuts(line);
-  data.AppendActivities(line);
-  data.AppendRequests(line);
-  data.AppendWaits(line);
+  data.AppendTables(line);
   line->FieldUnsigned("sections_dropped", dropped);
   if (end.suspended_ns != 0) line->Field("suspended_ns", end.suspended_ns);
   if (end.inner_ns != 0) line->Field("inner_ns", end.inner_ns);

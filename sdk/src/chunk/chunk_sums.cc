@@ -177,12 +177,12 @@ struct ChunkSums::Row {
   RowTable<std::uint64_t> begun;
 };
 
-ChunkSums::Row* ChunkSums::Find(const IdentityParts& parts, bool failed) noexcept {
+ChunkSums::Row* ChunkSums::FindOrAdd(const IdentityParts& parts, bool failed, std::uint64_t most) noexcept {
   if (expected_ != nullptr && expected_->failed == failed && expected_->parts == parts) return expected_;
   for (Row* row = first_; row != nullptr; row = row->next) {
     if (row->failed == failed && row->parts == parts) return expected_ = row;
   }
-  return nullptr;
+  return size_ < most ? New(parts, failed) : nullptr;
 }
 
 ChunkSums::Row* ChunkSums::New(const IdentityParts& parts, bool failed) noexcept {
@@ -209,18 +209,13 @@ ChunkSums::Row* ChunkSums::FindOrAdd(const Recorder& recorder, const ChunkState&
     for (const ChunkLog* log = recorder.next.load(); log != nullptr; log = log->next.load()) ++logs;
     most = std::clamp<std::uint64_t>(limits.room() / logs / kRoomOfRow, kFewestRows, kMostRows);
   }
-  IdentityParts parts = state.parts;
-  bool is_reported = !state.identity.broken();
-  Row* row = is_reported ? Find(parts, state.failed) : nullptr;
-  if (row == nullptr && is_reported && size_ < most) row = New(parts, state.failed);
-  if (row != nullptr) return row;
-  parts.file = kOtherFile;
-  if (is_reported) row = Find(parts, state.failed);
-  if (row == nullptr && is_reported && size_ < most + most / 4) row = New(parts, state.failed);
-  if (row != nullptr) return row;
-  parts = {kOtherDataset, kOtherFile, kNoPass};
-  row = Find(parts, state.failed);
-  return row != nullptr ? row : New(parts, state.failed);
+  Row* row = nullptr;
+  if (!state.identity.broken()) {
+    row = FindOrAdd(state.parts, state.failed, most);
+    if (row == nullptr)
+      row = FindOrAdd({state.parts.dataset, kOtherFile, state.parts.pass}, state.failed, most + most / 4);
+  }
+  return row != nullptr ? row : FindOrAdd({kOtherDataset, kOtherFile, kNoPass}, state.failed, UINT64_MAX);
 }
 
 void ChunkSums::Add(Recorder* recorder, ChunkState* state, const ChunkEnd& end) noexcept {
@@ -343,12 +338,7 @@ void ChunkSums::Encode(const Recorder& recorder, Row* row, std::int64_t now_ns) 
   std::uint64_t dropped = row->sections_dropped;
   AppendSections(row->data.sections().root(), SectionRows::kMerged, row->helper_sections.root(), clock.Rate(), line,
                  &dropped);
-  row->data.AppendMemory(line);
-  row->data.AppendMetrics(line);
-  row->data.AppendCuts(line);
-  row->data.AppendActivities(line);
-  row->data.AppendRequests(line);
-  row->data.AppendWaits(line);
+  row->data.AppendTables(line);
   line->FieldUnsigned("sections_dropped", dropped);
   if (row->suspended_ns != 0) line->Field("suspended_ns", row->suspended_ns);
   line->Raw("}\n");

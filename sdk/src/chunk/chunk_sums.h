@@ -110,7 +110,8 @@ class ChunkSums {
   static constexpr std::size_t kMostBegun = 1000;
 
   Row* FindOrAdd(const Recorder& recorder, const ChunkState& state) noexcept;
-  Row* Find(const IdentityParts& parts, bool failed) noexcept;
+  /// Null where there are `most` rows, and none is this one.
+  Row* FindOrAdd(const IdentityParts& parts, bool failed, std::uint64_t most) noexcept;
   Row* New(const IdentityParts& parts, bool failed) noexcept;
   void Write(Recorder* recorder, LogFile* log, std::int64_t now_ns, bool is_last) noexcept;
   void Encode(const Recorder& recorder, Row* row, std::int64_t now_ns) noexcept;

@@ -11,7 +11,6 @@
 namespace crema::internal {
 
 struct ChunkLog;
-struct SpanState;
 struct ThreadState;
 
 inline void RaiseTo(std::atomic<std::int64_t>* most, std::int64_t value,
@@ -132,6 +131,10 @@ struct HelperState : OpenWork {
 };
 
 /// How many frames `frame` and those around it are.
-int Depth(const OpenWork* frame) noexcept;
+inline int Depth(const OpenWork* frame) noexcept {
+  int depth = 0;
+  for (; frame != nullptr; frame = frame->outer) ++depth;
+  return depth;
+}
 
 }  // namespace crema::internal

@@ -20,8 +20,6 @@ struct NobodyNode : SectionNode {
 };
 NobodyNode g_nobody;
 
-SectionNode* Nobody() { return &g_nobody; }
-
 std::uint32_t Hash(const SectionNode* parent, std::string_view name) {
   // FNV-1a over the name, begun with the parent's own hash: equal names below different parents spread.
   std::uint32_t hash = 2166136261u ^ parent->hash;
@@ -235,14 +233,17 @@ void AddCpu(SectionNode* node, std::int64_t cpu_ns) noexcept {
 }
 
 SectionTree::SectionTree() noexcept {
-  root()->first_expected = Nobody();
+  root()->first_expected = &g_nobody;
   root()->cursor = &root()->first_expected;
 }
 
 SectionNode* SectionTree::FindOrAdd(SectionNode* parent, std::string_view name) noexcept {
   if (SectionNode* node = parent->is_unkept ? nullptr : FindOrAddKept(parent, name); node != nullptr) return node;
   AddTo(&dropped_, 1);
-  return parent->is_unkept ? nullptr : UnkeptChild(parent);
+  if (parent->is_unkept || parent->unkept_child != nullptr) return parent->unkept_child;
+  SectionNode* const node = NewNode(parent, {});
+  if (node != nullptr) node->is_unkept = true;
+  return parent->unkept_child = node;
 }
 
 SectionNode* SectionTree::FindOrAddKept(SectionNode* parent, std::string_view name) noexcept {
@@ -270,16 +271,6 @@ SectionNode* SectionTree::FindOrAddKept(SectionNode* parent, std::string_view na
   return node;
 }
 
-SectionNode* SectionTree::UnkeptChild(SectionNode* parent) noexcept {
-  if (parent->unkept_child == nullptr) {
-    SectionNode* const node = NewNode(parent, {});
-    if (node == nullptr) return nullptr;
-    node->is_unkept = true;
-    parent->unkept_child = node;
-  }
-  return parent->unkept_child;
-}
-
 SectionNode* SectionTree::NewNode(SectionNode* parent, std::string_view name) noexcept {
   void* memory = arena_.Allocate(sizeof(NodeWithRow) + name.size());
   if (memory == nullptr) return nullptr;
@@ -289,7 +280,7 @@ SectionNode* SectionTree::NewNode(SectionNode* parent, std::string_view name) no
   node->plain_name = IsPlain(name);
   node->parent = parent;
   node->depth = parent->depth + 1;
-  node->first_expected = node->next_expected = Nobody();
+  node->first_expected = node->next_expected = &g_nobody;
   node->cursor = &node->first_expected;
   return node;
 }
@@ -352,7 +343,7 @@ void SectionTree::Reset() noexcept {
     root()->first_child.store(nullptr, kRelaxed);
     root()->last_child = nullptr;
     root()->unkept_child = nullptr;
-    root()->first_expected = Nobody();
+    root()->first_expected = &g_nobody;
   }
   root()->cursor = &root()->first_expected;
   root()->self_ticks = 0;

@@ -105,7 +105,6 @@ class SectionTree {
 
  private:
   SectionNode* FindOrAddKept(SectionNode* parent, std::string_view name) noexcept;
-  SectionNode* UnkeptChild(SectionNode* parent) noexcept;
   SectionNode* NewNode(SectionNode* parent, std::string_view name) noexcept;
   struct MergeSource {
     bool is_merged;

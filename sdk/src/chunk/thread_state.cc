@@ -27,12 +27,6 @@ CREMA_THREAD_LOCAL bool t_ended = false;
 /// What the thread had until then.
 CREMA_THREAD_LOCAL ThreadState* t_ended_state = nullptr;
 
-int Depth(const OpenWork* frame) noexcept {
-  int depth = 0;
-  for (; frame != nullptr; frame = frame->outer) ++depth;
-  return depth;
-}
-
 namespace {
 
 /// `__cxa_eh_globals` as the Itanium C++ ABI (2.2.2) lays it out: read in place, it costs a load instead of a call.
@@ -148,11 +142,6 @@ void EndUnmeasured(ThreadContext* context, const SectionNode* node) {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
 
-/// Moves a reading's start by what passed while the chunk was suspended, on whichever thread it goes on.
-void Shift(MaybeInteger* start, MaybeInteger suspended, MaybeInteger resumed) {
-  AddTo(start, Difference(resumed, suspended));
-}
-
 /// Leaves this time out of a section that is open and of those around it.
 void LeaveOut(SectionNode* open, std::uint64_t ticks, MaybeInteger cpu_ns) {
   for (; open != nullptr && open->parent != nullptr; open = open->parent) {
@@ -218,9 +207,7 @@ ThreadContext* EnsureThreadContext() noexcept {
 
 ThreadState* CurrentThread() noexcept {
   if (!Recording()) return nullptr;
-  ThreadContext* context = t_context;
-  if (context == nullptr) context = EnsureThreadContext();
-  return static_cast<ThreadState*>(context);
+  return static_cast<ThreadState*>(t_context != nullptr ? t_context : EnsureThreadContext());
 }
 
 ChunkState* ThreadState::NewChunkFrame() noexcept {
@@ -406,12 +393,11 @@ void TakeOff(ThreadState* thread, const TaskFrame& task) noexcept {
 }
 
 void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept {
-  DescriptorBudget* descriptors = &recorder->descriptors;
   Suspension suspension;
   suspension.open_section = thread->current.load(kRelaxed);
   suspension.readings.cpu_ns = ThreadCpu();
   suspension.ticks = Ticks(thread);
-  suspension.readings.wait_ns = thread->ReadRunDelay(descriptors);
+  suspension.readings.wait_ns = thread->ReadRunDelay(&recorder->descriptors);
   suspension.readings.usage = thread->kernel.Usage();
   suspension.allocations = AllocationsOfThread(*recorder);
   ReportToOuter(state, suspension.ticks, suspension.readings);
@@ -429,22 +415,22 @@ void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcep
 bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept {
   if (!thread->TakeOver(recorder, state)) return false;
   ArmStacks(recorder, thread);
-  DescriptorBudget* descriptors = &recorder->descriptors;
   const Suspension suspension = *state->suspension;
   state->suspension.reset();
   recorder->suspended.fetch_sub(1, kRelaxed);
   const std::uint64_t pause_ticks = Ticks(thread) - suspension.ticks;
   state->suspended_ticks += pause_ticks;
   state->start_ticks += pause_ticks;
+  // Each reading's start moves by what passed while the chunk was suspended, on whichever thread it goes on.
   const FrameReadings& before = suspension.readings;
-  Shift(&state->at_start.wait_ns, before.wait_ns, thread->ReadRunDelay(descriptors));
+  AddTo(&state->at_start.wait_ns, Difference(thread->ReadRunDelay(&recorder->descriptors), before.wait_ns));
   const MaybeInteger cpu_ns = ThreadCpu();
   const MaybeInteger pause_cpu_ns = Difference(cpu_ns, before.cpu_ns);
   AddTo(&state->at_start.cpu_ns, pause_cpu_ns);
   AddTo(&state->at_start.usage, Difference(thread->kernel.Usage(), before.usage));
   const ThreadAllocations allocations = AllocationsOfThread(*recorder);
-  Shift(&state->allocations_start.calls, suspension.allocations.calls, allocations.calls);
-  Shift(&state->allocations_start.bytes, suspension.allocations.bytes, allocations.bytes);
+  AddTo(&state->allocations_start.calls, Difference(allocations.calls, suspension.allocations.calls));
+  AddTo(&state->allocations_start.bytes, Difference(allocations.bytes, suspension.allocations.bytes));
   ResumeStacks(thread, cpu_ns);
   state->uncaught_exceptions = *thread->uncaught_exceptions;
   LeaveOut(suspension.open_section, pause_ticks, pause_cpu_ns);
@@ -452,8 +438,7 @@ bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept
     open->uncaught_exceptions = *thread->uncaught_exceptions;
   }
   OccupyLane(recorder, *thread, state);
-  const std::uint64_t use = state->use;  // it is the same use: guards inside it go on too
-  thread->Push(state, use);
+  thread->Push(state, state->use);  // it is the same use: guards inside it go on too
   thread->current.store(suspension.open_section, std::memory_order_release);
   return true;
 }
@@ -470,8 +455,7 @@ void MakeInnermost(Recorder* recorder, ThreadState* thread, ChunkState* state) n
   std::swap(inside->holds_lane, state->holds_lane);
   SectionNode* const open_section = inside->outer_section;
   inside->outer_section = state->outer_section;
-  const std::uint64_t use = state->use;
-  thread->Push(state, use);
+  thread->Push(state, state->use);
   thread->current.store(open_section, std::memory_order_release);
 }
 

@@ -106,6 +106,12 @@ struct ThreadState : ThreadContext {
   const SectionNode* OpenOutside() const noexcept;
   /// Whether the thread itself, which a signal has struck, is about to work in another tree.
   bool is_between_trees() const noexcept { return (switches_.load(std::memory_order_relaxed) & 1) != 0; }
+  /// Whether the frame is `work`, or one around it.
+  bool Holds(const OpenWork* frame) const noexcept {
+    const OpenWork* open = work;
+    while (open != nullptr && open != frame) open = open->outer;
+    return open != nullptr;
+  }
   /// An open chunk among this thread's, for any thread; null: none.
   ChunkState* OpenChunk() const noexcept;
   /// Ends all that is open outside chunks. With the recorder's mutex held.

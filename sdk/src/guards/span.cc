@@ -4,7 +4,6 @@
 #include "crema/span.h"
 #include "log/json_line.h"
 #include "process/process_recorder.h"
-#include "storage/arena.h"
 #include "storage/fixed_text.h"
 
 namespace crema {
@@ -98,22 +97,18 @@ SpanState* SpanState::Make(SpanState* outer, std::string_view name) noexcept {
   const OwnPointer<LongPath> long_path = PathBelow(outer, name);
   if (long_path == nullptr) return nullptr;
   const std::string_view path = CutOnCodePoint(long_path->view(), kMaxPathBytes);
-  auto* span = MakeOwn<SpanState>();
+  OwnPointer<SpanState> span(MakeOwn<SpanState>());
   if (span == nullptr) return nullptr;
-  span->texts_ = static_cast<char*>(std::malloc(name.size() + path.size() + 1));
-  if (span->texts_ == nullptr) {
-    FreeOwn(span);
-    return nullptr;
-  }
-  name.copy(span->texts_, name.size());
-  path.copy(span->texts_ + name.size(), path.size());
-  span->name = {span->texts_, name.size()};
-  span->path = {span->texts_ + name.size(), path.size()};
+  span->texts_ = MakeOwnArray<char>(name.size() + path.size() + 1);
+  char* const texts = span->texts_.get();
+  if (texts == nullptr) return nullptr;
+  name.copy(texts, name.size());
+  path.copy(texts + name.size(), path.size());
+  span->name = {texts, name.size()};
+  span->path = {texts + name.size(), path.size()};
   span->outer = outer;
-  return span;
+  return span.release();
 }
-
-SpanState::~SpanState() { std::free(texts_); }
 
 std::string_view InnermostSpanPath(const Recorder& recorder, const ThreadState& thread) noexcept {
   const SpanState* span = thread.span != nullptr ? thread.span : recorder.process_span.load(std::memory_order_acquire);

@@ -1,8 +1,7 @@
 // SpanState: an open span.
 #pragma once
 
-#include <cstdint>
-#include <string_view>
+#include "storage/arena.h"
 
 namespace crema::internal {
 
@@ -13,10 +12,6 @@ struct ThreadState;
 struct SpanState {
   /// An open span below `outer` (null: none is around it); null when memory is refused.
   static SpanState* Make(SpanState* outer, std::string_view name) noexcept;
-  SpanState() noexcept = default;
-  ~SpanState();
-  SpanState(const SpanState&) = delete;
-  SpanState& operator=(const SpanState&) = delete;
 
   std::string_view name;
   std::string_view path;      ///< names from the outermost on, with `/` between; `/` inside a name is `%2F`
@@ -27,7 +22,7 @@ struct SpanState {
   SpanState* ended_before = nullptr;  ///< of those that are kept after they ended
 
  private:
-  char* texts_ = nullptr;  ///< malloc'ed: name and path
+  OwnArray<char> texts_;  ///< name and path
 };
 
 /// The thread's own span, else the process's; empty where none is open.

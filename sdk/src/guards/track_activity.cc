@@ -8,7 +8,6 @@
 #include "crema/record_cut.h"
 #include "crema/record_metric.h"
 #include "crema/track_request.h"
-#include "kernel/clock.h"
 #include "process/process_recorder.h"
 #include "tasks/task_table.h"
 
@@ -89,9 +88,7 @@ TrackActivity::~TrackActivity() {
   const std::int64_t stop_ns = is_off ? 0 : MonotonicNanoseconds();
   auto* thread = static_cast<ThreadState*>(t_context);
   if (thread == nullptr) return;  // a fork's copy, or the process is ending
-  OpenWork* frame = thread->work;
-  while (frame != nullptr && frame != frame_) frame = frame->outer;
-  const std::size_t depth = frame == nullptr ? 0 : DepthOf(*frame, serial_);
+  const std::size_t depth = thread->Holds(frame_) ? DepthOf(*frame_, serial_) : 0;
   if (is_off) {
     if (depth != 0) frame_->activities.CutTo(depth - 1);
     return;
@@ -140,11 +137,11 @@ void TrackRequest::End() noexcept {
   const std::int64_t stop_ns = MonotonicNanoseconds();
   auto* thread = static_cast<ThreadState*>(t_context);
   if (thread == nullptr) return;  // a fork's copy, or the process is ending
-  OpenWork* frame = thread->work;
-  while (frame != nullptr && (frame != began_in || frame->use != use_)) frame = frame->outer;
-  if (frame == nullptr) return CountMisuse("a request ended on another thread, or after its chunk: it is not recorded");
+  if (!thread->Holds(began_in) || began_in->use != use_) {
+    return CountMisuse("a request ended on another thread, or after its chunk: it is not recorded");
+  }
   const bool failed = failed_ || *thread->uncaught_exceptions > uncaught_exceptions_;
-  frame->data.AddRequest(row_, bytes_, stop_ns > start_ns_ ? stop_ns - start_ns_ : 0, failed);
+  began_in->data.AddRequest(row_, bytes_, stop_ns > start_ns_ ? stop_ns - start_ns_ : 0, failed);
 }
 
 }  // namespace crema

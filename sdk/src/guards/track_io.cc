@@ -16,6 +16,7 @@
 #include "kernel/proc_file.h"
 #include "log/json_line.h"
 #include "process/process_recorder.h"
+#include "storage/fixed_text.h"
 
 namespace crema {
 namespace {
@@ -24,12 +25,10 @@ using namespace internal;
 
 /// Records `<name>.<what>`; the name is cut so that what was measured stays readable.
 void RecordDotted(std::string_view name, std::string_view what, double value, std::string_view unit) noexcept {
-  char text[kMaxNameBytes];
-  name = CutOnCodePoint(name, sizeof text - what.size() - 1);
-  name.copy(text, name.size());
-  text[name.size()] = '.';
-  what.copy(text + name.size() + 1, what.size());
-  RecordMetric(std::string_view(text, name.size() + 1 + what.size()), value, unit);
+  FixedText<kMaxNameBytes> text(CutOnCodePoint(name, kMaxNameBytes - what.size() - 1));
+  text.Append(".");
+  text.Append(what);
+  RecordMetric(text.view(), value, unit);
 }
 
 struct IoCounter {
@@ -118,15 +117,13 @@ TrackMemory::~TrackMemory() {
   auto* thread = static_cast<ThreadState*>(t_context);
   Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr) return;  // a fork's copy, or the process is ending
-  OpenWork* frame = thread->work;
-  while (frame != nullptr && frame != frame_) frame = frame->outer;
-  if (frame == nullptr || frame->use != use_) {
+  if (!thread->Holds(frame_) || frame_->use != use_) {
     CountMisuse("a memory guard ended on another thread, or after its chunk: it is not recorded");
     return;
   }
   const auto rss = thread->kernel.RssBytes(&recorder->descriptors);
   if (!rss.has_value()) return;
-  frame->data.AddMemory(row_, rss_start_bytes_, *rss);
+  frame_->data.AddMemory(row_, rss_start_bytes_, *rss);
   recorder->overhead_ns.fetch_add(recorder->reading_cost_ns, std::memory_order_relaxed);
 }
 

@@ -1,7 +1,5 @@
 #include "crema/track_metrics.h"
 
-#include <exception>
-
 #include "chunk/chunk_line.h"
 #include "chunk/open_work.h"
 #include "chunk/thread_state.h"
@@ -149,11 +147,7 @@ void EndUnmeasured(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   if (!is_suspended && (thread == nullptr || thread != state->owner)) return state->guard_is_gone.store(true);
   if (is_suspended) recorder->suspended.fetch_sub(1, std::memory_order_relaxed);
   state->suspension.reset();
-  const auto is_inside = [state](const OpenWork* work) {
-    while (work != nullptr && work != state) work = work->outer;
-    return work != nullptr;
-  };
-  while (!is_suspended && is_inside(thread->work)) {
+  while (!is_suspended && thread->Holds(state)) {
     FreeLane(recorder, *thread->work);
     thread->Pop(thread->work);
   }
@@ -239,10 +233,9 @@ void EndAbandoned(Recorder* recorder, ThreadState* thread) noexcept {
     if (thread->work->is_helper) {
       FreeLane(recorder, *thread->work);
       thread->Pop(thread->work);
-      continue;
+    } else {  // as late as this: nobody else may touch what its thread works with
+      End(recorder, thread, static_cast<ChunkState*>(thread->work));
     }
-    auto* state = static_cast<ChunkState*>(thread->work);
-    End(recorder, thread, state);  // as late as this: nobody else may touch what its thread works with
   }
 }
 

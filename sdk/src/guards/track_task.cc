@@ -2,7 +2,6 @@
 
 #include "chunk/chunk_line.h"
 #include "chunk/thread_state.h"
-#include "crema/track_metrics.h"
 #include "crema/track_request.h"
 #include "process/exit_and_fork.h"
 #include "process/process_recorder.h"

@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "crema/internal/platform.h"
-#include "crema/internal/section_node.h"
 #include "kernel/proc_file.h"
 
 namespace crema::internal {
@@ -69,7 +68,6 @@ constexpr Counter kCounterTable[PerfCounters::kCounters] = {
 
 TickRate::TickRate(std::uint64_t ticks, std::int64_t nanoseconds) noexcept {
   if (ticks == 0 || nanoseconds <= 0) return;
-  __extension__ using Wide = unsigned __int128;
   multiplier_ = static_cast<std::uint64_t>((static_cast<Wide>(nanoseconds) << kShift) / ticks);
 }
 

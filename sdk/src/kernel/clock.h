@@ -16,11 +16,11 @@ class TickRate {
   TickRate(std::uint64_t ticks, std::int64_t nanoseconds) noexcept;
 
   std::int64_t Nanoseconds(std::uint64_t ticks) const noexcept {
-    __extension__ using Wide = unsigned __int128;
     return static_cast<std::int64_t>(static_cast<Wide>(ticks) * multiplier_ >> kShift);
   }
 
  private:
+  __extension__ using Wide = unsigned __int128;
   static constexpr int kShift = 32;
   std::uint64_t multiplier_ = std::uint64_t{1} << kShift;
 };

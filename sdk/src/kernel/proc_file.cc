@@ -53,9 +53,7 @@ std::optional<std::int64_t> LeadingInteger(std::string_view text) noexcept {
 std::optional<std::int64_t> IntegerAfter(std::string_view text, std::string_view key) noexcept {
   while (!text.empty()) {
     if (text.substr(0, key.size()) == key) return LeadingInteger(text.substr(key.size()));
-    const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) break;
-    text.remove_prefix(end + 1);
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
   }
   return std::nullopt;
 }
@@ -162,8 +160,7 @@ std::optional<double> AffinityCores() {
   }
   if (most > 0) return most;
   const long online = sysconf(_SC_NPROCESSORS_ONLN);  // machines beyond CPU_SETSIZE
-  if (online <= 0) return std::nullopt;
-  return static_cast<double>(online);
+  return online > 0 ? std::optional<double>(online) : std::nullopt;
 }
 
 std::optional<std::int64_t> BelowNoLimit(std::optional<std::int64_t> bytes) {

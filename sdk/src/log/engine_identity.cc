@@ -1,10 +1,10 @@
 #include "log/engine_identity.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
+#include <algorithm>
+
 #include "kernel/proc_file.h"
-#include "storage/arena.h"
 
 namespace crema::internal {
 namespace {
@@ -21,13 +21,9 @@ std::string_view Variable(const char* name) {
 
 /// A number of at least `least`; nullopt where the text is anything else.
 std::optional<std::int64_t> WholeNumber(std::string_view text, std::int64_t least) {
-  std::int64_t value = 0;
-  if (text.empty() || text.size() > 18) return std::nullopt;
-  for (const char c : text) {
-    if (c < '0' || c > '9') return std::nullopt;
-    value = value * 10 + (c - '0');
-  }
-  return value < least ? std::nullopt : std::optional<std::int64_t>(value);
+  const bool is_whole = text.size() <= 18 && text.find_first_not_of("0123456789") == std::string_view::npos;
+  const std::optional<std::int64_t> value = is_whole ? LeadingInteger(text) : std::nullopt;
+  return value >= least ? value : std::nullopt;
 }
 
 std::optional<std::int64_t> Megabytes(std::optional<std::int64_t> count) {
@@ -39,10 +35,9 @@ std::optional<std::int64_t> Megabytes(std::optional<std::int64_t> count) {
 std::string_view NumberOfDirectory(std::string_view path, std::string_view name) {
   while (!path.empty()) {
     const std::size_t slash = path.rfind('/');
-    const std::string_view last = slash == std::string_view::npos ? path : path.substr(slash + 1);
-    if (last.size() > name.size() && last.substr(0, name.size()) == name) {
-      if (const std::string_view number = last.substr(name.size()); WholeNumber(number, 0).has_value()) return number;
-    }
+    const std::string_view last = path.substr(slash == std::string_view::npos ? 0 : slash + 1);
+    const std::string_view number = last.substr(std::min(name.size(), last.size()));
+    if (last.substr(0, name.size()) == name && WholeNumber(number, 0).has_value()) return number;
     path = slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
   }
   return {};
@@ -71,9 +66,8 @@ bool FindTask(std::string_view working_directory, EngineIdentity* engine) {
 /// What follows `name = ` at the begin of a line of a ClassAd.
 std::string_view Attribute(std::string_view ad, std::string_view name) {
   while (!ad.empty()) {
-    const std::size_t newline = ad.find('\n');
-    std::string_view line = ad.substr(0, newline);
-    ad = newline == std::string_view::npos ? std::string_view() : ad.substr(newline + 1);
+    std::string_view line = ad.substr(0, ad.find('\n'));
+    ad.remove_prefix(std::min(line.size() + 1, ad.size()));
     if (line.substr(0, name.size()) != name) continue;
     line.remove_prefix(name.size());
     if (line.substr(0, 3) == " = ") return line.substr(3);
@@ -87,22 +81,17 @@ bool FindCondor(EngineIdentity* engine) {
   if (slot.empty() && job_ad == nullptr) return false;
   engine->name = FixedText<16>("htcondor");
   engine->slot = FixedText<256>(slot);
-  const OwnArray<char> text = MakeOwnArray<char>(kMostAdBytes);
-  if (text == nullptr) return true;
-  const auto read = [&text](const char* path) {
-    const long size = path == nullptr ? -1 : ReadWholeFile(path, text.get(), kMostAdBytes);
-    return std::string_view(text.get(), size > 0 ? static_cast<std::size_t>(size) : 0);
-  };
-  const std::string_view job = read(job_ad);
-  const std::string_view cluster = Attribute(job, "ClusterId");
-  if (const std::string_view process = Attribute(job, "ProcId"); !cluster.empty() && !process.empty()) {
+  const FileText job(job_ad == nullptr ? "" : job_ad, kMostAdBytes);
+  const std::string_view cluster = Attribute(job.view(), "ClusterId");
+  if (const std::string_view process = Attribute(job.view(), "ProcId"); !cluster.empty() && !process.empty()) {
     engine->job.Append(cluster);
     engine->job.Append(".");
     engine->job.Append(process);
   }
-  const std::string_view machine = read(secure_getenv("_CONDOR_MACHINE_AD"));
-  engine->cpus = WholeNumber(Attribute(machine, "Cpus"), 1);
-  engine->memory_bytes = Megabytes(WholeNumber(Attribute(machine, "Memory"), 1));
+  const char* const machine_ad = secure_getenv("_CONDOR_MACHINE_AD");
+  const FileText machine(machine_ad == nullptr ? "" : machine_ad, kMostAdBytes);
+  engine->cpus = WholeNumber(Attribute(machine.view(), "Cpus"), 1);
+  engine->memory_bytes = Megabytes(WholeNumber(Attribute(machine.view(), "Memory"), 1));
   return true;
 }
 

@@ -1,5 +1,6 @@
 #include "log/json_line.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -66,10 +67,8 @@ std::string_view CutOnCodePoint(std::string_view text, std::size_t bytes) noexce
 }
 
 bool IsPlain(std::string_view text) noexcept {
-  for (const char c : text) {
-    if (NeedsCare(static_cast<unsigned char>(c)) || c == '/') return false;
-  }
-  return true;
+  return std::none_of(text.begin(), text.end(),
+                      [](char c) { return NeedsCare(static_cast<unsigned char>(c)) || c == '/'; });
 }
 
 JsonLine::~JsonLine() { std::free(data_); }
@@ -90,8 +89,7 @@ void JsonLine::Clear() noexcept {
 char* JsonLine::Grow(std::size_t more) noexcept {
   if (broken_) return nullptr;
   if (size_ + more > capacity_) {
-    const std::size_t wanted = size_ + more > 2 * capacity_ ? size_ + more : 2 * capacity_;
-    const std::size_t capacity = wanted < 4096 ? 4096 : wanted;
+    const std::size_t capacity = std::max({size_ + more, 2 * capacity_, std::size_t{4096}});
     const SdkAllocationScope scope;
     char* data = static_cast<char*>(std::realloc(data_, capacity));
     if (data == nullptr) {

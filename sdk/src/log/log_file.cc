@@ -8,7 +8,6 @@
 
 #include <algorithm>
 
-#include "crema/internal/section_node.h"
 #include "process/process_recorder.h"
 #include "storage/arena.h"
 
@@ -334,10 +333,6 @@ bool LogFile::AppendWithRoom(int descriptor, std::string_view text, KeptFree kep
 
 /// False with errno set: EFBIG where RLIMIT_FSIZE is too near, 0 where a part of it was written.
 bool LogFile::Append(int descriptor, std::string_view text, KeptFree kept_free, std::int64_t since_ns) noexcept {
-  const auto kept_bytes = [kept_free](std::uint64_t limit) {
-    if (kept_free == KeptFree::kNothing || limit == UINT64_MAX) return std::uint64_t{0};
-    return kept_free == KeptFree::kSums ? std::max(RoomBelow(limit), kBytesForLastLine) : kBytesForLastLine;
-  };
   // Claimed before it is written: several threads that each still fitted would together reach the limit.
   const std::uint64_t claimed = text.size() + 1;
   const std::uint64_t size = size_.fetch_add(claimed, std::memory_order_relaxed) + claimed;
@@ -346,7 +341,8 @@ bool LogFile::Append(int descriptor, std::string_view text, KeptFree kept_free, 
   errno = EFBIG;
   // Before each line: the program may set it at any time, but for the time in which this thread is in its guard.
   const std::uint64_t limit = LargestFileBytes(since_ns);
-  const std::uint64_t bytes_kept_free = kept_bytes(limit);
+  const std::uint64_t for_lines = std::max(kept_free == KeptFree::kSums ? RoomBelow(limit) : 0, kBytesForLastLine);
+  const std::uint64_t bytes_kept_free = kept_free == KeptFree::kNothing || limit == UINT64_MAX ? 0 : for_lines;
   if (bytes_kept_free <= limit && size <= limit - bytes_kept_free) {
     char newline = '\n';
     const bool after_torn = torn_.load(std::memory_order_relaxed) && torn_.exchange(false);

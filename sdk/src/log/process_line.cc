@@ -1,5 +1,5 @@
 // The `process` line, the first of a record log, and the `sample` and `end` lines.
-#include <cctype>
+#include <algorithm>
 #include <cstdio>
 
 #include "chunk/chunk_line.h"
@@ -31,9 +31,7 @@ using HostName = FixedText<HOST_NAME_MAX>;
 HostName Host() {
   char name[HOST_NAME_MAX + 1] = {};
   if (gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') return HostName("localhost");
-  for (char* c = name; *c != '\0'; ++c) {
-    if (*c == '/') *c = '_';  // it becomes a part of the log's name
-  }
+  std::replace(std::begin(name), std::end(name), '/', '_');  // it becomes a part of the log's name
   return HostName(name);
 }
 
@@ -46,9 +44,7 @@ std::string_view ReadLink(const char* path, char* target, std::size_t bytes) {
 std::optional<std::int64_t> PidNamespace() {
   char target[64];
   const std::string_view link = ReadLink("/proc/self/ns/pid", target, sizeof target);  // pid:[4026531836]
-  const std::size_t bracket = link.find('[');
-  if (bracket == std::string_view::npos) return std::nullopt;
-  return LeadingInteger(link.substr(bracket + 1));
+  return LeadingInteger(link.substr(link.find('[') + 1));
 }
 
 void AppendExecutable(JsonLine* line) {
@@ -60,13 +56,14 @@ void AppendExecutable(JsonLine* line) {
 FixedText<64> BootId() {
   char text[64];
   const long size = ReadWholeFile("/proc/sys/kernel/random/boot_id", text, sizeof text);
-  std::string_view id(text, size > 0 ? static_cast<std::size_t>(size) : 0);
-  while (!id.empty() && std::isspace(static_cast<unsigned char>(id.back())) != 0) id.remove_suffix(1);
-  return FixedText<64>(id);
+  const std::string_view id(text, size > 0 ? static_cast<std::size_t>(size) : 0);
+  return FixedText<64>(id.substr(0, id.find_last_not_of(" \t\n\v\f\r") + 1));
 }
 
-/// `[…]`, or null where there is no memory to read them into, which is counted.
-void AppendCommandLine(Recorder* recorder, JsonLine* line) {
+/// Null where they are not asked for, or where there is no memory to read them into, which is counted.
+void AppendArguments(Recorder* recorder, JsonLine* line) {
+  line->Key("arguments");
+  if (!recorder->settings.record_arguments) return line->Raw("null");
   const FileText text("/proc/self/cmdline", kMostArgumentBytes);
   if (!text.has_memory()) {
     recorder->dropped.fetch_add(1, std::memory_order_relaxed);
@@ -90,15 +87,6 @@ void AppendCommandLine(Recorder* recorder, JsonLine* line) {
   line->Raw("]");
 }
 
-void AppendArguments(Recorder* recorder, JsonLine* line) {
-  line->Key("arguments");
-  if (recorder->settings.record_arguments) {
-    AppendCommandLine(recorder, line);
-  } else {
-    line->Raw("null");
-  }
-}
-
 void AppendEngine(const EngineIdentity& engine, JsonLine* line) {
   if (engine.name.empty()) return line->Raw(",\"engine\":null");
   line->Raw(",\"engine\":{\"name\":");
@@ -110,12 +98,6 @@ void AppendEngine(const EngineIdentity& engine, JsonLine* line) {
   line->Field("cpus", engine.cpus);
   line->Field("memory_bytes", engine.memory_bytes);
   line->Raw("}");
-}
-
-void AppendPlace(const Settings& settings, JsonLine* line) {
-  const WorkingDirectory directory;
-  line->FieldText("working_directory", settings.record_arguments ? directory.path() : std::string_view());
-  AppendEngine(FindEngine(directory.path()), line);
 }
 
 void AppendProcess(Recorder* recorder, const HostName& host, std::int64_t start_ns, int recorder_number) {
@@ -144,7 +126,9 @@ void AppendProcess(Recorder* recorder, const HostName& host, std::int64_t start_
     line->Integer(*settings.total_events);
   }
   line->Raw("}");
-  AppendPlace(settings, line);
+  const WorkingDirectory directory;
+  line->FieldText("working_directory", settings.record_arguments ? directory.path() : std::string_view());
+  AppendEngine(FindEngine(directory.path()), line);
   line->Raw("}\n");
 }
 

@@ -20,11 +20,15 @@ bool IsWord(std::string_view text, std::string_view word) {
   return text.size() == word.size() && BeginsWith(text, word);
 }
 
-bool IsScheme(std::string_view text) { return IsWord(text, "bearer") || IsWord(text, "basic"); }
-
-bool IsUserOption(std::string_view text) {
-  return IsWord(text, "-u") || IsWord(text, "--user") || IsWord(text, "--proxy-user");
+/// Whether `matches` holds for the text and one of the words.
+bool IsAny(std::string_view text, std::initializer_list<std::string_view> words,
+           bool (*matches)(std::string_view text, std::string_view word) = IsWord) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return matches(text, word); });
 }
+
+bool IsScheme(std::string_view text) { return IsAny(text, {"bearer", "basic"}); }
+
+bool IsUserOption(std::string_view text) { return IsAny(text, {"-u", "--user", "--proxy-user"}); }
 
 /// Where the first word from `from` on that names a secret ends; npos: there is none. Who wrote something is no secret,
 /// who may is one.
@@ -95,10 +99,6 @@ SecretFilter::Shown WithoutPassword(std::string_view argument) {
   return {argument, false, {}};
 }
 
-bool IsAny(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return IsWord(text, word); });
-}
-
 /// Whether the texts are the same but for `-`, `_`, `.` and case.
 bool IsSameName(std::string_view text, std::string_view letters) {
   for (const char character : text) {
@@ -116,20 +116,15 @@ bool EndsWith(std::string_view text, std::string_view word) {
 /// Whether the whole name of a parameter, or its last word (`eos_token`), names a secret. `dataset_key` says which
 /// file.
 bool IsSecretName(std::string_view name) {
-  const std::string_view last_word = name.substr(name.find_last_of("-_.") + 1);
-  for (const std::string_view word : {"pwd", "jwt", "auth", "authz", "authorization", "bearer", "cookie", "cred",
-                                      "creds", "credential", "credentials", "apikey", "passwd", "passphrase"}) {
-    if (IsWord(last_word, word) || IsSameName(name, word)) return true;
-  }
-  for (const std::string_view word : {"token", "secret", "password", "signature"}) {
-    if (EndsWith(name, word)) return true;
-  }
-  for (const std::string_view letters :
-       {"xapikey", "accesskey", "secretkey", "secretaccesskey", "privatekey", "accountkey", "subscriptionkey",
-        "sharedkey", "accesskeyid", "awsaccesskeyid", "ossaccesskeyid", "keyid", "keypairid", "userpass"}) {
-    if (IsSameName(name, letters)) return true;
-  }
-  return false;
+  const std::initializer_list<std::string_view> words = {
+      "pwd",  "jwt",   "auth",       "authz",       "authorization", "bearer", "cookie",
+      "cred", "creds", "credential", "credentials", "apikey",        "passwd", "passphrase"};
+  return IsAny(name.substr(name.find_last_of("-_.") + 1), words) || IsAny(name, words, IsSameName) ||
+         IsAny(name, {"token", "secret", "password", "signature"}, EndsWith) ||
+         IsAny(name,
+               {"xapikey", "accesskey", "secretkey", "secretaccesskey", "privatekey", "accountkey", "subscriptionkey",
+                "sharedkey", "accesskeyid", "awsaccesskeyid", "ossaccesskeyid", "keyid", "keypairid", "userpass"},
+               IsSameName);
 }
 
 /// Names of parameters that sign an address, or say until when: of Amazon's S3 and its kin, Google, Azure, EOS and
@@ -138,11 +133,9 @@ bool IsSecretParameter(std::string_view parameter, bool is_of_azure) {
   const std::size_t equals = parameter.find('=');
   if (equals == kNone) return false;
   const std::string_view name = parameter.substr(0, equals);
-  for (const std::string_view prefix :
-       {"x-amz-", "x-goog-", "x-oss-", "x-cos-", "x-ms-", "q-ak", "q-sign", "q-key", "cap."}) {
-    if (BeginsWith(name, prefix)) return true;
-  }
   return IsSecretName(name) ||
+         IsAny(name, {"x-amz-", "x-goog-", "x-oss-", "x-cos-", "x-ms-", "q-ak", "q-sign", "q-key", "cap."},
+               BeginsWith) ||
          IsAny(name, {"key", "sig", "expires", "expiry", "policy", "googleaccessid", "user", "username", "ticket",
                       "session", "sessionid", "jsessionid", "phpsessid", "macaroon", "hmac", "sas"}) ||
          (is_of_azure && IsAny(name, {"se", "sp", "sv", "sr", "st", "ss", "srt", "spr", "sip", "skoid", "sktid", "skt",

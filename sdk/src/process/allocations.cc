@@ -104,9 +104,9 @@ std::string_view RootName(const AllocationCounter& counter, std::uint32_t site) 
 struct Counts {
   std::uint64_t calls = 0;
   std::uint64_t bytes = 0;
-  std::optional<std::int64_t> live_bytes = 0;
-  std::optional<std::int64_t> peak_live_bytes = 0;
-  std::optional<std::int64_t> live_growth_bytes = 0;
+  std::optional<std::int64_t> live_bytes;
+  std::optional<std::int64_t> peak_live_bytes;
+  std::optional<std::int64_t> live_growth_bytes;
 
   void AppendTo(JsonLine* line) const {
     line->FieldUnsigned("allocations", calls);
@@ -125,7 +125,6 @@ Counts CountsOf(const AllocationSite& site, bool is_live_known, bool knows_growt
   Counts counts;
   counts.calls = site.calls.load(kRelaxed);
   counts.bytes = site.bytes.load(kRelaxed);
-  counts.live_bytes = counts.peak_live_bytes = counts.live_growth_bytes = std::nullopt;
   if (!is_live_known) return counts;
   counts.live_bytes = std::max<std::int64_t>(site.live_bytes.load(kRelaxed), 0);  // other threads go on meanwhile
   counts.peak_live_bytes = std::max(site.peak_live_bytes.load(kRelaxed), *counts.live_bytes);
@@ -144,7 +143,7 @@ void ForEachSite(const AllocationCounter& counter, Visit visit) {
 
 void AppendRows(const AllocationCounter& counter, bool is_live_known, bool knows_growth, JsonLine* line) {
   Counts rest;  // of sites whose rows would make the line too long; peaks of several do not add up
-  rest.peak_live_bytes = rest.live_growth_bytes = std::nullopt;
+  rest.live_bytes = 0;
   line->Raw(",\"sites\":[");
   ForEachSite(counter, [&](const AllocationSite& site, std::uint32_t index) {
     const Counts counts = CountsOf(site, is_live_known, knows_growth);
@@ -218,7 +217,7 @@ void StartAllocations(Recorder* recorder) noexcept {
 }
 
 ThreadAllocations AllocationsOfThread(const Recorder& recorder) noexcept {
-  if (CREMA_LIKELY(recorder.allocations_due_ns.load(std::memory_order_acquire) == kAllocationsNeverDue)) return {};
+  if (CREMA_LIKELY(recorder.allocations_due_ns.load(std::memory_order_acquire) == kNeverDue)) return {};
   if (g_is_incomplete.load(kRelaxed)) return {};
   std::uint64_t calls = 0;
   std::uint64_t bytes = 0;
@@ -234,13 +233,13 @@ void WriteAllocationsWhenDue(Recorder* recorder, std::int64_t now_ns) noexcept {
 }
 
 void NoteChunkOfAllocations(Recorder* recorder, std::uint64_t chunks, std::int64_t now_ns) noexcept {
-  if (CREMA_LIKELY(recorder->allocations_due_ns.load(std::memory_order_acquire) == kAllocationsNeverDue)) return;
+  if (CREMA_LIKELY(recorder->allocations_due_ns.load(std::memory_order_acquire) == kNeverDue)) return;
   if ((chunks & (chunks - 1)) == 0) recorder->allocation_counter->mark();
   WriteAllocationsWhenDue(recorder, now_ns);
 }
 
 void WriteAllocations(Recorder* recorder, bool is_last) noexcept {
-  if (recorder->allocations_due_ns.load(std::memory_order_acquire) == kAllocationsNeverDue) return;
+  if (recorder->allocations_due_ns.load(std::memory_order_acquire) == kNeverDue) return;
   if (!is_last && recorder->log.limits().is_stopped()) return;
   WriteCounts(recorder, MonotonicNanoseconds(), is_last);
 }
@@ -254,7 +253,7 @@ std::int64_t AllocationCostNanoseconds(const Recorder& recorder) noexcept {
 }
 
 void SetAllocationSite(const Recorder& recorder, HelperState* helper) noexcept {
-  if (recorder.allocations_due_ns.load(std::memory_order_acquire) == kAllocationsNeverDue) return;
+  if (recorder.allocations_due_ns.load(std::memory_order_acquire) == kNeverDue) return;
   const AllocationCounter* const counter = recorder.allocation_counter;
   helper->data.sections().root()->allocation_site.store(HelperSite(*counter, helper->section), kRelaxed);
 }

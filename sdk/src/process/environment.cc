@@ -106,7 +106,4 @@ void ReadSettings(const OptionTexts& texts, const Options& others, Settings* set
   settings->record_arguments = others.record_arguments.value_or(!IsOne("CREMA_NO_ARGUMENTS"));
 }
 
-WorkingDirectory::WorkingDirectory() noexcept : path_(getcwd(nullptr, 0)) {}
-WorkingDirectory::~WorkingDirectory() { free(path_); }
-
 }  // namespace crema::internal

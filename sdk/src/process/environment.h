@@ -36,15 +36,12 @@ void ReadSettings(const OptionTexts& texts, const Options& others, Settings* set
 /// The process's, on the heap: a path of the longest kind is too large for a small stack.
 class WorkingDirectory {
  public:
-  WorkingDirectory() noexcept;
-  ~WorkingDirectory();
-  WorkingDirectory(const WorkingDirectory&) = delete;
-  WorkingDirectory& operator=(const WorkingDirectory&) = delete;
+  WorkingDirectory() noexcept : path_(getcwd(nullptr, 0)) {}
   /// Empty where it is not known.
-  std::string_view path() const noexcept { return path_ == nullptr ? std::string_view() : path_; }
+  std::string_view path() const noexcept { return path_ == nullptr ? std::string_view() : path_.get(); }
 
  private:
-  char* const path_;
+  const OwnArray<char> path_;
 };
 
 }  // namespace crema::internal

@@ -175,8 +175,7 @@ void StartGpu(Recorder* recorder) noexcept {
   if (!EnvironmentAsksForGpu()) return;
   static const GpuCounter* counter = nullptr;  // a forked child keeps its parent's: see `WhyNot` of allocations.cc
   if (!WasForked()) counter = IsOurLibrary(GpuLibrary()) ? LoadCounter() : nullptr;
-  const bool is_ours = counter != nullptr && counter->version == GpuCounter::kVersion;
-  if (!is_ours) {
+  if (counter == nullptr || counter->version != GpuCounter::kVersion) {
     JsonLine line;
     BeginLine(*recorder,
               "CUDA_INJECTION64_PATH does not name the library libcrema_gpu.so of this version of crema: it is not "

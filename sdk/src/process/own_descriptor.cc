@@ -21,12 +21,11 @@ constexpr int kSharesOfLogs = 9;
 /// fork(2) copies the table of descriptors up to the highest one: ours stay below this.
 constexpr rlim_t kHighest = 1024;
 
-/// Where our numbers begin: the last quarter of those below the soft limit and `kHighest`.
-int FirstHighNumber() {
+/// The soft limit, or `kHighest` where that is lower.
+int HighestNumber() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = kHighest;
-  const auto highest = static_cast<int>(std::min(limit.rlim_cur, kHighest));
-  return highest - highest / 4;
+  return static_cast<int>(std::min(limit.rlim_cur, kHighest));
 }
 
 constexpr std::int64_t kFirstWaitNanoseconds = 1000000000;
@@ -53,11 +52,7 @@ constexpr std::uint64_t Layout() {
 }  // namespace
 
 void DescriptorBudget::Start() noexcept {
-  rlimit limit{};
-  int most = kMostDescriptors;
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 8 < kMostDescriptors) {
-    most = static_cast<int>(limit.rlim_cur / 8);
-  }
+  const int most = std::min(kMostDescriptors, HighestNumber() / 8);
   const int for_logs = most / kSharesOfLogs;
   logs_left_.store(for_logs, std::memory_order_relaxed);
   left_.store(most - 1 - for_logs, std::memory_order_relaxed);  // one is the log's
@@ -91,7 +86,8 @@ bool IsOpenedAs(int descriptor, int flags) noexcept {
 }
 
 int DuplicateHigh(int fd) noexcept {
-  const int first = FirstHighNumber();
+  const int highest = HighestNumber();
+  const int first = highest - highest / 4;  // the last quarter of them is ours
   if (fd < 0 || fd >= first) return fd;
   const int high = fcntl(fd, F_DUPFD_CLOEXEC, first);
   return high >= 0 ? high : fd;
@@ -169,8 +165,7 @@ int LookInto(dl_phdr_info* file, std::size_t, void* search_pointer) {
   return search->is_library && !search->is_of_all ? 1 : 0;
 }
 
-bool g_was_open = false;
-FileIdentity g_at_load;
+std::optional<FileIdentity> g_at_load;  // nullopt: it was not open
 
 __attribute__((constructor)) void AtLoad() { NoteStandardError(); }
 
@@ -187,7 +182,7 @@ bool IsOwnPipe(const struct stat& status) {
 bool IsStandardError() {
   struct stat status {};
   if (fstat(STDERR_FILENO, &status) != 0) return false;
-  if (g_was_open && FileIdentity{status.st_dev, status.st_ino} == g_at_load) return true;
+  if (g_at_load == FileIdentity{status.st_dev, status.st_ino}) return true;
   return isatty(STDERR_FILENO) != 0 || (S_ISFIFO(status.st_mode) && !IsOwnPipe(status));
 }
 
@@ -214,8 +209,7 @@ class SignalsOfWriting {
     }
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
-  SignalsOfWriting(const SignalsOfWriting&) = delete;
-  SignalsOfWriting& operator=(const SignalsOfWriting&) = delete;
+  SignalsOfWriting(SignalsOfWriting&&) = delete;
   bool is_blocked() const noexcept { return is_blocked_; }
 
  private:
@@ -244,9 +238,7 @@ int RecordersOfOtherCopies() noexcept {
 
 void NoteStandardError() noexcept {
   const KeptErrno kept_errno;
-  const auto identity = IdentityOf(STDERR_FILENO);
-  g_was_open = identity.has_value();
-  g_at_load = identity.value_or(FileIdentity());
+  g_at_load = IdentityOf(STDERR_FILENO);
 }
 
 bool PrintOnStandardError(const char* text, std::size_t size, int wait_milliseconds) noexcept {

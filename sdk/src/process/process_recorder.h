@@ -181,10 +181,8 @@ class UnannouncedCpu {
   UnannouncedTime times_[3];
 };
 
-/// Nobody counts allocations.
-inline constexpr std::int64_t kAllocationsNeverDue = INT64_MAX;
-/// Nobody counts what GPUs do.
-inline constexpr std::int64_t kGpuNeverDue = INT64_MAX;
+/// Nobody counts allocations, or what GPUs do.
+inline constexpr std::int64_t kNeverDue = INT64_MAX;
 
 /// Made at the first `Enable`, never destroyed, replaced in a forked child. Counters are atomics; `mutex` guards the
 /// rest and is never taken between enter and exit of a section, or by a chunk without spans. It is the first of its
@@ -217,10 +215,10 @@ struct Recorder : ChunkLog {
   ThreadState* first_thread() const noexcept { return threads.load(std::memory_order_acquire); }
   std::atomic<SpanState*> process_span{nullptr};
 
-  const AllocationCounter* allocation_counter = nullptr;               ///< set before `allocations_due_ns`
-  std::atomic<std::int64_t> allocations_due_ns{kAllocationsNeverDue};  ///< CLOCK_MONOTONIC, of their next line
-  const GpuCounter* gpu_counter = nullptr;                             ///< set before `gpu_due_ns`
-  std::atomic<std::int64_t> gpu_due_ns{kGpuNeverDue};                  ///< as `allocations_due_ns`
+  const AllocationCounter* allocation_counter = nullptr;    ///< set before `allocations_due_ns`
+  std::atomic<std::int64_t> allocations_due_ns{kNeverDue};  ///< CLOCK_MONOTONIC, of their next line
+  const GpuCounter* gpu_counter = nullptr;                  ///< set before `gpu_due_ns`
+  std::atomic<std::int64_t> gpu_due_ns{kNeverDue};          ///< as `allocations_due_ns`
 
   ExitSummary* summary = nullptr;          ///< null: none was asked for
   std::atomic<TaskTable*> tasks{nullptr};  ///< once there was an event or a task

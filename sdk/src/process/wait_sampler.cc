@@ -24,7 +24,8 @@
 namespace crema::internal {
 namespace {
 
-constexpr std::string_view kKindNames[kWaitKinds] = {
+/// As they stand in the log, by `WaitKind`.
+constexpr std::string_view kKindNames[static_cast<int>(WaitKind::kOther) + 1] = {
     "running",    "lock or condition", "read", "write", "sync", "network", "poll", "sleep", "child process",
     "page fault", "interpreter lock",  "other"};
 
@@ -278,8 +279,6 @@ bool WaitsForPage(std::int64_t tid) {
 
 }  // namespace
 
-std::string_view NameOf(WaitKind kind) noexcept { return kKindNames[static_cast<int>(kind)]; }
-
 void WaitSampler::Start(double hertz, bool is_asked) noexcept {
   hertz_ = hertz;
   if (hertz <= 0) return;
@@ -410,12 +409,7 @@ bool WaitSampler::AppendFunction(const LoadedFile& file, std::uintptr_t address,
   if (!Load(file.memory, reinterpret_cast<std::uintptr_t>(file.map), &map)) return false;
   char number[32];
   snprintf(number, sizeof number, "+0x%llx", static_cast<unsigned long long>(address - map.l_addr));
-  const BuildId id = BuildIdOf(file);
-  for (std::size_t i = 0; i < id.size && !is_in_last_file; ++i) {
-    char hex[4];
-    snprintf(hex, sizeof hex, "%02x", id.bytes[i]);
-    functions_.Append(hex);
-  }
+  if (!is_in_last_file) functions_.Append(HexOf(BuildIdOf(file)).view());
   functions_.Append(number);
   if (!is_in_last_file) {
     std::size_t size = 0;
@@ -437,9 +431,7 @@ std::uint32_t WaitSampler::StackOf(const ThreadState& thread, std::int64_t turns
   const long now_size = ReadOfThread(thread.tid, "syscall", now, sizeof now);
   if (now_size <= 0 || line != std::string_view(now, static_cast<std::size_t>(now_size))) return 0;
   if (TurnsOf(thread.tid) != turns) return 0;
-  FrameRegisters registers;
-  registers.pc = call.pc;
-  registers.stack = call.stack;
+  FrameRegisters registers = {call.pc, call.stack};
   functions_.CutTo(0);
   LoadedFile last;
   std::size_t begin = 0;
@@ -507,14 +499,12 @@ void WaitSampler::LookAt(Recorder* recorder, ThreadState* thread) noexcept {
     const int error = static_cast<int>(-size);
     // A thread that has ended has no such file either.
     const bool has_none = error == ENOENT && ReadWholeFile("/proc/thread-self/syscall", text, sizeof text) <= 0;
-    const bool is_refused = error == EACCES || error == EPERM || has_none;
-    if (is_refused) Refuse(error);
+    if (error == EACCES || error == EPERM || has_none) Refuse(error);
     return;
   }
   BlockedCall call;
   const std::string_view line(text, static_cast<std::size_t>(size));
-  const bool is_parsed = ParseBlockedCall(line, &call);
-  if (!is_parsed || use == 0 || thread->open_use.load() != use) return;
+  if (!ParseBlockedCall(line, &call) || use == 0 || thread->open_use.load() != use) return;
   if (call.is_in_no_call && WaitsForPage(thread->tid)) call.kind = WaitKind::kPageFault;
   if (call.kind == WaitKind::kLock && HasAddress(PythonRuntime(), call.arguments[0])) {
     call.kind = WaitKind::kInterpreterLock;
@@ -567,13 +557,12 @@ void TakeWaits(ThreadState* thread, OpenWork* frame, std::string_view prefix) no
     if (is_open_around) continue;
     const std::uint64_t use = cell.use;
     const SectionNode* const section = cell.section;
-    const WaitKind kind = cell.kind;
+    const std::string_view kind = kKindNames[static_cast<int>(cell.kind)];
     const std::uint32_t object = cell.object;
     const std::uint32_t stack = cell.stack;
     const std::uint32_t count = cell.count.exchange(0, std::memory_order_acq_rel);
     if (use != frame->use) continue;  // it came too late for a frame that is over
-    frame->data.AddWait(prefix, section, NameOf(kind), recorder->waits.TextOf(object), recorder->waits.TextOf(stack),
-                        count);
+    frame->data.AddWait(prefix, section, kind, recorder->waits.TextOf(object), recorder->waits.TextOf(stack), count);
   }
 }
 

@@ -32,9 +32,6 @@ enum class WaitKind : std::uint8_t {
   kInterpreterLock,  ///< of Python
   kOther,
 };
-inline constexpr int kWaitKinds = static_cast<int>(WaitKind::kOther) + 1;
-/// As it stands in the log.
-std::string_view NameOf(WaitKind kind) noexcept;
 
 /// A system call that a thread is in.
 struct BlockedCall {

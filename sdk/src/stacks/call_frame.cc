@@ -263,12 +263,9 @@ class RuleMachine {
 
   void Advance(std::uint64_t steps) { place_ += steps * common_.code_step; }
 
-  RegisterRule* RuleOf(std::uint64_t number) {
-    if (number == kFrameRegister) return &now_.frame;
-    return number == common_.return_register ? &now_.back : nullptr;
-  }
   void Set(std::uint64_t number, RegisterRule rule) {
-    if (RegisterRule* known = RuleOf(number)) *known = rule;
+    if (number == kFrameRegister) now_.frame = rule;
+    if (number == common_.return_register) now_.back = rule;
   }
   void Save(std::uint64_t number, std::int64_t offset) { Set(number, {RegisterRule::kSaved, offset}); }
   void Restore(std::uint64_t number) {
@@ -280,7 +277,6 @@ class RuleMachine {
                         : number == kFrameRegister ? AddressRule::kFromFrame
                                                    : AddressRule::kUnknown;
   }
-  void SetOffset(std::int64_t offset) { now_.address.offset = offset; }
 
   /// The two expressions that compilers and linkers write: of functions that align their stack, and of the procedure
   /// linkage table. DW_OP_breg0 is 0x70, DW_OP_deref 0x06.
@@ -309,6 +305,7 @@ class RuleMachine {
     std::uint64_t number = 0;
     switch (code) {
       case 0x00:  // nop
+      case 0x2d:  // of aarch64: the return address is signed from here on, or no more
         return true;
       case 0x01:  // set_loc
         place_ = program->Pointer(common_.pointers);
@@ -358,19 +355,17 @@ class RuleMachine {
       case 0x0c:  // def_cfa, def_cfa_sf
       case 0x12:
         SetBase(program->Unsigned());
-        SetOffset(offset());
+        now_.address.offset = offset();
         return true;
       case 0x0d:  // def_cfa_register
         SetBase(program->Unsigned());
         return true;
       case 0x0e:  // def_cfa_offset, def_cfa_offset_sf
       case 0x13:
-        SetOffset(offset());
+        now_.address.offset = offset();
         return true;
       case 0x0f:  // def_cfa_expression
         SetAddressByExpression(program->Part(program->Unsigned()));
-        return true;
-      case 0x2d:  // of aarch64: the return address is signed from here on, or no more
         return true;
       case 0x2e:  // GNU_args_size
         program->Unsigned();

@@ -84,13 +84,16 @@ std::uintptr_t BeginOf(std::uintptr_t address) {
   return FindFile(address, &file) && FindFunction(file, address, &function) ? function.begin : 0;
 }
 
-/// What waits for `is_taken` sees what was done under it. ThreadSanitizer does not see the atomics of a library that
-/// was built without it, only its calls of memcpy(3).
-void AcquireForSanitizer(ThreadStacks* stacks) {
+/// False where somebody else has the thread's table. What waits for `is_taken` sees what was done under it.
+/// ThreadSanitizer does not see the atomics of a library that was built without it, only its calls of memcpy(3).
+bool TakeTable(ThreadStacks* stacks) {
+  if (stacks->is_taken.exchange(true, std::memory_order_acquire)) return false;
   if (__tsan_acquire != nullptr) __tsan_acquire(stacks);
+  return true;
 }
-void ReleaseForSanitizer(ThreadStacks* stacks) {
+void LeaveTable(ThreadStacks* stacks) {
   if (__tsan_release != nullptr) __tsan_release(stacks);
+  stacks->is_taken.store(false, std::memory_order_release);
 }
 
 /// The section that is open in the thread's innermost chunk, and the chunk's dataset.
@@ -145,6 +148,8 @@ CREMA_NEVER_INLINE void CountStack(void* argument) {
   const std::size_t depth = frames == nullptr ? 0 : Walk(stacks->bounds, RegistersOf(context), table, frames);
   table->Count(place, depth, {samples, samples * samples});
 }
+
+constexpr std::int64_t kNever = 0;  // which stops a timer (timer_settime(2))
 
 bool SetTimer(const ThreadStacks& stacks, std::int64_t until_ns) {
   itimerspec when = {};
@@ -260,11 +265,10 @@ void Sample(ThreadState* thread, const void* context, bool is_tick) {
   if (begin_ns == kUnknownCpu) return;
   const OpenWork* const work = thread->work;
   // Between two trees, or while somebody writes, what is due waits for the next tick.
-  const bool is_free = work != nullptr && !stacks->schedule.is_paused() && !thread->is_between_trees() &&
-                       !stacks->is_taken.exchange(true, std::memory_order_acquire);
+  const bool is_free =
+      work != nullptr && !stacks->schedule.is_paused() && !thread->is_between_trees() && TakeTable(stacks);
   std::uint64_t counted = 0;
   if (is_free) {
-    AcquireForSanitizer(stacks);
     const bool is_late = stacks->schedule.LateNanoseconds(begin_ns) > kLatestNanoseconds;
     std::uint64_t samples = 0;
     if (CREMA_UNLIKELY(is_late && IsUnblocking(context))) {  // the thread was elsewhere when they were due
@@ -286,8 +290,7 @@ void Sample(ThreadState* thread, const void* context, bool is_tick) {
       counted = samples;
     }
     if (stacks->table->is_half_full()) recorder->stacks.NoteHalfFull();
-    ReleaseForSanitizer(stacks);
-    stacks->is_taken.store(false, std::memory_order_release);
+    LeaveTable(stacks);
   }
   const std::int64_t end_ns = ThreadCpuNanoseconds();
   if (counted != 0) stacks->positions.Note(begin_ns, end_ns, counted, !stacks->clock.is_open());
@@ -344,13 +347,11 @@ bool TakeSignal(NativeStacks::Handler handler) {
 /// For the first thread, whose stack grows.
 StackBounds MainStackBounds() {
   constexpr int kStartOfStack = 28;
-  StackBounds bounds;
-  bounds.high = static_cast<std::uintptr_t>(FieldOfStat(kStartOfStack).value_or(0));
+  const auto high = static_cast<std::uintptr_t>(FieldOfStat(kStartOfStack).value_or(0));
   rlimit limit{};
   std::uintptr_t bytes = kMostMainStackBytes;
   if (getrlimit(RLIMIT_STACK, &limit) == 0) bytes = std::min<std::uintptr_t>(limit.rlim_cur, bytes);
-  bounds.low = bounds.high - std::min(bytes, bounds.high);
-  return bounds;
+  return {high - std::min(bytes, high), high};
 }
 
 StackBounds BoundsOfThread(std::int64_t tid, std::int64_t pid) {
@@ -475,18 +476,15 @@ void StartSchedule(const Recorder& recorder, const ThreadState& thread, ThreadSt
 
 /// What the thread needs once; false, and the log says why, where that cannot be had.
 bool Prepare(Recorder* recorder, ThreadState* thread) {
-  NativeStacks& all = recorder->stacks;
-  if (!all.EnsureSignal(recorder) || !all.CanSignal(recorder)) return false;
   if (thread->stacks.load() == nullptr) {
-    auto* const stacks = MakeOwn<ThreadStacks>();
-    if (stacks != nullptr) stacks->table = StackTable::Make(StackTable::kOfThread);
-    if (stacks == nullptr || stacks->table == nullptr) {
-      if (stacks != nullptr) FreeOwn(stacks);
-      all.Refuse(recorder, NoStacks::kNoMemory);
+    OwnPointer<ThreadStacks> made(MakeOwn<ThreadStacks>());
+    if (made != nullptr) made->table = StackTable::Make(StackTable::kOfThread);
+    if (made == nullptr || made->table == nullptr) {
+      recorder->stacks.Refuse(recorder, NoStacks::kNoMemory);
       return false;
     }
-    StartSchedule(*recorder, *thread, stacks);  // a thread that has this state later goes on with what is due
-    thread->stacks.store(stacks, std::memory_order_release);
+    StartSchedule(*recorder, *thread, made.get());  // a thread that has this state later goes on with what is due
+    thread->stacks.store(made.release(), std::memory_order_release);
   }
   ThreadStacks* const stacks = thread->stacks.load();
   stacks->bounds = BoundsOfThread(thread->tid, recorder->pid);
@@ -503,7 +501,7 @@ bool Prepare(Recorder* recorder, ThreadState* thread) {
 #endif
   const std::int64_t cpu_ns = ThreadCpuNanoseconds();
   if (cpu_ns == kUnknownCpu || timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &stacks->timer) != 0) {
-    all.Refuse(recorder, cpu_ns == kUnknownCpu ? NoStacks::kNoClock : NoStacks::kNoTimer);
+    recorder->stacks.Refuse(recorder, cpu_ns == kUnknownCpu ? NoStacks::kNoClock : NoStacks::kNoTimer);
     return false;
   }
   stacks->has_timer = true;
@@ -589,12 +587,11 @@ void NativeStacks::GiveUpTakenSignal(Recorder* recorder) noexcept {
 }
 
 void NativeStacks::StopTimers(Recorder* recorder) noexcept {
-  const itimerspec never = {};
   for (ThreadState* thread = recorder->first_thread(); thread != nullptr; thread = thread->next) {
     ThreadStacks* const stacks = thread->stacks.load(std::memory_order_acquire);
     if (stacks == nullptr || !stacks->has_timer) continue;
     stacks->is_armed.store(false);
-    timer_settime(stacks->timer, 0, &never, nullptr);
+    SetTimer(*stacks, kNever);
     stacks->clock.Stop();
     // A handler that has begun makes system calls of its own; ours here may be the one that was interrupted.
     for (int i = 0; i < kMostTries && thread != t_context && stacks->is_in_handler.load(); ++i) sched_yield();
@@ -656,15 +653,13 @@ void NativeStacks::WriteLocked(Recorder* recorder) noexcept {
     ThreadStacks* const stacks = thread->stacks.load(std::memory_order_acquire);
     if (stacks == nullptr) continue;
     int tries = 0;
-    while (stacks->is_taken.exchange(true, std::memory_order_acquire) && ++tries < kMostTries) sched_yield();
+    while (!TakeTable(stacks) && ++tries < kMostTries) sched_yield();
     if (tries == kMostTries) continue;  // the next time
-    AcquireForSanitizer(stacks);
     if (!stacks->table->is_empty()) {
       all_->Merge(*stacks->table, stacks->positions.Inflation());
       stacks->table->Clear();
     }
-    ReleaseForSanitizer(stacks);
-    stacks->is_taken.store(false, std::memory_order_release);
+    LeaveTable(stacks);
     if (all_->is_half_full()) WriteMerged(recorder);  // so the next thread's have room
   }
   if (!all_->is_empty()) WriteMerged(recorder);
@@ -684,19 +679,17 @@ void ArmStacks(Recorder* recorder, ThreadState* thread) noexcept {
   ThreadStacks* stacks = thread->stacks.load(std::memory_order_relaxed);
   const bool is_prepared = stacks != nullptr && stacks->has_timer;
   if (is_prepared && stacks->is_armed.load(std::memory_order_relaxed)) return;
-  if (is_prepared) {  // the program may have changed what was prepared
-    NativeStacks& all = recorder->stacks;
-    if (!all.EnsureSignal(recorder) || !all.CanSignal(recorder) || !GiveHandlerStack(recorder, stacks, false)) return;
-  } else if (!Prepare(recorder, thread)) {
-    return;
-  }
+  NativeStacks& all = recorder->stacks;
+  if (!all.EnsureSignal(recorder) || !all.CanSignal(recorder)) return;
+  // The program may have changed what was prepared.
+  if (is_prepared ? !GiveHandlerStack(recorder, stacks, false) : !Prepare(recorder, thread)) return;
   stacks = thread->stacks.load(std::memory_order_relaxed);
   if (!stacks->schedule.is_paused()) StartSchedule(*recorder, *thread, stacks);  // recording was switched off meanwhile
   stacks->clock.Open(kSignal, thread->tid, &recorder->descriptors);
   stacks->is_armed.store(true, std::memory_order_release);
   if (ArmTimer(*stacks, stacks->schedule.paused_ns())) return;
   stacks->is_armed.store(false, std::memory_order_relaxed);
-  recorder->stacks.Refuse(recorder, NoStacks::kNoTimer);
+  all.Refuse(recorder, NoStacks::kNoTimer);
 }
 
 void ResumeStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept {
@@ -717,8 +710,7 @@ void PauseStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept {
     if (!work->is_helper) return;
   }
   const bool was_armed = stacks->is_armed.exchange(false, std::memory_order_relaxed);
-  const itimerspec never = {};
-  if (was_armed) timer_settime(stacks->timer, 0, &never, nullptr);
+  if (was_armed) SetTimer(*stacks, kNever);
   Recorder* const recorder = stacks->recorder.load(std::memory_order_relaxed);
   NativeStacks& all = recorder->stacks;
   if (stacks->was_blocked.exchange(false, std::memory_order_relaxed)) all.Refuse(recorder, NoStacks::kBlockedInChunk);

@@ -108,21 +108,23 @@ bool FindFile(std::uintptr_t address, LoadedFile* file, ProcessMemory* memory) n
   FoundObject found;
   const FindObject find = g_find_object.load(std::memory_order_relaxed);
   if (find == nullptr || find(reinterpret_cast<void*>(address), &found) != 0) return false;
-  file->begin = reinterpret_cast<std::uintptr_t>(found.map_start);
-  file->end = reinterpret_cast<std::uintptr_t>(found.map_end);
-  file->map = found.map;
-  file->unwind_header = reinterpret_cast<std::uintptr_t>(found.eh_frame);
-  file->memory = memory;
+  const auto number = [](void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
+  *file = {number(found.map_start), number(found.map_end), found.map, number(found.eh_frame), memory};
   return true;
-}
-
-std::uintptr_t BaseOf(const LoadedFile& file) noexcept {
-  link_map map = {};
-  return Load(file.memory, reinterpret_cast<std::uintptr_t>(file.map), &map) ? map.l_addr : 0;
 }
 
 bool operator==(const BuildId& one, const BuildId& other) noexcept {
   return one.size == other.size && std::memcmp(one.bytes, other.bytes, one.size) == 0;
+}
+
+FixedText<2 * BuildId::kMost> HexOf(const BuildId& id) noexcept {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  FixedText<2 * BuildId::kMost> hex;
+  for (std::size_t i = 0; i < id.size; ++i) {
+    hex.Append(kDigits.substr(id.bytes[i] >> 4, 1));
+    hex.Append(kDigits.substr(id.bytes[i] & 15, 1));
+  }
+  return hex;
 }
 
 BuildId BuildIdOf(const LoadedFile& file) noexcept {
@@ -135,7 +137,8 @@ BuildId BuildIdOf(const LoadedFile& file) noexcept {
       head.e_phoff > bytes || head.e_phnum > (bytes - head.e_phoff) / sizeof(ElfW(Phdr))) {
     return id;
   }
-  const std::uintptr_t base = BaseOf(file);
+  link_map map = {};
+  const std::uintptr_t base = Load(file.memory, reinterpret_cast<std::uintptr_t>(file.map), &map) ? map.l_addr : 0;
   for (std::size_t i = 0; i < head.e_phnum; ++i) {
     ElfW(Phdr) segment;
     if (!Load(file.memory, file.begin + head.e_phoff + i * sizeof segment, &segment)) return id;

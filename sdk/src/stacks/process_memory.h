@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "storage/fixed_text.h"
+
 namespace crema::internal {
 
 /// For one thread. Reads `/proc/self/mem` (proc(5)). Needs Linux 5.14: no older one says beforehand that memory is a
@@ -78,6 +80,7 @@ struct BuildId {
   std::size_t size = 0;  ///< 0: it has none
 };
 bool operator==(const BuildId& one, const BuildId& other) noexcept;
+FixedText<2 * BuildId::kMost> HexOf(const BuildId& id) noexcept;
 /// In handlers of signals, too, while code of the file runs, or through the file's `memory`.
 BuildId BuildIdOf(const LoadedFile& file) noexcept;
 

@@ -108,13 +108,8 @@ class LineWriter {
       line_.Raw(",0]");
     }
     line_.Raw("]");
-    if (line_.broken()) {
-      recorder_->stacks.Refuse(recorder_, NoStacks::kNoMemory);
-    } else if (HasRoom(*recorder_) && WriteFields(recorder_, line_.text())) {
-      return;
-    } else {
-      recorder_->stacks.Refuse(recorder_, NoStacks::kNoRoomInLog);
-    }
+    if (!line_.broken() && HasRoom(*recorder_) && WriteFields(recorder_, line_.text())) return;
+    recorder_->stacks.Refuse(recorder_, line_.broken() ? NoStacks::kNoMemory : NoStacks::kNoRoomInLog);
     std::uint64_t lost = other.samples;
     for (const StackTable::Stack* stack = first; stack != after; ++stack) {
       if (stack->place == place) lost += stack->count.samples;
@@ -179,20 +174,10 @@ class LineWriter {
       line_.Raw(",");
       line_.String(PathOf(*last));
       line_.Raw(",");
-      AppendBuildId(last->build_id);
+      last->build_id.size == 0 ? line_.Raw("null") : line_.String(HexOf(last->build_id).view());
       line_.Raw("]");
     }
     line_.Raw("]");
-  }
-
-  void AppendBuildId(const BuildId& id) {
-    if (id.size == 0) return line_.Raw("null");
-    line_.Raw("\"");
-    for (std::size_t i = 0; i < id.size; ++i) {
-      if (id.bytes[i] < 16) line_.Raw("0");
-      AppendHex(id.bytes[i]);
-    }
-    line_.Raw("\"");
   }
 
   void AppendHex(std::uint64_t value) {
@@ -305,25 +290,20 @@ std::uint16_t StackTable::KeepPlace(std::uint32_t dataset_bytes) noexcept {
     }
   }
   if (place_count_ == room_.places) return 0;
-  Place* const place = new (&places_[place_count_]) Place();
-  place->hash = hash;
-  place->text = text_bytes_;
-  place->bytes = static_cast<std::uint32_t>(text.size());
-  place->dataset_bytes = dataset_bytes;
-  text_bytes_ += place->bytes;
+  const auto bytes = static_cast<std::uint32_t>(text.size());
+  new (&places_[place_count_]) Place{hash, text_bytes_, bytes, dataset_bytes, {}};
+  text_bytes_ += bytes;
   return static_cast<std::uint16_t>(place_count_++);
 }
 
 std::uint16_t StackTable::PlaceOf(std::string_view dataset, const std::string_view* names, std::size_t depth) noexcept {
-  text_tail_ = 0;
-  const std::size_t room = room_.text_bytes - text_bytes_;
-  bool is_kept = dataset.size() <= room;
-  if (is_kept && !dataset.empty()) std::memcpy(texts_ + text_bytes_, dataset.data(), dataset.size());
-  if (is_kept) text_tail_ = static_cast<std::uint32_t>(dataset.size());
-  for (std::size_t i = 0; is_kept && i < depth; ++i) is_kept = AppendText(names[i]);
-  if (is_kept) return KeepPlace(static_cast<std::uint32_t>(dataset.size()));
-  text_tail_ = 0;
-  return 0;
+  if (dataset.size() > room_.text_bytes - text_bytes_) return 0;
+  if (!dataset.empty()) std::memcpy(texts_ + text_bytes_, dataset.data(), dataset.size());
+  text_tail_ = static_cast<std::uint32_t>(dataset.size());
+  for (std::size_t i = 0; i < depth; ++i) {
+    if (!AppendText(names[i])) return 0;
+  }
+  return KeepPlace(static_cast<std::uint32_t>(dataset.size()));
 }
 
 std::uint32_t StackTable::KeepFile(const File& file, std::string_view path) noexcept {
@@ -344,10 +324,7 @@ StackFrame StackTable::FrameOf(const LoadedFile& file, std::uintptr_t address) n
   const char* const name = file.map->l_name;
   const std::string_view path =
       name == nullptr ? std::string_view() : std::string_view(name, strnlen(name, kMostPathBytes));
-  File wanted;
-  wanted.begin = file.begin;
-  wanted.build_id = BuildIdOf(file);
-  const std::uint32_t number = KeepFile(wanted, path);
+  const std::uint32_t number = KeepFile({file.begin, BuildIdOf(file), 0, 0}, path);
   if (number == 0) return kUnkeptFile;
   return (StackFrame{number} << kFrameAddressBits) | ((address - file.map->l_addr) & kAddressMask);
 }
@@ -365,13 +342,8 @@ void StackTable::Count(std::uint16_t place, std::size_t depth, const SampleCount
       return stack.count.Add(count);
   }
   if (depth == 0 || stack_count_ == room_.stacks) return places_[place].other.Add(count);
-  Stack* const stack = new (&stacks_[stack_count_++]) Stack();
+  new (&stacks_[stack_count_++]) Stack{hash, frame_count_, static_cast<std::uint16_t>(depth), place, count};
   slots_[slot] = stack_count_;
-  stack->hash = hash;
-  stack->first = frame_count_;
-  stack->depth = static_cast<std::uint16_t>(depth);
-  stack->place = place;
-  stack->count = count;
   frame_count_ += static_cast<std::uint32_t>(depth);
 }
 
@@ -425,18 +397,14 @@ bool WriteStacks(std::string_view fields, std::int64_t cost_ns) noexcept {
   if (fields.empty()) return true;
   const bool is_one_line = std::none_of(fields.begin(), fields.end(),
                                         [](char character) { return static_cast<unsigned char>(character) < ' '; });
-  if (!is_one_line) {
-    CountDropped();
+  if (is_one_line && !HasRoom(*recorder)) {
+    recorder->stacks.Refuse(recorder, NoStacks::kNoRoomInLog);
     return false;
   }
   JsonLine line;
   line.Raw(",");
   line.Raw(fields);
-  if (!HasRoom(*recorder)) {
-    recorder->stacks.Refuse(recorder, NoStacks::kNoRoomInLog);
-    return false;
-  }
-  if (line.broken()) {
+  if (!is_one_line || line.broken()) {
     CountDropped();
     return false;
   }

@@ -84,8 +84,7 @@ class Arena {
  public:
   Arena() = default;
   ~Arena();
-  Arena(const Arena&) = delete;
-  Arena& operator=(const Arena&) = delete;
+  Arena(Arena&&) = delete;
 
   /// Aligned for any type; nullptr when memory is refused.
   void* Allocate(std::size_t bytes) noexcept;
@@ -107,8 +106,7 @@ class RowTable {
  public:
   RowTable() = default;
   ~RowTable() { std::free(rows_); }
-  RowTable(const RowTable&) = delete;
-  RowTable& operator=(const RowTable&) = delete;
+  RowTable(RowTable&&) = delete;
 
   /// A new row at the end, value-initialised; nullptr when memory is refused.
   Row* Add() noexcept;

@@ -203,17 +203,14 @@ TaskModule* TaskTable::Find(std::string_view name, std::string_view operation, b
   const ErrnoAndCancelGuard guard;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (TaskModule* const module = find(&place)) return module;
-  auto* const module = modules_.load(kRelaxed) < kMostModules ? MakeOwn<TaskModule>() : nullptr;
+  OwnPointer<TaskModule> module(modules_.load(kRelaxed) < kMostModules ? MakeOwn<TaskModule>() : nullptr);
   if (module == nullptr) return other;
+  if (!texts_.Copy(name, &module->name) || !texts_.Copy(operation, &module->operation)) return other;
   module->hash = hash;
   module->is_request = is_request;
-  if (!texts_.Copy(name, &module->name) || !texts_.Copy(operation, &module->operation)) {
-    FreeOwn(module);
-    return other;
-  }
   modules_.fetch_add(1, kRelaxed);
-  places_[place].store(module, std::memory_order_release);
-  return module;
+  places_[place].store(module.get(), std::memory_order_release);
+  return module.release();
 }
 
 EventSlot* TaskTable::TakeSlot(std::uint32_t* generation) noexcept {
@@ -250,14 +247,10 @@ void TaskTable::AddEvent(EventSlot* slot, const EventParts& parts, std::int64_t 
     row = find();
   }
   if (row == nullptr) {
-    row = MakeOwn<EventRow>();
-    if (row == nullptr || !texts_.Copy(dataset, &row->dataset)) {
-      if (row != nullptr) FreeOwn(row);
-      CountDropped();
-      return;
-    }
-    row->next = rows_;
-    rows_ = row;
+    OwnPointer<EventRow> made(MakeOwn<EventRow>());
+    if (made == nullptr || !texts_.Copy(dataset, &made->dataset)) return CountDropped();
+    made->next = rows_;
+    rows_ = row = made.release();
     ++datasets_;
   }
   const std::int64_t latency_ns = stop_ns - slot->start_ns;
@@ -357,7 +350,6 @@ void TaskTable::Write(Recorder* recorder, bool is_last) noexcept {
   const auto write = [&] {
     line_.Raw("]}\n");
     if (!recorder->log.WriteSums(line_, is_last) && is_last) CountDropped();
-    rows = 0;
   };
   begin();
   std::int64_t open = 0;
