@@ -23,8 +23,9 @@ std::vector<std::string> TakeCommand(std::vector<std::string>* arguments) {
   return command;
 }
 
-// Nothing has the name "": an empty variable of a script, most likely.
-void RefuseEmptyPaths(CLI::App* program) {
+// What holds for the options of all commands. Nothing has the name "": an empty variable of a script, most likely. A
+// named option takes one value each time that it is given, so that a SOURCE may follow it.
+void SetRulesOfOptions(CLI::App* program) {
   constexpr const char* kPaths[] = {
       "SOURCE",   "DIR",    "--output",     "--baseline", "--coffea-report", "--metrics-by-dataset",
       "--python", "--bind", "--token-file", "--host",     "--write-share",   "--chart"};
@@ -33,6 +34,7 @@ void RefuseEmptyPaths(CLI::App* program) {
     for (CLI::Option* option : command->get_options()) {
       const std::string name = option->get_name();
       if (std::find(std::begin(kPaths), std::end(kPaths), name) != std::end(kPaths)) option->check(is_given);
+      if (!option->get_positional()) option->allow_extra_args(false);
     }
   }
 }
@@ -85,8 +87,8 @@ std::string NewestMeasurementHere() {
 // what writes files elsewhere are not.
 bool TakesTheNewest(const std::vector<std::string>& arguments) {
   const std::string& command = arguments.front();
-  const bool is_gate = std::any_of(arguments.begin(), arguments.end(),
-                                   [](const std::string& word) { return word.rfind("--fail-on", 0) == 0; });
+  const bool is_gate =
+      absl::c_any_of(arguments, [](const std::string& word) { return word.rfind("--fail-on", 0) == 0; });
   return !is_gate && (command == "show" || command == "verdict" || command == "report" || command == "predict");
 }
 
@@ -136,22 +138,12 @@ int Main(std::vector<std::string> arguments) {
   program.require_subcommand(1);
   int status = kDone;
   AddRunCommand(&program, command, &status);
-  AddCollectCommand(&program, &status);
-  AddShowCommand(&program, &status);
-  AddVerdictCommand(&program, &status);
-  AddPredictCommand(&program, &status);
-  AddScalingCommand(&program, &status);
-  AddMergeCommand(&program, &status);
-  AddCompareCommand(&program, &status);
-  AddHistoryCommand(&program, &status);
-  AddPlotCommand(&program, &status);
-  AddReportCommand(&program, &status);
-  AddExportCommand(&program, &status);
-  AddServeCommand(&program, &status);
-  AddTopCommand(&program, &status);
-  AddDoctorCommand(&program, &status);
-  AddConfigCommand(&program, &status);
-  RefuseEmptyPaths(&program);
+  for (const auto add : {AddCollectCommand, AddShowCommand, AddVerdictCommand, AddPredictCommand, AddScalingCommand,
+                         AddMergeCommand, AddCompareCommand, AddHistoryCommand, AddPlotCommand, AddReportCommand,
+                         AddExportCommand, AddServeCommand, AddTopCommand, AddDoctorCommand, AddConfigCommand}) {
+    add(&program, &status);
+  }
+  SetRulesOfOptions(&program);
   try {
     std::reverse(arguments.begin(), arguments.end());  // what CLI11 wants of a vector
     program.parse(arguments);

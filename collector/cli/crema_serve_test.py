@@ -213,14 +213,10 @@ class WhatGoesWrong(ServeTestCase):
 
 
 class Top(ServeTestCase):
-    def on_terminal(self, log, how):
-        """Runs `crema top` on a terminal, and ends it by `how(process, master)`. Returns what it drew, and its
-        status."""
-        master, slave = pty.openpty()
-        self.addCleanup(os.close, master)
+    def start_on(self, slave):
+        """Starts `crema top` on a terminal, which is not its controlling one."""
         fcntl.ioctl(slave, 0x5414, b"\x18\x00\x50\x00\x00\x00\x00\x00")  # TIOCSWINSZ: 24 rows, 80 columns
-        before = subprocess.run(["stty", "-g"], stdin=slave, capture_output=True, check=True).stdout
-        process = subprocess.Popen(
+        return subprocess.Popen(
             [CREMA, "top", self.logs],
             stdin=slave,
             stdout=slave,
@@ -228,6 +224,14 @@ class Top(ServeTestCase):
             start_new_session=True,
             env={**environment(), "TERM": "xterm", "LC_ALL": "C.UTF-8"},
         )
+
+    def on_terminal(self, log, how):
+        """Runs `crema top` on a terminal, and ends it by `how(process, master)`. Returns what it drew, and its
+        status."""
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        before = subprocess.run(["stty", "-g"], stdin=slave, capture_output=True, check=True).stdout
+        process = self.start_on(slave)
         drawn = b""
         while b"what happened" not in drawn or b"1 chunk" not in drawn:
             drawn += os.read(master, 1 << 16)
@@ -250,6 +254,11 @@ class Top(ServeTestCase):
             lambda process, master: os.write(master, b"q"),
             lambda process, master: process.send_signal(signal.SIGINT),
             lambda process, master: process.send_signal(signal.SIGTERM),
+            # Two signals are there at once: SIGTERM is taken first.
+            lambda process, master: [
+                process.send_signal(number)
+                for number in (signal.SIGSTOP, signal.SIGWINCH, signal.SIGTERM, signal.SIGCONT)
+            ],
         ):
             drawn, status = self.on_terminal(log, how)
             self.assertEqual(status, 0)
@@ -257,6 +266,20 @@ class Top(ServeTestCase):
             self.assertIn("\033[?25h\033[?1049l", drawn)
             first = drawn.split("\033[H")[1].split("\033[J")[0]
             self.assertLessEqual(first.count("\r\n") + 1, 24)
+
+    def test_it_ends_if_the_terminal_is_gone_when_it_draws_for_a_signal(self):
+        log = GrowingLog(self.logs)
+        log.chunk(0)
+        master, slave = pty.openpty()
+        process = self.start_on(slave)
+        drawn = b""
+        while b"1 chunk" not in drawn:
+            drawn += os.read(master, 1 << 16)
+        time.sleep(0.3)  # between two pictures: the signal's is the first that cannot be drawn
+        os.close(master)
+        process.send_signal(signal.SIGWINCH)
+        self.assertEqual(process.wait(PATIENCE), 0)
+        os.close(slave)
 
     def test_prints_lines_where_there_is_no_terminal(self):
         log = GrowingLog(self.logs)

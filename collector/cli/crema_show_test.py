@@ -51,6 +51,21 @@ class Show(unittest.TestCase):
         self.assertEqual(len(self.chunks()), len(exported.stdout.splitlines()))
         self.assertGreater(len(self.chunks()), 20)
 
+    def test_a_source_may_follow_options_with_names(self):
+        commands = (
+            ("show", "--table", "sections", "--table", "cuts"),
+            ("show", "--metric", "wall_time"),
+            ("show", "--table", "chunks", "--where", "status=ok"),
+            ("verdict", "--fail-on", "no-workers"),
+            ("predict", "--cores", "4"),
+        )
+        for command, *options in commands:
+            with self.subTest(command=command, options=options):
+                before, after = crema(command, self.records, *options), crema(command, *options, self.records)
+                self.assertEqual((after.returncode, after.stderr), (before.returncode, before.stderr))
+                self.assertEqual(after.stdout, before.stdout)
+                self.assertTrue(after.stdout)
+
     def test_takes_conditions_together(self):
         rows = self.chunks("--where", "dataset=zjets,worker=node:101", "--where", "status=ok")
         self.assertEqual(sorted(row["chunk"] for row in rows), [6, 7, 8, 9])

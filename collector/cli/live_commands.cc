@@ -7,11 +7,11 @@
 
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/subcommand.h"
 #include "collector/exports/export_format.h"
@@ -33,7 +33,6 @@ struct ServeOptions {
   std::string token;
   std::string token_file;
   bool no_token = false;
-  OutputOptions output;
 };
 
 /// Whoever else is on this machine, or can reach it, must show that the address was given to him.
@@ -85,8 +84,8 @@ int Serve(const ServeOptions& options) {
   OrFail(server.Listen(options.bind, options.port));
   if (const int printed = PrintOut(AddressToOpen(server, options) + "\n"); printed != kDone) return printed;
   std::fflush(stdout);
-  if (!options.output.quiet) {
-    std::fprintf(stderr, "crema: serving %s; Ctrl-C ends it\n", fmt::format("{}", live.name).c_str());
+  if (!options.live.output.quiet) {
+    std::fprintf(stderr, "crema: serving %s; Ctrl-C ends it\n", live.name.c_str());
   }
 
   boost::asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
@@ -95,7 +94,7 @@ int Serve(const ServeOptions& options) {
     signals.clear();  // a second one ends this process at once
     service.Stop();
     server.Stop();
-    if (service.IsWritingReport() && !options.output.quiet) {
+    if (service.IsWritingReport() && !options.live.output.quiet) {
       std::fputs("crema: ends when the report that is being written is done; Ctrl-C again ends it now\n", stderr);
     }
   });
@@ -130,7 +129,7 @@ void AddServeCommand(CLI::App* program, int* status) {
   CLI::Option* no_token = serve->add_flag("--no-token", options->no_token, "Anybody who can reach the server may look");
   token->excludes(token_file);
   no_token->excludes(token)->excludes(token_file);
-  AddOutputOptions(serve, &options->output);
+  AddOutputOptions(serve, &options->live.output);
   serve->callback([options, status] { *status = Serve(*options); });
 }
 
@@ -175,54 +174,27 @@ class RawTerminal {
 
   /// Draws `text`, whose lines end in newlines, over what is there. False: the terminal is gone.
   bool Draw(const std::string& text) {
-    std::string screen = "\033[H" + absl::StrReplaceAll(text, {{"\n", "\033[K\r\n"}});
+    const std::string lines = absl::StrReplaceAll(text, {{"\n", "\033[K\r\n"}});
     // no newline after the last line: it would scroll a screen that is full
-    if (screen.size() >= 2 && screen.compare(screen.size() - 2, 2, "\r\n") == 0) screen.resize(screen.size() - 2);
-    return Write(screen + "\033[J");
+    return Write(absl::StrCat("\033[H", absl::StripSuffix(lines, "\r\n"), "\033[J"));
   }
 
  private:
-  bool Write(const std::string& text) {
-    size_t done = 0;
-    while (done < text.size()) {
-      const ssize_t written = write(STDOUT_FILENO, text.data() + done, text.size() - done);
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return false;
-      done += static_cast<size_t>(written);
-    }
-    return true;
-  }
+  bool Write(const std::string& text) { return WriteAll(STDOUT_FILENO, "stdout", text).ok(); }
 
   bool is_entered_ = false;
   bool has_keys_ = false;
   termios before_ = {};
 };
 
-struct TerminalSize {
-  int columns = 80;
-  int rows = 24;
-};
-
-/// The size of the terminal at stdout; 80 x 24 where it does not say.
-TerminalSize SizeOfTerminal() {
-  winsize size = {};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
-  return {size.ws_col, size.ws_row};
-}
-
-struct TopOptions {
-  LiveCommandOptions live;
-  OutputOptions output;
-};
-
 /// Files and pipes get a line a second, until the run is over.
-int PrintLines(const TopOptions& options, const LiveOptions& live) {
+int PrintLines(const LiveCommandOptions& options, const LiveOptions& live) {
   boost::asio::io_context context;
   boost::asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
   LiveService* running = nullptr;
   int status = kDone;
   bool is_first = true;
-  LiveService service(&context, options.live.sources, live, [&] {
+  LiveService service(&context, options.sources, live, [&] {
     if (is_first) {  // nothing was read yet
       is_first = false;
       return;
@@ -246,9 +218,9 @@ int PrintLines(const TopOptions& options, const LiveOptions& live) {
 
 class Screen {
  public:
-  Screen(const TopOptions& options, const LiveOptions& live)
+  Screen(const LiveCommandOptions& options, const LiveOptions& live)
       : options_(options),
-        service_(&context_, options.live.sources, live, [this] { Draw(); }),
+        service_(&context_, options.sources, live, [this] { Draw(); }),
         ends_(context_, SIGINT, SIGTERM, SIGHUP),
         stops_(context_, SIGTSTP),
         resizes_(context_, SIGWINCH),
@@ -259,8 +231,13 @@ class Screen {
     ends_.async_wait([this](const boost::system::error_code& error, int) {
       if (!error) Stop();
     });
-    WaitForStop();
-    WaitForResize();
+    OnEach(&stops_, [this] {
+      terminal_.Leave();
+      raise(SIGSTOP);
+      terminal_.Enter();
+      Draw();
+    });
+    OnEach(&resizes_, [this] { Draw(); });
     if (isatty(STDIN_FILENO) != 0) {
       keys_.assign(dup(STDIN_FILENO));
       WaitForKey();
@@ -273,13 +250,16 @@ class Screen {
 
  private:
   void Draw() {
-    const TerminalSize size = SizeOfTerminal();
+    winsize size = {};
+    const bool is_known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0 && size.ws_row != 0;
     TerminalStyle style = StyleFor(STDOUT_FILENO, options_.output);
-    style.width = size.columns;
-    const std::string text = RenderLive(service_.model(), service_.figures(), service_.sources(), style, size.rows);
+    style.width = is_known ? size.ws_col : 80;
+    const std::string text =
+        RenderLive(service_.model(), service_.figures(), service_.sources(), style, is_known ? size.ws_row : 24);
     if (!terminal_.Draw(text)) Stop();
   }
   void Stop() {
+    is_over_ = true;
     service_.Stop();
     ends_.cancel();
     stops_.cancel();
@@ -287,21 +267,12 @@ class Screen {
     boost::system::error_code ignored;
     keys_.close(ignored);
   }
-  void WaitForStop() {
-    stops_.async_wait([this](const boost::system::error_code& error, int) {
-      if (error) return;
-      terminal_.Leave();
-      raise(SIGSTOP);
-      terminal_.Enter();
-      Draw();
-      WaitForStop();
-    });
-  }
-  void WaitForResize() {
-    resizes_.async_wait([this](const boost::system::error_code& error, int) {
-      if (error) return;
-      Draw();
-      WaitForResize();
+  template <class Take>
+  void OnEach(boost::asio::signal_set* signals, const Take& take) {
+    signals->async_wait([this, signals, take](const boost::system::error_code& error, int) {
+      if (error || is_over_) return;  // this signal may have come just before the one that ends it
+      OnEach(signals, take);          // first: `take` may find the terminal gone, and stops all waits then
+      take();
     });
   }
   void WaitForKey() {
@@ -314,7 +285,7 @@ class Screen {
     });
   }
 
-  TopOptions options_;
+  LiveCommandOptions options_;
   boost::asio::io_context context_;
   RawTerminal terminal_;
   LiveService service_;
@@ -322,11 +293,12 @@ class Screen {
   boost::asio::signal_set stops_;
   boost::asio::signal_set resizes_;
   boost::asio::posix::stream_descriptor keys_;
+  bool is_over_ = false;
 };
 
-int Top(const TopOptions& options) {
-  const LiveOptions live = ReadLiveOptions(options.live);
-  OrFail(LiveSources::Check(options.live.sources));
+int Top(const LiveCommandOptions& options) {
+  const LiveOptions live = ReadLiveOptions(options);
+  OrFail(LiveSources::Check(options.sources));
   setpriority(PRIO_PROCESS, 0, 10);  // the measured job comes first
   if (isatty(STDOUT_FILENO) == 0) return PrintLines(options, live);
   return Screen(options, live).Run();
@@ -339,8 +311,8 @@ void AddTopCommand(CLI::App* program, int* status) {
   top->footer(
       "If the output is not a terminal, crema prints one line each second until the run is over.\n\n"
       "Example:\n  crema top ttbar\n  crema top dask://HOST:8787 --total-events 200000000");
-  auto options = std::make_shared<TopOptions>();
-  AddLiveOptions(top, &options->live);
+  auto options = std::make_shared<LiveCommandOptions>();
+  AddLiveOptions(top, options.get());
   AddOutputOptions(top, &options->output);
   top->callback([options, status] { *status = Top(*options); });
 }

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "collector/charts/study_charts.h"
+#include "collector/charts/chart.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_commands.h"
 #include "collector/cli/subcommand.h"
@@ -12,7 +12,6 @@
 #include "collector/history/run_history.h"
 #include "collector/idioms/sequences.h"
 #include "collector/insight/comparison.h"
-#include "collector/insight/comparison_gate.h"
 #include "collector/insight/paired_change.h"
 #include "collector/prediction/observed_run.h"
 #include "collector/prediction/prediction.h"
@@ -32,11 +31,9 @@ struct CompareOptions {
   std::string run;
   std::optional<double> sure_percent;
   bool fail_on_unclear = false;
-  bool json = false;
   bool markdown = false;
   std::string junit;
   PlotOutput chart;
-  int width = 0;
   OutputOptions output;
 };
 
@@ -52,10 +49,9 @@ std::vector<ComparisonGate> ParseGates(const std::vector<std::string>& texts) {
 
 std::string AsJson(const Comparison& comparison, const std::vector<JudgedGate>& gates) {
   Json document = ComparisonAsJson(comparison);
-  document["gates"] = Json::array();
-  for (const JudgedGate& gate : gates) {
-    document["gates"].push_back({{"gate", gate.text}, {"fell", gate.result.fell}, {"sentence", gate.result.sentence}});
-  }
+  document["gates"] = Mapped<Json>(gates, [](const JudgedGate& gate) {
+    return Json{{"gate", gate.text}, {"fell", gate.result.fell}, {"sentence", gate.result.sentence}};
+  });
   return JsonText(document, 1) + "\n";
 }
 
@@ -110,8 +106,7 @@ PairedChange CompareSidesPieces(const std::vector<MeasuredSource>& before, const
 /// Runs of a side are taken in the order in which they ran, whatever the order in which they are named.
 std::vector<MeasuredSource> OpenSide(const std::vector<std::string>& paths, const CompareOptions& options) {
   std::vector<MeasuredSource> sources = OpenAll(paths, options.run, options.output.quiet);
-  const auto start_of = [](const MeasuredSource& source) { return source.measurement().run.start_ns.value_or(0); };
-  SortBy(&sources, [&](const MeasuredSource& a) { return start_of(a); });
+  SortBy(&sources, [](const MeasuredSource& source) { return source.measurement().run.start_ns.value_or(0); });
   return sources;
 }
 
@@ -174,10 +169,9 @@ int RunCompare(const CompareOptions& options) {
   if (!options.chart.path.empty()) {
     OrFail(WriteCharts({MakeSectionTreeChart(ComparisonAsJson(comparison))}, options.chart));
   }
-  TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
-  if (options.width > 0) style.width = options.width;
+  const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
   int printed = kDone;
-  if (options.json) {
+  if (options.output.json) {
     printed = PrintBesideGate(AsJson(comparison, judged));
   } else if (options.markdown) {
     printed = PrintBesideGate(ComparisonAsMarkdown(comparison, judged));
@@ -210,13 +204,12 @@ void AddCompareCommand(CLI::App* program, int* status) {
   auto options = std::make_shared<CompareOptions>();
   command->add_option("SOURCE", options->sources, "Measurements, directories of record logs, roastcoffea measurements");
   const auto side = [command](const char* name, std::vector<std::string>* into, const char* help) {
-    command->add_option(name, *into, help)->take_all()->allow_extra_args(false)->option_text("SOURCE");
+    command->add_option(name, *into, help)->take_all()->option_text("SOURCE");
   };
   side("--before", &options->before, "A run of the first side; give the option once for each run");
   side("--after", &options->after, "A run of the second side; give the option once for each run");
   command->add_option("--fail-on", options->gates, "End with status 3 if this gate fails")
       ->take_all()
-      ->allow_extra_args(false)
       ->option_text("GATE");
   command
       ->add_option("--fail-on-sure", options->sure_percent,
@@ -227,9 +220,9 @@ void AddCompareCommand(CLI::App* program, int* status) {
   command->add_flag("--fail-on-unclear", options->fail_on_unclear,
                     "End with status 3 if crema cannot say whether the work in a run's chunks took longer");
   command->add_option("--run", options->run, "The run whose records are taken: its id, or all");
-  command->add_option("--width", options->width, "Width in columns (default: that of the terminal, else 100)")
+  command->add_option("--width", options->output.width, "Width in columns (default: that of the terminal, else 100)")
       ->check(WholeNumber(1, kAnyCount));
-  CLI::Option* json = command->add_flag("--json", options->json, "Print the comparison as JSON");
+  CLI::Option* json = command->add_flag("--json", options->output.json, "Print the comparison as JSON");
   command->add_flag("--markdown", options->markdown, "Print the comparison as Markdown, for a merge request")
       ->excludes(json);
   AddChartOptions(command, "Draw the tree of sections with their differences: FILE.png, .svg, .pdf or .json",
@@ -254,7 +247,6 @@ struct PredictOptions {
   std::string order = "measured";
   bool without_waiting = false;
   bool all_from_start = false;
-  bool json = false;
   OutputOptions output;
 };
 
@@ -318,7 +310,8 @@ int PrintPrediction(const PredictOptions& options) {
                                ? NextStep(options.output, fmt::format("crema compare {} AFTER", options.source),
                                           "what the change brought, once it is made and run", style.width)
                                : "";
-  const int printed = PrintOut(options.json ? JsonText(document, 1) + "\n" : RenderPrediction(document, style) + next);
+  const int printed =
+      PrintOut(options.output.json ? JsonText(document, 1) + "\n" : RenderPrediction(document, style) + next);
   return printed != kDone || prediction.refused.empty() ? printed : kFailed;
 }
 
@@ -353,7 +346,7 @@ void AddPredictCommand(CLI::App* program, int* status) {
   predict->add_flag("--without-waiting", options->without_waiting,
                     "Chunks wait for nothing but GPUs, and CPUs that others use");
   predict->add_flag("--all-from-start", options->all_from_start, "All workers are there from the start to the end");
-  predict->add_flag("--json", options->json, "Print JSON");
+  predict->add_flag("--json", options->output.json, "Print JSON");
   AddOutputOptions(predict, &options->output);
   predict->callback([options, status] { *status = PrintPrediction(*options); });
 }
@@ -365,7 +358,6 @@ namespace {
 struct ScalingOptions {
   std::vector<std::string> sources;
   std::string run;
-  bool json = false;
   PlotOutput chart;
   OutputOptions output;
 };
@@ -382,8 +374,8 @@ int PrintScaling(const ScalingOptions& options) {
   CheckChart(options.chart);
   const ScalingStudy study = Study(OpenAll(options.sources, options.run, options.output.quiet), options.sources);
   const Json document = ScalingAsJson(study);
-  const int printed = PrintOut(options.json ? JsonText(document, 1) + "\n"
-                                            : RenderScaling(document, StyleFor(STDOUT_FILENO, options.output)));
+  const int printed = PrintOut(options.output.json ? JsonText(document, 1) + "\n"
+                                                   : RenderScaling(document, StyleFor(STDOUT_FILENO, options.output)));
   if (printed != kDone || !study.refused.empty()) return kFailed;
   if (!options.chart.path.empty()) OrFail(WriteCharts({MakeScalingChart(document)}, options.chart));
   return kDone;
@@ -404,7 +396,7 @@ void AddScalingCommand(CLI::App* program, int* status) {
       ->expected(1, 1 << 20);
   command->add_option("--run", options->run, "The run whose records are taken: its id, or all");
   AddChartOptions(command, "Also draw a chart: FILE.png, .svg, .pdf or .json", &options->chart);
-  command->add_flag("--json", options->json, "Print JSON");
+  command->add_flag("--json", options->output.json, "Print JSON");
   AddOutputOptions(command, &options->output);
   command->callback([options, status] { *status = PrintScaling(*options); });
 }
@@ -419,7 +411,6 @@ struct HistoryOptions {
   std::optional<double> worse_percent;
   bool fail_on_unclear = false;
   size_t rows = 20;
-  bool json = false;
   PlotOutput chart;
   OutputOptions output;
 };
@@ -441,7 +432,7 @@ int PrintHistory(const HistoryOptions& options) {
   }
   const Json document = HistoryAsJson(history);
   int done = kDone;
-  if (options.json) {
+  if (options.output.json) {
     done = PrintBesideGate(JsonText(document, 1) + "\n");
   } else if (!options.output.quiet) {
     done = PrintBesideGate(RenderHistory(document, options.rows, StyleFor(STDOUT_FILENO, options.output)));
@@ -487,7 +478,7 @@ void AddHistoryCommand(CLI::App* program, int* status) {
       ->check(FiniteNumber(0, kAnyNumber));
   command->add_flag("--fail-on-unclear", options->fail_on_unclear,
                     "End with status 3 if it is not known whether the latest runs are worse");
-  command->add_flag("--json", options->json, "Print JSON");
+  command->add_flag("--json", options->output.json, "Print JSON");
   AddOutputOptions(command, &options->output);
   command->callback([options, status] { *status = PrintHistory(*options); });
 }
