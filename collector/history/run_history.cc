@@ -16,9 +16,9 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/idioms/sequences.h"
 #include "collector/measurement/measurement.h"
+#include "collector/records/json_fields.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
-#include "simdjson.h"
 
 namespace crema {
 namespace {
@@ -145,29 +145,15 @@ using simdjson::dom::element;
 
 constexpr char kDocument[] = "measurement.json";
 
-std::string Text(const element& object, std::string_view key) {
-  std::string_view text;
-  return object[key].get(text) == simdjson::SUCCESS ? std::string(text) : std::string();
-}
-
-std::optional<double> Number(const element& object, std::string_view key) {
-  double number = 0;
-  if (object[key].get(number) != simdjson::SUCCESS) return std::nullopt;
-  return number;
-}
-
-std::optional<int64_t> Integer(const element& object, std::string_view key) {
-  int64_t number = 0;
-  if (object[key].get(number) != simdjson::SUCCESS) return std::nullopt;
-  return number;
-}
-
 std::string WhyNot(const element& run, int64_t start_ns) {
-  const std::string state = Text(run, "state");
+  std::string state, error;
+  int64_t status = 0;
+  TakeField(run, "state", &state);
+  TakeField(run, "error", &error);
+  TakeField(run, "exit_status", &status);
   if (state == "running") return "it had not ended";
   if (state == "killed") return "it was killed";
-  if (state == "failed") return "it failed with " + Text(run, "error");
-  const int64_t status = Integer(run, "exit_status").value_or(0);
+  if (state == "failed") return "it failed with " + error;
   if (status != 0) return fmt::format("its command ended with status {}", status);
   if (start_ns == 0) return "it does not say when it began";
   return state.empty() ? "nothing says how it ended (`crema run` records it)" : "";
@@ -175,36 +161,37 @@ std::string WhyNot(const element& run, int64_t start_ns) {
 
 void ReadDocument(const element& document, const std::vector<std::string>& metrics, HistoryRun* read) {
   element run, figures, definitions;
-  if (document["run"].get(run) != simdjson::SUCCESS || document["metrics"].get(figures) != simdjson::SUCCESS) {
+  if (!TakeField(document, "run", &run) || !TakeField(document, "metrics", &figures)) {
     read->why_not = "its document has no run or no metrics";
     return;
   }
-  read->name = Text(run, "name");
-  read->id = Text(run, "id");
-  read->commit = Text(run, "commit");
-  read->start_ns = Integer(run, "start_ns").value_or(0);
+  TakeField(run, "name", &read->name);
+  TakeField(run, "id", &read->id);
+  TakeField(run, "commit", &read->commit);
+  TakeField(run, "start_ns", &read->start_ns);
   read->why_not = WhyNot(run, read->start_ns);
-  read->events = Number(figures, "total_events");
-  read->cores = Number(figures, "peak_cores");
-  const bool is_defined = document["definitions"].get(definitions) == simdjson::SUCCESS;
+  TakeField(figures, "total_events", &read->events);
+  TakeField(figures, "peak_cores", &read->cores);
+  const bool is_defined = TakeField(document, "definitions", &definitions);
   for (const std::string& metric : metrics) {
     if (metric == kWorkOfRun) {
-      const std::optional<double> busy = Number(figures, "busy_time"), waiting = Number(figures, "chunk_cpu_wait");
-      if (busy.has_value() && waiting.has_value()) read->values[metric] = *busy - *waiting;
+      double busy = 0, waiting = 0;
+      const bool is_known = TakeField(figures, "busy_time", &busy) && TakeField(figures, "chunk_cpu_wait", &waiting);
+      if (is_known) read->values[metric] = busy - waiting;
       read->units[metric] = "s";
       continue;
     }
     element definition;
-    if (is_defined && definitions[metric].get(definition) == simdjson::SUCCESS) {
-      read->units[metric] = Text(definition, "unit");
+    if (is_defined && TakeField(definitions, metric, &definition)) {
+      TakeField(definition, "unit", &read->units[metric]);
     }
-    if (const std::optional<double> value = Number(figures, metric); value.has_value()) read->values[metric] = *value;
+    if (double value = 0; TakeField(figures, metric, &value)) read->values[metric] = value;
   }
   element provenance;
-  if (document["provenance"].get(provenance) == simdjson::SUCCESS) read->host = Text(provenance, "host");
+  if (TakeField(document, "provenance", &provenance)) TakeField(provenance, "host", &read->host);
   simdjson::dom::array datasets;
-  if (document["datasets"].get(datasets) == simdjson::SUCCESS) {
-    for (const element row : datasets) read->datasets.push_back(Text(row, "name"));
+  if (TakeField(document, "datasets", &datasets)) {
+    for (const element row : datasets) TakeField(row, "name", &read->datasets.emplace_back());
     absl::c_sort(read->datasets);
   }
 }
@@ -213,10 +200,11 @@ HistoryRun ReadRun(const fs::path& directory, const std::vector<std::string>& me
   HistoryRun read;
   read.directory = directory.string();
   element document;
+  std::string schema;
   const simdjson::error_code error = parser->load((directory / kDocument).string()).get(document);
   if (error != simdjson::SUCCESS) {
     read.why_not = fmt::format("{} cannot be read ({})", kDocument, simdjson::error_message(error));
-  } else if (Text(document, "schema") != kMeasurementSchema) {
+  } else if (!TakeField(document, "schema", &schema) || schema != kMeasurementSchema) {
     read.why_not = fmt::format("{} is not of the schema {}", kDocument, kMeasurementSchema);
   } else {
     ReadDocument(document, metrics, &read);
@@ -225,21 +213,21 @@ HistoryRun ReadRun(const fs::path& directory, const std::vector<std::string>& me
 }
 
 absl::Status AddMeasurements(const std::string& directory, std::set<fs::path>* seen, std::vector<fs::path>* found) {
-  std::error_code error;
+  std::error_code error, ignored;
   const auto add = [&](const fs::path& place) {
-    if (!fs::is_regular_file(place / kDocument, error)) return false;
-    if (seen->insert(fs::canonical(place, error)).second) found->push_back(place);
+    if (!fs::is_regular_file(place / kDocument, ignored)) return false;
+    if (seen->insert(fs::canonical(place, ignored)).second) found->push_back(place);
     return true;
   };
   if (add(directory)) return absl::OkStatus();
-  fs::directory_iterator entry(directory, error);
-  if (error) {
-    return absl::NotFoundError(fmt::format("{}: cannot be listed ({})", directory, error.message()));
-  }
   bool any = false;
-  for (; entry != fs::directory_iterator(); entry.increment(error)) {
+  fs::directory_iterator entry(directory, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     const bool is_hidden = entry->path().filename().string().front() == '.';  // of a crema that is at work
     if (!is_hidden) any |= add(entry->path());
+  }
+  if (error) {
+    return absl::NotFoundError(fmt::format("{}: cannot be listed ({})", directory, error.message()));
   }
   if (any) return absl::OkStatus();
   return absl::NotFoundError(fmt::format(
@@ -377,22 +365,16 @@ std::vector<std::string> CommitsOf(const RunHistory& history, const Segment& pla
   return commits;
 }
 
-bool IsOneCommit(const RunHistory& history, const Segment& place) {
-  const std::string& before = history.runs[place.earliest - 1].commit;
-  const std::vector<std::string> commits = CommitsOf(history, place);
-  return !before.empty() && commits.size() == 1 && commits.front() == before;
-}
-
 std::string WhoBegan(const RunHistory& history, const Segment& place) {
   const std::string& commit = history.runs[place.begin].commit;
   const std::string& before = history.runs[place.begin - 1].commit;
   if (commit.empty()) return "The run has no commit.";
-  if (IsOneCommit(history, place)) {
+  const std::vector<std::string> commits = CommitsOf(history, place);
+  if (commits == std::vector{history.runs[place.earliest - 1].commit}) {
     return fmt::format("The commit {} is that of the run before: the code did not change.", ShortCommit(commit));
   }
   std::string text = fmt::format("First with the commit {}", ShortCommit(commit));
   if (!before.empty()) text += fmt::format(" (before: {})", ShortCommit(before));
-  const std::vector<std::string> commits = CommitsOf(history, place);
   if (place.latest > place.earliest) {
     std::vector<std::string> shown;
     for (const std::string& one : commits) {
@@ -416,6 +398,16 @@ std::string Signed(const RunHistory& history, double change) {
 }
 
 Json OrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+double SeenChange(const RunHistory& history) {
+  return history.is_relative ? std::expm1(history.points.seen) : history.points.seen;
+}
+
+Json LevelRow(const HistoryLevel& level) {
+  return {{"first", level.place.begin}, {"runs", level.place.size()}, {"value", level.value}};
+}
+
+Json LeftOutRow(const LeftOutOfHistory& run) { return {{"directory", run.directory}, {"reason", run.reason}}; }
 
 Json RunRow(const RunHistory& history, size_t i) {
   const HistoryRun& run = history.runs[i];
@@ -519,28 +511,24 @@ absl::StatusOr<std::vector<HistoryRun>> ReadHistory(const std::vector<std::strin
 absl::StatusOr<RunHistory> StudyHistory(std::vector<HistoryRun> runs, const HistoryChoice& choice) {
   RunHistory history;
   const size_t found = runs.size();
-  LeaveOut([](const HistoryRun& run) { return run.why_not; }, &runs, &history.left_out);
+  const auto leave_out = [&](const auto& why) { LeaveOut(why, &runs, &history.left_out); };
+  leave_out([](const HistoryRun& run) { return run.why_not; });
   if (choice.name.empty()) {
     if (const absl::Status named = CheckNames(runs); !named.ok()) return named;
   } else {
-    LeaveOut([&](const HistoryRun& run) { return run.name == choice.name ? "" : "its name is " + run.name; }, &runs,
-             &history.left_out);
+    leave_out([&](const HistoryRun& run) { return run.name == choice.name ? "" : "its name is " + run.name; });
   }
   std::set<std::string> ids;
-  LeaveOut(
-      [&](const HistoryRun& run) {
-        return run.id.empty() || ids.insert(run.id).second ? "" : "it is the same run as another one: " + run.id;
-      },
-      &runs, &history.left_out);
+  leave_out([&](const HistoryRun& run) {
+    return run.id.empty() || ids.insert(run.id).second ? "" : "it is the same run as another one: " + run.id;
+  });
   const bool know_work = absl::c_all_of(runs, [](const HistoryRun& run) { return run.values.count(kWorkOfRun) > 0; });
   history.metric = !choice.metric.empty()                    ? choice.metric
                    : runs.empty() || !HaveAsManyEvents(runs) ? std::string(kRateOfRun)
                                                              : std::string(know_work ? kWorkOfRun : kTimeOfRun);
-  LeaveOut(
-      [&](const HistoryRun& run) {
-        return run.values.count(history.metric) > 0 ? "" : history.metric + " was not measured";
-      },
-      &runs, &history.left_out);
+  leave_out([&](const HistoryRun& run) {
+    return run.values.count(history.metric) > 0 ? "" : history.metric + " was not measured";
+  });
   if (runs.empty()) {
     const std::string& reason = history.left_out.empty() ? "" : history.left_out.front().reason;
     return absl::NotFoundError(
@@ -552,8 +540,7 @@ absl::StatusOr<RunHistory> StudyHistory(std::vector<HistoryRun> runs, const Hist
   }
   history.runs = std::move(runs);
   history.name = history.runs.back().name;
-  const auto unit = history.runs.back().units.find(history.metric);
-  if (unit != history.runs.back().units.end()) history.unit = unit->second;
+  history.unit = ValueOr(history.runs.back().units, history.metric, "");
   history.more_is_worse = MoreIsWorse(history.metric, history.unit);
   FindLevels(&history);
   NoteWhatDiffers(&history);
@@ -589,12 +576,9 @@ absl::StatusOr<std::string> WorseThanBefore(const RunHistory& history, double li
 std::vector<std::string> HistorySentences(const RunHistory& history) {
   std::vector<std::string> sentences;
   if (history.levels.empty()) return sentences;
-  const std::string runs = Counted(history.runs.size(), "run", "runs");
   if (history.levels.size() == 1) {
-    const double seen = history.is_relative ? std::expm1(history.points.seen) : history.points.seen;
-    sentences.push_back(fmt::format("{} did not change in {}. A change of {} that lasts {} runs would be seen.",
-                                    history.metric, runs, Size(history, seen), kSeenFor));
-    return sentences;
+    return {fmt::format("{} did not change in {}. A change of {} that lasts {} runs would be seen.", history.metric,
+                        Counted(history.runs.size(), "run", "runs"), Size(history, SeenChange(history)), kSeenFor)};
   }
   for (size_t i = history.levels.size() - 1; i > 0; --i) {
     const HistoryLevel& level = history.levels[i];
@@ -613,33 +597,25 @@ std::vector<std::string> HistorySentences(const RunHistory& history) {
 }
 
 Json HistoryAsJson(const RunHistory& history) {
-  Json document;
-  document["schema"] = kSchema;
-  document["schema_minor"] = kSchemaMinor;
-  document["name"] = OrNull(history.name);
-  document["metric"] = history.metric;
-  document["unit"] = history.unit;
-  document["method"] = "pelt";
-  document["relative"] = history.is_relative;
-  document["noise"] = history.levels.empty() ? Json() : Json(history.points.noise);
-  document["seen"] = history.levels.empty()
-                         ? Json()
-                         : Json(history.is_relative ? std::expm1(history.points.seen) : history.points.seen);
-  document["sentences"] = HistorySentences(history);
-  document["runs"] = Json::array();
-  for (size_t i = 0; i < history.runs.size(); ++i) document["runs"].push_back(RunRow(history, i));
-  document["levels"] = Json::array();
-  for (const HistoryLevel& level : history.levels) {
-    document["levels"].push_back({{"first", level.place.begin}, {"runs", level.place.size()}, {"value", level.value}});
-  }
-  document["changes"] = Json::array();
-  for (size_t i = 1; i < history.levels.size(); ++i) document["changes"].push_back(ChangeRow(history, i));
-  document["notes"] = history.notes;
-  document["left_out"] = Json::array();
-  for (const LeftOutOfHistory& one : history.left_out) {
-    document["left_out"].push_back({{"directory", one.directory}, {"reason", one.reason}});
-  }
-  return document;
+  Json runs = Json::array(), changes = Json::array();
+  for (size_t i = 0; i < history.runs.size(); ++i) runs.push_back(RunRow(history, i));
+  for (size_t i = 1; i < history.levels.size(); ++i) changes.push_back(ChangeRow(history, i));
+  const bool has_levels = !history.levels.empty();
+  return {{"schema", kSchema},
+          {"schema_minor", kSchemaMinor},
+          {"name", OrNull(history.name)},
+          {"metric", history.metric},
+          {"unit", history.unit},
+          {"method", "pelt"},
+          {"relative", history.is_relative},
+          {"noise", has_levels ? Json(history.points.noise) : Json()},
+          {"seen", has_levels ? Json(SeenChange(history)) : Json()},
+          {"sentences", HistorySentences(history)},
+          {"runs", std::move(runs)},
+          {"levels", Mapped<Json>(history.levels, LevelRow)},
+          {"changes", std::move(changes)},
+          {"notes", history.notes},
+          {"left_out", Mapped<Json>(history.left_out, LeftOutRow)}};
 }
 
 }  // namespace crema

@@ -184,26 +184,26 @@ std::set<std::string> DatasetsOf(const Measurement& measurement) {
   return names;
 }
 
+std::string CoresText(double cores) { return Counted(cores, "core", "cores"); }
+
 void AddNotes(const std::vector<ReadRun>& runs, std::vector<std::string>* notes) {
   const Measurement& first = *runs.front().measurement;
   for (const ReadRun& run : runs) {
     const Measurement& measurement = *run.measurement;
     const StateInWords state = StateOf(measurement);
-    if (state.ending == RunEnding::kFailed) notes->push_back(fmt::format("{}: {}", run.point.name, state.text));
-    if (state.ending == RunEnding::kUnknown) {
-      notes->push_back(run.point.name + ": nothing says how it ended, so it may be incomplete");
-    }
+    const auto note = [&](const std::string& what) { notes->push_back(run.point.name + what); };
+    if (state.ending == RunEnding::kFailed) note(": " + state.text);
+    if (state.ending == RunEnding::kUnknown) note(": nothing says how it ended, so it may be incomplete");
     if (DatasetsOf(measurement) != DatasetsOf(first)) {
-      notes->push_back(fmt::format("{} processed other datasets than {}", run.point.name, runs.front().point.name));
+      note(" processed other datasets than " + runs.front().point.name);
     }
     if (const double chunks = measurement.Metric("num_chunks").value_or(0); chunks < run.point.cores) {
-      notes->push_back(fmt::format("{} had only {} for {}: the other cores had nothing to do", run.point.name,
-                                   Counted(chunks, "chunk", "chunks"), Counted(run.point.cores, "core", "cores")));
+      note(fmt::format(" had only {} for {}: the other cores had nothing to do", Counted(chunks, "chunk", "chunks"),
+                       CoresText(run.point.cores)));
     }
     const double beyond = measurement.Metric("oversubscribed_core_seconds").value_or(0);
     if (beyond > kMuchOversubscribed * run.point.core_seconds) {
-      notes->push_back(fmt::format("{} had more chunks open than the {} that crema counted", run.point.name,
-                                   Counted(run.point.cores, "core", "cores")));
+      note(fmt::format(" had more chunks open than the {} that crema counted", CoresText(run.point.cores)));
     }
   }
 }
@@ -235,19 +235,15 @@ std::string_view SetWork(std::vector<ReadRun>* runs) {
   return work;
 }
 
-template <typename Value>
-double MostOverLeast(const std::vector<ScalingPoint>& points, Value value) {
-  double least = value(points.front()), most = least;
-  for (const ScalingPoint& point : points) {
-    least = std::min(least, value(point));
-    most = std::max(most, value(point));
-  }
-  return most / least;
+double MostOverLeast(const std::vector<double>& values) {
+  const auto [least, most] = absl::c_minmax_element(values);
+  return *most / *least;
 }
 
 ScalingKind KindOf(const std::vector<ScalingPoint>& points) {
-  if (MostOverLeast(points, [](const ScalingPoint& p) { return p.work; }) <= kSameWork) return ScalingKind::kStrong;
-  const double per_core = MostOverLeast(points, [](const ScalingPoint& p) { return p.work / p.cores; });
+  if (MostOverLeast(Mapped<double>(points, &ScalingPoint::work)) <= kSameWork) return ScalingKind::kStrong;
+  const double per_core =
+      MostOverLeast(Mapped<double>(points, [](const ScalingPoint& point) { return point.work / point.cores; }));
   return per_core <= kSameWorkPerCore ? ScalingKind::kWeak : ScalingKind::kMixed;
 }
 
@@ -289,11 +285,14 @@ void SetLaws(ScalingStudy* study) {
   }
 }
 
-std::string CoresText(double cores) { return Counted(cores, "core", "cores"); }
-
 std::string RangeText(const FittedNumber& number) {
   return number.high.has_value() ? fmt::format("{} to {}", HumanCount(number.low), HumanCount(*number.high))
                                  : fmt::format("{} or more", HumanCount(number.low));
+}
+
+std::string_view ToString(ScalingKind kind) {
+  if (kind == ScalingKind::kStrong) return "strong";
+  return kind == ScalingKind::kWeak ? "weak" : "mixed";
 }
 
 Json OrNull(const std::optional<double>& value) { return value.has_value() ? Json(*value) : Json(); }
@@ -302,11 +301,11 @@ Json AsJson(const FittedNumber& number) {
   return {{"value", OrNull(number.value)}, {"low", number.low}, {"high", OrNull(number.high)}};
 }
 
-Json AsJson(const ScalingPoint& point, bool is_predicted) {
+Json AsJson(const ScalingPoint& point) {
   return {{"name", point.name},
           {"cores", point.cores},
           {"cores_vary", point.cores_vary},
-          {"predicted", is_predicted},
+          {"predicted", point.low.has_value()},
           {"wall_time", point.wall_time},
           {"low", OrNull(point.low)},
           {"high", OrNull(point.high)},
@@ -321,10 +320,6 @@ Json AsJson(const ScalingPoint& point, bool is_predicted) {
 }
 
 }  // namespace
-
-double ScalingLaw::ThroughputOf(double cores) const {
-  return lambda.value.value_or(0) * Relative(cores, sigma.value.value_or(0), kappa.value.value_or(0));
-}
 
 absl::StatusOr<ScalingLaw> FitLaw(LawKind kind, const std::vector<LawPoint>& points) {
   std::set<double> counts;
@@ -378,11 +373,6 @@ absl::StatusOr<ScalingLaw> FitLaw(LawKind kind, const std::vector<LawPoint>& poi
   return law;
 }
 
-std::string_view ToString(ScalingKind kind) {
-  if (kind == ScalingKind::kStrong) return "strong";
-  return kind == ScalingKind::kWeak ? "weak" : "mixed";
-}
-
 ScalingStudy StudyScaling(const std::vector<const Measurement*>& measurements,
                           const std::vector<std::string>& sources) {
   ScalingStudy study;
@@ -407,9 +397,7 @@ ScalingStudy StudyScaling(const std::vector<const Measurement*>& measurements,
   study.kind = KindOf(study.points);
   SetRatios(&study.points);
   SetLaws(&study);
-  study.best_measured = absl::c_max_element(study.points, [](const auto& a, const auto& b) {
-                          return a.throughput < b.throughput;
-                        })->cores;
+  study.best_measured = LargestBy(study.points, &ScalingPoint::throughput).first->cores;
   return study;
 }
 
@@ -468,14 +456,12 @@ std::string ScalingSentence(const ScalingStudy& study) {
                                  HumanPercent(last.efficiency));
   if (study.laws.empty()) return text;
   const ScalingLaw& law = study.laws.back();
-  if (law.worthwhile.value.has_value()) {
-    text += fmt::format(" By the fit, core {} ({}) is the last that brings at least half of what the first does",
-                        HumanCount(*law.worthwhile.value), RangeText(law.worthwhile));
-  } else {
-    text += " By the fit, each core more brings at least half of what the first does";
-  }
+  text += law.worthwhile.value.has_value()
+              ? fmt::format(" By the fit, core {} ({}) is the last that brings at least half of what the first does",
+                            HumanCount(*law.worthwhile.value), RangeText(law.worthwhile))
+              : " By the fit, each core more brings at least half of what the first does";
   if (law.fastest.value.has_value()) {
-    text += fmt::format("; the most events per second come from {} ({}).", CoresText(*law.fastest.value),
+    text += fmt::format("; the most {} per second come from {} ({}).", study.work, CoresText(*law.fastest.value),
                         RangeText(law.fastest));
   } else {
     text += law.fastest.high.has_value() || std::isfinite(law.fastest.low)
@@ -488,7 +474,7 @@ std::string ScalingSentence(const ScalingStudy& study) {
 
 Json ScalingAsJson(const ScalingStudy& study) {
   Json points = Json::array(), fits = Json::array(), left_out = Json::array();
-  for (const ScalingPoint& point : study.points) points.push_back(AsJson(point, point.low.has_value()));
+  for (const ScalingPoint& point : study.points) points.push_back(AsJson(point));
   for (const ScalingLaw& law : study.laws) {
     fits.push_back({{"law", law.name},
                     {"lambda", AsJson(law.lambda)},

@@ -28,9 +28,6 @@ struct ScalingLaw {
   FittedNumber fastest;   ///< cores with the highest throughput, whole
   /// Whole cores: the last of so many still brings at least half of what one core alone does.
   FittedNumber worthwhile;
-
-  /// Work per second. Of the best fit.
-  double ThroughputOf(double cores) const;
 };
 
 /// Fewer points draw no curve and say nothing of their own errors.
@@ -49,8 +46,6 @@ enum class ScalingKind {
   kWeak,    ///< as much work for each core
   kMixed,   ///< neither: rates are compared
 };
-
-std::string_view ToString(ScalingKind kind);
 
 /// A run. Times in seconds.
 struct ScalingPoint {

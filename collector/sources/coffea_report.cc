@@ -14,6 +14,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "collector/compression/decompressed_file.h"
 #include "nlohmann/json.hpp"
 
@@ -133,27 +134,25 @@ std::vector<CoffeaFile> FindCoffeaFiles(const std::string& source) {
   namespace fs = std::filesystem;
   std::vector<CoffeaFile> files;
   for (const fs::path& directory : {fs::path(source), fs::path(source) / "records"}) {
-    std::error_code error;
+    std::error_code error, ignored;
     fs::directory_iterator entries(directory, error);
-    if (error) continue;
-    for (; entries != fs::directory_iterator(); entries.increment(error)) {
-      if (error) break;
+    for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
       const std::string path = entries->path().lexically_normal().string();
       for (const CoffeaFileKind kind : {CoffeaFileKind::kReport, CoffeaFileKind::kByDataset}) {
-        if (EndsWith(path, SuffixOf(kind)) && entries->is_regular_file(error)) files.push_back({path, kind});
+        if (EndsWith(path, SuffixOf(kind)) && entries->is_regular_file(ignored)) files.push_back({path, kind});
       }
     }
   }
-  std::sort(files.begin(), files.end(), [](const CoffeaFile& a, const CoffeaFile& b) { return a.path < b.path; });
+  absl::c_sort(files, [](const CoffeaFile& a, const CoffeaFile& b) { return a.path < b.path; });
   return files;
 }
 
 bool SaySame(const CoffeaReport& a, const CoffeaReport& b) { return Contents(a) == Contents(b); }
 
 bool SaySame(const MetricsByDataset& a, const MetricsByDataset& b) {
-  return std::equal(
-      a.datasets.begin(), a.datasets.end(), b.datasets.begin(), b.datasets.end(),
-      [](const DatasetReport& left, const DatasetReport& right) { return Contents(left) == Contents(right); });
+  return absl::c_equal(a.datasets, b.datasets, [](const DatasetReport& left, const DatasetReport& right) {
+    return Contents(left) == Contents(right);
+  });
 }
 
 absl::StatusOr<CoffeaReport> ReadCoffeaReport(const std::string& path) {
@@ -167,9 +166,7 @@ absl::StatusOr<CoffeaReport> ReadCoffeaReport(const std::string& path) {
   if (read.ok()) read = ReadSeconds(*json, "processtime", path, report.processtime);
   if (read.ok()) read = ReadColumns(*json, path, report);
   if (!read.ok()) return read;
-  const bool holds_any = report.bytesread.has_value() || report.entries.has_value() || report.chunks.has_value() ||
-                         report.processtime.has_value() || report.has_columns;
-  if (!holds_any) {
+  if (SaySame(report, CoffeaReport())) {
     return absl::InvalidArgumentError(fmt::format(
         "{}: is no Coffea report (none of bytesread, columns, entries, processtime, chunks); {}", path, kReportRemedy));
   }

@@ -9,10 +9,9 @@
 #include <system_error>
 
 #include "absl/strings/str_split.h"
-#include "collector/compression/decompressed_file.h"
-#include "collector/engines/engines.h"
 #include "collector/engines/slurm/sacct_table.h"
-#include "collector/records/facts.h"
+#include "collector/idioms/sequences.h"
+#include "collector/records/json_fields.h"
 #include "collector/records/record_parser.h"
 #include "collector/sources/coffea_report.h"
 #include "collector/sources/record_log.h"
@@ -21,26 +20,17 @@
 namespace crema {
 namespace {
 
-// Files that crema does not read, and what to give it instead.
-
 namespace fs = std::filesystem;
 
 bool BeginsWith(std::string_view text, std::string_view begin) { return text.substr(0, begin.size()) == begin; }
 bool Has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
-
-bool IsPerformance(std::string_view head) {
-  return BeginsWith(head, "# timestamp") && Has(head.substr(0, head.find('\n')), "workers_connected");
-}
 
 /// The first row of sacct, without names: a job's number, and a word that is a state.
 bool IsSacctRow(std::string_view line) {
   if (line.find_first_of("0123456789") != 0) return false;
   const std::vector<std::string> cells =
       absl::StrSplit(absl::string_view(line.data(), line.size()), absl::ByAnyChar("|,; \t\r"), absl::SkipEmpty());
-  for (const std::string& cell : cells) {
-    if (!SacctState(cell).empty()) return true;
-  }
-  return false;
+  return absl::c_any_of(cells, [](const std::string& cell) { return !SacctState(cell).empty(); });
 }
 
 std::string AllLogs() {
@@ -57,7 +47,7 @@ std::string DescribeUnknownFile(const std::string& path) {
   const std::string_view line = std::string_view(head).substr(0, head.find('\n'));
   const bool is_json = BeginsWith(head, "{") || BeginsWith(head, "[");
   if (head.empty()) return "is empty";
-  if (IsPerformance(head)) {
+  if (BeginsWith(line, "# timestamp") && Has(line, "workers_connected")) {
     return "is the performance log of a TaskVine or Work Queue manager; give its run directory, or the file "
            "`transactions` beside it";
   }
@@ -158,14 +148,12 @@ bool ReadHead(RecordLog& log, std::vector<std::string>& warnings) {
     }
     if (outcome != ParseOutcome::kRecord) return true;
     const Record& record = parser.record();
-    if (!usable && record.type == RecordType::kProcess) {
+    const bool is_first = !std::exchange(usable, true);
+    if (is_first && record.type == RecordType::kProcess) {
       log.Identify(record.process);
       log.has_process_line = true;
-      usable = true;
       return false;
     }
-    const bool is_first = !usable;
-    usable = true;
     if (is_first) {
       warnings.push_back(
           fmt::format("{}:{}: the first line is not a process record; crema took host and pid from the file's name",
@@ -202,9 +190,7 @@ absl::Status AddDirectory(const fs::path& directory, Paths& paths, bool& found) 
   std::error_code error;
   bool has_tree = false;
   fs::directory_iterator entries(directory, error);
-  if (error) return absl::UnavailableError(fmt::format("{}: {}", directory.string(), error.message()));
-  for (; entries != fs::directory_iterator(); entries.increment(error)) {
-    if (error) return absl::UnavailableError(fmt::format("{}: {}", directory.string(), error.message()));
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
     const std::string path = entries->path().lexically_normal().string();
     std::error_code ignored;
     if (!entries->is_regular_file(ignored)) {
@@ -225,6 +211,8 @@ absl::Status AddDirectory(const fs::path& directory, Paths& paths, bool& found) 
       found = true;
     }
   }
+  // After an error, too, it is at its end.
+  if (error) return absl::UnavailableError(fmt::format("{}: {}", directory.string(), error.message()));
   if (has_tree) return absl::OkStatus();
   for (PrmonPaths& job : FindPrmonFiles(directory.string())) {
     paths.prmon.push_back(std::move(job));
@@ -236,15 +224,13 @@ absl::Status AddDirectory(const fs::path& directory, Paths& paths, bool& found) 
 /// How many of the logs that a measurement was made from are no longer in its `records`.
 int64_t MissingLogs(const fs::path& measurement, const fs::path& records) {
   std::ifstream file(measurement / "measurement.json", std::ios::binary);
-  const auto document = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
-  const auto provenance = document.is_object() ? document.find("provenance") : document.end();
-  if (provenance == document.end() || !provenance->is_object()) return 0;
-  const auto logs = provenance->find("logs");
-  if (logs == provenance->end() || !logs->is_number_integer()) return 0;
+  const auto document = nlohmann::ordered_json::parse(file, nullptr, /*allow_exceptions=*/false);
+  const auto& logs = Field(Field(document, "provenance"), "logs");
+  if (!logs.is_number_integer()) return 0;
   int64_t here = -static_cast<int64_t>(FindCoffeaFiles(records.string()).size());
   std::error_code error;
   for (fs::directory_iterator entry(records, error), end; !error && entry != end; entry.increment(error)) ++here;
-  return std::max<int64_t>(0, logs->get<int64_t>() - here);
+  return std::max<int64_t>(0, logs.get<int64_t>() - here);
 }
 
 // A copy of a log that was made while it grew is a beginning of it: the larger one says everything.
@@ -255,16 +241,11 @@ void TakeEachLogOnce(std::vector<RecordLog>& logs, const std::set<fs::path>& sen
   std::map<RecordLog, size_t, decltype(less)> kept(less);
   std::vector<RecordLog> once;
   for (RecordLog& log : logs) {
-    if (!log.has_process_line) {
+    if (!log.has_process_line || kept.try_emplace(log, once.size()).second) {
       once.push_back(std::move(log));
       continue;
     }
-    const auto [entry, is_new] = kept.try_emplace(log, once.size());
-    if (is_new) {
-      once.push_back(std::move(log));
-      continue;
-    }
-    RecordLog& other = once[entry->second];
+    RecordLog& other = once[kept.at(log)];
     std::error_code ignored;
     if (!fs::equivalent(log.path, other.path, ignored)) {
       // A copy of the same size, made on the way, says less: not even whether the process has ended.
@@ -298,8 +279,6 @@ void MarkParents(std::vector<RecordLog>& logs) {
   }
 }
 
-std::string Join(const std::vector<std::string>& texts) { return fmt::format("{}", fmt::join(texts, ", ")); }
-
 absl::Status ChooseRun(const std::vector<std::string>& sources, const std::string& run, RecordLogs& found) {
   std::map<std::string, int64_t> logs_of_run;
   for (const RecordLog& log : found.logs) {
@@ -313,32 +292,28 @@ absl::Status ChooseRun(const std::vector<std::string>& sources, const std::strin
   if (run.empty() && logs_of_run.size() > 1) {
     return absl::FailedPreconditionError(
         fmt::format("{} holds records of {} runs: {}; choose one with --run ID, or take them together with --run all",
-                    Join(sources), runs.size(), Join(runs)));
+                    fmt::join(sources, ", "), runs.size(), fmt::join(runs, ", ")));
   }
   if (!run.empty() && logs_of_run.count(run) == 0) {
     if (!found.tree_logs.empty()) {  // a command that records nothing has a process tree all the same
       found.logs.clear();
       return absl::OkStatus();
     }
-    return absl::NotFoundError(
-        fmt::format("{} holds no records of the run {}; it holds {}", Join(sources), run, Join(runs)));
+    return absl::NotFoundError(fmt::format("{} holds no records of the run {}; it holds {}", fmt::join(sources, ", "),
+                                           run, fmt::join(runs, ", ")));
   }
   if (logs_of_run.empty()) return absl::OkStatus();
   const std::string chosen = run.empty() ? logs_of_run.begin()->first : run;
-  std::vector<RecordLog> logs;
+  const bool are_several = logs_of_run.size() > 1;
   for (RecordLog& log : found.logs) {
-    if (!log.has_process_line) {
-      if (logs_of_run.size() > 1) {
-        found.warnings.push_back(
-            fmt::format("{}: crema cannot know to which run it belongs; it was left out", log.path));
-        ++found.logs_left_out;
-        continue;
-      }
-      log.run_id = chosen;
-    }
-    if (log.run_id == chosen) logs.push_back(std::move(log));
+    if (log.has_process_line) continue;
+    log.run_id = chosen;
+    if (!are_several) continue;
+    found.warnings.push_back(fmt::format("{}: crema cannot know to which run it belongs; it was left out", log.path));
+    ++found.logs_left_out;
   }
-  found.logs = std::move(logs);
+  EraseWhere(&found.logs,
+             [&](const RecordLog& log) { return log.run_id != chosen || (are_several && !log.has_process_line); });
   return absl::OkStatus();
 }
 
@@ -366,12 +341,12 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
     std::error_code error;
     const fs::file_status status = fs::status(source, error);
     if (!fs::exists(status)) return absl::NotFoundError(fmt::format("{}: no such directory", source));
-    bool found = false;
+    bool found = true;
     const std::optional<EngineLog> engine_log = FindEngineLog(source);
     if (engine_log.has_value() && engine_log->engine->unpack == nullptr) {
       paths.engine_logs.emplace(fs::path(engine_log->path).lexically_normal(), engine_log->engine);
-      found = true;
     } else if (fs::is_directory(status)) {
+      found = false;
       if (absl::Status added = AddDirectory(source, paths, found); !added.ok()) return added;
       if (const fs::path records = fs::path(source) / "records"; fs::is_directory(records, error)) {
         if (absl::Status added = AddDirectory(records, paths, found); !added.ok()) return added;
@@ -386,17 +361,14 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
       return absl::InvalidArgumentError(fmt::format("{}: is neither a file nor a directory", source));
     } else if (std::optional<PrmonPaths> job = PrmonFilesOf(source)) {
       paths.prmon.push_back(*std::move(job));
-      found = true;
     } else if (const Engine* engine = EngineOfLogName(source)) {
       paths.engine_logs.emplace(fs::path(source).lexically_normal(), engine);
-      found = true;
     } else if (!HasSuffixBeforeCompression(source, kRecordLogSuffix) &&
                !HasSuffixBeforeCompression(source, ".ndjson")) {
       return absl::InvalidArgumentError(fmt::format("{}: {}", source, DescribeUnknownFile(source)));
     } else {
       std::set<std::string>& kind = HasSuffixBeforeCompression(source, kTreeLogSuffix) ? paths.tree_logs : paths.logs;
       kind.insert(fs::path(source).lexically_normal());
-      found = true;
     }
     if (!found && fs::exists(fs::path(source) / "measurement.json", error)) {
       return absl::FailedPreconditionError(
@@ -446,10 +418,10 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
   for (RecordLog& stream : streams) {  // their run is not known before they are read
     if (run.empty() && !result.logs.empty()) stream.run_id = result.logs.front().run_id;
   }
-  std::move(streams.begin(), streams.end(), std::back_inserter(result.logs));
+  Append(&result.logs, std::move(streams));
   if (result.logs.empty() && result.tree_logs.empty() && result.engine_logs.empty() && result.prmon.empty()) {
     return absl::FailedPreconditionError(
-        fmt::format("{}: no readable record log{}", Join(sources),
+        fmt::format("{}: no readable record log{}", fmt::join(sources, ", "),
                     result.warnings.empty() ? " (all are empty)" : "; " + result.warnings.front()));
   }
   return result;

@@ -1,6 +1,8 @@
 #include "collector/engines/dask/dask_engine.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -40,14 +42,23 @@ absl::Status CheckSchema(const std::string& path, const Json& first) {
                                kDaskSchema));
 }
 
-bool IsObjectWithType(const Json& fields) {
-  return fields.is_object() && fields.contains("type") && fields["type"].is_string();
-}
-
 std::optional<int64_t> Integer(const Json& fields, std::string_view key) {
   const Json& field = Field(fields, key);
-  if (!field.is_number()) return std::nullopt;
+  if (!field.is_number() || std::abs(field.get<double>()) >= 0x1p63) return std::nullopt;
   return field.is_number_float() ? static_cast<int64_t>(field.get<double>()) : field.get<int64_t>();
+}
+
+constexpr int64_t kMostOffset = int64_t{1} << 60;  // bytes into a record log; more is damage
+
+void Take(const Json& fields, std::string_view key, std::optional<int64_t>* to) { *to = Integer(fields, key); }
+void Take(const Json& fields, std::string_view key, std::optional<double>* to) { *to = NumberField(fields, key); }
+void Take(const Json& fields, std::string_view key, int64_t* to) { *to = Integer(fields, key).value_or(0); }
+void Take(const Json& fields, std::string_view key, std::string* to) { *to = TextField(fields, key); }
+
+/// Members that have the names of their fields.
+template <auto... kMembers, class Fact>
+void TakeMembers(const Json& fields, Fact* fact) {
+  (Take(fields, NameOfMember<kMembers>(), &(fact->*kMembers)), ...);
 }
 
 std::map<std::string, double> Seconds(const Json& fields) {
@@ -62,10 +73,9 @@ std::map<std::string, double> Seconds(const Json& fields) {
 
 // The worker of this address that is there, else the last that was.
 ClusterWorkerFact* FindWorker(ClusterFact& cluster, const std::string& address) {
-  for (auto worker = cluster.workers.rbegin(); worker != cluster.workers.rend(); ++worker) {
-    if (worker->address == address) return &*worker;
-  }
-  return nullptr;
+  const auto worker = std::find_if(cluster.workers.rbegin(), cluster.workers.rend(),
+                                   [&address](const ClusterWorkerFact& known) { return known.address == address; });
+  return worker == cluster.workers.rend() ? nullptr : &*worker;
 }
 
 // Dask's name of what made the scheduler let a worker go, and the status that it knew of the worker then.
@@ -107,11 +117,8 @@ void AddWorker(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
   if (known != nullptr && !known->left_ns.has_value()) return;  // reported twice
   ClusterWorkerFact worker;
   worker.address = address;
-  worker.name = TextField(fields, "name");
-  worker.host = TextField(fields, "host");
-  worker.pid = Integer(fields, "pid");
-  worker.threads = Integer(fields, "threads").value_or(0);
-  worker.memory_limit_bytes = Integer(fields, "memory_limit_bytes");
+  TakeMembers<&ClusterWorkerFact::host, &ClusterWorkerFact::pid, &ClusterWorkerFact::threads,
+              &ClusterWorkerFact::memory_limit_bytes>(fields, &worker);
   worker.joined_ns = event == "present" ? 0 : time_ns;
   cluster.workers.push_back(std::move(worker));
 }
@@ -119,35 +126,23 @@ void AddWorker(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
 void AddPlugin(const Json& fields, int64_t, ClusterFact& cluster) {
   ClusterWorkerFact* worker = FindWorker(cluster, TextField(fields, "worker"));
   if (worker == nullptr) return;
-  worker->hostname = TextField(fields, "hostname");
-  worker->pid = Integer(fields, "pid");
+  TakeMembers<&ClusterWorkerFact::hostname, &ClusterWorkerFact::pid, &ClusterWorkerFact::failure>(fields, worker);
   worker->process_start_ns = Integer(fields, "start_ns");
-  worker->failure = TextField(fields, "failure");
 }
 
 void AddSample(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
   ClusterWorkerFact* worker = FindWorker(cluster, TextField(fields, "worker"));
   if (worker == nullptr) return;
-  ClusterSampleFact sample;
+  ClusterSampleFact& sample = worker->samples.emplace_back();
   sample.time_ns = time_ns;
-  sample.last_seen_ns = Integer(fields, "last_seen_ns");
-  sample.memory_bytes = Integer(fields, "memory_bytes");
-  sample.memory_limit_bytes = Integer(fields, "memory_limit_bytes");
-  sample.cpu_percent = NumberField(fields, "cpu_percent");
-  sample.active = Integer(fields, "active");
-  sample.executing = Integer(fields, "executing");
-  sample.nbytes = Integer(fields, "nbytes");
-  sample.occupancy = NumberField(fields, "occupancy");
-  sample.managed_bytes = Integer(fields, "managed_bytes");
-  sample.spilled_bytes = Integer(fields, "spilled_bytes");
-  sample.network_read_bps = NumberField(fields, "network_read_bps");
-  sample.network_write_bps = NumberField(fields, "network_write_bps");
-  sample.disk_read_bps = NumberField(fields, "disk_read_bps");
-  sample.disk_write_bps = NumberField(fields, "disk_write_bps");
-  sample.event_loop_interval = NumberField(fields, "event_loop_interval");
-  sample.fds = Integer(fields, "fds");
-  sample.gil_contention = NumberField(fields, "gil_contention");
-  worker->samples.push_back(sample);
+  TakeMembers<&ClusterSampleFact::last_seen_ns, &ClusterSampleFact::memory_bytes,
+              &ClusterSampleFact::memory_limit_bytes, &ClusterSampleFact::cpu_percent, &ClusterSampleFact::active,
+              &ClusterSampleFact::executing, &ClusterSampleFact::nbytes, &ClusterSampleFact::occupancy,
+              &ClusterSampleFact::managed_bytes, &ClusterSampleFact::spilled_bytes,
+              &ClusterSampleFact::network_read_bps, &ClusterSampleFact::network_write_bps,
+              &ClusterSampleFact::disk_read_bps, &ClusterSampleFact::disk_write_bps,
+              &ClusterSampleFact::event_loop_interval, &ClusterSampleFact::fds, &ClusterSampleFact::gil_contention>(
+      fields, &sample);
 }
 
 void AddAccounts(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
@@ -159,19 +154,12 @@ void AddAccounts(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
 
 void AddSpan(const Json& fields, int64_t, ClusterFact& cluster) {
   ClusterSpanFact span;
-  span.id = TextField(fields, "id");
-  for (const Json& tag : ListField(fields, "name")) {
-    span.name.push_back(tag.is_string() ? tag.get<std::string>() : tag.dump());
-  }
-  span.enqueued_ns = Integer(fields, "enqueued_ns").value_or(0);
-  span.stop_ns = Integer(fields, "stop_ns").value_or(0);
+  TakeMembers<&ClusterSpanFact::id, &ClusterSpanFact::enqueued_ns, &ClusterSpanFact::stop_ns>(fields, &span);
   span.done = fields.value("done", false);
-  for (ClusterSpanFact& known : cluster.spans) {
-    if (known.id != span.id) continue;
-    known = std::move(span);
-    return;
-  }
-  cluster.spans.push_back(std::move(span));
+  const auto known =
+      absl::c_find_if(cluster.spans, [&span](const ClusterSpanFact& other) { return other.id == span.id; });
+  ClusterSpanFact& place = known == cluster.spans.end() ? cluster.spans.emplace_back() : *known;
+  place = std::move(span);
 }
 
 void AddSession(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
@@ -179,8 +167,7 @@ void AddSession(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
   auto session = absl::c_find_if(
       cluster.sessions, [&](const ClusterSessionFact& known) { return known.id == id && !known.end_ns.has_value(); });
   if (session == cluster.sessions.end()) {
-    cluster.sessions.emplace_back();
-    cluster.sessions.back().id = id;
+    cluster.sessions.emplace_back().id = id;
     session = cluster.sessions.end() - 1;
   }
   if (TextField(fields, "event") == "begin") {
@@ -210,8 +197,7 @@ constexpr std::pair<std::string_view, void (*)(const Json& fields, int64_t time_
     {"session", AddSession},
     {"flush", AddFlush},
     {"erred", [](const Json&, int64_t, ClusterFact& cluster) { ++cluster.erred; }},
-    {"overhead",
-     [](const Json& fields, int64_t, ClusterFact& cluster) { cluster.busy_ns = Integer(fields, "busy_ns"); }},
+    {"overhead", nullptr},  // what the plug-in has cost the scheduler
     {"lost",
      [](const Json& fields, int64_t, ClusterFact& cluster) {
        cluster.lost_bytes[TextField(fields, "source")] += Integer(fields, "bytes").value_or(0);
@@ -252,10 +238,6 @@ bool IsSafeName(const std::string& name) {
          EndsWith(name, kRecordLogSuffix) && !EndsWith(name, fmt::format("{}{}", kLiveCopyMark, kRecordLogSuffix));
 }
 
-std::string LiveCopyName(const std::string& name) {
-  return fmt::format("{}{}{}", name.substr(0, name.size() - kRecordLogSuffix.size()), kLiveCopyMark, kRecordLogSuffix);
-}
-
 bool HasEndLine(std::string_view records) {
   constexpr std::string_view kEnd = "{\"type\":\"end\",";
   return records.substr(0, kEnd.size()) == kEnd || records.find(fmt::format("\n{}", kEnd)) != std::string_view::npos;
@@ -278,7 +260,7 @@ class Splitter {
     }
     const std::string source = line.fields.value("source", "");
     const auto offset = line.fields["offset"];
-    if (!IsSafeName(source) || !offset.is_number_unsigned()) {
+    if (!IsSafeName(source) || !offset.is_number_unsigned() || offset.get<uint64_t>() > kMostOffset) {
       Take(DaskLineFault{line.number, false, "the records behind it name no record log"});
       return;
     }
@@ -304,7 +286,9 @@ class Splitter {
       if (log.file.fail()) return Failed();
       std::error_code error;
       if (!log.has_end && !log.adopted && here_.count(log.worker) > 0) {
-        fs::rename(directory_ / source, directory_ / LiveCopyName(source), error);
+        const std::string stem = source.substr(0, source.size() - kRecordLogSuffix.size());
+        fs::rename(directory_ / source, directory_ / fmt::format("{}{}{}", stem, kLiveCopyMark, kRecordLogSuffix),
+                   error);
       }
       if (error) return Failed();
     }
@@ -332,99 +316,7 @@ class Splitter {
   std::set<std::string> here_;
 };
 
-}  // namespace
-
-absl::Status ForEachDaskLine(const std::string& path, const std::function<void(const DaskLine&)>& on_line,
-                             const std::function<void(const DaskLineFault&)>& on_fault) {
-  DecompressedStream file(path);
-  bool checked = false;
-  int64_t number = 1;
-  for (std::string text; std::getline(file, text); ++number) {
-    const bool whole = !file.eof();
-    if (text.empty()) continue;
-    DaskLine line = {number, Json::parse(text, nullptr, /*allow_exceptions=*/false), text, {}};
-    if (!IsObjectWithType(line.fields)) {
-      on_fault({number, !whole, whole ? "not a JSON object with a type" : "the rest of this line was never written"});
-      continue;
-    }
-    if (!checked) {
-      if (absl::Status status = CheckSchema(path, line.fields); !status.ok()) return status;
-      checked = true;
-    }
-    std::string bytes;
-    if (line.fields["type"] == "records") {
-      const auto& size = line.fields["bytes"];
-      if (!size.is_number_unsigned()) {
-        on_fault({number, false, "`bytes` is not a size; the records that follow are read as lines"});
-        continue;
-      }
-      bytes = ReadBytes(size.get<size_t>(), file);
-      line.bytes = bytes;
-      if (bytes.size() < size.get<size_t>()) {
-        on_fault({number, true, "the records behind it were never written in full"});
-      }
-      number += absl::c_count(bytes, '\n');
-    }
-    on_line(line);
-  }
-  if (!file.status().ok()) {
-    const std::string why(file.status().message());
-    if (!checked || !IsCompressed(path)) return absl::UnavailableError(fmt::format("{}: {}", path, why));
-    on_fault({number, true, fmt::format("{}; what was read so far is used", why)});
-  }
-  if (checked) return absl::OkStatus();
-  return absl::FailedPreconditionError(fmt::format("{}: is empty, or no Dask log", path));
-}
-
-bool IsDaskLog(const std::string& path) {
-  constexpr std::string_view kBegin = "{\"type\":\"cluster\",\"schema\":\"crema.dask/";
-  return ReadBeginning(path, kBegin.size()) == kBegin;
-}
-
-absl::StatusOr<EngineReading> ReadDaskLog(const std::string& path) {
-  EngineReading reading;
-  const auto on_fault = [&](const DaskLineFault& fault) {
-    ++(fault.torn ? reading.torn : reading.malformed);
-    if (reading.problems.size() < kMostProblems) {
-      reading.problems.push_back(fmt::format("{}:{}: {}; it was left out", path, fault.number, fault.what));
-    }
-  };
-  const auto on_line = [&](const DaskLine& line) {
-    ++reading.lines;
-    if (line.fields["type"] == "fault") {  // seen when the log was taken apart
-      on_fault(
-          {line.fields.value("line", int64_t{0}), line.fields.value("torn", false), TextField(line.fields, "what")});
-      return;
-    }
-    if (line.fields["type"] == "cluster") {
-      const std::string epoch = TextField(line.fields, "epoch");
-      const bool is_new = reading.clusters.empty() || reading.clusters.back().epoch != epoch;
-      if (is_new) reading.clusters.emplace_back();
-      ClusterFact& cluster = reading.clusters.back();
-      cluster.epoch = epoch;
-      cluster.address = TextField(line.fields, "address");
-      cluster.version = TextField(line.fields, "dask");
-      cluster.boot_id = TextField(line.fields, "boot_id");
-      if (is_new) cluster.first_ns = cluster.last_ns = Integer(line.fields, "time_ns").value_or(0);
-    } else if (!AddLine(line.fields, reading.clusters.back())) {
-      ++reading.unknown;
-    }
-  };
-  if (absl::Status status = ForEachDaskLine(path, on_line, on_fault); !status.ok()) return status;
-  return reading;
-}
-
-absl::Status SplitDaskLog(const std::string& path, const std::string& directory, const std::string& name) {
-  Splitter splitter(directory, name);
-  absl::Status read = ForEachDaskLine(
-      path, [&](const DaskLine& line) { splitter.Take(line); },
-      [&](const DaskLineFault& fault) { splitter.Take(fault); });
-  return read.ok() ? splitter.Finish() : read;
-}
-
 // Dask as an engine: its scheduler's dashboard is followed, its log (docs/dask_log.md) is read.
-
-namespace {
 
 /// Of `dask://HOST:PORT`, a scheduler's dashboard.
 constexpr std::string_view kDaskScheme = "dask://";
@@ -475,11 +367,11 @@ absl::Status PullDaskLog(const std::string& address, const std::string& path) {
     if (page->status != 200) {
       return absl::UnavailableError(fmt::format("{}: answered {} to /crema/v1/records", address, page->status));
     }
-    const std::string answered_by = page->headers["x-crema-epoch"];
-    if (!epoch.empty() && answered_by != epoch) since = "0";  // the scheduler was restarted
-    const bool is_restart = !epoch.empty() && answered_by != epoch;
-    epoch = answered_by;
-    if (is_restart) continue;
+    const std::string before = std::exchange(epoch, page->headers["x-crema-epoch"]);
+    if (!before.empty() && before != epoch) {  // the scheduler was restarted
+      since = "0";
+      continue;
+    }
     if (page->body.empty()) break;
     file << page->body;
     const std::string next = page->headers["x-crema-next"];
@@ -546,15 +438,9 @@ class DaskFeed : public EngineFeed {
   }
 
  private:
-  /// A record log that a worker sends.
-  struct SentLog {
-    std::string name;
-    int64_t end = 0;  ///< offset up to which it came
-  };
-
   void AddLine(std::string_view text) {
     const Json line = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (line.is_discarded() || !line.is_object()) return run_->CountMalformed(1);
+    if (!line.is_object()) return run_->CountMalformed(1);
     if (const std::string type = TextField(line, "type"); type == "records") {
       BeginRecords(line);
     } else if (type == "cluster") {
@@ -581,23 +467,22 @@ class DaskFeed : public EngineFeed {
   }
   void BeginRecords(const Json& line) {
     const std::string source = TextField(line, "source");
-    SentLog& log = logs_[source];
-    log.name = source;
-    const int64_t offset = Integer(line, "offset").value_or(0);
-    records_of_ = &log;
+    records_of_ = &*ends_.try_emplace(source, 0).first;
+    int64_t& end = records_of_->second;
+    const int64_t offset = std::clamp<int64_t>(Integer(line, "offset").value_or(0), 0, kMostOffset);
     records_left_ = static_cast<size_t>(std::max<int64_t>(0, Integer(line, "bytes").value_or(0)));
-    repeated_ = static_cast<size_t>(std::max<int64_t>(0, log.end - offset));
-    if (offset <= log.end) return;
-    run_->Note(EventKind::kWarning, fmt::format("{} bytes of {} were lost", offset - log.end, source));
-    log.end = offset;
+    repeated_ = static_cast<size_t>(std::max<int64_t>(0, end - offset));
+    if (offset <= end) return;
+    run_->Note(EventKind::kWarning, fmt::format("{} bytes of {} were lost", offset - end, source));
+    end = offset;
   }
   void AddRecords(std::string_view bytes) {
     const size_t known = std::min(repeated_, bytes.size());
     repeated_ -= known;
     bytes.remove_prefix(known);
     if (records_of_ == nullptr || bytes.empty()) return;
-    records_of_->end += static_cast<int64_t>(bytes.size());
-    run_->AddRecords(records_of_->name, bytes);
+    records_of_->second += static_cast<int64_t>(bytes.size());
+    run_->AddRecords(records_of_->first, bytes);
   }
   void AddPlugin(const Json& line) {
     crema::AddPlugin(line, 0, cluster_);
@@ -619,12 +504,12 @@ class DaskFeed : public EngineFeed {
   LiveRun* run_;
   std::string held_;  ///< not whole yet
   std::string epoch_;
-  size_t records_left_ = 0;  ///< bytes of a record log that are to come
-  SentLog* records_of_ = nullptr;
-  size_t repeated_ = 0;  ///< of them were sent before
-  std::map<std::string, SentLog> logs_;
-  ClusterFact cluster_;                ///< its workers
-  std::vector<int> ticks_since_left_;  ///< by worker; 0: it is there
+  size_t records_left_ = 0;                                      ///< bytes of a record log that are to come
+  std::pair<const std::string, int64_t>* records_of_ = nullptr;  ///< one of `ends_`
+  size_t repeated_ = 0;                                          ///< of them were sent before
+  std::map<std::string, int64_t> ends_;  ///< by record log that a worker sends: offset up to which it came
+  ClusterFact cluster_;                  ///< its workers
+  std::vector<int> ticks_since_left_;    ///< by worker; 0: it is there
   bool closed_ = false;
 };
 
@@ -641,10 +526,7 @@ class DaskFollower : public EngineFollower {
 
   EngineNews Take() override {
     const std::lock_guard<std::mutex> lock(thread_.mutex);
-    EngineNews news = std::move(news_);
-    news_ = {};
-    news_.answers = news.answers;
-    news_.problem = news.problem;
+    EngineNews news = {std::exchange(news_.pages, {}), news_.answers, news_.problem};
     waiting_bytes_ = 0;
     thread_.wake.notify_all();
     return news;
@@ -664,33 +546,27 @@ class DaskFollower : public EngineFollower {
       if (has_no_plugin && !absl::IsNotFound(missing)) missing = WithoutPlugin(address_, kAnswerLimit);
       lock.lock();
       bool has_more = false;
+      news_.answers = has_no_plugin || (page.ok() && page->status == 200);
       if (has_no_plugin) {
-        news_.answers = true;
         news_.problem = std::string(missing.message());
-      } else if (page.ok() && page->status == 200) {
-        news_.answers = true;
+      } else if (news_.answers) {
         news_.problem.clear();
-        const std::string answered_by = page->headers["x-crema-epoch"];
-        const bool is_restart = !epoch.empty() && answered_by != epoch;
-        epoch = answered_by;
+        const std::string before = std::exchange(epoch, page->headers["x-crema-epoch"]);
+        const bool is_restart = !before.empty() && before != epoch;
         has_more = is_restart || !page->body.empty();
         since = is_restart ? "0" : page->headers["x-crema-next"];
-        if (!is_restart && !page->body.empty()) AddPage(std::move(page->body));
-      } else if (!page.ok()) {
-        news_.answers = false;
-        news_.problem = fmt::format("{}: no answer ({})", address_, std::string(page.status().message()));
+        if (!is_restart && !page->body.empty()) {
+          waiting_bytes_ += page->body.size();
+          news_.pages.push_back(std::move(page->body));
+        }
       } else {
-        news_.answers = false;
-        news_.problem = fmt::format("{}: answered {} to /crema/v1/records", address_, page->status);
+        news_.problem = page.ok() ? fmt::format("{}: answered {} to /crema/v1/records", address_, page->status)
+                                  : fmt::format("{}: no answer ({})", address_, std::string(page.status().message()));
       }
       if (!has_more) thread_.Wait(&lock, kPause);
       // g++ 12's wait() without a limit asks for a libstdc++ that systems with glibc 2.34 do not have
       while (!thread_.is_stopping && waiting_bytes_ >= kMostWaitingBytes) thread_.wake.wait_for(lock, kPause);
     }
-  }
-  void AddPage(std::string page) {
-    waiting_bytes_ += page.size();
-    news_.pages.push_back(std::move(page));
   }
 
   std::string address_;
@@ -700,7 +576,8 @@ class DaskFollower : public EngineFollower {
 };
 
 std::optional<std::string> FindDaskLog(const std::string& path) {
-  return IsDaskLog(path) ? std::optional(path) : std::nullopt;
+  constexpr std::string_view kBegin = "{\"type\":\"cluster\",\"schema\":\"crema.dask/";
+  return ReadBeginning(path, kBegin.size()) == kBegin ? std::optional(path) : std::nullopt;
 }
 
 std::unique_ptr<EngineFollower> Follow(const std::string& address) { return std::make_unique<DaskFollower>(address); }
@@ -718,6 +595,88 @@ constexpr EngineTraits kTraits = {
 };
 
 }  // namespace
+
+absl::Status ForEachDaskLine(const std::string& path, const std::function<void(const DaskLine&)>& on_line,
+                             const std::function<void(const DaskLineFault&)>& on_fault) {
+  DecompressedStream file(path);
+  bool checked = false;
+  int64_t number = 1;
+  for (std::string text; std::getline(file, text); ++number) {
+    const bool whole = !file.eof();
+    if (text.empty()) continue;
+    DaskLine line = {number, Json::parse(text, nullptr, /*allow_exceptions=*/false), text, {}};
+    if (!Field(line.fields, "type").is_string()) {
+      on_fault({number, !whole, whole ? "not a JSON object with a type" : "the rest of this line was never written"});
+      continue;
+    }
+    if (!checked) {
+      if (absl::Status status = CheckSchema(path, line.fields); !status.ok()) return status;
+      checked = true;
+    }
+    std::string bytes;
+    if (line.fields["type"] == "records") {
+      const auto& size = line.fields["bytes"];
+      if (!size.is_number_unsigned()) {
+        on_fault({number, false, "`bytes` is not a size; the records that follow are read as lines"});
+        continue;
+      }
+      bytes = ReadBytes(size.get<size_t>(), file);
+      line.bytes = bytes;
+      if (bytes.size() < size.get<size_t>()) {
+        on_fault({number, true, "the records behind it were never written in full"});
+      }
+      number += absl::c_count(bytes, '\n');
+    }
+    on_line(line);
+  }
+  if (!file.status().ok()) {
+    const std::string why(file.status().message());
+    if (!checked || !IsCompressed(path)) return absl::UnavailableError(fmt::format("{}: {}", path, why));
+    on_fault({number, true, fmt::format("{}; what was read so far is used", why)});
+  }
+  if (checked) return absl::OkStatus();
+  return absl::FailedPreconditionError(fmt::format("{}: is empty, or no Dask log", path));
+}
+
+absl::StatusOr<EngineReading> ReadDaskLog(const std::string& path) {
+  EngineReading reading;
+  const auto on_fault = [&](const DaskLineFault& fault) {
+    ++(fault.torn ? reading.torn : reading.malformed);
+    if (reading.problems.size() < kMostProblems) {
+      reading.problems.push_back(fmt::format("{}:{}: {}; it was left out", path, fault.number, fault.what));
+    }
+  };
+  const auto on_line = [&](const DaskLine& line) {
+    ++reading.lines;
+    if (line.fields["type"] == "fault") {  // seen when the log was taken apart
+      on_fault(
+          {line.fields.value("line", int64_t{0}), line.fields.value("torn", false), TextField(line.fields, "what")});
+      return;
+    }
+    if (line.fields["type"] == "cluster") {
+      const std::string epoch = TextField(line.fields, "epoch");
+      const bool is_new = reading.clusters.empty() || reading.clusters.back().epoch != epoch;
+      if (is_new) reading.clusters.emplace_back();
+      ClusterFact& cluster = reading.clusters.back();
+      cluster.epoch = epoch;
+      cluster.address = TextField(line.fields, "address");
+      cluster.version = TextField(line.fields, "dask");
+      if (is_new) cluster.first_ns = cluster.last_ns = Integer(line.fields, "time_ns").value_or(0);
+    } else if (!AddLine(line.fields, reading.clusters.back())) {
+      ++reading.unknown;
+    }
+  };
+  if (absl::Status status = ForEachDaskLine(path, on_line, on_fault); !status.ok()) return status;
+  return reading;
+}
+
+absl::Status SplitDaskLog(const std::string& path, const std::string& directory, const std::string& name) {
+  Splitter splitter(directory, name);
+  absl::Status read = ForEachDaskLine(
+      path, [&](const DaskLine& line) { splitter.Take(line); },
+      [&](const DaskLineFault& fault) { splitter.Take(fault); });
+  return read.ok() ? splitter.Finish() : read;
+}
 
 const Engine kDask = {kTraits,      kDaskScheme, kDaskLogSuffix, FindDaskLog, ReadDaskLog,
                       SplitDaskLog, PullDaskLog, Follow,         MakeFeed};

@@ -29,9 +29,6 @@ inline constexpr std::string_view kDaskSchema = "crema.dask/1";
 /// What the name of the scheduler's own lines ends with, beside record logs.
 inline constexpr std::string_view kDaskLogSuffix = ".dask.ndjson";
 
-/// Whether a file begins as such a log does.
-bool IsDaskLog(const std::string& path);
-
 /// Reads the scheduler's lines; the records among them are passed over. Errors: it cannot be read, or is of another
 /// major schema.
 absl::StatusOr<EngineReading> ReadDaskLog(const std::string& path);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <string>
 
 #include "collector/engines/dask/dask_engine.h"
@@ -52,9 +53,9 @@ class DaskLog : public ::testing::Test {
 };
 
 TEST_F(DaskLog, IsKnownByItsFirstLine) {
-  EXPECT_TRUE(IsDaskLog(Write(Line(kCluster))));
-  EXPECT_FALSE(IsDaskLog(Write(R"({"type":"process","schema":"crema.records/1"})")));
-  EXPECT_FALSE(IsDaskLog((directory_ / "nowhere").string()));
+  EXPECT_TRUE(kDask.find_log(Write(Line(kCluster))).has_value());
+  EXPECT_FALSE(kDask.find_log(Write(R"({"type":"process","schema":"crema.records/1"})")).has_value());
+  EXPECT_FALSE(kDask.find_log((directory_ / "nowhere").string()).has_value());
 }
 
 TEST_F(DaskLog, TellsWorkersFromTheirJoinToTheirLeave) {
@@ -221,6 +222,30 @@ TEST_F(DaskLog, NoNameLeadsOutOfTheDirectory) {
   const auto reading = ReadDaskLog((directory_ / "out" / "run.dask.ndjson").string());
   ASSERT_TRUE(reading.ok()) << reading.status();
   EXPECT_EQ(reading->malformed, 1);
+}
+
+TEST_F(DaskLog, RefusesOffsetsThatNoLogReaches) {
+  const std::string far = Records("h-1-2-0.jsonl", std::numeric_limits<int64_t>::max(), "x\n");
+  ASSERT_TRUE(Split(Line(kCluster) + far + Records("h-1-2-0.jsonl", 0, "y\n")).ok());
+  EXPECT_EQ(Read("h-1-2-0.jsonl"), "y\n");
+  const auto reading = ReadDaskLog((directory_ / "out" / "run.dask.ndjson").string());
+  ASSERT_TRUE(reading.ok()) << reading.status();
+  EXPECT_EQ(reading->malformed, 1);
+  EXPECT_TRUE(reading->clusters[0].lost_bytes.empty());
+}
+
+TEST_F(DaskLog, DoesNotKnowWholeNumbersBeyond64Bits) {
+  const auto sample = [](const char* number) {
+    return Line(fmt::format(R"({{"type":"sample","time_ns":2,"worker":"a","memory_bytes":{}}})", number));
+  };
+  const auto reading = ReadDaskLog(Write(Line(kCluster) + Line(R"({"type":"worker","event":"join","worker":"a"})") +
+                                         sample("1e300") + sample("18446744073709551615") + sample("5.0")));
+  ASSERT_TRUE(reading.ok()) << reading.status();
+  const auto& samples = reading->clusters[0].workers.at(0).samples;
+  ASSERT_EQ(samples.size(), 3u);
+  EXPECT_EQ(samples[0].memory_bytes, std::nullopt);
+  EXPECT_EQ(samples[1].memory_bytes, std::nullopt);
+  EXPECT_EQ(samples[2].memory_bytes, 5);
 }
 
 TEST_F(DaskLog, RemembersFaultsWhenItIsTakenApart) {
